@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 )
 
 func newApp(system System) *cobra.Command {
-	command := &cobra.Command{Use: "app", Short: wordAppShort, Long: wordAppLong}
+	command := &cobra.Command{Use: "app", Short: "Create and manage a GitHub App", Long: "app manages the GitHub App that promoter works as."}
 	command.AddCommand(newAppCreate(system))
 	return command
 }
@@ -22,11 +23,21 @@ func newAppCreate(system System) *cobra.Command {
 	options := githubapp.Options{Env: system.Env, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	var output string
 	command := &cobra.Command{
-		Use:     "create",
-		Short:   wordCreateShort,
-		Long:    wordCreateLong,
-		Example: wordCreateExample,
-		Args:    noArguments,
+		Use:   "create",
+		Short: "Create a GitHub App with one click in a browser",
+		Long: `create makes GitHub create an App with exactly the permissions and events that promoter needs.
+It prints an address on this machine: open it in a browser that is signed in to GitHub, press the
+button, and confirm on GitHub's page. create then stores the App's private key and secrets in the
+folder of --out, readable only by you, and prints the lines for the server file.
+
+GitHub shows the key once. create therefore checks the folder first and never overwrites a file.
+With --url, the App sends webhooks to /webhooks/NAME of promoter serve; without it, the App has
+no webhook. The address works once, for an hour.
+
+Exit codes: 0 the App exists; 1 it does not, or its key could not be stored; 130 interrupted.`,
+		Example: `  promoter app create --org acme --url https://promoter.example.com
+  promoter app create --github https://github.example.com --network 10.0.0.0/8`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkOutput(output); err != nil {
 				return err
@@ -35,46 +46,62 @@ func newAppCreate(system System) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&options.Config, "config", "", flagCreateConfig)
-	flags.StringVar(&options.Forge, "forge", "github", flagCreateForge)
-	flags.StringVar(&options.GitHub, "github", "", flagCreateGitHub)
-	flags.StringVar(&options.Organization, "org", "", flagCreateOrg)
-	flags.StringVar(&options.Name, "name", "", flagCreateName)
-	flags.StringVar(&options.URL, "url", "", flagCreateURL)
-	flags.StringVar(&options.Folder, "out", githubapp.DefaultFolder, flagCreateOut)
-	flags.BoolVar(&options.Public, "public", false, flagCreatePublic)
-	flags.StringSliceVar(&options.With, "with", nil, flagCreateWith)
-	flags.StringArrayVar(&options.Networks, "network", nil, flagCreateNetwork)
+	flags.StringVar(&options.Config, "config", "", "server file with the forge, its url, and networks (default: none)")
+	flags.StringVar(&options.Forge, "forge", "github", "name of the forge in the server file, and of the receiver")
+	flags.StringVar(&options.GitHub, "github", "", "address of GitHub (default: the forge in the server file, or https://github.com)")
+	flags.StringVar(&options.Organization, "org", "", "organization that owns the App (default: your own account)")
+	flags.StringVar(&options.Name, "name", "", "name of the App, at most 34 characters; you can change it on GitHub's page")
+	flags.StringVar(&options.URL, "url", "", "address where GitHub reaches promoter serve (default: url of the server file, or no webhook)")
+	flags.StringVar(&options.Folder, "out", githubapp.DefaultFolder, "folder for the credentials")
+	flags.BoolVar(&options.Public, "public", false, "allow other accounts to install the App")
+	flags.StringSliceVar(&options.With, "with", nil, "request an additional permission: administration, workflows (repeatable)")
+	flags.StringArrayVar(&options.Networks, "network", nil, "private network (CIDR) that may contain GitHub (repeatable)")
 	flags.StringVarP(&output, "output", "o", "text", flagOutputPlain)
 	return command
 }
 
 func runAppCreate(command *cobra.Command, options githubapp.Options, output string, system System) error {
-	options.Opened = func(address string) { sayOpen(system.Err, address) }
-	options.Failed = func(err error) { say(system.Err, wordCreateAgain, err) }
+	options.Opened = func(address string) { printSetupAddress(system.Err, address) }
+	options.Failed = func(err error) { printMessage(system.Err, "%v: load the page in the browser again", err) }
 	created, err := githubapp.Create(command.Context(), options)
 	if err != nil {
 		if ctx := command.Context(); ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			say(system.Err, wordCreateStopped)
+			printMessage(system.Err, "no credentials were written; if GitHub already shows an App, delete it there")
 		}
 		return err
 	}
 	if err := printAs(system.Out, output, createdToJSON(created), func() string { return createdText(created) }); err != nil {
 		return err
 	}
-	sayCreated(system.Err, created)
+	printCreated(system.Err, created)
 	return nil
 }
 
-// createdSchema is the number of the JSON format, as planSchema is.
+// printSetupAddress prints the address that the user opens.
+func printSetupAddress(w io.Writer, address string) {
+	printMessage(w, "open this address in a browser that is signed in to GitHub; Ctrl-C to leave it")
+	printDetail(w, "  %s", address)
+}
+
+// printCreated prints what was created and the next steps.
+func printCreated(w io.Writer, c githubapp.Created) {
+	printMessage(w, "%s was made; its credentials are in %s, which only you may read", c.App.Slug, c.Folder)
+	printDetail(w, "  1. install it: %s", c.App.Install)
+	printDetail(w, "  2. put the lines above into the server's file")
+	if c.App.Hook != "" {
+		printDetail(w, "  3. let GitHub reach %s", c.App.Hook)
+	}
+}
+
+// createdSchema is the version of the JSON format, as planSchema is.
 const createdSchema = 1
 
 type createdJSON struct {
 	Schema    int                            `json:"schema"`
 	App       createdAppJSON                 `json:"app"`
 	Files     createdFilesJSON               `json:"files"`
-	Forges    map[string]createdForgeJSON    `json:"forges"`    // of the server's file
-	Receivers map[string]createdReceiverJSON `json:"receivers"` // of the server's file
+	Forges    map[string]createdForgeJSON    `json:"forges"`    // of the server file
+	Receivers map[string]createdReceiverJSON `json:"receivers"` // of the server file
 }
 
 type createdAppJSON struct {
@@ -123,7 +150,7 @@ func createdToJSON(c githubapp.Created) createdJSON {
 	return out
 }
 
-// createdText is what belongs into the server's file.
+// createdText returns the lines for the server file.
 func createdText(c githubapp.Created) string {
 	var b strings.Builder
 	address := ""

@@ -19,7 +19,7 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// lookout is a standard error on which somebody waits for the address.
+// lookout is a standard error from which a test reads the address.
 type lookout struct {
 	text    strings.Builder
 	address chan string
@@ -101,7 +101,7 @@ func fileFor(t *testing.T, s *githubtest.Server) string {
 	return file
 }
 
-// What stands on standard output is what the server's file takes, and nothing else.
+// Standard output has the lines for the server file, and nothing else.
 func TestAppCreate_text(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, githubtest.Options{})
@@ -122,17 +122,17 @@ func TestAppCreate_text(t *testing.T) {
 		receiver.Name != "hub" || receiver.Secret.String() != "file:"+filepath.Join(folder, "webhook-secret") {
 		t.Errorf("got\n%s", c.out.String())
 	}
-	said := c.err.String()
+	messages := c.err.String()
 	for _, want := range []string{
 		"promoter: open this address in a browser", "promoter: promoter-acme was made; its credentials are in " + folder,
 		"1. install it: " + s.URL() + "/apps/promoter-acme/installations/new", "3. let GitHub reach https://promoter.example.com/webhooks/hub",
 	} {
-		if !strings.Contains(said, want) {
-			t.Errorf("no %q in\n%s", want, said)
+		if !strings.Contains(messages, want) {
+			t.Errorf("no %q in\n%s", want, messages)
 		}
 	}
-	if strings.Contains(said+c.out.String(), of.Hook().Secret) || strings.Contains(said+c.out.String(), "PRIVATE") {
-		t.Errorf("a secret is shown:\n%s%s", said, c.out.String())
+	if strings.Contains(messages+c.out.String(), of.Hook().Secret) || strings.Contains(messages+c.out.String(), "PRIVATE") {
+		t.Errorf("a secret is shown:\n%s%s", messages, c.out.String())
 	}
 }
 
@@ -168,7 +168,7 @@ func TestAppCreate_json(t *testing.T) {
 	}
 }
 
-// Ctrl-C says that nothing was written.
+// After Ctrl-C, the message is that nothing was written.
 func TestAppCreate_interrupted(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, githubtest.Options{})

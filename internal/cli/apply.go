@@ -2,18 +2,29 @@ package cli
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
+
+	"promoter/internal/checkout"
 )
 
 func newApply(system System) *cobra.Command {
 	var flags planFlags
 	command := &cobra.Command{
-		Use:     "apply",
-		Short:   wordApplyShort,
-		Long:    wordApplyLong,
-		Example: wordApplyExample,
-		Args:    noArguments,
+		Use:   "apply",
+		Short: "Write the changes that plan shows to the files of a checkout",
+		Long: `apply does the same as plan and writes the files. It commits nothing. If one file of an
+application cannot be written, apply writes nothing for that application; it writes the
+others and exits with 1. An environment with propose: manual is written if --env names it.
+Files on branches that are not checked out are not written.
+
+Exit codes: 0 success; 1 a config error, a refused file, or a registry that did not respond;
+2 there were changes, only with --exit-code.`,
+		Example: `  promoter apply
+  promoter apply --with quay.io/acme/web:1.5.0@sha256:… --path 'apps/web/**'
+  crane-list | promoter apply --with -`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runApply(command, &flags, system)
 		},
@@ -33,14 +44,24 @@ func runApply(command *cobra.Command, flags *planFlags, system System) error {
 	}
 	applied, err := opened.Apply(command.Context(), preview)
 	if err != nil {
-		sayApplied(system.Err, preview, applied)
+		printApplySummary(system.Err, preview, applied)
 		return err
 	}
 	err = renderer.render(system.Out, preview)
-	sayTroubles(system.Err, preview)
-	sayApplied(system.Err, preview, applied) // also when nobody reads the rest
+	printPreviewErrors(system.Err, preview)
+	printApplySummary(system.Err, preview, applied) // also if the output is closed
 	if err != nil {
 		return fmt.Errorf("print what was written: %w", err)
 	}
 	return exitOf(preview, flags.exitCode)
+}
+
+// printApplySummary summarizes what apply wrote.
+func printApplySummary(w io.Writer, preview *checkout.Preview, applied checkout.Applied) {
+	if len(applied.Files) == 0 {
+		printMessage(w, "nothing written")
+	} else {
+		printMessage(w, "wrote %s", count(len(applied.Files), "file", "files"))
+	}
+	printOtherBranches(w, preview, "not written")
 }

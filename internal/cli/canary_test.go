@@ -120,7 +120,7 @@ func hostOf(t *testing.T, handler http.Handler) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// leaked returns the secrets that stand in a text, in any of their forms.
+// leaked returns the secrets that a text contains, in any of their forms.
 func leaked(text string) []string {
 	var found []string
 	for _, secret := range []string{canary, token, base64.StdEncoding.EncodeToString([]byte("robot:" + canary)), "canary-"} {

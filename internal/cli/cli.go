@@ -1,5 +1,9 @@
-// Package cli is the command line: one verb per file, and every word to people
-// in words.go. Data goes to standard output, words to standard error.
+// Package cli is the command line: one file per verb, with its flags, its help, and what
+// it prints. The verbs that are decisions are in decide.go, because they share all but
+// their help. What several verbs print is in preview.go (plan, apply), report.go and
+// report_json.go (run, explain), and output.go (all).
+//
+// Data goes to standard output, messages to standard error.
 package cli
 
 import (
@@ -7,6 +11,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -14,7 +20,7 @@ import (
 	"promoter/internal/fault"
 )
 
-// Exit codes, as the help of each command documents them. An error beats
+// Exit codes, as the help of each command documents them. An error takes precedence over
 // changes.
 const (
 	exitDone    = 0
@@ -23,8 +29,7 @@ const (
 	exitSignal  = 130
 )
 
-// System is what the command line touches of the machine, so that tests hand in
-// their own.
+// System is what the command line uses of the machine. Tests pass their own.
 type System struct {
 	In          io.Reader
 	Out, Err    io.Writer
@@ -47,8 +52,7 @@ func OS(demo Demo) System {
 	}
 }
 
-// exit ends a command with a code without another word: what there was to say
-// has been said.
+// exit ends a command with an exit code and without a message: it was printed before.
 type exit int
 
 func (e exit) Error() string { return "" }
@@ -65,27 +69,24 @@ func Main(ctx context.Context, args []string, system System) int {
 	case errors.As(err, &code):
 		return int(code)
 	case ctx.Err() != nil:
-		say(system.Err, wordInterrupted)
+		printMessage(system.Err, "interrupted")
 		return exitSignal
 	default:
-		sayError(system.Err, err)
+		printError(system.Err, err)
 		return exitFailed
 	}
 }
 
-// noArguments refuses arguments of a verb: all is said by flags.
-func noArguments(command *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return fault.New(fault.Invalid, wordNoArguments, command.CommandPath(), args[0])
-}
-
 func newRoot(system System) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "promoter",
-		Short:         wordRootShort,
-		Long:          wordRootLong,
+		Use:   "promoter",
+		Short: "Promote container images through the environments of a GitOps repository",
+		Long: `promoter finds the image references in the YAML, Helm, and kustomize files of a GitOps
+repository, queries registries for new versions, and changes exactly the bytes of the
+values. It opens pull requests and promotes the same digests from environment to
+environment.
+
+Data goes to standard output, messages to standard error.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -94,7 +95,7 @@ func newRoot(system System) *cobra.Command {
 	root.SetErr(system.Err)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return fault.New(fault.Invalid, wordWrongFlag, err, command.CommandPath())
+		return fault.New(fault.Invalid, "%w: '%s --help' lists the flags", err, command.CommandPath())
 	})
 	root.AddCommand(
 		newPlan(system),
@@ -122,8 +123,38 @@ func newRoot(system System) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	for _, command := range append(root.Commands(), root) {
 		if command.HasSubCommands() {
-			ofVerbs(command)
+			requireVerb(command)
 		}
 	}
 	return root
+}
+
+// requireVerb makes a command require a verb: without one it prints its help, and an
+// unknown one is an error. Cobra would print the help of a command with a parent instead,
+// and exit with 0.
+func requireVerb(command *cobra.Command) *cobra.Command {
+	command.Args = func(command *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		if command.SuggestionsMinimumDistance <= 0 {
+			command.SuggestionsMinimumDistance = 2
+		}
+		if meant := command.SuggestionsFor(args[0]); len(meant) > 0 {
+			slices.Sort(meant)
+			return fault.New(fault.Invalid, "unknown command \"%[2]s %[1]s\": did you mean %[3]s?", args[0], command.CommandPath(), strings.Join(meant, " or "))
+		}
+		return fault.New(fault.Invalid, "unknown command \"%[2]s %[1]s\": '%[2]s --help' lists the commands", args[0], command.CommandPath())
+	}
+	command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() }
+	command.DisableFlagsInUseLine = true
+	return command
+}
+
+// noArguments refuses arguments of a verb that has only flags.
+func noArguments(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fault.New(fault.Invalid, "%[1]s takes no arguments, got %[2]q: '%[1]s --help' lists its flags", command.CommandPath(), args[0])
 }

@@ -62,7 +62,7 @@ func TestPainter_leavesPlainTextAlone(t *testing.T) {
 
 const brokenYAML = "image: quay.io/acme/web:1\n  x: [\n"
 
-// Trouble beats changes, and nothing but --exit-code tells of changes.
+// An error takes precedence over changes, and only --exit-code reports changes.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	config := `version: 1
@@ -243,8 +243,8 @@ func TestProgress_isClearedBeforeErrors(t *testing.T) {
 	}
 }
 
-// Every command and flag says what it is for.
-func TestWords(t *testing.T) {
+// Every command and flag has a description.
+func TestHelp_isComplete(t *testing.T) {
 	t.Parallel()
 	var visit func(*cobra.Command)
 	visit = func(command *cobra.Command) {
@@ -279,10 +279,10 @@ func each[T any](visit func(func(T))) iter.Seq[T] {
 	}
 }
 
-func TestSayError(t *testing.T) {
+func TestPrintError(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	sayError(&out, errors.Join(errors.New("one"), fmt.Errorf("two%s", "\n")))
+	printError(&out, errors.Join(errors.New("one"), fmt.Errorf("two%s", "\n")))
 	if want := "promoter: one\npromoter: two\n"; out.String() != want {
 		t.Errorf("got %q", out.String())
 	}
@@ -298,7 +298,7 @@ func TestVersionOf(t *testing.T) {
 	}
 }
 
-func TestDemo_runsTheRealVerbs(t *testing.T) {
+func TestDemo_runsTheRealCommands(t *testing.T) {
 	t.Parallel()
 	c := newConsole()
 	c.Demo = func(ctx context.Context, request DemoRequest) error {
@@ -313,5 +313,32 @@ func TestDemo_runsTheRealVerbs(t *testing.T) {
 	}
 	if code := c.run(t.Context(), "demo", "--keep"); code != exitFailed || c.err.String() != "promoter: a step is not as promised\n" {
 		t.Errorf("exit %d: %q", code, c.err.String())
+	}
+}
+
+// An unknown verb is an error with a suggestion, at every level.
+func TestRequireVerb_unknown(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"frobnicate":      "promoter: unknown command \"promoter frobnicate\": 'promoter --help' lists the commands\n",
+		"hystory":         "promoter: unknown command \"promoter hystory\": did you mean history?\n",
+		"app crate":       "promoter: unknown command \"promoter app crate\": did you mean create?\n",
+		"app frobnicate":  "promoter: unknown command \"promoter app frobnicate\": 'promoter app --help' lists the commands\n",
+		"completion bish": "promoter: unknown command \"promoter completion bish\": did you mean bash or fish or zsh?\n",
+	} {
+		c := newConsole()
+		if code := c.run(t.Context(), strings.Fields(line)...); code != exitFailed || c.err.String() != want || c.out.Len() > 0 {
+			t.Errorf("promoter %s: exit %d, out %q, err %q, want %q", line, code, c.out.String(), c.err.String(), want)
+		}
+	}
+}
+
+func TestRequireVerb_missing(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"", "app", "completion"} {
+		c := newConsole()
+		if code := c.run(t.Context(), strings.Fields(line)...); code != exitDone || !strings.Contains(c.out.String(), "Available Commands:") || c.err.Len() > 0 {
+			t.Errorf("promoter %s: exit %d, out %q, err %q", line, code, c.out.String(), c.err.String())
+		}
 	}
 }

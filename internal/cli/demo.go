@@ -12,20 +12,20 @@ import (
 	"promoter/internal/secret"
 )
 
-// Demo shows promoter at work on embedded parts. It lies beside this package,
-// not below it, so the program hands it in.
+// Demo shows promoter at work on embedded parts. It is in a package of the same layer, so
+// the program passes it in.
 type Demo func(ctx context.Context, request DemoRequest) error
 
-// DemoRequest is what the demo needs of the command line.
+// DemoRequest is what the demo needs from the command line.
 type DemoRequest struct {
 	Out io.Writer
 	// Promoter runs one command line with its output on out, and returns the exit
-	// code: the demo shows the real verbs.
+	// code: the demo shows the real commands.
 	Promoter func(ctx context.Context, out io.Writer, args ...string) int
 	Once     bool // end after the last step, rather than run on until interrupted
-	Keep     bool // leave the folder there to look at
+	Keep     bool // keep the folder
 	Now      func() time.Time
-	// Forge is where pull requests are; nil: everything lands by push.
+	// Forge is where pull requests are; nil: everything is pushed.
 	Forge *DemoForge
 }
 
@@ -36,8 +36,8 @@ type DemoForge struct {
 	Variable         string // that holds the first of the tokens
 }
 
-// The variables that hold the tokens of a demo with a forge. The first is also that
-// of a run without a server's file.
+// The variables that hold the tokens of a demo with a forge. A run without a server file
+// reads the first one too.
 const (
 	demoTokenVariable  = "PROMOTER_GITHUB_TOKEN"
 	demoPersonVariable = "PROMOTER_DEMO_PERSON_TOKEN"
@@ -48,27 +48,38 @@ func newDemo(system System) *cobra.Command {
 	var kind, address string
 	command := &cobra.Command{
 		Use:   "demo",
-		Short: wordDemoShort,
-		Long:  wordDemoLong,
-		Args:  noArguments,
+		Short: "Run promoter against an embedded registry and Git repository",
+		Long: `demo starts a registry on loopback and creates a Git repository with dev, staging, and prod in
+a temporary folder. It pushes new images and promotes them with the real commands: at once, on
+request, after a soak time, and in a window. A user reverts a bad image. Then demo starts the
+service, and a webhook from the registry delivers the next image. It checks each step; if one
+fails, it names the step and exits with 1. It changes nothing else and needs no network.
+
+Everything keeps running until Ctrl-C. With --once, demo exits after the last step.
+
+With --forge github, demo uses pull requests on a GitHub Enterprise server on this machine, or an
+emulator of one: a user merges staging, promoter merges prod, and a closed pull request rejects
+its versions. It needs two tokens, PROMOTER_GITHUB_TOKEN and, for the user,
+PROMOTER_DEMO_PERSON_TOKEN. It creates a repository and removes it.`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			forge, err := demoForge(kind, address, system.Env)
 			if err != nil {
 				return err
 			}
 			return system.Demo(command.Context(), DemoRequest{
-				Out: system.Out, Promoter: verbs(system), Once: once, Keep: keep, Now: time.Now, Forge: forge,
+				Out: system.Out, Promoter: runVerbs(system), Once: once, Keep: keep, Now: time.Now, Forge: forge,
 			})
 		},
 	}
-	command.Flags().StringVar(&kind, "forge", "git", flagForge)
-	command.Flags().StringVar(&address, "forge-url", "", flagForgeURL)
-	command.Flags().BoolVar(&keep, "keep", false, flagKeep)
-	command.Flags().BoolVar(&once, "once", false, flagOnce)
+	command.Flags().StringVar(&kind, "forge", "git", "git, or github to use pull requests")
+	command.Flags().StringVar(&address, "forge-url", "", "GitHub Enterprise server on this machine: http://127.0.0.1:PORT")
+	command.Flags().BoolVar(&keep, "keep", false, "keep the folder")
+	command.Flags().BoolVar(&once, "once", false, "exit after the last step")
 	return command
 }
 
-// demoForge finds the forge that is meant; nil for plain Git.
+// demoForge returns the selected forge; nil for plain Git.
 func demoForge(kind, address string, env func(string) (string, bool)) (*DemoForge, error) {
 	switch {
 	case kind == "git" && address == "":
@@ -91,8 +102,8 @@ func demoForge(kind, address string, env func(string) (string, bool)) (*DemoForg
 	return forge, nil
 }
 
-// verbs runs command lines inside the demo: with its output, without input.
-func verbs(system System) func(context.Context, io.Writer, ...string) int {
+// runVerbs runs command lines inside the demo: with its output, without input.
+func runVerbs(system System) func(context.Context, io.Writer, ...string) int {
 	return func(ctx context.Context, out io.Writer, args ...string) int {
 		inner := system
 		inner.In, inner.Out, inner.Err, inner.ErrTerminal = strings.NewReader(""), out, out, false

@@ -14,11 +14,19 @@ import (
 func newDoctor(system System) *cobra.Command {
 	var file, output string
 	command := &cobra.Command{
-		Use:     "doctor",
-		Short:   wordDoctorShort,
-		Long:    wordDoctorLong,
-		Example: wordDoctorExample,
-		Args:    noArguments,
+		Use:   "doctor",
+		Short: "Check everything that the server file names",
+		Long: `doctor makes the requests that serve would make, and changes nothing. It checks that secrets exist,
+receivers have credentials, the database works, each repository opens, accepts pushes, and has
+a valid config, the forge's rules allow pushes to promoter/_state, registries respond, clocks
+agree, and how many requests the forges still allow.
+
+It prints one line per check: ok, warn, or fail, and how to fix it.
+
+Exit codes: 0 nothing failed (there may be warnings); 1 a check failed.`,
+		Example: `  promoter doctor --config promoter-server.yaml
+  promoter doctor -o json`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkOutput(output); err != nil {
 				return err
@@ -27,7 +35,7 @@ func newDoctor(system System) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return sayFindings(system, findings, output)
+			return printFindings(system, findings, output)
 		},
 	}
 	flags := command.Flags()
@@ -35,6 +43,9 @@ func newDoctor(system System) *cobra.Command {
 	flags.StringVarP(&output, "output", "o", "text", flagOutputPlain)
 	return command
 }
+
+// doctorSchema is the version of the JSON format, as planSchema is.
+const doctorSchema = 1
 
 // doctorJSON is what doctor prints with -o json.
 type doctorJSON struct {
@@ -50,10 +61,7 @@ type findingJSON struct {
 	Fix     string         `json:"fix,omitempty"`
 }
 
-// doctorSchema is the number of the JSON format, as planSchema is.
-const doctorSchema = 1
-
-func sayFindings(system System, findings []doctor.Finding, output string) error {
+func printFindings(system System, findings []doctor.Finding, output string) error {
 	result := doctorJSON{Schema: doctorSchema, Healthy: true, Findings: []findingJSON{}}
 	for _, f := range findings {
 		result.Findings = append(result.Findings, findingJSON(f))
@@ -70,7 +78,7 @@ func sayFindings(system System, findings []doctor.Finding, output string) error 
 	return nil
 }
 
-// findingLines is one line for each check.
+// findingLines has one line for each check.
 func findingLines(findings []doctor.Finding) string {
 	var b strings.Builder
 	for _, f := range findings {

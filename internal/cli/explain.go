@@ -5,21 +5,20 @@ import (
 	"slices"
 	"time"
 
-	"promoter/internal/checkout"
-	"promoter/internal/engine"
-	"promoter/internal/promotion"
-
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/checkout"
 	"promoter/internal/connect"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 )
 
 // explainFlags are the flags of explain: those of a repository, or those of a
 // checkout.
 type explainFlags struct {
-	targetFlags
+	targets     targetFlags
 	dir         string
 	application string
 	color       string
@@ -28,16 +27,23 @@ type explainFlags struct {
 func newExplain(system System) *cobra.Command {
 	var flags explainFlags
 	command := &cobra.Command{
-		Use:     "explain ENVIRONMENT",
-		Short:   wordExplainShort,
-		Long:    wordExplainLong,
-		Example: wordExplainExample,
-		Args:    oneEnvironment,
+		Use:   "explain ENVIRONMENT",
+		Short: "Show every condition and gate of an environment",
+		Long: `explain shows, for each application of an environment, the wanted snapshot, every condition and
+gate with its state, current value, and time, and what blocks the next step. It changes nothing.
+
+With --repo or --config it reads repositories as run does. Without them it reads the checkout in
+--dir as plan does; conditions that need a forge are then not evaluated.
+
+Exit codes: 0 success; 1 an error.`,
+		Example: `  promoter explain prod
+  promoter explain prod --app shop --repo acme/gitops`,
+		Args: oneEnvironment,
 		RunE: func(command *cobra.Command, args []string) error {
 			return runExplain(command, &flags, args[0], system)
 		},
 	}
-	flags.add(command)
+	flags.targets.add(command)
 	command.Flags().StringVar(&flags.dir, "dir", ".", flagDir)
 	command.Flags().StringVar(&flags.application, "app", "", flagApp)
 	command.Flags().StringVar(&flags.color, "color", "auto", flagColor)
@@ -48,7 +54,7 @@ func oneEnvironment(command *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return fault.New(fault.Invalid, wordOneEnvironment, command.CommandPath())
+	return fault.New(fault.Invalid, "%s needs the name of one environment: '%[1]s prod'", command.CommandPath())
 }
 
 func runExplain(command *cobra.Command, flags *explainFlags, environment string, system System) error {
@@ -63,36 +69,36 @@ func runExplain(command *cobra.Command, flags *explainFlags, environment string,
 	if err != nil {
 		return err
 	}
-	if err := found(results, environment, flags.application, wanted); err != nil {
+	if err := checkNames(results, environment, flags.application, wanted); err != nil {
 		return err
 	}
 	text := reportRenderer{paint: paint, dryRun: true, details: true, wanted: wanted}
-	if err := printAs(system.Out, flags.output, runToJSON(results, wanted), func() string { return text.results(results) }); err != nil {
+	if err := printAs(system.Out, flags.targets.output, runToJSON(results, wanted), func() string { return text.results(results) }); err != nil {
 		return fmt.Errorf("print the explanation: %w", err)
 	}
-	sayFailures(system.Err, results)
+	printFailures(system.Err, results)
 	return exitOfRun(results)
 }
 
-// observe looks at the repositories that were named, or else at the checkout.
+// observe reads the repositories that were named, or else the checkout.
 func (f *explainFlags) observe(command *cobra.Command, environment string, system System) ([]app.Result, error) {
 	progress := newProgress(system)
 	defer progress.clear()
-	if f.named() {
-		server, err := f.open(system)
+	if f.targets.named() {
+		server, err := f.targets.open(system)
 		if err != nil {
 			return nil, err
 		}
-		return app.Observe(command.Context(), server, f.options(system, progress))
+		return app.Observe(command.Context(), server, f.targets.options(system, progress))
 	}
-	if err := checkOutput(f.output); err != nil {
+	if err := checkOutput(f.targets.output); err != nil {
 		return nil, err
 	}
 	opened, err := checkout.Open(f.dir, nil)
 	if err != nil {
 		return nil, err
 	}
-	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Now: time.Now})
+	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.targets.cache, Networks: f.targets.networks, Now: time.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +106,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		Environments: []string{environment}, ShowOnly: true, Versions: registries.View(), Now: time.Now, Progress: progress.show,
 	})
 	if closing := registries.Close(); closing != nil {
-		say(system.Err, "%v", closing) // the next run asks again; this one is not worse for it
+		printMessage(system.Err, "%v", closing) // only the cache is affected
 	}
 	if err != nil {
 		return nil, err
@@ -115,10 +121,10 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 	return []app.Result{result}, nil
 }
 
-// found refuses names that no repository has. Of one that failed nothing is
-// known.
-func found(results []app.Result, environment, application string, wanted func(promotion.Target) bool) error {
-	if slices.ContainsFunc(results, unknown) {
+// checkNames refuses names that no repository has. A repository that cannot be read may
+// have any name.
+func checkNames(results []app.Result, environment, application string, wanted func(promotion.Target) bool) error {
+	if slices.ContainsFunc(results, isUnreadable) {
 		return nil
 	}
 	var environments, applications []string
@@ -134,16 +140,9 @@ func found(results []app.Result, environment, application string, wanted func(pr
 		}
 	}
 	if len(applications) > 0 {
-		return fault.New(fault.Invalid, wordNoApplication, application, environment, shortList(applications))
+		return fault.New(fault.Invalid, "no application %s in %s; the applications are %s", application, environment, shortList(applications))
 	}
-	return fault.New(fault.Invalid, wordNoEnvironment, environment, shortList(environments))
+	return fault.New(fault.Invalid, "no environment %s; the environments are %s", environment, shortList(environments))
 }
 
-func unknown(result app.Result) bool { return result.Err != nil || result.Report.Unusable != "" }
-
-func appendNew(names []string, name string) []string {
-	if slices.Contains(names, name) {
-		return names
-	}
-	return append(names, name)
-}
+func isUnreadable(result app.Result) bool { return result.Err != nil || result.Report.Unusable != "" }

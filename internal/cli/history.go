@@ -6,23 +6,21 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/verb"
-
-	"promoter/internal/promotion"
-
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 	"promoter/internal/server"
+	"promoter/internal/verb"
 )
 
-// historyFlags say which part of the history is shown, and who is asked.
+// historyFlags select events, and where they are read.
 type historyFlags struct {
-	targetFlags
-	running runningFlags
-	past    server.HistoryQuery
+	targets targetFlags
+	service serviceFlags
+	query   server.HistoryQuery
 	since   string
 	direct  bool
 	color   string
@@ -31,23 +29,32 @@ type historyFlags struct {
 func newHistory(system System) *cobra.Command {
 	var flags historyFlags
 	command := &cobra.Command{
-		Use:     "history",
-		Short:   wordHistoryShort,
-		Long:    wordHistoryLong,
-		Example: wordHistoryExample,
-		Args:    noArguments,
-		RunE:    func(command *cobra.Command, _ []string) error { return runHistory(command, &flags, system) },
+		Use:   "history",
+		Short: "Show what was promoted, when, by which user, and why",
+		Long: `history shows what promoter did and observed, newest first: pull requests opened, refreshed,
+closed, and merged, what landed, and user decisions. Times are UTC.
+
+It queries the running service as 'promoter status' does. Without a server file, or with
+--direct, it reads the repositories: what landed, from the commit trailers on the environments'
+branches, and the decisions that are still in effect; back to --since, by default 30 days.
+
+Exit codes: 0 success; 1 the service did not answer, or a repository could not be read.`,
+		Example: `  promoter history --repo acme/gitops --env prod --since 7d
+  promoter history --component web -o json
+  promoter history --direct --repo https://github.com/acme/gitops --since 90d`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return runHistory(command, &flags, system) },
 	}
-	flags.add(command)
-	flags.running.addURL(command)
+	flags.targets.add(command)
+	flags.service.addURL(command)
 	set := command.Flags()
-	set.StringVar(&flags.past.Environment, "env", "", flagHistoryEnv)
-	set.StringVar(&flags.past.Application, "app", "", flagHistoryApp)
-	set.StringVar(&flags.past.Component, "component", "", flagHistoryComponent)
-	set.StringVar(&flags.since, "since", "", flagSince)
-	set.IntVar(&flags.past.Limit, "limit", 100, flagLimit)
-	set.StringVar(&flags.past.After, "after", "", flagAfter)
-	set.BoolVar(&flags.direct, "direct", false, flagDirect)
+	set.StringVar(&flags.query.Environment, "env", "", "only this environment")
+	set.StringVar(&flags.query.Application, "app", "", "only this application")
+	set.StringVar(&flags.query.Component, "component", "", "only events with a version of this component")
+	set.StringVar(&flags.since, "since", "", "only events since then: a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z")
+	set.IntVar(&flags.query.Limit, "limit", 100, "maximum number of events, up to 1000")
+	set.StringVar(&flags.query.After, "after", "", "show the next page: the value that the last line of the page before printed")
+	set.BoolVar(&flags.direct, "direct", false, "read the repositories instead of querying the service")
 	set.StringVar(&flags.color, "color", "auto", flagColor)
 	return command
 }
@@ -60,87 +67,87 @@ func runHistory(command *cobra.Command, flags *historyFlags, system System) erro
 	if err != nil {
 		return err
 	}
-	recalled, err := flags.read(command, system)
+	found, err := flags.read(command, system)
 	if err != nil {
 		return err
 	}
-	history := recalled.History
-	if err := printAs(system.Out, flags.output, history, func() string { return historyText(history, paint) }); err != nil {
+	history := found.History
+	if err := printAs(system.Out, flags.targets.output, history, func() string { return historyText(history, paint) }); err != nil {
 		return fmt.Errorf("print the history: %w", err)
 	}
-	if len(history.Events) == 0 && flags.output == "text" {
-		say(system.Err, wordHistoryNone)
+	if len(history.Events) == 0 && flags.targets.output == "text" {
+		printMessage(system.Err, "no events match")
 	}
 	if history.Next != "" {
-		say(system.Err, wordHistoryMore, history.Next)
+		printMessage(system.Err, "there is more: add --after %s", history.Next)
 	}
-	if len(recalled.Failures) > 0 {
-		sayFailures(system.Err, recalled.Failures)
+	if len(found.Failures) > 0 {
+		printFailures(system.Err, found.Failures)
 		return exit(exitFailed)
 	}
 	return nil
 }
 
 func (f *historyFlags) check() error {
-	if err := checkOutput(f.output); err != nil {
+	if err := checkOutput(f.targets.output); err != nil {
 		return err
 	}
-	if f.past.Limit < 1 || f.past.Limit > server.MaxEvents {
-		return fault.New(fault.Invalid, "--limit %d: write 1 to %d", f.past.Limit, server.MaxEvents)
+	if f.query.Limit < 1 || f.query.Limit > server.MaxEvents {
+		return fault.New(fault.Invalid, "--limit %d: write 1 to %d", f.query.Limit, server.MaxEvents)
 	}
 	var err error
 	if f.since != "" {
-		f.past.Since, err = server.Since(f.since, time.Now())
+		f.query.Since, err = server.Since(f.since, time.Now())
 	}
 	return err
 }
 
-// read asks the service, or reads the repositories where there is none to ask.
+// read queries the service, or reads the repositories if there is none.
 func (f *historyFlags) read(command *cobra.Command, system System) (app.GitHistory, error) {
-	options := connect.Options{Config: f.config, Env: system.Env, Now: time.Now}
+	options := connect.Options{Config: f.targets.config, Env: system.Env, Now: time.Now}
 	if f.direct || !connect.HasFile(options) {
-		return f.recall(command, system)
+		return f.readGit(command, system)
 	}
-	if len(f.repositories) > 1 {
+	if len(f.targets.repositories) > 1 {
 		return app.GitHistory{}, fault.New(fault.Invalid, "the service is asked about one repository, or about all: write --repo once, or --direct")
 	}
-	f.past.Repository = strings.Join(f.repositories, "")
-	f.running.config = f.config
-	running, err := f.running.open(system)
+	f.query.Repository = strings.Join(f.targets.repositories, "")
+	f.service.config = f.targets.config
+	client, err := f.service.open(system)
 	if err != nil {
 		return app.GitHistory{}, err
 	}
-	history, err := running.History(command.Context(), f.past)
+	history, err := client.History(command.Context(), f.query)
 	return app.GitHistory{History: history}, err
 }
 
-// sinceByDefault is how far back repositories are read where nobody says: what has to
-// be fetched grows with it.
-const sinceByDefault = 30 * 24 * time.Hour
+// defaultSince is how far back repositories are read by default: what has to be fetched
+// grows with it.
+const defaultSince = 30 * 24 * time.Hour
 
-func (f *historyFlags) recall(command *cobra.Command, system System) (app.GitHistory, error) {
-	if f.past.After != "" || f.running.url != "" || f.running.ca != "" {
+func (f *historyFlags) readGit(command *cobra.Command, system System) (app.GitHistory, error) {
+	if f.query.After != "" || f.service.url != "" || f.service.ca != "" {
 		return app.GitHistory{}, fault.New(fault.Invalid, "--after, --url and --ca go with a service; the repositories themselves are read here")
 	}
-	if f.past.Since.IsZero() {
-		f.past.Since = time.Now().Add(-sinceByDefault)
+	if f.query.Since.IsZero() {
+		f.query.Since = time.Now().Add(-defaultSince)
 	}
-	opened, err := f.open(system)
+	opened, err := f.targets.open(system)
 	if err != nil {
 		return app.GitHistory{}, err
 	}
 	progress := newProgress(system)
 	defer progress.clear()
-	return app.HistoryFromGit(command.Context(), opened, f.past, f.options(system, progress))
+	return app.HistoryFromGit(command.Context(), opened, f.query, f.targets.options(system, progress))
 }
 
-// historyText is one line for each event, the newest first, in columns, and one below
-// for its reason. Times are UTC.
+// historyText has one line for each event, the newest first, in columns, and one below for
+// its reason. Times are UTC.
 func historyText(history server.History, paint painter) string {
 	rows := make([][]string, 0, len(history.Events))
 	widths := make([]int, 5)
 	for _, e := range history.Events {
-		row := []string{e.At.UTC().Format("2006-01-02 15:04:05Z"), visible(e.Repository), visible(eventPlace(e)), e.Action, visible(whatOf(e))}
+		row := []string{e.At.UTC().Format("2006-01-02 15:04:05Z"), visible(e.Repository), visible(eventTarget(e)), e.Action, visible(eventDetails(e))}
 		for i, cell := range row {
 			widths[i] = max(widths[i], len([]rune(cell)))
 		}
@@ -151,7 +158,7 @@ func historyText(history server.History, paint painter) string {
 		for column, cell := range row[:4] {
 			pad := strings.Repeat(" ", widths[column]-len([]rune(cell)))
 			if column == 3 {
-				cell = paint.paint(actColor(cell), cell)
+				cell = paint.paint(actionColor(cell), cell)
 			}
 			b.WriteString(cell + pad + "  ")
 		}
@@ -163,12 +170,13 @@ func historyText(history server.History, paint painter) string {
 	return b.String()
 }
 
-func eventPlace(e server.Event) string {
-	return decidedPlace(promotion.Target{Environment: e.Environment, Application: e.Application})
+func eventTarget(e server.Event) string {
+	return decisionTarget(promotion.Target{Environment: e.Environment, Application: e.Application})
 }
 
-// whatOf says versions, where they are, and who.
-func whatOf(e server.Event) string {
+// eventDetails returns the versions of an event, the pull request, the commit, and the
+// user.
+func eventDetails(e server.Event) string {
 	var parts []string
 	for _, version := range e.Versions {
 		label := version.Tag
@@ -190,7 +198,7 @@ func whatOf(e server.Event) string {
 	return strings.TrimSpace(text)
 }
 
-func actColor(act string) string {
+func actionColor(act string) string {
 	switch verb.Verb(act) {
 	case "pushed", "merged", "landed":
 		return colorGreen

@@ -41,7 +41,7 @@ func TestHistoryText(t *testing.T) {
 	}
 }
 
-// Nothing is an answer too, and is said to people alone.
+// That there are no events is a message for users, not data.
 func TestHistory_nothing(t *testing.T) {
 	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -16,35 +17,41 @@ import (
 func newInit(system System) *cobra.Command {
 	var dir, output string
 	command := &cobra.Command{
-		Use:     "init",
-		Short:   wordInitShort,
-		Long:    wordInitLong,
-		Example: wordInitExample,
-		Args:    noArguments,
+		Use:   "init",
+		Short: "Generate a .promoter.yaml from the files of a checkout",
+		Long: `init scans a folder and writes a .promoter.yaml to start from: environments from the names of
+folders and files, components from the image references, and version selection from the tags in
+use. A comment gives the reason for each guess. It queries no registry and never overwrites a
+file.
+
+Exit codes: 0 success; 1 no image reference found, or the file exists.`,
+		Example: `  promoter init
+  promoter init --dir deploy -o -`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runInit(command, system, dir, output)
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&dir, "dir", ".", flagDir)
-	flags.StringVarP(&output, "output", "o", "", flagInitOutput)
+	flags.StringVarP(&output, "output", "o", "", "file to write, or - for standard output (default: .promoter.yaml in the folder)")
 	return command
 }
 
-// standardOutput as the name of a file means that the text is only shown.
+// standardOutput as the name of a file means that the text is only printed.
 const standardOutput = "-"
 
 func runInit(command *cobra.Command, system System, dir, output string) error {
 	if output == "" {
 		output = filepath.Join(dir, config.FileName)
 	}
-	// Nobody waits for a search whose result cannot be written.
+	// An existing file is refused before the search, which may take long.
 	if _, err := os.Lstat(output); err == nil && output != standardOutput {
-		return fault.New(fault.Conflict, wordInitPresent, output)
+		return fault.New(fault.Conflict, "%s exists and is not overwritten: remove it first, or write to another file with -o", output)
 	}
 	suggestion, err := checkout.Suggest(command.Context(), dir)
 	if errors.Is(err, suggest.ErrNothing) {
-		sayNothingToFollow(system.Err, err)
+		printNothingFound(system.Err, err)
 		return exit(exitFailed)
 	}
 	if err != nil {
@@ -58,7 +65,58 @@ func runInit(command *cobra.Command, system System, dir, output string) error {
 	if err != nil {
 		return err
 	}
-	sayWarnings(system.Err, suggestion.Warnings)
-	saySuggested(system.Err, suggestion, output, dir)
+	printWarnings(system.Err, suggestion.Warnings)
+	printSuggestion(system.Err, suggestion, output, dir)
 	return nil
+}
+
+// maxPositions is how many positions of one warning are listed.
+const maxPositions = 5
+
+// printWarnings prints each warning with its positions and what to do.
+func printWarnings(w io.Writer, warnings []suggest.Warning) {
+	for _, warning := range warnings {
+		printMessage(w, "warning: %s", warning.Text)
+		shown := warning.Positions[:min(len(warning.Positions), maxPositions)]
+		for _, position := range shown {
+			printDetail(w, "  %s", position)
+		}
+		if more := len(warning.Positions) - len(shown); more > 0 {
+			printDetail(w, "  and %d more", more)
+		}
+		printDetail(w, "  -> %s", warning.Advice)
+	}
+}
+
+// printSuggestion prints what was written and the next steps.
+func printSuggestion(w io.Writer, s *suggest.Suggestion, output, dir string) {
+	active := 0
+	for _, component := range s.Components {
+		if component.Active {
+			active++
+		}
+	}
+	held := count(active, "component", "components") + ", " + count(len(s.Environments), "environment", "environments")
+	if len(s.Applications) > 0 {
+		held += ", " + count(len(s.Applications), "application", "applications")
+	}
+	if output == standardOutput {
+		printMessage(w, "%s; nothing was written", held)
+		return
+	}
+	printMessage(w, "wrote %s: %s", output, held)
+	at := ""
+	if dir != "." {
+		at = " --dir " + dir
+	}
+	printDetail(w, "next:")
+	printDetail(w, "  read and adapt %s", output)
+	printDetail(w, "  promoter validate%s", at)
+	printDetail(w, "  promoter plan%s", at)
+}
+
+// printNothingFound prints what a folder would need.
+func printNothingFound(w io.Writer, err error) {
+	printMessage(w, "%v", err)
+	printDetail(w, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, or a repository with a tag in Helm values", config.FileName)
 }

@@ -1,27 +1,39 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
-
-	"promoter/internal/checkout"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
-)
 
-// renderer prints a preview.
-type renderer interface {
-	render(w io.Writer, preview *checkout.Preview) error
-}
+	"promoter/internal/checkout"
+	"promoter/internal/connect"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/updater"
+)
 
 func newPlan(system System) *cobra.Command {
 	var flags planFlags
 	command := &cobra.Command{
-		Use:     "plan",
-		Short:   wordPlanShort,
-		Long:    wordPlanLong,
-		Example: wordPlanExample,
-		Args:    noArguments,
+		Use:   "plan",
+		Short: "Show what would change in a checkout, and why",
+		Long: `plan finds the references in a folder, queries the registries, and shows what would change
+in each environment, and why. It writes nothing and needs no forge and no database;
+conditions and gates that need one are listed as not evaluated.
+
+With --with, plan uses the given versions and queries no registry. The folder then needs no
+.promoter.yaml and is one environment.
+
+Exit codes: 0 success; 1 a config error, a refused file, or a registry that did not respond
+(the rest is still printed); 2 there are changes, only with --exit-code.`,
+		Example: `  promoter plan
+  promoter plan --env staging -o diff
+  promoter plan --with quay.io/acme/web:1.5.0 --dir deploy`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runPlan(command, &flags, system)
 		},
@@ -42,12 +54,12 @@ func runPlan(command *cobra.Command, flags *planFlags, system System) error {
 	if err := renderer.render(system.Out, preview); err != nil {
 		return fmt.Errorf("print the plan: %w", err)
 	}
-	sayTroubles(system.Err, preview)
-	sayPlanned(system.Err, preview)
+	printPreviewErrors(system.Err, preview)
+	printPlanSummary(system.Err, preview)
 	return exitOf(preview, flags.exitCode)
 }
 
-// exitOf turns what was found into the exit code: trouble beats changes.
+// exitOf returns the exit code: an error takes precedence over changes.
 func exitOf(preview *checkout.Preview, exitCode bool) error {
 	switch {
 	case preview.Failed():
@@ -56,5 +68,127 @@ func exitOf(preview *checkout.Preview, exitCode bool) error {
 		return exit(exitChanges)
 	default:
 		return nil
+	}
+}
+
+// planFlags are the flags that plan and apply share.
+type planFlags struct {
+	dir          string
+	environments []string
+	with         []string
+	paths        []string
+	output       string
+	color        string
+	cache        string
+	networks     []string
+	maxFileSize  int64
+	exitCode     bool
+}
+
+func (f *planFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.dir, "dir", ".", flagDir)
+	flags.StringArrayVar(&f.environments, "env", nil, "only this environment (repeatable; default: all)")
+	flags.StringArrayVar(&f.with, "with", nil, "use this version: REPOSITORY[:TAG][@DIGEST], or - to read lines from standard input (repeatable)")
+	flags.StringArrayVar(&f.paths, "path", nil, "only files that match this glob (repeatable)")
+	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, json, or diff")
+	flags.StringVar(&f.color, "color", "auto", flagColor)
+	flags.StringVar(&f.cache, "cache", "", "folder that caches immutable facts about images")
+	flags.StringArrayVar(&f.networks, "network", nil, flagNetwork)
+	flags.Int64Var(&f.maxFileSize, "max-file-size", updater.DefaultMaxFileSize, "maximum size in bytes of a file that is parsed")
+	flags.BoolVar(&f.exitCode, "exit-code", false, "exit with 2 if there are changes")
+}
+
+// preview opens the checkout and plans.
+func (f *planFlags) preview(command *cobra.Command, system System) (*checkout.Checkout, *checkout.Preview, error) {
+	explicitVersions, err := f.readVersions(command.Context(), system.In)
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := checkout.Open(f.dir, explicitVersions)
+	if err != nil {
+		return nil, nil, err
+	}
+	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Now: time.Now})
+	if err != nil {
+		return nil, nil, err
+	}
+	progress := newProgress(system)
+	preview, err := opened.Plan(command.Context(), checkout.Options{
+		Environments: f.environments,
+		Paths:        f.paths,
+		Explicit:     explicitVersions,
+		Versions:     registries.View(),
+		MaxFileSize:  f.maxFileSize,
+		Now:          time.Now,
+		Progress:     progress.show,
+	})
+	progress.clear()
+	if closing := registries.Close(); closing != nil {
+		printMessage(system.Err, "%v", closing) // only the cache is affected
+	}
+	return opened, preview, err
+}
+
+// readVersions reads the versions of --with. Cancelling the context ends the wait for a
+// list.
+func (f *planFlags) readVersions(ctx context.Context, in io.Reader) (image.ExplicitVersions, error) {
+	var list io.Reader
+	if slices.Contains(f.with, "-") {
+		reader, writer := io.Pipe()
+		defer func() { _ = reader.Close() }() // ends the copying if the list is invalid
+		defer context.AfterFunc(ctx, func() { _ = reader.CloseWithError(context.Cause(ctx)) })()
+		go func() {
+			_, err := io.Copy(writer, in)
+			_ = writer.CloseWithError(err)
+		}()
+		list = reader
+	}
+	explicitVersions, err := image.ParseExplicitVersions(f.with, list)
+	if err == nil && len(f.with) > 0 && len(explicitVersions) == 0 {
+		err = fault.New(fault.Invalid, "--with -: the list names no version")
+	}
+	return explicitVersions, err
+}
+
+// printPreviewErrors prints what could not be planned.
+func printPreviewErrors(w io.Writer, preview *checkout.Preview) {
+	for _, e := range preview.Errors {
+		printMessage(w, "%s: %v", e.Component, e.Err)
+	}
+	for _, repository := range preview.Unused {
+		printMessage(w, "no file refers to %s", repository.Familiar())
+	}
+	for i := range preview.Targets {
+		target := &preview.Targets[i]
+		if len(target.Refusals) > 0 {
+			printMessage(w, "%s: left as it is: %s", previewName(target), target.Refusals[0])
+		}
+	}
+}
+
+// printPlanSummary summarizes a plan.
+func printPlanSummary(w io.Writer, preview *checkout.Preview) {
+	text := "nothing to change"
+	switch targets, files, changes := preview.Count(); {
+	case targets > 0:
+		text = fmt.Sprintf("%s in %s for %s; 'promoter apply' writes them", count(changes, "change", "changes"),
+			count(files, "file", "files"), count(targets, "application", "applications"))
+	case preview.Changed():
+		text += " here"
+	}
+	if n := preview.Waiting(); n > 0 {
+		text += "; " + count(n, "application waits", "applications wait")
+	}
+	printMessage(w, "%s", text)
+	printOtherBranches(w, preview, "'promoter apply' does not write it here")
+}
+
+// printOtherBranches prints what changes on branches that are not checked out.
+func printOtherBranches(w io.Writer, preview *checkout.Preview, what string) {
+	for i := range preview.Targets {
+		if target := &preview.Targets[i]; target.Changed() && !target.OnDisk {
+			printMessage(w, "%s: %s: its branch is not checked out", previewName(target), what)
+		}
 	}
 }

@@ -110,9 +110,9 @@ func TestRenderers_golden(t *testing.T) {
 	}
 	var words bytes.Buffer
 	preview := everything(t)
-	sayTroubles(&words, preview)
-	sayPlanned(&words, preview)
-	sayApplied(&words, preview, checkout.Applied{Files: []string{"apps/shop/a.yaml"}})
+	printPreviewErrors(&words, preview)
+	printPlanSummary(&words, preview)
+	printApplySummary(&words, preview, checkout.Applied{Files: []string{"apps/shop/a.yaml"}})
 	golden(t, "words.txt", words.String())
 }
 
@@ -181,11 +181,11 @@ func TestText_controlCharacters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sayTroubles(&out, preview)
-	sayPlanned(&out, preview)
-	sayApplied(&out, preview, checkout.Applied{})
-	sayError(&out, errors.New(odd))
-	sayError(&out, &config.Error{Problems: config.Problems{{Message: odd}}})
+	printPreviewErrors(&out, preview)
+	printPlanSummary(&out, preview)
+	printApplySummary(&out, preview, checkout.Applied{})
+	printError(&out, errors.New(odd))
+	printError(&out, &config.Error{Problems: config.Problems{{Message: odd}}})
 	for i, r := range out.String() {
 		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u202e' || r == '\uFFFD') {
 			t.Errorf("%q at %d reaches the terminal", r, i)

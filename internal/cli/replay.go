@@ -13,9 +13,9 @@ import (
 	"promoter/internal/service/adminapi"
 )
 
-// replayFlags say what is played again.
+// replayFlags select the delivery that is processed again.
 type replayFlags struct {
-	runningFlags
+	service                serviceFlags
 	receiver, file, output string
 	headers                []string
 	dryRun                 bool
@@ -24,21 +24,30 @@ type replayFlags struct {
 func newReplay(system System) *cobra.Command {
 	var flags replayFlags
 	command := &cobra.Command{
-		Use:     "replay [DELIVERY]",
-		Short:   wordReplayShort,
-		Long:    wordReplayLong,
-		Example: wordReplayExample,
-		Args:    cobra.MaximumNArgs(1),
+		Use:   "replay [DELIVERY]",
+		Short: "Process a stored or saved delivery again",
+		Long: `replay makes the running service process a stored delivery again, as if the sender had sent it
+again: promoter reads what it reports again and reconciles the repositories that follow it. The
+ID of a delivery is in the log, in 'promoter status', and at its sender.
+
+With --file, replay decodes the payload in a file as the receiver would and shows the events. It
+sends nothing and needs no service.
+
+Exit codes: 0 success; 1 the delivery does not exist or cannot be read, or the service did not
+answer.`,
+		Example: `  promoter replay 72d3162e-cc78-11e3-81ab-4c9367dc0958 --dry-run
+  promoter replay --file push.json --receiver github --header 'X-GitHub-Event: push'`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return runReplay(command, flags, strings.Join(args, ""), system)
 		},
 	}
-	flags.add(command)
+	flags.service.add(command)
 	set := command.Flags()
-	set.StringVar(&flags.receiver, "receiver", "", flagReceiver)
-	set.StringVar(&flags.file, "file", "", flagPayload)
-	set.StringArrayVar(&flags.headers, "header", nil, flagHeader)
-	set.BoolVar(&flags.dryRun, "dry-run", false, flagReplayDry)
+	set.StringVar(&flags.receiver, "receiver", "", "receiver of the server file that accepted the delivery, or with --file would accept it")
+	set.StringVar(&flags.file, "file", "", "decode the payload in this file instead")
+	set.StringArrayVar(&flags.headers, "header", nil, "with --file, a request header, NAME: VALUE (repeatable)")
+	set.BoolVar(&flags.dryRun, "dry-run", false, "only show the events")
 	set.StringVarP(&flags.output, "output", "o", "text", flagOutputPlain)
 	return command
 }
@@ -59,31 +68,31 @@ func runReplay(command *cobra.Command, flags replayFlags, delivery string, syste
 	}
 	switch {
 	case flags.file != "" || flags.dryRun:
-		say(system.Err, "dry run, nothing triggered")
+		printMessage(system.Err, "dry run, nothing triggered")
 	case len(replayed.Repositories) > 0:
-		say(system.Err, "triggered %s", count(len(replayed.Repositories), "repository", "repositories"))
+		printMessage(system.Err, "triggered %s", count(len(replayed.Repositories), "repository", "repositories"))
 	default:
-		say(system.Err, "no repository subscribes to it: nothing was triggered")
+		printMessage(system.Err, "no repository subscribes to it: nothing was triggered")
 	}
 	return nil
 }
 
 func replay(command *cobra.Command, flags replayFlags, delivery string, system System) (server.Replayed, error) {
 	if flags.file != "" {
-		return adminapi.ReadSaved(connect.Options{Config: flags.config, Env: system.Env, Now: time.Now},
+		return adminapi.ReadSaved(connect.Options{Config: flags.service.config, Env: system.Env, Now: time.Now},
 			adminapi.SavedDelivery{File: flags.file, Receiver: flags.receiver, Headers: flags.headers})
 	}
 	if len(flags.headers) > 0 {
 		return server.Replayed{}, fault.New(fault.Invalid, "--header goes with --file")
 	}
-	running, err := flags.open(system)
+	client, err := flags.service.open(system)
 	if err != nil {
 		return server.Replayed{}, err
 	}
-	return running.Replay(command.Context(), server.Replay{ID: delivery, Receiver: flags.receiver, DryRun: flags.dryRun})
+	return client.Replay(command.Context(), server.Replay{ID: delivery, Receiver: flags.receiver, DryRun: flags.dryRun})
 }
 
-// replayedText says what a delivery means.
+// replayedText lists what a delivery reports.
 func replayedText(replayed server.Replayed) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/engine"
+	"promoter/internal/promotion"
 )
 
 func newRun(system System) *cobra.Command {
@@ -13,11 +17,24 @@ func newRun(system System) *cobra.Command {
 	var color string
 	var dryRun bool
 	command := &cobra.Command{
-		Use:     "run",
-		Short:   wordRunShort,
-		Long:    wordRunLong,
-		Example: wordRunExample,
-		Args:    noArguments,
+		Use:   "run",
+		Short: "Reconcile all repositories once and exit",
+		Long: `run reconciles every repository of the server file: it reads the files, queries the registries,
+opens, refreshes, merges, or closes pull requests, pushes where the config permits it, and exits
+when nothing more lands. It is the scheduled container job. It needs no database: it reads
+everything from Git, the registries, and the forge, so the next run completes an interrupted
+one.
+
+Without a server file, --repo takes the URL of a repository. Credentials come from
+PROMOTER_GITHUB_TOKEN, PROMOTER_GITLAB_TOKEN, PROMOTER_GITEA_TOKEN with PROMOTER_GITEA_URL,
+PROMOTER_GIT_USERNAME and PROMOTER_GIT_PASSWORD, or PROMOTER_GIT_SSH_KEY and
+PROMOTER_GIT_KNOWN_HOSTS.
+
+Exit codes: 0 success; 1 a repository failed (the others are done); 130 interrupted.`,
+		Example: `  promoter run --config promoter-server.yaml --cache /var/cache/promoter
+  promoter run --repo acme/gitops --dry-run
+  promoter run --repo https://github.com/acme/gitops`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runRun(command, &flags, color, dryRun, system)
 		},
@@ -49,15 +66,15 @@ func runRun(command *cobra.Command, flags *targetFlags, color string, dryRun boo
 	if err := printAs(system.Out, flags.output, runToJSON(results, nil), func() string { return text.results(results) }); err != nil {
 		return fmt.Errorf("print what was done: %w", err)
 	}
-	sayFailures(system.Err, results)
-	sayRun(system.Err, results, dryRun)
+	printFailures(system.Err, results)
+	printRunSummary(system.Err, results, dryRun)
 	if failed != nil {
 		return failed
 	}
 	return exitOfRun(results)
 }
 
-// exitOfRun is 1 when any part of any repository failed.
+// exitOfRun returns the exit code: 1 if any part of a repository failed.
 func exitOfRun(results []app.Result) error {
 	for i := range results {
 		if results[i].Failed() {
@@ -65,4 +82,78 @@ func exitOfRun(results []app.Result) error {
 		}
 	}
 	return nil
+}
+
+// printRunSummary summarizes a run.
+func printRunSummary(w io.Writer, results []app.Result, dryRun bool) {
+	actions := map[engine.Action]int{}
+	failed := 0
+	for i := range results {
+		if results[i].Failed() {
+			failed++
+		}
+		for _, done := range results[i].Report.Effects {
+			if done.Err == nil {
+				actions[done.Action]++
+			}
+		}
+		if offered := results[i].Onboarding; offered != nil {
+			actions[engine.Action(offered.State)]++ // the states have the names of actions
+		}
+	}
+	var parts []string
+	for _, action := range []engine.Action{engine.ActionPushed, engine.ActionOpened, engine.ActionRefreshed, engine.ActionMerged, engine.ActionClosed} {
+		if n := actions[action]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, action))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	switch {
+	case dryRun:
+		text = "nothing was written"
+	case text == "" && (failed == 0 || failed < len(results)):
+		text = "nothing to do"
+	}
+	if failed > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s; %d failed", text, failed), "; ")
+	}
+	printMessage(w, "%s: %s", count(len(results), "repository", "repositories"), text)
+}
+
+// printFailures prints one line for each part that failed.
+func printFailures(w io.Writer, results []app.Result) {
+	for i := range results {
+		result := &results[i]
+		name := result.Repository
+		if moved, ok := result.Moved(); ok {
+			printMessage(w, "%s: it is called %s now: use that name", name, moved)
+		}
+		if result.Err != nil {
+			printMessage(w, "%s: %s", name, oneLine(result.Err))
+		}
+		if result.Report.Unusable != "" && (result.Onboarding == nil || result.Failed()) {
+			printMessage(w, "%s: %s", name, result.Report.Unusable)
+		}
+		for _, partial := range result.Report.Errors {
+			printMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
+		}
+		for _, decision := range result.Report.Decisions {
+			if decision.State == promotion.Refused {
+				printMessage(w, "%s: %s: left as it is: %s", name, targetName(decision.Target), decision.Reason)
+			}
+		}
+		for _, done := range result.Report.Effects {
+			if done.Err != nil {
+				printMessage(w, "%s: %s: %s", name, effectName(done), oneLine(done.Err))
+			}
+		}
+	}
+}
+
+// effectName names what an effect is about.
+func effectName(done engine.Effect) string {
+	if len(done.Decisions) == 1 && !done.Group {
+		return targetName(done.Decisions[0].Target)
+	}
+	return done.Environment.Name
 }

@@ -10,9 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/decision"
-	"promoter/internal/verb"
-
 	"promoter/internal/promotion"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +18,6 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/pullrequest"
 )
@@ -46,7 +42,7 @@ func did(d promotion.Decision, act engine.Action, step pullrequest.Step) engine.
 	}
 }
 
-// everyResult holds each kind of thing that a run can say.
+// everyResult has one of everything that a run can print.
 func everyResult() []app.Result {
 	until := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
 	proposed := decided("dev/shop", promotion.Proposed, "newer: web 1 -> 2")
@@ -121,58 +117,17 @@ func TestRunJSON_golden(t *testing.T) {
 	}
 }
 
-func TestRunWords_golden(t *testing.T) {
+func TestRunMessages_golden(t *testing.T) {
 	t.Parallel()
 	var words bytes.Buffer
-	sayFailures(&words, everyResult())
-	sayRun(&words, everyResult(), false)
-	sayRun(&words, everyResult()[:1], true)
-	sayRun(&words, nil, false)
+	printFailures(&words, everyResult())
+	printRunSummary(&words, everyResult(), false)
+	printRunSummary(&words, everyResult()[:1], true)
+	printRunSummary(&words, nil, false)
 	golden(t, "run.words.txt", words.String())
 }
 
-func TestOrder_textAndJSON(t *testing.T) {
-	t.Parallel()
-	carried := decision.Result{
-		Repository: "acme/gitops", Subject: "Roll back shop in prod", By: identity.User{Host: "github.com", Login: "ann"},
-		Targets: []promotion.Target{{Environment: "prod", Application: "shop"}, {Environment: "prod", Application: "_all"}, {Environment: "_all", Application: "_all"}},
-		Images:  map[string]string{"worker": "quay.io/acme/worker:1@", "web": "quay.io/acme/web:1@sha256:2"},
-	}
-	want := "acme/gitops  Roll back shop in prod\n  prod/shop\n  prod\n  everywhere\n" +
-		"    web quay.io/acme/web:1@sha256:2\n    worker quay.io/acme/worker:1 (by name: its digest is unknown)\n"
-	if diff := cmp.Diff(want, orderText(carried)); diff != "" {
-		t.Error(diff)
-	}
-	data, err := json.Marshal(orderToJSON(verb.Rollback, carried))
-	if err != nil || !strings.Contains(string(data), `"by":{"host":"github.com","login":"ann"}`) {
-		t.Errorf("got %s, %v", data, err)
-	}
-}
-
-func TestParseUntil(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
-	for text, want := range map[string]string{
-		"2026-12-24":                "2026-12-24T00:00:00Z",
-		"2026-12-24T18:00:00+01:00": "2026-12-24T17:00:00Z",
-		"3d":                        "2026-11-24T13:00:00Z",
-		"90m":                       "2026-11-21T14:30:00Z",
-	} {
-		if got, err := parseUntil(text, now); err != nil || got.Format(time.RFC3339) != want {
-			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
-		}
-	}
-	if got, err := parseUntil("", now); got != nil || err != nil {
-		t.Errorf("no end: %v, %v", got, err)
-	}
-	for _, text := range []string{"tomorrow", "2026-11-20", "-1h", "2026-13-01", " "} {
-		if got, err := parseUntil(text, now); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-}
-
-// The keys of the JSON forms stand on the page.
+// The page documents the keys of the JSON forms.
 func TestDocument_runJSON(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -15,7 +15,7 @@ import (
 	"promoter/internal/fault"
 )
 
-// serveFlags say how the service works.
+// serveFlags configure the service.
 type serveFlags struct {
 	config string
 	dryRun bool
@@ -23,27 +23,39 @@ type serveFlags struct {
 	format string
 	level  string
 	pprof  string
-	open   bool // --pprof may be an address that others reach
+	open   bool // --pprof may be an address that other machines reach
 }
 
 func newServe(system System) *cobra.Command {
 	var flags serveFlags
 	command := &cobra.Command{
-		Use:     "serve",
-		Short:   wordServeShort,
-		Long:    wordServeLong,
-		Example: wordServeExample,
-		Args:    noArguments,
-		RunE:    func(command *cobra.Command, _ []string) error { return runServe(command, flags, system) },
+		Use:   "serve",
+		Short: "Run as a service: receive webhooks, poll, and reconcile",
+		Long: `serve does continuously what run does once. Webhooks from registries and forges trigger
+reconciliations; promoter verifies what they report and never trusts a payload. Without any
+webhook, serve polls, every five minutes by default ('poll').
+
+Events are stored in a database before the sender gets a response: SQLite in the data folder, or
+PostgreSQL ('database') if several replicas share the work. If the database is lost, only the
+history is lost: everything else is read again from Git, the registries, and the forges.
+
+serve needs a server file. Webhooks arrive at /webhooks/NAME; /healthz reports that the process
+responds, /readyz that it can work. On SIGTERM or Ctrl-C, serve finishes the work in progress.
+
+Exit codes: 0 stopped; 1 it could not start or could not continue.`,
+		Example: `  promoter serve --config promoter-server.yaml
+  promoter serve --dry-run --log text`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return runServe(command, flags, system) },
 	}
 	set := command.Flags()
 	set.StringVar(&flags.config, "config", "", flagConfig)
 	set.BoolVar(&flags.dryRun, "dry-run", false, flagDryRun)
-	set.DurationVar(&flags.quiet, "quiet", 5*time.Second, flagQuiet)
-	set.StringVar(&flags.format, "log", "json", flagLog)
-	set.StringVar(&flags.level, "log-level", "info", flagLogLevel)
-	set.StringVar(&flags.pprof, "pprof", "", flagPprof)
-	set.BoolVar(&flags.open, "pprof-open", false, flagPprofOpen)
+	set.DurationVar(&flags.quiet, "quiet", 5*time.Second, "debounce: how long to wait after a webhook before reconciling a repository")
+	set.StringVar(&flags.format, "log", "json", "log format: json or text")
+	set.StringVar(&flags.level, "log-level", "info", "log level: debug, info, warn, or error")
+	set.StringVar(&flags.pprof, "pprof", "", "serve profiles of the process at this address, 127.0.0.1:PORT (default: none)")
+	set.BoolVar(&flags.open, "pprof-open", false, "allow --pprof to be an address that other machines reach; profiles show memory contents")
 	return command
 }
 
@@ -68,7 +80,7 @@ func runServe(command *cobra.Command, flags serveFlags, system System) error {
 	}
 	err = app.Serve(command.Context(), server, options)
 	if errors.Is(err, context.Canceled) && command.Context().Err() != nil {
-		err = nil // it was asked to stop, and did
+		err = nil // it was stopped
 	}
 	if err == nil {
 		log.Info("stopped")
@@ -76,13 +88,13 @@ func runServe(command *cobra.Command, flags serveFlags, system System) error {
 	return err
 }
 
-// newLog writes lines for machines or for people.
+// newLog returns a logger for programs or for users.
 func newLog(to io.Writer, format, level string) (*slog.Logger, error) {
 	var from slog.Level
 	if err := from.UnmarshalText([]byte(level)); err != nil {
 		return nil, fault.New(fault.Invalid, "--log-level %s: write debug, info, warn or error", level)
 	}
-	options := &slog.HandlerOptions{Level: from, ReplaceAttr: readable}
+	options := &slog.HandlerOptions{Level: from, ReplaceAttr: formatDuration}
 	switch format {
 	case "json":
 		return slog.New(slog.NewJSONHandler(to, options)), nil
@@ -92,9 +104,9 @@ func newLog(to io.Writer, format, level string) (*slog.Logger, error) {
 	return nil, fault.New(fault.Invalid, "--log %s: write json or text", format)
 }
 
-// readable writes a duration as people do, 1.2s, also in JSON, where it would be a
-// number of nanoseconds.
-func readable(_ []string, attr slog.Attr) slog.Attr {
+// formatDuration formats a duration as 1.2s, also in JSON, where it would be a number of
+// nanoseconds.
+func formatDuration(_ []string, attr slog.Attr) slog.Attr {
 	if attr.Value.Kind() == slog.KindDuration {
 		attr.Value = slog.StringValue(attr.Value.Duration().Round(time.Millisecond).String())
 	}

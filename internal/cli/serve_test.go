@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Lines of the log say the same to people and to programs.
+// Log lines have the same content in both formats.
 func TestNewLog(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]string{"json": `"took":"1.234s"`, "text": "took=1.234s"} {

@@ -7,47 +7,34 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/connect"
 	"promoter/internal/server"
-	"promoter/internal/service/adminapi"
 )
 
-// runningFlags say which service is asked.
-type runningFlags struct{ config, url, ca string }
-
-func (f *runningFlags) add(command *cobra.Command) {
-	command.Flags().StringVar(&f.config, "config", "", flagConfig)
-	f.addURL(command)
-}
-
-// addURL adds the flags of where the service is.
-func (f *runningFlags) addURL(command *cobra.Command) {
-	command.Flags().StringVar(&f.url, "url", "", flagRunningURL)
-	command.Flags().StringVar(&f.ca, "ca", "", flagCA)
-}
-
-func (f *runningFlags) open(system System) (*adminapi.Client, error) {
-	return adminapi.NewClient(connect.Options{Config: f.config, Env: system.Env, Now: time.Now}, adminapi.ClientOptions{URL: f.url, CA: f.ca})
-}
-
 func newStatus(system System) *cobra.Command {
-	var flags runningFlags
+	var flags serviceFlags
 	var output string
 	command := &cobra.Command{
-		Use:     "status",
-		Short:   wordStatusShort,
-		Long:    wordStatusLong,
-		Example: wordStatusExample,
-		Args:    noArguments,
+		Use:   "status",
+		Short: "Show the state of the running service",
+		Long: `status queries the running service: each repository with its last reconciliation, its error, and
+whether it waits, runs, or is retried, and the latest deliveries.
+
+It reads the service's server file to find the address on this machine, or uses --url. The
+service answers if its server file sets 'api.token'.
+
+Exit codes: 0 the service answered; 1 it did not.`,
+		Example: `  promoter status
+  promoter status --url https://promoter.example.com -o json`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkOutput(output); err != nil {
 				return err
 			}
-			running, err := flags.open(system)
+			client, err := flags.open(system)
 			if err != nil {
 				return err
 			}
-			status, err := running.Status(command.Context())
+			status, err := client.Status(command.Context())
 			if err != nil {
 				return err
 			}
@@ -59,8 +46,8 @@ func newStatus(system System) *cobra.Command {
 	return command
 }
 
-// statusText is one paragraph for each repository, the polls, and the deliveries. Times are those
-// of the service.
+// statusText has one paragraph for each of the repositories, the schedules, and the
+// deliveries. Times are relative to the clock of the service.
 func statusText(status server.Status) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }
@@ -73,7 +60,7 @@ func statusText(status server.Status) string {
 			line("  %s", repository.LastError)
 		}
 	}
-	for i, text := range pollingLines(status) {
+	for i, text := range scheduleLines(status) {
 		if i == 0 {
 			b.WriteString("\n")
 		}
@@ -92,7 +79,7 @@ func statusText(status server.Status) string {
 	return b.String()
 }
 
-// repositoryFacts describe the state of a repository.
+// repositoryFacts describes the state of a repository.
 func repositoryFacts(now time.Time, repository server.Repository) []string {
 	facts := []string{string(repository.State)}
 	if repository.ReconciledAt.IsZero() {
@@ -116,7 +103,32 @@ func repositoryFacts(now time.Time, repository server.Repository) []string {
 	return facts
 }
 
-// ago is how long before now something was.
+// scheduleLines lists the schedules, and the hosts that receive no requests for now.
+func scheduleLines(status server.Status) []string {
+	var lines []string
+	for _, one := range status.Schedules {
+		line := fmt.Sprintf("%s  %s", one.Schedule, count(one.Repositories, "repository", "repositories"))
+		if !one.Last.IsZero() {
+			line += ", came " + ago(status.At, one.Last)
+		}
+		if left := one.Next.Sub(status.At).Round(time.Second); !one.Next.IsZero() {
+			line += fmt.Sprintf(", next in %v", max(left, 0))
+		}
+		if lines = append(lines, line); one.Failing != "" {
+			lines = append(lines, "  "+one.Failing)
+		}
+	}
+	for _, one := range status.Backoffs {
+		with := ""
+		if one.Credential != "" {
+			with = " with " + one.Credential
+		}
+		lines = append(lines, fmt.Sprintf("waiting: %s (%s) is sent nothing%s until %s: %s", one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
+	}
+	return lines
+}
+
+// ago returns how long ago something was.
 func ago(now, then time.Time) string {
 	return fmt.Sprintf("%v ago", max(now.Sub(then), 0).Round(time.Second))
 }

@@ -7,9 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/server"
 )
 
-// Who asks at the wrong address is told what is wrong with it.
+// The error for a wrong address names what is wrong with it.
 func TestStatus_wrongAddress(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "promoter-server.yaml")
@@ -30,8 +35,25 @@ func TestStatus_wrongAddress(t *testing.T) {
 	} {
 		c := newConsole("API=" + strings.Repeat("canary-", 5))
 		code := c.run(t.Context(), "status", "--config", file, "--url", url)
-		if said := c.err.String(); code != exitFailed || !strings.Contains(said, want) || strings.Contains(said, "canary") {
-			t.Errorf("--url %s: exit %d, %q, want %q", url, code, said, want)
+		if message := c.err.String(); code != exitFailed || !strings.Contains(message, want) || strings.Contains(message, "canary") {
+			t.Errorf("--url %s: exit %d, %q, want %q", url, code, message, want)
 		}
+	}
+}
+
+// A backoff is shown with its credential.
+func TestScheduleLines_backoffs(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2026, 6, 1, 11, 30, 0, 0, time.UTC)
+	got := scheduleLines(server.Status{Backoffs: []server.Backoff{
+		{Peer: "registry", Host: "quay.io", Until: until, Reason: "it asks for fewer requests"},
+		{Peer: "forge", Host: "api.github.com", Credential: "the token of github", Until: until, Reason: "rate limited: wait"},
+	}})
+	want := []string{
+		"waiting: quay.io (registry) is sent nothing until 2026-06-01T11:30:00Z: it asks for fewer requests",
+		"waiting: api.github.com (forge) is sent nothing with the token of github until 2026-06-01T11:30:00Z: rate limited: wait",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -64,7 +64,7 @@ func web(t *testing.T) string {
 	return folder(t, map[string]string{"app.yaml": "image: quay.io/acme/web:1\n"})
 }
 
-// brokenWriter is an output that nobody reads.
+// brokenWriter is an output that is closed.
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

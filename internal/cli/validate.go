@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,22 +15,25 @@ func newValidate(system System) *cobra.Command {
 	var dir, server, output string
 	command := &cobra.Command{
 		Use:   "validate",
-		Short: wordValidateShort,
-		Long:  wordValidateLong,
-		Args:  noArguments,
+		Short: "Validate the config file",
+		Long: `validate checks .promoter.yaml, and with --server also the server file. It prints each problem
+with its file, line, and column, and how to fix it.
+
+Exit codes: 0 no errors (there may be warnings); 1 errors.`,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			// Whoever runs a server has its file alone.
+			// A folder with only a server file needs no .promoter.yaml.
 			alone := server != "" && !command.Flags().Changed("dir") && !checkout.HasConfig(dir)
 			problems, err := validate(dir, !alone, server, system)
 			if err != nil {
 				return err
 			}
-			return sayProblems(system, problems, output)
+			return printProblems(system, problems, output)
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&dir, "dir", ".", flagDir)
-	flags.StringVar(&server, "server", "", flagServer)
+	flags.StringVar(&server, "server", "", "also validate this server file")
 	flags.StringVarP(&output, "output", "o", "text", flagOutputPlain)
 	return command
 }
@@ -40,7 +44,7 @@ type validateJSON struct {
 	Problems []config.Problem `json:"problems"`
 }
 
-// validate checks the files that were asked for.
+// validate validates the files that the flags select.
 func validate(dir string, withConfig bool, server string, system System) (problems config.Problems, err error) {
 	if withConfig {
 		if problems, err = checkout.Validate(dir); err != nil {
@@ -54,12 +58,12 @@ func validate(dir string, withConfig bool, server string, system System) (proble
 	return append(problems, more...), err
 }
 
-func sayProblems(system System, problems config.Problems, output string) error {
+func printProblems(system System, problems config.Problems, output string) error {
 	result := validateJSON{Valid: problems.Err() == nil, Problems: list([]config.Problem(problems))}
 	if err := printAs(system.Out, output, result, func() string { return problemLines(problems) }); err != nil {
 		return err
 	}
-	sayValidated(system.Err, problems)
+	printValidation(system.Err, problems)
 	if !result.Valid {
 		return exit(exitFailed)
 	}
@@ -72,4 +76,17 @@ func problemLines(problems config.Problems) string {
 		b.WriteString(visible(p.String()) + "\n")
 	}
 	return b.String()
+}
+
+// printValidation summarizes the problems.
+func printValidation(w io.Writer, problems config.Problems) {
+	failed, warned := len(problems.Errors()), len(problems.Warnings())
+	switch {
+	case failed == 0 && warned == 0:
+		printMessage(w, "the config is valid")
+	case failed == 0:
+		printMessage(w, "the config is valid, with %s", count(warned, "warning", "warnings"))
+	default:
+		printMessage(w, "the config is not valid: %s", count(failed, "error", "errors"))
+	}
 }

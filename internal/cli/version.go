@@ -16,7 +16,7 @@ func newVersion(system System) *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use:   "version",
-		Short: wordVersionShort,
+		Short: "Show the version",
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return runVersion(system, output)

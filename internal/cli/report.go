@@ -6,19 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/app"
 	"promoter/internal/config"
 	"promoter/internal/engine"
+	"promoter/internal/onboarding"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 )
 
-// reportRenderer prints what a pass saw and did, as text.
+// reportRenderer prints as text what a reconciliation observed and did.
 type reportRenderer struct {
 	paint   painter
 	dryRun  bool
-	details bool                        // conditions and gates too, and every place
-	wanted  func(promotion.Target) bool // nil: all places
+	details bool                        // also conditions and gates, and every target
+	wanted  func(promotion.Target) bool // nil: all targets
 }
 
 func (r reportRenderer) results(results []app.Result) string {
@@ -36,13 +37,26 @@ func (r reportRenderer) result(result *app.Result) string {
 	}
 	var b strings.Builder
 	b.WriteString(r.paint.paint(colorBold, visible(result.Repository)) + "\n")
-	if came := result.Onboarding; came != nil {
-		b.WriteString("  " + visible(onboardingInWords(*came)) + "\n")
+	if offered := result.Onboarding; offered != nil {
+		b.WriteString("  " + visible(onboardingText(*offered)) + "\n")
 	}
 	for _, environment := range shown.environments {
 		b.WriteString(r.environment(shown, environment))
 	}
 	return b.String()
+}
+
+// onboardingText describes the result of offering a config file to a repository.
+func onboardingText(result onboarding.Result) string {
+	text := "onboarding pull request "
+	if result.Number > 0 {
+		text += pullRequestName(result.Number, result.URL) + " "
+	}
+	text += string(result.State)
+	if result.Reason != "" {
+		text += ": " + result.Reason
+	}
+	return text
 }
 
 // shown is a report grouped by environment.
@@ -66,7 +80,7 @@ func newShown(report engine.Report, wanted func(promotion.Target) bool) shown {
 		s.decisions[decision.Environment] = append(s.decisions[decision.Environment], decision)
 	}
 	for _, done := range report.Effects {
-		if concerns(done, wanted) {
+		if isAbout(done, wanted) {
 			s.enter(done.Environment.Name)
 			s.file(done)
 		}
@@ -74,8 +88,8 @@ func newShown(report engine.Report, wanted func(promotion.Target) bool) shown {
 	return s
 }
 
-// concerns says whether a proposal is about a place that is shown.
-func concerns(done engine.Effect, wanted func(promotion.Target) bool) bool {
+// isAbout reports whether an effect is about a target that is shown.
+func isAbout(done engine.Effect, wanted func(promotion.Target) bool) bool {
 	if wanted == nil {
 		return true
 	}
@@ -95,23 +109,23 @@ func (s *shown) file(done engine.Effect) {
 	s.others[done.Environment.Name] = append(s.others[done.Environment.Name], done)
 }
 
-// maxQuiet is how many places of one environment are listed although nothing is
-// to be done there.
-const maxQuiet = 10
+// maxUnchanged is how many targets of one environment are listed if they have nothing to
+// do.
+const maxUnchanged = 10
 
 func (r reportRenderer) environment(s shown, environment string) string {
 	var b strings.Builder
 	quiet := map[promotion.State]int{}
 	decisions := s.decisions[environment]
 	for _, decision := range decisions {
-		if !r.details && len(decisions) > maxQuiet && isQuiet(decision.State) && len(s.alone[decision.Target]) == 0 {
+		if !r.details && len(decisions) > maxUnchanged && isUnchanged(decision.State) && len(s.alone[decision.Target]) == 0 {
 			quiet[decision.State]++
 			continue
 		}
 		b.WriteString(r.decision(decision))
 		for _, done := range s.alone[decision.Target] {
 			if r.details && len(decision.Gates) > 0 {
-				done.Gates = nil // they stand there already
+				done.Gates = nil // the decision lists them
 			}
 			b.WriteString(r.done(done, "    "))
 		}
@@ -127,11 +141,13 @@ func (r reportRenderer) environment(s shown, environment string) string {
 	return b.String()
 }
 
-func isQuiet(state promotion.State) bool { return state == promotion.Same || state == promotion.Absent }
+func isUnchanged(state promotion.State) bool {
+	return state == promotion.Same || state == promotion.Absent
+}
 
 func (r reportRenderer) decision(d promotion.Decision) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  %s  %s  %s", r.paint.paint(colorBold, visible(nameOf(d.Target))),
+	fmt.Fprintf(&b, "  %s  %s  %s", r.paint.paint(colorBold, visible(targetName(d.Target))),
 		r.paint.paint(stateColor(d.State), string(d.State)), visible(d.Reason.String()))
 	if !d.Reason.Until.IsZero() {
 		b.WriteString(", until " + d.Reason.Until.UTC().Format(time.RFC3339))
@@ -152,10 +168,10 @@ func (r reportRenderer) decision(d promotion.Decision) string {
 	return b.String()
 }
 
-// done prints what came of a proposal, or what would; nothing where nothing is
-// open and nothing was done.
+// done prints an effect, or in a dry run what would be done; nothing if there is no pull
+// request and nothing was done.
 func (r reportRenderer) done(done engine.Effect, indent string) string {
-	text := actInWords(done, r.dryRun)
+	text := effectText(done, r.dryRun)
 	if text == "" && done.Err == nil {
 		return ""
 	}
@@ -169,7 +185,7 @@ func (r reportRenderer) done(done engine.Effect, indent string) string {
 	return line + r.gates(done, indent)
 }
 
-// gates shows what keeps an open pull request from landing.
+// gates lists the gates that block an open pull request.
 func (r reportRenderer) gates(done engine.Effect, indent string) string {
 	var b strings.Builder
 	for _, gate := range done.Gates {
@@ -180,8 +196,68 @@ func (r reportRenderer) gates(done engine.Effect, indent string) string {
 	return b.String()
 }
 
-// nameOf leaves the application out where the config tells none apart.
-func nameOf(target promotion.Target) string {
+// effectText describes what was done and why, or in a dry run what would be done.
+func effectText(done engine.Effect, dryRun bool) string {
+	number := pullRequestName(done.Number, done.URL)
+	because := ""
+	if done.Reason.Message != "" {
+		because = ": " + done.Reason.Message
+	}
+	switch done.Action {
+	case engine.ActionPushed:
+		return "pushed " + shortCommit(done.Commit) + because
+	case engine.ActionOpened:
+		return "opened " + number
+	case engine.ActionRefreshed:
+		return "refreshed " + number
+	case engine.ActionMerged:
+		return strings.TrimSpace("merged "+number+" "+shortCommit(done.Commit)) + because
+	case engine.ActionClosed:
+		return "closed " + number + because
+	}
+	if dryRun || done.Err != nil {
+		return plannedText(done)
+	}
+	return openText(done)
+}
+
+// plannedText describes what would be done.
+func plannedText(done engine.Effect) string {
+	switch {
+	case done.Step == pullrequest.StepPush:
+		return "to be pushed"
+	case done.Step == pullrequest.StepClose && done.Open != nil:
+		return "to be closed: " + pullRequestName(done.Open.Number, done.Open.URL) + ": " + done.Reason.String()
+	case done.Step == pullrequest.StepPropose && done.Open == nil:
+		return "to be opened as a pull request"
+	}
+	return openText(done)
+}
+
+// openText names the open pull request, or a push that waits.
+func openText(done engine.Effect) string {
+	if done.Open == nil {
+		if done.Step == pullrequest.StepWait && done.Reason.Rule == promotion.RuleGate {
+			return "to be pushed when its gates allow"
+		}
+		return ""
+	}
+	text := "open " + pullRequestName(done.Open.Number, done.Open.URL)
+	if done.Open.Foreign != "" {
+		text += ", left alone: " + done.Open.Foreign
+	}
+	return text
+}
+
+func pullRequestName(number int, url string) string {
+	return strings.TrimSpace(fmt.Sprintf("#%d %s", number, url))
+}
+
+// shortCommit abbreviates a commit for display.
+func shortCommit(commit string) string { return commit[:min(len(commit), 7)] }
+
+// targetName omits the application if the config distinguishes none.
+func targetName(target promotion.Target) string {
 	if target.Application == config.DefaultApplication || target.Application == "" {
 		return target.Environment
 	}

@@ -11,8 +11,7 @@ import (
 	"promoter/internal/pullrequest"
 )
 
-// runSchema is the number of the JSON format of run and explain. It goes up like
-// planSchema.
+// runSchema is the version of the JSON format of run and explain, as planSchema is.
 const runSchema = 1
 
 type runJSON struct {
@@ -26,9 +25,9 @@ type repositoryJSON struct {
 	Name         string                 `json:"name,omitempty"`
 	Failed       bool                   `json:"failed"`
 	State        string                 `json:"state,omitempty"`
-	Errors       []troubleJSON          `json:"errors"`
-	Environments []decisionJSON         `json:"environments"`
-	Acts         []actJSON              `json:"acts"`
+	Errors       []partialErrorJSON     `json:"errors"`
+	Environments []environmentJSON      `json:"environments"`
+	Actions      []actionJSON           `json:"actions"`
 	Onboarding   *onboardingJSON        `json:"onboarding,omitempty"`
 }
 
@@ -41,13 +40,13 @@ type onboardingJSON struct {
 	Config string           `json:"config,omitempty"`
 }
 
-type troubleJSON struct {
+type partialErrorJSON struct {
 	What    string     `json:"what,omitempty"`
 	Kind    fault.Kind `json:"kind"`
 	Message string     `json:"message"`
 }
 
-type decisionJSON struct {
+type environmentJSON struct {
 	Name        string                `json:"name"`
 	Application string                `json:"application"`
 	Snapshot    string                `json:"snapshot"`
@@ -70,10 +69,10 @@ type versionInMove struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-type actJSON struct {
+type actionJSON struct {
 	Environment  string                `json:"environment"`
 	Applications []string              `json:"applications"`
-	Act          engine.Action         `json:"act"`
+	Action       engine.Action         `json:"action"`
 	Step         pullrequest.Step      `json:"step"`
 	Reason       string                `json:"reason"`
 	Promotions   []string              `json:"promotions"` // ids, by application
@@ -83,10 +82,10 @@ type actJSON struct {
 	Commit       string                `json:"commit,omitempty"`
 	Land         bool                  `json:"land"`
 	Gates        []promotion.Condition `json:"gates"`
-	Error        *troubleJSON          `json:"error,omitempty"`
+	Error        *partialErrorJSON     `json:"error,omitempty"`
 }
 
-// runToJSON puts results into the form for programs. Lists are never null.
+// runToJSON converts results for programs. Lists are never null.
 func runToJSON(results []app.Result, wanted func(promotion.Target) bool) runJSON {
 	out := runJSON{Schema: runSchema, Repositories: []repositoryJSON{}}
 	for i := range results {
@@ -100,36 +99,36 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) re
 	out := repositoryJSON{
 		Repository: result.Repository, Key: report.Repository, Name: report.Name,
 		Failed: result.Failed(), State: report.Unusable,
-		Errors: []troubleJSON{}, Environments: []decisionJSON{}, Acts: []actJSON{},
+		Errors: []partialErrorJSON{}, Environments: []environmentJSON{}, Actions: []actionJSON{},
 	}
-	if came := result.Onboarding; came != nil {
-		out.Onboarding = &onboardingJSON{came.State, came.Reason, came.Number, came.URL, came.Commit, came.Config}
+	if offered := result.Onboarding; offered != nil {
+		out.Onboarding = &onboardingJSON{offered.State, offered.Reason, offered.Number, offered.URL, offered.Commit, offered.Config}
 	}
 	if result.Err != nil {
-		out.Errors = append(out.Errors, troubleToJSON("", result.Err))
+		out.Errors = append(out.Errors, partialErrorToJSON("", result.Err))
 	}
-	for _, trouble := range report.Errors {
-		out.Errors = append(out.Errors, troubleToJSON(trouble.What, trouble.Err))
+	for _, partial := range report.Errors {
+		out.Errors = append(out.Errors, partialErrorToJSON(partial.What, partial.Err))
 	}
 	for _, decision := range report.Decisions {
 		if wanted == nil || wanted(decision.Target) {
-			out.Environments = append(out.Environments, decisionToJSON(decision))
+			out.Environments = append(out.Environments, environmentToJSON(decision))
 		}
 	}
 	for _, done := range report.Effects {
-		if concerns(done, wanted) {
-			out.Acts = append(out.Acts, actToJSON(done))
+		if isAbout(done, wanted) {
+			out.Actions = append(out.Actions, actionToJSON(done))
 		}
 	}
 	return out
 }
 
-func troubleToJSON(what string, err error) troubleJSON {
-	return troubleJSON{What: what, Kind: fault.KindOf(err), Message: err.Error()}
+func partialErrorToJSON(what string, err error) partialErrorJSON {
+	return partialErrorJSON{What: what, Kind: fault.KindOf(err), Message: err.Error()}
 }
 
-func decisionToJSON(d promotion.Decision) decisionJSON {
-	out := decisionJSON{
+func environmentToJSON(d promotion.Decision) environmentJSON {
+	out := environmentJSON{
 		Name: d.Environment, Application: d.Application, Snapshot: d.Snapshot.ID(), State: d.State,
 		Rule: d.Reason.Rule, Reason: d.Reason.String(), Moves: []moveJSON{},
 		Conditions: list(d.Conditions), Gates: list(d.Gates),
@@ -142,9 +141,9 @@ func decisionToJSON(d promotion.Decision) decisionJSON {
 
 func versionOfMove(v image.Version) versionInMove { return versionInMove{Tag: v.Tag, Digest: v.Digest} }
 
-func actToJSON(done engine.Effect) actJSON {
-	out := actJSON{
-		Environment: done.Environment.Name, Applications: []string{}, Act: done.Action, Step: done.Step,
+func actionToJSON(done engine.Effect) actionJSON {
+	out := actionJSON{
+		Environment: done.Environment.Name, Applications: []string{}, Action: done.Action, Step: done.Step,
 		Reason: done.Reason.String(), Promotions: list(done.Promotions), Branch: done.Head, Number: done.Number, URL: done.URL,
 		Commit: done.Commit, Land: done.Land, Gates: list(done.Gates),
 	}
@@ -152,8 +151,8 @@ func actToJSON(done engine.Effect) actJSON {
 		out.Applications = append(out.Applications, decision.Application)
 	}
 	if done.Err != nil {
-		trouble := troubleToJSON("", done.Err)
-		out.Error = &trouble
+		failure := partialErrorToJSON("", done.Err)
+		out.Error = &failure
 	}
 	return out
 }

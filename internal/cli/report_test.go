@@ -11,8 +11,8 @@ import (
 	"promoter/internal/engine"
 )
 
-// What came of an offer stands in the text, in the JSON and in the sum; a repository
-// that waits for people has not failed.
+// The result of an offer is in the text, the JSON, and the summary; a repository that
+// waits for a user has not failed.
 func TestRun_showsOnboarding(t *testing.T) {
 	t.Parallel()
 	results := []app.Result{
@@ -32,12 +32,12 @@ func TestRun_showsOnboarding(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", line, text)
 		}
 	}
-	var said bytes.Buffer
-	sayFailures(&said, results)
-	sayRun(&said, results, false)
+	var messages bytes.Buffer
+	printFailures(&messages, results)
+	printRunSummary(&messages, results, false)
 	want := "promoter: acme/other: there is no .promoter.yaml on main\npromoter: 2 repositories: 1 opened; 1 failed\n"
-	if said.String() != want {
-		t.Errorf("it says\n%swant\n%s", said.String(), want)
+	if messages.String() != want {
+		t.Errorf("printed\n%swant\n%s", messages.String(), want)
 	}
 	json := runToJSON(results, nil)
 	if one := json.Repositories[0]; one.Failed || one.Onboarding == nil || one.Onboarding.State != "opened" || one.Onboarding.Number != 3 {

@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/decision"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/schedule"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+const (
+	flagDecideEnv   = "environment (default: all)"
+	flagRequiredEnv = "environment (required)"
+)
+
+// decideHelp ends the help of each verb that is a decision.
+const decideHelp = `
+
+It is written to the branch promoter/_state of the repository, with the user, time, and reason.
+Any user who may push that branch can do it; no gate is skipped.
+
+Exit codes: 0 written, or already in effect; 1 not written.`
+
+func newHold(system System) *cobra.Command {
+	command, flags := newDecide(system, verb.Hold)
+	flags.addApplication(command)
+	command.Short = "Pause promotions of an application or environment until resume"
+	command.Long = `hold stops promotions to a target: promoter proposes nothing, and an open pull request
+stays open and is not merged, until 'promoter resume'.` + decideHelp
+	command.Example = "  promoter hold --env prod --app shop --reason 'incident 42'"
+	return command
+}
+
+func newResume(system System) *cobra.Command {
+	command, flags := newDecide(system, verb.Resume)
+	flags.addApplication(command)
+	command.Short = "End a hold, a rollback, and rejections of a target"
+	command.Long = `resume ends a hold and the hold of a rollback, and removes the rejections of the target,
+so that those versions may be proposed again. A freeze stays: thaw ends it.` + decideHelp
+	command.Example = "  promoter resume --env prod --app shop"
+	return command
+}
+
+// newReject takes the images to reject as arguments.
+func newReject(system System) *cobra.Command {
+	command, flags := newDecide(system, verb.Reject)
+	flags.addApplication(command)
+	command.Use = "reject IMAGE..."
+	command.Short = "Never propose these versions again"
+	command.Long = `reject names versions that promoter must not propose: COMPONENT:TAG, or
+REPOSITORY[:TAG][@DIGEST]. Without --env they are rejected everywhere. promoter queries the
+registry for the digest of a tag. An open pull request with these versions is closed; newer
+versions proceed.` + decideHelp
+	command.Example = `  promoter reject web:1.4.2 --reason 'leaks memory'
+  promoter reject --app shop --env prod quay.io/acme/web:1.4.2`
+	command.Args = cobra.ArbitraryArgs
+	run := command.RunE
+	command.RunE = func(command *cobra.Command, images []string) error {
+		flags.decision.Images = images
+		return run(command, nil)
+	}
+	return command
+}
+
+func newPromote(system System) *cobra.Command {
+	command, flags := newDecide(system, verb.Promote)
+	flags.addApplication(command)
+	command.Short = "Request a promotion to an environment with propose: manual"
+	command.Long = `promote requests what waits in an environment with propose: manual, for one application
+or for all of them. With --with, promoter uses the given versions instead of those of the
+parent environments; it queries the registry for their digests. Conditions and gates still
+apply.` + decideHelp
+	command.Example = `  promoter promote --to prod --app shop
+  promoter promote --to prod --app shop --with quay.io/acme/web:1.4.3`
+	set := command.Flags()
+	set.Lookup("env").Usage = flagRequiredEnv
+	set.StringVar(&flags.decision.Environment, "to", "", "environment, same as --env")
+	set.StringArrayVar(&flags.decision.With, "with", nil, "version to promote: REPOSITORY[:TAG][@DIGEST] (repeatable)")
+	command.PreRunE = func(*cobra.Command, []string) error {
+		if set.Changed("to") && set.Changed("env") {
+			return fault.New(fault.Invalid, "--to and --env both name the environment: use one of them")
+		}
+		return nil
+	}
+	return command
+}
+
+func newRollback(system System) *cobra.Command {
+	command, flags := newDecide(system, verb.Rollback)
+	flags.addApplication(command)
+	command.Short = "Roll back to the previous versions, and hold"
+	command.Long = `rollback requests the versions that the target had before the current ones, from the
+history of its branch, and holds the target until 'promoter resume'.` + decideHelp
+	command.Example = "  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'"
+	command.Flags().Lookup("env").Usage = flagRequiredEnv
+	return command
+}
+
+func newFreeze(system System) *cobra.Command {
+	command, flags := newDecide(system, verb.Freeze)
+	command.Short = "Pause all promotions to an environment, or everywhere"
+	command.Long = `freeze stops promotions to an environment, or without --env to all environments, until a
+time or until 'promoter thaw'.` + decideHelp
+	command.Example = `  promoter freeze --until 2027-01-04 --reason 'end of the year'
+  promoter freeze --env prod --until 4h`
+	var until string
+	command.Flags().StringVar(&until, "until", "", "when the freeze ends: a time, a day, or a duration (default: until thaw)")
+	command.PreRunE = func(*cobra.Command, []string) (err error) {
+		flags.decision.Until, err = parseUntil(until, time.Now())
+		return err
+	}
+	return command
+}
+
+func newThaw(system System) *cobra.Command {
+	command, _ := newDecide(system, verb.Thaw)
+	command.Short = "End a freeze"
+	command.Long = `thaw ends the freeze of an environment, or without --env the freeze of the repository.` + decideHelp
+	command.Example = "  promoter thaw --env prod"
+	return command
+}
+
+// decideFlags are the flags of the verbs that are decisions.
+type decideFlags struct {
+	targets  targetFlags
+	decision decision.Decision
+}
+
+// newDecide makes the command of a decision with the flags that all of them share.
+func newDecide(system System, what verb.Verb) (*cobra.Command, *decideFlags) {
+	flags := &decideFlags{decision: decision.Decision{Verb: what}}
+	command := &cobra.Command{
+		Use:  string(what),
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runDecide(command, flags, system)
+		},
+	}
+	flags.targets.add(command)
+	set := command.Flags()
+	set.StringVar(&flags.decision.Environment, "env", "", flagDecideEnv)
+	set.StringVar(&flags.decision.Reason, "reason", "", "reason, shown to other users")
+	set.StringVar(&flags.decision.As, "as", "", "user who decides, if the credential is not a user's")
+	return command, flags
+}
+
+// addApplication adds the flag of the decisions that may apply to one application.
+func (f *decideFlags) addApplication(command *cobra.Command) {
+	command.Flags().StringVar(&f.decision.Application, "app", "", flagApp)
+}
+
+func runDecide(command *cobra.Command, flags *decideFlags, system System) error {
+	server, err := flags.targets.open(system)
+	if err != nil {
+		return err
+	}
+	result, err := decision.Record(command.Context(), server, flags.decision, flags.targets.cache)
+	if err != nil {
+		return err
+	}
+	data := decisionToJSON(flags.decision.Verb, result)
+	if err := printAs(system.Out, flags.targets.output, data, func() string { return decisionText(result) }); err != nil {
+		return fmt.Errorf("print what was decided: %w", err)
+	}
+	if result.Unchanged {
+		printMessage(system.Err, "nothing written: %s already contains it", state.Branch)
+		return nil
+	}
+	printMessage(system.Err, "recorded in %s as %s; takes effect on the next reconciliation", state.Branch, userName(result.By))
+	return nil
+}
+
+// decisionSchema is the version of the JSON format, as planSchema is.
+const decisionSchema = 1
+
+// decisionJSON is what the verbs that are decisions print with -o json.
+type decisionJSON struct {
+	Schema     int               `json:"schema"`
+	Repository string            `json:"repository"`
+	Verb       verb.Verb         `json:"verb"`
+	By         userJSON          `json:"by"`
+	Subject    string            `json:"subject"`
+	Targets    []targetJSON      `json:"targets"`
+	Images     map[string]string `json:"images,omitempty"`
+}
+
+type userJSON struct {
+	Host  string `json:"host,omitempty"`
+	Login string `json:"login"`
+}
+
+type targetJSON struct {
+	Environment string `json:"environment"`
+	Application string `json:"application"`
+}
+
+func decisionToJSON(what verb.Verb, result decision.Result) decisionJSON {
+	out := decisionJSON{
+		Schema: decisionSchema, Repository: result.Repository, Verb: what, Subject: result.Subject,
+		By: userJSON{result.By.Host, result.By.Login}, Targets: []targetJSON{}, Images: result.Images,
+	}
+	for _, target := range result.Targets {
+		out.Targets = append(out.Targets, targetJSON(target))
+	}
+	return out
+}
+
+// decisionText has one line for each target, and one for each image.
+func decisionText(result decision.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", visible(result.Repository), visible(result.Subject))
+	for _, target := range result.Targets {
+		fmt.Fprintf(&b, "  %s\n", visible(decisionTarget(target)))
+	}
+	for component, text := range sortedPairs(result.Images) {
+		if tagged, unknown := strings.CutSuffix(text, "@"); unknown {
+			text = tagged + " (by name: its digest is unknown)"
+		}
+		fmt.Fprintf(&b, "    %s %s\n", visible(component), visible(text))
+	}
+	return b.String()
+}
+
+// decisionTarget names what a decision applies to, which may be everything.
+func decisionTarget(target promotion.Target) string {
+	switch {
+	case target.Environment == state.All:
+		return "everywhere"
+	case target.Application == state.All:
+		return target.Environment
+	default:
+		return targetName(target)
+	}
+}
+
+func userName(user identity.User) string {
+	if user.Host == "" {
+		return user.Login
+	}
+	return user.Login + " (" + user.Host + ")"
+}
+
+// parseUntil reads a time, a day in UTC, or a duration from now. The empty text has no
+// end.
+func parseUntil(text string, now time.Time) (*time.Time, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no end is no error
+	}
+	until, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		until, err = time.Parse(time.DateOnly, text)
+	}
+	if err != nil {
+		var wait time.Duration
+		wait, err = schedule.ParseDuration(text)
+		until = now.Add(wait).Truncate(time.Second)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "--until %q: want a time like 2026-12-24T18:00:00Z, a day like 2026-12-24, or a duration like 3d", text)
+	}
+	if !until.After(now) {
+		return nil, fault.New(fault.Invalid, "--until %s: that is past", until.UTC().Format(time.RFC3339))
+	}
+	until = until.UTC()
+	return &until, nil
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+	"promoter/internal/connect"
+	"promoter/internal/service/adminapi"
+)
+
+// Usages of flags that several verbs have.
+const (
+	flagConfig      = "server file (default: $PROMOTER_CONFIG, or promoter-server.yaml in this folder)"
+	flagDir         = "folder to work in"
+	flagApp         = "application (default: all)"
+	flagDryRun      = "show what would be done, and write nothing"
+	flagNetwork     = "private network (CIDR) that may contain registries (repeatable)"
+	flagColor       = "color the output: auto, always, or never"
+	flagOutputPlain = "output format: text or json"
+)
+
+// targetFlags select the repositories that a verb works on.
+type targetFlags struct {
+	config       string
+	repositories []string
+	networks     []string
+	cache        string
+	output       string
+}
+
+func (f *targetFlags) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.config, "config", "", flagConfig)
+	flags.StringArrayVar(&f.repositories, "repo", nil, "repository: OWNER/NAME or FORGE:OWNER/NAME of the server file, or a URL without one (repeatable)")
+	flags.StringArrayVar(&f.networks, "network", nil, flagNetwork)
+	flags.StringVar(&f.cache, "cache", "", "folder that keeps mirrors of repositories and immutable facts about images")
+	flags.StringVarP(&f.output, "output", "o", "text", flagOutputPlain)
+}
+
+// named reports whether the user selected repositories, rather than work in a checkout.
+func (f *targetFlags) named() bool { return f.config != "" || len(f.repositories) > 0 }
+
+func (f *targetFlags) open(system System) (*connect.Connections, error) {
+	if err := checkOutput(f.output); err != nil {
+		return nil, err
+	}
+	return connect.Connect(connect.Options{
+		Config: f.config, Repositories: f.repositories, Networks: f.networks, Env: system.Env, Now: time.Now,
+	})
+}
+
+// options are those of a run.
+func (f *targetFlags) options(system System, progress *progress) app.RunOptions {
+	return app.RunOptions{CacheDir: f.cache, Progress: progress.show, Note: func(note string) {
+		progress.clear()
+		printMessage(system.Err, "%s", note)
+	}}
+}
+
+// serviceFlags select the service that a verb queries.
+type serviceFlags struct{ config, url, ca string }
+
+func (f *serviceFlags) add(command *cobra.Command) {
+	command.Flags().StringVar(&f.config, "config", "", flagConfig)
+	f.addURL(command)
+}
+
+// addURL adds the flags for the address of the service.
+func (f *serviceFlags) addURL(command *cobra.Command) {
+	command.Flags().StringVar(&f.url, "url", "", "address of the service (default: the address in the server file, on this machine)")
+	command.Flags().StringVar(&f.ca, "ca", "", "trust the certificate authorities in this PEM file for https, in addition to the system's")
+}
+
+func (f *serviceFlags) open(system System) (*adminapi.Client, error) {
+	return adminapi.NewClient(connect.Options{Config: f.config, Env: system.Env, Now: time.Now}, adminapi.ClientOptions{URL: f.url, CA: f.ca})
+}

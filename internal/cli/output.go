@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+)
+
+// printMessage prints one line for the user. An error of the output is ignored.
+func printMessage(w io.Writer, format string, args ...any) {
+	printDetail(w, "promoter: "+format, args...)
+}
+
+// printDetail prints one more line of a message.
+func printDetail(w io.Writer, format string, args ...any) {
+	_, _ = io.WriteString(w, visible(fmt.Sprintf(format, args...))+"\n")
+}
+
+// printError prints an error. The problems of a config have the form that editors
+// recognize, one per line.
+func printError(w io.Writer, err error) {
+	var invalid *config.Error
+	if errors.As(err, &invalid) {
+		_, _ = io.WriteString(w, problemLines(invalid.Problems))
+		return
+	}
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			printMessage(w, "%s", line)
+		}
+	}
+}
+
+// printAs prints data as JSON or as text, for the verbs without another format.
+func printAs(w io.Writer, output string, data any, text func() string) error {
+	switch output {
+	case "text":
+		return write(w, text())
+	case "json":
+		return writeJSON(w, data)
+	default:
+		return checkOutput(output)
+	}
+}
+
+// checkOutput refuses a format that printAs does not have, before a verb starts its work.
+func checkOutput(output string) error {
+	if output == "text" || output == "json" {
+		return nil
+	}
+	return fault.New(fault.Invalid, "--output %s: want text or json", output)
+}
+
+// writeJSON writes indented JSON. Characters such as < stay as they are: the output is not
+// HTML. Characters that do not print are escaped, which is the same JSON: the encoder
+// keeps control characters over 0x7e and those that change the direction of writing, and
+// the output may be a terminal.
+func writeJSON(w io.Writer, data any) error {
+	var plain bytes.Buffer
+	encoder := json.NewEncoder(&plain)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(data); err != nil {
+		return err
+	}
+	return write(w, escapeJSON(plain.String()))
+}
+
+// escapeJSON escapes what does not print. In indented JSON that occurs only in strings.
+func escapeJSON(text string) string {
+	odd := func(r rune) bool { return r != '\n' && !strconv.IsPrint(r) }
+	if !strings.ContainsFunc(text, odd) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if !odd(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
+}
+
+// write writes data. The verb ends with the first error.
+func write(w io.Writer, text string) error {
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// visible returns the text on one line with everything that does not print escaped as in
+// Go: file names, tags, and messages of registries come from others, and a terminal
+// executes control characters. Output for programs is not changed: JSON has its own
+// escapes, and a diff must keep its bytes.
+func visible(text string) string {
+	return escape(text, func(r rune) bool { return strconv.IsPrint(r) })
+}
+
+// visibleLine does the same for a line of a file, where tabs are common and a carriage
+// return at the end belongs to the line end.
+func visibleLine(line string) string {
+	body := strings.TrimRight(line, "\r\n")
+	return escape(body, func(r rune) bool { return r == '\t' || strconv.IsPrint(r) }) + lineEnd(line[len(body):])
+}
+
+// lineEnd keeps one line end and escapes the rest.
+func lineEnd(end string) string {
+	extra := strings.TrimSuffix(end, "\r\n")
+	if extra == end {
+		extra = strings.TrimSuffix(end, "\n")
+	}
+	return escape(extra, strconv.IsPrint) + end[len(extra):]
+}
+
+func escape(text string, plain func(rune) bool) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
+			b.WriteString(`\x` + strconv.FormatUint(uint64(text[i]), 16)) // a byte over 0x7f has two digits
+		case plain(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// count returns a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// oneLine joins the lines of an error, such as the problems of a config.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
+}
+
+// maxShortList is how many names an error lists.
+const maxShortList = 20
+
+func shortList(names []string) string {
+	text := strings.Join(names[:min(len(names), maxShortList)], ", ")
+	if more := len(names) - maxShortList; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// list turns a nil slice into an empty one.
+func list[T any](values []T) []T {
+	if values == nil {
+		return []T{}
+	}
+	return values
+}
+
+// sortedPairs yields a map in the order of its keys.
+func sortedPairs(m map[string]string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if !yield(key, m[key]) {
+				return
+			}
+		}
+	}
+}
+
+func appendNew(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}

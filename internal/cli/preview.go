@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"promoter/internal/checkout"
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+)
+
+// renderer prints a preview.
+type renderer interface {
+	render(w io.Writer, preview *checkout.Preview) error
+}
+
+// render returns the renderer of the output format.
+func (f *planFlags) render(system System) (renderer, error) {
+	paint, err := newPainter(f.color, system)
+	if err != nil {
+		return nil, err
+	}
+	switch f.output {
+	case "text":
+		return textRenderer{paint}, nil
+	case "diff":
+		return diffRenderer{paint: paint, visible: system.OutTerminal}, nil
+	case "json":
+		return jsonRenderer{}, nil
+	default:
+		return nil, fault.New(fault.Invalid, "--output %s: want text, json or diff", f.output)
+	}
+}
+
+// textRenderer prints each target with its state and reason, the diff, and the conditions
+// and gates.
+type textRenderer struct{ paint painter }
+
+func (r textRenderer) render(w io.Writer, preview *checkout.Preview) error {
+	for i := range preview.Targets {
+		if err := write(w, r.place(&preview.Targets[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r textRenderer) place(target *checkout.TargetPreview) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.paint(colorBold, visible(previewName(target))),
+		r.paint.paint(stateColor(target.State), string(target.State)), visible(target.Reason.String()))
+	for _, refusal := range target.Refusals {
+		fmt.Fprintf(&b, "  %s %s\n", r.paint.paint(colorRed, "refused"), visible(refusal.String()))
+	}
+	for _, note := range target.Notes {
+		fmt.Fprintf(&b, "  note %s\n", visible(note.Position.String()+": "+note.Text))
+	}
+	for _, condition := range target.Conditions {
+		fmt.Fprintf(&b, "  condition %s\n", r.condition(condition))
+	}
+	for _, gate := range target.Gates {
+		fmt.Fprintf(&b, "  gate %s\n", r.condition(gate))
+	}
+	b.WriteString(diffRenderer{paint: r.paint, visible: true}.place(target))
+	return b.String()
+}
+
+func (r textRenderer) condition(c promotion.Condition) string {
+	text := fmt.Sprintf("%s: %s", visible(c.Name), r.paint.paint(conditionColor(c.State), string(c.State)))
+	if c.Reason != "" {
+		text += ", " + visible(c.Reason)
+	}
+	if c.Value != "" {
+		text += " (" + visible(c.Value) + ")"
+	}
+	if c.Until != nil {
+		text += ", until " + c.Until.Format(time.RFC3339)
+	}
+	return text
+}
+
+// previewName omits the application if the config distinguishes none.
+func previewName(target *checkout.TargetPreview) string {
+	name := target.Environment
+	if target.Application != config.DefaultApplication && target.Application != "" {
+		name += "/" + target.Application
+	}
+	if target.Branch != "" {
+		name += " (" + target.Branch + ")"
+	}
+	return name
+}
+
+// diffRenderer prints what is proposed as one unified diff, which patch and git apply
+// accept. What waits is omitted: it may not be written yet.
+type diffRenderer struct {
+	paint   painter
+	visible bool // for a user: what does not print is escaped
+}
+
+func (r diffRenderer) render(w io.Writer, preview *checkout.Preview) error {
+	for i := range preview.Targets {
+		target := &preview.Targets[i]
+		if !target.Changed() {
+			continue
+		}
+		if err := write(w, r.place(target)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r diffRenderer) place(target *checkout.TargetPreview) string {
+	var b strings.Builder
+	for _, file := range target.Files {
+		text := diff.Diff(diffName("a/"+file.Path), file.Before, diffName("b/"+file.Path), file.After)
+		_, hunks, _ := strings.Cut(string(text), "\n") // the first line is a "diff" command that no tool reads
+		for line := range strings.Lines(hunks) {
+			b.WriteString(r.line(line))
+		}
+	}
+	return b.String()
+}
+
+func (r diffRenderer) line(line string) string {
+	if r.visible {
+		line = visibleLine(line)
+	}
+	return r.paint.diff(line)
+}
+
+// diffName writes a file name as Git does in a diff: in quotes if it contains control
+// characters, and followed by a tab if it contains a space.
+func diffName(name string) string {
+	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }
+	if strings.ContainsFunc(name, odd) {
+		return quoteName(name)
+	}
+	if strings.Contains(name, " ") {
+		return name + "\t"
+	}
+	return name
+}
+
+// quoteName quotes a name like a string in C, with octal escapes.
+func quoteName(name string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(name) {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteString(`\` + string(c))
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// planSchema is the version of the JSON format. It increases when a reader of the old
+// format would misread the new one; additional keys do not count.
+const planSchema = 1
+
+type planJSON struct {
+	Schema       int           `json:"schema"`
+	Errors       []errorJSON   `json:"errors"`
+	Environments []previewJSON `json:"environments"`
+}
+
+type errorJSON struct {
+	Component string     `json:"component"`
+	Kind      fault.Kind `json:"kind"`
+	Message   string     `json:"message"`
+}
+
+type previewJSON struct {
+	Name        string                `json:"name"`
+	Application string                `json:"application"`
+	Branch      string                `json:"branch,omitempty"`
+	Snapshot    string                `json:"snapshot"`
+	State       promotion.State       `json:"state"`
+	Reason      string                `json:"reason"`
+	Changes     []edit.Change         `json:"changes"`
+	Refused     []edit.Refusal        `json:"refused"`
+	Conditions  []promotion.Condition `json:"conditions"`
+	Gates       []promotion.Condition `json:"gates"`
+}
+
+// jsonRenderer prints the preview for programs. Lists are never null.
+type jsonRenderer struct{}
+
+func (jsonRenderer) render(w io.Writer, preview *checkout.Preview) error {
+	out := planJSON{Schema: planSchema, Errors: []errorJSON{}, Environments: []previewJSON{}}
+	for _, e := range preview.Errors {
+		out.Errors = append(out.Errors, errorJSON{e.Component, fault.KindOf(e.Err), e.Err.Error()})
+	}
+	for i := range preview.Targets {
+		out.Environments = append(out.Environments, previewToJSON(&preview.Targets[i]))
+	}
+	return writeJSON(w, out)
+}
+
+func previewToJSON(target *checkout.TargetPreview) previewJSON {
+	return previewJSON{
+		Name:        target.Environment,
+		Application: target.Application,
+		Branch:      target.Branch,
+		Snapshot:    target.Snapshot.ID(),
+		State:       target.State,
+		Reason:      target.Reason.String(),
+		Changes:     list(target.Changes),
+		Refused:     list(target.Refusals),
+		Conditions:  list(target.Conditions),
+		Gates:       list(target.Gates),
+	}
+}
