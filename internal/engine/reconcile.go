@@ -29,6 +29,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/record"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -198,7 +199,7 @@ func makePlan(o Observation) Plan {
 // stateUpdates returns what is recorded before a plan is carried out: what the planner
 // wants to remember, and the pull requests that we are about to close.
 func (p Plan) stateUpdates(o Observation) []state.Change {
-	changes := promotion.StateUpdates(o.Promotion, p.Decisions, o.Now)
+	changes := record.Changes(o.Promotion, p.Decisions, o.Now)
 	for _, proposal := range p.Proposals {
 		// A proposal that is skipped is not closed now: a later close is a user's.
 		if proposal.Step != pullrequest.StepClose || proposal.Open == nil || o.skipReason(proposal) != nil {

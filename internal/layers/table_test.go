@@ -53,7 +53,8 @@ var table = map[string]position{
 	"internal/updater/span":      {layer: 3},
 	"internal/updater/prefilter": {layer: 3},
 
-	"internal/pullrequest": {layer: 4},
+	"internal/pullrequest":      {layer: 4},
+	"internal/promotion/record": {layer: 4},
 
 	"internal/scm/github":           {layer: 4},
 	"internal/scm/gitlab":           {layer: 4},

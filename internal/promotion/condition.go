@@ -133,7 +133,7 @@ func conditionsOf(in *input, parent config.Parent, moves []Move) []Condition {
 			}
 		}
 	} else {
-		for _, source := range in.ix.sourcesIn(parent.Environment, in.target.Application) {
+		for _, source := range in.obs.Sources(parent.Environment, in.target.Application) {
 			t, found := tenureOf(in, source, moves)
 			conditions = append(conditions, conditionsIn(in, parent, source, t, found)...)
 		}

@@ -42,7 +42,7 @@ func drain(in *input) []Condition {
 // parentOf returns the parent in the config through which a target is a source.
 func parentOf(in *input, source Target) (config.Parent, bool) {
 	for _, parent := range in.settings.After {
-		if slices.Contains(in.ix.sourcesIn(parent.Environment, in.target.Application), source) {
+		if slices.Contains(in.obs.Sources(parent.Environment, in.target.Application), source) {
 			return parent, true
 		}
 	}

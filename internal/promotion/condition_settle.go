@@ -24,9 +24,11 @@ func settle(in *input, moves []Move) []Condition {
 	var last Move
 	var since time.Time
 	for _, move := range moves {
-		at, known := in.obs.State.AvailableSince(state.Target(in.target), stateVersion(move.Component, move.To))
+		at, known := in.obs.State.AvailableSince(state.Target(in.target), state.Version{
+			Component: move.Component, Tag: move.To.Tag, Digest: move.To.Digest,
+		})
 		if !known {
-			at = in.now // StateUpdates records it
+			at = in.now // package record saves it
 		}
 		if at = earlier(at, in.now); last.Component == "" || at.After(since) {
 			last, since = move, at

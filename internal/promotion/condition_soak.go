@@ -29,7 +29,7 @@ func soak(parent config.Parent) []parentCondition {
 		case t.since.IsZero() && t.past:
 			c.Reason = "unknown how long it was there"
 		case t.since.IsZero():
-			// It is seen now for the first time. StateUpdates records the time.
+			// It is seen now for the first time. Package record saves the time.
 			c.Reason = "first seen now"
 			due(in.now.UTC())
 		case t.past:

@@ -130,7 +130,7 @@ type Decision struct {
 
 	// Request is the request that this decision fulfills: it names the versions, or
 	// allows what is propose: manual. Nil: there is none, or for another snapshot.
-	// StateUpdates returns what becomes of it.
+	// Package record keeps it for this snapshot.
 	Request *state.Request
 	// Fulfilled is a request of the target for which nothing is left to do.
 	Fulfilled *state.Request

@@ -186,7 +186,7 @@ func agrees(in *input, tenures [][]tenure, chosen []int, t tenure) bool {
 // the parents that lead to the source.
 func passesConditions(in *input, source Target, t tenure) bool {
 	for _, parent := range in.settings.After {
-		if !slices.Contains(in.ix.sourcesIn(parent.Environment, in.target.Application), source) {
+		if !slices.Contains(in.obs.Sources(parent.Environment, in.target.Application), source) {
 			continue
 		}
 		if _, blocked := FirstBlocking(conditionsIn(in, parent, source, t, true), in.obs.Checkout); blocked {

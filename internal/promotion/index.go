@@ -1,11 +1,9 @@
 package promotion
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 )
@@ -43,29 +41,6 @@ func (ix *index) applicationsOf(environment string) []string {
 		return []string{""}
 	}
 	return names
-}
-
-// sourcesOf returns the targets that the snapshot of an application comes from. A
-// parent without the application is skipped; its own parents are used.
-func (ix *index) sourcesOf(parents []config.Parent, application string) []Target {
-	var found []Target
-	for _, parent := range parents {
-		found = append(found, ix.sourcesIn(parent.Environment, application)...)
-	}
-	slices.SortFunc(found, func(a, b Target) int { return cmp.Compare(a.Environment, b.Environment) })
-	return slices.Compact(found)
-}
-
-// sourcesIn returns the sources behind one parent. The recursion ends because the
-// config has no cycles.
-func (ix *index) sourcesIn(environment, application string) []Target {
-	target := Target{environment, application}
-	_, exists := ix.obs.Targets[target]
-	_, unavailable := ix.obs.Unavailable[environment]
-	if exists || unavailable {
-		return []Target{target}
-	}
-	return ix.sourcesOf(ix.obs.Config.Settings(environment, application).After, application)
 }
 
 // ref returns the current reference of a target to a component.

@@ -79,6 +79,30 @@ func (o Observation) Scope() []string {
 	return o.Config.Order()
 }
 
+// Sources returns the targets behind a parent environment that the snapshot of an
+// application comes from. A parent without the application is skipped; its own
+// parents are used.
+func (o *Observation) Sources(parent, application string) []Target {
+	target := Target{parent, application}
+	_, exists := o.Targets[target]
+	_, unavailable := o.Unavailable[parent]
+	if exists || unavailable {
+		return []Target{target}
+	}
+	return o.sourcesOf(o.Config.Settings(parent, application).After, application)
+}
+
+// sourcesOf returns the sources behind several parents, each once, by environment.
+// The recursion ends because the config has no cycles.
+func (o *Observation) sourcesOf(parents []config.Parent, application string) []Target {
+	var found []Target
+	for _, parent := range parents {
+		found = append(found, o.Sources(parent.Environment, application)...)
+	}
+	slices.SortFunc(found, Target.Compare)
+	return slices.Compact(found)
+}
+
 // Current is what the files of one target say.
 type Current struct {
 	References []edit.Reference

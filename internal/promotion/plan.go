@@ -40,7 +40,7 @@ type input struct {
 	limited  []Condition        // shows which settings the server limited
 	current  Current
 	refs     []currentRef
-	sources  []Target            // where the snapshot comes from, see index.sourcesOf
+	sources  []Target            // where the snapshot comes from, see Observation.Sources
 	latest   [][]tenure          // one tenure of each source: what it has now
 	after    [][]parentCondition // of each parent, in the order of settings.After
 	now      time.Time
@@ -54,7 +54,7 @@ func newInput(ix *index, target Target, now time.Time) *input {
 	in := &input{
 		obs: ix.obs, ix: ix, target: target, settings: settings, limited: limited,
 		current: ix.obs.Targets[target], refs: ix.refs[target],
-		sources: ix.sourcesOf(settings.After, target.Application), now: now,
+		sources: ix.obs.sourcesOf(settings.After, target.Application), now: now,
 	}
 	in.latest = tenures(in, false)
 	for _, parent := range settings.After {

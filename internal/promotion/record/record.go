@@ -1,0 +1,165 @@
+// Package record decides what must be remembered on the state branch so that later
+// decisions can be made: times, and what becomes of requests.
+package record
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// Changes returns what must be written to the state branch before the
+// decisions are carried out, because nothing else records it: when a version was
+// first available and a snapshot first seen, for which snapshot a request was
+// proposed, and which requests are done. If nothing is new, there are no changes.
+func Changes(observation promotion.Observation, decisions []promotion.Decision, now time.Time) []state.Change {
+	r := recorder{obs: &observation, now: now.UTC(), noted: map[string]bool{}}
+	for _, d := range decisions {
+		if r.fromRegistry(d.Target) {
+			r.settling(d)
+			r.tooYoung(d.Target)
+		}
+		r.request(d)
+	}
+	r.firstSeen(decisions)
+	r.sharedRequests(decisions)
+	return r.changes
+}
+
+// recorder collects the changes.
+type recorder struct {
+	obs     *promotion.Observation
+	now     time.Time
+	noted   map[string]bool // components whose too young versions are recorded
+	changes []state.Change
+}
+
+// stateVersion is a version as the state stores it.
+func stateVersion(component string, v image.Version) state.Version {
+	return state.Version{Component: component, Tag: v.Tag, Digest: v.Digest}
+}
+
+func (r *recorder) fromRegistry(target promotion.Target) bool {
+	return len(r.obs.Config.Settings(target.Environment, target.Application).After) == 0
+}
+
+func (r *recorder) firstAvailable(target promotion.Target, version state.Version) {
+	if _, known := r.obs.State.AvailableSince(state.Target(target), version); !known {
+		version.At = r.now
+		r.changes = append(r.changes, state.FirstAvailable(state.Target(target), version))
+	}
+}
+
+// settling records since when the versions are available that wait to settle.
+func (r *recorder) settling(d promotion.Decision) {
+	if r.obs.Config.Application(d.Application).Settle == 0 {
+		return
+	}
+	for _, move := range d.Moves {
+		r.firstAvailable(d.Target, stateVersion(move.Component, move.To))
+	}
+}
+
+// tooYoung records since when versions are available that minAge holds back: once
+// for each component, at the first target that takes it from its registry.
+func (r *recorder) tooYoung(target promotion.Target) {
+	hasMinAge := func(reference edit.Reference) bool {
+		match, follows := r.obs.Config.Follow(target.Environment, target.Application, reference.Repository)
+		if !follows {
+			return false
+		}
+		component, _ := r.obs.Config.Component(match.Component)
+		return component.Select.MinAge > 0
+	}
+	for _, reference := range r.obs.Targets[target].References {
+		component := reference.Component
+		held := r.obs.Available[component].Held
+		if len(held) == 0 || r.noted[component] || !hasMinAge(reference) {
+			continue
+		}
+		r.noted[component] = true
+		for _, h := range held {
+			if h.Version.Digest != "" && !r.availableAnywhere(component, h.Version.Digest) {
+				r.firstAvailable(target, stateVersion(component, h.Version))
+			}
+		}
+	}
+}
+
+// availableAnywhere reports whether a digest is recorded for any target: the age of
+// an image is the same in all of them.
+func (r *recorder) availableAnywhere(component, digest string) bool {
+	return slices.ContainsFunc(r.obs.State.Targets(), func(target state.Target) bool {
+		return slices.ContainsFunc(r.obs.State.At(target).Versions, func(v state.Version) bool {
+			return v.Component == component && v.Digest == digest
+		})
+	})
+}
+
+// firstSeen records since when a snapshot is in a source where it has to soak, if
+// neither the forge nor the state knows.
+func (r *recorder) firstSeen(decisions []promotion.Decision) {
+	sources := map[promotion.Target]bool{}
+	for _, d := range decisions {
+		for _, parent := range r.obs.Config.Settings(d.Environment, d.Application).After {
+			if parent.Soak == 0 {
+				continue
+			}
+			for _, source := range r.obs.Sources(parent.Environment, d.Application) {
+				sources[source] = true
+			}
+		}
+	}
+	for _, source := range slices.SortedFunc(maps.Keys(sources), promotion.Target.Compare) {
+		landings := r.obs.Landings[source]
+		if len(landings) > 0 && landings[0].At.IsZero() && len(landings[0].Snapshot) > 0 {
+			r.changes = append(r.changes, state.FirstSeen(state.Target(source), landings[0].Snapshot.ID(), r.now))
+		}
+	}
+}
+
+// request binds a request to the snapshot that is proposed for it, so that it
+// applies to no later one, and removes it when it is done.
+func (r *recorder) request(d promotion.Decision) {
+	target := state.Target(d.Target)
+	own := r.obs.State.At(target).Request
+	switch {
+	case d.Fulfilled != nil:
+		r.changes = append(r.changes, state.RemoveRequest(target, *d.Fulfilled))
+	case d.Request == nil || d.State != promotion.Proposed:
+	case own == nil:
+		request := *d.Request
+		request.Snapshot = d.Snapshot.ID()
+		r.changes = append(r.changes, state.AddRequest(target, request))
+	case own.Snapshot == "":
+		r.changes = append(r.changes, state.BindRequest(target, *own, d.Snapshot.ID()))
+	}
+}
+
+// sharedRequests passes the request for an environment on to its applications that
+// have to wait, and removes it.
+func (r *recorder) sharedRequests(decisions []promotion.Decision) {
+	var done []state.Change
+	last := ""
+	for _, d := range decisions {
+		all := state.Target{Environment: d.Environment, Application: state.All}
+		request := r.obs.State.At(all).Request
+		if request == nil {
+			continue
+		}
+		waits := d.State == promotion.Waiting || d.State == promotion.Same && len(request.With) > 0
+		if waits && r.obs.State.At(state.Target(d.Target)).Request == nil {
+			r.changes = append(r.changes, state.AddRequest(state.Target(d.Target), *request))
+		}
+		if d.Environment != last {
+			last = d.Environment
+			done = append(done, state.RemoveRequest(all, *request))
+		}
+	}
+	r.changes = append(r.changes, done...)
+}
