@@ -31,8 +31,8 @@ func (r reportRenderer) results(results []app.Result) string {
 }
 
 func (r reportRenderer) result(result *app.Result) string {
-	shown := newShown(result.Report, r.wanted)
-	if len(shown.environments) == 0 && result.Onboarding == nil {
+	groups := groupByEnvironment(result.Report, r.wanted)
+	if len(groups.environments) == 0 && result.Onboarding == nil {
 		return ""
 	}
 	var b strings.Builder
@@ -40,8 +40,8 @@ func (r reportRenderer) result(result *app.Result) string {
 	if offered := result.Onboarding; offered != nil {
 		b.WriteString("  " + visible(onboardingText(*offered)) + "\n")
 	}
-	for _, environment := range shown.environments {
-		b.WriteString(r.environment(shown, environment))
+	for _, environment := range groups.environments {
+		b.WriteString(r.environment(groups, environment))
 	}
 	return b.String()
 }
@@ -59,84 +59,75 @@ func onboardingText(result onboarding.Result) string {
 	return text
 }
 
-// shown is a report grouped by environment.
-type shown struct {
+// groupedReport is a report grouped by environment.
+type groupedReport struct {
 	environments []string
 	decisions    map[string][]promotion.Decision
-	alone        map[promotion.Target][]engine.Effect // of one application
-	others       map[string][]engine.Effect           // of several, or of none
+	single       map[promotion.Target][]engine.Effect // of one application
+	others       map[string][]engine.Effect           // of several applications, or of none
 }
 
-func newShown(report engine.Report, wanted func(promotion.Target) bool) shown {
-	s := shown{
+// groupByEnvironment groups what is wanted of a report.
+func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool) groupedReport {
+	g := groupedReport{
 		decisions: map[string][]promotion.Decision{},
-		alone:     map[promotion.Target][]engine.Effect{}, others: map[string][]engine.Effect{},
+		single:    map[promotion.Target][]engine.Effect{}, others: map[string][]engine.Effect{},
 	}
 	for _, decision := range report.Decisions {
-		if wanted != nil && !wanted(decision.Target) {
+		if name := decision.Environment; wanted == nil || wanted(decision.Target) {
+			g.environments = appendNew(g.environments, name)
+			g.decisions[name] = append(g.decisions[name], decision)
+		}
+	}
+	for _, effect := range report.Effects {
+		if !isAbout(effect, wanted) {
 			continue
 		}
-		s.enter(decision.Environment)
-		s.decisions[decision.Environment] = append(s.decisions[decision.Environment], decision)
-	}
-	for _, done := range report.Effects {
-		if isAbout(done, wanted) {
-			s.enter(done.Environment.Name)
-			s.file(done)
+		name := effect.Environment.Name
+		g.environments = appendNew(g.environments, name)
+		if len(effect.Decisions) == 1 && !effect.Group {
+			target := effect.Decisions[0].Target
+			g.single[target] = append(g.single[target], effect)
+		} else {
+			g.others[name] = append(g.others[name], effect)
 		}
 	}
-	return s
+	return g
 }
 
-// isAbout reports whether an effect is about a target that is shown.
-func isAbout(done engine.Effect, wanted func(promotion.Target) bool) bool {
-	if wanted == nil {
-		return true
-	}
-	return slices.ContainsFunc(done.Decisions, func(d promotion.Decision) bool { return wanted(d.Target) })
-}
-
-func (s *shown) enter(environment string) {
-	s.environments = appendNew(s.environments, environment)
-}
-
-func (s *shown) file(done engine.Effect) {
-	if len(done.Decisions) == 1 && !done.Group {
-		target := done.Decisions[0].Target
-		s.alone[target] = append(s.alone[target], done)
-		return
-	}
-	s.others[done.Environment.Name] = append(s.others[done.Environment.Name], done)
+// isAbout reports whether an effect is about a wanted target.
+func isAbout(effect engine.Effect, wanted func(promotion.Target) bool) bool {
+	return wanted == nil || slices.ContainsFunc(effect.Decisions, func(d promotion.Decision) bool { return wanted(d.Target) })
 }
 
 // maxUnchanged is how many targets of one environment are listed if they have nothing to
 // do.
 const maxUnchanged = 10
 
-func (r reportRenderer) environment(s shown, environment string) string {
+func (r reportRenderer) environment(g groupedReport, environment string) string {
 	var b strings.Builder
-	quiet := map[promotion.State]int{}
-	decisions := s.decisions[environment]
+	unchanged := map[promotion.State]int{}
+	decisions := g.decisions[environment]
 	for _, decision := range decisions {
-		if !r.details && len(decisions) > maxUnchanged && isUnchanged(decision.State) && len(s.alone[decision.Target]) == 0 {
-			quiet[decision.State]++
+		if !r.details && len(decisions) > maxUnchanged && isUnchanged(decision.State) && len(g.single[decision.Target]) == 0 {
+			unchanged[decision.State]++
 			continue
 		}
 		b.WriteString(r.decision(decision))
-		for _, done := range s.alone[decision.Target] {
+		for _, effect := range g.single[decision.Target] {
 			if r.details && len(decision.Gates) > 0 {
-				done.Gates = nil // the decision lists them
+				effect.Gates = nil // the decision lists them
 			}
-			b.WriteString(r.done(done, "    "))
+			b.WriteString(r.effect(effect, "    "))
 		}
 	}
 	for _, state := range []promotion.State{promotion.Same, promotion.Absent} {
-		if n := quiet[state]; n > 0 {
+		if n := unchanged[state]; n > 0 {
 			fmt.Fprintf(&b, "  %s  %s  %s\n", environment, state, count(n, "application", "applications"))
 		}
 	}
-	for _, done := range s.others[environment] {
-		b.WriteString(r.done(done, "  "+visible(environment)+"  "))
+	for _, effect := range g.others[environment] {
+		b.WriteString(r.effect(effect, "  "+visible(environment)+"  "))
 	}
 	return b.String()
 }
@@ -168,27 +159,27 @@ func (r reportRenderer) decision(d promotion.Decision) string {
 	return b.String()
 }
 
-// done prints an effect, or in a dry run what would be done; nothing if there is no pull
-// request and nothing was done.
-func (r reportRenderer) done(done engine.Effect, indent string) string {
-	text := effectText(done, r.dryRun)
-	if text == "" && done.Err == nil {
+// effect prints what was done, or in a dry run what would be done; nothing if there is no
+// pull request and nothing was done.
+func (r reportRenderer) effect(effect engine.Effect, indent string) string {
+	text := effectText(effect, r.dryRun)
+	if text == "" && effect.Err == nil {
 		return ""
 	}
-	if len(done.Decisions) > 1 || done.Group {
-		text = count(len(done.Decisions), "application", "applications") + ": " + text
+	if len(effect.Decisions) > 1 || effect.Group {
+		text = count(len(effect.Decisions), "application", "applications") + ": " + text
 	}
 	line := indent + visible(text) + "\n"
-	if done.Err != nil {
-		line = indent + r.paint.paint(colorRed, "failed") + " " + visible(text+": "+oneLine(done.Err)) + "\n"
+	if effect.Err != nil {
+		line = indent + r.paint.paint(colorRed, "failed") + " " + visible(text+": "+oneLine(effect.Err)) + "\n"
 	}
-	return line + r.gates(done, indent)
+	return line + r.gates(effect, indent)
 }
 
 // gates lists the gates that block an open pull request.
-func (r reportRenderer) gates(done engine.Effect, indent string) string {
+func (r reportRenderer) gates(effect engine.Effect, indent string) string {
 	var b strings.Builder
-	for _, gate := range done.Gates {
+	for _, gate := range effect.Gates {
 		if r.details || gate.State != promotion.Passed {
 			fmt.Fprintf(&b, "%sgate %s\n", indent, textRenderer{r.paint}.condition(gate))
 		}
@@ -197,54 +188,54 @@ func (r reportRenderer) gates(done engine.Effect, indent string) string {
 }
 
 // effectText describes what was done and why, or in a dry run what would be done.
-func effectText(done engine.Effect, dryRun bool) string {
-	number := pullRequestName(done.Number, done.URL)
+func effectText(effect engine.Effect, dryRun bool) string {
+	number := pullRequestName(effect.Number, effect.URL)
 	because := ""
-	if done.Reason.Message != "" {
-		because = ": " + done.Reason.Message
+	if effect.Reason.Message != "" {
+		because = ": " + effect.Reason.Message
 	}
-	switch done.Action {
+	switch effect.Action {
 	case engine.ActionPushed:
-		return "pushed " + shortCommit(done.Commit) + because
+		return "pushed " + shortCommit(effect.Commit) + because
 	case engine.ActionOpened:
 		return "opened " + number
 	case engine.ActionRefreshed:
 		return "refreshed " + number
 	case engine.ActionMerged:
-		return strings.TrimSpace("merged "+number+" "+shortCommit(done.Commit)) + because
+		return strings.TrimSpace("merged "+number+" "+shortCommit(effect.Commit)) + because
 	case engine.ActionClosed:
 		return "closed " + number + because
 	}
-	if dryRun || done.Err != nil {
-		return plannedText(done)
+	if dryRun || effect.Err != nil {
+		return plannedText(effect)
 	}
-	return openText(done)
+	return openText(effect)
 }
 
 // plannedText describes what would be done.
-func plannedText(done engine.Effect) string {
+func plannedText(effect engine.Effect) string {
 	switch {
-	case done.Step == pullrequest.StepPush:
+	case effect.Step == pullrequest.StepPush:
 		return "to be pushed"
-	case done.Step == pullrequest.StepClose && done.Open != nil:
-		return "to be closed: " + pullRequestName(done.Open.Number, done.Open.URL) + ": " + done.Reason.String()
-	case done.Step == pullrequest.StepPropose && done.Open == nil:
+	case effect.Step == pullrequest.StepClose && effect.Open != nil:
+		return "to be closed: " + pullRequestName(effect.Open.Number, effect.Open.URL) + ": " + effect.Reason.String()
+	case effect.Step == pullrequest.StepPropose && effect.Open == nil:
 		return "to be opened as a pull request"
 	}
-	return openText(done)
+	return openText(effect)
 }
 
 // openText names the open pull request, or a push that waits.
-func openText(done engine.Effect) string {
-	if done.Open == nil {
-		if done.Step == pullrequest.StepWait && done.Reason.Rule == promotion.RuleGate {
+func openText(effect engine.Effect) string {
+	if effect.Open == nil {
+		if effect.Step == pullrequest.StepWait && effect.Reason.Rule == promotion.RuleGate {
 			return "to be pushed when its gates allow"
 		}
 		return ""
 	}
-	text := "open " + pullRequestName(done.Open.Number, done.Open.URL)
-	if done.Open.Foreign != "" {
-		text += ", left alone: " + done.Open.Foreign
+	text := "open " + pullRequestName(effect.Open.Number, effect.Open.URL)
+	if effect.Open.Foreign != "" {
+		text += ", left alone: " + effect.Open.Foreign
 	}
 	return text
 }

@@ -115,9 +115,9 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) re
 			out.Environments = append(out.Environments, environmentToJSON(decision))
 		}
 	}
-	for _, done := range report.Effects {
-		if isAbout(done, wanted) {
-			out.Actions = append(out.Actions, actionToJSON(done))
+	for _, effect := range report.Effects {
+		if isAbout(effect, wanted) {
+			out.Actions = append(out.Actions, actionToJSON(effect))
 		}
 	}
 	return out
@@ -141,17 +141,17 @@ func environmentToJSON(d promotion.Decision) environmentJSON {
 
 func versionOfMove(v image.Version) versionInMove { return versionInMove{Tag: v.Tag, Digest: v.Digest} }
 
-func actionToJSON(done engine.Effect) actionJSON {
+func actionToJSON(effect engine.Effect) actionJSON {
 	out := actionJSON{
-		Environment: done.Environment.Name, Applications: []string{}, Action: done.Action, Step: done.Step,
-		Reason: done.Reason.String(), Promotions: list(done.Promotions), Branch: done.Head, Number: done.Number, URL: done.URL,
-		Commit: done.Commit, Land: done.Land, Gates: list(done.Gates),
+		Environment: effect.Environment.Name, Applications: []string{}, Action: effect.Action, Step: effect.Step,
+		Reason: effect.Reason.String(), Promotions: list(effect.Promotions), Branch: effect.Head, Number: effect.Number, URL: effect.URL,
+		Commit: effect.Commit, Land: effect.Land, Gates: list(effect.Gates),
 	}
-	for _, decision := range done.Decisions {
+	for _, decision := range effect.Decisions {
 		out.Applications = append(out.Applications, decision.Application)
 	}
-	if done.Err != nil {
-		failure := partialErrorToJSON("", done.Err)
+	if effect.Err != nil {
+		failure := partialErrorToJSON("", effect.Err)
 		out.Error = &failure
 	}
 	return out

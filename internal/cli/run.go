@@ -92,9 +92,9 @@ func printRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 		if results[i].Failed() {
 			failed++
 		}
-		for _, done := range results[i].Report.Effects {
-			if done.Err == nil {
-				actions[done.Action]++
+		for _, effect := range results[i].Report.Effects {
+			if effect.Err == nil {
+				actions[effect.Action]++
 			}
 		}
 		if offered := results[i].Onboarding; offered != nil {
@@ -142,18 +142,18 @@ func printFailures(w io.Writer, results []app.Result) {
 				printMessage(w, "%s: %s: left as it is: %s", name, targetName(decision.Target), decision.Reason)
 			}
 		}
-		for _, done := range result.Report.Effects {
-			if done.Err != nil {
-				printMessage(w, "%s: %s: %s", name, effectName(done), oneLine(done.Err))
+		for _, effect := range result.Report.Effects {
+			if effect.Err != nil {
+				printMessage(w, "%s: %s: %s", name, effectName(effect), oneLine(effect.Err))
 			}
 		}
 	}
 }
 
 // effectName names what an effect is about.
-func effectName(done engine.Effect) string {
-	if len(done.Decisions) == 1 && !done.Group {
-		return targetName(done.Decisions[0].Target)
+func effectName(effect engine.Effect) string {
+	if len(effect.Decisions) == 1 && !effect.Group {
+		return targetName(effect.Decisions[0].Target)
 	}
-	return done.Environment.Name
+	return effect.Environment.Name
 }
