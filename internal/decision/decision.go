@@ -145,7 +145,7 @@ func user(claimed string, self identity.User, env func(string) (string, bool)) i
 
 // subject returns the subject of the commit on the state branch.
 func subject(d Decision, targets []promotion.Target) string {
-	label := strings.ToUpper(string(d.Verb[:1])) + string(d.Verb[1:])
+	label := d.Verb.Title()
 	if d.Verb == verb.Reject {
 		label += " " + strings.Join(d.Images, ", ") + " in"
 	}

@@ -100,7 +100,7 @@ func (c commandReader) apply(ctx context.Context, o Observation, given userComma
 		}
 	}
 	subject := state.Target(about.branch)
-	label := strings.ToUpper(string(what[:1])) + string(what[1:]) // as the CLI writes it
+	label := what.Title()
 	switch what {
 	case verb.Hold, verb.Resume:
 	case verb.Promote:

@@ -3,6 +3,8 @@
 // share these verbs.
 package verb
 
+import "strings"
+
 // Verb is one of the verbs below.
 type Verb string
 
@@ -29,3 +31,6 @@ const (
 func Decisions() []Verb {
 	return []Verb{Promote, Hold, Resume, Reject, Rollback, Freeze, Thaw}
 }
+
+// Title returns the verb with a capital letter, as the subject of a commit begins.
+func (v Verb) Title() string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }

@@ -1,0 +1,117 @@
+package decision
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for i := range state.MaxVersions + 1 {
+		many = append(many, fmt.Sprintf("quay.io/acme/web:%d", i))
+	}
+	for _, test := range []struct {
+		decision Decision
+		want     string // in the error; empty: valid
+	}{
+		{Decision{Verb: verb.Hold}, ""},
+		{Decision{Verb: verb.Reject, Images: []string{"web:1"}}, ""},
+		{Decision{Verb: verb.Reject}, "reject needs what to reject"},
+		{Decision{Verb: verb.Promote}, "promote needs the environment"},
+		{Decision{Verb: verb.Rollback, Application: "shop"}, "rollback needs the environment"},
+		{Decision{Verb: verb.Freeze, Application: "shop"}, "freeze applies to a whole environment"},
+		{Decision{Verb: verb.Thaw, Application: "shop"}, "thaw applies to a whole environment"},
+		{Decision{Verb: verb.Promote, Environment: "dev", With: many}, "--with names more than 100 versions"},
+		{Decision{Verb: verb.Promote, Environment: "dev", With: []string{"quay.io/acme/web:!"}}, "quay.io/acme/web:!"},
+	} {
+		err := test.decision.validate()
+		if test.want == "" && err != nil || test.want != "" && (fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%+v: %v, want %q", test.decision, err, test.want)
+		}
+	}
+}
+
+func TestUser(t *testing.T) {
+	t.Parallel()
+	self := identity.User{Host: "github.com", Login: "promoter"}
+	env := func(name string) (string, bool) { return "ann", name == "USERNAME" }
+	none := func(string) (string, bool) { return "", false }
+	for _, test := range []struct {
+		claimed string
+		self    identity.User
+		env     func(string) (string, bool)
+		want    identity.User
+	}{
+		{"eve", self, env, identity.User{Host: "github.com", Login: "eve"}},
+		{"", self, env, self},
+		{"", identity.User{Host: "git.example"}, env, identity.User{Login: "ann"}},
+		{"", identity.User{}, none, identity.User{Login: "unknown"}},
+	} {
+		if got := user(test.claimed, test.self, test.env); got != test.want {
+			t.Errorf("claimed %q, self %+v: %+v, want %+v", test.claimed, test.self, got, test.want)
+		}
+	}
+}
+
+func TestTargetsOfEnvironment_severalApplications(t *testing.T) {
+	t.Parallel()
+	applications := []string{"blog", "shop"}
+	targets, err := targetsOfEnvironment(Decision{Verb: verb.Promote, Environment: "prod"}, applications)
+	if want := (promotion.Target{Environment: "prod", Application: "shop"}); err != nil || len(targets) != 2 || targets[1] != want {
+		t.Errorf("targets %v, %v", targets, err)
+	}
+	for _, d := range []Decision{
+		{Verb: verb.Rollback, Environment: "prod"},
+		{Verb: verb.Promote, Environment: "prod", With: []string{"quay.io/acme/web:1"}},
+	} {
+		if _, err := targetsOfEnvironment(d, applications); err == nil || !strings.Contains(err.Error(), "name the application with --app; prod has blog, shop") {
+			t.Errorf("%s: %v", d.Verb, err)
+		}
+	}
+	if _, err := targetsOfEnvironment(Decision{Verb: verb.Promote, Environment: "prod"}, nil); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("without applications: %v", err)
+	}
+}
+
+func TestParseImage(t *testing.T) {
+	t.Parallel()
+	loaded, problems := config.Load(".promoter.yaml", []byte(`version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  tools: {image: "quay.io/tools/*", select: {semver: ">=1"}}
+environments:
+  dev: {paths: [dev], land: push}
+`))
+	if problems.Err() != nil {
+		t.Fatal(problems.Err())
+	}
+	digest := "@sha256:" + strings.Repeat("0", 64)
+	for text, want := range map[string]string{
+		"web:1.0.0":                       "web quay.io/acme/web:1.0.0",
+		"web" + digest:                    "web quay.io/acme/web" + digest,
+		"quay.io/acme/web:1.0.0" + digest: "web quay.io/acme/web:1.0.0" + digest,
+		"quay.io/tools/lint:2":            " quay.io/tools/lint:2",
+		"tools:2":                         "tools stands for many repositories",
+		"web":                             "names no version",
+		"quay.io/acme/other:1":            "nothing follows quay.io/acme/other; the components are tools, web",
+		"UPPER:1":                         "the components are tools, web",
+	} {
+		component, reference, err := parseImage(Decision{}, loaded, text)
+		got := component + " " + reference.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
