@@ -28,12 +28,12 @@ func (s *Server) Limits(r *Repository) promotion.Limits {
 	if len(limits) == 0 {
 		return nil
 	}
-	return func(environment string) promotion.Limit { return combine(limits, environment) }
+	return func(environment string) config.Limit { return combine(limits, environment) }
 }
 
 // combine returns the limits of an environment as one.
-func combine(limits []serverconfig.Limit, environment string) promotion.Limit {
-	var out promotion.Limit
+func combine(limits []serverconfig.Limit, environment string) config.Limit {
+	var out config.Limit
 	for _, limit := range limits {
 		if limit.Environments != nil && !glob.MatchAnyName(limit.Environments, environment) {
 			continue

@@ -9,8 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"promoter/internal/promotion"
-
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
@@ -73,17 +71,17 @@ func TestCaps_severalLimitsHoldTogether(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		limits []serverconfig.Limit
-		want   promotion.Limit
+		want   config.Limit
 	}{
-		{"none", nil, promotion.Limit{}},
-		{"another environment", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, promotion.Limit{}},
-		{"one", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Land: []config.Land{pr, automerge}}}, promotion.Limit{Land: []config.Land{pr, automerge}}},
-		{"what both allow", []serverconfig.Limit{{Land: []config.Land{pr, automerge}, Approvals: 1}, {Land: []config.Land{automerge, push}, Approvals: 2}}, promotion.Limit{Land: []config.Land{automerge}, Approvals: 2}},
+		{"none", nil, config.Limit{}},
+		{"another environment", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, config.Limit{}},
+		{"one", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Land: []config.Land{pr, automerge}}}, config.Limit{Land: []config.Land{pr, automerge}}},
+		{"what both allow", []serverconfig.Limit{{Land: []config.Land{pr, automerge}, Approvals: 1}, {Land: []config.Land{automerge, push}, Approvals: 2}}, config.Limit{Land: []config.Land{automerge}, Approvals: 2}},
 		{
 			"nothing is allowed by both", []serverconfig.Limit{
 				{Land: []config.Land{push}, Propose: []config.Propose{config.ProposeAutomatic}},
 				{Land: []config.Land{automerge}, Propose: []config.Propose{config.ProposeManual}},
-			}, promotion.Limit{Land: []config.Land{pr}, Propose: []config.Propose{config.ProposeNever}},
+			}, config.Limit{Land: []config.Land{pr}, Propose: []config.Propose{config.ProposeNever}},
 		},
 	} {
 		if diff := cmp.Diff(test.want, combine(test.limits, "prod-eu")); diff != "" {

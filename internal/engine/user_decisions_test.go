@@ -9,7 +9,6 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -128,7 +127,7 @@ func TestReconcile_serverLimit(t *testing.T) {
 	w := newWorld(t, threeEnvironments)
 	w.push(web, "1.1.0")
 	reconciler := w.Reconciler()
-	reconciler.Limits = func(string) promotion.Limit { return promotion.Limit{Land: []config.Land{config.LandPR}} }
+	reconciler.Limits = func(string) config.Limit { return config.Limit{Land: []config.Land{config.LandPR}} }
 	if _, err := reconciler.Reconcile(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 // capped is one environment with settings, under a cap of the server.
-func capped(t *testing.T, settings string, limit promotion.Limit) *promotiontest.Scenario {
+func capped(t *testing.T, settings string, limit config.Limit) *promotiontest.Scenario {
 	t.Helper()
 	w := promotiontest.NewCheckout(t, promotiontest.Components+"environments:\n  prod: {paths: ['prod/{application}']"+settings+"}\n").WithForge()
 	w.Has("prod/shop", "web:1.4")
 	w.Publish("web:1.5@" + promotiontest.DigestB)
-	w.Limits = func(environment string) promotion.Limit {
+	w.Limits = func(environment string) config.Limit {
 		if environment != "prod" {
 			t.Errorf("asked about %s", environment)
 		}
@@ -31,18 +31,18 @@ func TestLimits_land(t *testing.T) {
 	tests := []struct {
 		name    string
 		wanted  config.Land
-		limit   promotion.Limit
+		limit   config.Limit
 		want    config.Land
 		changed bool
 	}{
-		{"none", push, promotion.Limit{}, push, false},
-		{"allowed", automerge, promotion.Limit{Land: []config.Land{pr, automerge}}, automerge, false},
-		{"the nearest", push, promotion.Limit{Land: []config.Land{pr, automerge}}, automerge, true},
-		{"the strictest", push, promotion.Limit{Land: []config.Land{pr}}, pr, true},
-		{"between", automerge, promotion.Limit{Land: []config.Land{push, pr}}, pr, true},
-		{"stricter than all", pr, promotion.Limit{Land: []config.Land{push, automerge}}, pr, false},
-		{"approvals need a pull request", push, promotion.Limit{Approvals: 1}, automerge, true},
-		{"approvals without automerge", push, promotion.Limit{Land: []config.Land{push, pr}, Approvals: 1}, pr, true},
+		{"none", push, config.Limit{}, push, false},
+		{"allowed", automerge, config.Limit{Land: []config.Land{pr, automerge}}, automerge, false},
+		{"the nearest", push, config.Limit{Land: []config.Land{pr, automerge}}, automerge, true},
+		{"the strictest", push, config.Limit{Land: []config.Land{pr}}, pr, true},
+		{"between", automerge, config.Limit{Land: []config.Land{push, pr}}, pr, true},
+		{"stricter than all", pr, config.Limit{Land: []config.Land{push, automerge}}, pr, false},
+		{"approvals need a pull request", push, config.Limit{Approvals: 1}, automerge, true},
+		{"approvals without automerge", push, config.Limit{Land: []config.Land{push, pr}, Approvals: 1}, pr, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -63,13 +63,13 @@ func TestLimits_land(t *testing.T) {
 // What may not be pushed is proposed, and the push never happens.
 func TestLimits_pushBecomesPullRequest(t *testing.T) {
 	t.Parallel()
-	w := capped(t, ", land: push", promotion.Limit{Land: []config.Land{config.LandPR, config.LandAutomerge}})
+	w := capped(t, ", land: push", config.Limit{Land: []config.Land{config.LandPR, config.LandAutomerge}})
 	expectOnly(w, pullrequest.StepPropose, false, "newer: web 1.4 -> 1.5")
 }
 
 func TestLimits_propose(t *testing.T) {
 	t.Parallel()
-	manual := promotion.Limit{Propose: []config.Propose{config.ProposeManual, config.ProposeNever}}
+	manual := config.Limit{Propose: []config.Propose{config.ProposeManual, config.ProposeNever}}
 	d := capped(t, "", manual).Decide("prod/shop")
 	if d.State != promotion.Waiting || d.Reason.Rule != promotion.RulePropose {
 		t.Errorf("%s: %s", d.State, d.Reason)
@@ -94,7 +94,7 @@ func TestLimits_approvals(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := capped(t, ", land: automerge"+test.settings, promotion.Limit{Approvals: 2})
+			w := capped(t, ", land: automerge"+test.settings, config.Limit{Approvals: 2})
 			open := w.OpenPullRequest("promoter/prod/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			open.Approvals = []promotion.Approval{{By: "ada"}}
 			w.Open[open.Head] = open
@@ -109,13 +109,13 @@ func TestLimits_approvals(t *testing.T) {
 func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
 	t.Parallel()
 	for _, land := range []string{"pr", "automerge"} {
-		w := capped(t, ", land: "+land, promotion.Limit{})
+		w := capped(t, ", land: "+land, config.Limit{})
 		w.PushOnly = true
 		reason := "land is " + land + ", but this repository has no pull requests: it is plain Git, or they are disabled"
 		w.Expect("prod/shop", promotion.Refused, reason)
 		expectOnly(w, pullrequest.StepWait, false, reason)
 	}
-	w := capped(t, ", land: push", promotion.Limit{})
+	w := capped(t, ", land: push", config.Limit{})
 	w.PushOnly = true
 	expectOnly(w, pullrequest.StepPush, true, "newer: web 1.4 -> 1.5")
 	w.Available["web"] = promotion.Available{Version: promotiontest.Version("1.4"), Found: true}
