@@ -26,7 +26,7 @@ func TestPlan_eligibleSnapshotStaysEligible(t *testing.T) {
 		t.Parallel()
 		w, _ := past(t)
 		d := w.Expect("staging/shop", promotion.Proposed, "dev had: web 1.4.0 -> 1.5.0")
-		if v, _ := d.Wanted("web"); v.Digest != promotiontest.Digest("5") {
+		if v, _ := promotion.MoveOf(d.Moves, "web"); v.To.Digest != promotiontest.Digest("5") {
 			t.Errorf("wanted %+v", v)
 		}
 	})

@@ -55,12 +55,7 @@ func (c Condition) Blocks(checkout bool) bool {
 
 // FirstBlocking returns the first condition that blocks.
 func FirstBlocking(conditions []Condition, checkout bool) (Condition, bool) {
-	for _, c := range conditions {
-		if c.Blocks(checkout) {
-			return c, true
-		}
-	}
-	return Condition{}, false
+	return find(conditions, func(c Condition) bool { return c.Blocks(checkout) })
 }
 
 // BlockedBy is the reason of what a condition blocks.

@@ -41,12 +41,9 @@ func drain(in *input) []Condition {
 
 // parentOf returns the parent in the config through which a target is a source.
 func parentOf(in *input, source Target) (config.Parent, bool) {
-	for _, parent := range in.settings.After {
-		if slices.Contains(in.obs.Sources(parent.Environment, in.target.Application), source) {
-			return parent, true
-		}
-	}
-	return config.Parent{}, false
+	return find(in.settings.After, func(parent config.Parent) bool {
+		return slices.Contains(in.obs.Sources(parent.Environment, in.target.Application), source)
+	})
 }
 
 // minReplaced is how many consecutive snapshots must be replaced too early before

@@ -34,7 +34,7 @@ func settle(in *input, moves []Move) []Condition {
 			last, since = move, at
 		}
 	}
-	c.Reason = fmt.Sprintf("%s available since %s", targetsText([]Move{last}), moment(since))
+	c.Reason = fmt.Sprintf("%s available since %s", targetsText(last), moment(since))
 	if due := since.Add(settle); in.now.Before(due) {
 		c.Until = &due
 	} else {

@@ -105,11 +105,14 @@ func (m Move) String() string {
 
 // MoveOf returns the move of a component.
 func MoveOf(moves []Move, component string) (Move, bool) {
-	i := slices.IndexFunc(moves, func(m Move) bool { return m.Component == component })
-	if i < 0 {
-		return Move{}, false
+	return find(moves, func(m Move) bool { return m.Component == component })
+}
+
+func find[T any](all []T, fits func(T) bool) (found T, ok bool) {
+	if i := slices.IndexFunc(all, fits); i >= 0 {
+		return all[i], true
 	}
-	return moves[i], true
+	return found, false
 }
 
 func sameMoves(a, b []Move) bool {
@@ -141,11 +144,4 @@ type Decision struct {
 	// OpenMoves are the moves of the target's open pull request if a registry did
 	// not answer.
 	OpenMoves []Move
-}
-
-// Wanted returns the version that the decision wants for a component of its
-// target; false if the component stays as it is.
-func (d Decision) Wanted(component string) (image.Version, bool) {
-	move, moved := MoveOf(d.Moves, component)
-	return move.To, moved
 }

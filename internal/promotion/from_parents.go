@@ -257,10 +257,6 @@ func sourceConditions(in *input, tenures [][]tenure, chosen []int, moves []Move)
 
 // repositoryOf returns the repository of a component of the target.
 func repositoryOf(in *input, component string) image.Repository {
-	for _, ref := range in.refs {
-		if ref.component == component {
-			return ref.repository
-		}
-	}
-	return image.Repository{}
+	ref, _ := in.ix.ref(in.target, component)
+	return ref.repository
 }

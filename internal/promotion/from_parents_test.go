@@ -20,10 +20,10 @@ func TestPlan_childFollowsItsParent(t *testing.T) {
 	w.Has("staging/shop", "web:1.4.0", "worker:2.0.0")
 	w.Publish("web:1.6.0@" + promotiontest.DigestB)
 	d := w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
-	if v, ok := d.Wanted("web"); !ok || v.Digest != promotiontest.DigestA {
+	if v, ok := promotion.MoveOf(d.Moves, "web"); !ok || v.To.Digest != promotiontest.DigestA {
 		t.Errorf("wanted web: %v, %v", v, ok)
 	}
-	if _, ok := d.Wanted("worker"); ok {
+	if _, ok := promotion.MoveOf(d.Moves, "worker"); ok {
 		t.Error("worker does not differ and is wanted")
 	}
 }
@@ -91,7 +91,7 @@ func TestPlan_severalParents(t *testing.T) {
 		w.Has("b", "web:1.5.0@"+promotiontest.DigestA)
 		w.Has("prod", "web:1.4.0")
 		d := w.Expect("prod", promotion.Proposed, "a and b have: web 1.4.0 -> 1.5.0")
-		if v, _ := d.Wanted("web"); v.Digest != promotiontest.DigestA {
+		if v, _ := promotion.MoveOf(d.Moves, "web"); v.To.Digest != promotiontest.DigestA {
 			t.Errorf("the digest that one parent knows is lost: %+v", v)
 		}
 	})

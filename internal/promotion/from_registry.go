@@ -32,14 +32,8 @@ func fromRegistry(in *input) Decision {
 	if why, differ := versionsDiffer(in, wanted); differ {
 		return waiting(in, wanted, why)
 	}
-	reason := explicitMoves(wanted)
-	for _, move := range wanted {
-		if !in.obs.Available[move.Component].Explicit {
-			reason = newerMoves(wanted)
-			break
-		}
-	}
-	d := propose(in, wanted, reason, blocking)
+	newer := slices.ContainsFunc(wanted, func(m Move) bool { return !in.obs.Available[m.Component].Explicit })
+	d := propose(in, wanted, selectedMoves(wanted, !newer), blocking)
 	d.Conditions = slices.Concat(d.Conditions, shown, heldVersions(in), keptComponents(kept))
 	return d
 }

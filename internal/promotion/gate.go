@@ -43,6 +43,9 @@ func evaluateGates(in *input) []Condition {
 	return gates
 }
 
+// limitedSettings is the gate that shows which settings the server limited.
+func limitedSettings(in *input, _ *Open) []Condition { return in.limited }
+
 // OpenedGates returns the gates of a pull request that was just opened: nothing was
 // reported on it yet.
 func OpenedGates(gates []Condition, required *config.Approvals) []Condition {

@@ -45,12 +45,7 @@ func (ix *index) applicationsOf(environment string) []string {
 
 // ref returns the current reference of a target to a component.
 func (ix *index) ref(target Target, component string) (currentRef, bool) {
-	for _, ref := range ix.refs[target] {
-		if ref.component == component {
-			return ref, true
-		}
-	}
-	return currentRef{}, false
+	return find(ix.refs[target], func(ref currentRef) bool { return ref.component == component })
 }
 
 // moving reports whether a component follows a moving tag.
@@ -143,15 +138,7 @@ func (r currentRef) differs(wanted image.Version, needsDigest bool) bool {
 // newerThan returns a reference that is newer than the version, so that writing
 // the version would move the component back.
 func (r currentRef) newerThan(v image.Version, policy *image.Policy) (image.Version, bool) {
-	if policy == nil {
-		return image.Version{}, false
-	}
-	for _, current := range r.versions {
-		if isNewer(current, v, policy) {
-			return current, true
-		}
-	}
-	return image.Version{}, false
+	return find(r.versions, func(current image.Version) bool { return isNewer(current, v, policy) })
 }
 
 func (r currentRef) move(to image.Version) Move {

@@ -51,9 +51,7 @@ func RefusedBy(refusals []edit.Refusal) Reason {
 }
 
 // AlreadySame is the reason of a target in which nothing differs.
-func AlreadySame() Reason {
-	return Reason{Rule: RuleSame, Message: "already up to date"}
-}
+func AlreadySame() Reason { return Reason{Rule: RuleSame, Message: "already up to date"} }
 
 func alreadyNewer(component string, current, available image.Version) Reason {
 	return Reason{Rule: RuleSame, Message: fmt.Sprintf("already at %s %s, which is newer than %s",
@@ -74,12 +72,12 @@ func noAnswer(component string, err error) Reason {
 	return Reason{Rule: RuleRegistry, Message: fmt.Sprintf("%s: %v", component, err), Until: until}
 }
 
-func newerMoves(moves []Move) Reason {
+// selectedMoves is the reason of versions from registries, or that a user named.
+func selectedMoves(moves []Move, explicit bool) Reason {
+	if explicit {
+		return Reason{Rule: RuleRequested, Message: "requested: " + movesText(moves)}
+	}
 	return Reason{Rule: RuleNewer, Message: "newer: " + movesText(moves)}
-}
-
-func explicitMoves(moves []Move) Reason {
-	return Reason{Rule: RuleRequested, Message: "requested: " + movesText(moves)}
 }
 
 func requestedBy(moves []Move, request state.Request) Reason {
@@ -160,7 +158,7 @@ func heldBy(held state.Held) Reason {
 }
 
 func rejectedText(move Move, r state.Rejection) string {
-	text := fmt.Sprintf("%s was rejected by %s on %s", targetsText([]Move{move}), actor(r.Act), day(r.At))
+	text := fmt.Sprintf("%s was rejected by %s on %s", targetsText(move), actor(r.Act), day(r.At))
 	if r.Number != 0 {
 		text += fmt.Sprintf(" (#%d)", r.Number)
 	}
@@ -168,7 +166,7 @@ func rejectedText(move Move, r state.Rejection) string {
 }
 
 func revertedBefore(move Move, reverted Reversion) Reason {
-	message := targetsText([]Move{move}) + " was here before and was reverted"
+	message := targetsText(move) + " was here before and was reverted"
 	if reverted.Commit != "" {
 		message += " (commit " + reverted.Commit[:min(len(reverted.Commit), shortHex)] + ")"
 	}
@@ -189,23 +187,23 @@ func rollbackNeverHere(component, text string) Reason {
 }
 
 // movesText lists moves as "web 1.4 -> 1.5, worker 2.0 -> 2.1".
-func movesText(moves []Move) string {
-	parts := make([]string, 0, len(moves))
-	for _, m := range moves {
-		parts = append(parts, m.String())
-	}
-	return strings.Join(parts, ", ")
-}
+func movesText(moves []Move) string { return list(moves, Move.String) }
 
 // targetsText lists where moves lead, as "web 1.5, worker 2.1".
-func targetsText(moves []Move) string {
-	parts := make([]string, 0, len(moves))
-	for _, m := range moves {
+func targetsText(moves ...Move) string {
+	return list(moves, func(m Move) string {
 		to := Label(m.To)
 		if to == Label(m.From) {
 			to = ShortDigest(m.To.Digest)
 		}
-		parts = append(parts, m.Component+" "+to)
+		return m.Component + " " + to
+	})
+}
+
+func list[T any](all []T, text func(T) string) string {
+	parts := make([]string, 0, len(all))
+	for _, one := range all {
+		parts = append(parts, text(one))
 	}
 	return strings.Join(parts, ", ")
 }

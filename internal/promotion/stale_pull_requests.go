@@ -55,13 +55,12 @@ func unwantedVersion(in *input, move Move) (Reason, bool) {
 		return why, true
 	}
 	for _, source := range in.sources {
-		landings := in.obs.Landings[source]
-		i := slices.IndexFunc(landings, func(l Landing) bool {
+		landing, landed := find(in.obs.Landings[source], func(l Landing) bool {
 			pinned, found := l.Snapshot[move.Component]
 			return found && SameRollout(pinned.Version, move.To)
 		})
-		if i >= 0 && landings[i].Reverted {
-			return Reason{Rule: RuleReverted, Message: targetsText([]Move{move}) + " was reverted in " + source.Environment}, true
+		if landed && landing.Reverted {
+			return Reason{Rule: RuleReverted, Message: targetsText(move) + " was reverted in " + source.Environment}, true
 		}
 	}
 	return Reason{}, false
@@ -133,9 +132,9 @@ func dispose(in *input, d Decision, open Open) Disposition {
 	for _, move := range moves {
 		switch {
 		case !selected(in, move):
-			return closing(Reason{Rule: RuleGone, Message: "no longer selected by the config: " + targetsText([]Move{move})})
+			return closing(Reason{Rule: RuleGone, Message: "no longer selected by the config: " + targetsText(move)})
 		case d.State == Same && !inSources(in, move):
-			return closing(Reason{Rule: RuleSame, Message: "no longer in any upstream environment: " + targetsText([]Move{move})})
+			return closing(Reason{Rule: RuleSame, Message: "no longer in any upstream environment: " + targetsText(move)})
 		}
 	}
 	if why, never := neverProposed(in); never {

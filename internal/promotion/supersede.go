@@ -51,7 +51,7 @@ func againstOpen(in *input, open Open, moves []Move) ([]Move, []Condition) {
 func newerWaits(open Open, moves []Move, why string) Condition {
 	return Condition{
 		Name: "newer", State: Pending,
-		Reason: fmt.Sprintf("newer version waits: %s, until #%d is merged or closed%s", targetsText(moves), open.Number, why),
+		Reason: fmt.Sprintf("newer version waits: %s, until #%d is merged or closed%s", targetsText(moves...), open.Number, why),
 	}
 }
 
@@ -81,10 +81,5 @@ func refreshed(in *input, moves, open []Move) []Move {
 // wouldLower reports whether the moves lead to an older version than the open one.
 func wouldLower(in *input, moves []Move, open Move) bool {
 	wanted, moved := MoveOf(moves, open.Component)
-	policy := in.obs.Policies[open.Component]
-	if !moved || policy == nil || SameRollout(wanted.To, open.To) {
-		return false
-	}
-	order, known := compare(wanted.To, open.To, policy)
-	return known && order < 0
+	return moved && isNewer(open.To, wanted.To, in.obs.Policies[open.Component])
 }

@@ -23,9 +23,6 @@ type tenure struct {
 // tenures returns the tenures of each source of a target, newest first. Most targets take
 // what their sources hold now, so callers request the past only when they need it.
 func tenures(in *input, past bool) [][]tenure {
-	if len(in.sources) == 0 {
-		return nil
-	}
 	found := make([][]tenure, len(in.sources))
 	for i, source := range in.sources {
 		found[i] = tenuresIn(in, source, past)
@@ -182,9 +179,5 @@ func tenureOf(in *input, source Target, moves []Move) (tenure, bool) {
 	if latest := in.latest[k][0]; holds(latest) {
 		return latest, true
 	}
-	all := tenuresIn(in, source, true)
-	if i := slices.IndexFunc(all, holds); i >= 0 {
-		return all[i], true
-	}
-	return tenure{}, false
+	return find(tenuresIn(in, source, true), holds)
 }

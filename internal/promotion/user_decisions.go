@@ -51,14 +51,9 @@ func userDecisionOn(in *input, move Move) (State, Reason, bool) {
 // reversionOf returns what a user reverted in the target, if the move would bring
 // it again.
 func reversionOf(in *input, move Move) (Reversion, bool) {
-	all := in.obs.Reverted[in.target]
-	i := slices.IndexFunc(all, func(r Reversion) bool {
+	return find(in.obs.Reverted[in.target], func(r Reversion) bool {
 		return r.Component == move.Component && SameRollout(r.Version, move.To)
 	})
-	if i < 0 {
-		return Reversion{}, false
-	}
-	return all[i], true
 }
 
 // landedBefore reports whether a version was in the target, and was replaced since

@@ -74,7 +74,7 @@ func TestPlan_groupMemberWithRegistryError(t *testing.T) {
 	w.Available["worker"] = promotion.Available{Err: promotiontest.ErrDown}
 	expectSummaries(w, "propose promoter/dev/_all [dev/jobs dev/shop]: jobs: worker: down (and 1 more)")
 	moved := only(w).Decisions[0]
-	if to, moves := moved.Wanted("worker"); !moves || to.Digest != promotiontest.DigestC {
+	if move, moves := promotion.MoveOf(moved.Moves, "worker"); !moves || move.To.Digest != promotiontest.DigestC {
 		t.Errorf("%+v: not what is open", moved.Moves)
 	}
 	// It never was in it, so it does not come in.
