@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestRun_absent_both(t *testing.T) {
+func TestRun_skipsEnvironmentsWithoutTheFile(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.without("staging/shop.yaml")
@@ -14,7 +14,7 @@ func TestRun_absent_both(t *testing.T) {
 	})
 }
 
-// without takes a file out of main.
+// without deletes a file on main.
 func (s *story) without(path string) {
 	s.t.Helper()
 	git := func(args ...string) string {
@@ -27,7 +27,7 @@ func (s *story) without(path string) {
 	s.repo.Git.SetHead("ada", "main", commit)
 }
 
-func TestRun_noReference_both(t *testing.T) {
+func TestRun_skipsEnvironmentsWithoutReferences(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.repo.Git.Commit("ada", "main", "No reference", map[string]string{"staging/shop.yaml": "kind: Deployment\n"})
@@ -39,8 +39,8 @@ func TestRun_noReference_both(t *testing.T) {
 	})
 }
 
-// What is the same already passes on what comes from before it.
-func TestRun_same_both(t *testing.T) {
+// References without changes already pass what comes from upstream.
+func TestRun_unchangedReferencesPassDownstream(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")

@@ -45,8 +45,8 @@ func TestRun_checksGateTheMerge_github(t *testing.T) {
 	})
 }
 
-// A newer version comes when the gates of the one before had passed.
-func TestRun_newHead_github(t *testing.T) {
+// A newer version is released when the gates of the previous one have passed.
+func TestRun_newHeadNeedsNewChecks_github(t *testing.T) {
 	t.Parallel()
 	for _, land := range []string{"pr", "automerge"} {
 		t.Run(land, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestRun_onlyIndependentApprovalsCount_github(t *testing.T) {
 		s.repo.DismissReviews("bob", 2)
 		blocked("dismissed")
 		s.edit("ada", "main", "prod/shop.yaml", "kind: Deployment", "kind: Deployment # other")
-		s.run() // a new head: who approved the one before has not seen it
+		s.run() // a new head: the reviewer of the previous one has not seen it
 		s.repo.Review("carol", 2, "APPROVED")
 		blocked("before the last push")
 		s.repo.Review("dave", 2, "CHANGES_REQUESTED")
@@ -102,8 +102,8 @@ func TestRun_onlyIndependentApprovalsCount_github(t *testing.T) {
 	})
 }
 
-// Who asked for a promotion does not approve it.
-func TestRun_whoAsked_github(t *testing.T) {
+// A user who requested a promotion does not approve it.
+func TestRun_requesterDoesNotApprove_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1, from: [ada, bob]}}}"), func(s *story) {
 		s.release("web", "1.1.0")

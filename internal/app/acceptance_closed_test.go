@@ -31,7 +31,7 @@ func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
 	})
 }
 
-func TestRun_branchDeleted_github(t *testing.T) {
+func TestRun_deletedBranchIsRecreatedOnce_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -47,9 +47,9 @@ func TestRun_branchDeleted_github(t *testing.T) {
 	})
 }
 
-// Who closes a pull request and then deletes its branch has answered, also when no
-// run came in between.
-func TestRun_closedAndTidiedAway_github(t *testing.T) {
+// A user who closes a pull request and then deletes its branch has rejected its
+// versions, even without a run in between.
+func TestRun_closedWithDeletedBranchRejects_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -66,8 +66,8 @@ func TestRun_closedAndTidiedAway_github(t *testing.T) {
 	})
 }
 
-// What promoter closes itself is no answer of a person.
-func TestRun_ourOwnClosing_github(t *testing.T) {
+// A pull request that promoter closes is not a rejection.
+func TestRun_closingByPromoterRejectsNothing_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -83,7 +83,7 @@ func TestRun_ourOwnClosing_github(t *testing.T) {
 	})
 }
 
-// soaking waits an hour before prod, so that it shows when staging landed.
+// soaking waits an hour before prod, which shows when staging landed.
 func soaking(config string) string {
 	return strings.ReplaceAll(config, "after: [staging]", "after: {staging: {soak: 1h}}")
 }

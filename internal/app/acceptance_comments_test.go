@@ -15,7 +15,7 @@ import (
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
-// permitted opens the server's file anew, with permissions.
+// permitted opens the server file again, with permissions.
 func (s *story) permitted(permissions string) {
 	s.t.Helper()
 	file := filepath.Join(s.dir, "server.yaml")
@@ -38,7 +38,7 @@ func (s *story) says(who string, number int, text string) int64 {
 	return s.repo.Comment(who, number, text)
 }
 
-// reacted checks how promoter reacted to a comment.
+// reacted checks the reactions of promoter to a comment.
 func (s *story) reacted(id int64, want ...string) {
 	s.t.Helper()
 	var by []string
@@ -50,8 +50,8 @@ func (s *story) reacted(id int64, want ...string) {
 	}
 }
 
-// toldBelow checks our one comment that answers commands on a pull request.
-func (s *story) toldBelow(number int, parts ...string) {
+// replied checks the comment of promoter that replies to commands on a pull request.
+func (s *story) replied(number int, parts ...string) {
 	s.t.Helper()
 	var found []string
 	for _, c := range s.repo.Pull(number).Comments {
@@ -69,8 +69,8 @@ func (s *story) toldBelow(number int, parts ...string) {
 	}
 }
 
-// TestRun_comments_github plays commands in comments: people steer promotions,
-// others do not, and no gate is passed.
+// TestRun_comments_github plays commands in comments: users with permission control
+// promotions, others do not, and no gate is bypassed.
 func TestRun_comments_github(t *testing.T) {
 	t.Parallel()
 	asking := strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual\n    newer: queue", 1)
@@ -99,29 +99,30 @@ func TestRun_comments_github(t *testing.T) {
 		refused := s.says("bob", 1, "/promoter promote prod")
 		s.run()
 		s.reacted(refused, "-1")
-		s.toldBelow(1, "only users named by permissions in the server file may promote shop in prod")
+		s.replied(1, "only users named by permissions in the server file may promote shop in prod")
 		s.pulls(stagingHead + " merged")
 		asked := s.says("ada", 1, "/promoter promote prod")
 		s.run()
 		s.reacted(asked, "+1")
-		s.toldBelow(1, "`shop` in `prod` is *proposed*", "| `approvals` | waiting |")
+		s.replied(1, "`shop` in `prod` is *proposed*", "| `approvals` | waiting |")
 		s.pulls(stagingHead+" merged", prodHead+" open")
-		s.repo.Review("ada", 2, "APPROVED") // who asked does not count
+		s.repo.Review("ada", 2, "APPROVED") // the approval of the requesting user does not count
 		s.repo.SetStatus("ci", s.repo.Pull(2).HeadCommit, "e2e", "success")
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
 		explained := s.says("bob", 2, "/promoter explain")
 		s.run()
 		s.reacted(explained, "+1")
-		s.toldBelow(2, "`check e2e` | passed", "`approvals` | waiting")
+		s.replied(2, "`check e2e` | passed", "`approvals` | waiting")
 		s.repo.Review("bob", 2, "APPROVED")
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 	})
 }
 
-// Of a fork's pull request whose branch has our name nothing is decided.
-func TestRun_forksComment_github(t *testing.T) {
+// Comments on a pull request of a fork, whose branch has a name of promoter, decide
+// nothing.
+func TestRun_commentsOnForksAreIgnored_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, reviewed, func(s *story) {
 		s.release("web", "1.1.0")
@@ -131,12 +132,12 @@ func TestRun_forksComment_github(t *testing.T) {
 		s.run()
 		s.reacted(held, "-1")
 		s.reacted(asked, "-1")
-		s.toldBelow(number, "not promoter's")
+		s.replied(number, "not promoter's")
 	})
 }
 
-// An archived repository hears nothing; once it is back, what is not old is heard.
-func TestRun_archived_github(t *testing.T) {
+// Comments in an archived repository are ignored; later, the recent ones are applied.
+func TestRun_archivedRepositoryIsIgnored_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, reviewed, func(s *story) {
 		s.release("web", "1.1.0")
@@ -153,14 +154,14 @@ func TestRun_archived_github(t *testing.T) {
 	})
 }
 
-// commented is what GitHub posts of a new comment.
+// commented is the webhook of GitHub for a new comment.
 func (s *story) commented(number int, id int64) string {
 	return fmt.Sprintf(`{"action": "created", "issue": {"number": %d, "pull_request": {}}, "comment": {"id": %d}, "repository": {"id": %d, "full_name": "acme/gitops", "html_url": %q}}`,
 		number, id, s.repo.ID(), s.forge.URL()+"/acme/gitops")
 }
 
-// A comment is heard when its webhook comes, and without one with the next poll. A
-// webhook says nothing by itself: of a comment that is not there nothing comes.
+// A comment is applied when its webhook arrives, and without one with the next poll.
+// The webhook alone decides nothing: a comment that does not exist has no effect.
 func TestServe_comment(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -177,11 +178,11 @@ func TestServe_comment(t *testing.T) {
 		w.until("reconciled")
 	}
 	post(1, 4711)
-	s.toldBelow(1)
+	s.replied(1)
 	helped := s.says("ada", 1, "/promoter help")
 	post(1, helped)
 	s.reacted(helped, "+1")
-	s.toldBelow(1, "here you may use hold, resume, reject, promote dev, promote staging, promote prod, refresh")
+	s.replied(1, "here you may use hold, resume, reject, promote dev, promote staging, promote prod, refresh")
 	lost := s.says("ada", 1, "/promoter reject it leaks")
 	s.wait(6 * time.Minute)
 	w.until("closed")
@@ -194,11 +195,11 @@ func TestServe_comment(t *testing.T) {
 	s.calm()
 }
 
-// The same on a GitLab: a note on a merge request.
+// The same on GitLab: a note on a merge request.
 func TestRun_comments_gitlab(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
-	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
+	s := newStory(t, "github", reviewed) // for its registry, its clock, and its config
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Free: true})
 	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
 	for _, environment := range []string{"dev", "staging", "prod"} {
@@ -236,12 +237,12 @@ func TestRun_comments_gitlab(t *testing.T) {
 	}
 }
 
-// And on a Gitea, where a merged pull request of staging is where prod is asked for.
+// And on Gitea, where prod is promoted from the merged pull request of staging.
 func TestRun_comments_gitea(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
 	s := newGiteaStory(t, strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual\n    newer: queue", 1))
-	s.repo.Permit("promoter-bot", "admin") // whom alone Gitea tells what others may
+	s.repo.Permit("promoter-bot", "admin") // only then Gitea shows the permissions of others
 	s.release("web", "1.1.0")
 	s.run()
 	s.repo.MergePull("ada", 1, "squash")

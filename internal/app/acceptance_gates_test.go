@@ -10,9 +10,9 @@ import (
 	"promoter/internal/verb"
 )
 
-// Conditions, gates and time.
+// Conditions, gates, and time.
 
-func TestRun_parentsMustAgree_both(t *testing.T) {
+func TestRun_parentsMustAgree(t *testing.T) {
 	t.Parallel()
 	config := strings.Replace(pushed(), "  prod: {paths: [\"prod/{application}.yaml\"], after: [staging]",
 		"  second: {paths: [\"second/{application}.yaml\"], after: [dev], land: push}\n"+
@@ -40,7 +40,7 @@ func TestRun_parentsMustAgree_both(t *testing.T) {
 	})
 }
 
-func TestRun_windowsGateLanding_both(t *testing.T) {
+func TestRun_windowsGateLanding(t *testing.T) {
 	t.Parallel()
 	config := strings.Replace(pushed(), "after: [staging], land: push}", "after: [staging], land: push, gates: {windows: [office, xmas]}}", 1) + `windows:
   office: {kind: allow, schedule: "0 9 * * 1-4", duration: 7h, timeZone: Europe/Berlin}
@@ -55,7 +55,7 @@ func TestRun_windowsGateLanding_both(t *testing.T) {
 		report := s.run()
 		s.because(report, "prod", "office")
 		if until := decisionIn(report, "prod"); !strings.Contains(fmt.Sprint(until.Gates), "2026-11-19 08:00:00") {
-			s.t.Errorf("the next opening is not told: %+v", until.Gates)
+			s.t.Errorf("the next opening is not reported: %+v", until.Gates)
 		}
 		s.holds("prod", "1.0.0 1.0.0")
 		s.clock.set(berlin(19, 8, 58))
@@ -63,7 +63,7 @@ func TestRun_windowsGateLanding_both(t *testing.T) {
 		s.clock.set(berlin(19, 9, 0))
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
-		s.clock.set(time.Date(2027, 1, 4, 12, 0, 0, 0, time.UTC)) // the last day of the deny
+		s.clock.set(time.Date(2027, 1, 4, 12, 0, 0, 0, time.UTC)) // the last day of the deny window
 		s.release("web", "1.2.0")
 		s.because(s.run(), "prod", "xmas")
 		s.holds("prod", "1.1.0 1.0.0")
@@ -74,7 +74,7 @@ func TestRun_windowsGateLanding_both(t *testing.T) {
 }
 
 // A commit of three days ago that is pushed now has not soaked.
-func TestRun_soakStartsWhenItLanded_both(t *testing.T) {
+func TestRun_soakStartsWhenItLanded(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.release("web", "1.1.0")
@@ -124,7 +124,7 @@ func TestRun_taggedConditionMayFailAgain_github(t *testing.T) {
 	})
 }
 
-func TestRun_staysEligibleAfterTheParentMoved_both(t *testing.T) {
+func TestRun_staysEligibleAfterTheParentMoved(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.movedOn(func() {})
@@ -135,8 +135,8 @@ func TestRun_staysEligibleAfterTheParentMoved_both(t *testing.T) {
 	})
 }
 
-// movedOn brings 1.1.0 to soak in staging, and then 1.2.0 in its place, before prod
-// may take either.
+// movedOn lets 1.1.0 soak in staging, and replaces it by 1.2.0 before prod may have
+// either.
 func (s *story) movedOn(land func()) {
 	s.t.Helper()
 	s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop"})
@@ -171,8 +171,8 @@ func TestRun_merged_github(t *testing.T) {
 	}
 }
 
-// What was rejected or taken back where it was eligible is so no more.
-func TestRun_takenBack_both(t *testing.T) {
+// What was rejected or reverted upstream is not eligible any more.
+func TestRun_revertedVersionsAreNotEligible(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop"})

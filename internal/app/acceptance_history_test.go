@@ -11,8 +11,7 @@ import (
 	"promoter/internal/verb"
 )
 
-// What Git alone tells: hand edits, reverts, forced pushes, and what people
-// decided.
+// What only Git shows: manual edits, reverts, forced pushes, and user decisions.
 
 // twenty is a config of twenty environments in one branch.
 func twenty(land string) string {
@@ -23,7 +22,7 @@ func twenty(land string) string {
 	return text
 }
 
-// twentyFiles puts the application into each of them.
+// twentyFiles adds the application to each of them.
 func (s *story) twentyFiles() {
 	files := map[string]string{}
 	for i := range 20 {
@@ -130,7 +129,8 @@ func TestRun_revertRejectsItsVersions_plain(t *testing.T) {
 	})
 }
 
-// Held, rejected and frozen places stay so, whatever was kept between two runs.
+// Held, rejected, and frozen targets stay so, with and without a cache between two
+// runs.
 func TestRun_userDecisionsOutliveTheCache_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, pushed(), (*story).remembered)
@@ -168,8 +168,8 @@ func (s *story) remembered() {
 	s.holds("prod", "1.2.0 1.0.0")
 }
 
-// A branch that was forced back, on a server that repacked with bitmaps, with many
-// files beside.
+// A forced push of the base, on a server that repacked with bitmaps, with many other
+// files.
 func TestRun_forcedBaseAndRepackedServer_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, pushed(), (*story).forced)

@@ -13,23 +13,23 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// release pushes an image that was made a minute ago.
+// release pushes an image that was built a minute ago.
 func (s *story) release(component, tag string) string {
 	s.t.Helper()
 	return s.image(component, tag, component+" "+tag, s.clock.Now().Add(-time.Minute))
 }
 
-// image pushes an image with its time; the seed tells it from others.
+// image pushes an image with its time; different seeds give different digests.
 func (s *story) image(component, tag, seed string, created time.Time) string {
 	return s.labeled(component, tag, created, map[string]string{"seed": seed})
 }
 
-// sourced pushes an image of web that says from which commit it is.
+// sourced pushes an image of web with the label of its source commit.
 func (s *story) sourced(tag, revision string) string {
 	return s.labeled("web", tag, s.clock.Now().Add(-time.Minute), map[string]string{"org.opencontainers.image.revision": revision})
 }
 
-// made is when an image was made.
+// made is when an image was built.
 func (s *story) made(version string) time.Time { return s.times[version] }
 
 func (s *story) labeled(component, tag string, created time.Time, labels map[string]string) string {
@@ -51,7 +51,7 @@ func (s *story) labeled(component, tag string, created time.Time, labels map[str
 	return digest.String()
 }
 
-// line is how a file holds a version, such as web:1.0.0.
+// line is a version as a file contains it, such as web:1.0.0.
 func (s *story) line(version string) string {
 	return s.host + "/acme/" + version + "@" + s.digests[version]
 }

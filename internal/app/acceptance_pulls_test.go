@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// The whole way of one image: pushed to dev, a pull request for staging that a
-// person merges, merged by promoter into prod.
-func TestRun_wholeWay_github(t *testing.T) {
+// The whole promotion of one image: a push to dev, a pull request for staging that a
+// user merges, and one for prod that promoter merges.
+func TestRun_promotesFromDevToProd_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.calm()
@@ -69,8 +69,8 @@ func TestRun_movedBaseRebuildsOnlyWhenItTouchesTheFiles_github(t *testing.T) {
 	})
 }
 
-// alone is a config in which prod follows the registry. Nobody wrote to its branch
-// for longer than history is read.
+// alone is a config in which prod follows the registry. Its branch is older than the
+// history that is read.
 const alone = `version: 1
 components:
   web: {image: $R/acme/web, select: {semver: ">=1"}}
@@ -78,7 +78,7 @@ environments:
   prod: {paths: ["prod/{application}.yaml"], land: automerge, gates: {checks: [ci]}}
 `
 
-func TestRun_oldBase_github(t *testing.T) {
+func TestRun_baseOlderThanTheHistory_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, alone, func(s *story) {
 		s.release("web", "1.1.0")
@@ -107,7 +107,7 @@ func TestRun_userCommitOnTheBranchIsKept_github(t *testing.T) {
 		s.run()
 		s.pulls(stagingHead + " open")
 		if pull := s.repo.Pull(1); pull.HeadCommit != mine || len(pull.Comments) != 1 || !strings.Contains(pull.Comments[0].Body, "ada") {
-			s.t.Errorf("a person's commit was overwritten, or not told of once: %+v", pull)
+			s.t.Errorf("the commit of a user was overwritten, or not reported once: %+v", pull)
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestRun_manualMergeIsRecorded_github(t *testing.T) {
 			onGitHub(t, soaking(chain), func(s *story) {
 				s.release("web", "1.1.0")
 				s.run()
-				s.wait(3 * 24 * time.Hour) // a commit's own time proves no soak
+				s.wait(3 * 24 * time.Hour) // the time of a commit proves no soak
 				s.repo.MergePull("ada", 1, method)
 				s.because(s.run(), "prod", "staging soak: present since")
 				s.calm()
@@ -234,8 +234,8 @@ func TestRun_limitOfOpenPullRequests_github(t *testing.T) {
 	})
 }
 
-// A pull request is ours by its branch, its author and its commit; not by words
-// that an older release may have written otherwise.
+// A pull request belongs to promoter by its branch, its author, and its commit; not by
+// its text, which an older release may have written differently.
 func TestRun_pullRequestOfAnOlderRelease_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {

@@ -18,10 +18,9 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// What GitHub itself asks before something lands.
+// What GitHub requires before a merge.
 
-// proposedToProd brings 1.1.0 to an open pull request of prod, with main asking
-// something of promoter.
+// proposedToProd brings 1.1.0 to an open pull request for prod, with rules on main.
 func (s *story) proposedToProd(rules githubtest.Ruleset) engine.Report {
 	s.t.Helper()
 	s.repo.Rule("main", rules)
@@ -38,8 +37,8 @@ func (s *story) toProd() engine.Report {
 	return report
 }
 
-// gated runs, and wants these gates of prod, each with its value and reason, to be
-// said alike by the run and in the pull request.
+// gated runs, and requires these gates of prod, each with its value and reason, in the
+// result of the run and in the pull request.
 func (s *story) gated(want ...string) {
 	s.t.Helper()
 	report := s.run()
@@ -97,8 +96,8 @@ func TestRun_requiredByGitHub_github(t *testing.T) {
 	})
 }
 
-// A branch that requires the status promoter, in either kind of protection, does
-// not wait for itself.
+// A branch that requires the status promoter, in either kind of protection, does not
+// wait for itself.
 func TestRun_ownStatusRequired_github(t *testing.T) {
 	t.Parallel()
 	own := githubtest.Demands{Checks: []string{promotion.StatusContext}}
@@ -117,8 +116,8 @@ func TestRun_ownStatusRequired_github(t *testing.T) {
 	}
 }
 
-// Only who asked for the promotion approved it, which is said.
-func TestRun_onlyWhoAskedApproved_github(t *testing.T) {
+// Only the user who requested the promotion approved it, which is the reason.
+func TestRun_onlyTheRequesterApproved_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1}}}"), func(s *story) {
 		s.toProd()
@@ -129,7 +128,7 @@ func TestRun_onlyWhoAskedApproved_github(t *testing.T) {
 	})
 }
 
-// A required queue is not gone past, whether GitHub tells it or only refuses.
+// A required merge queue is not bypassed, whether GitHub reports it or only refuses.
 func TestRun_requiredQueue_github(t *testing.T) {
 	t.Parallel()
 	queue := githubtest.Demands{Queue: true}
@@ -169,9 +168,9 @@ func TestRun_queueBypassed_github(t *testing.T) {
 	})
 }
 
-// Each way of merging that is left lands, at the first try, and the trailers of the
-// commit that stands on main tell what landed.
-func TestRun_methods_github(t *testing.T) {
+// Each allowed merge method works at the first attempt, and the trailers of the commit
+// on main show what landed.
+func TestRun_mergeMethods_github(t *testing.T) {
 	t.Parallel()
 	signed, linear := githubtest.Demands{Signed: true}, githubtest.Demands{Linear: true}
 	for name, test := range map[string]struct {
@@ -204,10 +203,10 @@ func TestRun_methods_github(t *testing.T) {
 				if parents := strings.Fields(s.repo.Git.Run("log", "-1", "--format=%P", commit)); len(parents) != test.parents {
 					s.t.Errorf("%d parents", len(parents))
 				}
-				said := s.repo.Git.Run("log", "-2", "--format=%(trailers)", commit)
+				log := s.repo.Git.Run("log", "-2", "--format=%(trailers)", commit)
 				for _, trailer := range []string{"Promoter-Environment: prod", "Promoter-Image: web=" + s.host + "/acme/web:1.1.0@" + s.digests["web:1.1.0"]} {
-					if !strings.Contains(said, trailer) {
-						s.t.Errorf("%s is not among the trailers of %s", trailer, said)
+					if !strings.Contains(log, trailer) {
+						s.t.Errorf("%s is not among the trailers of %s", trailer, log)
 					}
 				}
 			})
@@ -215,7 +214,7 @@ func TestRun_methods_github(t *testing.T) {
 	}
 }
 
-func TestRun_noMethodIsLeft_github(t *testing.T) {
+func TestRun_noMergeMethodIsAllowed_github(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		methods string
@@ -242,8 +241,8 @@ func TestRun_noMethodIsLeft_github(t *testing.T) {
 	}
 }
 
-// What GitHub refuses without having told why is a state, no failure, and not tried
-// again by every pass.
+// A refusal that GitHub did not announce is a state, not a failure, and is not retried
+// by every reconciliation.
 func TestRun_refusedMerge_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
@@ -257,8 +256,8 @@ func TestRun_refusedMerge_github(t *testing.T) {
 	})
 }
 
-// Owners of files must approve, which only GitHub knows: it says so when it refuses,
-// and their approval is seen at once.
+// Code owners must approve, which only GitHub knows: the refusal contains it, and their
+// approval is noticed at once.
 func TestRun_codeOwner_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
@@ -274,8 +273,8 @@ func TestRun_codeOwner_github(t *testing.T) {
 	})
 }
 
-// A branch that wants heads up to date gets a new one when all else holds, and not
-// before.
+// A branch that requires up-to-date heads gets a new one when all other gates have
+// passed, and not before.
 func TestRun_upToDate_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {

@@ -12,9 +12,9 @@ import (
 	"promoter/internal/state"
 )
 
-// Who may make promoter do something.
+// Which users and content may affect promoter.
 
-// forged commits files to a branch as promoter itself would sign.
+// forged commits files to a branch with the author of promoter.
 func (s *story) forged(branch, parent string, files map[string]string, message string) string {
 	s.t.Helper()
 	s.repo.Git.Commit("mallory", "scratch", "Scratch", nil)
@@ -27,7 +27,7 @@ func (s *story) forged(branch, parent string, files map[string]string, message s
 	return commit
 }
 
-func TestRun_forksPullRequestIsNotOurs_github(t *testing.T) {
+func TestRun_pullRequestOfAForkIsForeign_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.repo.ForkPull("mallory", stagingHead, "main", "Promote shop to staging: web 6.6.6")
@@ -77,7 +77,7 @@ func TestRun_foreignCommitIsNotMerged_github(t *testing.T) {
 	})
 }
 
-// gatedProd merges into prod once a check passed.
+// gatedProd merges into prod after a check passed.
 var gatedProd = strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {checks: [ci]}}")
 
 // waitingForCheck brings a version to a pull request for prod, and returns its head.
@@ -92,8 +92,9 @@ func (s *story) waitingForCheck() string {
 	return s.repo.Pull(2).HeadCommit
 }
 
-// What is slipped in under our own name is found in the tree, and written over.
-func TestRun_foreignTreeUnderOurNameIsNotMerged_github(t *testing.T) {
+// A foreign change in a commit with the author of promoter is found in the tree, and
+// overwritten.
+func TestRun_foreignTreeWithOurAuthorIsNotMerged_github(t *testing.T) {
 	t.Parallel()
 	for name, slip := range map[string]func(*story, string) string{
 		"one commit with another file": func(s *story, head string) string {
@@ -139,8 +140,8 @@ func TestRun_foreignTreeUnderOurNameIsNotMerged_github(t *testing.T) {
 	}
 }
 
-// The token is one that a person works with too.
-func TestRun_pullRequestOfASharedTokenIsNotOurs_github(t *testing.T) {
+// A user works with the same token.
+func TestRun_pullRequestOfASharedTokenIsForeign_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.repo.Git.Commit("promoter-bot", "feature", "My work", map[string]string{"feature": "x\n"})
@@ -177,7 +178,7 @@ func TestRun_configInAPullRequestIsIgnored_github(t *testing.T) {
 	})
 }
 
-// A source's commit titles are shown, and do nothing.
+// Commit titles of the source are shown, and have no effect.
 func TestRun_commitTitlesAreEscaped_github(t *testing.T) {
 	t.Parallel()
 	config := strings.Replace(chain, "web: {image: $R/acme/web,", "web: {image: $R/acme/web, source: \"$SOURCE\",", 1)
@@ -209,8 +210,8 @@ func TestRun_commitTitlesAreEscaped_github(t *testing.T) {
 	})
 }
 
-// What somebody writes into the state by hand is shown with their name, and opens
-// nothing.
+// A manual change of the state branch is shown with the name of its author, and passes
+// no gate.
 func TestRun_handWrittenStateGrantsNothing_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, soaking(chain), (*story).strangers)

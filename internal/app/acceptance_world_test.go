@@ -20,12 +20,12 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// The acceptance cases, each from the command's options down to a real registry
-// and a real Git repository. Where it may matter a case is played twice: with a
-// fresh clone for each run, and with a mirror that is kept between them.
+// The acceptance cases, each from the options of the command down to a real registry
+// and a real Git repository. Where it may matter, a case is played twice: with a fresh
+// clone for each run, and with a cached mirror.
 
-// chain is the config of most cases: dev is pushed to, staging has pull requests,
-// prod merges by itself.
+// chain is the config of most cases: dev lands by push, staging has pull requests, and
+// prod merges automatically.
 const chain = `version: 1
 components:
   web: {image: $R/acme/web, select: {semver: ">=1"}}
@@ -36,12 +36,12 @@ environments:
   prod: {paths: ["prod/{application}.yaml"], after: [staging], land: automerge}
 `
 
-// pushed is the same where everything lands by push.
+// pushed is the same, with pushes only.
 func pushed() string {
 	return strings.NewReplacer("after: [dev]}", "after: [dev], land: push}", "automerge", "push").Replace(chain)
 }
 
-// The branches of our pull requests.
+// The branches of the pull requests.
 const stagingHead, prodHead = "promoter/staging/shop", "promoter/prod/shop"
 
 // story is one repository with its registry and its clock.
@@ -50,16 +50,16 @@ type story struct {
 	forge   *githubtest.Server
 	repo    *githubtest.Repository
 	clock   *clock
-	cache   string // empty: every run begins with a fresh clone
+	cache   string // empty: every run starts with a fresh clone
 	server  *connect.Connections
 	kind    string // of the forge
 	token   string
 	digests map[string]string // by NAME:TAG
 	times   map[string]time.Time
-	around  database.CommitHook // of a service; nil: nobody stands there
+	around  database.CommitHook // of a service; nil: none
 }
 
-// clock goes on as time does, from where the test puts it.
+// clock runs like the real time, from where the test sets it.
 type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
@@ -72,8 +72,7 @@ func workday() time.Time { return time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
 // onGitHub plays a case on GitHub.
 func onGitHub(t *testing.T, config string, play func(*story)) { each(t, "github", config, play) }
 
-// onPlain plays a case on plain Git: the same repository, of which only Git is
-// known.
+// onPlain plays a case on plain Git: on the same repository, without its forge.
 func onPlain(t *testing.T, config string, play func(*story)) {
 	t.Helper()
 	app.AnotherForge(t)
@@ -97,13 +96,13 @@ func each(t *testing.T, kind, config string, play func(*story)) {
 	}
 }
 
-// onceOnGitHub plays a case in which little depends on what the mirror has.
+// onceOnGitHub plays a case that hardly depends on the mirror.
 func onceOnGitHub(t *testing.T, config string, play func(*story)) {
 	t.Helper()
 	once(t, "github", freshClones, config, play)
 }
 
-// once plays a case one way. A run after its end writes nothing.
+// once plays a case in one way. Another run at its end writes nothing.
 func once(t *testing.T, kind, way, config string, play func(*story)) {
 	t.Helper()
 	s := newStory(t, kind, config)
@@ -114,7 +113,7 @@ func once(t *testing.T, kind, way, config string, play func(*story)) {
 	s.calm()
 }
 
-// newStory makes a world in which web and worker stand at 1.0.0 everywhere.
+// newStory makes a world in which web and worker have 1.0.0 everywhere.
 func newStory(t testing.TB, kind, config string) *story {
 	t.Helper()
 	s := &story{world: newWorld(t, nil), clock: &clock{}, digests: map[string]string{}, times: map[string]time.Time{}}
@@ -126,7 +125,7 @@ func newStory(t testing.TB, kind, config string) *story {
 	for _, environment := range []string{"dev", "staging", "prod"} {
 		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
 	}
-	s.clock.set(workday().AddDate(0, -3, 0)) // nobody wrote to it for long
+	s.clock.set(workday().AddDate(0, -3, 0)) // its last commit is old
 	s.repo = s.forge.NewRepository("acme/gitops", files)
 	s.clock.set(workday())
 	for _, who := range []string{"promoter-bot", "ada", "bob"} {
@@ -136,7 +135,7 @@ func newStory(t testing.TB, kind, config string) *story {
 	return s
 }
 
-// open opens the server's file about the repository.
+// open opens the server file of the repository.
 func (s *story) open(kind string) *connect.Connections {
 	s.t.Helper()
 	right, repository := `token: "env:TOKEN"`, "acme/gitops"
@@ -164,7 +163,7 @@ networks: [127.0.0.0/8]
 	return server
 }
 
-// edit lets a person replace text in a file of a branch, as a push.
+// edit replaces text in a file of a branch, as a push of a user.
 func (s *story) edit(who, branch, path, from, to string) string {
 	s.t.Helper()
 	at := branch
@@ -178,7 +177,7 @@ func (s *story) edit(who, branch, path, from, to string) string {
 	return s.repo.Git.Commit(who, branch, "By hand", map[string]string{path: strings.ReplaceAll(before, from, to)})
 }
 
-// pass is one run, whatever comes of it.
+// pass is one run, with any result.
 func (s *story) pass() app.Result {
 	s.t.Helper()
 	return s.passUnder(s.t.Context())
@@ -206,7 +205,7 @@ func (s *story) run() engine.Report {
 	return result.Report
 }
 
-// calm runs again, and holds that nothing is written: not to Git, not to the forge.
+// calm runs again, and checks that nothing is written, neither to Git nor to the forge.
 func (s *story) calm() {
 	s.t.Helper()
 	before := s.written()
@@ -227,7 +226,7 @@ func (s *story) decide(d decision.Decision) {
 	}
 }
 
-// api is a person who uses GitHub's API.
+// api is a user who calls the API of GitHub.
 func (s *story) api(who, method, path, body string) {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, s.forge.API()+path, strings.NewReader(body))
@@ -242,18 +241,18 @@ func (s *story) api(who, method, path, body string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_ = response.Body.Close() // nobody reads it
+	_ = response.Body.Close() // it is not read
 	if response.StatusCode >= http.StatusBadRequest {
 		s.t.Fatalf("%s %s: %s", method, path, response.Status)
 	}
 }
 
-// changes says whether a request may change anything.
+// changes reports whether a request may change anything.
 func changes(route string) bool {
 	return !strings.HasPrefix(route, "GET ") && route != "GIT info/refs" && route != "GIT upload-pack"
 }
 
-// before lets something happen once, just before a request.
+// before calls a function once, just before a request.
 func (s *story) before(route string, do func()) {
 	var done atomic.Bool
 	s.forge.Traffic.Watch(func(asked string) {
@@ -263,7 +262,7 @@ func (s *story) before(route string, do func()) {
 	})
 }
 
-// another is a second process elsewhere, whose clock is ahead.
+// another is a process on another machine, whose clock is ahead.
 func (s *story) another(ahead time.Duration) *story {
 	other := *s
 	other.clock, other.cache = &clock{}, ""

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// browser is a person who presses buttons.
+// browser is a user who presses buttons.
 type browser struct {
 	t *testing.T
-	// at leads to the service, whose own name nobody resolves here.
+	// at is the address of the service, whose own name does not resolve here.
 	at func(address string) string
 }
 
@@ -50,7 +50,7 @@ var (
 	formManifest = regexp.MustCompile(`name="manifest" value="([^"]+)"`)
 )
 
-// press opens the page, presses its button and GitHub's, and returns where GitHub
+// press opens the page, presses its button and that of GitHub, and returns where GitHub
 // sends the browser.
 func (b browser) press(address string) string {
 	b.t.Helper()

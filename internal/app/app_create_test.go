@@ -75,7 +75,7 @@ func (m *making) start() string {
 		m.ended <- err
 	}
 	select {
-	case address := <-m.opened: // both, before anybody looked
+	case address := <-m.opened: // before any request
 		return address
 	default:
 		m.t.Fatalf("it ended before anybody could open a page: %v", <-m.ended)
@@ -83,7 +83,7 @@ func (m *making) start() string {
 	}
 }
 
-// nothing says that no file of an App is there.
+// nothing checks that there is no file of an App.
 func (m *making) nothing() {
 	m.t.Helper()
 	if left, err := os.ReadDir(m.options.Folder); !errors.Is(err, os.ErrNotExist) {
@@ -104,8 +104,9 @@ func content(t *testing.T, file string) string {
 	return string(data)
 }
 
-// The whole way: a click makes the App, its files are for one pair of eyes, a service
-// uses them, takes a webhook that the App signs, and works where it is installed.
+// The whole story: a click creates the App, its files are private, and a service uses
+// them, accepts a webhook that the App signs, and reconciles the repositories on which
+// it is installed.
 func TestCreateApp_thenServed(t *testing.T) {
 	t.Parallel()
 	m := newMaking(t)
@@ -150,7 +151,7 @@ func TestCreateApp_thenServed(t *testing.T) {
 	}
 }
 
-// What cannot go well is said before there is an App, and before any page.
+// An error that can be known before is reported before there is an App or a page.
 func TestCreateApp_refusedBefore(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -205,7 +206,8 @@ func (m *making) writeIn(folder, name string) {
 	}
 }
 
-// Strangers and people who turn back change nothing: the page stays, until Ctrl-C.
+// Requests of others, and users who go back, change nothing: the page stays until
+// Ctrl-C.
 func TestCreateApp_browser(t *testing.T) {
 	t.Parallel()
 	m := newMaking(t)
@@ -231,11 +233,11 @@ func TestCreateApp_browser(t *testing.T) {
 	m.nothing()
 }
 
-// Nobody came.
-func TestCreateApp_tooLate(t *testing.T) {
+// No browser comes.
+func TestCreateApp_timeout(t *testing.T) {
 	t.Parallel()
 	m := newMaking(t)
-	m.options.Timeout = time.Second // in which the page has to be there
+	m.options.Timeout = time.Second // until then the page must exist
 	m.start()
 	if err := <-m.ended; err == nil || !strings.Contains(err.Error(), "nothing was created in the browser within the time: nothing was written") {
 		t.Errorf("got %v", err)
@@ -243,8 +245,8 @@ func TestCreateApp_tooLate(t *testing.T) {
 	m.nothing()
 }
 
-// GitHub is away for a moment: the same page is loaded again. A code that it does not
-// know ends it.
+// GitHub is down for a moment: the same page is reloaded. A code that it does not know
+// is an error.
 func TestCreateApp_conversion(t *testing.T) {
 	t.Parallel()
 	const route = "POST /app-manifests"
@@ -255,7 +257,7 @@ func TestCreateApp_conversion(t *testing.T) {
 		t.Errorf("while GitHub is away: %d", status)
 	}
 	if err := <-m.failed; fault.KindOf(err) != fault.Temporary {
-		t.Errorf("told %v", err)
+		t.Errorf("%v", err)
 	}
 	if status, page := m.get(to); status != http.StatusOK {
 		t.Errorf("when it is back: %d\n%s", status, page)
@@ -271,7 +273,7 @@ func TestCreateApp_conversion(t *testing.T) {
 		t.Errorf("the answer was lost: %d", status)
 	}
 	if err := <-m.failed; fault.KindOf(err) != fault.Temporary {
-		t.Errorf("told %v", err)
+		t.Errorf("%v", err)
 	}
 	if status, page := m.get(to); status != http.StatusNotFound || !strings.Contains(page, "was used before") {
 		t.Errorf("the code was used: %d\n%s", status, page)
@@ -282,8 +284,9 @@ func TestCreateApp_conversion(t *testing.T) {
 	m.nothing()
 }
 
-// The folder is gone when the key comes: it says so, and which App to delete.
-func TestCreateApp_noPlaceForTheKey(t *testing.T) {
+// The folder is deleted before the key arrives: the error contains that, and which App
+// to delete.
+func TestCreateApp_folderIsGone(t *testing.T) {
 	t.Parallel()
 	m := newMaking(t)
 	to := m.press(m.start())
@@ -298,8 +301,8 @@ func TestCreateApp_noPlaceForTheKey(t *testing.T) {
 	}
 }
 
-// Without an address for webhooks there is none, and the file for its secret neither;
-// the name is the person's to choose.
+// Without an address for webhooks the App has none, and there is no file for its
+// secret; the user chooses the name.
 func TestCreateApp_withoutWebhook(t *testing.T) {
 	t.Parallel()
 	m := newMaking(t)

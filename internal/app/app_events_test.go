@@ -17,9 +17,9 @@ import (
 	"promoter/internal/webhook"
 )
 
-// untold are events that are understood where somebody's own webhook sends them, and
-// that no App of ours subscribes to, with the reason.
-func untold() map[string]string {
+// unsubscribed are events that are decoded if a webhook of a user sends them, but to which no
+// App subscribes, with the reason.
+func unsubscribed() map[string]string {
 	const permission = "it wants a permission that nothing else needs"
 	return map[string]string{
 		"installation": "GitHub tells every App", "installation_repositories": "GitHub tells every App", "installation_target": "GitHub tells every App",
@@ -28,8 +28,8 @@ func untold() map[string]string {
 	}
 }
 
-// What an App subscribes to is what webhooks of GitHub are read for: no event that
-// nobody understands, and none that is understood and not asked for without a reason.
+// An App subscribes to exactly the events of GitHub that are decoded, with the
+// exceptions above.
 func TestEvents_areUnderstood(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -37,7 +37,7 @@ func TestEvents_areUnderstood(t *testing.T) {
 		asked = append(asked, event.Name)
 	}
 	for _, name := range append(gogithub.MessageTypes(), "installation_target") {
-		_, excused := untold()[name]
+		_, excused := unsubscribed()[name]
 		switch understood := understands(t, name); {
 		case understood && !excused && !slices.Contains(asked, name):
 			t.Errorf("%s is understood, and no App subscribes to it", name)
@@ -52,7 +52,7 @@ func TestEvents_areUnderstood(t *testing.T) {
 	}
 }
 
-// understands says whether the event can mean work.
+// understands reports whether the event can trigger work.
 func understands(t *testing.T, name string) bool {
 	t.Helper()
 	const body = `{"action": "created", "repository": {"id": 1, "full_name": "acme/web", "html_url": "https://github.com/acme/web"},

@@ -21,8 +21,7 @@ import (
 
 const setupWord = "canary-setup-0123456789abcdef0123456789abcdef"
 
-// serveFile serves a file with a GitHub App and a receiver for it, and waits for
-// nothing.
+// serveFile serves a file with a GitHub App and a receiver for it, and does not wait.
 func (s *story) serveFile(right, receiver string, env map[string]string) *served {
 	s.t.Helper()
 	file := s.appFile(right, receiver)
@@ -68,7 +67,8 @@ networks: [127.0.0.0/8]
 	return file
 }
 
-// signedBy sends what GitHub sends when an App is installed, signed with a secret.
+// signedBy sends the webhook of GitHub for an installation of the App, signed with a
+// secret.
 func (w *served) signedBy(key string, want int) {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"action": "created", "installation": {"account": {"html_url": "%s/acme"}}}`, w.forge.URL())
@@ -92,9 +92,9 @@ func (w *served) signedBy(key string, want int) {
 	}
 }
 
-// One click on a fresh service: the App is made, its webhooks are taken, and its
-// repositories worked on, without another file and without a restart. After a restart
-// the secret of the page is not needed.
+// One click on a new service: the App is created, its webhooks are accepted, and its
+// repositories are reconciled, without another file and without a restart. After a
+// restart the secret of the page is not needed.
 func TestServe_setup(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -146,8 +146,8 @@ func TestServe_setup(t *testing.T) {
 	}
 }
 
-// Two people press at once: there is one App whose credentials are kept, and the
-// other is told to delete theirs.
+// Two users press at once: the credentials of one App are stored, and the other user is
+// asked to delete theirs.
 func TestServe_setupTwice(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -170,7 +170,7 @@ func TestServe_setupTwice(t *testing.T) {
 	}
 }
 
-// doctor says what is left to do, and that it was done.
+// doctor reports what is left to do, and that it was done.
 func TestDoctor_setup(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -181,21 +181,21 @@ func TestDoctor_setup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var said strings.Builder
+		var found strings.Builder
 		for _, f := range findings {
-			fmt.Fprintln(&said, f.Verdict, f.Subject, f.Message, f.Fix)
+			fmt.Fprintln(&found, f.Verdict, f.Subject, f.Message, f.Fix)
 		}
-		return said.String()
+		return found.String()
 	}
 	const place = "make it at https://promoter.example.com/setup/github/SECRET"
-	said := check(map[string]string{"SETUP": setupWord})
+	found := check(map[string]string{"SETUP": setupWord})
 	for _, want := range []string{"the forge github has no App yet: " + place, "warn receiver hook there is no App yet", "ok secrets 1 of 1"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("no %q in\n%s", want, said)
+		if !strings.Contains(found, want) {
+			t.Errorf("no %q in\n%s", want, found)
 		}
 	}
-	if said := check(nil); !strings.Contains(said, "fail forge github secret env:SETUP") {
-		t.Errorf("without the secret:\n%s", said)
+	if found := check(nil); !strings.Contains(found, "fail forge github secret env:SETUP") {
+		t.Errorf("without the secret:\n%s", found)
 	}
 	w := s.serveFile(`app: {setup: "env:SETUP"}`, `app: github`, map[string]string{"SETUP": setupWord})
 	b := browser{t: t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
@@ -204,12 +204,12 @@ func TestDoctor_setup(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.forge.Apps()[0].Install("acme", s.repo)
-	if said := check(nil); strings.Contains(said, "fail") || !strings.Contains(said, "ok receiver hook has a credential") {
-		t.Errorf("with the App:\n%s", said)
+	if found := check(nil); strings.Contains(found, "fail") || !strings.Contains(found, "ok receiver hook has a credential") {
+		t.Errorf("with the App:\n%s", found)
 	}
 }
 
-// A secret that can be guessed, and a file that somebody changed, are refused.
+// A secret that can be guessed, and a file that was changed, are refused.
 func TestServe_setupRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

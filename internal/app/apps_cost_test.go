@@ -9,9 +9,9 @@ import (
 
 const contents = "GET /repos/{owner}/{repo}/contents/{path...}"
 
-// What has no config file is asked for again after a push, or where nothing was
-// kept.
-func TestRun_unconfiguredRepositoriesCostNothingTwice(t *testing.T) {
+// A repository without a config file is requested again after a push, or without a
+// cache.
+func TestRun_unconfiguredRepositoriesAreCached(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/gitops", webIn("push"))

@@ -9,12 +9,12 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// gatedBy is webIn with gates that read everything an App may.
+// gatedBy is webIn with gates that read everything that an App may read.
 func gatedBy(team string) map[string]string {
 	return webIn("automerge, gates: {checks: [e2e, build], approvals: {count: 1, from: [\"team:" + team + "\"]}}")
 }
 
-// approve makes all gates of the pull request hold.
+// approve lets all gates of the pull request pass.
 func approve(repository *githubtest.Repository) {
 	head := repository.Pull(1).HeadCommit
 	repository.SetStatus("ci", head, "e2e", "success")
@@ -23,7 +23,7 @@ func approve(repository *githubtest.Repository) {
 	repository.Review("ann", 1, "APPROVED")
 }
 
-func TestRun_appMergesWhatPeopleApproved(t *testing.T) {
+func TestRun_appMergesWhatUsersApproved(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	repository := o.repository("acme/gitops", gatedBy("acme/sre"))
@@ -45,7 +45,7 @@ func TestRun_appMergesWhatPeopleApproved(t *testing.T) {
 	}
 }
 
-// What only some configs need is said where it is missing.
+// A permission that only some configs need is reported where it is missing.
 func TestRun_appMayNotReadTeams(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)

@@ -17,8 +17,8 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// One App at several owners: each is worked on with its own credential alone, and
-// what is wrong with one stops no other.
+// One App at several owners: each repository is reconciled with the credential of its
+// owner, and an error of one does not affect others.
 func TestRun_installationsOfOneApp(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -77,7 +77,7 @@ func TestRun_installationsOfOneApp(t *testing.T) {
 	}
 }
 
-// onlyOwn checks by whom every repository was asked for.
+// onlyOwn checks with which credentials every repository was requested.
 func (o *orchard) onlyOwn(owners map[string]*githubtest.Installation) {
 	o.t.Helper()
 	seen := map[string]int{}
@@ -97,7 +97,7 @@ func (o *orchard) onlyOwn(owners map[string]*githubtest.Installation) {
 	}
 }
 
-// The pull request belongs to the App's account, and is ours in the next pass.
+// The pull request belongs to the account of the App, which the next run recognizes.
 func TestRun_appOpensAndRefreshesItsOwn(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -117,8 +117,8 @@ func TestRun_appOpensAndRefreshesItsOwn(t *testing.T) {
 	}
 }
 
-// Between a listing and a push more time goes by than a token lives.
-func TestRun_tokenEndsInTheMiddle(t *testing.T) {
+// More time passes between a listing and a push than the lifetime of a token.
+func TestRun_tokenExpiresDuringARun(t *testing.T) {
 	t.Parallel()
 	for _, route := range []string{"GET /repos/{owner}/{repo}/pulls", "GIT upload-pack", "POST /repos/{owner}/{repo}/pulls"} {
 		t.Run(route, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestRun_tokenEndsInTheMiddle(t *testing.T) {
 			o.app.Install("acme")
 			o.github.Traffic.Watch(firstTime(route, func() { o.pass(2 * time.Hour) }))
 			if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
-				if route == "GIT upload-pack" { // a session that had begun; the next one asks anew
+				if route == "GIT upload-pack" { // a session that had begun; the next one sends another request
 					got = did(o.run("")["acme/gitops"])
 				}
 				if got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
@@ -142,7 +142,7 @@ func TestRun_tokenEndsInTheMiddle(t *testing.T) {
 	}
 }
 
-// firstTime does something just before the first request of a route.
+// firstTime calls a function just before the first request of a route.
 func firstTime(route string, do func()) func(string) {
 	var first sync.Once
 	return func(seen string) {
@@ -185,8 +185,8 @@ func TestRun_installationIsSuspendedOrRemovedMeanwhile(t *testing.T) {
 	}
 }
 
-// Releases of another owner are asked for without a credential, although the App
-// is installed there too.
+// Releases of another owner are requested without a credential, although the App is
+// installed there too.
 func TestRun_releasesOfAnotherInstallation(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -229,7 +229,7 @@ func TestRun_limitOfOneInstallation(t *testing.T) {
 	}
 }
 
-func TestRun_clockOfThisMachineIsWrong(t *testing.T) {
+func TestRun_wrongClock(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/gitops", webIn("push"))

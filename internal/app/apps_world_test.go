@@ -69,7 +69,7 @@ func (o *orchard) repository(name string, files map[string]string) *githubtest.R
 	return o.github.NewRepository(name, expanded)
 }
 
-// open opens a server's file with the App, narrowed to some repositories.
+// open opens a server file with the App, limited to some repositories.
 func (o *orchard) open(more string, narrowed ...string) (*connect.Connections, error) {
 	o.t.Helper()
 	key, file := filepath.Join(o.dir, "app.pem"), filepath.Join(o.dir, "server.yaml")
@@ -111,7 +111,7 @@ func (o *orchard) run(more string, narrowed ...string) map[string]app.Result {
 	return byName
 }
 
-// did says in words what came of a repository.
+// did describes the result of a repository.
 func did(result app.Result) string {
 	if result.Failed() {
 		return fmt.Sprint("failed: ", result.Err, result.Report.Unusable, result.Report.Errors)

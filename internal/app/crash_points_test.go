@@ -16,8 +16,8 @@ import (
 	"promoter/internal/store"
 )
 
-// At each durable effect of the service a process dies just before it is committed, the
-// next one just after, and a third one comes to the end that all would have come to.
+// At each durable effect of the service a process is killed just before the commit, the
+// next one just after it. A third one reaches the same end as without kills.
 func TestServe_killedAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
@@ -26,10 +26,10 @@ func TestServe_killedAtEveryPoint(t *testing.T) {
 		l.settle()
 		for i, at := range points {
 			if i == 0 && kind.Name != "SQLite" {
-				continue // leases of replicas end by time
+				continue // leases of replicas expire by time
 			}
 			if l.live(at); t.Failed() {
-				t.Fatalf("killed where %s; the last process said:\n%s", at.name, l.process.log())
+				t.Fatalf("killed where %s; the log of the last process:\n%s", at.name, l.process.log())
 			}
 		}
 		l.process.end()
@@ -37,14 +37,14 @@ func TestServe_killedAtEveryPoint(t *testing.T) {
 	})
 }
 
-// lives are processes that die, by and by at every point.
+// lives are processes that are killed at every point, one after the other.
 type lives struct {
 	*mortal
-	n int // of the version that was released last
+	n int // of the last released version
 }
 
-// live has two processes die, and the third one put everything right. While nobody
-// serves, a version is released and the one before it is merged.
+// live kills two processes, and lets a third one finish the work. Between the
+// processes, a version is released and the previous one is merged.
 func (l *lives) live(at point) {
 	l.t.Helper()
 	l.process.kill()
@@ -62,16 +62,16 @@ func (l *lives) live(at point) {
 	l.putRight()
 }
 
-// die has one process die.
+// die kills one process.
 func (l *lives) die(at point, before bool) {
 	l.t.Helper()
 	o := l.orders
 	o.Point, o.Before = at.name, before
 	l.start(o)
-	told := l.happened("push")
+	webhook := l.happened("push")
 	ofDelivery := at.text == "insert into delivery"
 	if ofDelivery && l.process.answers() {
-		l.post(told)
+		l.post(webhook)
 	}
 	select {
 	case <-l.process.dead:
@@ -81,13 +81,13 @@ func (l *lives) die(at point, before bool) {
 	l.killed()
 	l.forge.Traffic.Watch(l.watch)
 	if ofDelivery {
-		l.keptWithItsHint(told, !before)
+		l.keptWithItsWork(webhook, !before)
 	}
 }
 
 func (l *lives) version(n int) string { return fmt.Sprintf("1.%d.0", n) }
 
-// prepare lets happen what leads to a point.
+// prepare causes what leads to a point.
 func (l *lives) prepare(name string) {
 	l.t.Helper()
 	switch name {
@@ -114,14 +114,14 @@ func (l *lives) prepare(name string) {
 	}
 }
 
-// The bound removes what came before the next microsecond of a large delivery, and by
-// that it is known: nothing else is a time of so many microseconds.
+// The size limit deletes what is older than the next microsecond of a large delivery,
+// which identifies the transaction: no other time has so many microseconds.
 const (
 	largeMicros = 271827
 	beyondBound = "271828"
 )
 
-// addDelivery lets one be kept.
+// addDelivery stores a delivery.
 func (l *lives) addDelivery(id string, at time.Time, size int) {
 	l.t.Helper()
 	l.books(func(db *database.DB) error {
@@ -134,10 +134,10 @@ values ('images', ?, 'generic', 'push', ?, ?, 1, '[]', '{}', ?) on conflict do n
 	})
 }
 
-// stranger is the key of a repository that the server's file does not name any more.
+// stranger is the key of a repository that the server file does not contain any more.
 const stranger = "forge.example.com/77"
 
-// addStranger lets it be known, and hinted at.
+// addStranger stores it, and triggers it.
 func (l *lives) addStranger() {
 	l.t.Helper()
 	l.books(func(db *database.DB) error {
@@ -146,8 +146,8 @@ func (l *lives) addStranger() {
 			return err
 		}
 		err = db.Update(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
-			lane := store.Repository{Key: stranger, Forge: "forge", Host: "forge.example.com", Name: "acme/gone"}
-			return store.New(db).RecordReconciliation(ctx, tx, lane, store.HistoryUpdate{})
+			repository := store.Repository{Key: stranger, Forge: "forge", Host: "forge.example.com", Name: "acme/gone"}
+			return store.New(db).RecordReconciliation(ctx, tx, repository, store.HistoryUpdate{})
 		})
 		if err != nil {
 			return err
@@ -156,7 +156,7 @@ func (l *lives) addStranger() {
 	})
 }
 
-// books opens the database while nobody serves.
+// books opens the database while no process serves.
 func (m *mortal) books(do func(*database.DB) error) {
 	m.t.Helper()
 	db, err := database.Open(m.t.Context(), m.options)
@@ -168,15 +168,15 @@ func (m *mortal) books(do func(*database.DB) error) {
 	}
 }
 
-// keptWithItsHint holds that a delivery and the work that it means are both there, or
-// neither is.
-func (l *lives) keptWithItsHint(told delivery, want bool) {
+// keptWithItsWork checks that a delivery and the work that it triggers are both stored,
+// or neither is.
+func (l *lives) keptWithItsWork(webhook delivery, want bool) {
 	l.t.Helper()
 	l.books(func(db *database.DB) error {
 		kept, hinted := 0, 0
 		err := db.View(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
 			return errors.Join(
-				tx.One(ctx, []any{&kept}, "select count(*) from delivery where id = ?", told.id),
+				tx.One(ctx, []any{&kept}, "select count(*) from delivery where id = ?", webhook.id),
 				tx.One(ctx, []any{&hinted}, "select count(*) from work where key = ? and triggered > done", l.key()))
 		})
 		if (kept == 1) != want || want && hinted != 1 {
@@ -186,9 +186,9 @@ func (l *lives) keptWithItsHint(told delivery, want bool) {
 	})
 }
 
-// putRight holds that everything is as if nobody had died: the new version is in dev
-// and proposed to staging once, the one before it went on to prod, all by one commit
-// each.
+// putRight checks that the state is as if no process had been killed: the new version
+// is in dev and proposed once to staging, and the previous one went on to prod, with
+// one commit each.
 func (l *lives) putRight() {
 	l.t.Helper()
 	last := l.version(l.n - 1)

@@ -14,8 +14,8 @@ import (
 	"promoter/internal/database/databasetest"
 )
 
-// How often the processes of the test are killed on each database, and by which
-// numbers; `make soak` sets the first one.
+// How often the processes of the test are killed on each database, and the seeds; `make
+// soak` sets the first one.
 const (
 	killsVariable = "PROMOTER_KILLS"
 	seedVariable  = "PROMOTER_KILLS_SEED"
@@ -24,7 +24,7 @@ const (
 )
 
 // A random story is played while its processes are killed again and again, and once
-// more undisturbed. Both end alike.
+// more without kills. Both end in the same state.
 func TestServe_killedAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	kills, first := number(t, killsVariable, killsOfOneStory), number(t, seedVariable, rand.Uint64N(1e9))
@@ -41,7 +41,7 @@ func TestServe_killedAtAnyMoment(t *testing.T) {
 	})
 }
 
-// number reads a variable of the environment.
+// number parses an environment variable.
 func number(t *testing.T, name string, otherwise uint64) uint64 {
 	t.Helper()
 	text := os.Getenv(name)

@@ -15,8 +15,8 @@ import (
 	"promoter/internal/identity"
 )
 
-// mortal is a story that is served by one process after the other, each of which may
-// be killed. Forge, registry and database live on.
+// mortal is a story that is served by one process after the other, each of which may be
+// killed. Forge, registry, and database survive.
 type mortal struct {
 	*story
 	*ledger
@@ -24,17 +24,17 @@ type mortal struct {
 	orders  orders
 	process *process
 	starts  int
-	// event is called with each sign of life, and with its route if that is a write to
-	// the forge. It returns the process that was killed for it, if one was.
+	// event is called with each request and log line, and with its route if it is a
+	// write to the forge. It returns the process that was killed for it, if any.
 	event func(write string) *process
 
 	mu       sync.Mutex
-	told     int             // events of the forge
-	accepted map[string]bool // deliveries that were answered with success
+	events   int             // events of the forge
+	accepted map[string]bool // deliveries with a successful response
 }
 
-// mortalLease is long enough for a busy machine. When a process is dead, that time is
-// let pass at once.
+// mortalLease is long enough for a busy machine. When a process is dead, the test skips
+// that time.
 const mortalLease = 5 * time.Second
 
 func newMortal(t testing.TB, kind databasetest.Kind, config, poll string) *mortal {
@@ -51,7 +51,7 @@ func newMortal(t testing.TB, kind databasetest.Kind, config, poll string) *morta
 	return m
 }
 
-// serverFile writes the file of a process that has its data in a folder.
+// serverFile writes the server file of a process with its data folder.
 func (m *mortal) serverFile(data string) string {
 	m.t.Helper()
 	address := ""
@@ -76,27 +76,27 @@ retention: {deliveriesSize: 1MiB}
 	return filepath.Join(m.dir, data+".yaml")
 }
 
-// listening stands before the registry.
+// listening wraps the registry.
 func (m *mortal) listening(registry http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Test") == "" {
-			m.event("").mourn()
+			m.event("").waitDead()
 		}
 		registry.ServeHTTP(w, r)
 	})
 }
 
-// watch sees every request to the forge before it is carried out.
+// watch observes every request to the forge before it is done.
 func (m *mortal) watch(route string) {
 	m.atMostOne()
 	write := ""
 	if changes(route) {
 		write = route
 	}
-	m.event(write).mourn()
+	m.event(write).waitDead()
 }
 
-// atMostOne holds that each environment has one open pull request at most.
+// atMostOne checks that each environment has at most one open pull request.
 func (m *mortal) atMostOne() {
 	open := map[string]int{}
 	for _, pull := range m.repo.Pulls() {
@@ -110,7 +110,7 @@ func (m *mortal) atMostOne() {
 	}
 }
 
-// start starts the next process. Who asks for the present one meanwhile gets that.
+// start starts the next process. Until then, present returns the current one.
 func (m *mortal) start(o orders) {
 	m.t.Helper()
 	m.starts++
@@ -127,22 +127,21 @@ func (m *mortal) begin(o orders) *process {
 	return begin(m.t, o, func(string) { m.event("") }, "DATABASE="+m.options.URL.Reveal(), "TOKEN="+m.token, "HOOK="+serveSecret)
 }
 
-// present is the process of this moment, for those who do not start it.
+// present is the current process.
 func (m *mortal) present() *process {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.process
 }
 
-// settle waits until nothing is left to do, whatever dies meanwhile, and returns the
-// work as it is then.
+// settle waits until all work is done, even if processes are killed, and returns it.
 func (m *mortal) settle() []entry {
 	m.t.Helper()
 	return m.until(m.rest)
 }
 
-// until waits until the work is as it should be. A process that died is followed by
-// the next one.
+// until waits until the work meets a condition. A process that was killed has a
+// successor.
 func (m *mortal) until(so func([]entry) bool) []entry {
 	m.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -164,7 +163,7 @@ func (m *mortal) until(so func([]entry) bool) []entry {
 	}
 }
 
-// killed holds that the process did not end by itself.
+// killed checks that the process did not exit by itself.
 func (m *mortal) killed() {
 	m.t.Helper()
 	if err := m.process.err; err == nil || err.Error() != "signal: killed" {
@@ -172,8 +171,8 @@ func (m *mortal) killed() {
 	}
 }
 
-// rest says that all work is done. A look of which a part failed would come again
-// after half a minute: the next one is asked for.
+// rest reports whether all work is done. A reconciliation with a partial failure is
+// retried after half a minute: rest triggers it earlier.
 func (m *mortal) rest(work []entry) bool {
 	for _, e := range work {
 		if !e.rests() {
@@ -187,10 +186,10 @@ func (m *mortal) rest(work []entry) bool {
 	return true
 }
 
-// delivery is a webhook on its way.
+// delivery is a webhook to be sent.
 type delivery struct{ receiver, id, event, body string }
 
-// pushedImages is told by the registry, and happened by the forge.
+// pushedImages is a notification of the registry, and happened an event of the forge.
 func (m *mortal) pushedImages(tag, id string, components ...string) delivery {
 	var images []string
 	for _, component := range components {
@@ -202,14 +201,14 @@ func (m *mortal) pushedImages(tag, id string, components ...string) delivery {
 func (m *mortal) happened(event string) delivery {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told++
+	m.events++
 	return delivery{
-		receiver: "forge", id: fmt.Sprintf("event-%d", m.told), event: event,
+		receiver: "forge", id: fmt.Sprintf("event-%d", m.events), event: event,
 		body: fmt.Sprintf(`{"repository": {"id": %d, "full_name": "acme/gitops", "html_url": "%s/acme/gitops"}}`, m.repo.ID(), m.forge.URL()),
 	}
 }
 
-// post sends a webhook to the present process, and says whether it was answered with
+// post sends a webhook to the current process, and reports whether the response was a
 // success.
 func (m *mortal) post(d delivery) bool { return m.postTo(m.process, d) }
 
@@ -223,7 +222,7 @@ func (m *mortal) postTo(p *process, d delivery) bool {
 	return true
 }
 
-// post sends it; a process that was killed does not answer.
+// post sends it; a process that was killed does not respond.
 func (d delivery) post(ctx context.Context, url string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/webhooks/"+d.receiver, strings.NewReader(d.body))
 	if err != nil {
@@ -243,7 +242,7 @@ func (d delivery) post(ctx context.Context, url string) bool {
 	return response.Body.Close() == nil && err == nil && response.StatusCode == http.StatusAccepted
 }
 
-// keptAll holds that nothing that was accepted is lost.
+// keptAll checks that no accepted webhook is lost.
 func (m *mortal) keptAll() {
 	m.t.Helper()
 	kept := m.deliveries(m.t)
@@ -254,7 +253,7 @@ func (m *mortal) keptAll() {
 	}
 }
 
-// key is that of the lane.
+// key is the key of the repository.
 func (m *mortal) key() string {
 	key, err := identity.ForgeKey(m.forge.Host(), identity.NumericID(m.repo.ID()))
 	if err != nil {

@@ -27,7 +27,7 @@ func TestRecordDecision_reportsIfUnchanged(t *testing.T) {
 	}
 }
 
-// A decision about one application everywhere is not called one about all.
+// A decision about one application everywhere is not described as one about all.
 func TestRecordDecision_subjectNamesTheApplication(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)

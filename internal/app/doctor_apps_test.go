@@ -13,8 +13,8 @@ import (
 	"promoter/internal/scm/github"
 )
 
-// doctor checks the file of an orchard, and returns a line for each finding about
-// its forge.
+// doctor checks the server file of an orchard, and returns a line for each finding
+// about its forge.
 func (o *orchard) doctor(more string) string {
 	o.t.Helper()
 	if _, err := o.open(more); err != nil { // which writes the file
@@ -34,7 +34,7 @@ func (o *orchard) doctor(more string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Somebody made the App by hand, or before promoter needed something.
+// An operator created the App manually, or before promoter needed a permission.
 func TestDoctor_app(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -58,7 +58,7 @@ func TestDoctor_app(t *testing.T) {
 	if got := o.doctor(receivers); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	// Without a receiver nothing of it could be heard.
+	// Without a receiver none of its webhooks would be accepted.
 	if got := o.doctor(fmt.Sprintf("data: %q\n", filepath.Join(o.dir, "data"))); strings.Contains(got, "subscribe") {
 		t.Errorf("nobody hears webhooks:\n%s", got)
 	}

@@ -11,7 +11,7 @@ import (
 	"promoter/internal/doctor"
 )
 
-// Doctor says of each receiver what serve says at its start, whatever proves it.
+// doctor reports about each receiver what serve reports at its start.
 func TestDoctor_receivers(t *testing.T) {
 	t.Parallel()
 	text := `version: 1
@@ -26,7 +26,7 @@ receivers:
   none: {kind: harbor, secret: "env:NONE"}
   open: {kind: zot, anonymous: true}
 `
-	said := doctored(t, text, map[string]string{"HOOK": strings.Repeat("canary-", 6), "SHORT": "canary"})
+	found := doctored(t, text, map[string]string{"HOOK": strings.Repeat("canary-", 6), "SHORT": "canary"})
 	for subject, want := range map[string]string{
 		"receiver gar":   "ok has a credential",
 		"receiver quay":  "ok has a credential",
@@ -34,13 +34,13 @@ receivers:
 		"receiver none":  "fail secret env:NONE: the environment variable is not set",
 		"receiver open":  "warn accepts webhooks from any sender",
 	} {
-		if !strings.HasPrefix(said[subject], want) {
-			t.Errorf("%s: %q, want %q", subject, said[subject], want)
+		if !strings.HasPrefix(found[subject], want) {
+			t.Errorf("%s: %q, want %q", subject, found[subject], want)
 		}
 	}
 }
 
-// The database is looked for where the file says, and its own file counts too.
+// The database is searched where the server file says, and its own file is checked too.
 func TestDoctor_databaseFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -67,9 +67,9 @@ func TestDoctor_databaseFile(t *testing.T) {
 			if test.path != "" {
 				text += "database: {path: " + filepath.Join(dir, test.path) + "}\n"
 			}
-			said := doctored(t, text, map[string]string{"HOOK": strings.Repeat("canary-", 6)})
-			if !strings.HasPrefix(said[test.subject], test.want) {
-				t.Errorf("%s: %q, want %q", test.subject, said[test.subject], test.want)
+			found := doctored(t, text, map[string]string{"HOOK": strings.Repeat("canary-", 6)})
+			if !strings.HasPrefix(found[test.subject], test.want) {
+				t.Errorf("%s: %q, want %q", test.subject, found[test.subject], test.want)
 			}
 			if kept, err := os.ReadFile(filepath.Join(dir, "good", "promoter.db")); err != nil || string(kept) != "kept" {
 				t.Errorf("the file was changed: %q, %v", kept, err)
@@ -78,7 +78,7 @@ func TestDoctor_databaseFile(t *testing.T) {
 	}
 }
 
-// doctored runs doctor with a server's file, and returns what it says by subject.
+// doctored runs doctor with a server file, and returns its findings by subject.
 func doctored(t *testing.T, text string, secrets map[string]string) map[string]string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "promoter-server.yaml")
@@ -90,9 +90,9 @@ func doctored(t *testing.T, text string, secrets map[string]string) map[string]s
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := map[string]string{}
+	found := map[string]string{}
 	for _, f := range findings {
-		said[f.Subject] = string(f.Verdict) + " " + f.Message
+		found[f.Subject] = string(f.Verdict) + " " + f.Message
 	}
-	return said
+	return found
 }

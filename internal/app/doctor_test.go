@@ -40,38 +40,38 @@ networks: [127.0.0.0/8]
 	return strings.Join(lines, "\n")
 }
 
-// What a forge says in passing is heard, and nothing is written to it.
+// The warnings in responses of a forge are reported, and nothing is written to it.
 func TestDoctor_github(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	s.forge.Traffic.ResetRequests()
 	host := strings.TrimPrefix(s.forge.URL(), "http://")
-	said := s.doctor(s.clock.Now)
+	found := s.doctor(s.clock.Now)
 	for _, want := range []string{
 		"ok forge " + host + ": answers, and allows 49", "ok repository acme/gitops: opens, may be pushed to, and has a valid config",
 		s.expand("ok registry $R: answers acme/gitops about acme/"), "warn receivers: there are none",
 	} {
-		if !strings.Contains(said, want) {
-			t.Errorf("no %q in\n%s", want, said)
+		if !strings.Contains(found, want) {
+			t.Errorf("no %q in\n%s", want, found)
 		}
 	}
-	if strings.Contains(said, "fail") {
-		t.Errorf("something fails:\n%s", said)
+	if strings.Contains(found, "fail") {
+		t.Errorf("something fails:\n%s", found)
 	}
 	for route, n := range s.forge.Traffic.Requests() {
 		if changes(route) {
 			t.Errorf("%d times %s", n, route)
 		}
 	}
-	// Half a minute more: a forge tells whole seconds only.
+	// Half a minute more: the clock of a forge has a resolution of one second.
 	late := func() time.Time { return s.clock.Now().Add(-time.Hour - 30*time.Second) }
-	if said := s.doctor(late); !strings.Contains(said, "warn forge "+host+": its clock differs from this machine's by 1h0m") {
-		t.Errorf("a wrong clock:\n%s", said)
+	if found := s.doctor(late); !strings.Contains(found, "warn forge "+host+": its clock differs from this machine's by 1h0m") {
+		t.Errorf("a wrong clock:\n%s", found)
 	}
 	s.repo.Git.Run("branch", "promoter/_state", "main")
 	s.repo.Rule("promoter/_state", githubtest.Ruleset{Demands: githubtest.Demands{Signed: true}})
-	if said := s.doctor(s.clock.Now); !strings.Contains(said, "repository acme/gitops: promoter/_state") || !strings.Contains(said, "signed commits") {
-		t.Errorf("a rule for the state branch:\n%s", said)
+	if found := s.doctor(s.clock.Now); !strings.Contains(found, "repository acme/gitops: promoter/_state") || !strings.Contains(found, "signed commits") {
+		t.Errorf("a rule for the state branch:\n%s", found)
 	}
 }
 
@@ -79,12 +79,12 @@ func TestDoctor_rights(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	s.token = "canary-of-a-token"
-	if said := s.doctor(s.clock.Now); !strings.Contains(said, "fail repository acme/gitops: ") || strings.Contains(said, "canary") {
-		t.Errorf("a token that is none:\n%s", said)
+	if found := s.doctor(s.clock.Now); !strings.Contains(found, "fail repository acme/gitops: ") || strings.Contains(found, "canary") {
+		t.Errorf("a token that is none:\n%s", found)
 	}
 	s.token = s.forge.Token("reader", "repo")
 	s.repo.Permit("reader", "read")
-	if said := s.doctor(s.clock.Now); !strings.Contains(said, "fail repository acme/gitops: the credential may read it and not push") {
-		t.Errorf("a token that may only read:\n%s", said)
+	if found := s.doctor(s.clock.Now); !strings.Contains(found, "fail repository acme/gitops: the credential may read it and not push") {
+		t.Errorf("a token that may only read:\n%s", found)
 	}
 }

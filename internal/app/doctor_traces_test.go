@@ -13,7 +13,7 @@ import (
 	"promoter/internal/telemetry/telemetrytest"
 )
 
-// The collector is asked whether it takes spans, and gets none.
+// The collector is asked whether it accepts spans, and gets none.
 func TestDoctor_traces(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
@@ -58,9 +58,9 @@ networks: [127.0.0.0/8]
 		for _, f := range findings {
 			lines = append(lines, fmt.Sprintf("%s %s: %s (%s)", f.Verdict, f.Subject, f.Message, f.Fix))
 		}
-		said := strings.Join(lines, "\n")
-		if !strings.Contains(said, test.want) || strings.Contains(said, "canary") || strings.Count(said, " traces: ") != 1 {
-			t.Errorf("with %d, %q is wanted in\n%s", test.status, test.want, said)
+		found := strings.Join(lines, "\n")
+		if !strings.Contains(found, test.want) || strings.Contains(found, "canary") || strings.Count(found, " traces: ") != 1 {
+			t.Errorf("with %d, %q is wanted in\n%s", test.status, test.want, found)
 		}
 	}
 	if len(collector.Spans()) != 0 || collector.Headers()[0].Get("Authorization") != "Bearer canary" {

@@ -1,4 +1,4 @@
 package app
 
-// ServeOn is Serve with a database that the test uses too.
+// ServeOn is Serve with a database that the test opened too.
 var ServeOn = serveOn

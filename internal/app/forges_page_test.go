@@ -34,7 +34,7 @@ var featureWords = map[string]string{
 	"Rules": "What a branch asks of a merge can be read",
 }
 
-// TestForgesPage compares the table of the page with what the forges say.
+// TestForgesPage compares the table of the page with the features of the forges.
 func TestForgesPage(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "..", "docs", "forges.md")

@@ -10,16 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// mixed follows one image by its list of tags, and one by a tag that moves.
+// mixed follows one image by its list of tags, and one by a moving tag.
 func mixed() string {
 	return strings.Replace(pushed(), "acme/worker, select: {semver: \">=1\"}", "acme/worker, select: {tag: \"1.0.0\"}", 1)
 }
 
-// A pass in which nothing happens asks once where the branches are, and for each
-// image once: for its tags, or for the digest of the one that moves. Of listed tags
-// it also asks whether the best one is still the same image. It fetches and pushes
-// nothing, and writes nothing to a forge.
-func TestRun_idlePassAsksOnce(t *testing.T) {
+// A run without changes lists the branches once, and sends one request for each image:
+// for its tags, or for the digest of the moving one. For listed tags it also checks
+// whether the selected one is still the same image. It fetches, pushes, and writes
+// nothing.
+func TestRun_idleRunSendsEachRequestOnce(t *testing.T) {
 	t.Parallel()
 	git := []string{"GIT info/refs"}
 	for kind, want := range map[string][]string{
@@ -33,7 +33,7 @@ func TestRun_idlePassAsksOnce(t *testing.T) {
 			s.release("web", "1.1.0")
 			s.run()
 			s.holds("prod", "1.1.0 1.0.0")
-			s.run() // what landed is looked at once more
+			s.run() // what landed is reconciled once more
 			s.forge.Traffic.ResetRequests()
 			s.registry.Forget()
 			s.run()
@@ -51,8 +51,7 @@ func TestRun_idlePassAsksOnce(t *testing.T) {
 	}
 }
 
-// counted lists the routes, with the number of those that were asked more than
-// once.
+// counted lists the routes, with the number of requests if there is more than one.
 func counted(requests map[string]int) []string {
 	var lines []string
 	for _, route := range slices.Sorted(maps.Keys(requests)) {
@@ -65,7 +64,7 @@ func counted(requests map[string]int) []string {
 	return lines
 }
 
-// askedOfImages lists what the registry was asked, but how to log in to it.
+// askedOfImages lists the requests to the registry, except those to log in.
 func (w *world) askedOfImages() []string {
 	counts := map[string]int{}
 	for _, asked := range w.registry.Requests() {

@@ -19,23 +19,22 @@ import (
 	"time"
 )
 
-// internet is where https leads to in the tests of this package: a proxy, as the
-// environment names one, behind which each host is a handler of a test. Others are
-// not there.
+// internet is what https leads to in the tests of this package: a proxy from the
+// environment, behind which each host is a handler of a test. Other hosts do not exist.
 type internet struct {
 	key       *ecdsa.PrivateKey
 	authority *x509.Certificate
 
 	mutex sync.Mutex
 	hosts map[string]http.Handler
-	inner *httptest.Server // speaks TLS as whoever is asked for
+	inner *httptest.Server // uses TLS as the requested host
 }
 
-// online is the one of the process: which proxy there is, and who is trusted, a
-// process learns once.
+// online is that of the process, because a process reads the proxy and the trusted
+// authorities once.
 var online = &internet{hosts: map[string]http.Handler{}}
 
-// join puts the process behind the proxy, and makes it trust the hosts there.
+// join sets the proxy of the process, and makes it trust the hosts there.
 func (i *internet) join() error {
 	var err error
 	if i.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
@@ -64,7 +63,7 @@ func (i *internet) join() error {
 	return nil
 }
 
-// host lets a handler be a host for the time of a test. No other test may name it.
+// host makes a handler a host during a test. No other test may use its name.
 func (i *internet) host(t *testing.T, name string, handler http.Handler) {
 	t.Helper()
 	i.mutex.Lock()
@@ -103,7 +102,7 @@ func (i *internet) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, er
 	return &tls.Certificate{Certificate: [][]byte{data}, PrivateKey: i.key}, nil
 }
 
-// proxy opens a tunnel, whatever the host is.
+// proxy opens a tunnel to any host.
 func (i *internet) proxy(w http.ResponseWriter, r *http.Request) {
 	hijacker, ok := w.(http.Hijacker)
 	if r.Method != http.MethodConnect || !ok {

@@ -61,7 +61,7 @@ func (c *cloudy) check(t *testing.T, credentials string, logins func() int) {
 	}
 	c.run(server)
 	if got := logins(); got != 1 {
-		t.Errorf("asked for %d logins, want one for all questions of two rounds", got)
+		t.Errorf("asked for %d logins, want one for all requests of two runs", got)
 	}
 	other := results["tenant-b/gitops"]
 	if !other.Failed() || len(acts(other)) > 0 {
@@ -70,7 +70,7 @@ func (c *cloudy) check(t *testing.T, credentials string, logins func() int) {
 	c.noCanary(t, fmt.Sprintf("%+v", results))
 }
 
-// noCanary looks for secrets in what is shown and in what is kept.
+// noCanary searches for secrets in the output and on disk.
 func (c *cloudy) noCanary(t *testing.T, shown string) {
 	t.Helper()
 	if strings.Contains(shown, "canary") {
@@ -91,7 +91,7 @@ func (c *cloudy) noCanary(t *testing.T, shown string) {
 	}
 }
 
-func TestRun_anAmazonRegistry(t *testing.T) {
+func TestRun_amazonRegistry(t *testing.T) {
 	t.Parallel()
 	const image = "123456789012.dkr.ecr.eu-north-1.amazonaws.com"
 	account := awstest.New(t, time.Now)
@@ -113,7 +113,7 @@ func TestRun_anAmazonRegistry(t *testing.T) {
 	c.check(t, "{provider: aws}", account.Logins)
 }
 
-func TestRun_aGoogleRegistry(t *testing.T) {
+func TestRun_googleRegistry(t *testing.T) {
 	t.Parallel()
 	const image = "europe-north1-docker.pkg.dev"
 	project := googletest.New(t, time.Now)
@@ -130,7 +130,7 @@ func TestRun_aGoogleRegistry(t *testing.T) {
 	c.check(t, `{provider: google, key: "env:GOOGLE_KEY"}`, project.Tokens)
 }
 
-func TestRun_anAzureRegistry(t *testing.T) {
+func TestRun_azureRegistry(t *testing.T) {
 	t.Parallel()
 	const image = "acme.azurecr.io"
 	tenant := azuretest.New(t, image, time.Now)
@@ -160,7 +160,7 @@ func bearer(host, service string, tokens, next http.Handler) http.Handler {
 	})
 }
 
-func TestRun_aProviderThatRefusesIsOnlyOfItsRegistry(t *testing.T) {
+func TestRun_loginFailureAffectsOnlyItsRegistry(t *testing.T) {
 	t.Parallel()
 	const image = "123456789012.dkr.ecr.eu-south-1.amazonaws.com"
 	account := awstest.New(t, time.Now)

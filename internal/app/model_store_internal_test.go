@@ -15,8 +15,8 @@ import (
 	"promoter/internal/promotion"
 )
 
-// bareStore reads a bare repository as its server has it, past the mirror and the
-// code that the model tests.
+// bareStore reads a bare repository like its server, without the mirror and the code
+// that the model tests.
 type bareStore struct {
 	t       *testing.T
 	dir     string
@@ -29,7 +29,7 @@ func newBareStore(t *testing.T, dir string) *bareStore {
 	return &bareStore{t: t, dir: dir, commits: map[string]engine.Commit{}, files: map[string]map[string]string{}}
 }
 
-// open opens it as it is now.
+// open opens it in its current state.
 func (b *bareStore) open() *gogit.Repository {
 	b.t.Helper()
 	r, err := gogit.PlainOpen(b.dir)

@@ -20,14 +20,14 @@ import (
 	"promoter/internal/workspace"
 )
 
-// The model of the engine on forges: the fake of each behind its own adapter, a
-// real repository behind a mirror, and lanes as run wires them. Only the registry
-// is a stand-in, whose answers need no network.
+// The model of the engine on forges: the fake of each behind its own adapter, a real
+// repository behind a mirror, and workspaces like those of a run. Only the registry is
+// a stand-in, which needs no network.
 
-// modelBudget is how long stories are begun on each forge. One takes some seconds.
+// modelBudget is how long stories are started on each forge. One takes some seconds.
 const modelBudget = 3 * time.Second
 
-// modelEvents is how many things happen in one story.
+// modelEvents is the number of events of one story.
 const modelEvents = 30
 
 // playOn plays stories on a forge.
@@ -43,37 +43,36 @@ func playOn(t *testing.T, serve func(*testing.T, modelStart) served) {
 	}.Play(t)
 }
 
-// modelStart is with what a forge is served.
+// modelStart is what a forge starts with.
 type modelStart struct {
 	clock  *enginetest.Clock
-	random *rand.Rand // what kind of server it is
+	random *rand.Rand // chooses the kind of server
 	files  map[string]string
 }
 
-// perhaps says yes once in a few times.
+// perhaps is true once in a few times.
 func (s modelStart) perhaps(in int) bool { return s.random.IntN(in) == 0 }
 
-// served is a forge that runs, with one repository.
+// served is a running forge with one repository.
 type served struct {
 	options connect.Options
-	token   string // of promoter; empty: it needs none
+	token   string // of promoter; empty: none is needed
 	dir     string // of the bare repository
 	bench   func(scm.Forge) scmtest.Bench
 }
 
-// modelWorld lets processes of promoter work on a repository.
+// modelWorld starts processes of promoter on a repository.
 type modelWorld struct {
 	connections *connect.Connections
 	registry    *enginetest.Registry
-	caches      string // a folder of them
+	caches      string // a folder of caches
 	running     int    // processes, one inside the other
 }
 
 func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.World {
 	t.Helper()
 	begin := time.Now()
-	// What waits for a limit waits for a clock that goes on. Commits and decisions
-	// have that of the story.
+	// Rate limits need a clock that runs. Commits and decisions have that of the story.
 	s.options.Now = func() time.Time { return clock.Now().Add(time.Since(begin)) }
 	s.options.WritePace = -1
 	connections, err := connect.Connect(s.options)
@@ -82,7 +81,7 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 	}
 	m := &modelWorld{connections: connections, registry: enginetest.NewRegistry(), caches: t.TempDir()}
 	return modeltest.World{
-		Bench: s.bench(m.forge(t)), Store: newBareStore(t, s.dir), Clock: clock, Registry: m.registry, Reconciler: m.lane,
+		Bench: s.bench(m.forge(t)), Store: newBareStore(t, s.dir), Clock: clock, Registry: m.registry, Reconciler: m.start,
 		Secret: s.token,
 		Clean: func(base, head string) bool {
 			command := exec.CommandContext(t.Context(), "git", "merge-tree", "--write-tree", "refs/heads/"+base, head)
@@ -92,7 +91,7 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 	}
 }
 
-// forge is the adapter as promoter wires it, for those who look on.
+// forge is the adapter as promoter wires it, for observers.
 func (m *modelWorld) forge(t *testing.T) scm.Forge {
 	t.Helper()
 	session, err := m.connections.Open(t.Context(), "")
@@ -107,9 +106,9 @@ func (m *modelWorld) forge(t *testing.T) scm.Forge {
 	return session.Repositories[0].Forge.SCM
 }
 
-// lane begins a process: the first has the mirror of those before, and so has one
+// start starts a process: the first one has the mirror of those before, and so has one
 // that runs inside it.
-func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Reconciler, func(), error) {
+func (m *modelWorld) start(t *testing.T, fresh bool) (*engine.Reconciler, func(), error) {
 	t.Helper()
 	cache := ""
 	if !fresh && m.running < 2 {
@@ -133,8 +132,8 @@ func (m *modelWorld) lane(t *testing.T, fresh bool) (*engine.Reconciler, func(),
 	}, nil
 }
 
-// serverFile writes the server's file about one repository on a forge that listens
-// on this machine, and returns how it is opened.
+// serverFile writes the server file of one repository on a forge on this machine, and
+// returns the options to open it.
 func serverFile(t *testing.T, kind, url, repository, token string) connect.Options {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "server.yaml")
@@ -152,7 +151,7 @@ rateLimits: [{host: "*", perSecond: 1000, burst: 10000}]
 	return connect.Options{WritePace: -1, Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }}
 }
 
-// modelAuthor is who commits where there is no forge.
+// modelAuthor is the author of commits without a forge.
 func modelAuthor(name string, clock *enginetest.Clock) gittest.Author {
 	return gittest.Author{Name: name, Email: name + "@example.com", At: clock.Now()}
 }

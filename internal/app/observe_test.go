@@ -8,9 +8,9 @@ import (
 	"promoter/internal/app"
 )
 
-// Who asks why nothing happens in a repository is told why nothing can be done in
-// it, and is told about the others too.
-func TestObserve_repositoriesInWhichNothingCanBeDone(t *testing.T) {
+// observe reports why nothing can be done in a repository, and reports about the others
+// too.
+func TestObserve_unusableRepositories(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -35,8 +35,8 @@ func TestObserve_repositoriesInWhichNothingCanBeDone(t *testing.T) {
 	}
 }
 
-// A registry that fails every question in the same way is told once.
-func TestRun_aTroubleIsToldOnce(t *testing.T) {
+// A registry that fails every request in the same way is reported once.
+func TestRun_repeatedErrorIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	files := webIn("push")
@@ -44,23 +44,23 @@ func TestRun_aTroubleIsToldOnce(t *testing.T) {
 	files["prod/app.yaml"] = files["dev/app.yaml"]
 	f.repository("acme/gitops", files)
 	result := f.run(f.open("", "acme/gitops"))["acme/gitops"]
-	told := map[string]int{}
-	for _, trouble := range result.Report.Errors {
-		told[trouble.What+": "+trouble.Err.Error()]++
+	reported := map[string]int{}
+	for _, partial := range result.Report.Errors {
+		reported[partial.What+": "+partial.Err.Error()]++
 	}
-	for words, n := range told {
+	for words, n := range reported {
 		if n > 1 || !strings.Contains(words, "plain http to") {
 			t.Errorf("%d times %s", n, words)
 		}
 	}
-	if len(told) == 0 {
-		t.Error("nothing is told")
+	if len(reported) == 0 {
+		t.Error("nothing is reported")
 	}
 }
 
-// A state branch that somebody filled holds the repository: what is not read of
-// it might forbid anything.
-func TestRun_aHugeStateBranch(t *testing.T) {
+// A state branch that is too large holds the repository: what is not read of it might
+// forbid anything.
+func TestRun_hugeStateBranchHolds(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")

@@ -14,7 +14,7 @@ import (
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
-// listedForge is a forge with one repository that nobody gave a config file.
+// listedForge is a forge with one repository without a config file.
 type listedForge struct {
 	kind, url, name, token string
 	requests               func() map[string]int
@@ -82,8 +82,8 @@ func listedForges(t *testing.T, s *story) map[string]func() listedForge {
 	}
 }
 
-// serverOf opens a server's file that lists the repository of the forge, and lets it
-// be offered a config.
+// serverOf opens a server file that lists the repository of the forge, and enables
+// onboarding.
 func (s *story) serverOf(f listedForge) {
 	s.t.Helper()
 	file := filepath.Join(s.dir, "listed.yaml")
@@ -107,8 +107,8 @@ networks: [127.0.0.0/8]
 	s.server = server
 }
 
-// A repository that the server's file lists is offered a config too, on every forge:
-// once, whatever promoter loses, and never again once somebody declined.
+// A repository that the server file lists is offered a config too, on every forge:
+// once, whatever promoter loses, and never again after it was declined.
 func TestRun_onboarding_listed(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"github", "gitea", "gitlab"} {

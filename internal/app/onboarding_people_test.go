@@ -10,8 +10,8 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// The base moves: only settings that would be others are worth a push, and never over
-// the work of a person, whose words stay too.
+// The base moves: promoter pushes only if the suggested settings change, and never over
+// commits or edits of a user.
 func TestRun_onboarding_baseMoves(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -47,8 +47,9 @@ func TestRun_onboarding_baseMoves(t *testing.T) {
 	}
 }
 
-// Two hundred repositories get no storm: a few in each pass, the others wait in line.
-func TestRun_onboarding_noStorm(t *testing.T) {
+// Two hundred repositories are not offered a config at once: a few in each run, the
+// others wait.
+func TestRun_onboarding_isLimited(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	var all []*githubtest.Repository
@@ -77,8 +78,8 @@ func TestRun_onboarding_noStorm(t *testing.T) {
 	o.idle("all are open")
 }
 
-// Somebody is at it already.
-func TestRun_onboarding_aPersonAddsOne(t *testing.T) {
+// A user already works on it.
+func TestRun_onboarding_userAddsAConfig(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())
@@ -113,8 +114,9 @@ func TestRun_onboarding_dryRun(t *testing.T) {
 	}
 }
 
-// Names in a repository are anybody's: none of them calls or refers to anybody.
-func TestRun_onboarding_outsideTextIsHarmless(t *testing.T) {
+// Names in a repository are untrusted: none of them mentions a user or refers to
+// anything.
+func TestRun_onboarding_untrustedTextIsEscaped(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", map[string]string{

@@ -15,13 +15,13 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// onboards lets an App's repositories be offered a config file.
+// onboards lets the repositories of an App be offered a config file.
 const onboards = "onboarding: {repositories: [\"*/acme/*\"]}\n"
 
 // onboardingHead is the branch of the offer; it must not change.
 const onboardingHead = "promoter/_onboarding"
 
-// without is a GitOps repository that nobody gave a config file.
+// without is a GitOps repository without a config file.
 func without() map[string]string {
 	return map[string]string{
 		"README":             "words\n",
@@ -30,7 +30,7 @@ func without() map[string]string {
 	}
 }
 
-// offered checks what came of a repository, in words.
+// offered checks the result of a repository, in words.
 func (o *orchard) offered(results map[string]app.Result, name, want string) {
 	o.t.Helper()
 	got := "nothing"
@@ -50,7 +50,7 @@ func (o *orchard) offered(results map[string]app.Result, name, want string) {
 	}
 }
 
-// idle checks that a run asks for nothing that changes anything.
+// idle checks that a run sends no request that changes anything.
 func (o *orchard) idle(what string) {
 	o.t.Helper()
 	o.github.Traffic.ResetRequests()
@@ -62,11 +62,11 @@ func (o *orchard) idle(what string) {
 	}
 }
 
-// loses lets promoter lose all that it remembers but what is on the forge.
+// loses deletes all that promoter caches.
 func (o *orchard) loses() { o.cache = o.t.TempDir() }
 
 // A repository with manifests and no config file gets one pull request that explains
-// itself. All others get none. Once it is merged the repository is worked on.
+// itself. All others get none. After the merge the repository is reconciled.
 func TestRun_onboarding(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -129,8 +129,8 @@ func TestRun_onboarding(t *testing.T) {
 	}
 }
 
-// Whoever closes it declines for good: the forge itself remembers it. So it does when
-// a config was merged and is gone again.
+// Closing it declines for good, which the forge itself remembers, also if a config was
+// merged and deleted again.
 func TestRun_onboarding_declined(t *testing.T) {
 	t.Parallel()
 	for name, decline := range map[string]func(*githubtest.Repository){
@@ -163,8 +163,8 @@ func TestRun_onboarding_declined(t *testing.T) {
 	}
 }
 
-// What is known costs nothing: a run asks for the lists alone.
-func TestRun_onboarding_rememberedCostsNothing(t *testing.T) {
+// A cached outcome costs nothing: a run only requests the lists.
+func TestRun_onboarding_isCached(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/gitops", without())
@@ -183,8 +183,8 @@ func TestRun_onboarding_rememberedCostsNothing(t *testing.T) {
 	}
 }
 
-// promoter is killed between the push and the pull request: the next pass goes on
-// from there, and pushes nothing again.
+// promoter is killed between the push and the pull request: the next run continues from
+// there, and pushes nothing again.
 func TestRun_onboarding_killedBetween(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -203,8 +203,8 @@ func TestRun_onboarding_killedBetween(t *testing.T) {
 	o.idle("opened")
 }
 
-// The answer to the creation is lost: there is one pull request.
-func TestRun_onboarding_answerLost(t *testing.T) {
+// The response to the creation is lost: there is one pull request.
+func TestRun_onboarding_responseLost(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())
@@ -218,8 +218,8 @@ func TestRun_onboarding_answerLost(t *testing.T) {
 	}
 }
 
-// A branch that promoter may not make is not asked for with each pass, and stops no
-// other repository.
+// A branch that promoter may not create is not requested by each run, and does not
+// affect other repositories.
 func TestRun_onboarding_refused(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)

@@ -20,23 +20,22 @@ import (
 	"promoter/internal/queue"
 )
 
-// servedVariable tells a process of this test binary that it is to serve and nothing
-// else, and how.
+// servedVariable makes a process of this test binary serve, and contains how.
 const servedVariable = "PROMOTER_TEST_SERVE"
 
-// orders are how such a process serves.
+// orders configure such a process.
 type orders struct {
 	File  string        // the server's file
-	Lease time.Duration // of the queue; how often it polls follows it
-	// Point is where it ends itself; empty: it does not.
+	Lease time.Duration // of the queue; its poll interval follows from it
+	// Point is where it exits; empty: it does not.
 	Point  string
-	Before bool // the commit, or after it
-	// Driver and Source are where it reads its own database.
+	Before bool // before the commit, not after it
+	// Driver and Source are how it reads its own database.
 	Driver, Source string
 }
 
-// serveAsChild is the whole of such a process. It ends by being killed or when its
-// standard input does.
+// serveAsChild is all that such a process does. It ends when it is killed or when its
+// standard input ends.
 func serveAsChild(text string) error {
 	var o orders
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
@@ -64,23 +63,23 @@ func serveAsChild(text string) error {
 
 // process is one that serves.
 type process struct {
-	t       testing.TB
-	command *exec.Cmd
-	stdin   io.Closer
-	hear    func(message string) // of each line of its log
-	url     string
+	t         testing.TB
+	command   *exec.Cmd
+	stdin     io.Closer
+	onMessage func(message string) // is called with each message of its log
+	url       string
 
 	address chan string
 	struck  atomic.Bool   // it is dead, or about to be
 	dead    chan struct{} // closed when it is
-	err     error         // of its end, when it is dead
+	err     error         // of its end
 
 	mutex sync.Mutex
-	said  []string // its last lines
+	lines []string // the last lines of its log
 }
 
 // begin starts a process. The environment is NAME=VALUE.
-func begin(t testing.TB, o orders, hear func(message string), environment ...string) *process {
+func begin(t testing.TB, o orders, onMessage func(message string), environment ...string) *process {
 	t.Helper()
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -88,7 +87,7 @@ func begin(t testing.TB, o orders, hear func(message string), environment ...str
 	}
 	command := exec.CommandContext(t.Context(), os.Args[0])
 	command.Env = append(append(os.Environ(), servedVariable+"="+string(text)), environment...)
-	p := &process{t: t, command: command, hear: hear, address: make(chan string, 1), dead: make(chan struct{})}
+	p := &process{t: t, command: command, onMessage: onMessage, address: make(chan string, 1), dead: make(chan struct{})}
 	if p.stdin, err = command.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +102,7 @@ func begin(t testing.TB, o orders, hear func(message string), environment ...str
 	return p
 }
 
-// read follows the log until the process is dead.
+// read reads the log until the process is dead.
 func (p *process) read(log io.Reader) {
 	defer close(p.dead)
 	lines := bufio.NewScanner(log)
@@ -117,34 +116,34 @@ func (p *process) read(log io.Reader) {
 		if line.Msg == "listening" {
 			p.address <- line.Address
 		}
-		p.hear(line.Msg)
+		p.onMessage(line.Msg)
 	}
 	p.err = p.command.Wait()
 }
 
-// maxSaid is how many lines of a log a failure shows.
-const maxSaid = 60
+// maxLines is how many lines of a log a failure shows.
+const maxLines = 60
 
 func (p *process) keep(line string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.said = append(p.said[max(0, len(p.said)-maxSaid+1):], line)
+	p.lines = append(p.lines[max(0, len(p.lines)-maxLines+1):], line)
 }
 
 func (p *process) log() string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return strings.Join(p.said, "\n")
+	return strings.Join(p.lines, "\n")
 }
 
-// answers waits until it takes webhooks, and says whether it lived to do so.
+// answers waits until it accepts webhooks, and reports whether it lived to do so.
 func (p *process) answers() bool {
 	p.t.Helper()
 	if p.struck.Load() {
 		<-p.dead
 	}
 	select {
-	case <-p.dead: // it may have said its address before
+	case <-p.dead: // it may have logged its address before
 		return false
 	default:
 	}
@@ -169,9 +168,9 @@ func (p *process) strike() {
 	_ = p.command.Process.Kill() // it may be dead
 }
 
-// mourn waits until one that was killed is dead; whoever waits for an answer is no more
-// then. Of none there is nothing to wait for.
-func (p *process) mourn() {
+// waitDead waits until a killed process is dead and responds no more. Without a process it
+// returns.
+func (p *process) waitDead() {
 	if p != nil {
 		<-p.dead
 	}

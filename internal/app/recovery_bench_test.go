@@ -11,14 +11,15 @@ import (
 	"promoter/internal/database/databasetest"
 )
 
-// leaseOfReplicas is a fifth of the usual one: how long recovery takes grows with it.
+// leaseOfReplicas is a fifth of the default: the recovery takes longer with a longer
+// one.
 const leaseOfReplicas = 3 * time.Second
 
-// BenchmarkRecovery kills a process in the middle of a look and measures how long it
-// takes until that work is under way again, up to the first question of the look to the
-// forge's Git. On SQLite that is the next process, measured from its start, and compared
-// with a second; on PostgreSQL another replica, measured from the death at a random
-// moment of the lease, and compared with the lease.
+// BenchmarkRecovery kills a process during a reconciliation and measures how long it
+// takes until that work continues, up to the first Git request to the forge. On SQLite
+// the next process continues, measured from its start, and compared with a second. On
+// PostgreSQL another replica does, measured from the kill at a random moment of the
+// lease, and compared with the lease.
 func BenchmarkRecovery(b *testing.B) {
 	for _, kind := range databasetest.Kinds() {
 		b.Run(kind.Name, func(b *testing.B) {
@@ -37,11 +38,11 @@ func BenchmarkRecovery(b *testing.B) {
 	}
 }
 
-// recovery is a story whose looks are cut short.
+// recovery is a story whose reconciliations are interrupted.
 type recovery struct {
 	*mortal
 	limit time.Duration
-	files [2]string // servers' files of replicas that take over from each other; SQLite's are one
+	files [2]string // server files of replicas that take over from each other; those of SQLite are the same
 	turn  int
 }
 
@@ -58,7 +59,7 @@ func newRecovery(b *testing.B, kind databasetest.Kind) *recovery {
 	return r
 }
 
-// measure is one death, and how long it took until the work went on.
+// measure kills one process, and returns how long it took until the work continued.
 func (r *recovery) measure() time.Duration {
 	r.t.Helper()
 	victim := r.process
@@ -77,7 +78,7 @@ func (r *recovery) measure() time.Duration {
 		r.until(func(work []entry) bool {
 			return slices.ContainsFunc(work, func(e entry) bool { return e.kind == "poll" && e.rests() })
 		})
-		<-time.After(rand.N(leaseOfReplicas)) // renewals go on
+		<-time.After(rand.N(leaseOfReplicas)) // leases are renewed meanwhile
 		died = time.Now()
 		victim.kill()
 	}
@@ -88,8 +89,8 @@ func (r *recovery) measure() time.Duration {
 	return took
 }
 
-// hold holds the next look of a process at its first question to Git until the process
-// is dead, and tells of that and of the first question after it.
+// hold blocks the next reconciliation of a process at its first Git request until the
+// process is dead. It signals that request and the first one after it.
 func (r *recovery) hold(victim *process) (held, again <-chan struct{}) {
 	first, second, asked := make(chan struct{}), make(chan struct{}), 0
 	var mutex sync.Mutex

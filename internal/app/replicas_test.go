@@ -16,11 +16,11 @@ type company struct {
 	all []*process
 }
 
-// newCompany starts so many processes over one database and waits for the first look,
-// by whichever was first.
+// newCompany starts some processes over one database and waits for the first
+// reconciliation of any of them.
 func newCompany(t *testing.T, config, poll string, size int) *company {
 	t.Helper()
-	c := &company{mortal: newMortal(t, databasetest.Kinds()[1], config, poll)} // skips where there is no PostgreSQL
+	c := &company{mortal: newMortal(t, databasetest.Kinds()[1], config, poll)} // skips without PostgreSQL
 	for n := range size {
 		o := c.orders
 		o.Lease = leaseOfCompany
@@ -37,7 +37,7 @@ func newCompany(t *testing.T, config, poll string, size int) *company {
 	return c
 }
 
-// burst sends webhooks to the processes side by side, and does something in the middle.
+// burst sends webhooks to the processes in parallel, and calls a function in between.
 func (c *company) burst(tag string, to []*process, middle func()) {
 	c.t.Helper()
 	var sending sync.WaitGroup
@@ -50,14 +50,14 @@ func (c *company) burst(tag string, to []*process, middle func()) {
 	sending.Wait()
 }
 
-// How often they poll, and how long they wait for the work of one that died.
+// How often they poll, and how long they wait for the work of a dead process.
 const (
 	pollOfCompany  = 2 * time.Second
 	leaseOfCompany = 6 * time.Second
 )
 
-// Three processes share the work over PostgreSQL. One is killed while webhooks come
-// in. What any of them accepted is kept and looked at, each environment has one pull
+// Three processes share the work over PostgreSQL. One is killed while webhooks arrive.
+// What any of them accepted is stored and reconciled, each environment has one pull
 // request, and a schedule that all of them see fires once.
 func TestServe_replicas(t *testing.T) {
 	t.Parallel()
@@ -89,16 +89,16 @@ func TestServe_replicas(t *testing.T) {
 	c.calm()
 }
 
-// pollsOnce waits for some polls and holds that they were one for all replicas: each
-// hints at the repository once, and comes a tenth before its time at the soonest. Since
-// the beginning, when so many webhooks were accepted, nobody died, and each webhook
-// hinted at the repository too.
+// pollsOnce waits for some polls and checks that each was one for all replicas: it
+// triggers the repository once, and is at most a tenth of the interval early. No
+// process was killed since the beginning, and each accepted webhook also triggered the
+// repository.
 func (c *company) pollsOnce(begin time.Time, before map[string]int64, accepted int) {
 	c.t.Helper()
 	after := triggers(c.until(func(work []entry) bool { return c.rest(work) && triggers(work)["poll"] >= before["poll"]+3 }))
-	polls, looks, webhooks := after["poll"]-before["poll"], after["repository"]-before["repository"], int64(len(c.accepted)-accepted)
-	if looks != polls+webhooks {
-		c.t.Errorf("%d hints by %d polls and %d webhooks", looks, polls, webhooks)
+	polls, triggered, webhooks := after["poll"]-before["poll"], after["repository"]-before["repository"], int64(len(c.accepted)-accepted)
+	if triggered != polls+webhooks {
+		c.t.Errorf("%d triggers by %d polls and %d webhooks", triggered, polls, webhooks)
 	}
 	if most := int64(time.Since(begin)/(pollOfCompany*9/10)) + 1; polls > most {
 		c.t.Errorf("%d polls where there is time for %d", polls, most)

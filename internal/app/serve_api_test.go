@@ -19,24 +19,24 @@ import (
 
 const serveToken = "canary-token-of-the-api-0123456789abcdef"
 
-// running is the service as a command finds it, with another file that holds the
-// same token.
-func (w *served) running(token string) *adminapi.Client {
+// client is the API client of a command, with another server file that contains the same
+// token.
+func (w *served) client(token string) *adminapi.Client {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "asking.yaml")
 	if err := os.WriteFile(file, []byte(`{version: 1, api: {token: "env:API"}}`), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return token, name == "API" }
-	running, err := adminapi.NewClient(connect.Options{Config: file, Env: env, Now: time.Now}, adminapi.ClientOptions{URL: w.url})
+	client, err := adminapi.NewClient(connect.Options{Config: file, Env: env, Now: time.Now}, adminapi.ClientOptions{URL: w.url})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return running
+	return client
 }
 
-// The status shows the repository at rest and the delivery, and the delivery is
-// played again: the image has been pushed meanwhile, and is found.
+// The status shows the idle repository and the delivery, and the delivery is replayed:
+// the image was pushed meanwhile, and is found.
 func TestServe_statusAndReplay(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -45,8 +45,8 @@ func TestServe_statusAndReplay(t *testing.T) {
 		t.Fatal(status)
 	}
 	w.until("reconciled")
-	running := w.running(serveToken)
-	status, err := running.Status(t.Context())
+	client := w.client(serveToken)
+	status, err := client.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,39 +56,40 @@ func TestServe_statusAndReplay(t *testing.T) {
 	}
 	id := status.Deliveries[0].ID
 	s.release("web", "1.1.0")
-	dry, err := running.Replay(t.Context(), server.Replay{ID: id, DryRun: true})
+	dry, err := client.Replay(t.Context(), server.Replay{ID: id, DryRun: true})
 	if err != nil || len(dry.Repositories) != 1 || len(dry.Events) != 1 || dry.Events[0] != s.expand("image $R/acme/web:1.1.0") {
 		t.Fatalf("%+v, %v", dry, err)
 	}
-	if status, err := running.Status(t.Context()); err != nil || status.Deliveries[0].Times != 1 {
+	if status, err := client.Status(t.Context()); err != nil || status.Deliveries[0].Times != 1 {
 		t.Errorf("a dry run counts: %+v, %v", status.Deliveries, err)
 	}
-	if _, err := running.Replay(t.Context(), server.Replay{ID: id, Receiver: "images"}); err != nil {
+	if _, err := client.Replay(t.Context(), server.Replay{ID: id, Receiver: "images"}); err != nil {
 		t.Fatal(err)
 	}
 	w.until("opened")
 	s.pulls(stagingHead + " open")
-	if status, err := running.Status(t.Context()); err != nil || len(status.Deliveries) != 1 || status.Deliveries[0].Times != 2 {
+	if status, err := client.Status(t.Context()); err != nil || len(status.Deliveries) != 1 || status.Deliveries[0].Times != 2 {
 		t.Errorf("%+v, %v", status.Deliveries, err)
 	}
 	for name, what := range map[string]server.Replay{"of none": {ID: "unheard-of"}, "of another": {ID: id, Receiver: "forge"}} {
-		if _, err := running.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "30d") {
+		if _, err := client.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "30d") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := w.running(strings.Repeat("x", 40)).Status(t.Context()); fault.KindOf(err) != fault.Unauthorized || strings.Contains(err.Error(), "canary") {
+	if _, err := w.client(strings.Repeat("x", 40)).Status(t.Context()); fault.KindOf(err) != fault.Unauthorized || strings.Contains(err.Error(), "canary") {
 		t.Errorf("with another token: %v", err)
 	}
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
-	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "no service answers at") {
+	if _, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "no service answers at") {
 		t.Errorf("after it stopped: %v", err)
 	}
 }
 
-// A token never leaves the machine without TLS, and a service without one is not asked.
-func TestOpenRunning_refuses(t *testing.T) {
+// A token never leaves the machine without TLS, and a service without a token gets no
+// request.
+func TestNewClient_refuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -115,8 +116,8 @@ func TestOpenRunning_refuses(t *testing.T) {
 	}
 }
 
-// Profiles are for this machine alone unless somebody says otherwise.
-func TestServe_profilesStayHere(t *testing.T) {
+// Profiles are served to this machine only, unless an operator requests otherwise.
+func TestServe_profilesAreLocal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "server.yaml")

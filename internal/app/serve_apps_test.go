@@ -18,7 +18,7 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// servedOrchard is a GitHub App that is served.
+// servedOrchard is a service for a GitHub App.
 type servedOrchard struct {
 	*orchard
 	*served
@@ -65,7 +65,7 @@ networks: [127.0.0.0/8]
 	return w
 }
 
-// hook posts an event as GitHub signs it.
+// hook posts an event with the signature of GitHub.
 func (w *servedOrchard) hook(event, body string) {
 	w.served.t.Helper()
 	if status := w.post("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(event, len(body), w.now().UnixNano())); status != http.StatusAccepted {
@@ -73,7 +73,7 @@ func (w *servedOrchard) hook(event, body string) {
 	}
 }
 
-// about is what events say of a repository.
+// about is the repository of an event.
 func (w *servedOrchard) about(r *githubtest.Repository, more string) string {
 	return fmt.Sprintf(`{%s"repository": {"id": %d, "full_name": %q, "html_url": "%s/%s", "default_branch": "main"}, "sender": {"login": "ann", "html_url": "%s/ann"}}`,
 		more, r.ID(), r.FullName(), w.github.URL(), r.FullName(), w.github.URL())
@@ -85,8 +85,8 @@ func (w *servedOrchard) installation(i *githubtest.Installation, account, action
 		action, i.ID(), account, w.github.URL(), account, w.github.URL())
 }
 
-// A repository without a config file gets its offer from the service. Merging it is a
-// push of the first config file, by which the repository is worked on at once.
+// The service offers a config file to a repository without one. Merging it is a push of
+// the first config file, which lets promoter reconcile the repository at once.
 func TestServe_onboardingAndItsMerge(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -97,7 +97,7 @@ func TestServe_onboardingAndItsMerge(t *testing.T) {
 	if line := w.until("onboarding"); !strings.Contains(line, `"state":"opened"`) || !strings.Contains(line, `"repository":"acme/gitops"`) {
 		t.Errorf("the line is %s", line)
 	}
-	w.pass(2 * time.Minute) // no new round was made for that long
+	w.pass(2 * time.Minute) // there was no refresh for that long
 	r.MergePull("ann", 1, "squash")
 	w.hook("push", w.about(r, `"ref": "refs/heads/main", `))
 	w.until("a repository has a config file now")
@@ -112,9 +112,10 @@ func TestServe_onboardingAndItsMerge(t *testing.T) {
 	}
 }
 
-// What an App sees and has no config file costs two requests for a push to its default
-// branch, at most once in a minute, and none for anything else; a stranger's costs one.
-func TestServe_hintsOfOthersAreCheap(t *testing.T) {
+// A repository of the App without a config file costs two requests for a push to its
+// default branch, at most once a minute, and none for other events; an unknown
+// repository costs one.
+func TestServe_unknownRepositoriesAreCheap(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/ready", webIn("push"))

@@ -9,20 +9,20 @@ import (
 	"promoter/internal/server"
 )
 
-// status is what the service says of itself.
+// status is the status of the service.
 func (w *served) status() server.Status {
 	w.t.Helper()
-	status, err := w.running(serveToken).Status(w.t.Context())
+	status, err := w.client(serveToken).Status(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return status
 }
 
-// A registry that asks for a pause is left alone until its end: by looks of all kinds,
-// by polls, which begin new rounds, and for webhooks. The forge is asked as ever, and
-// the status says for what it is waited.
-func TestServe_aPauseOutlivesRounds(t *testing.T) {
+// A registry that asks for a pause gets no requests until its end: from no
+// reconciliation, no poll, which refreshes, and no webhook. The forge gets its requests
+// as usual, and the status shows the reason.
+func TestServe_backoffOutlivesRefreshes(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
@@ -35,7 +35,7 @@ func TestServe_aPauseOutlivesRounds(t *testing.T) {
 	w.until("reconcile error")
 	w.until("reconciled")
 	until := s.clock.Now().Add(30 * time.Minute)
-	s.registry.Replace(nil) // nothing is wrong any more, but nobody asks
+	s.registry.Replace(nil) // the registry works again, but gets no requests yet
 	w.registry.Forget()
 	w.polled()
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
@@ -49,7 +49,7 @@ func TestServe_aPauseOutlivesRounds(t *testing.T) {
 		t.Errorf("pauses %+v, want until %v", status.Backoffs, until)
 	}
 	if failure := status.Repositories[0].Failure; !strings.Contains(failure, "limits requests until") {
-		t.Errorf("the lane says %q", failure)
+		t.Errorf("the failure is %q", failure)
 	}
 	if text := w.page("/metrics"); !strings.Contains(text, `promoter_host_backoff_seconds{host="`+s.host+`",peer="registry"}`) {
 		t.Error("the metrics do not tell")
@@ -65,7 +65,7 @@ func TestServe_aPauseOutlivesRounds(t *testing.T) {
 	}
 }
 
-// The status tells when the poll and each schedule came, and when they do next.
+// The status shows when the poll and each schedule fired, and when they fire next.
 func TestServe_statusOfSchedules(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", scheduled)

@@ -25,7 +25,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// A real registry tells of a push by itself: promoter pushes to dev and opens a pull
+// A real registry sends a webhook for a push: promoter pushes to dev and opens a pull
 // request for staging.
 func TestServe_dockerRegistry(t *testing.T) {
 	t.Parallel()
@@ -52,11 +52,11 @@ func registryProgram(t *testing.T, variable, program string) string {
 func realRegistryTells(t *testing.T, program string) {
 	t.Helper()
 	s := newStory(t, "github", reviewed)
-	told := newRelay(t)
-	s.behind(startRegistry(t, program, told.URL+"/webhooks/registry"))
-	told.pause() // what was there before is not news
+	relay := newRelay(t)
+	s.behind(startRegistry(t, program, relay.URL+"/webhooks/registry"))
+	relay.pause() // earlier pushes are not news
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d", receivers: registryHook})
-	told.resume(w.url)
+	relay.resume(w.url)
 	s.platforms("web", "1.1.0")
 	w.until("opened")
 	w.until("reconciled")
@@ -65,7 +65,7 @@ func realRegistryTells(t *testing.T, program string) {
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
-	for _, status := range told.answers() {
+	for _, status := range relay.answers() {
 		if status != http.StatusAccepted {
 			t.Errorf("a notification was answered with %d", status)
 		}
@@ -73,10 +73,10 @@ func realRegistryTells(t *testing.T, program string) {
 	s.calm()
 }
 
-// relay stands between the registry and the service, which begins later.
+// relay is between the registry and the service, which starts later.
 type relay struct {
 	*httptest.Server
-	to       chan string // the service
+	to       chan string // the URL of the service
 	statuses chan int
 }
 
@@ -92,7 +92,7 @@ func newRelay(t *testing.T) *relay {
 func (r *relay) pass(w http.ResponseWriter, request *http.Request) {
 	to := <-r.to
 	r.to <- to
-	if to == "" { // nobody is there
+	if to == "" { // no service is running
 		_, _ = io.Copy(io.Discard, request.Body)
 		return
 	}
@@ -108,7 +108,7 @@ func (r *relay) pass(w http.ResponseWriter, request *http.Request) {
 	forward.ServeHTTP(w, request)
 }
 
-// pause keeps what comes until resume.
+// pause holds webhooks back until resume.
 func (r *relay) pause() { <-r.to }
 
 func (r *relay) resume(to string) { r.to <- to }
@@ -126,8 +126,8 @@ func (r *relay) answers() (all []int) {
 
 var registryListens = regexp.MustCompile(`listening on (127\.0\.0\.1:\d+)`)
 
-// startRegistry starts a registry that tells an endpoint of its pushes, and returns
-// its address.
+// startRegistry starts a registry that notifies an endpoint of pushes, and returns its
+// address.
 func startRegistry(t *testing.T, program, endpoint string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -152,24 +152,24 @@ notifications:
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
-	lines, said := bufio.NewScanner(output), ""
+	lines, log := bufio.NewScanner(output), ""
 	for lines.Scan() {
-		said += lines.Text() + "\n"
+		log += lines.Text() + "\n"
 		if found := registryListens.FindStringSubmatch(lines.Text()); found != nil {
 			go func() { _, _ = io.Copy(io.Discard, output) }()
 			return found[1]
 		}
 	}
-	t.Fatalf("the registry did not start:\n%s", said)
+	t.Fatalf("the registry did not start:\n%s", log)
 	return ""
 }
 
-// behind puts another registry in the place of the story's, with the same images.
+// behind replaces the registry of the story by another one with the same images.
 func (s *story) behind(address string) {
 	s.t.Helper()
 	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
 		p.SetURL(&url.URL{Scheme: "http", Host: address})
-		p.Out.Host = p.In.Host // as the registry is known
+		p.Out.Host = p.In.Host // the name of the registry in the files
 	}}
 	s.registry.Wrap(func(http.Handler) http.Handler { return proxy })
 	for _, component := range []string{"web", "worker"} {
@@ -180,8 +180,8 @@ func (s *story) behind(address string) {
 	}
 }
 
-// platforms pushes an image of two platforms: the registry tells of each of them, and
-// then of the index with the tag.
+// platforms pushes an image of two platforms: the registry sends an event for each of
+// them, and then for the index with the tag.
 func (s *story) platforms(component, tag string) {
 	s.t.Helper()
 	target, err := name.NewTag(s.host + "/acme/" + component + ":" + tag)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// githubEvent is one of the recorded payloads, as if it were about another
-// repository: the event of its header, and the body.
+// githubEvent is a recorded payload with another repository: the event of its header,
+// and the body.
 func githubEvent(t testing.TB, name string, repository map[string]any, changes map[string]any) (event, body string) {
 	t.Helper()
 	base := filepath.Join("..", "..", "testdata", "payloads", "github", name)
@@ -46,7 +46,8 @@ func githubEvent(t testing.TB, name string, repository map[string]any, changes m
 	return event, string(text)
 }
 
-// tell sends an event about the repository of the story, and waits for the look.
+// tell sends an event about the repository of the story, and waits for the
+// reconciliation.
 func (w *served) tell(name string, changes map[string]any) {
 	w.t.Helper()
 	w.send(name, changes)
@@ -68,8 +69,7 @@ func pullAction(action string, number int) map[string]any {
 	return map[string]any{"action": action, "number": number}
 }
 
-// Everything that people and machines do on the forge is seen by its event alone:
-// nothing is polled here.
+// Every change on the forge is noticed through its event alone: nothing is polled here.
 func TestServe_forgeEvents(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -85,7 +85,7 @@ func TestServe_forgeEvents(t *testing.T) {
 	s.repo.ClosePull("ada", 1)
 	w.tell("pull-request-closed", pullAction("closed", 1))
 	s.pulls(stagingHead + " closed")
-	s.repo.ReopenPull("ada", 1) // the versions stay rejected until they are resumed
+	s.repo.ReopenPull("ada", 1) // the versions stay rejected until resume
 	w.tell("pull-request-closed", pullAction("reopened", 1))
 	s.pulls(stagingHead + " closed")
 	s.release("web", "1.2.0")
@@ -114,7 +114,7 @@ func TestServe_forgeEvents(t *testing.T) {
 	s.calm()
 }
 
-// A check run is told of by events of its own.
+// A check run has events of its own.
 func TestServe_checkRun(t *testing.T) {
 	t.Parallel()
 	for _, event := range []string{"check-run", "check-suite"} {
@@ -137,7 +137,7 @@ func TestServe_checkRun(t *testing.T) {
 	}
 }
 
-// A person pushes to our branch: promoter keeps off, and says so once.
+// A user pushes to a branch of promoter: promoter leaves it alone, and comments once.
 func TestServe_pushToOurBranch(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -158,8 +158,8 @@ func TestServe_pushToOurBranch(t *testing.T) {
 	}
 }
 
-// A push to the default branch brings another config, one to the branch of an
-// environment what its children take.
+// A push to the default branch changes the config, and one to the branch of an
+// environment what its children select.
 func TestServe_pushes(t *testing.T) {
 	t.Parallel()
 	branches := strings.NewReplacer(`land: push}`, `land: pr, branch: env/dev}`).Replace(reviewed)
@@ -191,9 +191,9 @@ func TestServe_pushes(t *testing.T) {
 	}
 }
 
-// A release comes before its image: it waits, with the reason, until the image is
-// there. The version before it stays meanwhile.
-func TestServe_aReleaseBeforeItsImage(t *testing.T) {
+// A release is published before its image: it waits, with the reason, until the image
+// exists. The previous version stays until then.
+func TestServe_releaseBeforeItsImage(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", strings.Replace(reviewed, `acme/web, select: {semver: ">=1"}`, `acme/web, select: {release: forge/acme/web}`, 1))
 	source := s.forge.NewRepository("acme/web", map[string]string{"README": "web"})
@@ -220,7 +220,7 @@ func TestServe_aReleaseBeforeItsImage(t *testing.T) {
 		}
 	}
 	if !waits {
-		t.Errorf("it is not said that the release waits for its image: %+v", s.run().Decisions)
+		t.Errorf("it is not reported that the release waits for its image: %+v", s.run().Decisions)
 	}
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
@@ -232,8 +232,8 @@ func TestServe_aReleaseBeforeItsImage(t *testing.T) {
 	}
 }
 
-// What promoter writes comes back as events. It does not wake itself for ever: what
-// its own events bring about writes nothing, so they end.
+// What promoter writes comes back as events. It does not trigger itself for ever:
+// reconciliations of its own events write nothing.
 func TestServe_ownEventsEnd(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", chain)
@@ -242,8 +242,8 @@ func TestServe_ownEventsEnd(t *testing.T) {
 	s.release("web", "1.1.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
 	w.until("reconciled")
-	looks := 1
-	for ; looks < 6; looks++ {
+	n := 1
+	for ; n < 6; n++ {
 		events := w.ownEvents()
 		if len(events) == 0 {
 			break
@@ -254,8 +254,8 @@ func TestServe_ownEventsEnd(t *testing.T) {
 		w.until("reconciled")
 		w.rests()
 	}
-	if looks > 2 {
-		t.Errorf("its own events led to events %d times", looks-1)
+	if n > 2 {
+		t.Errorf("its own events led to events %d times", n-1)
 	}
 	if err := w.stop(); err != nil {
 		t.Error(err)
@@ -263,8 +263,7 @@ func TestServe_ownEventsEnd(t *testing.T) {
 	s.calm()
 }
 
-// ownEvents are the events that a forge sends for what was written since the last
-// time.
+// ownEvents are the events that a forge sends for what was written since the last call.
 func (w *served) ownEvents() (events []string) {
 	w.t.Helper()
 	requests := w.forge.Traffic.Requests()

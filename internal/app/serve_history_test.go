@@ -16,14 +16,14 @@ import (
 	"promoter/internal/server"
 )
 
-// told asks the service for its history, sorted, as "act environment web's tag": the
+// events is the history of the service, sorted, as "action environment web's tag": the
 // clocks of the forge and of the story differ.
-func (w *served) told(past server.HistoryQuery) []string {
+func (w *served) events(query server.HistoryQuery) []string {
 	w.t.Helper()
-	if past.Limit == 0 {
-		past.Limit = 100
+	if query.Limit == 0 {
+		query.Limit = 100
 	}
-	history, err := w.running(serveToken).History(w.t.Context(), past)
+	history, err := w.client(serveToken).History(w.t.Context(), query)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -45,9 +45,9 @@ func linesOf(history server.History) []string {
 	return lines
 }
 
-// What promoter does, what a person merges and what people decide are told, each once,
-// with what brought it about. A lost database gets back what Git, the forge and
-// promoter/_state know.
+// The history contains what promoter does, what a user merges, and user decisions, each
+// once and with its trigger. A lost database gets back what Git, the forge, and
+// promoter/_state contain.
 func TestServe_history(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -71,10 +71,10 @@ func TestServe_history(t *testing.T) {
 	w.post("forge", closed, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "close-1")
 	w.until("reconciled")
 	want := []string{"landed staging 1.1.0", "opened prod 1.1.0", "opened staging 1.1.0", "pushed dev 1.1.0", "reject prod 1.1.0"}
-	if diff := cmp.Diff(want, w.told(server.HistoryQuery{})); diff != "" {
+	if diff := cmp.Diff(want, w.events(server.HistoryQuery{})); diff != "" {
 		t.Fatalf("history (-want +got):\n%s", diff)
 	}
-	history, err := w.running(serveToken).History(t.Context(), server.HistoryQuery{Environment: "prod", Limit: 100})
+	history, err := w.client(serveToken).History(t.Context(), server.HistoryQuery{Environment: "prod", Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,15 +86,15 @@ func TestServe_history(t *testing.T) {
 	if rejected.By != "ada" || rejected.PullRequest == nil || rejected.PullRequest.Number != 2 {
 		t.Errorf("the rejection: %+v", rejected)
 	}
-	history, err = w.running(serveToken).History(t.Context(), server.HistoryQuery{Environment: "staging", Limit: 100})
+	history, err = w.client(serveToken).History(t.Context(), server.HistoryQuery{Environment: "staging", Limit: 100})
 	if landed := eventOf(history, "landed"); err != nil || landed.PullRequest == nil || landed.PullRequest.Number != 1 || landed.Promotion == "" {
 		t.Errorf("the landing: %+v, %v", landed, err)
 	}
 	w.pages(5)
 	w.post("images", image)
 	w.until("reconciled")
-	if diff := cmp.Diff(want, w.told(server.HistoryQuery{})); diff != "" {
-		t.Errorf("after another look (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, w.events(server.HistoryQuery{})); diff != "" {
+		t.Errorf("after another reconciliation (-want +got):\n%s", diff)
 	}
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
@@ -106,16 +106,16 @@ func TestServe_history(t *testing.T) {
 	}
 	w = serve(t, s)
 	again := []string{"landed dev 1.1.0", "landed staging 1.1.0", "reject prod 1.1.0"}
-	if diff := cmp.Diff(again, w.told(server.HistoryQuery{})); diff != "" {
+	if diff := cmp.Diff(again, w.events(server.HistoryQuery{})); diff != "" {
 		t.Errorf("from a database that was lost (-want +got):\n%s", diff)
 	}
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
-	s.recalls(again)
+	s.historyFromGit(again)
 }
 
-// eventOf is the one event of an act.
+// eventOf is the only event of an action.
 func eventOf(history server.History, act string) server.Event {
 	for _, e := range history.Events {
 		if e.Action == act {
@@ -125,27 +125,27 @@ func eventOf(history server.History, act string) server.Event {
 	return server.Event{}
 }
 
-// pages reads the history an event at a time.
+// pages reads the history one event at a time.
 func (w *served) pages(want int) {
 	w.t.Helper()
-	past, n := server.HistoryQuery{Limit: 1}, 0
+	query, n := server.HistoryQuery{Limit: 1}, 0
 	for {
-		history, err := w.running(serveToken).History(w.t.Context(), past)
+		history, err := w.client(serveToken).History(w.t.Context(), query)
 		if err != nil || len(history.Events) != 1 {
 			w.t.Fatalf("%+v, %v", history, err)
 		}
 		if n++; history.Next == "" {
 			break
 		}
-		past.After = history.Next
+		query.After = history.Next
 	}
 	if n != want {
 		w.t.Errorf("%d pages, want %d", n, want)
 	}
 }
 
-// recalls reads the history from the repository itself, without a service.
-func (s *story) recalls(want []string) {
+// historyFromGit reads the history from the repository itself, without a service.
+func (s *story) historyFromGit(want []string) {
 	s.t.Helper()
 	file := filepath.Join(s.dir, "served.yaml")
 	env := func(name string) (string, bool) {
@@ -156,16 +156,16 @@ func (s *story) recalls(want []string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	past := server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
-	recalled, err := app.HistoryFromGit(s.t.Context(), opened, past, app.RunOptions{})
-	if err != nil || len(recalled.Failures) > 0 {
-		s.t.Fatalf("%v, %+v", err, recalled.Failures)
+	query := server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
+	read, err := app.HistoryFromGit(s.t.Context(), opened, query, app.RunOptions{})
+	if err != nil || len(read.Failures) > 0 {
+		s.t.Fatalf("%v, %+v", err, read.Failures)
 	}
-	if diff := cmp.Diff(want, linesOf(recalled.History)); diff != "" {
+	if diff := cmp.Diff(want, linesOf(read.History)); diff != "" {
 		s.t.Errorf("without a service (-want +got):\n%s", diff)
 	}
-	past.Environment, past.Component = "staging", "web"
-	if recalled, err = app.HistoryFromGit(s.t.Context(), opened, past, app.RunOptions{}); err != nil || len(recalled.History.Events) != 1 {
-		s.t.Errorf("narrowed: %+v, %v", recalled.History, err)
+	query.Environment, query.Component = "staging", "web"
+	if read, err = app.HistoryFromGit(s.t.Context(), opened, query, app.RunOptions{}); err != nil || len(read.History.Events) != 1 {
+		s.t.Errorf("narrowed: %+v, %v", read.History, err)
 	}
 }

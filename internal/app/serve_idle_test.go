@@ -11,12 +11,12 @@ import (
 	"promoter/internal/database"
 )
 
-// ending is what says, in a transaction, that a look ended.
+// ending identifies the transaction at the end of a reconciliation.
 const ending = "insert into repository ("
 
 // commits are the transactions of a service that may write, each as its statements.
 type commits struct {
-	ended chan struct{} // a look did
+	ended chan struct{} // a reconciliation ended
 
 	mutex sync.Mutex
 	all   [][]string
@@ -39,13 +39,13 @@ func (c *commits) around(done []database.Statement, commit func() error) error {
 	return nil
 }
 
-// until waits for the end of a look.
+// until waits for the end of a reconciliation.
 func (c *commits) until(t *testing.T) {
 	t.Helper()
 	select {
 	case <-c.ended:
 	case <-time.After(time.Minute):
-		t.Fatal("no look ended")
+		t.Fatal("no reconciliation ended")
 	}
 }
 
@@ -53,16 +53,16 @@ func mentions(texts []string, part string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, part) })
 }
 
-// The first look writes what its repository follows, its schedules, and the history. One
-// that finds nothing new writes that it was there and nothing else, and reads for that in
-// the one transaction in which it writes: there may be thousands of them in a poll.
-func TestServe_anIdleLookWritesThatItWasThere(t *testing.T) {
+// The first reconciliation writes the subscriptions of the repository, its schedules,
+// and the history. One without changes writes only its time, and reads for that in the
+// one transaction in which it writes: a poll may have thousands of them.
+func TestServe_idleReconciliationWritesOnlyItsTime(t *testing.T) {
 	t.Parallel()
 	s, seen := newStory(t, "github", scheduled), &commits{ended: make(chan struct{}, 1000)}
 	s.around = seen.around
 	w := serve(t, s)
 	seen.until(t)
-	seen.until(t) // what was new for the first look has another one come
+	seen.until(t) // the new subscriptions lead to a second reconciliation
 	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`)); status != http.StatusAccepted {
 		t.Fatal(status)
 	}
@@ -75,13 +75,13 @@ func TestServe_anIdleLookWritesThatItWasThere(t *testing.T) {
 	written := []string{"insert into subscription", "insert into repository_schedule", "insert into history"}
 	for _, text := range written {
 		if !mentions(seen.all[first], text) {
-			t.Errorf("the first look has no %q", text)
+			t.Errorf("the first reconciliation has no %q", text)
 		}
 	}
 	for _, texts := range seen.all[first+1:] {
 		for _, text := range append(written, "delete from subscription", "delete from repository_schedule") {
 			if mentions(texts, text) {
-				t.Errorf("a look with nothing new has %q:\n%s", text, strings.Join(texts, "\n"))
+				t.Errorf("one without changes has %q:\n%s", text, strings.Join(texts, "\n"))
 			}
 		}
 		if (mentions(texts, "from subscription where repository") || mentions(texts, "from repository_schedule where repository")) && !mentions(texts, ending) {

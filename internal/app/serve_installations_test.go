@@ -20,8 +20,8 @@ func (w *servedOrchard) untilOf(message, repository string) string {
 	}
 }
 
-// forgets waits until a repository is not worked on any more. A look at it that was
-// under way may have failed meanwhile, and is tried again later.
+// forgets waits until a repository is not reconciled any more. A reconciliation in
+// progress may have failed meanwhile, and is retried later.
 func (w *servedOrchard) forgets(r *githubtest.Repository) {
 	w.served.t.Helper()
 	for range 200 {
@@ -47,8 +47,8 @@ func (w *servedOrchard) mirrors() []string {
 	return found
 }
 
-// The App is installed on another account, and given another repository: its
-// repositories are worked on.
+// The App is installed on another account, and on another repository: promoter
+// reconciles them.
 func TestServe_installationsAdd(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -75,8 +75,8 @@ func TestServe_installationsAdd(t *testing.T) {
 	}
 }
 
-// An installation ends: its lanes go, and nothing is asked with its credential any
-// more, neither by a poll nor by an event about its repositories. The others go on.
+// An installation ends: its repositories are removed, and its credential is not used
+// any more, neither by a poll nor for an event. The others continue.
 func TestServe_installationsEnd(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -110,7 +110,7 @@ func TestServe_installationsEnd(t *testing.T) {
 				w.hook("status", w.about(gone, ``))
 				w.hook("push", w.about(stays, `"ref": "refs/heads/main", `))
 				w.untilOf("reconciled", "globex/gitops")
-				w.pass(2 * time.Hour) // over a poll
+				w.pass(2 * time.Hour) // longer than a poll
 				w.hook("installation", w.installation(acme, "acme", test.action))
 				w.untilOf("reconciled", "globex/gitops")
 			}
@@ -132,8 +132,8 @@ func TestServe_installationsEnd(t *testing.T) {
 	}
 }
 
-// Repositories come and go by themselves too: one is taken from the App, archived,
-// renamed, deleted.
+// Repositories come and go without an installation too: one is removed from the App,
+// archived, renamed, or deleted.
 func TestServe_repositoryEvents(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
-// polled waits for the looks of one poll, and for what they do.
+// polled waits for the reconciliations of one poll, and for their effects.
 func (w *served) polled(acts ...string) {
 	w.t.Helper()
 	w.wait(6 * time.Minute) // five, and up to a tenth more
@@ -20,9 +20,9 @@ func (w *served) polled(acts ...string) {
 	w.until("reconciled")
 }
 
-// Not one webhook arrives: a poll sees that a pull request was merged or closed, and
-// that a person wrote to a branch.
-func TestServe_allLostOnGitHub(t *testing.T) {
+// No webhook arrives: a poll notices that a pull request was merged or closed, and that
+// a user pushed to a branch.
+func TestServe_webhooksLostOnGitHub(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
@@ -49,10 +49,10 @@ func TestServe_allLostOnGitHub(t *testing.T) {
 }
 
 // The same on GitLab.
-func TestServe_allLostOnGitLab(t *testing.T) {
+func TestServe_webhooksLostOnGitLab(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
-	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
+	s := newStory(t, "github", reviewed) // for its registry, its clock, and its config
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now})
 	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
 	for _, environment := range []string{"dev", "staging", "prod"} {

@@ -29,8 +29,8 @@ func (w *served) page(path string) string {
 	return string(text)
 }
 
-// An image is pushed, and the metrics tell of its webhook, the look, what was done
-// and who was asked for it.
+// An image is pushed, and the metrics count its webhook, the reconciliation, the
+// actions, and the requests.
 func TestServe_metrics(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -80,7 +80,7 @@ func TestServe_metrics(t *testing.T) {
 	}
 }
 
-// From the line of a delivery the lines of its looks are found, by the key.
+// The keys in the line of a webhook lead to the lines of its reconciliations.
 func TestServe_logs(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -96,15 +96,15 @@ func TestServe_logs(t *testing.T) {
 	if delivery.Receiver != "images" || delivery.Delivery == "" || delivery.Events != 1 || len(delivery.Keys) != 1 {
 		t.Errorf("the line of the delivery: %+v", delivery)
 	}
-	said := map[string]string{
+	want := map[string]string{
 		"pushed": `"environment":"dev","applications":["shop"],"commit":"`,
 		"opened": `"environment":"staging","applications":["shop"],"pull_request":1,"commit":"`,
 	}
 	for _, message := range []string{"pushed", "opened", "reconciled"} {
 		var line struct{ Repository, Key string }
 		text := w.until(message)
-		if !strings.Contains(text, said[message]) {
-			t.Errorf("no %s in %s", said[message], text)
+		if !strings.Contains(text, want[message]) {
+			t.Errorf("no %s in %s", want[message], text)
 		}
 		decoded(t, text, &line)
 		if line.Repository != "acme/gitops" || len(delivery.Keys) == 0 || line.Key != delivery.Keys[0] {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Much that is sent within the hour of the usual sweep does not fill the disk.
-func TestServe_muchIsSwept(t *testing.T) {
+// Many webhooks within the hour between two runs of the retention do not fill the disk.
+func TestServe_manyWebhooksTriggerTheRetention(t *testing.T) {
 	t.Parallel()
 	w := serveAs(t, newStory(t, "github", reviewed), serving{quiet: -1, poll: "1h", receivers: "retention: {deliveriesSize: 1MiB}"})
 	for i := range 33 { // of 2 MiB each

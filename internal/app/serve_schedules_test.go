@@ -14,7 +14,7 @@ var scheduled = strings.Replace(reviewed,
 	`web: {image: $R/acme/web, select: {semver: ">=1"}}`,
 	`web: {image: $R/acme/web, select: {semver: ">=1"}, poll: {schedule: "0 6 * * *", timeZone: Europe/Berlin}}`, 1)
 
-// untilSix is how long it takes until it is six in Berlin, in winter.
+// untilSix is the time until six in Berlin, in winter.
 func (s *story) untilSix() time.Duration {
 	now := s.clock.Now().UTC()
 	six := time.Date(now.Year(), now.Month(), now.Day(), 5, 0, 0, 0, time.UTC)
@@ -24,9 +24,9 @@ func (s *story) untilSix() time.Duration {
 	return six.Sub(now)
 }
 
-// A component with a schedule: looks in between take what was read. A webhook about
-// the image breaks through, and the schedule has it read once.
-func TestServe_readWhenTheScheduleComes(t *testing.T) {
+// A component with a schedule: reconciliations in between use the cached tags. A
+// webhook about the image invalidates them, and the schedule lets them be read once.
+func TestServe_scheduleReadsTags(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", scheduled)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
@@ -74,7 +74,7 @@ func (s *story) versionsOf(environment string) string {
 }
 
 // A restart does not read again what a schedule has read, and a time of the schedule
-// that passed meanwhile comes once.
+// that passed meanwhile fires once.
 func TestServe_schedulesOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", scheduled)
@@ -84,7 +84,7 @@ func TestServe_schedulesOutliveTheProcess(t *testing.T) {
 		if err := w.stop(); err != nil {
 			t.Fatal(err)
 		}
-		s.release("worker", fmt.Sprintf("1.%d.0", s.clock.Now().Unix())) // what was not scheduled is read at a start
+		s.release("worker", fmt.Sprintf("1.%d.0", s.clock.Now().Unix())) // what has no schedule is read at a start
 		w.registry.Forget()
 		s.wait(after)
 		w = serveAs(t, s, serving{quiet: -1, poll: "1h"})
@@ -119,9 +119,9 @@ func (s *story) untilWeb(w *served, version string) {
 	}
 }
 
-// Three repositories follow one image, two of them with the same right: it is read
-// once for each right and poll, however often each repository is looked at.
-func TestServe_oneReadForEachRight(t *testing.T) {
+// Three repositories follow one image, two of them with the same credential: it is read
+// once for each credential and poll, however often each repository is reconciled.
+func TestServe_readsOncePerCredential(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
@@ -145,7 +145,7 @@ networks: [127.0.0.0/8]
 registries:
   - {host: "%s", insecure: true, credentials: {username: robot, password: "env:HOOK"}, usableBy: ["%s/acme/*"]}
 `, filepath.Join(s.dir, "data"), s.forge.URL(), names[0], names[1], names[2], s.host, s.forge.Host()))
-	looks := func(n int) {
+	reconciled := func(n int) {
 		t.Helper()
 		for range n {
 			w.until("reconciled")
@@ -153,19 +153,19 @@ registries:
 	}
 	for period := range 3 {
 		for s.listed("acme/web") < 2 {
-			looks(1)
+			reconciled(1)
 		}
 		if n := s.listed("acme/web"); n != 2 {
 			t.Errorf("period %d: the tags of web were read %d times, for two rights", period, n)
 		}
 		w.registry.Forget()
-		if period == 1 { // the same webhook twice: once more for each right
+		if period == 1 { // the same webhook twice: once more for each credential
 			for n := range 2 {
 				if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`)); status != http.StatusAccepted {
 					t.Fatal(status)
 				}
 				for s.listed("acme/web") < 2*(n+1) {
-					looks(1)
+					reconciled(1)
 				}
 			}
 			if n := s.listed("acme/web"); n != 4 {

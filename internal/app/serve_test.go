@@ -22,25 +22,26 @@ import (
 	"promoter/internal/database"
 )
 
-// served is a story that is not run but served.
+// served is a service for a story.
 type served struct {
 	*story
 	url   string
 	lines chan string // of the log
 	stop  func() error
-	db    *database.DB // nil: the test does not hold it
+	db    *database.DB // nil: the test did not open it
 }
 
 const serveSecret = "canary-secret-of-the-webhooks"
 
-// serving is how a story is served.
+// serving configures the service.
 type serving struct {
-	quiet     time.Duration // below zero: none
+	quiet     time.Duration // negative: none
 	poll      string
-	receivers string // more of them, in YAML
+	receivers string // more receivers, in YAML
 }
 
-// serve begins to serve the repository of a story, and waits until it was looked at.
+// serve starts a service for the repository of a story, and waits for its first
+// reconciliation.
 func serve(t *testing.T, s *story) *served {
 	t.Helper()
 	return serveAs(t, s, serving{quiet: -1, poll: "1h"})
@@ -64,7 +65,7 @@ networks: [127.0.0.0/8]
 %s`, filepath.Join(s.dir, "data"), o.poll, s.forge.URL(), o.receivers, s.expand(insecureRegistry)))
 }
 
-// serveText serves by the text of a server's file.
+// serveText serves a server file.
 func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served {
 	t.Helper()
 	file := filepath.Join(s.dir, "served.yaml")
@@ -99,7 +100,7 @@ func serveText(t *testing.T, s *story, quiet time.Duration, text string) *served
 	return w
 }
 
-// Write takes a line of the log.
+// Write receives a line of the log.
 func (w *served) Write(line []byte) (int, error) {
 	if strings.Contains(string(line), "canary") {
 		w.t.Errorf("a secret is in the log: %s", line)
@@ -156,10 +157,10 @@ func (w *served) post(receiver, body string, headers ...string) int {
 	return response.StatusCode
 }
 
-// An image is pushed and its webhook comes: dev has it, and staging is proposed. A
-// person merges and the forge tells it: prod is proposed. The same again changes
-// nothing, and what nobody follows costs no look.
-func TestServe_hints(t *testing.T) {
+// An image is pushed and its webhook arrives: dev has it, and staging is proposed. A
+// user merges and the forge sends an event: prod is proposed. A redelivery changes
+// nothing, and an image without subscribers leads to no reconciliation.
+func TestServe_webhooks(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)
@@ -202,7 +203,7 @@ func TestServe_hints(t *testing.T) {
 	s.calm()
 }
 
-// What was accepted and not looked at is looked at by the next process.
+// What was accepted and not reconciled is reconciled by the next process.
 func TestServe_afterARestart(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)

@@ -18,9 +18,9 @@ import (
 	"promoter/internal/service/adminapi"
 )
 
-// asking is the service of a story as a command on this machine finds it: by its own
-// file, with its certificate.
-func (w *served) asking(folder string, asking adminapi.ClientOptions) (*adminapi.Client, error) {
+// clientOn is the client of a command on this machine: with its own server file and its
+// certificate.
+func (w *served) clientOn(folder string, location adminapi.ClientOptions) (*adminapi.Client, error) {
 	w.t.Helper()
 	file := filepath.Join(w.dir, "asking-tls.yaml")
 	listen := strings.TrimPrefix(w.url, "http://")
@@ -29,11 +29,11 @@ func (w *served) asking(folder string, asking adminapi.ClientOptions) (*adminapi
 		w.t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return serveToken, name == "API" }
-	return adminapi.NewClient(connect.Options{Config: file, Env: env, Now: time.Now}, asking)
+	return adminapi.NewClient(connect.Options{Config: file, Env: env, Now: time.Now}, location)
 }
 
-// The service speaks TLS 1.2 and newer with HTTP/2. Commands believe its own certificate
-// on this machine, and elsewhere one that an authority vouches for.
+// The service uses TLS 1.2 and newer with HTTP/2. Commands trust its own certificate on
+// this machine, and elsewhere one of a certificate authority.
 func TestServe_tls(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -43,7 +43,7 @@ func TestServe_tls(t *testing.T) {
 	w := serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: fmt.Sprintf("tls: {certificate: \"file:%s/tls.crt\", key: \"file:%[1]s/tls.key\"}", folder)})
 	address := strings.TrimPrefix(w.url, "http://")
 
-	running, err := w.asking(folder, adminapi.ClientOptions{})
+	running, err := w.clientOn(folder, adminapi.ClientOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,33 +51,33 @@ func TestServe_tls(t *testing.T) {
 		t.Errorf("on this machine: %+v, %v", status, err)
 	}
 	w.keyless(folder)
-	if running, err = w.asking(other, adminapi.ClientOptions{}); err != nil {
+	if running, err = w.clientOn(other, adminapi.ClientOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "another certificate") {
 		t.Errorf("with another certificate: %v", err)
 	}
-	if running, err = w.asking(folder, adminapi.ClientOptions{URL: "https://" + address}); err != nil {
+	if running, err = w.clientOn(folder, adminapi.ClientOptions{URL: "https://" + address}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := running.Status(t.Context()); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "--ca FILE") {
 		t.Errorf("from an authority that nobody knows: %v", err)
 	}
 	ca := filepath.Join(folder, "tls.crt")
-	if running, err = w.asking(folder, adminapi.ClientOptions{URL: "https://" + address, CA: ca}); err != nil {
+	if running, err = w.clientOn(folder, adminapi.ClientOptions{URL: "https://" + address, CA: ca}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := running.Status(t.Context()); err != nil {
 		t.Errorf("from the authority of the file: %v", err)
 	}
-	if running, err = w.asking(folder, adminapi.ClientOptions{URL: strings.Replace("https://"+address, "127.0.0.1", "localhost", 1), CA: ca}); err != nil {
+	if running, err = w.clientOn(folder, adminapi.ClientOptions{URL: strings.Replace("https://"+address, "127.0.0.1", "localhost", 1), CA: ca}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := running.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "use a name of the certificate") {
 		t.Errorf("by another name: %v", err)
 	}
 	for name, file := range map[string]string{"no file": "/nowhere", "no certificate": filepath.Join(s.dir, "served.yaml")} {
-		if _, err := w.asking(folder, adminapi.ClientOptions{URL: "https://" + address, CA: file}); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--ca") {
+		if _, err := w.clientOn(folder, adminapi.ClientOptions{URL: "https://" + address, CA: file}); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--ca") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestServe_tls(t *testing.T) {
 	}
 }
 
-// keyless asks as somebody who may read the certificate and not its key.
+// keyless is a user who may read the certificate and not its key.
 func (w *served) keyless(folder string) {
 	w.t.Helper()
 	chain, err := os.ReadFile(filepath.Join(folder, "tls.crt"))
@@ -98,7 +98,7 @@ func (w *served) keyless(folder string) {
 	if err := os.WriteFile(filepath.Join(public, "tls.crt"), chain, 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	running, err := w.asking(public, adminapi.ClientOptions{})
+	running, err := w.clientOn(public, adminapi.ClientOptions{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func (w *served) keyless(folder string) {
 	}
 }
 
-// speaks looks at the protocols.
+// speaks checks the protocols.
 func (w *served) speaks(folder, address string) {
 	w.t.Helper()
 	pem, err := os.ReadFile(filepath.Join(folder, "tls.crt"))

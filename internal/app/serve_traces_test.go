@@ -20,8 +20,7 @@ import (
 // hiddenHook is the secret of a path.
 const hiddenHook = "canary-of-a-path-0123456789abcdef0123456789abcdef"
 
-// tracedTo is a serving that tells a collector, and has a receiver with a secret in
-// its path.
+// tracedTo configures a collector, and a receiver with a secret in its path.
 func tracedTo(t *testing.T, endpoint string, quiet time.Duration) serving {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
@@ -54,7 +53,7 @@ func (all forest) of(trace string) forest {
 	return slices.DeleteFunc(slices.Clone(all), func(s telemetrytest.Span) bool { return s.Trace != trace })
 }
 
-// path names a span and what it is within, from the root.
+// path is the name of a span with those above it, from the root.
 func (all forest) path(span telemetrytest.Span) string {
 	for _, other := range all {
 		if other.Trace == span.Trace && other.ID == span.Parent {
@@ -64,7 +63,7 @@ func (all forest) path(span telemetrytest.Span) string {
 	return span.Name
 }
 
-// String lists the spans for whoever reads a failure.
+// String lists the spans for the message of a failure.
 func (all forest) String() string {
 	var lines []string
 	for _, span := range all {
@@ -74,7 +73,7 @@ func (all forest) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// has fails when a span lacks one of the attributes, NAME=VALUE.
+// has fails if a span lacks one of the attributes, NAME=VALUE.
 func has(t *testing.T, span telemetrytest.Span, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
@@ -85,8 +84,9 @@ func has(t *testing.T, span telemetrytest.Span, wants ...string) {
 	}
 }
 
-// Two webhooks make one look. It stands in the trace of the first one, down to the pull
-// request, and is linked to the other in both directions. No secret is in it.
+// Two webhooks lead to one reconciliation. It is in the trace of the first one, down to
+// the pull request, and is linked to the other in both directions. It contains no
+// secret.
 func TestServe_traces(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
@@ -124,7 +124,7 @@ func TestServe_traces(t *testing.T) {
 	if diff := cmp.Diff([]telemetrytest.Link{{Trace: foreign, ID: "b7ad6b7169203331"}}, first.Links); diff != "" || first.Parent != "" {
 		t.Errorf("the sender's trace is to be a link (-want +got):\n%s", diff)
 	}
-	checkLook(t, all, first, second)
+	checkReconciliation(t, all, first, second)
 	if line.Trace != first.Trace {
 		t.Errorf("the log names the trace %q, want %s", line.Trace, first.Trace)
 	}
@@ -141,19 +141,19 @@ func TestServe_traces(t *testing.T) {
 	}
 }
 
-// checkLook follows the look of both deliveries.
-func checkLook(t *testing.T, all forest, first, second telemetrytest.Span) {
+// checkReconciliation checks the reconciliation of both deliveries.
+func checkReconciliation(t *testing.T, all forest, first, second telemetrytest.Span) {
 	t.Helper()
-	look := all.of(first.Trace).one(t, "reconcile")
-	has(t, look, "repository=acme/gitops", "attempt=1", "deliveries=2", "result=succeeded")
+	run := all.of(first.Trace).one(t, "reconcile")
+	has(t, run, "repository=acme/gitops", "attempt=1", "deliveries=2", "result=succeeded")
 	pointer := all.of(second.Trace).one(t, "reconcile")
-	if diff := cmp.Diff([]telemetrytest.Link{{Trace: second.Trace, ID: second.ID}}, look.Links); diff != "" {
-		t.Errorf("the look (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]telemetrytest.Link{{Trace: second.Trace, ID: second.ID}}, run.Links); diff != "" {
+		t.Errorf("the reconciliation (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]telemetrytest.Link{{Trace: look.Trace, ID: look.ID}}, pointer.Links); diff != "" || pointer.Parent != second.ID {
+	if diff := cmp.Diff([]telemetrytest.Link{{Trace: run.Trace, ID: run.ID}}, pointer.Links); diff != "" || pointer.Parent != second.ID {
 		t.Errorf("the pointer (-want +got):\n%s", diff)
 	}
-	has(t, all.of(first.Trace).one(t, "store"), "keys="+look.Attributes["promoter.key"])
+	has(t, all.of(first.Trace).one(t, "store"), "keys="+run.Attributes["promoter.key"])
 	opened := all.one(t, "opened")
 	has(t, opened, "environment=staging", "applications=shop", "pull_request=1")
 	if path := all.path(opened); path != "webhook > reconcile > attempt > propose > opened" {
@@ -171,8 +171,8 @@ func checkLook(t *testing.T, all forest, first, second telemetrytest.Span) {
 	}
 }
 
-// checkRequests looks at the requests of a look: whom, how and what came of it, and
-// nothing that a stranger or a config file chose.
+// checkRequests checks the requests of a reconciliation: the peer, the method, and the
+// result, and nothing that a third party or a config file chose.
 func checkRequests(t *testing.T, all forest) {
 	t.Helper()
 	kinds := map[string]int{}
@@ -196,7 +196,7 @@ func checkRequests(t *testing.T, all forest) {
 	}
 }
 
-// A look that comes long after its first hint is a trace of its own, with a link.
+// A reconciliation long after its first trigger is a trace of its own, with a link.
 func TestServe_tracesOfDays(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
@@ -211,22 +211,22 @@ func TestServe_tracesOfDays(t *testing.T) {
 	}
 	all := forest(collector.Spans())
 	delivery := all.one(t, "webhook")
-	looks := slices.DeleteFunc(all.named("reconcile"), func(s telemetrytest.Span) bool { return len(s.Links) == 0 })
-	if len(looks) != 2 {
-		t.Fatalf("%d looks have links:\n%s", len(looks), all)
+	runs := slices.DeleteFunc(all.named("reconcile"), func(s telemetrytest.Span) bool { return len(s.Links) == 0 })
+	if len(runs) != 2 {
+		t.Fatalf("%d reconciliations have links:\n%s", len(runs), all)
 	}
-	for _, look := range looks {
-		if look.Trace == delivery.Trace && look.Parent != delivery.ID || look.Trace != delivery.Trace && look.Links[0].ID != delivery.ID {
-			t.Errorf("the looks:\n%s", looks)
+	for _, run := range runs {
+		if run.Trace == delivery.Trace && run.Parent != delivery.ID || run.Trace != delivery.Trace && run.Links[0].ID != delivery.ID {
+			t.Errorf("the reconciliations:\n%s", runs)
 		}
 	}
-	if looks[0].Trace == looks[1].Trace {
-		t.Errorf("the look is in the trace of the delivery:\n%s", looks)
+	if runs[0].Trace == runs[1].Trace {
+		t.Errorf("the reconciliation is in the trace of the delivery:\n%s", runs)
 	}
 }
 
-// A collector that is away stops nothing.
-func TestServe_tracesAway(t *testing.T) {
+// A collector that is down stops nothing.
+func TestServe_tracesWithoutCollector(t *testing.T) {
 	t.Parallel()
 	collector := telemetrytest.New(t)
 	collector.Answer(http.StatusInternalServerError)

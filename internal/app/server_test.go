@@ -22,7 +22,7 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// fleet is a GitHub and a registry on loopback, with a server's file about both.
+// fleet is a GitHub and a registry on loopback, with a server file for both.
 type fleet struct {
 	*world
 	github *githubtest.Server
@@ -37,7 +37,7 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
-// repository makes a repository that the bot may push to.
+// repository creates a repository that the bot may push to.
 func (f *fleet) repository(name string, files map[string]string) *githubtest.Repository {
 	f.t.Helper()
 	expanded := map[string]string{}
@@ -49,7 +49,7 @@ func (f *fleet) repository(name string, files map[string]string) *githubtest.Rep
 	return made
 }
 
-// open opens the server's file: the repositories, and what else stands in it.
+// open opens the server file: the repositories, and more text.
 func (f *fleet) open(more string, repositories ...string) *connect.Connections {
 	f.t.Helper()
 	var list strings.Builder
@@ -78,7 +78,7 @@ func (f *fleet) lookup(name string) (string, bool) {
 	return value, set
 }
 
-// run makes a pass and returns the results by repository.
+// run returns the results of a run by repository.
 func (f *fleet) run(server *connect.Connections) map[string]app.Result {
 	f.t.Helper()
 	results, err := app.Run(f.t.Context(), server, app.RunOptions{CacheDir: filepath.Join(f.dir, "cache")})
@@ -103,7 +103,7 @@ func webIn(land string) map[string]string {
 	}
 }
 
-// acts lists what was done.
+// acts lists the actions of a result.
 func acts(result app.Result) []engine.Action {
 	var done []engine.Action
 	for _, d := range result.Report.Effects {
@@ -114,7 +114,7 @@ func acts(result app.Result) []engine.Action {
 	return done
 }
 
-func TestRun_oneThatFailsStopsNoOther(t *testing.T) {
+func TestRun_failuresAreIsolated(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -153,7 +153,7 @@ func TestRun_oneThatFailsStopsNoOther(t *testing.T) {
 	}
 }
 
-func TestRun_aTokenThatIsNoneAnyMore(t *testing.T) {
+func TestRun_revokedToken(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.repository("acme/gitops", webIn("pr"))
@@ -194,7 +194,7 @@ func TestRun_credentialsOfOthersAreNotUsed(t *testing.T) {
 	}
 }
 
-// private makes the registry want a password.
+// private lets the registry require a password.
 func (f *fleet) private(user, password string) {
 	f.registry.Wrap(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -208,7 +208,7 @@ func (f *fleet) private(user, password string) {
 	})
 }
 
-func TestRun_aBrokenCredentialIsOnlyOfThoseWhoMayUseIt(t *testing.T) {
+func TestRun_brokenCredentialAffectsOnlyItsRepositories(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -229,7 +229,7 @@ func TestRun_aBrokenCredentialIsOnlyOfThoseWhoMayUseIt(t *testing.T) {
 	}
 }
 
-func TestRun_oneReadForAllWithTheSameRight(t *testing.T) {
+func TestRun_readsOncePerCredential(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -256,8 +256,8 @@ func (f *fleet) count(request string) (n int) {
 	return n
 }
 
-// What costs nothing may run often.
-func TestRun_anIdlePassAsksLittleAndWritesNothing(t *testing.T) {
+// A run that costs nothing may run often.
+func TestRun_idleRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -279,7 +279,7 @@ func TestRun_anIdlePassAsksLittleAndWritesNothing(t *testing.T) {
 	}
 }
 
-func TestRun_theServersLimitsHold(t *testing.T) {
+func TestRun_serverLimitsApply(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
@@ -310,7 +310,7 @@ func TestRun_releases(t *testing.T) {
 	f.push("acme/web:1.5.0", "two")
 	source := f.repository("acme/web", map[string]string{"README": "web"})
 	source.AddRelease("acme", "1.5.0", time.Now().Add(-time.Hour), false, false)
-	source.AddRelease("acme", "1.6.0", time.Now(), false, false) // its image is not there yet
+	source.AddRelease("acme", "1.6.0", time.Now(), false, false) // its image does not exist yet
 	f.repository("acme/gitops", released("github/acme/web"))
 	f.repository("tenant-b/gitops", released("github/acme/web"))
 	results := f.run(f.open(insecureRegistry, "acme/gitops", "tenant-b/gitops"))
@@ -331,8 +331,8 @@ func TestRun_releases(t *testing.T) {
 	}
 }
 
-// Whatever ends a run, nothing of it is left.
-func TestRun_anInterruptedRunLeavesNothing(t *testing.T) {
+// However a run ends, it leaves nothing behind.
+func TestRun_interruptedRunLeavesNothing(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	f := newFleet(t)
@@ -352,7 +352,7 @@ func TestRun_anInterruptedRunLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestDecide_asWhoTheTokenIs(t *testing.T) {
+func TestRecordDecision_recordsTheUserOfTheToken(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	repository := f.repository("acme/gitops", webIn("push"))

@@ -14,7 +14,7 @@ import (
 	"promoter/internal/scm/gitea/giteatest"
 )
 
-// giteaStory is a story whose repository lies on a Gitea.
+// giteaStory is a story whose repository is on Gitea.
 type giteaStory struct {
 	*story
 	forge *giteatest.Server
@@ -32,7 +32,7 @@ func newGiteaStory(t *testing.T, config string) *giteaStory {
 	for _, environment := range []string{"dev", "staging", "prod"} {
 		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
 	}
-	s.clock.set(workday().AddDate(0, -3, 0)) // nobody wrote to it for long
+	s.clock.set(workday().AddDate(0, -3, 0)) // its last commit is old
 	s.repo = s.forge.NewRepository("acme/gitops", files)
 	s.clock.set(workday())
 	for _, who := range []string{"promoter-bot", "ada", "bob"} {
@@ -43,7 +43,7 @@ func newGiteaStory(t *testing.T, config string) *giteaStory {
 	return s
 }
 
-// open opens a server's file of kind gitea.
+// open opens a server file of kind gitea.
 func (s *giteaStory) open(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(s.dir, "server.yaml")
@@ -66,7 +66,7 @@ networks: [127.0.0.0/8]
 	s.server = server
 }
 
-// writes counts what changed anything.
+// writes counts the requests that changed anything.
 func (s *giteaStory) writes() (n int) {
 	for route, count := range s.forge.Traffic.Requests() {
 		if changes(route) {
@@ -76,7 +76,7 @@ func (s *giteaStory) writes() (n int) {
 	return n
 }
 
-// says checks that the file of an environment names an image on main.
+// says checks that the file of an environment contains an image on main.
 func (s *giteaStory) says(environment, version string) {
 	s.t.Helper()
 	if content := s.repo.Git.Run("show", "main:"+environment+"/shop.yaml"); !strings.Contains(content, s.line(version)) {
@@ -84,8 +84,8 @@ func (s *giteaStory) says(environment, version string) {
 	}
 }
 
-// TestRun_theStoryWithPullRequests_gitea plays the story of reviewed: dev is pushed
-// to, a person merges into staging, and prod merges by itself once its check is green
+// TestRun_theStoryWithPullRequests_gitea plays the story of reviewed: dev lands by
+// push, a user merges into staging, and prod merges automatically with a green check
 // and an approval. Gitea checks for conflicts late, so the first merge is deferred.
 func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	t.Parallel()
@@ -125,7 +125,7 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	}
 }
 
-// TestRun_renamed_gitea works on by the old name, to which Gitea leads.
+// TestRun_renamed_gitea continues with the old name, which Gitea redirects.
 func TestRun_renamed_gitea(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
@@ -138,8 +138,8 @@ func TestRun_renamed_gitea(t *testing.T) {
 	s.says("dev", "web:1.1.0")
 }
 
-// TestRun_protectedBranch_gitea says in Gitea's words why nothing can be pushed,
-// once, and goes on when it may be.
+// TestRun_protectedBranch_gitea reports the message of Gitea once when nothing can be
+// pushed, and continues when it is allowed.
 func TestRun_protectedBranch_gitea(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)

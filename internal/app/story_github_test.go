@@ -16,9 +16,8 @@ import (
 	"promoter/internal/pullrequest"
 )
 
-// reviewed is the story of the demo with pull requests: dev is pushed to, people
-// merge into staging, and prod merges by itself after an approval and when its
-// check is green.
+// reviewed is the story of the demo with pull requests: dev lands by push, users merge
+// into staging, and prod merges automatically with an approval and a green check.
 const reviewed = `version: 1
 components:
   web: {image: $R/acme/web, select: {semver: ">=1"}}
@@ -33,8 +32,8 @@ environments:
     gates: {checks: [e2e], approvals: {count: 1}}
 `
 
-// TestRun_theStoryWithPullRequests_github plays it, and counts what each event
-// costs: docs/performance.md lists it.
+// TestRun_theStoryWithPullRequests_github plays it, and counts the cost of each event,
+// which docs/performance.md lists.
 func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
@@ -82,8 +81,8 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 	compareWithDocs(t, costs)
 }
 
-// TestRun_gatesHoldUntilAllAreOpen_github lets neither the approval nor the check
-// alone merge. What is approved is not replaced by a newer version.
+// TestRun_gatesHoldUntilAllAreOpen_github merges neither with the approval nor with the
+// check alone. An approved version is not replaced by a newer one.
 func TestRun_gatesHoldUntilAllAreOpen_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, reviewed, func(s *story) {
@@ -125,7 +124,7 @@ func gatesOf(report engine.Report, environment string) string {
 	return strings.Join(gates, ", ")
 }
 
-// actsOf lists what a pass did.
+// actsOf lists the actions of a run.
 func actsOf(report engine.Report) []engine.Action {
 	var done []engine.Action
 	for _, d := range report.Effects {
@@ -136,7 +135,7 @@ func actsOf(report engine.Report) []engine.Action {
 	return done
 }
 
-// cost says in words what was asked of Git, what was read, and what was written.
+// cost describes the requests to Git, the reads, and the writes.
 func cost(requests map[string]int) string {
 	var git, reads, writes []string
 	for _, route := range slices.Sorted(maps.Keys(requests)) {
@@ -156,7 +155,7 @@ func cost(requests map[string]int) string {
 	return joined(git) + " | " + joined(reads) + " | " + joined(writes)
 }
 
-// shortRoute leaves out what all routes of a repository have.
+// shortRoute omits what all routes of a repository have in common.
 func shortRoute(route string) string {
 	route = strings.TrimPrefix(strings.ReplaceAll(route, "/repos/{owner}/{repo}", ""), "GIT ")
 	route = strings.TrimPrefix(strings.Replace(route, " /", " ", 1), "GET ")
@@ -166,7 +165,7 @@ func shortRoute(route string) string {
 
 func joined(parts []string) string { return cmp.Or(strings.Join(parts, ", "), "none") }
 
-// compareWithDocs holds what was counted against the table of the documents.
+// compareWithDocs compares the counts with the table of the documents.
 func compareWithDocs(t *testing.T, counted []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "performance.md"))

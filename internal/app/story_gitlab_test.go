@@ -14,14 +14,14 @@ import (
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
-// TestRun_theStoryWithMergeRequests_gitlab plays the story on a GitLab below a
-// path, whose project lies in a subgroup: dev is pushed to, a person merges into
-// staging, and prod merges by itself once its pipeline is green and somebody
-// approved it. A run after that writes nothing.
+// TestRun_theStoryWithMergeRequests_gitlab plays the story on a GitLab below a path,
+// with a project in a subgroup: dev lands by push, a user merges into staging, and prod
+// merges automatically with a green pipeline and an approval. A run after that writes
+// nothing.
 func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
-	s := newStory(t, "github", reviewed) // for its registry, its clock and its words
+	s := newStory(t, "github", reviewed) // for its registry, its clock, and its config
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Root: "/gitlab", Free: true})
 	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
 	for _, environment := range []string{"dev", "staging", "prod"} {
@@ -40,14 +40,14 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	if one := project.Request(1); one.Source != stagingHead || one.Author != "promoter-bot" || one.State != "opened" {
 		t.Errorf("opened %+v", one)
 	}
-	project.Lag(2) // GitLab works on a push after it was answered
+	project.Lag(2) // GitLab processes a push after its response
 	s.release("web", "1.1.1")
 	wantActs(t, s.run(), engine.ActionPushed, engine.ActionRefreshed)
 	wantActs(t, s.run())
 	project.MergeRequest("ada", 1, "squash")
 	wantActs(t, s.run(), engine.ActionOpened)
 	head := project.Request(2).SHA
-	project.SetJob("promoter-bot", head, "e2e", "running", false) // our push began it
+	project.SetJob("promoter-bot", head, "e2e", "running", false) // our push started it
 	project.Approve("bob", 2)
 	s.run()
 	if one := project.Request(2); one.State != "opened" {
@@ -73,7 +73,7 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	}
 }
 
-// openGitLab opens a server's file about the project.
+// openGitLab opens a server file of the project.
 func openGitLab(s *story, lab *gitlabtest.Server) *connect.Connections {
 	s.t.Helper()
 	file := filepath.Join(s.dir, "gitlab.yaml")

@@ -19,7 +19,7 @@ type world struct {
 	registry *registrytest.Server
 }
 
-// newWorld writes the files; $R in them is the registry's host.
+// newWorld writes the files; $R in them is the host of the registry.
 func newWorld(t testing.TB, files map[string]string) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), registry: registrytest.New(t)}
@@ -49,8 +49,8 @@ func (w *world) push(reference, seed string) string {
 	return w.registry.Push(w.t, reference, seed)
 }
 
-// TestMain keeps the person's own logins out, and the internet. A process that is to
-// serve does that and nothing else.
+// TestMain isolates the tests from the logins of the user and from the internet. A
+// process that is to serve does only that.
 func TestMain(m *testing.M) {
 	if text := os.Getenv(servedVariable); text != "" {
 		if err := serveAsChild(text); err != nil {

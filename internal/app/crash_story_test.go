@@ -14,17 +14,17 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// drama is a random story of a mortal.
+// drama is a random story whose processes are killed.
 type drama struct {
 	*mortal
-	plot, fate *rand.Rand // what happens, and who dies when
-	acts       []string   // what happened, and how the world was after it
-	versions   int        // that were released
+	plot, fate *rand.Rand // what happens, and which process is killed when
+	acts       []string   // what happened, and the state after it
+	versions   int        // released so far
 
 	dice   sync.Mutex
-	kills  int // that are left
-	deaths int // of this act, that are left
-	life   int // signs of life until the next one
+	kills  int // that remain
+	deaths int // that remain in this act
+	life   int // requests and log lines until the next kill
 }
 
 func newDrama(t *testing.T, kind databasetest.Kind, seed uint64, kills int) *drama {
@@ -37,15 +37,15 @@ func newDrama(t *testing.T, kind databasetest.Kind, seed uint64, kills int) *dra
 	return d
 }
 
-// play plays acts until it is over.
+// play plays acts until the story is over.
 func (d *drama) play(over func() bool) {
 	d.t.Helper()
 	d.start(d.orders)
 	d.settle()
 	for !over() && !d.t.Failed() {
-		act, told := d.act()
+		act, webhooks := d.act()
 		d.threaten()
-		d.tell(told)
+		d.send(webhooks)
 		d.settle()
 		d.strike()
 		d.acts = append(d.acts, act+"\n"+d.state())
@@ -55,12 +55,12 @@ func (d *drama) play(over func() bool) {
 	d.calm()
 }
 
-// longestLife is how many signs of life a process gives at most until it is killed.
-// A look in which something is proposed gives about thirty.
+// longestLife is the maximum of requests and log lines of a process until it is killed.
+// A reconciliation that proposes something has about thirty.
 const longestLife = 40
 
-// threaten lets up to two processes die in this act: work that took three with it is
-// held back for a minute.
+// threaten kills up to two processes in this act: work that crashed three is delayed
+// for a minute.
 func (d *drama) threaten() {
 	d.dice.Lock()
 	defer d.dice.Unlock()
@@ -68,8 +68,8 @@ func (d *drama) threaten() {
 	d.life = 1 + d.fate.IntN(longestLife)
 }
 
-// live kills the process when its time has come: before a write to the forge is
-// carried out, or after it, so that the answer is lost.
+// live kills the process when its time has come: before a write to the forge is done,
+// or after it, so that the response is lost.
 func (d *drama) live(write string) (killed *process) {
 	d.dice.Lock()
 	defer d.dice.Unlock()
@@ -88,15 +88,15 @@ func (d *drama) live(write string) (killed *process) {
 	return killed
 }
 
-// over says that all who were to die did.
+// over reports whether all kills were done.
 func (d *drama) over() bool {
 	d.dice.Lock()
 	defer d.dice.Unlock()
 	return d.kills == 0
 }
 
-// strike kills those that lived too long for this act, at rest. Who was killed for a
-// late sign of life, just after it came to rest, is followed by another one too.
+// strike kills processes that outlived this act, when all work is done. A process that
+// was killed late, just after the work was done, has a successor too.
 func (d *drama) strike() {
 	d.t.Helper()
 	d.dice.Lock()
@@ -110,17 +110,17 @@ func (d *drama) strike() {
 	}
 }
 
-// tell posts webhooks side by side. Of those that nobody answered, some senders try
-// again until they are.
-func (d *drama) tell(told []delivery) {
+// send posts webhooks in parallel. Some senders retry those without an answer until
+// they are answered.
+func (d *drama) send(webhooks []delivery) {
 	d.t.Helper()
-	answered := make([]bool, len(told))
+	answered := make([]bool, len(webhooks))
 	var all sync.WaitGroup
-	for i, one := range told {
+	for i, one := range webhooks {
 		all.Go(func() { answered[i] = d.post(one) })
 	}
 	all.Wait()
-	for i, one := range told {
+	for i, one := range webhooks {
 		for again := d.chance(); again && !answered[i]; answered[i] = d.post(one) {
 			d.settle()
 		}
@@ -133,8 +133,8 @@ func (d *drama) chance() bool {
 	return d.fate.IntN(2) == 0
 }
 
-// act is one thing that happens, and what is told of it.
-func (d *drama) act() (name string, told []delivery) {
+// act is one thing that happens, and the webhooks about it.
+func (d *drama) act() (name string, webhooks []delivery) {
 	d.t.Helper()
 	open := slices.IndexFunc(d.repo.Pulls(), func(p githubtest.Pull) bool { return p.Open })
 	chosen := d.plot.IntN(4)
@@ -161,7 +161,7 @@ func (d *drama) act() (name string, told []delivery) {
 }
 
 // publish pushes a version of one component, or of both at once.
-func (d *drama) publish() (name string, told []delivery) {
+func (d *drama) publish() (name string, webhooks []delivery) {
 	d.t.Helper()
 	d.versions++
 	tag := fmt.Sprintf("1.%d.0", d.versions)
@@ -170,25 +170,26 @@ func (d *drama) publish() (name string, told []delivery) {
 		d.image(component, tag, component+" "+tag, workday())
 	}
 	for i := range 1 + d.plot.IntN(6) {
-		told = append(told, d.pushedImages(tag, fmt.Sprintf("%s-%d", tag, i/2), components...)) // each second one is a repetition
+		webhooks = append(webhooks, d.pushedImages(tag, fmt.Sprintf("%s-%d", tag, i/2), components...)) // every second one is a redelivery
 	}
-	return "the registry has " + tag + " of " + strings.Join(components, " and "), told
+	return "the registry has " + tag + " of " + strings.Join(components, " and "), webhooks
 }
 
-func (d *drama) events(names ...string) (told []delivery) {
+func (d *drama) events(names ...string) (webhooks []delivery) {
 	for _, name := range names {
-		told = append(told, d.happened(name))
+		webhooks = append(webhooks, d.happened(name))
 	}
-	return told
+	return webhooks
 }
 
-// What differs between two worlds in which the same happened.
+// The differences between two worlds in which the same happened.
 var (
 	commitIDs = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 	moments   = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
 )
 
-// state is the world: pull requests, commits, and the bytes of all branches.
+// state is the state of the world: pull requests, commits, and the bytes of all
+// branches.
 func (d *drama) state() string {
 	d.t.Helper()
 	var text strings.Builder
@@ -201,9 +202,9 @@ func (d *drama) state() string {
 			fmt.Fprintf(&text, "--- %s %s\n%s\n", branch, file, d.repo.Git.Run("show", branch+":"+file))
 		}
 	}
-	said := strings.NewReplacer(d.host, "REGISTRY", d.forge.Host(), "FORGE").Replace(text.String())
+	state := strings.NewReplacer(d.host, "REGISTRY", d.forge.Host(), "FORGE").Replace(text.String())
 	for _, version := range slices.Sorted(maps.Keys(d.digests)) {
-		said = strings.ReplaceAll(said, d.digests[version], "DIGEST-OF-"+version)
+		state = strings.ReplaceAll(state, d.digests[version], "DIGEST-OF-"+version)
 	}
-	return moments.ReplaceAllString(commitIDs.ReplaceAllString(said, "COMMIT"), "TIME")
+	return moments.ReplaceAllString(commitIDs.ReplaceAllString(state, "COMMIT"), "TIME")
 }

@@ -13,10 +13,10 @@ import (
 	"promoter/internal/registry/registrytest"
 )
 
-// What a snapshot is, and what people say about versions.
+// Snapshots, and user decisions about versions.
 
-// onBoth plays a case on GitHub with fresh clones, and on plain Git with a mirror
-// that is kept; everything lands by push.
+// onBoth plays a case on GitHub with fresh clones, and on plain Git with a cached
+// mirror; everything lands by push.
 func onBoth(t *testing.T, config string, play func(*story)) {
 	t.Helper()
 	t.Run("github", func(t *testing.T) {
@@ -35,7 +35,7 @@ func edge(more string) string {
 	return strings.Replace(pushed(), `web: {image: $R/acme/web, select: {semver: ">=1"}}`, "web: {image: $R/acme/web, select: {tag: edge"+more+"}}", 1)
 }
 
-// beginEdge lets all environments hold the present image of the tag.
+// beginEdge gives all environments the current image of the tag.
 func (s *story) beginEdge() {
 	s.t.Helper()
 	s.image("web", "edge", "edge 0", workday().AddDate(0, -2, 0))
@@ -44,7 +44,7 @@ func (s *story) beginEdge() {
 	}
 }
 
-// has checks that the file of an environment holds a digest.
+// has checks that the file of an environment contains a digest.
 func (s *story) has(environment, digest string) {
 	s.t.Helper()
 	if text := s.repo.Git.Run("show", "main:"+environment+"/shop.yaml"); !strings.Contains(text, digest) {
@@ -52,7 +52,7 @@ func (s *story) has(environment, digest string) {
 	}
 }
 
-func TestRun_aMovedTag_both(t *testing.T) {
+func TestRun_movedTagIsPromoted(t *testing.T) {
 	t.Parallel()
 	onBoth(t, edge(""), func(s *story) {
 		s.beginEdge()
@@ -64,7 +64,7 @@ func TestRun_aMovedTag_both(t *testing.T) {
 	})
 }
 
-func TestRun_aNewLabel_both(t *testing.T) {
+func TestRun_newLabelIsPromoted(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		old, created := s.digests["web:1.0.0"], workday().AddDate(0, -1, 0)
@@ -79,7 +79,7 @@ func TestRun_aNewLabel_both(t *testing.T) {
 	})
 }
 
-func TestRun_settleCollectsImages_both(t *testing.T) {
+func TestRun_settleCollectsImages(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed()+"applications:\n  \"*\": {settle: 2m}\n", func(s *story) {
 		s.release("web", "1.1.0")
@@ -102,7 +102,7 @@ func TestRun_settleCollectsImages_both(t *testing.T) {
 	})
 }
 
-func TestRun_snapshotAddsTheVersionsInTheFiles_both(t *testing.T) {
+func TestRun_snapshotAddsTheVersionsInTheFiles(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("worker", "1.1.0")
@@ -119,7 +119,7 @@ func TestRun_snapshotAddsTheVersionsInTheFiles_both(t *testing.T) {
 	})
 }
 
-func TestRun_rejectedVersionsStayAwayInAnySnapshot_github(t *testing.T) {
+func TestRun_rejectedVersionsAreExcludedFromAnySnapshot_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
@@ -138,7 +138,7 @@ func TestRun_rejectedVersionsStayAwayInAnySnapshot_github(t *testing.T) {
 	})
 }
 
-func TestRun_rejectEverywhere_both(t *testing.T) {
+func TestRun_rejectEverywhere(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
@@ -153,7 +153,7 @@ func TestRun_rejectEverywhere_both(t *testing.T) {
 	})
 }
 
-func TestRun_rollbackHoldsUntilResume_both(t *testing.T) {
+func TestRun_rollbackHoldsUntilResume(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		for _, tag := range []string{"1.1.0", "1.2.0"} {
@@ -195,7 +195,7 @@ func TestRun_removedEnvironmentClosesItsPullRequest_github(t *testing.T) {
 	})
 }
 
-func TestRun_imageGoneBeforeProdWaits_both(t *testing.T) {
+func TestRun_imageGoneBeforeProdWaits(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		digest := s.release("web", "1.1.0")
@@ -212,7 +212,7 @@ func TestRun_imageGoneBeforeProdWaits_both(t *testing.T) {
 	})
 }
 
-// remove takes an image out of the registry.
+// remove deletes an image from the registry.
 func (s *story) remove(component, digest string) {
 	s.t.Helper()
 	for _, reference := range []string{digest, s.tagOf(component, digest)} {
@@ -237,7 +237,7 @@ func (s *story) tagOf(component, digest string) string {
 	return ""
 }
 
-func TestRun_movedTagOfTheParentWaits_both(t *testing.T) {
+func TestRun_movedTagOfTheParentWaits(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		for _, environment := range []string{"dev", "staging", "prod"} {
@@ -252,7 +252,7 @@ func TestRun_movedTagOfTheParentWaits_both(t *testing.T) {
 	})
 }
 
-func TestRun_forwardAndBackIsNeverSplit_both(t *testing.T) {
+func TestRun_forwardAndBackIsNeverSplit(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("worker", "1.1.0")
@@ -265,11 +265,11 @@ func TestRun_forwardAndBackIsNeverSplit_both(t *testing.T) {
 	})
 }
 
-func TestRun_minAgeCountsFromFirstSeen_both(t *testing.T) {
+func TestRun_minAgeCountsFromFirstSeen(t *testing.T) {
 	t.Parallel()
 	onBoth(t, edge(", minAge: 1h"), func(s *story) {
 		s.beginEdge()
-		moved := s.image("web", "edge", "edge 1", workday().AddDate(0, -1, 0)) // what its publisher says proves nothing
+		moved := s.image("web", "edge", "edge 1", workday().AddDate(0, -1, 0)) // the label of its publisher proves nothing
 		s.because(s.run(), "dev", "1h")
 		s.wait(50 * time.Minute)
 		s.run()
@@ -281,7 +281,7 @@ func TestRun_minAgeCountsFromFirstSeen_both(t *testing.T) {
 	})
 }
 
-func TestRun_movingTagThatMovedBackWaits_both(t *testing.T) {
+func TestRun_movingTagThatMovedBackWaits(t *testing.T) {
 	t.Parallel()
 	onBoth(t, edge(""), func(s *story) {
 		s.beginEdge()

@@ -11,17 +11,17 @@ import (
 	"promoter/internal/database/databasetest"
 )
 
-// ledger reads the database of a process that serves, beside it.
+// ledger reads the database of a running service from outside.
 type ledger struct {
 	options        database.Options
 	driver, source string
-	kept           *sql.DB // of PostgreSQL; to SQLite whoever has the file open is a part of it
+	kept           *sql.DB // of PostgreSQL; an open SQLite file would take part in its locks
 }
 
-// newLedger makes an empty database. SQLite's is the one of the data folder.
+// newLedger creates an empty database. That of SQLite is in the data folder.
 func newLedger(t testing.TB, kind databasetest.Kind, data string) *ledger {
 	t.Helper()
-	l := &ledger{options: kind.New(t), driver: "pgx"} // skips where there is no PostgreSQL
+	l := &ledger{options: kind.New(t), driver: "pgx"} // skips without PostgreSQL
 	l.source = l.options.URL.Reveal()
 	if l.options.Path == "" {
 		l.kept = l.open(t)
@@ -54,7 +54,7 @@ func (l *ledger) each(t testing.TB, query string, row func(scan func(...any) err
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
-	defer rows.Close() //nolint:errcheck // Err says it
+	defer rows.Close() //nolint:errcheck // Err returns its error
 	for rows.Next() {
 		if err := row(rows.Scan); err != nil {
 			t.Fatalf("%s: %v", query, err)
@@ -87,18 +87,18 @@ func (l *ledger) work(t testing.TB) (all []entry) {
 	return all
 }
 
-// rests says that nobody works on it or has to.
+// rests reports whether no process works on it or has to.
 func (e entry) rests() bool {
 	return e.owner == "" && e.failedAt == 0 && (e.triggered == e.done || e.triggeredAt == 0 && time.Until(e.next) > 0)
 }
 
-// again says that a look comes again by itself before long: a part of it failed.
+// again reports whether it is retried soon because of a partial failure.
 func (e entry) again() bool {
 	return e.kind == "repository" && e.triggered > e.done && time.Until(e.next) < 5*time.Minute
 }
 
-// endLeases lets the leases of a dead process end, as time would. SQLite needs none: its
-// next process frees them.
+// endLeases lets the leases of a dead process expire, as time would. SQLite does not
+// need it: its next process releases them.
 func (l *ledger) endLeases(t testing.TB) {
 	t.Helper()
 	if l.kept == nil {
@@ -109,7 +109,7 @@ func (l *ledger) endLeases(t testing.TB) {
 	}
 }
 
-// deliveries are the ids of those that are kept, each RECEIVER/ID.
+// deliveries are the IDs of the stored deliveries, RECEIVER/ID.
 func (l *ledger) deliveries(t testing.TB) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}

@@ -20,7 +20,7 @@ func failures(report engine.Report) error {
 	return errors.Join(all...)
 }
 
-// written is all references, and how often anything was written.
+// written is all references, and the number of writes.
 func (s *story) written() string {
 	requests := s.forge.Traffic.Requests()
 	text := s.repo.Git.Run("for-each-ref", "--format=%(refname) %(objectname)")
@@ -32,7 +32,7 @@ func (s *story) written() string {
 	return text
 }
 
-// holds checks which tags an environment's file holds on main, "1.1.0 1.0.0".
+// holds checks which tags the file of an environment contains on main, "1.1.0 1.0.0".
 func (s *story) holds(environment, want string) {
 	s.t.Helper()
 	s.holdsOn("main", environment, want)
@@ -72,7 +72,7 @@ func (s *story) pulls(want ...string) {
 	}
 }
 
-// decisionIn returns what was decided about the application in an environment.
+// decisionIn returns the decision about the application in an environment.
 func decisionIn(report engine.Report, environment string) (found promotion.Decision) {
 	for _, d := range report.Decisions {
 		if d.Environment == environment && d.Application == "shop" {

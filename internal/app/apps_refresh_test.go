@@ -11,9 +11,9 @@ import (
 
 const newToken = "POST /app/installations/{id}/access_tokens"
 
-// One process works in many rounds. The token of an installation serves them as long
-// as it lives and may do the same; what was suspended is worked on again.
-func TestRun_installationsFromRoundToRound(t *testing.T) {
+// One process refreshes many times. The token of an installation is used as long as it
+// is valid and has the same permissions; a suspended installation is used again later.
+func TestRun_installationsOutliveRefreshes(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/gitops", webIn("push"))
@@ -22,7 +22,7 @@ func TestRun_installationsFromRoundToRound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	round := func(what string, wantTokens int, wantFailed bool) {
+	refresh := func(what string, wantTokens int, wantFailed bool) {
 		t.Helper()
 		o.github.Traffic.ResetRequests()
 		results, err := app.Run(t.Context(), server, app.RunOptions{CacheDir: filepath.Join(o.dir, "cache")})
@@ -40,34 +40,34 @@ func TestRun_installationsFromRoundToRound(t *testing.T) {
 			t.Errorf("%s: asked for %d tokens, want %d", what, n, wantTokens)
 		}
 	}
-	round("the first round", 1, false)
-	round("the second one", 0, false)
+	refresh("the first refresh", 1, false)
+	refresh("the second one", 0, false)
 	o.pass(55 * time.Minute)
-	round("near the end of the token", 1, false)
+	refresh("near the end of the token", 1, false)
 	more := needed()
 	more["deployments"] = "read"
 	o.app.Ask(more)
 	acme.Permit(more)
-	round("with another permission", 1, false)
+	refresh("with another permission", 1, false)
 	acme.RevokeTokens()
-	round("after the token was revoked", 1, false)
+	refresh("after the token was revoked", 1, false)
 	acme.Suspend()
-	round("suspended", 0, true)
+	refresh("suspended", 0, true)
 	acme.Resume()
-	round("not suspended any more", 1, false)
+	refresh("not suspended any more", 1, false)
 	acme.Suspend()
 	acme.Resume()
-	round("suspended in between", 0, false)
+	refresh("suspended in between", 0, false)
 	o.github.Traffic.Watch(func(route string) {
 		if route == "GET /installation/repositories" {
 			acme.RevokeTokens()
 		}
 	})
-	round("whose new token is refused", 1, true)
+	refresh("whose new token is refused", 1, true)
 	o.github.Traffic.Watch(nil)
-	round("after that", 1, false)
+	refresh("after that", 1, false)
 	less := maps.Clone(needed())
 	delete(less, "checks")
 	acme.Permit(less)
-	round("without a permission", 0, true)
+	refresh("without a permission", 0, true)
 }

@@ -12,18 +12,18 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// busy counts the work that is under way or due.
+// busy counts the work that is running or due.
 const busy = "select count(*) from work where owner <> '' or triggered > done and not_before <= "
 
-// rests waits until nobody works and nothing is due, as the clock says, and returns how
-// many looks nobody waited for until then. The line of a look is not the end of its run,
-// and what was new for a look has another one come.
-func (w *served) rests() (looks int) {
+// rests waits until no work is running or due, and returns how many reconciliations the
+// test did not wait for until then. The log line of a reconciliation is not the end of
+// its run, and new subscriptions lead to another one.
+func (w *served) rests() (reconciliations int) {
 	w.t.Helper()
 	return w.restsBy(w.clock.Now)
 }
 
-func (w *served) restsBy(now func() time.Time) (looks int) {
+func (w *served) restsBy(now func() time.Time) (reconciliations int) {
 	w.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -34,10 +34,10 @@ func (w *served) restsBy(now func() time.Time) (looks int) {
 			w.t.Fatal("the service does not come to rest")
 		}
 	}
-	return w.looks()
+	return w.reconciliations()
 }
 
-// busy reads the database of the service, beside it.
+// busy reads the database of the service from outside.
 func (w *served) busy(now time.Time) (n int) {
 	w.t.Helper()
 	if w.db != nil {
@@ -54,7 +54,7 @@ func (w *served) busy(now time.Time) (n int) {
 	return n
 }
 
-// busyIn reads a database that the test holds too.
+// busyIn reads a database that the test opened.
 func busyIn(t testing.TB, db *database.DB) (n int) {
 	t.Helper()
 	if err := db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
@@ -65,15 +65,15 @@ func busyIn(t testing.TB, db *database.DB) (n int) {
 	return n
 }
 
-// wait lets time pass once the service rests: a run that is under way would lose its
-// lease, and begin again.
+// wait lets time pass when the service is idle: a run in progress would lose its lease,
+// and start again.
 func (w *served) wait(d time.Duration) {
 	w.t.Helper()
 	w.rests()
 	w.story.wait(d)
 }
 
-// pass is wait for the clock of the orchard.
+// pass is wait with the clock of the orchard.
 func (w *servedOrchard) pass(d time.Duration) {
 	w.served.t.Helper()
 	w.restsBy(w.now)

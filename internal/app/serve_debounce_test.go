@@ -17,8 +17,8 @@ import (
 // registryHook is a receiver of the notifications of a registry.
 const registryHook = `  registry: {kind: distribution, secret: "env:HOOK", header: X-Registry}`
 
-// notified is what a registry posts of a push: one event for each digest, the last
-// one with the tag.
+// notified is what a registry posts for a push: one event for each digest, the last one
+// with the tag.
 func (s *story) notified(component, tag string, digests ...string) string {
 	var events []string
 	for i, digest := range digests {
@@ -33,10 +33,10 @@ func (s *story) notified(component, tag string, digests ...string) string {
 	return `{"events": [` + strings.Join(events, ",") + `]}`
 }
 
-// A hundred webhooks of one image, of several senders, again, out of order, and one
-// event for each platform: after the quiet time there is one look, which reads the
-// registry once. What came twice is stored once.
-func TestServe_aHundred(t *testing.T) {
+// A hundred webhooks about one image, from several senders, repeated, out of order, and
+// one event for each platform: after the debounce there is one reconciliation, which
+// reads the registry once. A redelivery is stored once.
+func TestServe_mergesManyWebhooks(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: time.Hour, poll: "30d", receivers: registryHook})
@@ -58,8 +58,8 @@ func TestServe_aHundred(t *testing.T) {
 			t.Fatalf("webhook %d: %d", i, status)
 		}
 	}
-	if looks := w.looks(); looks != 0 || s.registry.RequestsFor("acme/web") != 0 {
-		t.Errorf("%d looks and %d questions in the quiet time", looks, s.registry.RequestsFor("acme/web"))
+	if n := w.reconciliations(); n != 0 || s.registry.RequestsFor("acme/web") != 0 {
+		t.Errorf("%d reconciliations and %d requests during the debounce", n, s.registry.RequestsFor("acme/web"))
 	}
 	w.wait(61 * time.Minute)
 	w.until("opened")
@@ -70,13 +70,13 @@ func TestServe_aHundred(t *testing.T) {
 		t.Errorf("the tags were read %d times", n)
 	}
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.2.0"}`))
-	if looks := w.rests(); looks != 0 {
-		t.Errorf("%d looks, of which one of the hundred was left", looks)
+	if n := w.rests(); n != 0 {
+		t.Errorf("%d reconciliations more than one", n)
 	}
 	s.wait(61 * time.Minute)
 	w.until("reconciled")
-	if looks := w.rests(); looks != 0 {
-		t.Errorf("%d looks more", looks)
+	if n := w.rests(); n != 0 {
+		t.Errorf("%d reconciliations more", n)
 	}
 	if err := w.stop(); err != nil {
 		t.Error(err)
@@ -88,8 +88,8 @@ func TestServe_aHundred(t *testing.T) {
 	s.calm()
 }
 
-// looks counts the looks in the log that nobody waited for.
-func (w *served) looks() (n int) {
+// reconciliations counts the reconciliations that the test did not wait for.
+func (w *served) reconciliations() (n int) {
 	for {
 		select {
 		case line := <-w.lines:
@@ -102,7 +102,7 @@ func (w *served) looks() (n int) {
 	}
 }
 
-// listed is how often the tags of a repository were asked for.
+// listed is how often the tags of a repository were requested.
 func (w *world) listed(repository string) (n int) {
 	for _, asked := range w.registry.Requests() {
 		if asked == "GET /v2/"+repository+"/tags/list" {
@@ -112,8 +112,8 @@ func (w *world) listed(repository string) (n int) {
 	return n
 }
 
-// kept counts what came of each receiver and event, from the database that the
-// service left. No delivery is there twice.
+// kept counts the deliveries by receiver and event, in the database of the service that
+// stopped. No delivery is stored twice.
 func (w *served) kept() map[string]int {
 	w.t.Helper()
 	db, err := database.Open(w.t.Context(), database.Options{Path: filepath.Join(w.dir, "data", "promoter.db"), Now: w.clock.Now})
@@ -135,9 +135,9 @@ func (w *served) kept() map[string]int {
 	return times
 }
 
-// A webhook names what the registry does not have: there is a look, and nothing is
-// proposed.
-func TestServe_notThere(t *testing.T) {
+// A webhook about a tag that the registry does not have: there is a reconciliation, and
+// nothing is proposed.
+func TestServe_unknownTag(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)
@@ -165,8 +165,8 @@ func TestServe_notThere(t *testing.T) {
 	s.calm()
 }
 
-// All webhooks are lost: polling comes to the same end, one interval later.
-func TestServe_allLost(t *testing.T) {
+// All webhooks are lost: polling has the same result, one interval later.
+func TestServe_webhooksLost(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})

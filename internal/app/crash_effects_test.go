@@ -10,16 +10,17 @@ import (
 	"promoter/internal/database"
 )
 
-// point is one durable effect of the service, by what its transaction does.
+// point is one durable effect of the service, identified by the statements of its
+// transaction.
 type point struct {
 	name     string
 	text     string // of a statement
 	argument string // of the same one
-	claims   string // set: only where that kind of work is there to be claimed
+	claims   string // set: only if work of that kind can be claimed
 }
 
-// The durable effects of the service. Those of a lane, in Git and at a forge, have a
-// test of their own in internal/engine.
+// The durable effects of the service. Those of a reconciliation, in Git and at a forge,
+// have a test of their own in internal/engine.
 var points = []point{
 	{name: "leases of the process before are freed", text: "where owner <> ''"},
 	{name: "the poll of the start is triggered", text: "insert into work", argument: `"kind":"poll"`},
@@ -41,7 +42,7 @@ var points = []point{
 	{name: "work is forgotten", text: "delete from work"},
 }
 
-// reached says whether a transaction is that of the point.
+// reached reports whether a transaction is that of the point.
 func (p point) reached(done []database.Statement) bool {
 	for _, statement := range done {
 		if !strings.Contains(statement.Text, p.text) {
@@ -56,7 +57,7 @@ func (p point) reached(done []database.Statement) bool {
 	return false
 }
 
-// around ends the process at its point, before the commit or after it.
+// around ends the process at its point, before or after the commit.
 func (o orders) around(done []database.Statement, commit func() error) error {
 	here := points[slices.IndexFunc(points, func(p point) bool { return p.name == o.Point })]
 	if !here.reached(done) {
@@ -72,7 +73,8 @@ func (o orders) around(done []database.Statement, commit func() error) error {
 	return err
 }
 
-// has says whether there is such work of a kind. A claim that finds none is no effect.
+// has reports whether there is such work of a kind. A claim that finds none has no
+// effect.
 func (o orders) has(kind, such string) bool {
 	if kind == "" {
 		return true
@@ -83,13 +85,13 @@ func (o orders) has(kind, such string) bool {
 	}
 	defer db.Close() //nolint:errcheck // it was only read
 	found := 0
-	if err := db.QueryRow("select count(*) from work where kind = '" + kind + "' and " + such).Scan(&found); err != nil { //nolint:noctx // nothing ends it
+	if err := db.QueryRow("select count(*) from work where kind = '" + kind + "' and " + such).Scan(&found); err != nil { //nolint:noctx // nothing cancels it
 		panic(err)
 	}
 	return found > 0
 }
 
-// die ends the process as a crash does.
+// die ends the process like a crash.
 func die() {
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {

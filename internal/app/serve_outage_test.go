@@ -22,10 +22,10 @@ import (
 	"promoter/internal/store"
 )
 
-// serveOn serves a story on a database that the test holds too.
+// serveOn serves a story on a database that the test opened too.
 func serveOn(t *testing.T, s *story, db *database.DB) *served {
 	t.Helper()
-	w, opened := troubled(t, s)
+	w, opened := openService(t, s)
 	w.db = db
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -46,10 +46,10 @@ func serveOn(t *testing.T, s *story, db *database.DB) *served {
 	return w
 }
 
-// troubled opens the service of a story.
-func troubled(t *testing.T, s *story) (*served, *connect.Server) {
+// openService opens the service of a story.
+func openService(t *testing.T, s *story) (*served, *connect.Server) {
 	t.Helper()
-	s.write("troubled.yaml", fmt.Sprintf(`version: 1
+	s.write("service.yaml", fmt.Sprintf(`version: 1
 data: %q
 poll: 1h
 forges:
@@ -65,14 +65,14 @@ networks: [127.0.0.0/8]
 		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
 		return value, ok
 	}
-	opened, err := connect.OpenService(connect.Options{WritePace: -1, Config: filepath.Join(s.dir, "troubled.yaml"), Env: env, Now: s.clock.Now})
+	opened, err := connect.OpenService(connect.Options{WritePace: -1, Config: filepath.Join(s.dir, "service.yaml"), Env: env, Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &served{story: s, lines: make(chan string, 1000)}, opened
 }
 
-// health asks how the service is.
+// health requests a health page.
 func (w *served) health(path string) int {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+path, nil)
@@ -87,7 +87,7 @@ func (w *served) health(path string) int {
 	return response.StatusCode
 }
 
-// keeps holds that each delivery that was accepted is in the database.
+// keeps checks that each accepted delivery is in the database.
 func (w *served) keeps(db *database.DB, accepted int) {
 	w.t.Helper()
 	kept, err := store.New(db).Deliveries(w.t.Context(), accepted+100)
@@ -96,14 +96,14 @@ func (w *served) keeps(db *database.DB, accepted int) {
 	}
 }
 
-// A PostgreSQL server that goes away and comes back: meanwhile nothing is accepted and
-// the service is not ready, nothing that was accepted is lost, and it goes on by itself.
-func TestServe_theServerIsGone(t *testing.T) {
+// A PostgreSQL server goes down and comes back: meanwhile nothing is accepted and the
+// service is not ready, nothing that was accepted is lost, and it continues by itself.
+func TestServe_databaseServerIsDown(t *testing.T) {
 	t.Parallel()
 	wire, o := databasetest.NewWire(t)
 	db := databasetest.Open(t, o)
 	s := newStory(t, "github", reviewed)
-	s.clock.set(time.Now()) // which is the server's
+	s.clock.set(time.Now()) // the time of the server
 	w := serveOn(t, s, db)
 	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.9"}`)); status != http.StatusAccepted {
 		t.Fatalf("before: %d", status)
@@ -139,9 +139,9 @@ func TestServe_theServerIsGone(t *testing.T) {
 	}
 }
 
-// A disk that is full: nothing is accepted that is not kept, and when there is room
-// everything goes on without a restart.
-func TestServe_theDiskIsFull(t *testing.T) {
+// A full disk: nothing is accepted that is not stored, and when there is space again
+// the service continues without a restart.
+func TestServe_diskIsFull(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	db := databasetest.Open(t, database.Options{Path: filepath.Join(s.dir, "data", "promoter.db"), Now: s.clock.Now})
@@ -169,7 +169,7 @@ func TestServe_theDiskIsFull(t *testing.T) {
 	w.until("opened")
 	w.until("reconciled")
 	w.keeps(db, accepted+1)
-	if got := w.told(server.HistoryQuery{Environment: "staging"}); len(got) != 1 {
+	if got := w.events(server.HistoryQuery{Environment: "staging"}); len(got) != 1 {
 		t.Errorf("the history: %v", got)
 	}
 	if err := w.stop(); err != nil {
@@ -177,7 +177,7 @@ func TestServe_theDiskIsFull(t *testing.T) {
 	}
 }
 
-// pages bounds the database as a full disk would.
+// pages limits the database like a full disk.
 func pages(t *testing.T, db *database.DB, most int) {
 	t.Helper()
 	if err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
@@ -187,12 +187,12 @@ func pages(t *testing.T, db *database.DB, most int) {
 	}
 }
 
-// A database file that was overwritten: the service does not start, says what to do, and
-// leaves the file as it is.
-func TestServe_theFileIsDamaged(t *testing.T) {
+// A damaged database file: the service does not start, explains what to do, and does
+// not change the file.
+func TestServe_databaseFileIsDamaged(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
-	w, opened := troubled(t, s)
+	w, opened := openService(t, s)
 	file := filepath.Join(s.dir, "data", "promoter.db")
 	garbage := bytes.Repeat([]byte("promoter"), 5000)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

@@ -16,7 +16,7 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// Races, lost answers, limits and sudden ends.
+// Races, lost responses, rate limits, and sudden ends.
 
 const mergeRoute = "PUT /repos/{owner}/{repo}/pulls/{number}/merge"
 
@@ -39,7 +39,7 @@ func TestRun_headMovedBeforeTheMergeIsRefused_github(t *testing.T) {
 	})
 }
 
-func TestRun_mergeWhoseAnswerIsLostIsASuccess_github(t *testing.T) {
+func TestRun_mergeWithALostResponseSucceeds_github(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []string{"GIT receive-pack", "POST /repos/{owner}/{repo}/pulls", "POST /repos/{owner}/{repo}/statuses", mergeRoute} {
 		t.Run(strings.ReplaceAll(lost, "/", "-"), func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestRun_mergeWhoseAnswerIsLostIsASuccess_github(t *testing.T) {
 	}
 }
 
-func TestRun_forgeFailuresStopNoOtherForge_github(t *testing.T) {
+func TestRun_forgeFailuresAreIsolated_github(t *testing.T) {
 	t.Parallel()
 	for _, secondary := range []bool{false, true} {
 		t.Run(fmt.Sprintf("secondary=%t", secondary), func(t *testing.T) {
@@ -93,8 +93,8 @@ func TestRun_forgeFailuresStopNoOtherForge_github(t *testing.T) {
 	}
 }
 
-// A forge that is down or limited stops no other.
-func TestRun_twoForges(t *testing.T) {
+// A forge that is down or limits its rate does not affect another.
+func TestRun_isolatesForges(t *testing.T) {
 	t.Parallel()
 	s, other := newStory(t, "github", chain), newStory(t, "github", chain)
 	s.release("web", "1.1.0")
@@ -133,7 +133,7 @@ func count(requests map[string]int) (n int) {
 	return n
 }
 
-// Killed at every write, one after the other.
+// The run is killed at every write, one after the other.
 func TestRun_killedAtEveryWrite_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) { s.killed("dev", 1) })
@@ -150,8 +150,9 @@ func TestRun_killedAtEveryWrite_plain(t *testing.T) {
 	once(t, "git", freshClones, pushed(), func(s *story) { s.killed("prod", 0) })
 }
 
-// killed releases version after version and ends the run at its n-th write. A run
-// later the last environment has the version, and so many pull requests are open.
+// killed releases one version after the other, and ends the run at its n-th write.
+// After the next run, the last environment has the version, and the given number of
+// pull requests is open.
 func (s *story) killed(last string, open int) {
 	writes := int64(1)
 	for n := int64(0); n < writes; n++ {
@@ -224,7 +225,7 @@ func TestRun_twoConcurrentRuns_plain(t *testing.T) {
 	})
 }
 
-// The base moves between the look and the push.
+// The base moves between the observation and the push.
 func TestRun_lostRace_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, pushed(), func(s *story) {

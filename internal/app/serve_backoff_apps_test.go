@@ -13,8 +13,8 @@ import (
 	"promoter/internal/server"
 )
 
-// The status tells of which installation GitHub asked for a pause, and of no other.
-func TestServe_pauseOfAnInstallation(t *testing.T) {
+// The status shows the installation that GitHub limits, and no other.
+func TestServe_backoffOfAnInstallation(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
 	o.repository("acme/gitops", webIn("pr"))
