@@ -43,6 +43,15 @@ func printError(w io.Writer, err error) {
 	}
 }
 
+// problemLines has one line for each problem.
+func problemLines(problems config.Problems) string {
+	var b strings.Builder
+	for _, p := range problems {
+		b.WriteString(visible(p.String()) + "\n")
+	}
+	return b.String()
+}
+
 // printAs prints data as JSON or as text, for the verbs without another format.
 func printAs(w io.Writer, output string, data any, text func() string) error {
 	switch output {

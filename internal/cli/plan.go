@@ -151,6 +151,24 @@ func (f *planFlags) readVersions(ctx context.Context, in io.Reader) (image.Expli
 	return explicitVersions, err
 }
 
+// render returns the renderer of the output format.
+func (f *planFlags) render(system System) (renderer, error) {
+	paint, err := newPainter(f.color, system)
+	if err != nil {
+		return nil, err
+	}
+	switch f.output {
+	case "text":
+		return textRenderer{paint}, nil
+	case "diff":
+		return diffRenderer{paint: paint, visible: system.OutTerminal}, nil
+	case "json":
+		return jsonRenderer{}, nil
+	default:
+		return nil, fault.New(fault.Invalid, "--output %s: want text, json or diff", f.output)
+	}
+}
+
 // printPreviewErrors prints what could not be planned.
 func printPreviewErrors(w io.Writer, preview *checkout.Preview) {
 	for _, e := range preview.Errors {

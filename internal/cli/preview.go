@@ -20,38 +20,20 @@ type renderer interface {
 	render(w io.Writer, preview *checkout.Preview) error
 }
 
-// render returns the renderer of the output format.
-func (f *planFlags) render(system System) (renderer, error) {
-	paint, err := newPainter(f.color, system)
-	if err != nil {
-		return nil, err
-	}
-	switch f.output {
-	case "text":
-		return textRenderer{paint}, nil
-	case "diff":
-		return diffRenderer{paint: paint, visible: system.OutTerminal}, nil
-	case "json":
-		return jsonRenderer{}, nil
-	default:
-		return nil, fault.New(fault.Invalid, "--output %s: want text, json or diff", f.output)
-	}
-}
-
 // textRenderer prints each target with its state and reason, the diff, and the conditions
 // and gates.
 type textRenderer struct{ paint painter }
 
 func (r textRenderer) render(w io.Writer, preview *checkout.Preview) error {
 	for i := range preview.Targets {
-		if err := write(w, r.place(&preview.Targets[i])); err != nil {
+		if err := write(w, r.target(&preview.Targets[i])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r textRenderer) place(target *checkout.TargetPreview) string {
+func (r textRenderer) target(target *checkout.TargetPreview) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.paint(colorBold, visible(previewName(target))),
 		r.paint.paint(stateColor(target.State), string(target.State)), visible(target.Reason.String()))
@@ -67,7 +49,7 @@ func (r textRenderer) place(target *checkout.TargetPreview) string {
 	for _, gate := range target.Gates {
 		fmt.Fprintf(&b, "  gate %s\n", r.condition(gate))
 	}
-	b.WriteString(diffRenderer{paint: r.paint, visible: true}.place(target))
+	b.WriteString(diffRenderer{paint: r.paint, visible: true}.target(target))
 	return b.String()
 }
 
@@ -110,14 +92,14 @@ func (r diffRenderer) render(w io.Writer, preview *checkout.Preview) error {
 		if !target.Changed() {
 			continue
 		}
-		if err := write(w, r.place(target)); err != nil {
+		if err := write(w, r.target(target)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r diffRenderer) place(target *checkout.TargetPreview) string {
+func (r diffRenderer) target(target *checkout.TargetPreview) string {
 	var b strings.Builder
 	for _, file := range target.Files {
 		text := diff.Diff(diffName("a/"+file.Path), file.Before, diffName("b/"+file.Path), file.After)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -253,4 +254,52 @@ func targetName(target promotion.Target) string {
 		return target.Environment
 	}
 	return target.Environment + "/" + target.Application
+}
+
+// printFailures prints one line for each part that failed.
+func printFailures(w io.Writer, results []app.Result) {
+	for i := range results {
+		result := &results[i]
+		name := result.Repository
+		if moved, ok := result.Moved(); ok {
+			printMessage(w, "%s: it is called %s now: use that name", name, moved)
+		}
+		if result.Err != nil {
+			printMessage(w, "%s: %s", name, oneLine(result.Err))
+		}
+		if result.Report.Unusable != "" && (result.Onboarding == nil || result.Failed()) {
+			printMessage(w, "%s: %s", name, result.Report.Unusable)
+		}
+		for _, partial := range result.Report.Errors {
+			printMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
+		}
+		for _, decision := range result.Report.Decisions {
+			if decision.State == promotion.Refused {
+				printMessage(w, "%s: %s: left as it is: %s", name, targetName(decision.Target), decision.Reason)
+			}
+		}
+		for _, effect := range result.Report.Effects {
+			if effect.Err != nil {
+				printMessage(w, "%s: %s: %s", name, effectName(effect), oneLine(effect.Err))
+			}
+		}
+	}
+}
+
+// effectName names what an effect is about.
+func effectName(effect engine.Effect) string {
+	if len(effect.Decisions) == 1 && !effect.Group {
+		return targetName(effect.Decisions[0].Target)
+	}
+	return effect.Environment.Name
+}
+
+// exitOfRun returns the exit code: 1 if any part of a repository failed.
+func exitOfRun(results []app.Result) error {
+	for i := range results {
+		if results[i].Failed() {
+			return exit(exitFailed)
+		}
+	}
+	return nil
 }

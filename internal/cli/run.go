@@ -9,7 +9,6 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/engine"
-	"promoter/internal/promotion"
 )
 
 func newRun(system System) *cobra.Command {
@@ -74,16 +73,6 @@ func runRun(command *cobra.Command, flags *targetFlags, color string, dryRun boo
 	return exitOfRun(results)
 }
 
-// exitOfRun returns the exit code: 1 if any part of a repository failed.
-func exitOfRun(results []app.Result) error {
-	for i := range results {
-		if results[i].Failed() {
-			return exit(exitFailed)
-		}
-	}
-	return nil
-}
-
 // printRunSummary summarizes a run.
 func printRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 	actions := map[engine.Action]int{}
@@ -118,42 +107,4 @@ func printRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 		text = strings.TrimPrefix(fmt.Sprintf("%s; %d failed", text, failed), "; ")
 	}
 	printMessage(w, "%s: %s", count(len(results), "repository", "repositories"), text)
-}
-
-// printFailures prints one line for each part that failed.
-func printFailures(w io.Writer, results []app.Result) {
-	for i := range results {
-		result := &results[i]
-		name := result.Repository
-		if moved, ok := result.Moved(); ok {
-			printMessage(w, "%s: it is called %s now: use that name", name, moved)
-		}
-		if result.Err != nil {
-			printMessage(w, "%s: %s", name, oneLine(result.Err))
-		}
-		if result.Report.Unusable != "" && (result.Onboarding == nil || result.Failed()) {
-			printMessage(w, "%s: %s", name, result.Report.Unusable)
-		}
-		for _, partial := range result.Report.Errors {
-			printMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
-		}
-		for _, decision := range result.Report.Decisions {
-			if decision.State == promotion.Refused {
-				printMessage(w, "%s: %s: left as it is: %s", name, targetName(decision.Target), decision.Reason)
-			}
-		}
-		for _, effect := range result.Report.Effects {
-			if effect.Err != nil {
-				printMessage(w, "%s: %s: %s", name, effectName(effect), oneLine(effect.Err))
-			}
-		}
-	}
-}
-
-// effectName names what an effect is about.
-func effectName(effect engine.Effect) string {
-	if len(effect.Decisions) == 1 && !effect.Group {
-		return targetName(effect.Decisions[0].Target)
-	}
-	return effect.Environment.Name
 }

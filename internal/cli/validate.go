@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,14 +67,6 @@ func printProblems(system System, problems config.Problems, output string) error
 		return exit(exitFailed)
 	}
 	return nil
-}
-
-func problemLines(problems config.Problems) string {
-	var b strings.Builder
-	for _, p := range problems {
-		b.WriteString(visible(p.String()) + "\n")
-	}
-	return b.String()
 }
 
 // printValidation summarizes the problems.

@@ -11,14 +11,10 @@
 package decision
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"promoter/internal/config"
-	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
@@ -50,32 +46,6 @@ type Result struct {
 	Unchanged  bool               // it was in effect before, so nothing was written
 }
 
-// Record writes a decision to the state branch of the one repository that the
-// connections name. The cache directory keeps its mirror; empty: nothing is kept.
-func Record(ctx context.Context, c *connect.Connections, d Decision, cacheDir string) (result Result, err error) {
-	if err := d.validate(); err != nil {
-		return Result{}, err
-	}
-	server := c.Server
-	if len(server.Discover) > 0 {
-		return Result{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo", d.Verb)
-	}
-	if len(server.Targets) > 1 {
-		return Result{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo; there are %s", d.Verb, fault.List(server.Repositories()))
-	}
-	session, err := c.Open(ctx, cacheDir)
-	if err != nil {
-		return Result{}, err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	r := session.Repositories[0]
-	err = workspace.Use(ctx, session, r, workspace.Options{}, func(w *workspace.Workspace) error {
-		result, err = record(ctx, d, server, r, w)
-		return err
-	})
-	return result, err
-}
-
 // validate checks what can be checked without the repository.
 func (d Decision) validate() error {
 	switch {
@@ -100,49 +70,6 @@ type repository struct {
 	defaultBranch string
 }
 
-func record(ctx context.Context, d Decision, server *connect.Server, r *connect.Repository, w *workspace.Workspace) (Result, error) {
-	info := r.SCM.Info()
-	if info.Archived {
-		return Result{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
-	}
-	loaded, branch, err := w.Config(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	opened := repository{workspace: w, config: loaded, defaultBranch: branch}
-	targets, err := findTargets(ctx, d, opened)
-	if err != nil {
-		return Result{}, err
-	}
-	result := Result{Repository: r.Name, By: user(d.As, info.Self, server.Env), Targets: targets, Subject: subject(d, targets)}
-	changes, images, err := changesOf(ctx, d, opened, targets, state.Act{By: result.By, At: server.Now().UTC(), Reason: d.Reason})
-	if err != nil {
-		return Result{}, err
-	}
-	result.Images = images
-	written, err := w.Reconciler.RecordDecision(ctx, result.Subject, changes...)
-	result.Unchanged = !written
-	return result, err
-}
-
-// user returns who decides: the account of the credential if the forge reports it, else
-// what the user claims. It proves nothing: every user who may push the branch may write
-// any name into it.
-func user(claimed string, self identity.User, env func(string) (string, bool)) identity.User {
-	if claimed != "" {
-		return identity.User{Host: self.Host, Login: claimed}
-	}
-	if self.Login != "" {
-		return self
-	}
-	for _, variable := range []string{"USER", "USERNAME"} {
-		if name, set := env(variable); set && name != "" {
-			return identity.User{Login: name}
-		}
-	}
-	return identity.User{Login: "unknown"}
-}
-
 // subject returns the subject of the commit on the state branch.
 func subject(d Decision, targets []promotion.Target) string {
 	label := d.Verb.Title()
@@ -157,44 +84,4 @@ func subject(d Decision, targets []promotion.Target) string {
 	default:
 		return state.Subject(label, state.Target{Environment: d.Environment, Application: state.All}, d.Reason)
 	}
-}
-
-// changesOf returns the change of the state of each target, and for a rejection or a
-// rollback the images by component.
-func changesOf(ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act) (changes []state.Change, images map[string]string, err error) {
-	if images, err = readImages(ctx, d, r); err != nil {
-		return nil, nil, err
-	}
-	for _, target := range targets {
-		at := state.Target(target)
-		var change state.Change
-		switch d.Verb {
-		case verb.Hold:
-			change = state.Hold(at, act)
-		case verb.Resume:
-			change = state.Resume(at, act)
-		case verb.Promote:
-			change = state.AddRequest(at, state.Request{Act: act, With: d.With})
-		case verb.Reject:
-			change = state.Reject(at, state.Rejection{Act: act, Images: images})
-		case verb.Freeze:
-			change = state.Freeze(at.Environment, act, d.Until)
-		case verb.Thaw:
-			change = state.Thaw(at.Environment)
-		case verb.Rollback:
-			previous, err := r.workspace.Reconciler.PreviousSnapshot(ctx, target)
-			if fault.KindOf(err) == fault.NotFound {
-				err = fmt.Errorf("%w: name the versions with 'promoter promote --with', and hold the target", err)
-			}
-			if err != nil {
-				return nil, nil, err
-			}
-			images = imagesOf(previous)
-			change = state.Rollback(at, state.RolledBack{Act: act, Images: images})
-		default:
-			return nil, nil, fault.New(fault.Invalid, "%q is not a decision", d.Verb)
-		}
-		changes = append(changes, change)
-	}
-	return changes, images, nil
 }

@@ -21,7 +21,8 @@ import (
 type offer struct {
 	workspace  *workspace.Workspace
 	reconciler *engine.Reconciler // of workspace
-	batch      *Batch
+	reserve    func() bool        // reports whether one more pull request may be opened
+	maxSize    int64              // bytes over which a file is not parsed
 	refs       engine.Refs
 	base       string // the default branch
 	commit     string // of the default branch
@@ -29,13 +30,13 @@ type offer struct {
 }
 
 // newOffer lists the branches. It is nil for an empty repository.
-func newOffer(ctx context.Context, w *workspace.Workspace, b *Batch) (*offer, error) {
+func newOffer(ctx context.Context, w *workspace.Workspace, maxSize int64, reserve func() bool) (*offer, error) {
 	refs, err := w.Reconciler.Remote.Refs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	o := &offer{
-		workspace: w, reconciler: &w.Reconciler, batch: b,
+		workspace: w, reconciler: &w.Reconciler, reserve: reserve, maxSize: maxSize,
 		refs: refs, base: cmp.Or(refs.Default, w.Reconciler.Repository.Info().DefaultBranch),
 	}
 	o.commit, o.head = refs.Branches[o.base], refs.Branches[pullrequest.OnboardingBranch]
@@ -162,8 +163,8 @@ func (o *offer) decide(ctx context.Context, pulls pullRequests, suggestion *sugg
 	case pulls.ours != nil && !current:
 		result.State = ToRefresh
 	case pulls.ours != nil:
-	case !o.batch.reserve():
-		result.State, result.Reason = Waiting, fmt.Sprintf("%d are opened at a time", maxOpened)
+	case !o.reserve():
+		result.State, result.Reason = Waiting, "the maximum of pull requests was opened"
 	default:
 		result.State = ToOpen
 	}

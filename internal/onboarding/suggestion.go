@@ -30,7 +30,7 @@ func (o *offer) suggestConfig(ctx context.Context) (*suggest.Suggestion, error) 
 		}
 	}
 	found := suggest.Found{ForPullRequest: true}
-	found.References, found.Files, err = scan.All(ctx, files, o.batch.maxFileSize)
+	found.References, found.Files, err = scan.All(ctx, files, o.maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("scan the files of %s: %w", o.base, err)
 	}
