@@ -38,6 +38,59 @@ func TestPathsInDocumentsExist(t *testing.T) {
 	}
 }
 
+// TestCommandsAndNamesInDocumentsExist looks up the code spans that are commands, and
+// those that are names of Go or of config keys, as far as they are in camel case.
+func TestCommandsAndNamesInDocumentsExist(t *testing.T) {
+	t.Parallel()
+	files := checkout(t)
+	tree, err := load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := goNames(t, files)
+	command := regexp.MustCompile(`^(?:go|make|promoter) `)
+	camelCase := regexp.MustCompile(`^(?:[a-z]+\.)?([A-Za-z]*[a-z][A-Z][A-Za-z]*)(?:\[T\]|\(.*\))?$`)
+	count := 0
+	for _, page := range guided(t, files) {
+		for _, one := range tree.documents[page].spans {
+			if why := tree.objectToCommand(one.text); why != "" && command.MatchString(one.text) {
+				t.Errorf("%s:%d: %s: %s", page, one.line, one.text, why)
+			}
+			found := camelCase.FindStringSubmatch(one.text)
+			if found == nil {
+				continue
+			}
+			if count++; !names[found[1]] {
+				t.Errorf("%s:%d: the code has no %s", page, one.line, one.text)
+			}
+		}
+	}
+	if count < 30 {
+		t.Errorf("only %d names found", count)
+	}
+}
+
+// goNames returns the words of the Go files below internal, and of the JSON Schemas.
+func goNames(t *testing.T, files fs.FS) map[string]bool {
+	t.Helper()
+	names, word := map[string]bool{}, regexp.MustCompile(`[A-Za-z]+`)
+	for _, root := range []string{"internal", "config"} {
+		err := fs.WalkDir(files, root, func(name string, _ fs.DirEntry, err error) error {
+			if extension := path.Ext(name); err != nil || extension != ".go" && extension != ".json" {
+				return err
+			}
+			for _, found := range word.FindAllString(read(t, files, name), -1) {
+				names[found] = true
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return names
+}
+
 // inTree matches code spans that are paths of the tree.
 var inTree = regexp.MustCompile(`^(?:internal|cmd|config|docs|charts|testdata|hack)/[^ ]*$`)
 
