@@ -130,7 +130,7 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*checkout.Ch
 	return opened, preview, err
 }
 
-// readVersions reads the versions of --with. Cancelling the context ends the wait for a
+// readVersions reads the versions of --with. Canceling the context ends the wait for a
 // list.
 func (f *planFlags) readVersions(ctx context.Context, in io.Reader) (image.ExplicitVersions, error) {
 	var list io.Reader

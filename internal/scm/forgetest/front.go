@@ -35,7 +35,7 @@ type Front struct {
 	mu       sync.Mutex
 	counts   map[string]int // by route
 	watcher  func(route string)
-	troubles []trouble
+	failures []injectedFailure
 	limit    limit
 }
 

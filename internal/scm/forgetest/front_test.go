@@ -98,7 +98,7 @@ func TestFront_Serve(t *testing.T) {
 	}
 }
 
-func TestFront_trouble(t *testing.T) {
+func TestFront_injectedFailures(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.front.Fail("GET ", forgetest.Answer(http.StatusTeapot, nil)) // remains for another route

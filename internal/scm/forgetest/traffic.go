@@ -20,7 +20,7 @@ func (t Traffic) Watch(see func(route string)) { t.front.Act(func() { t.front.wa
 
 // Lose executes the next request whose "METHOD /route" contains the text and breaks
 // the connection instead of replying.
-func (t Traffic) Lose(route string) { t.front.trouble(trouble{route: route, lose: true}) }
+func (t Traffic) Lose(route string) { t.front.inject(injectedFailure{route: route, lose: true}) }
 
 // Lift ends the rate limit.
 func (t Traffic) Lift() { t.front.Act(func() { t.front.limit = limit{} }) }
@@ -50,15 +50,15 @@ func (t Traffic) ResetRequests() { t.front.Act(func() { clear(t.front.counts) })
 // AnyWrite stands for the route of every request to the API that is not a GET.
 const AnyWrite = "WRITE"
 
-// trouble is a failure injected into one matching request.
-type trouble struct {
+// injectedFailure is a failure injected into one matching request.
+type injectedFailure struct {
 	route string
 	lose  bool // execute it and break the connection
 	reply *Reply
 }
 
 // hits reports whether the failure applies to a route.
-func (one trouble) hits(route string) bool {
+func (one injectedFailure) hits(route string) bool {
 	writes := !strings.HasPrefix(route, "G") // GET, GIT
 	return one.route == AnyWrite && writes || strings.Contains(route, one.route)
 }
@@ -71,7 +71,7 @@ type limit struct {
 
 // Fail sends this reply to the next request whose "METHOD /route" contains the text,
 // without executing it. Git receives only its status.
-func (f *Front) Fail(route string, reply *Reply) { f.trouble(trouble{route: route, reply: reply}) }
+func (f *Front) Fail(route string, reply *Reply) { f.inject(injectedFailure{route: route, reply: reply}) }
 
 // Limit sends this reply to all requests to the API until the time.
 func (f *Front) Limit(until time.Time, reply func(now time.Time) *Reply) {
@@ -90,7 +90,7 @@ func (f *Front) limited() *Reply {
 	return f.limit.reply(now)
 }
 
-func (f *Front) trouble(one trouble) { f.Act(func() { f.troubles = append(f.troubles, one) }) }
+func (f *Front) inject(one injectedFailure) { f.Act(func() { f.failures = append(f.failures, one) }) }
 
 // happen reports a request to the watcher.
 func (f *Front) happen(route string) {
@@ -103,13 +103,13 @@ func (f *Front) happen(route string) {
 }
 
 // meet counts a request, and removes and returns the first failure injected for it.
-func (f *Front) meet(route string) trouble {
+func (f *Front) meet(route string) injectedFailure {
 	f.counts[route]++
-	i := slices.IndexFunc(f.troubles, func(one trouble) bool { return one.hits(route) })
+	i := slices.IndexFunc(f.failures, func(one injectedFailure) bool { return one.hits(route) })
 	if i < 0 {
-		return trouble{}
+		return injectedFailure{}
 	}
-	met := f.troubles[i]
-	f.troubles = slices.Delete(f.troubles, i, i+1)
+	met := f.failures[i]
+	f.failures = slices.Delete(f.failures, i, i+1)
 	return met
 }

@@ -32,7 +32,7 @@ func newJudge(file string) (*Judge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("GitHub's description: %w", err)
 	}
-	mend(description.Paths.Value("/app/installations"))
+	correctAccount(description.Paths.Value("/app/installations"))
 	paths := openapi3.NewPaths()
 	for path, item := range description.Paths.Map() {
 		for ending, greedy := range slashes {
@@ -50,10 +50,10 @@ func newJudge(file string) (*Judge, error) {
 	return &Judge{router: router}, nil
 }
 
-// mend corrects the description: the account of a listed installation is a user or an
+// correctAccount corrects the description: the account of a listed installation is a user or an
 // enterprise. The description requires both at once, unlike for a single
 // installation.
-func mend(installations *openapi3.PathItem) {
+func correctAccount(installations *openapi3.PathItem) {
 	list := installations.Get.Responses.Status(http.StatusOK).Value.Content["application/json"].Schema.Value
 	account := list.Items.Value.Properties["account"].Value
 	account.AnyOf, account.AllOf = account.AllOf, nil
