@@ -24,22 +24,22 @@ func BenchmarkBurst(b *testing.B) {
 			w := newWorld(b)
 			s := service{folder: b.TempDir(), database: kind.New(b), world: w, receivers: receivers}
 			for n := range burstOver {
-				s.repositories = append(s.repositories, w.follower(fmt.Sprint("lane-", n), "acme/web"))
+				s.repositories = append(s.repositories, w.follower(fmt.Sprint("repository-", n), "acme/web"))
 			}
 			ours := s.serve(b)
 			for range burstOver {
 				ours.until("reconciled")
 			}
 			to := newSender(b, ours, w.Host+"/acme/web", "burst")
-			looks := 0.0
+			reconciliations := 0.0
 			for b.Loop() {
 				before := ours.metric("promoter_reconciliations_total")
 				w.Release("acme/web")
 				to.pace(burst/burstFor.Seconds(), burstFor)
 				ours.rests()
-				looks += ours.metric("promoter_reconciliations_total") - before
+				reconciliations += ours.metric("promoter_reconciliations_total") - before
 			}
-			b.ReportMetric(looks/burstOver/float64(b.N), "reconciliations/repository")
+			b.ReportMetric(reconciliations/burstOver/float64(b.N), "reconciliations/repository")
 			b.ReportMetric(0, "ns/op")
 			ours.stop()
 		})

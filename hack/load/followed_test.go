@@ -22,22 +22,22 @@ func BenchmarkFollowed(b *testing.B) {
 			w := newWorld(b)
 			s := service{folder: b.TempDir(), database: kind.New(b), world: w, repositories: w.many(), receivers: receivers, poll: "2m"}
 			first := s.serve(b)
-			looked(first)
+			reconciled(first)
 			mirrors := first.peak()
 			first.stop()
 			ours := s.serve(b)
 			begun := ours.begun
-			started := looked(ours).at.Sub(begun)
+			started := reconciled(ours).at.Sub(begun)
 			w.Asked()
 			for b.Loop() {
-				looked(ours)
+				reconciled(ours)
 				asked := w.Asked()
 				b.ReportMetric(float64(asked["HEAD manifests"]), "HEADs")
 				delete(asked, "HEAD manifests")
 				b.ReportMetric(float64(sum(asked)), "others")
 			}
-			hint := newSender(b, ours, w.Host+"/team-7/image-3", "hint")
-			b.ReportMetric(hint.pace(100, floodFor).at(0.5), "ms-hint")
+			followed := newSender(b, ours, w.Host+"/team-7/image-3", "followed")
+			b.ReportMetric(followed.pace(100, floodFor).at(0.5), "ms-webhook")
 			b.ReportMetric(started.Seconds(), "s-start")
 			b.ReportMetric(mirrors, "MiB-mirrors")
 			b.ReportMetric(ours.peak(), "MiB")
@@ -66,8 +66,8 @@ func (w *world) many() (names []string) {
 	return names
 }
 
-// looked waits until every repository was reconciled, and returns the last line.
-func looked(p *process) (last line) {
+// reconciled waits until every repository was reconciled, and returns the last line.
+func reconciled(p *process) (last line) {
 	p.b.Helper()
 	seen := map[string]bool{}
 	for len(seen) < manyRepositories {
