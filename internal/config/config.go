@@ -21,9 +21,13 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/strictyaml"
 )
+
+// FileName is the name of the config file, in the root of a GitOps repository.
+const FileName = ".promoter.yaml"
 
 // MaxSize is the largest file that is read, in bytes.
 const MaxSize = strictyaml.MaxSize
@@ -43,6 +47,15 @@ const (
 	SeverityError   = strictyaml.SeverityError
 	SeverityWarning = strictyaml.SeverityWarning
 )
+
+// Error reports that a config file cannot be used. It is of kind fault.Invalid.
+type Error struct{ Problems Problems }
+
+// Error returns one line per problem.
+func (e *Error) Error() string { return e.Problems.String() }
+
+// Unwrap makes the error one of kind fault.Invalid.
+func (e *Error) Unwrap() error { return fault.Wrap(fault.Invalid, e.Problems.Err()) }
 
 // Config is a loaded .promoter.yaml. It does not change after Load, and it is safe for
 // concurrent use. Lists are in the order of the file.
