@@ -232,6 +232,29 @@ func TestConditionGuideNamesTheKeys(t *testing.T) {
 	}
 }
 
+// TestForgeGuideNamesTheKinds compares the kinds in the second column of the table with
+// those that the server file accepts.
+func TestForgeGuideNamesTheKinds(t *testing.T) {
+	t.Parallel()
+	files := checkout(t)
+	var kinds []string
+	for _, one := range parse(read(t, files, "docs/contributing/forge.md")).rows {
+		if one.heading == "Existing forges" {
+			kinds = append(kinds, strings.Split(one.cells[1], "`")[1])
+		}
+	}
+	slices.Sort(kinds)
+	accepted := definitions(t, files, "config/promoter-server.schema.json")["forge"]["kind"].(map[string]any)["enum"].([]any)
+	var want []string
+	for _, kind := range accepted {
+		want = append(want, kind.(string))
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("kinds (-schema +page):\n%s", diff)
+	}
+}
+
 // TestConfigGuideNamesTheFileOfEachSection makes sure that the raw type of each section
 // is in the file that the guide names.
 func TestConfigGuideNamesTheFileOfEachSection(t *testing.T) {
