@@ -16,7 +16,7 @@ func TestRun_checksGateTheMerge_github(t *testing.T) {
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", `land: automerge, gates: {checks: ["ci*"]}}`), func(s *story) {
 		head := s.waitingForCheck()
 		for i := range 120 {
-			s.repo.SetStatus("ci", head, fmt.Sprintf("other/%d", i), "success")
+			s.repo.Settings.SetStatus("ci", head, fmt.Sprintf("other/%d", i), "success")
 		}
 		blocked := func(why string) {
 			s.t.Helper()
@@ -28,16 +28,16 @@ func TestRun_checksGateTheMerge_github(t *testing.T) {
 			}
 		}
 		blocked("absent")
-		s.repo.SetStatus("ada", head, promotion.StatusContext, "success")
+		s.repo.Settings.SetStatus("ada", head, promotion.StatusContext, "success")
 		blocked("our own name")
 		for _, state := range []string{"in_progress", "failure"} {
 			s.repo.SetCheckRun("ci", head, "ci/build", state)
 			blocked(state)
 		}
 		s.repo.SetCheckRun("ci", head, "ci/build", "success")
-		s.repo.SetStatus("ci", head, "ci/status", "pending")
+		s.repo.Settings.SetStatus("ci", head, "ci/status", "pending")
 		blocked("pending beside success")
-		s.repo.SetStatus("ci", head, "ci/status", "success")
+		s.repo.Settings.SetStatus("ci", head, "ci/status", "success")
 		s.repo.SetCheckRun("ci", head, "ci/lint", "neutral")
 		s.repo.SetCheckRun("ci", head, "ci/docs", "skipped")
 		s.run()
@@ -54,7 +54,7 @@ func TestRun_newHeadNeedsNewChecks_github(t *testing.T) {
 			onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: "+land+", gates: {checks: [ci, e2e]}}"), func(s *story) {
 				s.release("web", "1.1.0")
 				s.run()
-				s.repo.SetCheckRun("ci", s.repo.Pull(1).HeadCommit, "ci", "success")
+				s.repo.SetCheckRun("ci", s.repo.Pulls.Get(1).HeadCommit, "ci", "success")
 				s.run()
 				s.calm()
 				s.release("web", "1.2.0")
@@ -71,7 +71,7 @@ func TestRun_onlyIndependentApprovalsCount_github(t *testing.T) {
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {approvals: {count: 2, from: [\"team:acme/sre\", ada, bob, dave, \"helper[bot]\"]}}}"), func(s *story) {
 		s.forge.SetTeam("acme/sre", "carol")
 		for _, who := range []string{"carol", "dave", "helper[bot]"} {
-			s.repo.Permit(who, "write")
+			s.repo.Settings.Permit(who, "write")
 		}
 		s.waitingForCheck()
 		blocked := func(why string) {
@@ -83,20 +83,20 @@ func TestRun_onlyIndependentApprovalsCount_github(t *testing.T) {
 			}
 		}
 		for _, who := range []string{"promoter-bot", "helper[bot]", "stranger", "ada", "ada"} {
-			s.repo.Review(who, 2, "APPROVED")
+			s.repo.Pulls.Approve(who, 2)
 			blocked(who)
 		}
-		s.repo.Review("bob", 2, "APPROVED")
-		s.repo.DismissReviews("bob", 2)
+		s.repo.Pulls.Approve("bob", 2)
+		s.repo.Pulls.Dismiss("bob", 2)
 		blocked("dismissed")
 		s.edit("ada", "main", "prod/shop.yaml", "kind: Deployment", "kind: Deployment # other")
 		s.run() // a new head: the reviewer of the previous one has not seen it
-		s.repo.Review("carol", 2, "APPROVED")
+		s.repo.Pulls.Approve("carol", 2)
 		blocked("before the last push")
-		s.repo.Review("dave", 2, "CHANGES_REQUESTED")
-		s.repo.Review("ada", 2, "APPROVED")
+		s.repo.Pulls.Review("dave", 2, "changes requested")
+		s.repo.Pulls.Approve("ada", 2)
 		blocked("somebody asks for changes")
-		s.repo.Review("dave", 2, "APPROVED")
+		s.repo.Pulls.Approve("dave", 2)
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 	})
@@ -108,15 +108,15 @@ func TestRun_requesterDoesNotApprove_github(t *testing.T) {
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1, from: [ada, bob]}}}"), func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		s.repo.MergePull("ada", 1, "merge")
+		s.repo.Pulls.Merge("ada", 1, "merge")
 		s.run()
 		s.pulls(stagingHead + " merged")
 		s.decide(decision.Decision{Verb: verb.Promote, Environment: "prod", Application: "shop", As: "ada"})
 		s.run()
-		s.repo.Review("ada", 2, "APPROVED")
+		s.repo.Pulls.Approve("ada", 2)
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
-		s.repo.Review("bob", 2, "APPROVED")
+		s.repo.Pulls.Approve("bob", 2)
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 	})

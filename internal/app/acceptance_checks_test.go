@@ -58,7 +58,7 @@ func (s *story) holdsOn(branch, environment, want string) {
 func (s *story) pulls(want ...string) {
 	s.t.Helper()
 	var got []string
-	for _, pull := range s.repo.Pulls() {
+	for _, pull := range s.repo.Pulls.All() {
 		state := "open"
 		if pull.Merged {
 			state = "merged"

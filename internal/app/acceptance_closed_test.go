@@ -14,7 +14,7 @@ func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		s.repo.ClosePull("ada", 1)
+		s.repo.Pulls.Close("ada", 1)
 		s.because(s.run(), "staging", "rejected", "ada", "#1")
 		s.calm()
 		s.wait(time.Minute)
@@ -22,7 +22,7 @@ func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
 		s.run()
 		s.pulls(stagingHead+" closed", stagingHead+" open")
 		s.wait(time.Minute)
-		s.repo.ClosePull("ada", 2)
+		s.repo.Pulls.Close("ada", 2)
 		s.run()
 		s.calm()
 		s.release("web", "1.2.0")
@@ -54,7 +54,7 @@ func TestRun_closedWithDeletedBranchRejects_github(t *testing.T) {
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		s.repo.ClosePull("ada", 1)
+		s.repo.Pulls.Close("ada", 1)
 		s.wait(5 * time.Second)
 		s.repo.Git.DeleteBranch("ada", stagingHead)
 		s.because(s.run(), "staging", "rejected", "ada", "#1")

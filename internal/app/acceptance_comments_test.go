@@ -35,7 +35,7 @@ func (s *story) permitted(permissions string) {
 // says comments on a pull request.
 func (s *story) says(who string, number int, text string) int64 {
 	s.wait(time.Second)
-	return s.repo.Comment(who, number, text)
+	return s.repo.Pulls.Comment(who, number, text)
 }
 
 // reacted checks the reactions of promoter to a comment.
@@ -45,7 +45,7 @@ func (s *story) reacted(id int64, want ...string) {
 	for _, one := range want {
 		by = append(by, one+" promoter-bot")
 	}
-	if got := s.repo.Reactions(id); !slices.Equal(got, by) {
+	if got := s.repo.Pulls.Reactions(id); !slices.Equal(got, by) {
 		s.t.Errorf("the reactions are %v, want %v", got, by)
 	}
 }
@@ -54,7 +54,7 @@ func (s *story) reacted(id int64, want ...string) {
 func (s *story) replied(number int, parts ...string) {
 	s.t.Helper()
 	var found []string
-	for _, c := range s.repo.Pull(number).Comments {
+	for _, c := range s.repo.Pulls.Get(number).Comments {
 		if c.Author == "promoter-bot" && strings.Contains(c.Body, "promoter: answer") {
 			found = append(found, c.Body)
 		}
@@ -82,7 +82,7 @@ func TestRun_comments_github(t *testing.T) {
 		held := s.says("bob", 1, "Wait.\n\n/promoter hold the cart is empty")
 		forged, edited := s.says("mallory", 1, "/promoter resume"), s.says("ada", 1, "/promoter resume")
 		s.wait(time.Second)
-		s.repo.Reword(edited, "/promoter resume all")
+		s.repo.Pulls.Reword(edited, "/promoter resume all")
 		s.because(s.run(), "staging", "waiting: ", "on hold", "bob", "the cart is empty")
 		s.reacted(held, "+1")
 		s.reacted(forged, "-1")
@@ -94,7 +94,7 @@ func TestRun_comments_github(t *testing.T) {
 		s.run()
 		s.reacted(resumed, "+1")
 
-		s.repo.MergePull("ada", 1, "squash")
+		s.repo.Pulls.Merge("ada", 1, "squash")
 		s.because(s.run(), "prod", "waiting: ", "propose is manual")
 		refused := s.says("bob", 1, "/promoter promote prod")
 		s.run()
@@ -106,15 +106,15 @@ func TestRun_comments_github(t *testing.T) {
 		s.reacted(asked, "+1")
 		s.replied(1, "`shop` in `prod` is *proposed*", "| `approvals` | waiting |")
 		s.pulls(stagingHead+" merged", prodHead+" open")
-		s.repo.Review("ada", 2, "APPROVED") // the approval of the requesting user does not count
-		s.repo.SetStatus("ci", s.repo.Pull(2).HeadCommit, "e2e", "success")
+		s.repo.Pulls.Approve("ada", 2) // the approval of the requesting user does not count
+		s.repo.Settings.SetStatus("ci", s.repo.Pulls.Get(2).HeadCommit, "e2e", "success")
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
 		explained := s.says("bob", 2, "/promoter explain")
 		s.run()
 		s.reacted(explained, "+1")
 		s.replied(2, "`check e2e` | passed", "`approvals` | waiting")
-		s.repo.Review("bob", 2, "APPROVED")
+		s.repo.Pulls.Approve("bob", 2)
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 	})
@@ -127,7 +127,7 @@ func TestRun_commentsOnForksAreIgnored_github(t *testing.T) {
 	onceOnGitHub(t, reviewed, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		number := s.repo.ForkPull("mallory", stagingHead, "main", "Mine")
+		number := s.repo.Pulls.Fork("mallory", stagingHead, "main", "Mine")
 		held, asked := s.says("ada", number, "/promoter hold"), s.says("ada", number, "/promoter explain")
 		s.run()
 		s.reacted(held, "-1")
@@ -143,11 +143,11 @@ func TestRun_archivedRepositoryIsIgnored_github(t *testing.T) {
 		s.release("web", "1.1.0")
 		s.run()
 		held := s.says("ada", 1, "/promoter hold")
-		s.repo.SetArchived(true)
+		s.repo.Settings.SetArchived(true)
 		if result := s.pass(); !strings.Contains(result.Report.Unusable, "archived") {
 			s.t.Errorf("%+v", result)
 		}
-		s.repo.SetArchived(false)
+		s.repo.Settings.SetArchived(false)
 		s.reacted(held)
 		s.because(s.run(), "staging", "on hold")
 		s.reacted(held, "+1")
@@ -242,16 +242,16 @@ func TestRun_comments_gitea(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
 	s := newGiteaStory(t, strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual\n    newer: queue", 1))
-	s.repo.Permit("promoter-bot", "admin") // only then Gitea shows the permissions of others
+	s.repo.Settings.Permit("promoter-bot", "admin") // only then Gitea shows the permissions of others
 	s.release("web", "1.1.0")
 	s.run()
-	s.repo.MergePull("ada", 1, "squash")
+	s.repo.Pulls.Merge("ada", 1, "squash")
 	s.because(s.run(), "prod", "propose is manual")
 	s.wait(time.Second)
-	refused, asked := s.repo.Comment("mallory", 1, "/promoter promote prod"), s.repo.Comment("ada", 1, "/promoter promote prod")
+	refused, asked := s.repo.Pulls.Comment("mallory", 1, "/promoter promote prod"), s.repo.Pulls.Comment("ada", 1, "/promoter promote prod")
 	s.because(s.run(), "prod", "proposed: ")
 	for id, want := range map[int64]string{refused: "-1 promoter-bot", asked: "+1 promoter-bot"} {
-		if got := s.repo.Reactions(id); !slices.Equal(got, []string{want}) {
+		if got := s.repo.Pulls.Reactions(id); !slices.Equal(got, []string{want}) {
 			t.Errorf("the reactions are %v, want %s", got, want)
 		}
 	}

@@ -25,7 +25,7 @@ func TestRun_headMovedBeforeTheMergeIsRefused_github(t *testing.T) {
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		s.repo.MergePull("ada", 1, "merge")
+		s.repo.Pulls.Merge("ada", 1, "merge")
 		var mine string
 		s.before(mergeRoute, func() {
 			mine = s.repo.Git.Commit("ada", prodHead, "Slip", map[string]string{"evil": "x\n"})
@@ -50,7 +50,7 @@ func TestRun_mergeWithALostResponseSucceeds_github(t *testing.T) {
 				for range 3 {
 					s.pass()
 				}
-				s.repo.MergePull("ada", 1, "merge")
+				s.repo.Pulls.Merge("ada", 1, "merge")
 				for range 3 {
 					s.pass()
 				}
@@ -185,7 +185,7 @@ func (s *story) killed(last string, open int) {
 }
 
 func (s *story) openPulls() (n int) {
-	for _, pull := range s.repo.Pulls() {
+	for _, pull := range s.repo.Pulls.All() {
 		if pull.Open {
 			n++
 		}
@@ -204,7 +204,7 @@ func TestRun_twoConcurrentRuns_github(t *testing.T) {
 		s.holds("dev", "1.1.0 1.0.0")
 		s.pulls(stagingHead + " open")
 		s.before(mergeRoute, func() { other.run() })
-		s.repo.MergePull("ada", 1, "merge")
+		s.repo.Pulls.Merge("ada", 1, "merge")
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 		s.pulls(stagingHead+" merged", prodHead+" merged")

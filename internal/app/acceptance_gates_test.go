@@ -100,7 +100,7 @@ func TestRun_taggedConditionMayFailAgain_github(t *testing.T) {
 	onGitHub(t, strings.ReplaceAll(gatedProd, "after: [staging]", "after: {staging: {tagged: good}}"), func(s *story) {
 		digest := s.release("web", "1.1.0")
 		s.run()
-		s.repo.MergePull("ada", 1, "merge")
+		s.repo.Pulls.Merge("ada", 1, "merge")
 		s.because(s.run(), "prod", "good")
 		s.image("web", "good", "web 1.1.0", s.made("web:1.1.0"))
 		s.image("worker", "good", "worker 1.0.0", s.made("worker:1.0.0"))
@@ -110,13 +110,13 @@ func TestRun_taggedConditionMayFailAgain_github(t *testing.T) {
 		s.run()
 		s.pulls(stagingHead+" merged", prodHead+" open")
 		s.image("web", "good", "something else", workday())
-		s.repo.SetCheckRun("ci", s.repo.Pull(2).HeadCommit, "ci", "success")
+		s.repo.SetCheckRun("ci", s.repo.Pulls.Get(2).HeadCommit, "ci", "success")
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
 		s.image("web", "good", "web 1.1.0", s.made("web:1.1.0"))
 		s.run()
 		s.run()
-		if pulls := s.repo.Pulls(); pulls[len(pulls)-1].Open {
+		if pulls := s.repo.Pulls.All(); pulls[len(pulls)-1].Open {
 			s.repo.SetCheckRun("ci", pulls[len(pulls)-1].HeadCommit, "ci", "success")
 			s.run()
 		}
@@ -163,7 +163,7 @@ func TestRun_merged_github(t *testing.T) {
 				n := 0
 				s.movedOn(func() {
 					n++
-					s.repo.MergePull("ada", n, method)
+					s.repo.Pulls.Merge("ada", n, method)
 				})
 				s.holds("prod", "1.1.0 1.0.0")
 			})

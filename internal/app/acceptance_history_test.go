@@ -91,7 +91,7 @@ func TestRun_revertRejectsItsVersions_github(t *testing.T) {
 		s.release("web", "1.1.0")
 		s.run()
 		s.wait(time.Minute)
-		s.repo.MergePull("ada", 1, "squash")
+		s.repo.Pulls.Merge("ada", 1, "squash")
 		s.wait(time.Minute)
 		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
 		s.because(s.run(), "staging", "reverted", "was reverted")

@@ -20,7 +20,7 @@ func TestRun_promotesFromDevToProd_github(t *testing.T) {
 		s.holds("dev", "1.1.0 1.0.0")
 		s.pulls(stagingHead + " open")
 		s.calm()
-		s.repo.MergePull("ada", 1, "merge")
+		s.repo.Pulls.Merge("ada", 1, "merge")
 		s.run()
 		s.holds("staging", "1.1.0 1.0.0")
 		s.holds("prod", "1.1.0 1.0.0")
@@ -36,10 +36,10 @@ func TestRun_newerVersionRefreshesThePullRequest_github(t *testing.T) {
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		before := s.repo.Pull(1)
+		before := s.repo.Pulls.Get(1)
 		s.release("web", "1.2.0")
 		s.run()
-		after := s.repo.Pull(1)
+		after := s.repo.Pulls.Get(1)
 		s.pulls(stagingHead + " open")
 		if before.HeadCommit == after.HeadCommit || before.Title == after.Title || before.Body == after.Body || !strings.Contains(after.Title, "1.2.0") {
 			s.t.Errorf("it was not refreshed: %q, %q", before.Title, after.Title)
@@ -53,16 +53,16 @@ func TestRun_movedBaseRebuildsOnlyWhenItTouchesTheFiles_github(t *testing.T) {
 	onGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		head := s.repo.Pull(1).HeadCommit
+		head := s.repo.Pulls.Get(1).HeadCommit
 		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "hello\n"})
 		s.repo.Git.Commit("ada", "main", "Elsewhere again", map[string]string{"README": "hello, world\n"})
 		s.calm()
-		if s.repo.Pull(1).HeadCommit != head {
+		if s.repo.Pulls.Get(1).HeadCommit != head {
 			s.t.Error("it was pushed for a base that moved in other files")
 		}
 		s.edit("ada", "main", "staging/shop.yaml", "kind: Deployment", "kind: Deployment # ours")
 		s.run()
-		if text := s.repo.Git.Run("show", stagingHead+":staging/shop.yaml"); s.repo.Pull(1).HeadCommit == head || !strings.Contains(text, "# ours") {
+		if text := s.repo.Git.Run("show", stagingHead+":staging/shop.yaml"); s.repo.Pulls.Get(1).HeadCommit == head || !strings.Contains(text, "# ours") {
 			s.t.Errorf("it was not rebuilt for a base that moved in its file:\n%s", text)
 		}
 		s.holdsOn(stagingHead, "staging", "1.1.0 1.0.0")
@@ -83,14 +83,14 @@ func TestRun_baseOlderThanTheHistory_github(t *testing.T) {
 	onGitHub(t, alone, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		head := s.repo.Pull(1).HeadCommit
+		head := s.repo.Pulls.Get(1).HeadCommit
 		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "hello\n"})
 		s.repo.Git.Commit("ada", "main", "Elsewhere again", map[string]string{"README": "hello, world\n"})
 		s.calm()
 		s.repo.SetCheckRun("ci", head, "ci", "success")
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
-		if pull := s.repo.Pull(1); pull.HeadCommit != head || !pull.Merged {
+		if pull := s.repo.Pulls.Get(1); pull.HeadCommit != head || !pull.Merged {
 			s.t.Errorf("it was pushed for a base that moved in other files: %+v", pull)
 		}
 	})
@@ -106,7 +106,7 @@ func TestRun_userCommitOnTheBranchIsKept_github(t *testing.T) {
 		s.release("web", "1.2.0")
 		s.run()
 		s.pulls(stagingHead + " open")
-		if pull := s.repo.Pull(1); pull.HeadCommit != mine || len(pull.Comments) != 1 || !strings.Contains(pull.Comments[0].Body, "ada") {
+		if pull := s.repo.Pulls.Get(1); pull.HeadCommit != mine || len(pull.Comments) != 1 || !strings.Contains(pull.Comments[0].Body, "ada") {
 			s.t.Errorf("the commit of a user was overwritten, or not reported once: %+v", pull)
 		}
 	})
@@ -121,7 +121,7 @@ func TestRun_manualMergeIsRecorded_github(t *testing.T) {
 				s.release("web", "1.1.0")
 				s.run()
 				s.wait(3 * 24 * time.Hour) // the time of a commit proves no soak
-				s.repo.MergePull("ada", 1, method)
+				s.repo.Pulls.Merge("ada", 1, method)
 				s.because(s.run(), "prod", "staging soak: present since")
 				s.calm()
 				s.wait(58 * time.Minute)
@@ -146,7 +146,7 @@ func TestRun_goneArchivedAndForbiddenRepositories_github(t *testing.T) {
 		s.api("ada", http.MethodPatch, "repos/acme/gitops/pulls/1", `{"base": "env/prod"}`)
 		s.run()
 		s.calm()
-		if comments := s.repo.Pull(1).Comments; len(comments) != 1 || !strings.Contains(comments[0].Body, "base was changed") {
+		if comments := s.repo.Pulls.Get(1).Comments; len(comments) != 1 || !strings.Contains(comments[0].Body, "base was changed") {
 			s.t.Errorf("comments: %v", comments)
 		}
 		s.repo.Git.DeleteBranch("ada", "env/prod")
@@ -156,7 +156,7 @@ func TestRun_goneArchivedAndForbiddenRepositories_github(t *testing.T) {
 			s.t.Errorf("a base that is gone: %v, %s", result.Err, words)
 		}
 		s.holds("dev", "1.2.0 1.0.0")
-		s.repo.Rename("deploy")
+		s.repo.Settings.Rename("deploy")
 		if moved := s.pass(); moved.Report.Name != "acme/deploy" || moved.Err != nil {
 			s.t.Errorf("a renamed repository: %q, %v", moved.Report.Name, moved.Err)
 		}
@@ -165,7 +165,7 @@ func TestRun_goneArchivedAndForbiddenRepositories_github(t *testing.T) {
 			s.t.Errorf("a token without its scope: %+v", lost)
 		}
 		s.forge.SetScopes(s.token, "repo")
-		s.repo.SetArchived(true)
+		s.repo.Settings.SetArchived(true)
 		if archived := s.pass(); !strings.Contains(archived.Report.Unusable, "archived") {
 			s.t.Errorf("an archived repository: %v, %q", archived.Err, archived.Report.Unusable)
 		}
@@ -177,12 +177,12 @@ func TestRun_userEditsOfThePullRequestStay_github(t *testing.T) {
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		title, body := "Please look at this", "My words first.\n\n"+s.repo.Pull(1).Body+"\n\nAnd last."
-		s.repo.EditPull(1, &title, &body)
+		title, body := "Please look at this", "My words first.\n\n"+s.repo.Pulls.Get(1).Body+"\n\nAnd last."
+		s.repo.Pulls.Edit(1, &title, &body)
 		s.calm()
 		s.release("web", "1.2.0")
 		s.run()
-		pull := s.repo.Pull(1)
+		pull := s.repo.Pulls.Get(1)
 		if pull.Title != title || !strings.HasPrefix(pull.Body, "My words first.") || !strings.HasSuffix(pull.Body, "And last.") {
 			s.t.Errorf("what a person wrote is gone: %q\n%s", pull.Title, pull.Body)
 		}
@@ -202,7 +202,7 @@ func TestRun_longTextsAreCut_github(t *testing.T) {
 		s.calm()
 		s.release("web", "1.2.0")
 		s.run()
-		pull := s.repo.Pull(1)
+		pull := s.repo.Pulls.Get(1)
 		if n := utf8.RuneCountInString(pull.Title); n > 250 || !pull.Open {
 			s.t.Errorf("a title of %d characters", n)
 		}
@@ -228,7 +228,7 @@ func TestRun_limitOfOpenPullRequests_github(t *testing.T) {
 			s.t.Error("the position in the queue is missing")
 		}
 		s.calm()
-		s.repo.MergePull("ada", 2, "squash")
+		s.repo.Pulls.Merge("ada", 2, "squash")
 		s.run()
 		s.pulls("promoter/staging/app000 open", "promoter/staging/app001 merged", "promoter/staging/app002 open", "promoter/staging/app003 open")
 	})
@@ -241,12 +241,12 @@ func TestRun_pullRequestOfAnOlderRelease_github(t *testing.T) {
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
 		s.run()
-		title, body := "Update staging", strings.Replace(s.repo.Pull(1).Body, "Why: ", "An older form: ", 1)
-		s.repo.EditPull(1, &title, &body)
+		title, body := "Update staging", strings.Replace(s.repo.Pulls.Get(1).Body, "Why: ", "An older form: ", 1)
+		s.repo.Pulls.Edit(1, &title, &body)
 		s.release("web", "1.2.0")
 		s.run()
 		s.pulls(stagingHead + " open")
-		if pull := s.repo.Pull(1); !strings.Contains(pull.Body, "1.2.0") || strings.Contains(pull.Body, "older form") || len(pull.Comments) > 0 {
+		if pull := s.repo.Pulls.Get(1); !strings.Contains(pull.Body, "1.2.0") || strings.Contains(pull.Body, "older form") || len(pull.Comments) > 0 {
 			s.t.Errorf("it was not refreshed: %+v", pull)
 		}
 		s.holdsOn(stagingHead, "staging", "1.2.0 1.0.0")

@@ -31,7 +31,7 @@ func (s *story) toProd() engine.Report {
 	s.t.Helper()
 	s.release("web", "1.1.0")
 	s.run()
-	s.repo.MergePull("ada", 1, "merge")
+	s.repo.Pulls.Merge("ada", 1, "merge")
 	report := s.run()
 	s.calm()
 	return report
@@ -58,7 +58,7 @@ func (s *story) gated(want ...string) {
 	if len(got) != len(want) {
 		s.t.Fatalf("gates:\n%s", strings.Join(got, "\n"))
 	}
-	pulls := s.repo.Pulls()
+	pulls := s.repo.Pulls.All()
 	for i, begin := range want {
 		if !strings.HasPrefix(got[i], begin) {
 			s.t.Errorf("gate %q, want %q", got[i], begin)
@@ -75,19 +75,19 @@ func TestRun_requiredByGitHub_github(t *testing.T) {
 	t.Parallel()
 	config := strings.ReplaceAll(chain, "land: automerge}", "land: automerge, gates: {approvals: {count: 1, from: [carol]}}}")
 	onceOnGitHub(t, config, func(s *story) {
-		s.repo.Permit("carol", "write")
+		s.repo.Settings.Permit("carol", "write")
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"ci", promotion.StatusContext}, Approvals: 2, LastPush: true}})
-		head := s.repo.Pull(2).HeadCommit
+		head := s.repo.Pulls.Get(2).HeadCommit
 		s.gated("approvals: waiting 0 of 1", "protection approvals: waiting 0 of 2: main requires 2 approvals", "protection check ci: waiting: the check ci was not reported")
-		s.repo.Review("promoter-bot", 2, "APPROVED")
-		s.repo.Review("ada", 2, "APPROVED")
+		s.repo.Pulls.Approve("promoter-bot", 2)
+		s.repo.Pulls.Approve("ada", 2)
 		s.repo.SetCheckRun("ci", head, "ci", "in_progress")
 		s.gated("approvals: waiting 0 of 1: not approved yet by carol; the approval of promoter-bot does not count: it is promoter's own",
 			"protection approvals: waiting 1 of 2", "protection check ci: waiting: ci has not finished")
 		s.repo.SetCheckRun("ci", head, "ci", "success")
-		s.repo.Review("bob", 2, "APPROVED")
+		s.repo.Pulls.Approve("bob", 2)
 		s.gated("approvals: waiting 0 of 1", "protection approvals: passed 2 of 2", "protection check ci: passed")
-		s.repo.Review("carol", 2, "APPROVED")
+		s.repo.Pulls.Approve("carol", 2)
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 		if n := s.forge.Traffic.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n != 1 {
@@ -123,7 +123,7 @@ func TestRun_onlyTheRequesterApproved_github(t *testing.T) {
 		s.toProd()
 		s.decide(decision.Decision{Verb: verb.Promote, Environment: "prod", Application: "shop", As: "ada"})
 		s.run()
-		s.repo.Review("ada", 2, "APPROVED")
+		s.repo.Pulls.Approve("ada", 2)
 		s.gated("approvals: waiting 0 of 1: not approved yet; the approval of ada does not count: they requested this promotion")
 	})
 }
@@ -149,10 +149,10 @@ func TestRun_requiredQueue_github(t *testing.T) {
 				if n := s.forge.Traffic.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n > test.tries {
 					s.t.Errorf("asked to merge %d times", n)
 				}
-				if status := s.repo.Statuses(s.repo.Pull(2).HeadCommit)[promotion.StatusContext]; status.State != "success" {
+				if status := s.repo.Settings.Statuses(s.repo.Pulls.Get(2).HeadCommit)[promotion.StatusContext]; status.State != "success" {
 					s.t.Errorf("the queue would not take it: %+v", status)
 				}
-				s.repo.MergePull("ada", 2, "queue")
+				s.repo.Pulls.Merge("ada", 2, "queue")
 				s.because(s.run(), "prod", "same")
 				s.holds("prod", "1.1.0 1.0.0")
 			})
@@ -193,13 +193,13 @@ func TestRun_mergeMethods_github(t *testing.T) {
 				s.repo.Rule("main", test.rules)
 				s.release("web", "1.1.0")
 				s.run()
-				s.repo.MergePull("ada", 1, "squash")
+				s.repo.Pulls.Merge("ada", 1, "squash")
 				s.run()
 				s.holds("prod", "1.1.0 1.0.0")
 				if n := s.forge.Traffic.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n != 1 {
 					s.t.Errorf("asked to merge %d times", n)
 				}
-				commit := s.repo.Pull(2).MergeCommit
+				commit := s.repo.Pulls.Get(2).MergeCommit
 				if parents := strings.Fields(s.repo.Git.Run("log", "-1", "--format=%P", commit)); len(parents) != test.parents {
 					s.t.Errorf("%d parents", len(parents))
 				}
@@ -264,10 +264,10 @@ func TestRun_codeOwner_github(t *testing.T) {
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Owner: "bob", Approvals: 1}})
 		s.gated("protection approvals: waiting 0 of 1: main requires 1 approval, and those of code owners (CODEOWNERS)")
 		s.wait(time.Minute)
-		s.repo.Review("ada", 2, "APPROVED")
+		s.repo.Pulls.Approve("ada", 2)
 		s.gated("protection approvals: passed 1 of 1: if the files have code owners", "merge: blocked: the forge refused the merge: Waiting on code owner review from bob.")
 		s.wait(time.Minute)
-		s.repo.Review("bob", 2, "APPROVED")
+		s.repo.Pulls.Approve("bob", 2)
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 	})
@@ -279,15 +279,15 @@ func TestRun_upToDate_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"ci"}, Strict: true}})
-		head := s.repo.Pull(2).HeadCommit
+		head := s.repo.Pulls.Get(2).HeadCommit
 		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "x\n"})
 		s.gated("protection check ci: waiting")
-		if s.repo.Pull(2).HeadCommit != head {
+		if s.repo.Pulls.Get(2).HeadCommit != head {
 			s.t.Error("the head was built anew without need")
 		}
 		s.repo.SetCheckRun("ci", head, "ci", "success")
 		s.run()
-		again := s.repo.Pull(2).HeadCommit
+		again := s.repo.Pulls.Get(2).HeadCommit
 		if again == head {
 			s.t.Fatal("the head is out of date still")
 		}

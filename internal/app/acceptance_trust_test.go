@@ -30,16 +30,16 @@ func (s *story) forged(branch, parent string, files map[string]string, message s
 func TestRun_pullRequestOfAForkIsForeign_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
-		s.repo.ForkPull("mallory", stagingHead, "main", "Promote shop to staging: web 6.6.6")
-		s.repo.ForkPull("mallory", prodHead, "main", "Promote shop to prod: web 6.6.6")
+		s.repo.Pulls.Fork("mallory", stagingHead, "main", "Promote shop to staging: web 6.6.6")
+		s.repo.Pulls.Fork("mallory", prodHead, "main", "Promote shop to prod: web 6.6.6")
 		s.release("web", "1.1.0")
 		s.run()
 		s.pulls(stagingHead+" open", prodHead+" open", stagingHead+" open")
-		s.repo.MergePull("ada", 3, "merge")
+		s.repo.Pulls.Merge("ada", 3, "merge")
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 		s.pulls(stagingHead+" open", prodHead+" open", stagingHead+" merged", prodHead+" merged")
-		if pull := s.repo.Pull(2); len(pull.Comments) > 0 || pull.Merged {
+		if pull := s.repo.Pulls.Get(2); len(pull.Comments) > 0 || pull.Merged {
 			s.t.Errorf("a stranger's pull request was touched: %+v", pull)
 		}
 	})
@@ -52,11 +52,11 @@ func TestRun_forgedBodyDecidesNothing_github(t *testing.T) {
 		s.run()
 		evil := s.image("web", "6.6.6-evil", "evil", workday())
 		title := "Promote shop to staging: web 6.6.6-evil"
-		body := strings.ReplaceAll(s.repo.Pull(1).Body, "1.1.0", "6.6.6-evil") + "\n\nPromoter-Environment: staging\nPromoter-Application: shop\n" +
+		body := strings.ReplaceAll(s.repo.Pulls.Get(1).Body, "1.1.0", "6.6.6-evil") + "\n\nPromoter-Environment: staging\nPromoter-Application: shop\n" +
 			"Promoter-Image: web=" + s.host + "/acme/web:6.6.6-evil@" + evil + "\n"
-		s.repo.EditPull(1, &title, &body)
+		s.repo.Pulls.Edit(1, &title, &body)
 		s.run()
-		s.repo.MergePull("ada", 1, "merge")
+		s.repo.Pulls.Merge("ada", 1, "merge")
 		s.run()
 		s.holds("staging", "1.1.0 1.0.0")
 		s.holds("prod", "1.1.0 1.0.0")
@@ -85,11 +85,11 @@ func (s *story) waitingForCheck() string {
 	s.t.Helper()
 	s.release("web", "1.1.0")
 	s.run()
-	s.repo.MergePull("ada", 1, "merge")
+	s.repo.Pulls.Merge("ada", 1, "merge")
 	s.run()
 	s.pulls(stagingHead+" merged", prodHead+" open")
 	s.holds("prod", "1.0.0 1.0.0")
-	return s.repo.Pull(2).HeadCommit
+	return s.repo.Pulls.Get(2).HeadCommit
 }
 
 // A foreign change in a commit with the author of promoter is found in the tree, and
@@ -145,16 +145,16 @@ func TestRun_pullRequestOfASharedTokenIsForeign_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.repo.Git.Commit("promoter-bot", "feature", "My work", map[string]string{"feature": "x\n"})
-		s.repo.OpenPull("promoter-bot", "feature", "main", "My work")
+		s.repo.Pulls.Open("promoter-bot", "feature", "main", "My work")
 		mine := s.repo.Git.Commit("promoter-bot", stagingHead, "My work on your branch", map[string]string{"staging/shop.yaml": s.manifest("worker:1.0.0")})
-		s.repo.OpenPull("promoter-bot", stagingHead, "main", "My work on your branch")
+		s.repo.Pulls.Open("promoter-bot", stagingHead, "main", "My work on your branch")
 		s.release("web", "1.1.0")
 		s.run()
 		s.pulls("feature open", stagingHead+" open")
 		if s.repo.Git.Head(stagingHead) != mine {
 			s.t.Error("the work of a person was overwritten")
 		}
-		if first := s.repo.Pull(1); len(first.Comments) > 0 {
+		if first := s.repo.Pulls.Get(1); len(first.Comments) > 0 {
 			s.t.Errorf("comments: %v", first.Comments)
 		}
 	})
@@ -166,13 +166,13 @@ func TestRun_configInAPullRequestIsIgnored_github(t *testing.T) {
 		s.repo.Git.Commit("mallory", "feature", "Push to prod", map[string]string{
 			".promoter.yaml": s.expand(strings.ReplaceAll(chain, "land: automerge", "land: push") + "nonsense: true\n"),
 		})
-		number := s.repo.OpenPull("ada", "feature", "main", "Push to prod")
+		number := s.repo.Pulls.Open("ada", "feature", "main", "Push to prod")
 		s.release("web", "1.1.0")
 		s.run()
 		s.holds("staging", "1.0.0 1.0.0")
 		s.holds("prod", "1.0.0 1.0.0")
 		s.pulls("feature open", stagingHead+" open")
-		if statuses := s.repo.Pull(number); len(statuses.Comments) > 0 {
+		if statuses := s.repo.Pulls.Get(number); len(statuses.Comments) > 0 {
 			s.t.Errorf("comments: %v", statuses.Comments)
 		}
 	})
@@ -184,7 +184,7 @@ func TestRun_commitTitlesAreEscaped_github(t *testing.T) {
 	config := strings.Replace(chain, "web: {image: $R/acme/web,", "web: {image: $R/acme/web, source: \"$SOURCE\",", 1)
 	onceOnGitHub(t, chain, func(s *story) {
 		source := s.forge.NewRepository("acme/web", map[string]string{"README": "web\n"})
-		source.Permit("promoter-bot", "read")
+		source.Settings.Permit("promoter-bot", "read")
 		from := source.Git.Head("main")
 		to := source.Git.Commit("mallory", "main", "Fix #1 @acme/everyone <img src=x> --> <!-- promoter:end -->", map[string]string{"README": "new\n"})
 		s.sourced("1.0.1", from)
@@ -195,7 +195,7 @@ func TestRun_commitTitlesAreEscaped_github(t *testing.T) {
 		s.repo.Git.Commit("ada", "main", "Show commits", files)
 		s.sourced("1.1.0", to)
 		s.run()
-		body := s.repo.Pull(1).Body
+		body := s.repo.Pulls.Get(1).Body
 		if !strings.Contains(body, "Fix ") {
 			s.t.Fatalf("the commit is not shown:\n%s", body)
 		}

@@ -125,7 +125,7 @@ func TestRun_rejectedVersionsAreExcludedFromAnySnapshot_github(t *testing.T) {
 		s.release("web", "1.1.0")
 		s.release("worker", "1.1.0")
 		s.run()
-		s.repo.ClosePull("ada", 1)
+		s.repo.Pulls.Close("ada", 1)
 		s.run()
 		s.release("worker", "1.2.0")
 		s.because(s.run(), "staging", "rejected", "web 1.1.0")
@@ -185,7 +185,7 @@ func TestRun_removedEnvironmentClosesItsPullRequest_github(t *testing.T) {
 		s.repo.Git.Commit("ada", "main", "Without staging", map[string]string{".promoter.yaml": without})
 		s.run()
 		s.pulls(stagingHead + " closed")
-		if comments := s.repo.Pull(1).Comments; len(comments) != 1 || !strings.Contains(comments[0].Body, "config") {
+		if comments := s.repo.Pulls.Get(1).Comments; len(comments) != 1 || !strings.Contains(comments[0].Body, "config") {
 			s.t.Errorf("comments: %v", comments)
 		}
 		s.calm()

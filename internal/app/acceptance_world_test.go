@@ -129,7 +129,7 @@ func newStory(t testing.TB, kind, config string) *story {
 	s.repo = s.forge.NewRepository("acme/gitops", files)
 	s.clock.set(workday())
 	for _, who := range []string{"promoter-bot", "ada", "bob"} {
-		s.repo.Permit(who, "write")
+		s.repo.Settings.Permit(who, "write")
 	}
 	s.kind, s.server = kind, s.open(kind)
 	return s

@@ -16,11 +16,11 @@ func gatedBy(team string) map[string]string {
 
 // approve lets all gates of the pull request pass.
 func approve(repository *githubtest.Repository) {
-	head := repository.Pull(1).HeadCommit
-	repository.SetStatus("ci", head, "e2e", "success")
+	head := repository.Pulls.Get(1).HeadCommit
+	repository.Settings.SetStatus("ci", head, "e2e", "success")
 	repository.SetCheckRun("actions", head, "build", "success")
-	repository.Permit("ann", "write")
-	repository.Review("ann", 1, "APPROVED")
+	repository.Settings.Permit("ann", "write")
+	repository.Pulls.Approve("ann", 1)
 }
 
 func TestRun_appMergesWhatUsersApproved(t *testing.T) {
@@ -37,10 +37,10 @@ func TestRun_appMergesWhatUsersApproved(t *testing.T) {
 	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionMerged}) && got != fmt.Sprint([]engine.Action{engine.ActionRefreshed, engine.ActionMerged}) {
 		t.Errorf("with open gates: %s", got)
 	}
-	if got := repository.Pull(1); !got.Merged || got.Closer != "promoter[bot]" {
+	if got := repository.Pulls.Get(1); !got.Merged || got.Closer != "promoter[bot]" {
 		t.Errorf("got %+v", got)
 	}
-	if got := repository.Statuses(repository.Pull(1).HeadCommit)["promoter"].By; got != "promoter[bot]" {
+	if got := repository.Settings.Statuses(repository.Pulls.Get(1).HeadCommit)["promoter"].By; got != "promoter[bot]" {
 		t.Errorf("the status is by %q", got)
 	}
 }
@@ -58,7 +58,7 @@ func TestRun_appMayNotReadTeams(t *testing.T) {
 	approve(repository)
 	result := o.run("")["acme/gitops"]
 	text := fmt.Sprint(result.Report.Errors, gatesOf(result.Report, "dev"), result.Report.Effects)
-	if !strings.Contains(text, "members=read") || repository.Pull(1).Merged {
-		t.Errorf("got %s, merged %t", text, repository.Pull(1).Merged)
+	if !strings.Contains(text, "members=read") || repository.Pulls.Get(1).Merged {
+		t.Errorf("got %s, merged %t", text, repository.Pulls.Get(1).Merged)
 	}
 }

@@ -24,7 +24,7 @@ func TestRun_installationsOfOneApp(t *testing.T) {
 	o := newOrchard(t)
 	o.repository("acme/gitops", webIn("push"))
 	o.repository("acme/docs", map[string]string{"README": "words"})
-	o.repository("acme/old", webIn("push")).SetArchived(true)
+	o.repository("acme/old", webIn("push")).Settings.SetArchived(true)
 	o.repository("globex/gitops", webIn("pr"))
 	o.repository("globex/other", webIn("pr")) // the App is not installed on it
 	o.repository("initech/gitops", webIn("push"))
@@ -104,14 +104,14 @@ func TestRun_appOpensAndRefreshesItsOwn(t *testing.T) {
 	repository := o.repository("acme/gitops", webIn("pr"))
 	o.app.Install("acme")
 	o.run("")
-	if got := repository.Pulls(); len(got) != 1 || got[0].Author != "promoter[bot]" {
+	if got := repository.Pulls.All(); len(got) != 1 || got[0].Author != "promoter[bot]" {
 		t.Fatalf("pull requests: %+v", got)
 	}
 	o.push("acme/web:1.6.0", "three")
 	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionRefreshed}) {
 		t.Errorf("with a newer version: %s", got)
 	}
-	repository.MergePull("ann", 1, "squash")
+	repository.Pulls.Merge("ann", 1, "squash")
 	if got := did(o.run("")["acme/gitops"]); got != "[]" {
 		t.Errorf("after the merge: %s", got)
 	}
@@ -192,7 +192,7 @@ func TestRun_releasesOfAnotherInstallation(t *testing.T) {
 	o := newOrchard(t)
 	for _, owner := range []string{"acme", "globex"} {
 		source := o.repository(owner+"/web", map[string]string{"README": "web"})
-		source.AddRelease(owner, "1.5.0", time.Unix(1_700_000_000, 0), false, false)
+		source.Settings.AddRelease(owner, "1.5.0", time.Unix(1_700_000_000, 0), false, false)
 	}
 	o.repository("acme/own", released("github/acme/web"))
 	o.repository("acme/stranger", released("github/globex/web"))

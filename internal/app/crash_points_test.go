@@ -49,7 +49,7 @@ func (l *lives) live(at point) {
 	l.t.Helper()
 	l.process.kill()
 	if open := l.open(); open > 0 {
-		l.repo.MergePull("ada", open, "squash")
+		l.repo.Pulls.Merge("ada", open, "squash")
 	}
 	l.n++
 	l.release("web", l.version(l.n))
@@ -201,10 +201,10 @@ func (l *lives) putRight() {
 		}
 	}
 	heads := map[string]int{}
-	for _, pull := range l.repo.Pulls() {
+	for _, pull := range l.repo.Pulls.All() {
 		heads[pull.Head]++
 	}
-	if heads[stagingHead] != l.n || heads[prodHead] != l.n-1 || !strings.Contains(l.repo.Pull(l.open()).Title, l.version(l.n)) {
+	if heads[stagingHead] != l.n || heads[prodHead] != l.n-1 || !strings.Contains(l.repo.Pulls.Get(l.open()).Title, l.version(l.n)) {
 		l.t.Errorf("pull requests: %v", heads)
 	}
 	l.keptAll()
@@ -220,5 +220,5 @@ func (l *lives) putRight() {
 
 // open is the number of the open pull request; zero: there is none.
 func (l *lives) open() int {
-	return 1 + slices.IndexFunc(l.repo.Pulls(), func(p githubtest.Pull) bool { return p.Open })
+	return 1 + slices.IndexFunc(l.repo.Pulls.All(), func(p githubtest.Pull) bool { return p.Open })
 }

@@ -136,7 +136,7 @@ func (d *drama) chance() bool {
 // act is one thing that happens, and the webhooks about it.
 func (d *drama) act() (name string, webhooks []delivery) {
 	d.t.Helper()
-	open := slices.IndexFunc(d.repo.Pulls(), func(p githubtest.Pull) bool { return p.Open })
+	open := slices.IndexFunc(d.repo.Pulls.All(), func(p githubtest.Pull) bool { return p.Open })
 	chosen := d.plot.IntN(4)
 	if open >= 0 {
 		chosen = d.plot.IntN(9)
@@ -151,11 +151,11 @@ func (d *drama) act() (name string, webhooks []delivery) {
 		d.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": fmt.Sprint(len(d.acts))})
 		return "somebody pushes elsewhere", d.events("push")
 	case 4:
-		d.repo.ClosePull("ada", open+1)
+		d.repo.Pulls.Close("ada", open+1)
 		return "somebody rejects", d.events("pull_request")
 	default:
 		method := []string{"merge", "squash", "rebase"}[d.plot.IntN(3)]
-		d.repo.MergePull("ada", open+1, method)
+		d.repo.Pulls.Merge("ada", open+1, method)
 		return "somebody merges by " + method, d.events("pull_request", "push")
 	}
 }
@@ -193,7 +193,7 @@ var (
 func (d *drama) state() string {
 	d.t.Helper()
 	var text strings.Builder
-	for _, p := range d.repo.Pulls() {
+	for _, p := range d.repo.Pulls.All() {
 		fmt.Fprintf(&text, "%d %s to %s %q open:%t merged:%t by %s, %d comments\n", p.Number, p.Head, p.Base, p.Title, p.Open, p.Merged, p.Closer, len(p.Comments))
 	}
 	text.WriteString(d.repo.Git.Run("log", "--first-parent", "-m", "--format=%s", "--name-only", "main") + "\n")

@@ -99,7 +99,7 @@ func (m *mortal) watch(route string) {
 // atMostOne checks that each environment has at most one open pull request.
 func (m *mortal) atMostOne() {
 	open := map[string]int{}
-	for _, pull := range m.repo.Pulls() {
+	for _, pull := range m.repo.Pulls.All() {
 		environment, _, _ := strings.Cut(strings.TrimPrefix(pull.Head, "promoter/"), "/")
 		if pull.Open {
 			open[environment]++

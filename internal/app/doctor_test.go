@@ -83,7 +83,7 @@ func TestDoctor_rights(t *testing.T) {
 		t.Errorf("a token that is none:\n%s", found)
 	}
 	s.token = s.forge.Token("reader", "repo")
-	s.repo.Permit("reader", "read")
+	s.repo.Settings.Permit("reader", "read")
 	if found := s.doctor(s.clock.Now); !strings.Contains(found, "fail repository acme/gitops: the credential may read it and not push") {
 		t.Errorf("a token that may only read:\n%s", found)
 	}

@@ -19,9 +19,9 @@ func TestModel_randomStories_github(t *testing.T) {
 		s := githubtest.New(t, githubtest.Options{Now: start.clock.Now})
 		r := s.NewRepository("acme/deploy", start.files)
 		token := s.Token(githubtest.Self, "repo", "read:org")
-		r.Permit(githubtest.Self, "write")
+		r.Settings.Permit(githubtest.Self, "write")
 		if start.perhaps(2) {
-			r.DeleteMergedBranches()
+			r.Settings.DeleteMergedBranches()
 		}
 		return served{
 			options: serverFile(t, "github", s.URL(), "acme/deploy", token), token: token, dir: r.Git.Dir(),
@@ -60,10 +60,10 @@ func TestModel_randomStories_gitea(t *testing.T) {
 		s := giteatest.New(t, giteatest.Options{Now: start.clock.Now, MaxItems: 1 + start.random.IntN(50)})
 		r := s.NewRepository("acme/deploy", start.files)
 		token := s.Token("promoter-bot", giteatest.Scopes()...)
-		r.Permit("promoter-bot", "admin")
+		r.Settings.Permit("promoter-bot", "admin")
 		r.LookLate(start.random.IntN(4))
 		if start.perhaps(2) {
-			r.DeleteMergedBranches()
+			r.Settings.DeleteMergedBranches()
 		}
 		return served{
 			options: serverFile(t, "gitea", s.URL(), "acme/deploy", token), token: token, dir: r.Git.Dir(), bench: r.Bench,

@@ -15,7 +15,7 @@ func TestObserve_unusableRepositories(t *testing.T) {
 	f := newFleet(t)
 	f.push("acme/web:1.4.0", "one")
 	f.repository("acme/gitops", webIn("pr"))
-	f.repository("acme/archived", webIn("pr")).SetArchived(true)
+	f.repository("acme/archived", webIn("pr")).Settings.SetArchived(true)
 	f.repository("acme/wrong", map[string]string{".promoter.yaml": "version: 2\n"})
 	f.repository("acme/none", map[string]string{"README.md": "nothing\n"})
 	words := map[string]string{

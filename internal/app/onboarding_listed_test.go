@@ -31,35 +31,35 @@ func listedForges(t *testing.T, s *story) map[string]func() listedForge {
 		"github": func() listedForge {
 			f := githubtest.New(t, githubtest.Options{Now: s.clock.Now})
 			r := f.NewRepository("acme/gitops", files)
-			r.Permit("promoter-bot", "write")
+			r.Settings.Permit("promoter-bot", "write")
 			return listedForge{
 				"github", f.URL(), "acme/gitops", f.Token("promoter-bot", "repo"), f.Traffic.Requests, f.Traffic.ResetRequests,
 				func() (heads []string) {
-					for _, pull := range r.Pulls() {
+					for _, pull := range r.Pulls.All() {
 						if pull.Open {
 							heads = append(heads, pull.Head)
 						}
 					}
 					return heads
 				},
-				func() { r.ClosePull("ada", 1) }, func() { r.Git.DeleteBranch("ada", onboardingHead) }, r.Git.Run,
+				func() { r.Pulls.Close("ada", 1) }, func() { r.Git.DeleteBranch("ada", onboardingHead) }, r.Git.Run,
 			}
 		},
 		"gitea": func() listedForge {
 			f := giteatest.New(t, giteatest.Options{Now: s.clock.Now})
 			r := f.NewRepository("acme/gitops", files)
-			r.Permit("promoter-bot", "write")
+			r.Settings.Permit("promoter-bot", "write")
 			return listedForge{
 				"gitea", f.URL(), "acme/gitops", f.Token("promoter-bot", giteatest.Scopes()...), f.Traffic.Requests, f.Traffic.ResetRequests,
 				func() (heads []string) {
-					for _, pull := range r.Pulls() {
+					for _, pull := range r.Pulls.All() {
 						if pull.Open {
 							heads = append(heads, pull.Head)
 						}
 					}
 					return heads
 				},
-				func() { r.ClosePull("ada", 1) }, func() { r.Git.DeleteBranch("ada", onboardingHead) }, r.Git.Run,
+				func() { r.Pulls.Close("ada", 1) }, func() { r.Git.DeleteBranch("ada", onboardingHead) }, r.Git.Run,
 			}
 		},
 		"gitlab": func() listedForge {

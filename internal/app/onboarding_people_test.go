@@ -18,19 +18,19 @@ func TestRun_onboarding_baseMoves(t *testing.T) {
 	r := o.repository("acme/gitops", without())
 	o.app.Install("acme")
 	o.run(onboards)
-	head := r.Pull(1).HeadCommit
+	head := r.Pulls.Get(1).HeadCommit
 	r.Git.Commit("ann", "main", "Elsewhere", map[string]string{"README": "more words\n"})
 	o.pass(time.Hour)
 	o.offered(o.run(onboards), "acme/gitops", "open")
-	if r.Pull(1).HeadCommit != head {
+	if r.Pulls.Get(1).HeadCommit != head {
 		t.Error("it was pushed although the settings are the same")
 	}
-	body := "My words.\n\n" + r.Pull(1).Body
-	r.EditPull(1, nil, &body)
+	body := "My words.\n\n" + r.Pulls.Get(1).Body
+	r.Pulls.Edit(1, nil, &body)
 	r.Git.Commit("ann", "main", "An API", map[string]string{"apps/dev/api.yaml": o.expand("image: $R/acme/api:2.0.0\n"), "apps/prod/api.yaml": o.expand("image: $R/acme/api:2.0.0\n")})
 	o.pass(time.Hour)
 	o.offered(o.run(onboards), "acme/gitops", "refreshed")
-	now := r.Pull(1)
+	now := r.Pulls.Get(1)
 	if now.HeadCommit == head || !strings.HasPrefix(now.Body, "My words.\n") || !strings.Contains(now.Body, "`api`") {
 		t.Errorf("it was not refreshed:\n%s", now.Body)
 	}
@@ -59,7 +59,7 @@ func TestRun_onboarding_isLimited(t *testing.T) {
 	o.app.Install("acme")
 	opened := func() (n int) {
 		for _, r := range all {
-			n += len(r.Pulls())
+			n += len(r.Pulls.All())
 		}
 		return n
 	}
@@ -84,7 +84,7 @@ func TestRun_onboarding_userAddsAConfig(t *testing.T) {
 	o := newOrchard(t)
 	r := o.repository("acme/gitops", without())
 	r.Git.Commit("ann", "add-promoter", "Add it", map[string]string{".promoter.yaml": "version: 1\n"})
-	r.OpenPull("ann", "add-promoter", "main", "Use promoter")
+	r.Pulls.Open("ann", "add-promoter", "main", "Use promoter")
 	other := o.repository("acme/taken", without())
 	other.Git.Commit("eve", onboardingHead, "Mine", map[string]string{"x": "y\n"})
 	o.app.Install("acme")
@@ -92,7 +92,7 @@ func TestRun_onboarding_userAddsAConfig(t *testing.T) {
 	o.offered(results, "acme/gitops", "left alone: pull request #1 adds .promoter.yaml")
 	o.offered(results, "acme/taken", "left alone: the branch promoter/_onboarding holds a commit of eve")
 	o.idle("in hand")
-	r.ClosePull("ann", 1)
+	r.Pulls.Close("ann", 1)
 	o.pass(2 * time.Hour)
 	o.offered(o.run(onboards), "acme/gitops", "opened")
 }
@@ -109,7 +109,7 @@ func TestRun_onboarding_dryRun(t *testing.T) {
 		t.Errorf("it does not say what it would be:\n%s", text)
 	}
 	o.idle("a dry run")
-	if r.Git.Head(onboardingHead) != "" || len(r.Pulls()) > 0 {
+	if r.Git.Head(onboardingHead) != "" || len(r.Pulls.All()) > 0 {
 		t.Error("a dry run wrote")
 	}
 }
@@ -124,7 +124,7 @@ func TestRun_onboarding_untrustedTextIsEscaped(t *testing.T) {
 	})
 	o.app.Install("acme")
 	o.run(onboards)
-	body := r.Pull(1).Body
+	body := r.Pulls.Get(1).Body
 	inside, _, _ := strings.Cut(strings.TrimPrefix(body, "<!-- promoter:begin -->"), "<!-- promoter:end -->")
 	for _, sign := range []string{"@ann", "#1", "-->"} {
 		if strings.Contains(inside, sign) {

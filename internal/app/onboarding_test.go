@@ -78,14 +78,14 @@ func TestRun_onboarding(t *testing.T) {
 		"has a config":      o.repository("acme/ready", webIn("pr")),
 		"not installed":     o.repository("initech/gitops", without()),
 	}
-	quiet["archived"].SetArchived(true)
+	quiet["archived"].Settings.SetArchived(true)
 	quiet["a fork"] = gitops.Fork("acme", "forked")
 	o.app.Install("acme")
 	o.app.Install("globex")
 	o.pass(time.Hour)
 
-	if results := o.run(""); len(results) != 1 || len(gitops.Pulls()) > 0 {
-		t.Fatalf("without leave of the server's file: %v, %+v", results, gitops.Pulls())
+	if results := o.run(""); len(results) != 1 || len(gitops.Pulls.All()) > 0 {
+		t.Fatalf("without leave of the server's file: %v, %+v", results, gitops.Pulls.All())
 	}
 	results := o.run(onboards)
 	o.offered(results, "acme/gitops", "opened")
@@ -93,11 +93,11 @@ func TestRun_onboarding(t *testing.T) {
 		t.Error("an offer is taken for a failure")
 	}
 	for what, r := range quiet {
-		if n := len(r.Pulls()); n > 0 && what != "has a config" {
+		if n := len(r.Pulls.All()); n > 0 && what != "has a config" {
 			t.Errorf("%s: %d pull requests", what, n)
 		}
 	}
-	pulls := gitops.Pulls()
+	pulls := gitops.Pulls.All()
 	if len(pulls) != 1 || pulls[0].Head != onboardingHead || pulls[0].Base != "main" || pulls[0].Author != "promoter[bot]" {
 		t.Fatalf("pull requests: %+v", pulls)
 	}
@@ -122,7 +122,7 @@ func TestRun_onboarding(t *testing.T) {
 	o.loses()
 	o.idle("it stands, and nothing is remembered")
 
-	gitops.MergePull("ann", 1, "squash")
+	gitops.Pulls.Merge("ann", 1, "squash")
 	o.pass(time.Hour)
 	if got := did(o.run(onboards)["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
 		t.Errorf("after the merge: %s", got)
@@ -134,11 +134,11 @@ func TestRun_onboarding(t *testing.T) {
 func TestRun_onboarding_declined(t *testing.T) {
 	t.Parallel()
 	for name, decline := range map[string]func(*githubtest.Repository){
-		"closed":             func(r *githubtest.Repository) { r.ClosePull("ann", 1) },
-		"closed by promoter": func(r *githubtest.Repository) { r.ClosePull("promoter[bot]", 1) },
+		"closed":             func(r *githubtest.Repository) { r.Pulls.Close("ann", 1) },
+		"closed by promoter": func(r *githubtest.Repository) { r.Pulls.Close("promoter[bot]", 1) },
 		"branch deleted":     func(r *githubtest.Repository) { r.Git.DeleteBranch("ann", onboardingHead) },
 		"merged, and removed": func(r *githubtest.Repository) {
-			r.MergePull("ann", 1, "merge")
+			r.Pulls.Merge("ann", 1, "merge")
 			r.Git.DeleteBranch("ann", onboardingHead)
 			r.Git.SetHead("ann", "main", strings.Fields(r.Git.Run("rev-list", "--max-parents=0", "main"))[0])
 		},
@@ -156,7 +156,7 @@ func TestRun_onboarding_declined(t *testing.T) {
 				o.idle("declined")
 				r.Git.Commit("ann", "main", "More", map[string]string{"apps/dev/more.yaml": o.expand("image: $R/acme/more:1.0.0\n")})
 			}
-			if n := len(r.Pulls()); n != 1 {
+			if n := len(r.Pulls.All()); n != 1 {
 				t.Errorf("there are %d pull requests", n)
 			}
 		})
@@ -172,7 +172,7 @@ func TestRun_onboarding_isCached(t *testing.T) {
 	o.repository("acme/declined", without())
 	o.app.Install("acme")
 	o.run(onboards)
-	o.github.Repository("acme/declined").ClosePull("ann", 1)
+	o.github.Repository("acme/declined").Pulls.Close("ann", 1)
 	o.pass(time.Hour)
 	o.run(onboards)
 	o.github.Traffic.ResetRequests()
@@ -191,13 +191,13 @@ func TestRun_onboarding_killedBetween(t *testing.T) {
 	r := o.repository("acme/gitops", without())
 	o.app.Install("acme")
 	o.github.Fail("POST /repos/{owner}/{repo}/pulls", http.StatusInternalServerError, "Something went wrong")
-	if failed := o.run(onboards)["acme/gitops"]; failed.Err == nil || len(r.Pulls()) > 0 {
-		t.Fatalf("got %+v, %+v", failed, r.Pulls())
+	if failed := o.run(onboards)["acme/gitops"]; failed.Err == nil || len(r.Pulls.All()) > 0 {
+		t.Fatalf("got %+v, %+v", failed, r.Pulls.All())
 	}
 	head := r.Git.Head(onboardingHead)
 	o.loses()
 	o.offered(o.run(onboards), "acme/gitops", "opened")
-	if pulls := r.Pulls(); len(pulls) != 1 || pulls[0].HeadCommit != head || head == "" {
+	if pulls := r.Pulls.All(); len(pulls) != 1 || pulls[0].HeadCommit != head || head == "" {
 		t.Errorf("pull requests: %+v, the head was %s", pulls, head)
 	}
 	o.idle("opened")
@@ -213,7 +213,7 @@ func TestRun_onboarding_responseLost(t *testing.T) {
 	o.offered(o.run(onboards), "acme/gitops", "opened")
 	o.loses()
 	o.idle("opened")
-	if n := len(r.Pulls()); n != 1 {
+	if n := len(r.Pulls.All()); n != 1 {
 		t.Errorf("there are %d pull requests", n)
 	}
 }
@@ -229,8 +229,8 @@ func TestRun_onboarding_refused(t *testing.T) {
 	r.Protect(onboardingHead, githubtest.Protection{PushDenied: true})
 	o.app.Install("acme")
 	o.pass(time.Hour)
-	if failed := o.run(onboards)["acme/gitops"]; failed.Err == nil || !failed.Failed() || len(r.Pulls()) > 0 || len(other.Pulls()) != 1 {
-		t.Errorf("got %+v, %d, %d", failed, len(r.Pulls()), len(other.Pulls()))
+	if failed := o.run(onboards)["acme/gitops"]; failed.Err == nil || !failed.Failed() || len(r.Pulls.All()) > 0 || len(other.Pulls.All()) != 1 {
+		t.Errorf("got %+v, %d, %d", failed, len(r.Pulls.All()), len(other.Pulls.All()))
 	}
 	o.pass(10 * time.Minute)
 	before := len(o.github.Asked())

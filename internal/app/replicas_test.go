@@ -73,11 +73,11 @@ func TestServe_replicas(t *testing.T) {
 	c.release("web", "1.2.0")
 	c.burst("1.2.0", c.all[1:], func() {})
 	c.settle()
-	if title := c.repo.Pull(1).Title; !strings.Contains(title, "1.2.0") {
+	if title := c.repo.Pulls.Get(1).Title; !strings.Contains(title, "1.2.0") {
 		t.Errorf("the pull request was not refreshed: %s", title)
 	}
 	c.pollsOnce(begin, before, accepted)
-	c.repo.MergePull("ada", 1, "squash")
+	c.repo.Pulls.Merge("ada", 1, "squash")
 	c.post(c.happened("pull_request"))
 	c.settle()
 	c.pulls(stagingHead+" merged", prodHead+" open")

@@ -71,7 +71,7 @@ func connectTwo(t *testing.T) *connect.Connections {
 		github.NewRepository(name, map[string]string{
 			".promoter.yaml": "version: 1\ncomponents: {web: {image: " + host + "/acme/web, select: {semver: '>=1'}}}\nenvironments: {dev: {paths: [dev], land: push}}\n",
 			"dev/app.yaml":   "image: " + host + "/acme/web:1.0.0\n",
-		}).Permit(githubtest.Self, "write")
+		}).Settings.Permit(githubtest.Self, "write")
 	}
 	token := github.Token(githubtest.Self, "repo", "read:org")
 	file := filepath.Join(t.TempDir(), "server.yaml")

@@ -76,7 +76,7 @@ func (w *servedOrchard) hook(event, body string) {
 // about is the repository of an event.
 func (w *servedOrchard) about(r *githubtest.Repository, more string) string {
 	return fmt.Sprintf(`{%s"repository": {"id": %d, "full_name": %q, "html_url": "%s/%s", "default_branch": "main"}, "sender": {"login": "ann", "html_url": "%s/ann"}}`,
-		more, r.ID(), r.FullName(), w.github.URL(), r.FullName(), w.github.URL())
+		more, r.ID(), r.Settings.Name(), w.github.URL(), r.Settings.Name(), w.github.URL())
 }
 
 // installation is an event of an installation.
@@ -98,13 +98,13 @@ func TestServe_onboardingAndItsMerge(t *testing.T) {
 		t.Errorf("the line is %s", line)
 	}
 	w.pass(2 * time.Minute) // there was no refresh for that long
-	r.MergePull("ann", 1, "squash")
+	r.Pulls.Merge("ann", 1, "squash")
 	w.hook("push", w.about(r, `"ref": "refs/heads/main", `))
 	w.until("a repository has a config file now")
 	for !strings.Contains(w.until("opened"), `"repository":"acme/gitops"`) {
 		continue
 	}
-	if pulls := r.Pulls(); len(pulls) != 2 || pulls[1].Head != "promoter/dev/default" {
+	if pulls := r.Pulls.All(); len(pulls) != 2 || pulls[1].Head != "promoter/dev/default" {
 		t.Errorf("pull requests: %+v", pulls)
 	}
 	if err := w.stop(); err != nil {

@@ -176,7 +176,7 @@ func TestServe_webhooksLost(t *testing.T) {
 	w.until("reconciled")
 	s.holds("dev", "1.1.0 1.0.0")
 	s.pulls(stagingHead + " open")
-	s.repo.MergePull("ada", 1, "squash")
+	s.repo.Pulls.Merge("ada", 1, "squash")
 	w.wait(6 * time.Minute)
 	w.until("opened")
 	w.until("reconciled")

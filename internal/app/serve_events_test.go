@@ -57,7 +57,7 @@ func (w *served) tell(name string, changes map[string]any) {
 func (w *served) send(name string, changes map[string]any) {
 	w.t.Helper()
 	event, body := githubEvent(w.t, name, map[string]any{
-		"id": w.repo.ID(), "full_name": w.repo.FullName(), "html_url": w.forge.URL() + "/" + w.repo.FullName(), "default_branch": "main",
+		"id": w.repo.ID(), "full_name": w.repo.Settings.Name(), "html_url": w.forge.URL() + "/" + w.repo.Settings.Name(), "default_branch": "main",
 	}, changes)
 	if status := w.post("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(name, time.Now().UnixNano())); status != http.StatusAccepted {
 		w.t.Fatalf("%s: %d", name, status)
@@ -79,31 +79,31 @@ func TestServe_forgeEvents(t *testing.T) {
 	w.until("reconciled")
 	s.pulls(stagingHead + " open")
 
-	s.repo.LabelPull(1, "mine")
+	s.repo.Pulls.Label(1, "mine")
 	w.tell("pull-request-closed", pullAction("labeled", 1))
 	s.pulls(stagingHead + " open")
-	s.repo.ClosePull("ada", 1)
+	s.repo.Pulls.Close("ada", 1)
 	w.tell("pull-request-closed", pullAction("closed", 1))
 	s.pulls(stagingHead + " closed")
-	s.repo.ReopenPull("ada", 1) // the versions stay rejected until resume
+	s.repo.Pulls.Reopen("ada", 1) // the versions stay rejected until resume
 	w.tell("pull-request-closed", pullAction("reopened", 1))
 	s.pulls(stagingHead + " closed")
 	s.release("web", "1.2.0")
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.2.0"}`))
 	w.until("reconciled")
 	s.pulls(stagingHead+" closed", stagingHead+" open")
-	s.repo.MergePull("ada", 2, "merge")
+	s.repo.Pulls.Merge("ada", 2, "merge")
 	w.tell("pull-request-closed", pullAction("closed", 2))
 	before := []string{stagingHead + " closed", stagingHead + " merged"}
 	s.pulls(append(before, prodHead+" open")...)
 
-	head := s.repo.Pull(3).HeadCommit
-	s.repo.SetStatus("ci", head, "e2e", "pending")
+	head := s.repo.Pulls.Get(3).HeadCommit
+	s.repo.Settings.SetStatus("ci", head, "e2e", "pending")
 	w.tell("status", nil)
-	s.repo.Review("bob", 3, "APPROVED")
+	s.repo.Pulls.Approve("bob", 3)
 	w.tell("pull-request-review", nil)
 	s.pulls(append(before, prodHead+" open")...)
-	s.repo.SetStatus("ci", head, "e2e", "success")
+	s.repo.Settings.SetStatus("ci", head, "e2e", "success")
 	w.tell("status", nil)
 	s.pulls(append(before, prodHead+" merged")...)
 	s.holds("prod", "1.2.0 1.0.0")
@@ -125,9 +125,9 @@ func TestServe_checkRun(t *testing.T) {
 			s.release("web", "1.1.0")
 			w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
 			w.until("reconciled")
-			s.repo.MergePull("ada", 1, "squash")
+			s.repo.Pulls.Merge("ada", 1, "squash")
 			w.tell("pull-request-closed", pullAction("closed", 1))
-			s.repo.SetCheckRun("ci", s.repo.Pull(2).HeadCommit, "e2e", "success")
+			s.repo.SetCheckRun("ci", s.repo.Pulls.Get(2).HeadCommit, "e2e", "success")
 			w.tell(event, nil)
 			s.pulls(stagingHead+" merged", prodHead+" merged")
 			if err := w.stop(); err != nil {
@@ -150,7 +150,7 @@ func TestServe_pushToOurBranch(t *testing.T) {
 		w.tell("push", map[string]any{"ref": "refs/heads/" + stagingHead})
 		w.tell("pull-request-closed", pullAction("synchronize", 1))
 	}
-	if one := s.repo.Pull(1); one.HeadCommit != mine || len(one.Comments) != 1 {
+	if one := s.repo.Pulls.Get(1); one.HeadCommit != mine || len(one.Comments) != 1 {
 		t.Errorf("the pull request is %+v", one)
 	}
 	if err := w.stop(); err != nil {
@@ -170,7 +170,7 @@ func TestServe_pushes(t *testing.T) {
 	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
 	w.until("reconciled")
 	s.pulls("promoter/dev/shop open")
-	s.repo.MergePull("ada", 1, "squash")
+	s.repo.Pulls.Merge("ada", 1, "squash")
 	w.tell("push", map[string]any{"ref": "refs/heads/env/dev"})
 	s.pulls("promoter/dev/shop merged", stagingHead+" open")
 
@@ -182,8 +182,8 @@ func TestServe_pushes(t *testing.T) {
 	w.tell("push", map[string]any{"ref": "refs/heads/main"})
 	s.edit("ada", "main", ".promoter.yaml", "version: nonsense", "version: 1")
 	w.tell("push", map[string]any{"ref": "refs/heads/main"})
-	s.repo.SetStatus("ci", s.repo.Pull(3).HeadCommit, "e2e", "success")
-	s.repo.Review("bob", 3, "APPROVED")
+	s.repo.Settings.SetStatus("ci", s.repo.Pulls.Get(3).HeadCommit, "e2e", "success")
+	s.repo.Pulls.Approve("bob", 3)
 	w.tell("pull-request-review", nil)
 	s.pulls("promoter/dev/shop merged", stagingHead+" merged", prodHead+" merged")
 	if err := w.stop(); err != nil {
@@ -197,14 +197,14 @@ func TestServe_releaseBeforeItsImage(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", strings.Replace(reviewed, `acme/web, select: {semver: ">=1"}`, `acme/web, select: {release: forge/acme/web}`, 1))
 	source := s.forge.NewRepository("acme/web", map[string]string{"README": "web"})
-	source.Permit("promoter-bot", "read")
-	source.AddRelease("ada", "1.0.0", s.clock.Now().Add(-time.Hour), false, false)
+	source.Settings.Permit("promoter-bot", "read")
+	source.Settings.AddRelease("ada", "1.0.0", s.clock.Now().Add(-time.Hour), false, false)
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
-	source.AddRelease("ada", "1.1.0", s.clock.Now(), false, false)
+	source.Settings.AddRelease("ada", "1.1.0", s.clock.Now(), false, false)
 	released := func() {
 		t.Helper()
 		event, body := githubEvent(t, "release", map[string]any{
-			"id": source.ID(), "full_name": source.FullName(), "html_url": s.forge.URL() + "/" + source.FullName(),
+			"id": source.ID(), "full_name": source.Settings.Name(), "html_url": s.forge.URL() + "/" + source.Settings.Name(),
 		}, nil)
 		if status := w.post("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(time.Now().UnixNano())); status != http.StatusAccepted {
 			t.Fatalf("the release: %d", status)

@@ -59,14 +59,14 @@ func TestServe_history(t *testing.T) {
 	}
 	w.until("opened")
 	w.until("reconciled")
-	s.repo.MergePull("ada", 1, "merge")
+	s.repo.Pulls.Merge("ada", 1, "merge")
 	merged := fmt.Sprintf(`{"action": "closed", "repository": {"id": %d, "full_name": "acme/gitops", "html_url": "%s/acme/gitops"}}`, s.repo.ID(), s.forge.URL())
 	if status := w.post("forge", merged, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "merge-1"); status != http.StatusAccepted {
 		t.Fatal(status)
 	}
 	w.until("opened")
 	w.until("reconciled")
-	s.repo.ClosePull("ada", 2)
+	s.repo.Pulls.Close("ada", 2)
 	closed := strings.Replace(merged, "merge", "close", 1)
 	w.post("forge", closed, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "close-1")
 	w.until("reconciled")

@@ -34,7 +34,7 @@ func (w *servedOrchard) forgets(r *githubtest.Repository) {
 			w.pass(time.Minute)
 		}
 	}
-	w.served.t.Fatalf("%s is worked on still", r.FullName())
+	w.served.t.Fatalf("%s is worked on still", r.Settings.Name())
 }
 
 // mirrors are those on the disk.
@@ -67,7 +67,7 @@ func TestServe_installationsAdd(t *testing.T) {
 	acme.Select(one, two)
 	w.hook("installation_repositories", w.installation(acme, "acme", "added"))
 	w.untilOf("reconciled", "acme/two")
-	if n := len(two.Pulls()); n != 1 {
+	if n := len(two.Pulls.All()); n != 1 {
 		t.Errorf("%d pull requests in the new repository", n)
 	}
 	if err := w.stop(); err != nil {
@@ -143,7 +143,7 @@ func TestServe_repositoryEvents(t *testing.T) {
 	w := o.serve("")
 	w.untilOf("reconciled", "acme/two")
 	w.pass(2 * time.Minute)
-	two.Rename("other")
+	two.Settings.Rename("other")
 	w.hook("repository", w.about(two, `"action": "renamed", `))
 	w.untilOf("reconciled", "acme/two") // as it was listed
 	w.pass(2 * time.Minute)
@@ -155,7 +155,7 @@ func TestServe_repositoryEvents(t *testing.T) {
 	w.hook("push", w.about(one, `"ref": "refs/heads/main", `))
 	w.untilOf("reconciled", "acme/one")
 	for _, asked := range o.github.Asked()[before:] {
-		if asked.Repository == two.FullName() {
+		if asked.Repository == two.Settings.Name() {
 			t.Errorf("%s was asked of a repository that was taken away", asked.Route)
 		}
 	}

@@ -28,7 +28,7 @@ func TestServe_webhooksLostOnGitHub(t *testing.T) {
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
 	s.release("web", "1.1.0")
 	w.polled("opened")
-	s.repo.ClosePull("ada", 1)
+	s.repo.Pulls.Close("ada", 1)
 	w.polled()
 	w.polled()
 	s.pulls(stagingHead + " closed")
@@ -37,7 +37,7 @@ func TestServe_webhooksLostOnGitHub(t *testing.T) {
 	s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.0.0"), s.line("web:1.2.0")) // by hand
 	w.polled("closed", "opened")
 	s.pulls(stagingHead+" closed", stagingHead+" closed", prodHead+" open")
-	s.repo.MergePull("ada", 3, "merge")
+	s.repo.Pulls.Merge("ada", 3, "merge")
 	w.polled()
 	for _, environment := range []string{"dev", "staging", "prod"} {
 		s.holds(environment, "1.2.0 1.0.0")

@@ -130,7 +130,7 @@ func TestServe_readsOncePerCredential(t *testing.T) {
 	}
 	names := []string{"acme/gitops", "acme/more", "other/gitops"}
 	for _, name := range names[1:] {
-		s.forge.NewRepository(name, files).Permit("promoter-bot", "write")
+		s.forge.NewRepository(name, files).Settings.Permit("promoter-bot", "write")
 	}
 	w := serveText(t, s, -1, fmt.Sprintf(`version: 1
 data: %q

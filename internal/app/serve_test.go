@@ -174,7 +174,7 @@ func TestServe_webhooks(t *testing.T) {
 	s.holds("dev", "1.1.0 1.0.0")
 	s.pulls(stagingHead + " open")
 
-	s.repo.MergePull("ada", 1, "squash")
+	s.repo.Pulls.Merge("ada", 1, "squash")
 	merged := fmt.Sprintf(`{"action": "closed", "repository": {"id": %d, "full_name": "acme/gitops", "html_url": "%s/acme/gitops"}}`, s.repo.ID(), s.forge.URL())
 	if status := w.post("forge", merged, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "1"); status != http.StatusAccepted {
 		t.Fatalf("the webhook of the merge: %d", status)

@@ -45,7 +45,7 @@ func (f *fleet) repository(name string, files map[string]string) *githubtest.Rep
 		expanded[file] = f.expand(content)
 	}
 	made := f.github.NewRepository(name, expanded)
-	made.Permit("promoter-bot", "write")
+	made.Settings.Permit("promoter-bot", "write")
 	return made
 }
 
@@ -120,9 +120,9 @@ func TestRun_failuresAreIsolated(t *testing.T) {
 	f.push("acme/web:1.4.0", "one")
 	f.push("acme/web:1.5.0", "two")
 	f.repository("acme/gitops", webIn("pr"))
-	f.repository("acme/archived", webIn("pr")).SetArchived(true)
-	f.repository("acme/readonly", webIn("pr")).Permit("promoter-bot", "read")
-	f.repository("acme/before", webIn("push")).Rename("after")
+	f.repository("acme/archived", webIn("pr")).Settings.SetArchived(true)
+	f.repository("acme/readonly", webIn("pr")).Settings.Permit("promoter-bot", "read")
+	f.repository("acme/before", webIn("push")).Settings.Rename("after")
 	f.repository("acme/wrong", map[string]string{".promoter.yaml": "version: 2\n"})
 	server := f.open(insecureRegistry, "acme/gitops", "acme/archived", "acme/readonly", "acme/before", "acme/wrong", "acme/gone")
 	results := f.run(server)
@@ -324,7 +324,7 @@ func TestRun_releases(t *testing.T) {
 	if words := fmt.Sprint(other.Report.Errors); !strings.Contains(words, "asked without a credential, because it has another owner") {
 		t.Errorf("a private source of somebody else gives %s", words)
 	}
-	source.SetPrivate(false)
+	source.Settings.SetPrivate(false)
 	results = f.run(f.open(insecureRegistry, "tenant-b/gitops"))
 	if public := results["tenant-b/gitops"]; public.Failed() || len(acts(public)) != 1 {
 		t.Errorf("a public source of somebody else: %+v", public)

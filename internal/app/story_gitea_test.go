@@ -36,7 +36,7 @@ func newGiteaStory(t *testing.T, config string) *giteaStory {
 	s.repo = s.forge.NewRepository("acme/gitops", files)
 	s.clock.set(workday())
 	for _, who := range []string{"promoter-bot", "ada", "bob"} {
-		s.repo.Permit(who, "write")
+		s.repo.Settings.Permit(who, "write")
 	}
 	s.cache = filepath.Join(s.dir, "cache")
 	s.open(t)
@@ -105,16 +105,16 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	s.release("web", "1.1.0")
 	event("a new image: dev is pushed, staging is proposed", engine.ActionPushed, engine.ActionOpened)
 	s.says("dev", "web:1.1.0")
-	s.repo.MergePull("ada", 1, "squash")
+	s.repo.Pulls.Merge("ada", 1, "squash")
 	event("a user merged: prod is proposed", engine.ActionOpened)
 	s.says("staging", "web:1.1.0")
-	head := s.repo.Pull(2).HeadCommit
-	s.repo.SetStatus("ci", head, "e2e", "success")
-	s.repo.Review("bob", 2, "APPROVED")
+	head := s.repo.Pulls.Get(2).HeadCommit
+	s.repo.Settings.SetStatus("ci", head, "e2e", "success")
+	s.repo.Pulls.Approve("bob", 2)
 	s.because(event("all gates are open, and Gitea is still looking", engine.ActionRefreshed), "prod", "try again later")
 	event("Gitea has looked: prod is merged", engine.ActionMerged)
 	s.says("prod", "web:1.1.0")
-	if pull := s.repo.Pull(2); !pull.Merged || pull.Closer != "promoter-bot" || pull.HeadCommit != head {
+	if pull := s.repo.Pulls.Get(2); !pull.Merged || pull.Closer != "promoter-bot" || pull.HeadCommit != head {
 		t.Errorf("the pull request of prod: %+v", pull)
 	}
 	event("nothing new since then")
@@ -130,7 +130,7 @@ func TestRun_renamed_gitea(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
 	s := newGiteaStory(t, reviewed)
-	s.repo.Rename("deployments")
+	s.repo.Settings.Rename("deployments")
 	s.release("web", "1.1.0")
 	if got := actsOf(s.run()); fmt.Sprint(got) != fmt.Sprint([]engine.Action{engine.ActionPushed, engine.ActionOpened}) {
 		t.Errorf("did %v", got)

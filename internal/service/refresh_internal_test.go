@@ -59,7 +59,7 @@ func TestReconcile_keepsWhatCannotBeOpened(t *testing.T) {
 	if _, err := b.reconcile(key); err != nil {
 		t.Error(err)
 	}
-	b.two.Remove()
+	b.two.Settings.Remove()
 	b.clock.Add(6 * time.Minute)
 	b.poll() // triggers it once more
 	if result, err := b.reconcile(key); err != nil || !result.Forget {
@@ -80,8 +80,8 @@ func TestReconcile_anotherRepositoryOfTheName(t *testing.T) {
 	if _, err := b.reconcile(before); err != nil {
 		t.Fatal(err)
 	}
-	b.two.Remove()
-	b.github.NewRepository("acme/two", map[string]string{"README": "another"}).Permit(githubtest.Self, "write")
+	b.two.Settings.Remove()
+	b.github.NewRepository("acme/two", map[string]string{"README": "another"}).Settings.Permit(githubtest.Self, "write")
 	if result, err := b.reconcile(before); err != nil || !result.Forget || b.isStored(before) {
 		t.Errorf("the key of the old repository: %+v, %v", result, err)
 	}

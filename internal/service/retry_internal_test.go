@@ -104,7 +104,7 @@ func TestPoll_retriesARefusedTokenWithTheNextPoll(t *testing.T) {
 	b := newBench(t)
 	b.github.Revoke(b.currentToken())
 	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)
-	b.two.Remove()
+	b.two.Settings.Remove()
 	b.replaceToken()
 	b.clock.Add(6 * time.Minute)
 	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)

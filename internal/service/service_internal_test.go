@@ -44,9 +44,9 @@ func newBench(t *testing.T) *bench {
 	b := &bench{t: t, clock: enginetest.NewClock(time.Now().Truncate(time.Second))}
 	b.github = githubtest.New(t, githubtest.Options{Now: b.clock.Now})
 	registry := b.startRegistry()
-	b.github.NewRepository("acme/one", filesFollowing(registry+"/acme/web")).Permit(githubtest.Self, "write")
+	b.github.NewRepository("acme/one", filesFollowing(registry+"/acme/web")).Settings.Permit(githubtest.Self, "write")
 	b.two = b.github.NewRepository("acme/two", filesFollowing(registry+"/acme/web"))
-	b.two.Permit(githubtest.Self, "write")
+	b.two.Settings.Permit(githubtest.Self, "write")
 	b.replaceToken()
 	file := filepath.Join(t.TempDir(), "server.yaml")
 	text := fmt.Sprintf(`version: 1

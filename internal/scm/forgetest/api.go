@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -127,6 +128,49 @@ func decode(body []byte, into any) error {
 		return errors.New("more than one value")
 	}
 	return nil
+}
+
+// Routes are the endpoints of an API by "METHOD /route".
+type Routes[E any] struct{ mux *http.ServeMux }
+
+// held makes an endpoint a handler for the multiplexer, which only finds it.
+type held[E any] struct{ endpoint E }
+
+// ServeHTTP is never called.
+func (held[E]) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+// NewRoutes returns these routes.
+func NewRoutes[E any](endpoints map[string]E) Routes[E] {
+	mux := http.NewServeMux()
+	for pattern, one := range endpoints {
+		mux.Handle(pattern, held[E]{one})
+	}
+	mux.Handle("/", http.NotFoundHandler())
+	return Routes[E]{mux}
+}
+
+// Find returns the endpoint of a request, false if there is none.
+func (r Routes[E]) Find(request *http.Request) (endpoint E, route string, found bool) {
+	handler, route := r.mux.Handler(request)
+	known, found := handler.(held[E])
+	return known.endpoint, route, found
+}
+
+// Below returns a request without the prefix of the API.
+func Below(r *http.Request, prefix string) *http.Request {
+	inner := r.Clone(r.Context())
+	inner.URL.Path = strings.TrimPrefix(r.URL.Path, prefix)
+	inner.URL.RawPath = strings.TrimPrefix(r.URL.EscapedPath(), prefix)
+	return inner
+}
+
+// Bearer returns the token of the Authorization header, empty if it is not one.
+func Bearer(r *http.Request) string {
+	kind, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(kind, "bearer") && !strings.EqualFold(kind, "token") {
+		return ""
+	}
+	return text
 }
 
 // WithValues returns a request with its path values, which a multiplexer otherwise

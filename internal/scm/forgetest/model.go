@@ -41,14 +41,18 @@ type Kind struct {
 	// Repository and Pull are called for new ones.
 	Repository func(*Repository)
 	Pull       func(*Pull)
+	// Draft reports whether a pull request is a draft.
+	Draft func(*Pull) bool
+	// Pushed, if set, is called after a change of branches.
+	Pushed func(Push)
 	// Follow applies changed branches of a repository to a pull request.
 	Follow func(*Pull, Push)
 	// Merge merges a pull request with a method, bypassing all protection. It returns
 	// the resulting commit, and false on a conflict.
 	Merge func(p *Pull, by *User, method string) (commit string, clean bool)
-	// Closing lists the kinds of events of a merge: a forge may report it as a closing
+	// OnMerge lists the kinds of events of a merge: a forge may report it as a closing
 	// too.
-	Closing []string
+	OnMerge []string
 }
 
 // Push is a change of branches.
@@ -77,6 +81,13 @@ func (h *Hub) Host() string { return strings.TrimPrefix(h.http.URL, "http://") }
 
 // Client returns an HTTP client for the server.
 func (h *Hub) Client() *http.Client { return h.http.Client() }
+
+// ServeGit serves OWNER/NAME.git below the root over smart HTTP; see Front.ServeGit.
+func (h *Hub) ServeGit(w http.ResponseWriter, r *http.Request, admit func(gittest.Visit) gittest.Admission) {
+	http.StripPrefix(h.kind.Root, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.Front.ServeGit(h.git, w, r, admit)
+	})).ServeHTTP(w, r)
+}
 
 // Now returns the current time in the forge's precision.
 func (h *Hub) Now() time.Time { return h.Front.fake.Now().UTC().Truncate(h.kind.Precision) }
@@ -285,6 +296,9 @@ func (r *Repository) Follow(by *User) {
 	if !maps.Equal(push.Before, push.Now) {
 		r.Pushed = r.Hub.Now()
 	}
+	if pushed := r.Hub.kind.Pushed; pushed != nil {
+		pushed(push)
+	}
 	for _, id := range slices.Sorted(maps.Keys(r.Hub.Repos)) {
 		for _, p := range r.Hub.Repos[id].Sorted() {
 			if p.From == r || p.Repo == r {
@@ -428,10 +442,21 @@ func (p *Pull) Close(by *User) {
 // Land records that the pull request was merged as a commit.
 func (p *Pull) Land(by *User, commit string) {
 	p.Merged, p.MergeCommit = true, commit
-	for _, kind := range p.Repo.Hub.kind.Closing {
+	for _, kind := range p.Repo.Hub.kind.OnMerge {
 		p.Happened(kind, by, commit)
 	}
 	p.Closed = &Moment{By: by, At: p.Updated}
+}
+
+// Landed updates the base to a commit that merges the pull request, and applies what
+// follows from it.
+func (p *Pull) Landed(by *User, commit string) {
+	p.Repo.Bare.Update(p.Base, commit, p.Repo.Bare.Head(p.Base))
+	p.Land(by, commit)
+	if p.Repo.AutoDelete && p.From == p.Repo {
+		p.Repo.Bare.Delete(p.Head)
+	}
+	p.Repo.Follow(by)
 }
 
 // Reopen reopens the pull request.

@@ -113,7 +113,7 @@ type PullState struct {
 	Title, Body, Head, Base string
 	HeadCommit, MergeCommit string
 	Author, Closer          string
-	Open, Merged            bool
+	Open, Merged, Draft     bool
 	Labels, Assignees       []string
 	Reviewers, Teams        []string
 	Comments                []CommentState
@@ -198,7 +198,7 @@ func (p Pulls) All() []PullState {
 func (p *Pull) snapshot() PullState {
 	one := PullState{
 		Number: p.Number, Title: p.Title, Body: p.Body, Head: p.Head, Base: p.Base, HeadCommit: p.HeadCommit,
-		MergeCommit: p.MergeCommit, Author: p.Author.Login, Open: p.IsOpen(), Merged: p.Merged,
+		MergeCommit: p.MergeCommit, Author: p.Author.Login, Open: p.IsOpen(), Merged: p.Merged, Draft: p.Repo.Hub.kind.Draft(p),
 		Labels: slices.Clone(p.Labels), Assignees: Logins(p.Assignees), Reviewers: Logins(p.Reviewers),
 		Teams: slices.Clone(p.Teams), Created: p.Created,
 	}
@@ -273,6 +273,9 @@ func (p Pulls) Merge(who string, number int, method string) string {
 	})
 	return commit
 }
+
+// Approve approves the current head.
+func (p Pulls) Approve(who string, number int) { p.Review(who, number, scm.Approved) }
 
 // Review adds a review of the current head.
 func (p Pulls) Review(who string, number int, state scm.ReviewState) {
@@ -351,10 +354,12 @@ func (r *Repository) Bench(forge scm.Forge, self string, login func(who string) 
 	return scmtest.Bench{
 		Forge: forge, Name: settings.Name(), Git: r.Branches().Hands(self),
 		People: scmtest.People{
-			Open:     func(_ *testing.T, who, head, base, title string) int { return pulls.Open(who, head, base, title) },
-			Fork:     func(_ *testing.T, who, head, base string) int { return pulls.Fork(who, head, base, "From a fork") },
-			Close:    func(_ *testing.T, who string, number int) { pulls.Close(who, number) },
-			Merge:    func(_ *testing.T, who string, number int, method string) string { return pulls.Merge(who, number, method) },
+			Open:  func(_ *testing.T, who, head, base, title string) int { return pulls.Open(who, head, base, title) },
+			Fork:  func(_ *testing.T, who, head, base string) int { return pulls.Fork(who, head, base, "From a fork") },
+			Close: func(_ *testing.T, who string, number int) { pulls.Close(who, number) },
+			Merge: func(_ *testing.T, who string, number int, method string) string {
+				return pulls.Merge(who, number, method)
+			},
 			Reopen:   func(_ *testing.T, who string, number int) { pulls.Reopen(who, number) },
 			Retarget: func(_ *testing.T, _ string, number int, base string) { pulls.Retarget(number, base) },
 			Retitle:  func(_ *testing.T, _ string, number int, title string) { pulls.Edit(number, &title, nil) },

@@ -22,7 +22,7 @@ func TestClosed_headOfAnOldOne(t *testing.T) {
 	w := newWorld(t)
 	repo := w.open(t)
 	first := w.propose(t, repo)
-	w.repo.ClosePull("ann", first.Number)
+	w.repo.Pulls.Close("ann", first.Number)
 	second := w.propose(t, repo)
 	if first.Head.Commit == second.Head.Commit {
 		t.Fatal("the branch did not move")
@@ -39,14 +39,14 @@ func TestClosed_lastCloser(t *testing.T) {
 	w := newWorld(t, giteatest.Options{MaxItems: 5})
 	repo := w.open(t)
 	pull := w.propose(t, repo)
-	w.repo.ClosePull("ann", pull.Number)
+	w.repo.Pulls.Close("ann", pull.Number)
 	if closed := closedOf(t, repo, head); closed[0].Closer.Login != "ann" {
 		t.Errorf("closed: %+v", closed)
 	}
-	w.repo.ReopenPull("bob", pull.Number)
-	w.repo.ClosePull("bob", pull.Number)
+	w.repo.Pulls.Reopen("bob", pull.Number)
+	w.repo.Pulls.Close("bob", pull.Number)
 	for i := range 12 {
-		w.repo.Comment("eve", pull.Number, fmt.Sprint("why? ", i))
+		w.repo.Pulls.Comment("eve", pull.Number, fmt.Sprint("why? ", i))
 	}
 	if closed := closedOf(t, repo, head); closed[0].Closer.Login != "bob" {
 		t.Errorf("closed: %+v", closed)
@@ -62,7 +62,7 @@ func TestClosed_asksOnce(t *testing.T) {
 	for i := range 25 {
 		branch := fmt.Sprintf("promoter/prod/app-%d", i)
 		w.repo.Git.Commit(self, branch, "Promote", map[string]string{"x.yaml": branch})
-		w.repo.ClosePull("ann", w.repo.OpenPull(self, branch, "main", branch))
+		w.repo.Pulls.Close("ann", w.repo.Pulls.Open(self, branch, "main", branch))
 	}
 	if closed := closedOf(t, repo, "promoter/prod/app-0"); len(closed) != 1 {
 		t.Fatalf("closed: %+v", closed)
@@ -81,11 +81,11 @@ func TestClosed_asksOnce(t *testing.T) {
 		t.Errorf("requests: %v", got)
 	}
 	pull := w.propose(t, repo)
-	w.repo.ClosePull("bob", pull.Number)
+	w.repo.Pulls.Close("bob", pull.Number)
 	if closed := closedOf(t, repo, head); len(closed) != 1 || closed[0].Closer.Login != "bob" {
 		t.Errorf("a new one: %+v", closed)
 	}
-	w.repo.ReopenPull("bob", pull.Number)
+	w.repo.Pulls.Reopen("bob", pull.Number)
 	if closed := closedOf(t, repo, head); len(closed) != 0 {
 		t.Errorf("after it was opened again: %+v", closed)
 	}
@@ -112,12 +112,12 @@ func TestClosed_behindAllThatAreListed(t *testing.T) {
 	w := newWorld(t, giteatest.Options{MaxItems: 1})
 	repo := w.open(t)
 	declined := w.propose(t, repo)
-	w.repo.ClosePull("ann", declined.Number)
+	w.repo.Pulls.Close("ann", declined.Number)
 	many := func(n int) {
 		for i := range n {
 			branch := fmt.Sprintf("promoter/prod/app-%d", i)
 			w.repo.Git.Commit(self, branch, "Promote", map[string]string{"x.yaml": branch})
-			w.repo.ClosePull("bob", w.repo.OpenPull(self, branch, "main", branch))
+			w.repo.Pulls.Close("bob", w.repo.Pulls.Open(self, branch, "main", branch))
 		}
 	}
 	const question = "GET /repos/{owner}/{repo}/pulls/{base}/{head...}"
@@ -138,7 +138,7 @@ func TestClosed_behindAllThatAreListed(t *testing.T) {
 	if n := w.Traffic.Requests()[question]; n != 2 {
 		t.Errorf("%d questions, want one for each branch", n)
 	}
-	w.repo.ReopenPull("ann", declined.Number)
+	w.repo.Pulls.Reopen("ann", declined.Number)
 	if open := closedOf(t, repo, head); len(open) != 0 {
 		t.Errorf("an open one is listed: %+v", open)
 	}

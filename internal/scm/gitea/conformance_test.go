@@ -44,7 +44,7 @@ func newWorld(t *testing.T, options ...giteatest.Options) *world {
 	}
 	w := &world{Server: giteatest.New(t, with)}
 	w.repo = w.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n"})
-	w.repo.Permit(self, "write")
+	w.repo.Settings.Permit(self, "write")
 	w.token = w.Token(self, giteatest.Scopes()...)
 	w.forge = w.ask(t)
 	return w
@@ -66,7 +66,7 @@ func (w *world) ask(t *testing.T) *gitea.Forge {
 // open opens the repository for one reconciliation.
 func (w *world) open(t *testing.T) scm.Repository {
 	t.Helper()
-	repo, err := w.forge.Open(t.Context(), w.repo.FullName())
+	repo, err := w.forge.Open(t.Context(), w.repo.Settings.Name())
 	if err != nil {
 		t.Fatal(err)
 	}

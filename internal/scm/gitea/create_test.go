@@ -28,7 +28,7 @@ func TestCreate_labels(t *testing.T) {
 	if n := w.Traffic.Requests()["POST /repos/{owner}/{repo}/labels"]; n != 0 {
 		t.Errorf("%d labels were made anew", n)
 	}
-	if got := w.repo.Pull(made.Number).Labels; !slices.Equal(got, []string{"a", "b", "c"}) {
+	if got := w.repo.Pulls.Get(made.Number).Labels; !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("labels %q", got)
 	}
 }
@@ -37,7 +37,7 @@ func TestCreate_labels(t *testing.T) {
 func TestCreate_labelsThatMayNotBeMade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.repo.LabelPull(w.repo.OpenPull("ann", "main", "main", "x"), "known")
+	w.repo.Pulls.Label(w.repo.Pulls.Open("ann", "main", "main", "x"), "known")
 	w.Fail("POST /repos/{owner}/{repo}/labels", http.StatusForbidden, "user should have a permission to write to a repo")
 	made, err := create(t, w, scm.Draft{Labels: []string{"unknown", "known"}})
 	if err != nil || !slices.Equal(made.Labels, []string{"known"}) {
@@ -49,14 +49,14 @@ func TestCreate_labelsThatMayNotBeMade(t *testing.T) {
 func TestCreate_people(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.repo.Permit("ann", "write")
-	w.repo.Permit("eve", "read")
+	w.repo.Settings.Permit("ann", "write")
+	w.repo.Settings.Permit("eve", "read")
 	w.SetTeam("acme/sre", "ann", self)
 	made, err := create(t, w, scm.Draft{
 		Assignees: []string{"ANN", "eve", "nobody"}, Reviewers: []string{"ann", "nobody", "team:acme/sre", "team:other/x", self},
 	})
 	must(t, "create", err)
-	pull := w.repo.Pull(made.Number)
+	pull := w.repo.Pulls.Get(made.Number)
 	if !slices.Equal(pull.Assignees, []string{"ann"}) || !slices.Equal(pull.Reviewers, []string{"ann"}) || !slices.Equal(pull.Teams, []string{"sre"}) {
 		t.Errorf("assignees %q, reviewers %q, teams %q", pull.Assignees, pull.Reviewers, pull.Teams)
 	}
@@ -82,19 +82,19 @@ func TestEdit_keepsADraft(t *testing.T) {
 	title := "Another"
 	for range 2 { // known from the creation, then fetched by another reconciliation
 		must(t, "edit", w.open(t).PullRequests().Edit(t.Context(), made.Number, scm.Edit{Title: &title}))
-		if pull := w.repo.Pull(made.Number); pull.Title != "WIP: Another" || !pull.Draft {
+		if pull := w.repo.Pulls.Get(made.Number); pull.Title != "WIP: Another" || !pull.Draft {
 			t.Errorf("the title is %q", pull.Title)
 		}
 	}
 	ready := "[wip]Ready"
-	w.repo.EditPull(made.Number, &ready, nil)
+	w.repo.Pulls.Edit(made.Number, &ready, nil)
 	repo := w.open(t)
 	all, err := repo.PullRequests().Open(t.Context())
 	if err != nil || len(all) != 1 || all[0].Title != "Ready" || !all[0].Draft {
 		t.Errorf("open: %+v, %v", all, err)
 	}
 	must(t, "edit", repo.PullRequests().Edit(t.Context(), made.Number, scm.Edit{Title: &title}))
-	if pull := w.repo.Pull(made.Number); pull.Title != "[wip]Another" {
+	if pull := w.repo.Pulls.Get(made.Number); pull.Title != "[wip]Another" {
 		t.Errorf("the title is %q", pull.Title)
 	}
 }

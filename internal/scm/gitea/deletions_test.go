@@ -31,13 +31,13 @@ func TestHeadDeleted_readsTheTimeline(t *testing.T) {
 	if at, closed := deletedAt(t, repo, pull.Number), closedOf(t, repo, head)[0].ClosedAt; at.Before(closed) || at.After(closed.Add(time.Second)) {
 		t.Errorf("closed %s, deleted %s", closed, at)
 	}
-	w.repo.ReopenPull("ann", pull.Number)
+	w.repo.Pulls.Reopen("ann", pull.Number)
 	if at := deletedAt(t, repo, pull.Number); !at.IsZero() {
 		t.Errorf("opened again: %s", at)
 	}
-	w.repo.ClosePull("ann", pull.Number)
+	w.repo.Pulls.Close("ann", pull.Number)
 	for range 3 {
-		w.repo.Comment("ann", pull.Number, "not this one")
+		w.repo.Pulls.Comment("ann", pull.Number, "not this one")
 	}
 	w.repo.TidyUp("ann", pull.Number)
 	if at, closed := deletedAt(t, repo, pull.Number), closedOf(t, repo, head)[0].ClosedAt; !at.After(closed.Add(time.Second)) {

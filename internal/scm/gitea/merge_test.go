@@ -121,7 +121,7 @@ func TestMerge_draft(t *testing.T) {
 	repo := w.open(t)
 	pull := w.propose(t, repo)
 	title := "WIP: mine"
-	w.repo.EditPull(pull.Number, &title, nil)
+	w.repo.Pulls.Edit(pull.Number, &title, nil)
 	_, err := merge(t, repo, pull)
 	want(t, "merge", err, fault.Unauthorized, "Work in progress")
 }

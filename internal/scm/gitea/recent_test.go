@@ -20,9 +20,9 @@ func TestRecent_editedOfManyPages(t *testing.T) {
 	pull := w.propose(t, repo)
 	var ids []int64
 	for i := range 5 {
-		ids = append(ids, w.repo.Comment("ann", pull.Number, fmt.Sprintf("word %d", i)))
+		ids = append(ids, w.repo.Pulls.Comment("ann", pull.Number, fmt.Sprintf("word %d", i)))
 	}
-	w.repo.Reword(ids[0], "another word")
+	w.repo.Pulls.Reword(ids[0], "another word")
 	for limit, want := range map[int]string{10: "[word 1 word 2 word 3 word 4 another word]", 3: "[word 1 word 2 word 3]"} {
 		said, err := repo.Conversation().Recent(t.Context(), time.Time{}, limit)
 		must(t, "recent", err)
@@ -42,7 +42,7 @@ func TestReact_refused(t *testing.T) {
 	w := newWorld(t)
 	repo := w.open(t)
 	pull := w.propose(t, repo)
-	id := w.repo.Comment("ann", pull.Number, "/promoter promote prod")
+	id := w.repo.Pulls.Comment("ann", pull.Number, "/promoter promote prod")
 	w.Fail("POST /repos/{owner}/{repo}/issues/comments/{id}/reactions", 403, "'+1' is not an allowed reaction")
 	err := repo.Conversation().React(t.Context(), scm.Comment{ID: id, Number: pull.Number}, scm.ReactionDone)
 	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "not an allowed reaction") {

@@ -26,7 +26,7 @@ var protection = giteatest.Protection{
 func TestRules_administrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.repo.Permit(self, "admin")
+	w.repo.Settings.Permit(self, "admin")
 	w.repo.Protect("main", protection)
 	got := rulesOf(t, w)
 	want := scm.Rules{

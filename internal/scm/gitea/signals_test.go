@@ -16,8 +16,8 @@ func TestChecks_statusesOfOneSecond(t *testing.T) {
 	w := newWorld(t, giteatest.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, MaxItems: 2})
 	commit := w.repo.Git.Head("main")
 	for _, state := range []string{"pending", "failure", "error", "warning", "skipped", "success"} {
-		w.repo.SetStatus("ci", commit, "e2e", state)
-		w.repo.SetStatus("ci", commit, "last "+state, state)
+		w.repo.Settings.SetStatus("ci", commit, "e2e", state)
+		w.repo.Settings.SetStatus("ci", commit, "last "+state, state)
 	}
 	checks, err := w.open(t).Signals().Checks(t.Context(), commit)
 	must(t, "checks", err)
@@ -45,13 +45,13 @@ func (w *world) person(login string) identity.User {
 func TestReviews_withoutAdministrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.repo.Permit("ann", "write")
-	w.repo.Permit("eve", "read")
+	w.repo.Settings.Permit("ann", "write")
+	w.repo.Settings.Permit("eve", "read")
 	repo := w.open(t)
 	pull := w.propose(t, repo)
-	w.repo.Review("ann", pull.Number, "APPROVED")
-	w.repo.Review("eve", pull.Number, "APPROVED")
-	w.repo.Review("ann", pull.Number, "REQUEST_REVIEW")
+	w.repo.Pulls.Approve("ann", pull.Number)
+	w.repo.Pulls.Approve("eve", pull.Number)
+	w.repo.Pulls.Review("ann", pull.Number, "REQUEST_REVIEW")
 	reviews, err := repo.Signals().Reviews(t.Context(), pull.Number)
 	if err != nil || len(reviews) != 2 || !reviews[0].MayWrite || reviews[1].MayWrite {
 		t.Errorf("reviews: %+v, %v", reviews, err)
@@ -61,8 +61,8 @@ func TestReviews_withoutAdministrator(t *testing.T) {
 func TestMayWrite_withoutAdministrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.repo.Permit("ann", "write")
-	w.repo.Permit("eve", "read")
+	w.repo.Settings.Permit("ann", "write")
+	w.repo.Settings.Permit("eve", "read")
 	signals := w.open(t).Signals()
 	for _, who := range []string{"eve", "nobody"} {
 		if may, err := signals.MayWrite(t.Context(), w.person(who)); may || err != nil {
@@ -71,7 +71,7 @@ func TestMayWrite_withoutAdministrator(t *testing.T) {
 	}
 	_, err := signals.MayWrite(t.Context(), w.person("ann"))
 	want(t, "ann", err, fault.Unauthorized, "administrators", "make promoter-bot one")
-	w.repo.Permit(self, "admin")
+	w.repo.Settings.Permit(self, "admin")
 	if may, err := signals.MayWrite(t.Context(), w.person("ann")); !may || err != nil {
 		t.Errorf("ann may write: %t, %v", may, err)
 	}

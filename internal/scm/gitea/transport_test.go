@@ -166,7 +166,7 @@ func TestRules_afterTheFirstPush(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	empty := w.NewEmptyRepository("acme/empty")
-	empty.Permit(self, "write")
+	empty.Settings.Permit(self, "write")
 	repo, err := w.forge.Open(t.Context(), "acme/empty")
 	if err != nil || repo.Info().DefaultBranch != "" {
 		t.Fatalf("opened %+v, %v", repo, err)

@@ -16,8 +16,8 @@ func TestInstalled_newLabelsNeedAPermission(t *testing.T) {
 	w.of.Ask(without(granted(), "issues"))
 	repository := w.NewRepository("acme/gitops", nil)
 	repository.Git.Commit("ann", "topic", "Change", map[string]string{"a.yaml": "a: 2\n"})
-	number := repository.OpenPull("ann", "topic", "main", "Change")
-	repository.LabelPull(number, "known")
+	number := repository.Pulls.Open("ann", "topic", "main", "Change")
+	repository.Pulls.Label(number, "known")
 	opened, err := use(t, w.app, w.of.Install("acme")).Open(t.Context(), "acme/gitops")
 	if err != nil {
 		t.Fatal(err)

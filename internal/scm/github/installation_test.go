@@ -109,7 +109,7 @@ func TestInstalled_repositories(t *testing.T) {
 	for i := range 101 {
 		w.NewRepository(fmt.Sprintf("acme/r%d", i), nil)
 	}
-	w.NewRepository("acme/config", map[string]string{".promoter.yaml": "version: 1\n"}).SetArchived(true)
+	w.NewRepository("acme/config", map[string]string{".promoter.yaml": "version: 1\n"}).Settings.SetArchived(true)
 	w.NewRepository("globex/private", map[string]string{".promoter.yaml": "version: 1\n"})
 	forge := use(t, w.app, w.of.Install("acme"))
 	all, err := forge.Repositories(t.Context())
@@ -140,7 +140,7 @@ func TestInstalled_leastPermissions(t *testing.T) {
 	repository := w.NewRepository("acme/gitops", nil)
 	acme := w.of.Install("acme")
 	forge := use(t, w.app, acme)
-	if _, err := forge.Open(t.Context(), repository.FullName()); err != nil {
+	if _, err := forge.Open(t.Context(), repository.Settings.Name()); err != nil {
 		t.Fatal(err)
 	}
 	for _, held := range acme.TokenPermissions() {

@@ -115,7 +115,7 @@ func TestTokens_revoked(t *testing.T) {
 	if _, err := repository.PullRequests().Create(t.Context(), draft); err != nil {
 		t.Fatal(err)
 	}
-	if pulls := w.Repository("acme/gitops").Pulls(); len(pulls) != 1 || pulls[0].Title != draft.Title || pulls[0].Author != "promoter[bot]" {
+	if pulls := w.Repository("acme/gitops").Pulls.All(); len(pulls) != 1 || pulls[0].Title != draft.Title || pulls[0].Author != "promoter[bot]" {
 		t.Errorf("pull requests: %+v", pulls)
 	}
 	if n := w.Traffic.Requests()[tokenRoute]; n != 2 {

@@ -86,12 +86,12 @@ func prepare(t *testing.T, b *bench, repo scm.Repository, name string, number in
 	var err error
 	switch name {
 	case "what became of one that was closed":
-		b.repo.ClosePull(scmtest.Ann, number)
+		b.repo.Pulls.Close(scmtest.Ann, number)
 	case "a status after the checks":
 		_, err = repo.Signals().Checks(t.Context(), head)
 	case "two approvals of one person":
-		b.repo.Review(scmtest.Ann, number, "APPROVED")
-		b.repo.Review(scmtest.Ann, number, "APPROVED")
+		b.repo.Pulls.Approve(scmtest.Ann, number)
+		b.repo.Pulls.Approve(scmtest.Ann, number)
 	case "a comment that stands there":
 		err = repo.Conversation().Say(t.Context(), number, "<!-- m -->", "<!-- m --> text")
 	}

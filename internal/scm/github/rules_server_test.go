@@ -42,7 +42,7 @@ func TestRules_server(t *testing.T) {
 		},
 		"classic, told to an administrator": {
 			func(r *githubtest.Repository) {
-				r.Permit("bot", "admin")
+				r.Settings.Permit("bot", "admin")
 				r.Protect("main", githubtest.Protection{Demands: classic})
 			}, form,
 		},
@@ -55,7 +55,7 @@ func TestRules_server(t *testing.T) {
 			t.Parallel()
 			s := githubtest.New(t, githubtest.Options{})
 			r := s.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n"})
-			r.Permit("bot", "write")
+			r.Settings.Permit("bot", "write")
 			test.protect(r)
 			token := s.Token("bot", "repo")
 			forge, err := github.New(github.Options{

@@ -1,20 +1,20 @@
 package giteatest
 
 import (
+	"cmp"
 	"strings"
 	"time"
+
+	"promoter/internal/scm/forgetest"
 )
 
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// page returns the web URL of the repository.
-func (s *Server) page(r *Repository) string { return s.URL() + "/" + r.fullName() }
-
 func drawUser(c *call, u *user) object {
 	return object{
-		"id": u.id, "login": u.login, "login_name": "", "source_id": 0, "full_name": "", "email": lower(u.login) + "@noreply.example.com",
-		"avatar_url": c.s.URL() + "/avatars/1", "html_url": c.s.URL() + "/" + u.login, "language": "", "is_admin": false, "active": true,
-		"restricted": false, "prohibit_login": false, "visibility": "public", "username": u.login,
+		"id": u.ID, "login": u.Login, "login_name": "", "source_id": 0, "full_name": "", "email": lower(u.Login) + "@noreply.example.com",
+		"avatar_url": c.s.URL() + "/avatars/1", "html_url": c.s.URL() + "/" + u.Login, "language": "", "is_admin": false, "active": true,
+		"restricted": false, "prohibit_login": false, "visibility": "public", "username": u.Login,
 	}
 }
 
@@ -34,38 +34,38 @@ func drawLabel(c *call, l *label) object {
 	return object{"id": l.id, "name": l.name, "color": "ededed", "description": "", "url": c.s.URL(), "exclusive": false, "is_archived": false}
 }
 
-func drawLabels(c *call, labels []*label) []object {
+func drawLabels(c *call, p *pull) []object {
 	drawn := []object{}
-	for _, one := range labels {
-		drawn = append(drawn, drawLabel(c, one))
+	for _, name := range p.Labels {
+		drawn = append(drawn, drawLabel(c, own(p.Repo).labelNamed(name)))
 	}
 	return drawn
 }
 
-func drawRepository(c *call, r *Repository) object {
+func drawRepository(c *call, r *forgetest.Repository) object {
 	return object{
-		"id": r.id, "owner": drawUser(c, c.s.user(r.owner)), "name": r.name, "full_name": r.fullName(), "description": "",
-		"empty": len(r.bare.Heads()) == 0, "private": r.private, "fork": r.fork != nil, "template": false, "mirror": false,
-		"html_url": c.s.page(r), "url": c.s.URL() + prefix + "/repos/" + r.fullName(), "clone_url": c.s.page(r) + ".git",
-		"default_branch": strings.TrimPrefix(r.bare.Run("symbolic-ref", "HEAD"), "refs/heads/"), "archived": r.archived,
-		"permissions": object{"admin": r.administers(c.who()), "push": r.mayPush(c.who()), "pull": true}, "has_pull_requests": true,
-		"has_issues": true, "has_code": true, "has_wiki": false, "allow_merge_commits": r.ways["merge"], "allow_rebase": r.ways["rebase"],
-		"allow_rebase_explicit": r.ways["rebase-merge"], "allow_squash_merge": r.ways["squash"],
-		"allow_fast_forward_only_merge": r.ways["fast-forward-only"], "allow_rebase_update": true, "default_merge_style": r.preferred,
-		"default_delete_branch_after_merge": r.autoDelete, "object_format_name": "sha1", "internal": false, "topics": []string{},
+		"id": r.ID, "owner": drawUser(c, c.s.hub.User(r.Owner)), "name": r.Name, "full_name": r.FullName(), "description": "",
+		"empty": len(r.Bare.Heads()) == 0, "private": r.Private, "fork": r.Fork != nil, "template": false, "mirror": false,
+		"html_url": r.Page(), "url": c.s.URL() + prefix + "/repos/" + r.FullName(), "clone_url": r.Page() + ".git",
+		"default_branch": strings.TrimPrefix(r.Bare.Run("symbolic-ref", "HEAD"), "refs/heads/"), "archived": r.Archived,
+		"permissions": object{"admin": r.Administers(c.who()), "push": r.MayPush(c.who()), "pull": true}, "has_pull_requests": true,
+		"has_issues": true, "has_code": true, "has_wiki": false, "allow_merge_commits": own(r).ways["merge"], "allow_rebase": own(r).ways["rebase"],
+		"allow_rebase_explicit": own(r).ways["rebase-merge"], "allow_squash_merge": own(r).ways["squash"],
+		"allow_fast_forward_only_merge": own(r).ways["fast-forward-only"], "allow_rebase_update": true, "default_merge_style": own(r).preferred,
+		"default_delete_branch_after_merge": r.AutoDelete, "object_format_name": "sha1", "internal": false, "topics": []string{},
 	}
 }
 
 // drawCommit reads one commit of the repository. Its message ends with a line break.
-func drawCommit(c *call, r *Repository, commit string) object {
+func drawCommit(c *call, r *forgetest.Repository, commit string) object {
 	const format = "--format=%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
-	part := strings.SplitN(r.bare.Run("log", "-1", format, commit), "\x00", 9)
+	part := strings.SplitN(r.Bare.Run("log", "-1", format, commit), "\x00", 9)
 	parents := []object{}
 	for parent := range strings.FieldsSeq(part[1]) {
 		parents = append(parents, object{"sha": parent, "url": c.s.URL(), "created": "0001-01-01T00:00:00Z"})
 	}
 	return object{
-		"url": c.s.URL(), "sha": commit, "created": part[7], "html_url": c.s.page(r) + "/commit/" + commit, "parents": parents,
+		"url": c.s.URL(), "sha": commit, "created": part[7], "html_url": r.Page() + "/commit/" + commit, "parents": parents,
 		"commit": object{
 			"url": c.s.URL(), "message": strings.TrimRight(part[8], "\n") + "\n",
 			"author":    object{"name": part[2], "email": part[3], "date": part[4]},
@@ -78,55 +78,63 @@ func drawCommit(c *call, r *Repository, commit string) object {
 // drawPull returns the current commit of the head's branch, even if the pull request
 // was closed long ago. Only without the branch it is the head at the time of closing.
 func drawPull(c *call, p *pull) object {
-	headRef, headCommit := p.head, p.from.bare.Head(p.head)
+	headRef, headCommit := p.Head, p.From.Bare.Head(p.Head)
 	if headCommit == "" {
-		headRef, headCommit = p.ref(), p.headCommit
+		headRef, headCommit = p.Ref(), p.HeadCommit
 	}
-	base := p.repo.bare.Head(p.base)
+	base := p.Repo.Bare.Head(p.Base)
 	_, clean := "", base != ""
-	if clean && p.open() {
-		_, clean = p.repo.bare.Merge(base, p.headCommit)
+	if clean && p.IsOpen() {
+		_, clean = p.Repo.Bare.Merge(base, p.HeadCommit)
 	}
-	html := c.s.page(p.repo) + "/pulls/" + itoa(p.number)
+	html := p.Repo.Page() + "/pulls/" + itoa(p.Number)
 	drawn := object{
-		"id": p.id, "url": html, "number": p.number, "user": drawUser(c, p.author), "title": p.title, "body": p.body,
-		"labels": drawLabels(c, p.labels), "milestone": nil, "assignee": nil, "assignees": drawUsers(c, p.assignees),
-		"requested_reviewers": drawUsers(c, p.reviewers), "requested_reviewers_teams": nil, "state": "open", "draft": p.draft(),
-		"is_locked": false, "comments": len(p.comments()), "html_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
-		"mergeable": clean && p.waits == 0 && p.open(), "merged": p.merged, "merged_at": nil, "merge_commit_sha": nil, "merged_by": nil,
-		"allow_maintainer_edit": false, "merge_base": base, "due_date": nil, "created_at": stamp(p.created), "updated_at": stamp(p.updated),
+		"id": p.ID, "url": html, "number": p.Number, "user": drawUser(c, p.Author), "title": p.Title, "body": p.Body,
+		"labels": drawLabels(c, p), "milestone": nil, "assignee": nil, "assignees": drawUsers(c, p.Assignees),
+		"requested_reviewers": drawUsers(c, p.Reviewers), "requested_reviewers_teams": nil, "state": "open", "draft": isDraft(p),
+		"is_locked": false, "comments": len(p.Comments()), "html_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
+		"mergeable": clean && progressOf(p).waits == 0 && p.IsOpen(), "merged": p.Merged, "merged_at": nil, "merge_commit_sha": nil, "merged_by": nil,
+		"allow_maintainer_edit": false, "merge_base": base, "due_date": nil, "created_at": stamp(p.Created), "updated_at": stamp(p.Updated),
 		"closed_at": nil, "pin_order": 0,
-		"base": object{"label": p.base, "ref": p.base, "sha": base, "repo_id": p.repo.id, "repo": drawRepository(c, p.repo)},
-		"head": object{"label": p.head, "ref": headRef, "sha": headCommit, "repo_id": p.from.id, "repo": drawRepository(c, p.from)},
+		"base": object{"label": p.Base, "ref": p.Base, "sha": base, "repo_id": p.Repo.ID, "repo": drawRepository(c, p.Repo)},
+		"head": object{"label": p.Head, "ref": headRef, "sha": headCommit, "repo_id": p.From.ID, "repo": drawRepository(c, p.From)},
 	}
-	if p.closed != nil {
-		drawn["state"], drawn["closed_at"] = "closed", stamp(p.closed.at)
+	if p.Closed != nil {
+		drawn["state"], drawn["closed_at"] = "closed", stamp(p.Closed.At)
 	}
-	if p.merged {
-		drawn["merged_at"], drawn["merge_commit_sha"], drawn["merged_by"] = stamp(p.closed.at), p.mergeCommit, drawUser(c, p.closed.by)
+	if p.Merged {
+		drawn["merged_at"], drawn["merge_commit_sha"], drawn["merged_by"] = stamp(p.Closed.At), p.MergeCommit, drawUser(c, p.Closed.By)
 	}
 	return drawn
 }
 
+// kindOf returns Gitea's name for an event.
+func kindOf(e *event) string {
+	return cmp.Or(map[string]string{
+		forgetest.Commented: "comment", forgetest.Closed: "close", forgetest.Reopened: "reopen", forgetest.Merged: "merge_pull",
+		forgetest.HeadDeleted: "delete_branch", forgetest.HeadPushed: "pull_push",
+	}[e.Kind], e.Kind)
+}
+
 func drawEvent(c *call, e *event) object {
 	drawn := object{
-		"id": e.id, "user": drawUser(c, e.by), "body": e.body, "created_at": stamp(e.created), "updated_at": stamp(e.updated), "type": e.kind,
+		"id": e.ID, "user": drawUser(c, e.By), "body": e.Body, "created_at": stamp(e.Created), "updated_at": stamp(e.Updated), "type": kindOf(e),
 		"pull_request_url": "", "issue_url": "",
 	}
-	page := c.s.page(e.repo) + "/issues/" + itoa(e.issue)
-	if e.pull == nil {
+	page := e.Repo.Page() + "/issues/" + itoa(e.Number)
+	if e.Pull == nil {
 		drawn["issue_url"] = page
 	} else {
-		page = c.s.page(e.repo) + "/pulls/" + itoa(e.pull.number)
+		page = e.Repo.Page() + "/pulls/" + itoa(e.Pull.Number)
 		drawn["pull_request_url"] = page
 	}
-	drawn["html_url"] = page + "#issuecomment-" + itoa(int(e.id))
+	drawn["html_url"] = page + "#issuecomment-" + itoa(int(e.ID))
 	return drawn
 }
 
 func drawStatus(c *call, one *status) object {
 	return object{
-		"id": one.id, "status": one.state, "target_url": one.url, "description": one.words, "context": one.context, "url": c.s.URL(),
-		"creator": drawUser(c, one.by), "created_at": stamp(one.at), "updated_at": stamp(one.at),
+		"id": one.ID, "status": one.State, "target_url": one.URL, "description": one.Description, "context": one.Context, "url": c.s.URL(),
+		"creator": drawUser(c, one.By), "created_at": stamp(one.At), "updated_at": stamp(one.At),
 	}
 }

@@ -16,26 +16,26 @@ func getUser(c *call) *reply {
 // getPermission returns permissions of other users only to administrators.
 func getPermission(c *call) *reply {
 	name := c.r.PathValue("user")
-	if lower(c.who().login) != lower(name) && !c.repo.administers(c.who()) {
+	if lower(c.who().Login) != lower(name) && !c.repo.model.Administers(c.who()) {
 		return refuse(http.StatusForbidden, "Only admins can query all permissions, repo admins can query all repo permissions, collaborators can query only their own")
 	}
-	u := c.s.users[lower(name)]
+	u := c.s.hub.Users[lower(name)]
 	if u == nil {
 		return refuse(http.StatusNotFound, "user does not exist [uid: 0, name: "+name+"]")
 	}
-	permission := c.repo.permission(u)
+	permission := c.repo.model.Permission(u)
 	return ok(object{"permission": permission, "role_name": permission, "user": drawUser(c, u)})
 }
 
 // assignable returns all users who may write.
 func assignable(c *call) []*user {
 	var users []*user
-	for login := range c.repo.permissions {
-		if u := c.s.user(login); c.repo.mayPush(u) {
+	for login := range c.repo.model.Permissions {
+		if u := c.s.hub.User(login); c.repo.model.MayPush(u) {
 			users = append(users, u)
 		}
 	}
-	slices.SortFunc(users, func(a, b *user) int { return int(a.id - b.id) })
+	slices.SortFunc(users, func(a, b *user) int { return int(a.ID - b.ID) })
 	return users
 }
 
@@ -50,7 +50,7 @@ func listAssignees(c *call) *reply {
 // belongs reports whether an account is in an organization, that is, in one of its
 // teams.
 func (s *Server) belongs(u *user, org string) bool {
-	return slices.ContainsFunc(s.teams, func(t *team) bool { return lower(t.org) == lower(org) && t.members[lower(u.login)] })
+	return slices.ContainsFunc(s.teams, func(t *team) bool { return lower(t.org) == lower(org) && t.members[lower(u.Login)] })
 }
 
 // listTeams is for members of the organization.
@@ -73,14 +73,14 @@ func getMember(c *call) *reply {
 	if i < 0 || !c.s.belongs(c.who(), c.s.teams[i].org) {
 		return notFound()
 	}
-	if !c.s.teams[i].members[lower(c.who().login)] {
+	if !c.s.teams[i].members[lower(c.who().Login)] {
 		return refuse(http.StatusForbidden, "Must be a team member")
 	}
 	name := lower(c.r.PathValue("user"))
 	if !c.s.teams[i].members[name] {
 		return notFound()
 	}
-	return ok(drawUser(c, c.s.user(name)))
+	return ok(drawUser(c, c.s.hub.User(name)))
 }
 
 // listOrgLabels returns none: the labels of the repository are sufficient for the

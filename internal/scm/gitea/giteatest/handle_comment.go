@@ -1,16 +1,17 @@
 package giteatest
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // listComments is not paginated.
 func listComments(c *call, p *pull) *reply {
 	drawn := []object{}
-	for _, one := range since(c, p.comments()) {
+	for _, one := range since(c, p.Comments()) {
 		drawn = append(drawn, drawEvent(c, one))
 	}
 	answer := ok(drawn)
@@ -37,35 +38,23 @@ func createComment(c *call, p *pull) *reply {
 	if refused != nil {
 		return refused
 	}
-	return created(drawEvent(c, p.happened("comment", c.who(), text)))
+	return created(drawEvent(c, p.Happened(forgetest.Commented, c.who(), text)))
 }
 
 // onComment finds the comment of the path.
 func onComment(handle func(c *call, one *event) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		id, _ := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
-		for _, one := range c.repo.comments() {
-			if one.id == id {
-				return handle(c, one)
-			}
+		if one := c.repo.model.Comment(id); one != nil {
+			return handle(c, one)
 		}
 		return notFound()
 	}
 }
 
-// comments returns the comments of the whole repository, by creation.
-func (r *Repository) comments() []*event {
-	all := slices.Clone(r.asked)
-	for _, p := range r.pulls {
-		all = append(all, p.comments()...)
-	}
-	slices.SortFunc(all, func(a, b *event) int { return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.id, b.id)) })
-	return all
-}
-
 // listAllComments includes comments on issues, by creation.
 func listAllComments(c *call) *reply {
-	return list(c, since(c, c.repo.comments()), false, drawEvent)
+	return list(c, since(c, c.repo.model.Comments()), false, drawEvent)
 }
 
 func editComment(c *call, one *event) *reply {
@@ -73,11 +62,11 @@ func editComment(c *call, one *event) *reply {
 	switch {
 	case refused != nil:
 		return refused
-	case one.by != c.who() && !c.repo.administers(c.who()):
+	case one.By != c.who() && !c.repo.model.Administers(c.who()):
 		return bare(http.StatusForbidden)
 	}
-	one.body, one.updated = text, c.s.time()
-	one.pull.touch()
+	one.Body, one.Updated = text, c.s.hub.Now()
+	one.Pull.Touch()
 	return ok(drawEvent(c, one))
 }
 
@@ -92,53 +81,10 @@ func createReaction(c *call, one *event) *reply {
 	if !slices.Contains([]string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"}, body.Reaction) {
 		return refuse(http.StatusForbidden, "'"+body.Reaction+"' is not an allowed reaction")
 	}
-	told := object{"user": drawUser(c, c.who()), "content": body.Reaction, "created_at": stamp(one.updated)}
-	wanted := body.Reaction + " " + c.who().login
-	if slices.Contains(one.reactions, wanted) {
-		return ok(told)
+	made, added := one.React(c.who(), body.Reaction)
+	drawn := object{"user": drawUser(c, c.who()), "content": body.Reaction, "created_at": stamp(made.At)}
+	if !added {
+		return ok(drawn)
 	}
-	one.reactions = append(one.reactions, wanted)
-	return created(told)
-}
-
-// Ask comments on a new issue.
-func (r *Repository) Ask(who, body string) {
-	r.s.act(func() {
-		r.lastNumber++
-		at := r.s.time()
-		r.asked = append(r.asked, &event{id: r.s.next(), kind: "comment", repo: r, issue: r.lastNumber, by: r.s.user(who), body: body, created: at, updated: at})
-	})
-}
-
-// Reword edits a comment.
-func (r *Repository) Reword(id int64, body string) {
-	r.s.act(func() {
-		for _, one := range r.comments() {
-			if one.id == id {
-				one.body, one.updated = body, r.s.time()
-			}
-		}
-	})
-}
-
-// Unsay deletes a comment.
-func (r *Repository) Unsay(id int64) {
-	r.s.act(func() {
-		for _, p := range r.pulls {
-			p.events = slices.DeleteFunc(p.events, func(one *event) bool { return one.id == id })
-		}
-	})
-}
-
-// Reactions returns the reactions to a comment, each as "CONTENT LOGIN".
-func (r *Repository) Reactions(id int64) []string {
-	var all []string
-	r.s.act(func() {
-		for _, one := range r.comments() {
-			if one.id == id {
-				all = slices.Clone(one.reactions)
-			}
-		}
-	})
-	return all
+	return created(drawn)
 }

@@ -16,10 +16,10 @@ func since(c *call, events []*event) []*event {
 	if err != nil {
 		return events
 	}
-	return slices.DeleteFunc(slices.Clone(events), func(e *event) bool { return e.updated.Before(at) })
+	return slices.DeleteFunc(slices.Clone(events), func(e *event) bool { return e.Updated.Before(at) })
 }
 
-func listTimeline(c *call, p *pull) *reply { return list(c, since(c, p.events), false, drawEvent) }
+func listTimeline(c *call, p *pull) *reply { return list(c, since(c, p.Events), false, drawEvent) }
 
 func listLabels(c *call) *reply { return list(c, c.repo.labels, false, drawLabel) }
 
@@ -36,7 +36,7 @@ func createLabel(c *call) *reply {
 		return refused
 	}
 	switch {
-	case !c.repo.mayPush(c.who()):
+	case !c.repo.model.MayPush(c.who()):
 		return refuse(http.StatusForbidden, "user should have a permission to write to a repo")
 	case body.Name == "" || utf8.RuneCountInString(body.Name) > maxLabel || body.Color == "":
 		return refuse(http.StatusUnprocessableEntity, "[Name]: MaxSize")
@@ -44,7 +44,7 @@ func createLabel(c *call) *reply {
 	if slices.ContainsFunc(c.repo.labels, func(l *label) bool { return l.name == body.Name }) {
 		c.s.t.Errorf("giteatest: a second label %q", body.Name)
 	}
-	made := &label{id: c.s.next(), name: body.Name}
+	made := &label{id: c.s.hub.NextID(), name: body.Name}
 	c.repo.labels = append(c.repo.labels, made)
 	return created(drawLabel(c, made))
 }
@@ -57,13 +57,13 @@ func addLabels(c *call, p *pull) *reply {
 	if refused := c.read(&body); refused != nil {
 		return refused
 	}
-	if !c.repo.mayPush(c.who()) {
+	if !c.repo.model.MayPush(c.who()) {
 		return refuse(http.StatusForbidden, "write permission is required")
 	}
 	for _, one := range c.repo.labels {
 		if slices.Contains(body.Labels, one.id) {
-			p.label(one)
+			p.Label(one.name)
 		}
 	}
-	return ok(drawLabels(c, p.labels))
+	return ok(drawLabels(c, p))
 }

@@ -17,10 +17,10 @@ const maxTitle = 255
 // has no filter by head.
 func listPulls(c *call) *reply {
 	query := c.r.URL.Query()
-	var found []*pull
-	for _, p := range slices.Backward(c.repo.sorted()) {
+	var found []*forgetest.Pull
+	for _, p := range slices.Backward(c.repo.model.Sorted()) {
 		switch state := query.Get("state"); {
-		case state == "all", state == "closed" && !p.open(), (state == "open" || state == "") && p.open():
+		case state == "all", state == "closed" && !p.IsOpen(), (state == "open" || state == "") && p.IsOpen():
 			found = append(found, p)
 		}
 	}
@@ -29,7 +29,7 @@ func listPulls(c *call) *reply {
 	case "oldest":
 		slices.Reverse(found)
 	case "recentupdate":
-		slices.SortStableFunc(found, func(a, b *pull) int { return b.updated.Compare(a.updated) })
+		slices.SortStableFunc(found, func(a, b *pull) int { return b.Updated.Compare(a.Updated) })
 	default:
 		c.s.t.Errorf("giteatest: the list of pull requests is not sorted by %q", sort)
 	}
@@ -41,8 +41,8 @@ func getPull(c *call, p *pull) *reply { return ok(drawPull(c, p)) }
 // getPullByBranches returns the first one from the branch of the repository itself,
 // in any state.
 func getPullByBranches(c *call) *reply {
-	for _, p := range c.repo.sorted() {
-		if p.from == c.repo && p.base == c.r.PathValue("base") && p.head == c.r.PathValue("head") {
+	for _, p := range c.repo.model.Sorted() {
+		if p.From == c.repo.model && p.Base == c.r.PathValue("base") && p.Head == c.r.PathValue("head") {
 			return ok(drawPull(c, p))
 		}
 	}
@@ -72,21 +72,21 @@ func createPull(c *call) *reply {
 	if body.Head == body.Base {
 		return refuse(http.StatusUnprocessableEntity, "Invalid PullRequest: There are no changes between the head and the base")
 	}
-	if c.repo.bare.Head(body.Head) == "" || c.repo.bare.Head(body.Base) == "" {
+	if c.repo.model.Bare.Head(body.Head) == "" || c.repo.model.Bare.Head(body.Base) == "" {
 		return notFound()
 	}
-	for _, p := range c.repo.pulls {
-		if p.open() && p.from == c.repo && p.head == body.Head && p.base == body.Base {
+	for _, p := range c.repo.model.Pulls {
+		if p.IsOpen() && p.From == c.repo.model && p.Head == body.Head && p.Base == body.Base {
 			return refuse(http.StatusConflict, fmt.Sprintf(
 				"pull request already exists for these targets [id: %d, issue_id: %d, head_repo_id: %d, base_repo_id: %d, head_branch: %s, base_branch: %s]",
-				p.id, p.number, p.from.id, c.repo.id, p.head, p.base))
+				p.ID, p.Number, p.From.ID, c.repo.model.ID, p.Head, p.Base))
 		}
 	}
 	if utf8.RuneCountInString(body.Title) > maxTitle || body.Title == "" {
 		return refuse(http.StatusInternalServerError, "value too long for type character varying(255)")
 	}
-	p := c.repo.openPull(c.who(), c.repo, body.Head, body.Base, body.Title)
-	p.body = body.Body
+	p := c.repo.model.Open(c.who(), c.repo.model, body.Head, body.Base, body.Title)
+	p.Body = body.Body
 	return created(drawPull(c, p))
 }
 
@@ -108,18 +108,18 @@ func editPull(c *call, p *pull) *reply {
 		return refused
 	}
 	switch {
-	case p.author != c.who() && !c.repo.mayPush(c.who()):
+	case p.Author != c.who() && !c.repo.model.MayPush(c.who()):
 		return bare(http.StatusForbidden)
 	case utf8.RuneCountInString(body.Title) > maxTitle:
 		return refuse(http.StatusInternalServerError, "value too long for type character varying(255)")
 	}
-	if body.Title != "" && body.Title != p.title {
-		p.happened("change_title", c.who(), "")
-		p.title = body.Title
+	if body.Title != "" && body.Title != p.Title {
+		p.Happened("change_title", c.who(), "")
+		p.Title = body.Title
 	}
 	if body.Body != nil {
-		p.body = *body.Body
-		p.touch()
+		p.Body = *body.Body
+		p.Touch()
 	}
 	if refused := assign(c, p, body.Assignees); refused != nil {
 		return refused
@@ -140,17 +140,17 @@ func assign(c *call, p *pull, names []string) *reply {
 	}
 	var assigned []*user
 	for _, name := range names {
-		u := c.s.users[lower(name)]
+		u := c.s.hub.Users[lower(name)]
 		switch {
 		case u == nil:
 			return refuse(http.StatusUnprocessableEntity, "Assignee does not exist: [name: user does not exist [uid: 0, name: "+name+"]]")
-		case !c.repo.mayPush(u):
-			return refuse(http.StatusInternalServerError, fmt.Sprintf("user doesn't have access to repo [user_id: %d, repo_name: %s]", u.id, c.repo.name))
+		case !c.repo.model.MayPush(u):
+			return refuse(http.StatusInternalServerError, fmt.Sprintf("user doesn't have access to repo [user_id: %d, repo_name: %s]", u.ID, c.repo.model.Name))
 		}
 		assigned = append(assigned, u)
 	}
-	p.assignees = assigned
-	p.happened("assignees", c.who(), "")
+	p.Assignees = assigned
+	p.Happened("assignees", c.who(), "")
 	return nil
 }
 
@@ -158,27 +158,27 @@ func changeState(c *call, p *pull, state *string) *reply {
 	switch {
 	case state == nil:
 		return nil
-	case p.merged:
+	case p.Merged:
 		return refuse(http.StatusPreconditionFailed, "cannot change state of this pull request, it was already merged")
-	case *state == "closed" && p.open():
-		p.close(c.who())
-	case *state == "open" && !p.open():
-		p.reopen(c.who())
+	case *state == "closed" && p.IsOpen():
+		p.Close(c.who())
+	case *state == "open" && !p.IsOpen():
+		p.Restore(c.who())
 	}
 	return nil
 }
 
 func retarget(c *call, p *pull, base string) *reply {
 	switch {
-	case base == "" || base == p.base || p.merged:
+	case base == "" || base == p.Base || p.Merged:
 		return nil
-	case c.repo.bare.Head(base) == "":
+	case c.repo.model.Bare.Head(base) == "":
 		return refuse(http.StatusNotFound, fmt.Sprintf("new base '%s' not exist", base))
-	case !p.open():
+	case !p.IsOpen():
 		return refuse(http.StatusUnprocessableEntity, "issue is closed")
 	}
-	p.base, p.waits = base, c.repo.late
-	p.happened("change_target_branch", c.who(), "")
+	p.Base, progressOf(p).waits = base, c.repo.late
+	p.Happened("change_target_branch", c.who(), "")
 	return nil
 }
 
@@ -206,7 +206,7 @@ func mergePull(c *call, p *pull) *reply {
 	if text != "" && body.Message != "" {
 		text += "\n\n" + body.Message
 	}
-	if _, clean := p.merge(c.who(), body.Do, text); !clean {
+	if _, clean := merge(p, c.who(), body.Do, text); !clean {
 		return conflicts(body.Do)
 	}
 	return bare(http.StatusOK)
@@ -221,31 +221,31 @@ func conflicts(way string) *reply {
 
 // refuseMerge checks in the same order as Gitea.
 func refuseMerge(c *call, p *pull, way, head string) *reply {
-	base := p.repo.bare.Head(p.base)
+	base := p.Repo.Bare.Head(p.Base)
 	deny := func(words string) *reply { return refuse(http.StatusMethodNotAllowed, words) }
-	switch _, clean := p.repo.bare.Merge(base, p.headCommit); {
-	case p.merged:
+	switch _, clean := p.Repo.Bare.Merge(base, p.HeadCommit); {
+	case p.Merged:
 		return deny("")
-	case !p.open():
+	case !p.IsOpen():
 		return notFound()
-	case !p.allowedToMerge(c.who()):
+	case !allowedToMerge(p, c.who()):
 		return deny("User not allowed to merge PR")
-	case p.draft():
+	case isDraft(p):
 		return deny("Work in progress PRs cannot be merged")
-	case p.waits > 0:
-		p.waits--
+	case progressOf(p).waits > 0:
+		progressOf(p).waits--
 		return deny("Please try again later")
 	case !clean:
 		return deny("Please try again later")
-	case p.refusal() != "":
-		return deny("pull request not ready to merge [reason: " + p.refusal() + "]")
-	case c.repo.protection[p.base].Signed:
+	case refusal(p) != "":
+		return deny("pull request not ready to merge [reason: " + refusal(p) + "]")
+	case c.repo.protection[p.Base].Signed:
 		return deny("wont sign: nokey")
 	case !c.repo.ways[way]:
 		return deny(way + " is not allowed an allowed merge style for this repository")
-	case head != p.headCommit:
+	case head != p.HeadCommit:
 		return refuse(http.StatusConflict, "head out of date")
-	case way == "fast-forward-only" && !p.repo.bare.Ancestor(base, p.headCommit):
+	case way == "fast-forward-only" && !p.Repo.Bare.Ancestor(base, p.HeadCommit):
 		return refuse(http.StatusInternalServerError, "Merge DivergingFastForwardOnly Error: exit status 128: fatal: Not possible to fast-forward, aborting.")
 	}
 	return nil

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-func getRepository(c *call) *reply { return ok(drawRepository(c, c.repo)) }
+func getRepository(c *call) *reply { return ok(drawRepository(c, c.repo.model)) }
 
 func getBranch(c *call) *reply {
 	if accident := c.repo.settled(); accident != nil {
 		return accident
 	}
 	name := c.r.PathValue("branch")
-	commit := c.repo.bare.Head(name)
+	commit := c.repo.model.Bare.Head(name)
 	if commit == "" {
 		return notFound()
 	}
@@ -22,9 +22,9 @@ func getBranch(c *call) *reply {
 	drawn := object{
 		"name": name, "commit": object{"id": commit}, "protected": protected, "required_approvals": rule.Approvals,
 		"enable_status_check": len(rule.Checks) > 0, "status_check_contexts": rule.Checks, "effective_branch_protection_name": "",
-		"user_can_push": c.repo.mayPush(c.who()) && !rule.PushDenied, "user_can_merge": c.repo.mayPush(c.who()),
+		"user_can_push": c.repo.model.MayPush(c.who()) && !rule.PushDenied, "user_can_merge": c.repo.model.MayPush(c.who()),
 	}
-	if protected && c.repo.administers(c.who()) {
+	if protected && c.repo.model.Administers(c.who()) {
 		drawn["effective_branch_protection_name"] = name
 	}
 	return ok(drawn)
@@ -32,7 +32,7 @@ func getBranch(c *call) *reply {
 
 // listProtections is not paginated and for administrators only.
 func listProtections(c *call) *reply {
-	if !c.repo.administers(c.who()) {
+	if !c.repo.model.Administers(c.who()) {
 		return refuse(http.StatusForbidden, "user should be an owner or a collaborator with admin write of a repository")
 	}
 	drawn := []object{}
@@ -55,7 +55,7 @@ func getRefs(c *call) *reply {
 	}
 	wanted := "refs/" + c.r.PathValue("ref")
 	var found []object
-	for line := range strings.Lines(c.repo.bare.Run("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)", wanted)) {
+	for line := range strings.Lines(c.repo.model.Bare.Run("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)", wanted)) {
 		if part := strings.Fields(line); len(part) == 3 {
 			found = append(found, object{"ref": part[0], "url": c.s.URL(), "object": object{"type": part[2], "sha": part[1], "url": c.s.URL()}})
 		}
@@ -73,19 +73,19 @@ func getCommit(c *call) *reply {
 	if accident := c.repo.settled(); accident != nil {
 		return accident
 	}
-	id, known := c.repo.bare.Commit(c.r.PathValue("sha"))
+	id, known := c.repo.model.Bare.Commit(c.r.PathValue("sha"))
 	if !known {
 		return notFound()
 	}
-	return ok(drawCommit(c, c.repo, id))
+	return ok(drawCommit(c, c.repo.model, id))
 }
 
 // compare returns all commits of BASE...HEAD, newest first, and a 5xx error for a
 // commit that does not exist.
 func compare(c *call) *reply {
 	base, head, _ := strings.Cut(c.r.PathValue("basehead"), "...")
-	from, known := c.repo.bare.Commit(base)
-	to, known2 := c.repo.bare.Commit(head)
+	from, known := c.repo.model.Bare.Commit(base)
+	to, known2 := c.repo.model.Bare.Commit(head)
 	switch {
 	case !known && !isID(base) || !known2 && !isID(head):
 		return notFound()
@@ -93,8 +93,8 @@ func compare(c *call) *reply {
 		return refuse(http.StatusInternalServerError, "exit status 128 - fatal: bad object")
 	}
 	drawn := []object{}
-	for _, commit := range slices.Backward(c.repo.bare.Between(from, to)) {
-		drawn = append(drawn, drawCommit(c, c.repo, commit))
+	for _, commit := range slices.Backward(c.repo.model.Bare.Between(from, to)) {
+		drawn = append(drawn, drawCommit(c, c.repo.model, commit))
 	}
 	return ok(object{"total_commits": len(drawn), "commits": drawn})
 }
@@ -105,17 +105,17 @@ func isID(name string) bool { return len(name) == 40 }
 func listReleases(c *call) *reply {
 	draft := c.r.URL.Query().Get("draft")
 	var shown []*release
-	for _, one := range c.repo.releases {
-		if one.draft && !c.repo.mayPush(c.who()) || draft == "false" && one.draft || draft == "true" && !one.draft {
+	for _, one := range c.repo.model.Releases {
+		if one.Draft && !c.repo.model.MayPush(c.who()) || draft == "false" && one.Draft || draft == "true" && !one.Draft {
 			continue
 		}
 		shown = append(shown, one)
 	}
-	slices.SortStableFunc(shown, func(a, b *release) int { return b.published.Compare(a.published) })
+	slices.SortStableFunc(shown, func(a, b *release) int { return b.Published.Compare(a.Published) })
 	return list(c, shown, true, func(_ *call, one *release) object {
 		return object{
-			"id": one.id, "tag_name": one.tag, "name": one.tag, "body": "", "draft": one.draft, "prerelease": one.prerelease,
-			"created_at": one.published.Format(time.RFC3339), "published_at": one.published.Format(time.RFC3339), "author": drawUser(c, one.by),
+			"id": one.ID, "tag_name": one.Tag, "name": one.Tag, "body": "", "draft": one.Draft, "prerelease": one.Prerelease,
+			"created_at": one.Published.Format(time.RFC3339), "published_at": one.Published.Format(time.RFC3339), "author": drawUser(c, one.By),
 		}
 	})
 }

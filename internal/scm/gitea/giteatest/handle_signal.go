@@ -17,9 +17,9 @@ func createStatus(c *call) *reply {
 	if refused := c.read(&body); refused != nil {
 		return refused
 	}
-	commit, known := c.repo.bare.Commit(c.r.PathValue("sha"))
+	commit, known := c.repo.model.Bare.Commit(c.r.PathValue("sha"))
 	switch {
-	case !c.repo.mayPush(c.who()):
+	case !c.repo.model.MayPush(c.who()):
 		return refuse(http.StatusForbidden, "user should have a permission to write to a repo")
 	case !known:
 		return refuse(http.StatusInternalServerError, "object does not exist [id: "+c.r.PathValue("sha")+", rel_path: ]")
@@ -29,11 +29,9 @@ func createStatus(c *call) *reply {
 	if body.Context == "" {
 		body.Context = "default"
 	}
-	made := &status{
-		id: c.s.next(), commit: commit, context: body.Context, state: body.State, url: body.TargetURL, words: body.Description,
-		by: c.who(), at: c.s.time(),
-	}
-	c.repo.statuses = append(c.repo.statuses, made)
+	made := c.repo.model.AddStatus(status{
+		Commit: commit, Context: body.Context, State: body.State, URL: body.TargetURL, Description: body.Description, By: c.who(),
+	})
 	return created(drawStatus(c, made))
 }
 
@@ -46,8 +44,8 @@ func listStatuses(c *call) *reply {
 		return accident
 	}
 	var found []*status
-	for _, one := range c.repo.statuses {
-		if one.commit == c.r.PathValue("ref") {
+	for _, one := range c.repo.model.Statuses {
+		if one.Commit == c.r.PathValue("ref") {
 			found = append(found, one)
 		}
 	}
@@ -59,7 +57,7 @@ func listStatuses(c *call) *reply {
 		if c.pageAsked().Number%2 == 0 {
 			slices.Reverse(found)
 		}
-		slices.SortStableFunc(found, func(a, b *status) int { return b.at.Compare(a.at) })
+		slices.SortStableFunc(found, func(a, b *status) int { return b.At.Compare(a.At) })
 	default:
 		c.s.t.Errorf("giteatest: statuses are not sorted by %q", sort)
 	}

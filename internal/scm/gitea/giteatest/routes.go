@@ -17,27 +17,13 @@ type endpoint struct {
 	handle func(c *call) *reply
 }
 
-// ServeHTTP makes an endpoint a handler for the multiplexer, which only looks it up.
-func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
-
-// routes returns all routes of the server.
-func routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	for pattern, one := range endpoints() {
-		method, path, _ := strings.Cut(pattern, " ")
-		mux.Handle(method+" "+strings.Replace(path, "/r/", "/repos/{owner}/{repo}/", 1), one)
-	}
-	mux.Handle("/", http.NotFoundHandler())
-	return mux
-}
-
 // paged lists the parameters of lists.
 const paged = "page limit"
 
 // endpoints returns the routes by method and path, in which /r/ is the repository.
 func endpoints() map[string]endpoint {
 	const commits = "files stat verification"
-	return map[string]endpoint{
+	short := map[string]endpoint{
 		"GET /user":                      {"user", "", getUser},
 		"GET /orgs/{org}/teams":          {"organization", paged, listTeams},
 		"GET /orgs/{org}/labels":         {"organization", paged, listOrgLabels},
@@ -75,17 +61,24 @@ func endpoints() map[string]endpoint {
 
 		"POST /r/issues/comments/{id}/reactions": {"issue", "", writing(onComment(createReaction))},
 	}
+	all := map[string]endpoint{}
+	for pattern, one := range short {
+		method, path, _ := strings.Cut(pattern, " ")
+		all[method+" "+strings.Replace(path, "/r/", "/repos/{owner}/{repo}/", 1)] = one
+	}
+	return all
 }
 
 // reading finds the repository and checks that the token can read it.
 func reading(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
-		c.repo = c.s.repos[c.s.names[lower(name)]]
-		switch {
-		case c.repo == nil || c.repo.removed || !c.token.sees(c.repo):
+		found := c.s.hub.Find(name)
+		if found == nil || found.Removed || !c.token.sees(found) {
 			return notFound()
-		case lower(c.repo.fullName()) != lower(name):
+		}
+		c.repo = own(found)
+		if !found.IsNamed(name) {
 			return moved(c, name)
 		}
 		return handle(c)
@@ -99,8 +92,8 @@ func writing(handle func(c *call) *reply) func(c *call) *reply {
 		switch {
 		case c.token.anonymous():
 			return refuse(http.StatusUnauthorized, "token is required")
-		case c.repo.archived:
-			return refuse(http.StatusLocked, fmt.Sprintf("<Repository %d:%s> is archived", c.repo.id, c.repo.fullName()))
+		case c.repo.model.Archived:
+			return refuse(http.StatusLocked, fmt.Sprintf("<Repository %d:%s> is archived", c.repo.model.ID, c.repo.model.FullName()))
 		}
 		return handle(c)
 	})
@@ -109,7 +102,7 @@ func writing(handle func(c *call) *reply) func(c *call) *reply {
 // moved redirects to the current name with the same method.
 func moved(c *call, name string) *reply {
 	answer := bare(http.StatusTemporaryRedirect)
-	to := prefix + "/repos/" + c.repo.fullName() + c.r.URL.EscapedPath()[len("/repos/")+len(name):]
+	to := prefix + "/repos/" + c.repo.model.FullName() + c.r.URL.EscapedPath()[len("/repos/")+len(name):]
 	if c.r.URL.RawQuery != "" {
 		to += "?" + c.r.URL.RawQuery
 	}
@@ -121,16 +114,16 @@ func moved(c *call, name string) *reply {
 func onPull(handle func(c *call, p *pull) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		number, err := strconv.Atoi(c.r.PathValue("number"))
-		if err != nil || c.repo.pulls[number] == nil {
+		if err != nil || c.repo.model.Pulls[number] == nil {
 			return notFound()
 		}
-		return handle(c, c.repo.pulls[number])
+		return handle(c, c.repo.model.Pulls[number])
 	}
 }
 
 // read decodes the body; an invalid body fails the test.
 func (c *call) read(into any) *reply {
-	if err := c.s.front.Read(c.route, c.body, into); err != nil {
+	if err := c.s.hub.Front.Read(c.route, c.body, into); err != nil {
 		return refuse(http.StatusUnprocessableEntity, err.Error())
 	}
 	return nil

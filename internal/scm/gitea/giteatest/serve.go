@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
 )
 
@@ -54,35 +55,32 @@ func (c *call) who() *user { return c.token.owner }
 // ServeHTTP serves the API below its prefix and Git elsewhere.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.URL.Path, prefix+"/") {
-		s.serveGit(w, r)
+		s.hub.ServeGit(w, r, s.admitGit)
 		return
 	}
-	inner := r.Clone(r.Context())
-	inner.URL.Path = strings.TrimPrefix(r.URL.Path, prefix)
-	inner.URL.RawPath = strings.TrimPrefix(r.URL.EscapedPath(), prefix)
-	handler, route := s.mux.Handler(inner)
-	s.front.Serve(w, r, route, func(body []byte) *reply {
-		c := &call{s: s, r: inner, route: route, body: body}
-		return c.dispatch(handler)
+	inner := forgetest.Below(r, prefix)
+	route, name, known := s.routes.Find(inner)
+	s.hub.Front.Serve(w, r, name, func(body []byte) *reply {
+		if !known {
+			s.t.Errorf("giteatest: no route for %s %s", inner.Method, inner.URL.Path)
+			return refuse(http.StatusNotImplemented, "giteatest has no such route")
+		}
+		c := &call{s: s, r: inner, route: name, body: body}
+		return c.dispatch(route)
 	})
 }
 
 // dispatch checks the parameters, authenticates the request and calls the handler of
 // the route.
-func (c *call) dispatch(handler http.Handler) *reply {
-	route, known := handler.(endpoint)
-	if !known {
-		c.s.t.Errorf("giteatest: no route for %s %s", c.r.Method, c.r.URL.Path)
-		return refuse(http.StatusNotImplemented, "giteatest has no such route")
-	}
+func (c *call) dispatch(route endpoint) *reply {
 	for name := range c.r.URL.Query() {
 		if !slices.Contains(strings.Fields(route.query), name) {
 			c.s.t.Errorf("giteatest: %s has no parameter %s", c.route, name)
 		}
 	}
 	if c.r.Header.Get("Authorization") == "" {
-		c.token = c.s.anonymous()
-	} else if c.token = c.s.tokens[bearer(c.r)]; c.token == nil {
+		c.token = anonymous()
+	} else if c.token = c.s.tokens[forgetest.Bearer(c.r)]; c.token == nil {
 		return refuse(http.StatusUnauthorized, "invalid username, password or token")
 	}
 	if refused := lacks(c, route.scope); refused != nil {
@@ -92,10 +90,49 @@ func (c *call) dispatch(handler http.Handler) *reply {
 	return route.handle(c)
 }
 
-func bearer(r *http.Request) string {
-	kind, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(kind, "bearer") && !strings.EqualFold(kind, "token") {
-		return ""
+// lacks returns the refusal of a token without a scope, nil if it has the scope.
+func lacks(c *call, category string) *reply {
+	level, write := "read:", c.r.Method != http.MethodGet
+	if c.token.anonymous() || c.token.has(write, category) {
+		return nil
 	}
-	return text
+	if write {
+		level = "write:"
+	}
+	return refuse(http.StatusForbidden, "token does not have at least one of required scope(s): ["+level+category+"]")
+}
+
+// admitGit finds the repository and checks the permissions of the token, with Gitea's
+// messages. The password is the token; the user name is ignored.
+func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
+	_, password, given := visit.Request.BasicAuth()
+	key := s.tokens[password]
+	if !given {
+		key = anonymous()
+	}
+	repo := s.hub.Find(visit.Name)
+	if refused := refuseGit(visit, repo, key); refused != nil {
+		return gittest.Admission{Refused: refused}
+	}
+	return gittest.Admission{
+		Repository: repo.Bare, Login: key.owner.Login, Pushed: func() { repo.Follow(key.owner) },
+	}
+}
+
+func refuseGit(visit gittest.Visit, repo *forgetest.Repository, key *token) http.HandlerFunc {
+	switch {
+	case key == nil, key.anonymous() && (visit.Pushes || repo == nil || !key.sees(repo)):
+		return gittest.Unknown("Gitea", "Failed to authenticate user")
+	case repo == nil || repo.Removed || !key.sees(repo):
+		return gittest.Refuse(http.StatusNotFound, "Repository not found")
+	case !repo.IsNamed(visit.Name):
+		return func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/"+repo.FullName()+r.URL.RequestURI()[len("/"+visit.Name):], http.StatusTemporaryRedirect)
+		}
+	case visit.Pushes && repo.Archived:
+		return gittest.Refuse(http.StatusForbidden, "This repo is archived. You can view files and clone it, but cannot push or open issues/pull-requests.")
+	case !key.anonymous() && !key.has(visit.Pushes, "repository"), visit.Pushes && !repo.MayPush(key.owner):
+		return gittest.Refuse(http.StatusForbidden, "User permission denied")
+	}
+	return nil
 }

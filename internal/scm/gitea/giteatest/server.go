@@ -3,7 +3,7 @@ package giteatest
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,28 +24,26 @@ type Options struct {
 // Server is one Gitea server. All methods are safe for concurrent use.
 type Server struct {
 	Traffic  forgetest.Traffic
-	front    *forgetest.Front
 	t        testing.TB
-	http     *httptest.Server
-	now      func() time.Time
+	hub      *forgetest.Hub
 	maxItems int
-	mux      *http.ServeMux
-	git      *gittest.Git
+	routes   forgetest.Routes[endpoint]
 
-	lastID int64
-	users  map[string]*user // by login in lower case
 	tokens map[string]*token
 	first  string // of the tokens
 	teams  []*team
 	orgs   map[string]bool // in lower case
-	repos  map[int64]*Repository
-	names  map[string]int64 // OWNER/NAME in lower case, also former names
 }
 
-type user struct {
-	id    int64
-	login string
-}
+// The model of the server.
+type (
+	pull    = forgetest.Pull
+	user    = forgetest.User
+	event   = forgetest.Event
+	review  = forgetest.Review
+	status  = forgetest.Status
+	release = forgetest.Release
+)
 
 type team struct {
 	id        int64
@@ -56,50 +54,52 @@ type team struct {
 // New starts a Gitea that stops at the end of the test.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
-	s := &Server{
-		t: t, now: options.Now, maxItems: options.MaxItems, git: gittest.New(t),
-		users: map[string]*user{}, tokens: map[string]*token{}, orgs: map[string]bool{},
-		repos: map[int64]*Repository{}, names: map[string]int64{},
-	}
-	if s.now == nil {
-		s.now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
+	s := &Server{t: t, maxItems: options.MaxItems, routes: forgetest.NewRoutes(endpoints()), tokens: map[string]*token{}, orgs: map[string]bool{}}
+	if options.Now == nil {
+		options.Now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
 	}
 	if s.maxItems == 0 {
 		s.maxItems = 50
 	}
-	s.front = forgetest.New(t, forgetest.Fake{
-		Name: "giteatest", Now: s.now, ContentType: "application/json;charset=utf-8", MaxBody: maxBody,
-	})
-	s.Traffic = s.front.Traffic()
-	s.mux = routes()
-	s.http = httptest.NewServer(s)
-	t.Cleanup(s.http.Close)
+	s.hub = forgetest.NewHub(t, forgetest.Fake{
+		Name: "giteatest", Now: options.Now, ContentType: "application/json;charset=utf-8", MaxBody: maxBody,
+	}, forgetest.Kind{
+		Precision: time.Second, EmailHost: "noreply.example.com", HeadRef: "refs/pull/%d/head",
+		Git: gittest.Setup{
+			Hidden:  []string{"refs/pull"},
+			Refusal: []string{"", "Gitea: Not allowed to push to protected branch BRANCH"},
+		},
+		Repository: func(r *forgetest.Repository) { r.Own = newRepository(s, r) },
+		Pull:       func(p *pull) { p.Own = &progress{waits: own(p.Repo).late} },
+		Draft:      isDraft, Pushed: settle, Follow: follow, Merge: mergeAsUser, OnMerge: []string{forgetest.Merged},
+	}, s)
+	s.Traffic = s.hub.Front.Traffic()
 	return s
 }
 
 // URL returns the root URL of the pages and of Git, without a trailing slash.
-func (s *Server) URL() string { return s.http.URL }
+func (s *Server) URL() string { return s.hub.URL() }
 
 // Host returns the host with its port, as used in keys of repositories and users.
-func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
+func (s *Server) Host() string { return s.hub.Host() }
 
 // Client returns an HTTP client for the server.
-func (s *Server) Client() *http.Client { return s.http.Client() }
+func (s *Server) Client() *http.Client { return s.hub.Client() }
 
 // AddUser creates an account; a second call for the same login does nothing.
-func (s *Server) AddUser(login string) { s.act(func() { s.user(login) }) }
+func (s *Server) AddUser(login string) { s.act(func() { s.hub.User(login) }) }
 
 // AddSystem creates an account of the server itself, such as that of Actions. Those
 // have negative IDs.
-func (s *Server) AddSystem(login string) { s.act(func() { s.user(login).id = -2 }) }
+func (s *Server) AddSystem(login string) { s.act(func() { s.hub.User(login).ID = -2 }) }
 
 // SetTeam creates the team ORG/NAME with these members, and the organization.
 func (s *Server) SetTeam(name string, logins ...string) {
 	s.act(func() {
 		org, short, _ := strings.Cut(name, "/")
-		made := &team{id: s.next(), org: org, name: short, members: map[string]bool{}}
+		made := &team{id: s.hub.NextID(), org: org, name: short, members: map[string]bool{}}
 		for _, login := range logins {
-			made.members[lower(s.user(login).login)] = true
+			made.members[lower(s.hub.User(login).Login)] = true
 		}
 		s.orgs[lower(org)] = true
 		s.teams = append(s.teams, made)
@@ -109,29 +109,77 @@ func (s *Server) SetTeam(name string, logins ...string) {
 // act calls f exclusively; a failure of Git fails the test.
 func (s *Server) act(f func()) {
 	s.t.Helper()
-	s.front.Act(f)
+	s.hub.Front.Act(f)
 }
 
-func (s *Server) next() int64 {
-	s.lastID++
-	return s.lastID
+// Scopes returns the scopes that promoter's token needs.
+func Scopes() []string {
+	return []string{"read:user", "write:repository", "write:issue", "read:organization"}
 }
 
-func (s *Server) user(login string) *user {
-	u := s.users[lower(login)]
-	if u == nil {
-		u = &user{id: 1000 + s.next(), login: login}
-		s.users[lower(login)] = u
-	}
-	return u
+type token struct {
+	owner  *user
+	scopes []string
 }
 
-// author returns the commit author of an account.
-func (s *Server) author(u *user) gittest.Author {
-	return gittest.Author{Name: u.login, Email: fmt.Sprintf("%s@noreply.example.com", lower(u.login)), At: s.time()}
+// anonymous returns the token of a request without a credential.
+func anonymous() *token { return &token{owner: &user{}} }
+
+func (k *token) anonymous() bool { return k.owner.Login == "" }
+
+// has reports whether the token has a scope of a category; write includes read.
+func (k *token) has(write bool, category string) bool {
+	return slices.Contains(k.scopes, "all") || slices.Contains(k.scopes, "write:"+category) || !write && slices.Contains(k.scopes, "read:"+category)
 }
 
-// time returns the current time in Gitea's precision: whole seconds.
-func (s *Server) time() time.Time { return s.now().UTC().Truncate(time.Second) }
+// sees reports whether the token may read a repository.
+func (k *token) sees(r *forgetest.Repository) bool { return r.Permission(k.owner) != "none" }
+
+// Token returns a new token of an account with these scopes.
+func (s *Server) Token(login string, scopes ...string) string {
+	var text string
+	s.act(func() {
+		text = fmt.Sprintf("%040x", 0xbeef0000+s.hub.NextID())
+		s.tokens[text] = &token{owner: s.hub.User(login), scopes: scopes}
+		if s.first == "" {
+			s.first = text
+		}
+	})
+	return text
+}
+
+// SetScopes changes the scopes of a token.
+func (s *Server) SetScopes(text string, scopes ...string) {
+	s.act(func() { s.tokens[text].scopes = scopes })
+}
+
+// Revoke makes a token invalid.
+func (s *Server) Revoke(text string) { s.act(func() { delete(s.tokens, text) }) }
+
+// Fail sends a status and a message to the next request whose "METHOD /route"
+// contains the text, without executing it.
+func (s *Server) Fail(route string, status int, message string) {
+	s.hub.Front.Fail(route, refuse(status, message))
+}
+
+// Collide fails the next write as Gitea does when two writes collide.
+func (s *Server) Collide() {
+	s.Fail(forgetest.AnyWrite, http.StatusForbidden, "push failed: cannot lock ref 'refs/pull/1/head': reference already exists")
+}
+
+// Limit rejects all requests to the API as a rate limiting proxy does, until the
+// time: with Retry-After, or with the headers of an exhausted limit.
+func (s *Server) Limit(headers bool, until time.Time) {
+	s.hub.Front.Limit(until, func(now time.Time) *reply {
+		r := refuse(http.StatusTooManyRequests, "Too many requests")
+		if headers {
+			r.Header.Set("X-RateLimit-Remaining", "0")
+			r.Header.Set("X-RateLimit-Reset", itoa(int(until.Unix())))
+			return r
+		}
+		r.Header.Set("Retry-After", itoa(int(until.Sub(now).Seconds())+1))
+		return r
+	})
+}
 
 func lower(text string) string { return strings.ToLower(text) }

@@ -76,7 +76,7 @@ func world(t *testing.T, as testing.TB) (*giteatest.Server, *giteatest.Repositor
 	t.Helper()
 	s := giteatest.New(as, giteatest.Options{})
 	r := s.NewRepository("acme/deploy", map[string]string{"a.yaml": "a: 1\n"})
-	r.Permit("bot", "write")
+	r.Settings.Permit("bot", "write")
 	return s, r, person{t: t, server: s, token: s.Token("bot", giteatest.Scopes()...)}
 }
 
@@ -100,7 +100,7 @@ func TestServer_isStrict(t *testing.T) {
 		j := &judged{TB: t}
 		_, r, p := world(t, j)
 		r.Git.Commit("ann", "x", "X", map[string]string{"x": "1\n"})
-		r.OpenPull("ann", "x", "main", "X")
+		r.Pulls.Open("ann", "x", "main", "X")
 		ask(p)
 		if !strings.Contains(j.words(), words) {
 			t.Errorf("failed with %q, want %q", j.words(), words)
@@ -118,9 +118,9 @@ func TestServer_refuses(t *testing.T) {
 	p.wants(http.StatusNotFound, "couldn't be found", "GET", "/repos/acme/none", "")
 	p.wants(http.StatusForbidden, "Only admins", "GET", "/repos/acme/deploy/collaborators/acme/permission", "")
 	p.wants(http.StatusForbidden, "user should be an owner", "GET", "/repos/acme/deploy/branch_protections", "")
-	r.SetArchived(true)
+	r.Settings.SetArchived(true)
 	p.wants(http.StatusLocked, "is archived", "POST", "/repos/acme/deploy/pulls", pull)
-	r.SetArchived(false)
+	r.Settings.SetArchived(false)
 	stranger := person{t: t, server: s, token: s.Token("eve", giteatest.Scopes()...)}
 	stranger.wants(http.StatusNotFound, "couldn't be found", "GET", "/repos/acme/deploy", "")
 	poor := person{t: t, server: s, token: s.Token("bot", "read:repository")}
@@ -139,7 +139,7 @@ func TestServer_refuses(t *testing.T) {
 func TestServer_leadsToTheNewName(t *testing.T) {
 	t.Parallel()
 	_, r, p := world(t, t)
-	r.Rename("moved")
+	r.Settings.Rename("moved")
 	status, header, _ := p.ask("GET", "/repos/acme/deploy/pulls?state=open", "")
 	if to := header.Get("Location"); status != http.StatusTemporaryRedirect || to != "/api/v1/repos/acme/moved/pulls?state=open" {
 		t.Errorf("%d to %q", status, to)
@@ -159,8 +159,8 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 func TestServer_git(t *testing.T) {
 	t.Parallel()
 	s, r, p := world(t, t)
-	old := strings.Replace(r.CloneURL(), "http://", "http://x:"+p.token+"@", 1)
-	r.Rename("moved")
+	old := strings.Replace(r.Settings.CloneURL(), "http://", "http://x:"+p.token+"@", 1)
+	r.Settings.Rename("moved")
 	dir := t.TempDir()
 	if out, err := git(t.Context(), dir, "clone", "--quiet", old, "."); err != nil {
 		t.Fatalf("clone: %v: %s", err, out)
@@ -172,7 +172,7 @@ func TestServer_git(t *testing.T) {
 	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:prod"); err == nil || !strings.Contains(out, "Gitea: Not allowed to push to protected branch prod") {
 		t.Errorf("push to a protected branch: %v: %s", err, out)
 	}
-	r.SetArchived(true)
+	r.Settings.SetArchived(true)
 	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:other"); err == nil || !strings.Contains(out, "403") {
 		t.Errorf("push to an archived repository: %v: %s", err, out)
 	}
@@ -186,26 +186,26 @@ func TestRepository_followsPulls(t *testing.T) {
 	t.Parallel()
 	_, r, _ := world(t, t)
 	first := r.Git.Commit("ann", "x", "X", map[string]string{"x": "1\n"})
-	number := r.OpenPull("ann", "x", "main", "X")
-	r.ClosePull("bob", number)
+	number := r.Pulls.Open("ann", "x", "main", "X")
+	r.Pulls.Close("bob", number)
 	r.Git.Commit("ann", "x", "Y", map[string]string{"x": "2\n"})
-	if got := r.Pull(number); got.HeadCommit != first || got.Closer != "bob" {
+	if got := r.Pulls.Get(number); got.HeadCommit != first || got.Closer != "bob" {
 		t.Errorf("a closed one: %+v", got)
 	}
 	r.Git.DeleteBranch("ann", "x")
-	r.ReopenPull("ann", number)
-	if got := r.Pull(number); !got.Open || r.Git.Head("x") != first {
+	r.Pulls.Reopen("ann", number)
+	if got := r.Pulls.Get(number); !got.Open || r.Git.Head("x") != first {
 		t.Errorf("opened again: %+v", got)
 	}
-	r.MergePull("ann", number, "fast-forward")
-	if got := r.Pull(number); !got.Open {
+	r.Pulls.Merge("ann", number, "fast-forward")
+	if got := r.Pulls.Get(number); !got.Open {
 		t.Errorf("pushed by hand, and found out: %+v", got)
 	}
 	r.Git.Commit("ann", "y", "Y", map[string]string{"y": "1\n"})
-	number = r.OpenPull("ann", "y", "main", "Y")
+	number = r.Pulls.Open("ann", "y", "main", "Y")
 	r.DetectMerges()
-	r.MergePull("ann", number, "fast-forward")
-	if got := r.Pull(number); !got.Merged || got.MergeCommit != r.Git.Head("main") {
+	r.Pulls.Merge("ann", number, "fast-forward")
+	if got := r.Pulls.Get(number); !got.Merged || got.MergeCommit != r.Git.Head("main") {
 		t.Errorf("pushed by hand: %+v", got)
 	}
 }

@@ -19,11 +19,11 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	for who, permission := range map[string]string{
 		Self: "write", scmtest.Ann: "write", scmtest.Bob: "write", scmtest.Eve: "read", scmtest.Robot: "write",
 	} {
-		r.Permit(login(who), permission)
+		r.Settings.Permit(login(who), permission)
 	}
 	r.s.SetTeam(scmtest.Team, scmtest.Ann)
 	return scmtest.Bench{
-		Forge: forge, Name: r.FullName(), Git: r.Git.Hands(Self), People: r.people(), World: r.world(),
+		Forge: forge, Name: r.Settings.Name(), Git: r.Git.Hands(Self), People: r.people(), World: r.world(),
 	}
 }
 
@@ -37,46 +37,46 @@ func login(who string) string {
 
 func (r *Repository) people() scmtest.People {
 	return scmtest.People{
-		Open:     func(_ *testing.T, who, head, base, title string) int { return r.OpenPull(who, head, base, title) },
-		Fork:     func(_ *testing.T, who, head, base string) int { return r.ForkPull(who, head, base, "From a fork") },
-		Close:    func(_ *testing.T, who string, number int) { r.ClosePull(who, number) },
+		Open:     func(_ *testing.T, who, head, base, title string) int { return r.Pulls.Open(who, head, base, title) },
+		Fork:     func(_ *testing.T, who, head, base string) int { return r.Pulls.Fork(who, head, base, "From a fork") },
+		Close:    func(_ *testing.T, who string, number int) { r.Pulls.Close(who, number) },
 		Reopen:   func(_ *testing.T, who string, number int) { r.restore(who, number) },
 		Retarget: func(_ *testing.T, _ string, number int, base string) { r.retarget(number, base) },
 		Draft:    func(_ *testing.T, _ string, number int, draft bool) { r.draft(number, draft) },
 		Merge: func(_ *testing.T, who string, number int, method string) string {
-			return r.MergePull(who, number, method)
+			return r.Pulls.Merge(who, number, method)
 		},
-		Retitle: func(_ *testing.T, _ string, number int, title string) { r.EditPull(number, &title, nil) },
-		Label:   func(_ *testing.T, _ string, number int, label string) { r.LabelPull(number, label) },
+		Retitle: func(_ *testing.T, _ string, number int, title string) { r.Pulls.Edit(number, &title, nil) },
+		Label:   func(_ *testing.T, _ string, number int, label string) { r.Pulls.Label(number, label) },
 		Review: func(_ *testing.T, who string, number int, state scm.ReviewState) {
 			words := map[scm.ReviewState]string{scm.Approved: "APPROVED", scm.ChangesRequested: "CHANGES_REQUESTED", scm.Commented: "COMMENTED"}
-			r.Review(login(who), number, words[state])
+			r.Pulls.Review(login(who), number, words[state])
 		},
-		Dismiss:   func(_ *testing.T, who string, number int) { r.DismissReviews(who, number) },
-		Comment:   func(_ *testing.T, who string, number int, body string) { r.Comment(login(who), number, body) },
-		Reword:    func(_ *testing.T, comment scm.Comment, body string) { r.Reword(comment.ID, body) },
-		Unsay:     func(_ *testing.T, comment scm.Comment) { r.Unsay(comment.ID) },
-		Ask:       func(_ *testing.T, who, body string) { r.Ask(who, body) },
-		Reactions: func(_ *testing.T, comment scm.Comment) []string { return r.Reactions(comment.ID) },
+		Dismiss:   func(_ *testing.T, who string, number int) { r.Pulls.Dismiss(who, number) },
+		Comment:   func(_ *testing.T, who string, number int, body string) { r.Pulls.Comment(login(who), number, body) },
+		Reword:    func(_ *testing.T, comment scm.Comment, body string) { r.Pulls.Reword(comment.ID, body) },
+		Unsay:     func(_ *testing.T, comment scm.Comment) { r.Pulls.DeleteComment(comment.ID) },
+		Ask:       func(_ *testing.T, who, body string) { r.Pulls.Ask(who, body) },
+		Reactions: func(_ *testing.T, comment scm.Comment) []string { return r.Pulls.Reactions(comment.ID) },
 		Status: func(_ *testing.T, who, commit, name string, state scm.CheckState) {
 			words := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failure"}
-			r.SetStatus(login(who), commit, name, words[state])
+			r.Settings.SetStatus(login(who), commit, name, words[state])
 		},
 		Check: func(_ *testing.T, who, commit, name, conclusion string) {
 			r.SetCheckRun(login(who), commit, name, conclusion)
 		},
 		Release: func(_ *testing.T, release scmtest.Release) {
-			r.AddRelease(scmtest.Ann, release.Tag, release.Published, release.Draft, release.Prerelease)
+			r.Settings.AddRelease(scmtest.Ann, release.Tag, release.Published, release.Draft, release.Prerelease)
 		},
 	}
 }
 
 // restore uses the buttons "Restore branch" and "Reopen pull request".
 func (r *Repository) restore(who string, number int) {
-	if pull := r.Pull(number); r.Git.Head(pull.Head) == "" {
+	if pull := r.Pulls.Get(number); r.Git.Head(pull.Head) == "" {
 		r.Git.SetHead(who, pull.Head, pull.HeadCommit)
 	}
-	r.ReopenPull(who, number)
+	r.Pulls.Reopen(who, number)
 }
 
 func (r *Repository) retarget(number int, base string) {
@@ -97,13 +97,13 @@ func (r *Repository) draft(number int, draft bool) {
 
 func (r *Repository) world() scmtest.World {
 	return scmtest.World{
-		Rename:   func(*testing.T) string { r.Rename("moved"); return r.FullName() },
-		Archive:  func(*testing.T) { r.SetArchived(true) },
-		Remove:   func(*testing.T) { r.Remove() },
-		Permit:   func(_ *testing.T, who, permission string) { r.Permit(login(who), permission) },
-		ReadOnly: func(*testing.T) { r.Permit(Self, "read") },
+		Rename:   func(*testing.T) string { r.Settings.Rename("moved"); return r.Settings.Name() },
+		Archive:  func(*testing.T) { r.Settings.SetArchived(true) },
+		Remove:   func(*testing.T) { r.Settings.Remove() },
+		Permit:   func(_ *testing.T, who, permission string) { r.Settings.Permit(login(who), permission) },
+		ReadOnly: func(*testing.T) { r.Settings.Permit(Self, "read") },
 		Scope: func(*testing.T) {
-			r.SetPrivate(false)
+			r.Settings.SetPrivate(false)
 			r.s.eachToken(Self, func(text string) { r.s.SetScopes(text, "read:org") })
 		},
 		Revoke: func(*testing.T) { r.s.eachToken(Self, r.s.Revoke) },

@@ -102,7 +102,7 @@ func (r *Repository) FullName() string {
 func (r *Repository) fullName() string { return r.owner + "/" + r.name }
 
 // CloneURL returns the URL for Git.
-func (r *Repository) CloneURL() string { return r.s.URL() + "/" + r.FullName() + ".git" }
+func (r *Repository) CloneURL() string { return r.s.URL() + "/" + r.Settings.Name() + ".git" }
 
 // Permit sets the permission of an account: admin, write, read or none. The owner is
 // an admin.

@@ -25,7 +25,7 @@ func newDesk(t *testing.T) *desk {
 	t.Helper()
 	s := githubtest.New(t, githubtest.Options{})
 	r := s.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n", "dir/b.yaml": "b: 1\n"})
-	r.Permit("promoter", "write")
+	r.Settings.Permit("promoter", "write")
 	return &desk{Server: s, repo: r, token: s.Token("promoter", "repo")}
 }
 
@@ -82,7 +82,7 @@ func (d *desk) mustGit(t *testing.T, dir string, args ...string) string {
 func (d *desk) clone(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
-	d.mustGit(t, "", "clone", "--quiet", strings.Replace(d.repo.CloneURL(), "://", "://x:"+d.token+"@", 1), dir)
+	d.mustGit(t, "", "clone", "--quiet", strings.Replace(d.repo.Settings.CloneURL(), "://", "://x:"+d.token+"@", 1), dir)
 	return dir
 }
 
@@ -111,14 +111,14 @@ func TestServer_gitAndAPIShareBranches(t *testing.T) {
 	dir := d.clone(t)
 	commit := d.change(t, dir, "promoter/dev/web", "image: web:2\n")
 	d.open(t, "promoter/dev/web")
-	if p := d.repo.Pull(1); p.HeadCommit != commit || p.Author != "promoter" {
+	if p := d.repo.Pulls.Get(1); p.HeadCommit != commit || p.Author != "promoter" {
 		t.Errorf("opened %+v", p)
 	}
 	if status, _ := d.ask(t, "GET", "repos/acme/deploy/pulls/1", ""); status != http.StatusOK {
 		t.Errorf("read: %d", status)
 	}
 	again := d.change(t, dir, "promoter/dev/web", "image: web:3\n")
-	if p := d.repo.Pull(1); p.HeadCommit != again {
+	if p := d.repo.Pulls.Get(1); p.HeadCommit != again {
 		t.Errorf("the push was not seen: %+v", p)
 	}
 	if ref := d.mustGit(t, dir, "ls-remote", "origin", "refs/pull/1/head"); !strings.HasPrefix(ref, again) {
@@ -141,13 +141,13 @@ func TestServer_branchesDecideAboutPullRequests(t *testing.T) {
 	d.change(t, dir, "one", "one\n")
 	d.open(t, "one")
 	d.mustGit(t, dir, "push", "--quiet", "origin", ":one")
-	if p := d.repo.Pull(1); p.Open || p.Merged || p.Closer != "promoter" {
+	if p := d.repo.Pulls.Get(1); p.Open || p.Merged || p.Closer != "promoter" {
 		t.Errorf("after the branch was deleted: %+v", p)
 	}
 	commit := d.change(t, dir, "two", "two\n")
 	d.open(t, "two")
 	d.mustGit(t, dir, "push", "--quiet", "origin", "two:main")
-	if p := d.repo.Pull(2); !p.Merged || p.MergeCommit != commit {
+	if p := d.repo.Pulls.Get(2); !p.Merged || p.MergeCommit != commit {
 		t.Errorf("after a fast-forward: %+v", p)
 	}
 }
@@ -165,10 +165,10 @@ func TestServer_gitRefusals(t *testing.T) {
 		}
 	}
 	refused("GH006: Protected branch update failed for refs/heads/main.")
-	d.repo.Permit("promoter", "read")
+	d.repo.Settings.Permit("promoter", "read")
 	refused("Permission to acme/deploy.git denied to promoter.")
-	d.repo.Permit("promoter", "write")
-	d.repo.SetArchived(true)
+	d.repo.Settings.Permit("promoter", "write")
+	d.repo.Settings.SetArchived(true)
 	refused("archived so it is read-only")
 	d.Revoke(d.token)
 	refused("Invalid username or token")
@@ -192,8 +192,8 @@ func TestServer_mergeRefusals(t *testing.T) {
 	merge(`{"merge_method":"squash"}`, `Required status check "ci" is expected.`, http.StatusMethodNotAllowed)
 	d.repo.SetCheckRun("ci[bot]", head, "ci", "success")
 	merge(`{"merge_method":"squash"}`, "At least 1 approving review", http.StatusMethodNotAllowed)
-	d.repo.Permit("ann", "write")
-	d.repo.Review("ann", 1, "APPROVED")
+	d.repo.Settings.Permit("ann", "write")
+	d.repo.Pulls.Approve("ann", 1)
 	d.repo.RequireQueue()
 	merge(`{"merge_method":"squash"}`, "Changes must be made through the merge queue", http.StatusMethodNotAllowed)
 	d.repo.Git.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:9\n"})
@@ -212,7 +212,7 @@ func TestServer_countsRequests(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.ask(t, "GET", "repos/acme/deploy", "")
-	d.repo.Rename("moved")
+	d.repo.Settings.Rename("moved")
 	d.ask(t, "GET", "repos/acme/deploy", "")
 	counts := d.Traffic.Requests()
 	if counts["GET /repos/{owner}/{repo}"] != 3 || len(counts) != 1 {
@@ -224,9 +224,9 @@ func TestServer_countsRequests(t *testing.T) {
 func rebased(d *desk) string {
 	d.repo.Git.Commit("ann", "y", "one", map[string]string{"dir/b.yaml": "b: 2\n"})
 	d.repo.Git.Commit("ann", "y", "two", map[string]string{"dir/b.yaml": "b: 3\n"})
-	number := d.repo.OpenPull("ann", "y", "main", "y")
+	number := d.repo.Pulls.Open("ann", "y", "main", "y")
 	d.repo.Git.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:10\n"})
-	return d.repo.MergePull("ann", number, "rebase")
+	return d.repo.Pulls.Merge("ann", number, "rebase")
 }
 
 func TestServer_anonymousSeesThePublicOnly(t *testing.T) {
@@ -248,15 +248,15 @@ func TestServer_anonymousSeesThePublicOnly(t *testing.T) {
 	if got := ask("repos/acme/deploy"); got != http.StatusNotFound {
 		t.Errorf("private: %d", got)
 	}
-	if out, err := d.git(t, "", "ls-remote", d.repo.CloneURL()); err == nil {
+	if out, err := d.git(t, "", "ls-remote", d.repo.Settings.CloneURL()); err == nil {
 		t.Errorf("private: %s", out)
 	}
-	d.repo.SetPrivate(false)
+	d.repo.Settings.SetPrivate(false)
 	if got := ask("repos/acme/deploy/releases"); got != http.StatusOK {
 		t.Errorf("public: %d", got)
 	}
 	if got := ask("user"); got != http.StatusUnauthorized {
 		t.Errorf("user: %d", got)
 	}
-	d.mustGit(t, "", "ls-remote", d.repo.CloneURL())
+	d.mustGit(t, "", "ls-remote", d.repo.Settings.CloneURL())
 }

@@ -42,7 +42,7 @@ func TestServer_notModifiedCostsNothing(t *testing.T) {
 	if was, is := first.Header.Get("X-RateLimit-Remaining"), second.Header.Get("X-RateLimit-Remaining"); was != is || was != "4999" {
 		t.Errorf("remaining %s, then %s", was, is)
 	}
-	d.repo.SetArchived(true)
+	d.repo.Settings.SetArchived(true)
 	if third, _ := d.get(t, "repos/acme/deploy", "If-None-Match", first.Header.Get("ETag")); third.StatusCode != http.StatusOK {
 		t.Errorf("after a change: %d", third.StatusCode)
 	}
@@ -80,7 +80,7 @@ func TestServer_loseCarriesOut(t *testing.T) {
 		_ = resp.Body.Close()
 		t.Errorf("answered %d", resp.StatusCode)
 	}
-	if pulls := d.repo.Pulls(); len(pulls) != 1 {
+	if pulls := d.repo.Pulls.All(); len(pulls) != 1 {
 		t.Errorf("carried out: %+v", pulls)
 	}
 	dir := d.clone(t)
@@ -99,9 +99,9 @@ func TestServer_pagesWithLinks(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.repo.Git.Commit("promoter", "x", "x", map[string]string{"a.yaml": "image: web:2\n"})
-	number := d.repo.OpenPull("promoter", "x", "main", "t")
+	number := d.repo.Pulls.Open("promoter", "x", "main", "t")
 	for range 5 {
-		d.repo.Comment("ann", number, "text")
+		d.repo.Pulls.Comment("ann", number, "text")
 	}
 	resp, _ := d.get(t, "repos/acme/deploy/issues/1/comments?per_page=2&page=2", "Accept", "*/*")
 	at := func(page, relation string) string {
@@ -121,7 +121,7 @@ func TestServer_statuses(t *testing.T) {
 			t.Fatalf("set: %d %v", status, body)
 		}
 	}
-	if got, want := d.repo.Statuses(head)["promoter"], (githubtest.Status{Context: "promoter", State: "success", Description: "d", By: "promoter"}); got != want {
+	if got, want := d.repo.Settings.Statuses(head)["promoter"], (githubtest.Status{Context: "promoter", State: "success", Description: "d", By: "promoter"}); got != want {
 		t.Errorf("status %+v, want %+v", got, want)
 	}
 	if _, combined := d.ask(t, "GET", "repos/acme/deploy/commits/"+head+"/status", ""); combined["state"] != "success" || combined["total_count"] != 1.0 {
