@@ -12,7 +12,7 @@ import (
 	"promoter/internal/database"
 	"promoter/internal/database/databasetest"
 	"promoter/internal/queue"
-	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/store"
 )
 
@@ -220,5 +220,5 @@ func (l *lives) putRight() {
 
 // open is the number of the open pull request; zero: there is none.
 func (l *lives) open() int {
-	return 1 + slices.IndexFunc(l.repo.Pulls.All(), func(p githubtest.Pull) bool { return p.Open })
+	return 1 + slices.IndexFunc(l.repo.Pulls.All(), func(p forgetest.PullState) bool { return p.Open })
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"promoter/internal/database/databasetest"
-	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/scm/forgetest"
 )
 
 // drama is a random story whose processes are killed.
@@ -136,7 +136,7 @@ func (d *drama) chance() bool {
 // act is one thing that happens, and the webhooks about it.
 func (d *drama) act() (name string, webhooks []delivery) {
 	d.t.Helper()
-	open := slices.IndexFunc(d.repo.Pulls.All(), func(p githubtest.Pull) bool { return p.Open })
+	open := slices.IndexFunc(d.repo.Pulls.All(), func(p forgetest.PullState) bool { return p.Open })
 	chosen := d.plot.IntN(4)
 	if open >= 0 {
 		chosen = d.plot.IntN(9)

@@ -42,6 +42,9 @@ type Front struct {
 // New returns the front of a fake that serves this test.
 func New(t testing.TB, fake Fake) *Front { return &Front{t: t, fake: fake, counts: map[string]int{}} }
 
+// Now returns the time of the fake.
+func (f *Front) Now() time.Time { return f.fake.Now() }
+
 // Act runs f exclusively; an error that f panics with, as gittest does, fails the
 // test.
 func (f *Front) Act(do func()) {

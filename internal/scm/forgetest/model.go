@@ -172,19 +172,18 @@ type Release struct {
 	By                *User
 }
 
-// NewRepository creates OWNER/NAME with one commit of the files on main, or without
-// any for nil. It is private.
+// NewRepository creates OWNER/NAME with one commit of the files on main. It is
+// private.
 func (h *Hub) NewRepository(fullName string, files map[string]string) *Repository {
-	r := h.newRepository(fullName)
-	if files != nil {
-		by := h.User(r.Owner)
-		r.Bare.Add("main", "Begin", h.Author(by), files)
-		r.Follow(by)
-	}
+	r := h.NewEmpty(fullName)
+	by := h.User(r.Owner)
+	r.Bare.Add("main", "Begin", h.Author(by), files)
+	r.Follow(by)
 	return r
 }
 
-func (h *Hub) newRepository(fullName string) *Repository {
+// NewEmpty creates OWNER/NAME without a commit.
+func (h *Hub) NewEmpty(fullName string) *Repository {
 	slash := strings.LastIndex(fullName, "/")
 	r := &Repository{
 		Hub: h, ID: 5000 + h.NextID(), Owner: fullName[:slash], Name: fullName[slash+1:], Private: true, Created: h.Now(), Pushed: h.Now(),

@@ -171,7 +171,7 @@ func (p Pulls) Fork(who, head, base, title string) int {
 
 // ForkTo creates a fork with this name and the current main.
 func (r *Repository) ForkTo(name string) *Repository {
-	fork := r.Hub.newRepository(name)
+	fork := r.Hub.NewEmpty(name)
 	fork.Fork, fork.Private = r, r.Private
 	fork.Bare.Take(r.Bare, "main", "refs/heads/main")
 	return fork

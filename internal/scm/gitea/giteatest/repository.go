@@ -57,7 +57,7 @@ func (s *Server) NewRepository(name string, files map[string]string) *Repository
 // push, its branches and commits cannot be read, as on a real server.
 func (s *Server) NewEmptyRepository(name string) *Repository {
 	var r *Repository
-	s.act(func() { r = own(s.hub.NewRepository(name, nil)) })
+	s.act(func() { r = own(s.hub.NewEmpty(name)) })
 	return r
 }
 

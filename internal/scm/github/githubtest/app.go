@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // App is a GitHub App: it authenticates with tokens that it signs, and acts where it
@@ -57,13 +59,13 @@ func newKey() *rsa.PrivateKey {
 // app-owner.
 func (s *Server) NewApp(slug string, permissions map[string]string) *App {
 	var made *App
-	s.act(func() { made = s.newApp(slug, s.user("app-owner"), permissions) })
+	s.act(func() { made = s.newApp(slug, s.hub.User("app-owner"), permissions) })
 	return made
 }
 
 func (s *Server) newApp(slug string, owner *user, permissions map[string]string) *App {
 	made := &App{
-		s: s, id: 200_000 + s.next(), slug: slug, owner: owner, bot: s.user(slug + "[bot]"),
+		s: s, id: 200_000 + s.hub.NextID(), slug: slug, owner: owner, bot: s.hub.User(slug + "[bot]"),
 		key: keys[len(s.apps)%len(keys)](), permissions: maps.Clone(permissions),
 	}
 	s.apps = append(s.apps, made)
@@ -74,7 +76,7 @@ func (s *Server) newApp(slug string, owner *user, permissions map[string]string)
 func (a *App) ID() int64 { return a.id }
 
 // Login returns the account of the App.
-func (a *App) Login() string { return a.bot.login }
+func (a *App) Login() string { return a.bot.Login }
 
 // Key returns the private key as GitHub provides it for download: PEM with PKCS#1.
 func (a *App) Key() string {
@@ -98,10 +100,10 @@ func (a *App) Install(account string, repositories ...*Repository) *Installation
 	var made *Installation
 	a.s.act(func() {
 		made = &Installation{
-			app: a, id: 300_000 + a.s.next(), account: a.s.user(account), all: len(repositories) == 0,
+			app: a, id: 300_000 + a.s.hub.NextID(), account: a.s.hub.User(account), all: len(repositories) == 0,
 			selected: repositories, permissions: maps.Clone(a.permissions),
 		}
-		made.account.organization = true
+		made.account.Organization = true
 		a.s.installations = append(a.s.installations, made)
 	})
 	return made
@@ -121,7 +123,7 @@ func (i *Installation) Select(repositories ...*Repository) {
 }
 
 // Suspend suspends the installation until Resume.
-func (i *Installation) Suspend() { i.app.s.act(func() { i.suspended = i.app.s.time() }) }
+func (i *Installation) Suspend() { i.app.s.act(func() { i.suspended = i.app.s.hub.Now() }) }
 
 // Resume ends a suspension.
 func (i *Installation) Resume() { i.app.s.act(func() { i.suspended = time.Time{} }) }
@@ -143,15 +145,15 @@ func (i *Installation) RevokeTokens() {
 }
 
 // has reports whether a repository belongs to the installation.
-func (i *Installation) has(r *Repository) bool {
-	return lower(r.owner) == lower(i.account.login) && !r.removed && (i.all || slices.Contains(i.selected, r))
+func (i *Installation) has(r *forgetest.Repository) bool {
+	return lower(r.Owner) == lower(i.account.Login) && !r.Removed && (i.all || slices.ContainsFunc(i.selected, func(one *Repository) bool { return one.model == r }))
 }
 
 // repositories lists the repositories by ID.
-func (i *Installation) repositories() []*Repository {
-	var all []*Repository
-	for _, id := range slices.Sorted(maps.Keys(i.app.s.repos)) {
-		if r := i.app.s.repos[id]; i.has(r) {
+func (i *Installation) repositories() []*forgetest.Repository {
+	var all []*forgetest.Repository
+	for _, id := range slices.Sorted(maps.Keys(i.app.s.hub.Repos)) {
+		if r := i.app.s.hub.Repos[id]; i.has(r) {
 			all = append(all, r)
 		}
 	}
@@ -167,9 +169,11 @@ func (a *App) installed() []*Installation {
 func (s *Server) Repository(name string) *Repository {
 	var found *Repository
 	s.act(func() {
-		if found = s.repos[s.names[lower(name)]]; found == nil {
+		model := s.hub.Find(name)
+		if model == nil {
 			panic(fmt.Errorf("there is no repository %s", name))
 		}
+		found = own(model)
 	})
 	return found
 }

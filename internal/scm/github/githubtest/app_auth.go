@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // longestJWT is the maximum validity of an App's token from GitHub's current time.
@@ -15,14 +17,14 @@ const longestJWT = 10 * time.Minute
 
 // authenticate identifies the credential of a request.
 func (c *call) authenticate() *reply {
-	text := bearer(c.r)
+	text := forgetest.Bearer(c.r)
 	switch {
 	case c.r.Header.Get("Authorization") == "":
-		c.token = c.s.anonymous()
+		c.token = anonymous()
 	case strings.Count(text, ".") == 2:
 		return readJWT(c, text)
 	default:
-		if c.token = c.s.tokens[text]; c.token == nil || c.token.ended(c.s.now()) {
+		if c.token = c.s.tokens[text]; c.token == nil || c.token.ended(c.s.hub.Front.Now()) {
 			return refuse(http.StatusUnauthorized, "Bad credentials")
 		}
 	}
@@ -41,8 +43,8 @@ func refuseInstallation(c *call) *reply {
 		return nil
 	case !i.suspended.IsZero():
 		return refuse(http.StatusForbidden, "This installation has been suspended")
-	case i.limit != nil && c.s.now().Before(i.limit.until):
-		return i.limit.reply(c.s.now())
+	case i.limit != nil && c.s.hub.Front.Now().Before(i.limit.until):
+		return i.limit.reply(c.s.hub.Front.Now())
 	}
 	return nil
 }
@@ -76,7 +78,7 @@ func readJWT(c *call, text string) *reply {
 		return undecodable
 	}
 	c.token = &token{owner: app.bot, app: app}
-	return judgeTimes(issued.Time, expires.Time, c.s.now())
+	return judgeTimes(issued.Time, expires.Time, c.s.hub.Front.Now())
 }
 
 var errNoApp = errors.New("no App has this id")
@@ -128,7 +130,7 @@ func (k *token) name() string {
 	case k.installation != nil:
 		return "installation " + strconv.FormatInt(k.installation.id, 10)
 	}
-	return k.owner.login
+	return k.owner.Login
 }
 
 // repositoryOf returns the repository in the path of a request.

@@ -10,7 +10,7 @@ func getUser(c *call) *reply {
 }
 
 func getNamedUser(c *call) *reply {
-	u := c.s.users[lower(c.r.PathValue("user"))]
+	u := c.s.hub.Users[lower(c.r.PathValue("user"))]
 	if u == nil {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
@@ -18,7 +18,7 @@ func getNamedUser(c *call) *reply {
 }
 
 func getRateLimit(c *call) *reply {
-	rate := object{"limit": hourlyLimit, "used": c.s.used, "remaining": hourlyLimit - c.s.used, "reset": c.s.now().Unix() + 3600}
+	rate := object{"limit": hourlyLimit, "used": c.s.used, "remaining": hourlyLimit - c.s.used, "reset": c.s.hub.Front.Now().Unix() + 3600}
 	return ok(object{"rate": rate, "resources": object{"core": rate, "search": rate}})
 }
 
@@ -35,16 +35,16 @@ func getMembership(c *call) *reply {
 }
 
 func getPermission(c *call) *reply {
-	u := c.s.users[lower(c.r.PathValue("user"))]
+	u := c.s.hub.Users[lower(c.r.PathValue("user"))]
 	switch {
 	case u == nil:
 		return refuse(http.StatusNotFound, c.r.PathValue("user")+" is not a user")
-	case c.token.installation == nil && !c.token.pushes(c.repo):
+	case c.token.installation == nil && !c.token.pushes(c.repo.model):
 		return refuse(http.StatusForbidden, "Must have push access to view collaborator permission.")
 	}
-	permission := c.repo.permission(u)
+	permission := c.repo.model.Permission(u)
 	drawn := drawUser(c, u)
 	drawn["role_name"] = permission
-	drawn["permissions"] = drawPermissions(c, c.repo, u)
+	drawn["permissions"] = drawPermissions(c, c.repo.model, u)
 	return ok(object{"permission": permission, "role_name": permission, "user": drawn})
 }

@@ -24,7 +24,7 @@ func listInstallations(c *call) *reply {
 
 func getRepositoryInstallation(c *call) *reply {
 	name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
-	repo := c.s.repos[c.s.names[lower(name)]]
+	repo := c.s.hub.Find(name)
 	for _, i := range c.token.app.installed() {
 		if repo != nil && i.has(repo) {
 			return ok(drawInstallation(c, i))
@@ -37,12 +37,12 @@ func drawInstallation(c *call, i *Installation) object {
 	url := fmt.Sprintf("%sapp/installations/%d", c.s.API(), i.id)
 	var suspended, by any
 	if !i.suspended.IsZero() {
-		suspended, by = i.suspended.Format(time.RFC3339), drawUser(c, c.s.user("owner-of-"+i.account.login))
+		suspended, by = i.suspended.Format(time.RFC3339), drawUser(c, c.s.hub.User("owner-of-"+i.account.Login))
 	}
 	return object{
-		"id": i.id, "app_id": i.app.id, "app_slug": i.app.slug, "target_id": i.account.id, "target_type": "Organization", "account": drawUser(c, i.account),
+		"id": i.id, "app_id": i.app.id, "app_slug": i.app.slug, "target_id": i.account.ID, "target_type": "Organization", "account": drawUser(c, i.account),
 		"repository_selection": i.selection(), "access_tokens_url": url + "/access_tokens", "repositories_url": c.s.API() + "installation/repositories",
-		"html_url": fmt.Sprintf("%s/organizations/%s/settings/installations/%d", c.s.URL(), i.account.login, i.id), "permissions": i.permissions, "events": []string{},
+		"html_url": fmt.Sprintf("%s/organizations/%s/settings/installations/%d", c.s.URL(), i.account.Login, i.id), "permissions": i.permissions, "events": []string{},
 		"created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z", "single_file_name": nil, "suspended_at": suspended, "suspended_by": by,
 	}
 }
@@ -81,8 +81,8 @@ func createToken(c *call) *reply {
 	if len(permissions) == 0 {
 		permissions = maps.Clone(of.permissions)
 	}
-	made := &token{owner: of.app.bot, installation: of, permissions: permissions, expires: c.s.time().Add(tokenLife)}
-	text := fmt.Sprintf("ghs_%036d", c.s.next())
+	made := &token{owner: of.app.bot, installation: of, permissions: permissions, expires: c.s.hub.Now().Add(tokenLife)}
+	text := fmt.Sprintf("ghs_%036d", c.s.hub.NextID())
 	c.s.tokens[text] = made
 	return created(object{"token": text, "expires_at": made.expires.Format(time.RFC3339), "permissions": permissions, "repository_selection": of.selection()})
 }

@@ -4,13 +4,18 @@ import (
 	"net/http"
 	"slices"
 	"unicode/utf8"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // getIssue returns a pull request as an issue, which is the only object that includes
 // the closer.
 func getIssue(c *call, p *pull) *reply { return ok(drawIssue(c, p)) }
 
-func listEvents(c *call, p *pull) *reply { return list(c, p.events, drawEvent) }
+// listEvents lists the timeline without the comments.
+func listEvents(c *call, p *pull) *reply {
+	return list(c, slices.DeleteFunc(slices.Clone(p.Events), func(e *event) bool { return e.Kind == forgetest.Commented }), drawEvent)
+}
 
 func addLabels(c *call, p *pull) *reply {
 	var body struct {
@@ -28,14 +33,14 @@ func addLabels(c *call, p *pull) *reply {
 		}
 	}
 	for _, name := range body.Labels {
-		if c.repo.labels[name] == 0 && c.token.installation != nil && !c.token.permits("issues=write") {
+		if !c.repo.hasLabel(name) && c.token.installation != nil && !c.token.permits("issues=write") {
 			refused := refuse(http.StatusForbidden, "You do not have permission to create labels on this repository.")
 			refused.Body.(object)["errors"] = []object{{"resource": "Repository", "field": "label", "code": "unauthorized"}}
 			return refused
 		}
 	}
 	for _, name := range body.Labels {
-		p.label(name)
+		p.Label(name)
 	}
 	return ok(drawLabels(c, p))
 }
@@ -49,10 +54,10 @@ func addAssignees(c *call, p *pull) *reply {
 		return refused
 	}
 	for _, login := range body.Assignees {
-		if u := c.s.users[lower(login)]; u != nil && c.repo.mayPush(u) && !slices.Contains(p.assignees, u) {
-			p.assignees = append(p.assignees, u)
+		if u := c.s.hub.Users[lower(login)]; u != nil && c.repo.model.MayPush(u) && !slices.Contains(p.Assignees, u) {
+			p.Assignees = append(p.Assignees, u)
 		}
 	}
-	p.touch()
+	p.Touch()
 	return created(drawIssue(c, p))
 }

@@ -20,13 +20,13 @@ const (
 func listPulls(c *call) *reply {
 	query := c.r.URL.Query()
 	var found []*pull
-	for _, p := range c.repo.sorted() {
+	for _, p := range c.repo.model.Sorted() {
 		if listed(c, p, query.Get("state"), query.Get("head"), query.Get("base")) {
 			found = append(found, p)
 		}
 	}
 	if query.Get("sort") == "updated" {
-		slices.SortStableFunc(found, func(a, b *pull) int { return a.updated.Compare(b.updated) })
+		slices.SortStableFunc(found, func(a, b *pull) int { return a.Updated.Compare(b.Updated) })
 	}
 	ascending := query.Get("direction") == "asc" || query.Get("direction") == "" && query.Get("sort") != "" && query.Get("sort") != "created"
 	if !ascending {
@@ -39,14 +39,14 @@ func listed(c *call, p *pull, state, head, base string) bool {
 	if state == "" {
 		state = "open"
 	}
-	if state != "all" && p.open() != (state == "open") || base != "" && p.base != base {
+	if state != "all" && p.IsOpen() != (state == "open") || base != "" && p.Base != base {
 		return false
 	}
 	owner, branch, byHead := strings.Cut(head, ":")
 	if !byHead {
 		return true // GitHub ignores a head without an owner
 	}
-	return p.from != nil && lower(p.from.owner) == lower(owner) && p.head == branch
+	return p.From != nil && lower(p.From.Owner) == lower(owner) && p.Head == branch
 }
 
 func createPull(c *call) *reply {
@@ -63,14 +63,14 @@ func createPull(c *call) *reply {
 		return refused
 	}
 	head := body.Head
-	if owner, branch, qualified := strings.Cut(head, ":"); qualified && lower(owner) == lower(c.repo.owner) {
+	if owner, branch, qualified := strings.Cut(head, ":"); qualified && lower(owner) == lower(c.repo.model.Owner) {
 		head = branch
 	}
 	if refused := refuseCreate(c, head, body.Base, body.Title, body.Body); refused != nil {
 		return refused
 	}
-	p := c.repo.openPull(c.who(), c.repo, head, body.Base, body.Title)
-	p.body, p.draft = body.Body, body.Draft
+	p := c.repo.model.Open(c.who(), c.repo.model, head, body.Base, body.Title)
+	p.Body, of(p).draft = body.Body, body.Draft
 	return created(drawWholePull(c, p))
 }
 
@@ -78,19 +78,19 @@ func refuseCreate(c *call, head, base, title, text string) *reply {
 	field := func(name string) *reply {
 		return invalid(object{"resource": "PullRequest", "field": name, "code": "invalid"})
 	}
-	switch headCommit, baseCommit := c.repo.bare.Head(head), c.repo.bare.Head(base); {
+	switch headCommit, baseCommit := c.repo.model.Bare.Head(head), c.repo.model.Bare.Head(base); {
 	case title == "":
 		return invalid(object{"resource": "Issue", "code": "missing_field", "field": "title"})
 	case baseCommit == "":
 		return field("base")
 	case headCommit == "":
 		return field("head")
-	case c.repo.bare.Ancestor(headCommit, baseCommit):
+	case c.repo.model.Bare.Ancestor(headCommit, baseCommit):
 		return invalid(object{"resource": "PullRequest", "code": "custom", "message": fmt.Sprintf("No commits between %s and %s", base, head)})
 	}
-	for _, p := range c.repo.pulls {
-		if p.open() && p.from == c.repo && p.head == head && p.base == base {
-			return invalid(object{"resource": "PullRequest", "code": "custom", "message": fmt.Sprintf("A pull request already exists for %s:%s.", c.repo.owner, head)})
+	for _, p := range c.repo.model.Pulls {
+		if p.IsOpen() && p.From == c.repo.model && p.Head == head && p.Base == base {
+			return invalid(object{"resource": "PullRequest", "code": "custom", "message": fmt.Sprintf("A pull request already exists for %s:%s.", c.repo.model.Owner, head)})
 		}
 	}
 	return tooLong(title, text)
@@ -108,7 +108,7 @@ func tooLong(title, text string) *reply {
 
 func getPull(c *call, p *pull) *reply {
 	drawn := drawWholePull(c, p)
-	drawn["mergeable"], drawn["mergeable_state"] = p.mergeable()
+	drawn["mergeable"], drawn["mergeable_state"] = mergeable(p)
 	return ok(drawn)
 }
 
@@ -133,12 +133,12 @@ func editPull(c *call, p *pull) *reply {
 		return refused
 	}
 	if body.Title != nil {
-		p.title = *body.Title
+		p.Title = *body.Title
 	}
 	if body.Body != nil {
-		p.body = *body.Body
+		p.Body = *body.Body
 	}
-	p.touch()
+	p.Touch()
 	return ok(drawWholePull(c, p))
 }
 
@@ -150,33 +150,33 @@ func value(text *string) string {
 }
 
 func retarget(c *call, p *pull, base *string) *reply {
-	if base == nil || *base == p.base {
+	if base == nil || *base == p.Base {
 		return nil
 	}
-	switch commit := c.repo.bare.Head(*base); {
+	switch commit := c.repo.model.Bare.Head(*base); {
 	case commit == "":
 		return invalid(object{"resource": "PullRequest", "field": "base", "code": "invalid"})
-	case !p.open():
+	case !p.IsOpen():
 		return invalid(object{"resource": "PullRequest", "field": "base", "code": "custom", "message": "Cannot change the base branch of a closed pull request."})
 	default:
-		p.base, p.baseCommit = *base, commit
+		p.Base, of(p).baseCommit = *base, commit
 		return nil
 	}
 }
 
 func changeState(c *call, p *pull, state string) *reply {
 	switch {
-	case state == "closed" && p.open():
-		p.close(c.who())
-	case state == "open" && p.merged:
+	case state == "closed" && p.IsOpen():
+		p.Close(c.who())
+	case state == "open" && p.Merged:
 		return invalid(object{"resource": "PullRequest", "code": "custom", "field": "state", "message": "state cannot be changed. The pull request cannot be reopened."})
-	case state == "open" && !p.open():
-		if p.from.bare.Head(p.head) == "" {
-			return invalid(object{"resource": "PullRequest", "code": "custom", "field": "state", "message": fmt.Sprintf("state cannot be changed. The %s branch has been deleted.", p.head)})
+	case state == "open" && !p.IsOpen():
+		if p.From.Bare.Head(p.Head) == "" {
+			return invalid(object{"resource": "PullRequest", "code": "custom", "field": "state", "message": fmt.Sprintf("state cannot be changed. The %s branch has been deleted.", p.Head)})
 		}
-		p.headCommit = p.from.bare.Head(p.head)
-		p.publishHead()
-		p.reopen(c.who())
+		p.HeadCommit = p.From.Bare.Head(p.Head)
+		p.Publish()
+		p.Reopen(c.who())
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func mergePull(c *call, p *pull) *reply {
 	if refused := refuseMerge(c, p, body.SHA, body.Method); refused != nil {
 		return refused
 	}
-	commit, clean := p.merge(c.who(), body.Method, body.Title, body.Message)
+	commit, clean := merge(p, c.who(), body.Method, body.Title, body.Message)
 	if !clean {
 		return refuse(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	}
@@ -207,17 +207,17 @@ func mergePull(c *call, p *pull) *reply {
 }
 
 func refuseMerge(c *call, p *pull, head, method string) *reply {
-	if !p.open() {
+	if !p.IsOpen() {
 		return refuse(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	}
-	if head != "" && head != p.headCommit {
+	if head != "" && head != p.HeadCommit {
 		return refuse(http.StatusConflict, "Head branch was modified. Review and try the merge again.")
 	}
 	if !c.repo.methods[method] {
 		names := map[string]string{"merge": "Merge commits", "squash": "Squash merges", "rebase": "Rebase merges"}
 		return refuse(http.StatusMethodNotAllowed, names[method]+" are not allowed on this repository.")
 	}
-	switch p.state() {
+	switch stateOf(p) {
 	case "dirty":
 		return refuse(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	case "draft":
@@ -225,17 +225,17 @@ func refuseMerge(c *call, p *pull, head, method string) *reply {
 	case "behind":
 		return refuse(http.StatusMethodNotAllowed, "Head branch is out of date. Review and try the merge again.")
 	case "blocked":
-		if words := p.refusal(c.who()); words != "" {
+		if words := refusal(p, c.who()); words != "" {
 			return refuse(http.StatusMethodNotAllowed, words)
 		}
 	}
-	if words := p.refuseMethod(c.who(), method); words != "" {
+	if words := refuseMethod(p, c.who(), method); words != "" {
 		return refuse(http.StatusMethodNotAllowed, words)
 	}
 	return nil
 }
 
-func listReviews(c *call, p *pull) *reply { return list(c, p.reviews, drawReview(p)) }
+func listReviews(c *call, p *pull) *reply { return list(c, p.Reviews, drawReview(p)) }
 
 // requestReviewers accepts all or rejects all, as GitHub does.
 func requestReviewers(c *call, p *pull) *reply {
@@ -249,21 +249,21 @@ func requestReviewers(c *call, p *pull) *reply {
 	const stranger = "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the %s repository."
 	var people []*user
 	for _, login := range body.Reviewers {
-		u := c.s.users[lower(login)]
+		u := c.s.hub.Users[lower(login)]
 		switch {
-		case u == p.author:
+		case u == p.Author:
 			return refuse(http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
-		case u == nil || c.repo.permissions[lower(login)] == "" || c.repo.permission(u) == "none":
-			return refuse(http.StatusUnprocessableEntity, fmt.Sprintf(stranger, c.repo.fullName()))
+		case u == nil || c.repo.model.Permissions[lower(login)] == "" || c.repo.model.Permission(u) == "none":
+			return refuse(http.StatusUnprocessableEntity, fmt.Sprintf(stranger, c.repo.model.FullName()))
 		}
 		people = append(people, u)
 	}
 	for _, slug := range body.Teams {
-		if c.s.teams[lower(c.repo.owner+"/"+slug)] == nil {
-			return refuse(http.StatusUnprocessableEntity, fmt.Sprintf(stranger, c.repo.fullName()))
+		if c.s.teams[lower(c.repo.model.Owner+"/"+slug)] == nil {
+			return refuse(http.StatusUnprocessableEntity, fmt.Sprintf(stranger, c.repo.model.FullName()))
 		}
 	}
-	p.reviewers, p.teams = append(p.reviewers, people...), append(p.teams, body.Teams...)
-	p.touch()
+	p.Reviewers, p.Teams = append(p.Reviewers, people...), append(p.Teams, body.Teams...)
+	p.Touch()
 	return created(drawPull(c, p))
 }

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-func getRepository(c *call) *reply { return ok(drawFullRepository(c, c.repo, c.who())) }
+func getRepository(c *call) *reply { return ok(drawFullRepository(c, c.repo.model, c.who())) }
 
 func getBranch(c *call) *reply {
 	name := c.r.PathValue("branch")
-	commit := c.repo.bare.Head(name)
+	commit := c.repo.model.Bare.Head(name)
 	if commit == "" {
 		return refuse(http.StatusNotFound, "Branch not found")
 	}
-	url := c.s.API() + "repos/" + c.repo.fullName() + "/branches/" + name
+	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/branches/" + name
 	protection, protected := drawProtection(c, name)
 	return ok(object{
-		"name": name, "commit": drawCommit(c, c.repo, commit), "protected": protected, "protection_url": url + "/protection",
-		"_links": object{"self": url, "html": c.s.page(c.repo) + "/tree/" + name}, "protection": protection,
+		"name": name, "commit": drawCommit(c, c.repo.model, commit), "protected": protected, "protection_url": url + "/protection",
+		"_links": object{"self": url, "html": c.repo.model.Page() + "/tree/" + name}, "protection": protection,
 	})
 }
 
 func getGitCommit(c *call) *reply {
-	id, known := c.repo.bare.Commit(c.r.PathValue("sha"))
+	id, known := c.repo.model.Bare.Commit(c.r.PathValue("sha"))
 	if !known || id != c.r.PathValue("sha") {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
-	drawn := drawCommit(c, c.repo, id)
+	drawn := drawCommit(c, c.repo.model, id)
 	inner := drawn["commit"].(object)
 	for _, key := range []string{"sha", "node_id", "html_url", "parents"} {
 		inner[key] = drawn[key]
@@ -41,26 +41,26 @@ func getGitCommit(c *call) *reply {
 // total number.
 func compare(c *call) *reply {
 	base, head, dotted := strings.Cut(c.r.PathValue("basehead"), "...")
-	from, known := c.repo.bare.Commit(base)
-	to, known2 := c.repo.bare.Commit(head)
+	from, known := c.repo.model.Bare.Commit(base)
+	to, known2 := c.repo.model.Bare.Commit(head)
 	if !dotted || !known || !known2 {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
-	meeting, err := c.repo.bare.Try("merge-base", from, to)
+	meeting, err := c.repo.model.Bare.Try("merge-base", from, to)
 	if err != nil {
 		return refuse(http.StatusNotFound, "No common ancestor between "+base+" and "+head+".")
 	}
-	ahead, behind := c.repo.bare.Between(from, to), c.repo.bare.Between(to, from)
+	ahead, behind := c.repo.model.Bare.Between(from, to), c.repo.model.Bare.Between(to, from)
 	part, header := page(c, ahead)
 	drawn := []object{}
 	for _, commit := range part {
-		drawn = append(drawn, drawCommit(c, c.repo, commit))
+		drawn = append(drawn, drawCommit(c, c.repo.model, commit))
 	}
-	html := c.s.page(c.repo) + "/compare/" + base + "..." + head
-	url := c.s.API() + "repos/" + c.repo.fullName() + "/compare/" + base + "..." + head
+	html := c.repo.model.Page() + "/compare/" + base + "..." + head
+	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/compare/" + base + "..." + head
 	return &reply{Status: http.StatusOK, Header: header, Body: object{
 		"url": url, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
-		"base_commit": drawCommit(c, c.repo, from), "merge_base_commit": drawCommit(c, c.repo, meeting), "status": relation(len(ahead), len(behind)),
+		"base_commit": drawCommit(c, c.repo.model, from), "merge_base_commit": drawCommit(c, c.repo.model, meeting), "status": relation(len(ahead), len(behind)),
 		"ahead_by": len(ahead), "behind_by": len(behind), "total_commits": len(ahead), "commits": drawn, "files": []object{},
 	}}
 }
@@ -80,25 +80,25 @@ func relation(ahead, behind int) string {
 // listReleases returns drafts to users who may push, newest first.
 func listReleases(c *call) *reply {
 	var shown []*release
-	for _, one := range c.repo.releases {
-		if !one.draft || c.token.pushes(c.repo) {
+	for _, one := range c.repo.model.Releases {
+		if !one.Draft || c.token.pushes(c.repo.model) {
 			shown = append(shown, one)
 		}
 	}
-	slices.SortStableFunc(shown, func(a, b *release) int { return b.published.Compare(a.published) })
+	slices.SortStableFunc(shown, func(a, b *release) int { return b.Published.Compare(a.Published) })
 	return list(c, shown, drawRelease)
 }
 
 func drawRelease(c *call, one *release) object {
-	url := c.s.API() + "repos/" + c.repo.fullName() + "/releases/" + itoa(int(one.id))
-	var published any = one.published.Format(time.RFC3339)
-	if one.draft {
+	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/releases/" + itoa(int(one.ID))
+	var published any = one.Published.Format(time.RFC3339)
+	if one.Draft {
 		published = nil
 	}
 	return object{
-		"id": one.id, "node_id": node(one.id), "url": url, "assets_url": url + "/assets", "upload_url": url + "/assets{?name,label}",
-		"html_url": c.s.page(c.repo) + "/releases/tag/" + one.tag, "tarball_url": url + "/tarball", "zipball_url": url + "/zipball",
-		"tag_name": one.tag, "target_commitish": "main", "name": one.tag, "body": "", "draft": one.draft, "prerelease": one.prerelease,
-		"created_at": one.published.Format(time.RFC3339), "published_at": published, "author": drawUser(c, one.by), "assets": []object{},
+		"id": one.ID, "node_id": node(one.ID), "url": url, "assets_url": url + "/assets", "upload_url": url + "/assets{?name,label}",
+		"html_url": c.repo.model.Page() + "/releases/tag/" + one.Tag, "tarball_url": url + "/tarball", "zipball_url": url + "/zipball",
+		"tag_name": one.Tag, "target_commitish": "main", "name": one.Tag, "body": "", "draft": one.Draft, "prerelease": one.Prerelease,
+		"created_at": one.Published.Format(time.RFC3339), "published_at": published, "author": drawUser(c, one.By), "assets": []object{},
 	}
 }

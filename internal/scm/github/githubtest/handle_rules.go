@@ -12,7 +12,7 @@ func listRules(c *call) *reply {
 	var all []object
 	for _, one := range c.repo.rulesOn(c.r.PathValue("branch")) {
 		for _, rule := range one.draw() {
-			rule["ruleset_id"], rule["ruleset_source_type"], rule["ruleset_source"] = one.id, "Repository", c.repo.fullName()
+			rule["ruleset_id"], rule["ruleset_source_type"], rule["ruleset_source"] = one.id, "Repository", c.repo.model.FullName()
 			all = append(all, rule)
 		}
 	}
@@ -65,7 +65,7 @@ func getRuleset(c *call) *reply {
 		bypass = "always"
 	}
 	return ok(object{
-		"id": id, "name": "rules", "target": "branch", "source_type": "Repository", "source": c.repo.fullName(), "enforcement": "active",
+		"id": id, "name": "rules", "target": "branch", "source_type": "Repository", "source": c.repo.model.FullName(), "enforcement": "active",
 		"current_user_can_bypass": bypass,
 	})
 }
@@ -96,12 +96,12 @@ func getProtection(c *call) *reply {
 	branch := c.r.PathValue("branch")
 	p, protected := c.repo.protection[branch]
 	switch {
-	case c.token.installation == nil && c.repo.permission(c.who()) != "admin":
+	case c.token.installation == nil && c.repo.model.Permission(c.who()) != "admin":
 		return refuse(http.StatusNotFound, "Not Found")
 	case !protected:
 		return refuse(http.StatusNotFound, "Branch not protected")
 	}
-	url := c.s.API() + "repos/" + c.repo.fullName() + "/branches/" + branch + "/protection"
+	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/branches/" + branch + "/protection"
 	on := func(enabled bool) object { return object{"enabled": enabled} }
 	drawn := object{
 		"url": url, "required_linear_history": on(p.Linear), "required_conversation_resolution": on(p.Conversations),

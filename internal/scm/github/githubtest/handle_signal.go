@@ -25,7 +25,7 @@ func createStatus(c *call) *reply {
 	if refused := c.read(&body); refused != nil {
 		return refused
 	}
-	commit, known := c.repo.bare.Commit(c.r.PathValue("sha"))
+	commit, known := c.repo.model.Bare.Commit(c.r.PathValue("sha"))
 	switch {
 	case !known:
 		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.r.PathValue("sha"))
@@ -39,22 +39,20 @@ func createStatus(c *call) *reply {
 	if body.Context == "" {
 		body.Context = "default"
 	}
-	made := &status{
-		id: c.s.next(), commit: commit, context: body.Context, state: body.State, url: body.TargetURL, words: body.Description,
-		by: c.who(), at: c.s.time(),
-	}
-	c.repo.statuses = append(c.repo.statuses, made)
+	made := c.repo.model.AddStatus(status{
+		Commit: commit, Context: body.Context, State: body.State, URL: body.TargetURL, Description: body.Description, By: c.who(),
+	})
 	return created(drawStatus(c, made))
 }
 
 func listStatuses(c *call) *reply {
-	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
+	commit, known := c.repo.model.Bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
 	var all []*status
-	for _, one := range slices.Backward(c.repo.statuses) {
-		if one.commit == commit {
+	for _, one := range slices.Backward(c.repo.model.Statuses) {
+		if one.Commit == commit {
 			all = append(all, one)
 		}
 	}
@@ -63,15 +61,15 @@ func listStatuses(c *call) *reply {
 
 // combinedStatus returns the latest status of each context.
 func combinedStatus(c *call) *reply {
-	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
+	commit, known := c.repo.model.Bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
 	var latest []*status
 	seen := map[string]bool{}
-	for _, one := range slices.Backward(c.repo.statuses) {
-		if one.commit == commit && !seen[one.context] {
-			seen[one.context] = true
+	for _, one := range slices.Backward(c.repo.model.Statuses) {
+		if one.Commit == commit && !seen[one.Context] {
+			seen[one.Context] = true
 			latest = append(latest, one)
 		}
 	}
@@ -82,10 +80,10 @@ func combinedStatus(c *call) *reply {
 		delete(simple, "creator")
 		drawn = append(drawn, simple)
 	}
-	url := c.s.API() + "repos/" + c.repo.fullName() + "/commits/" + commit
+	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/commits/" + commit
 	return &reply{Status: http.StatusOK, Header: header, Body: object{
 		"state": together(latest), "sha": commit, "total_count": len(latest), "statuses": drawn,
-		"repository": drawRepository(c, c.repo, c.who()), "commit_url": url, "url": url + "/status",
+		"repository": drawRepository(c, c.repo.model, c.who()), "commit_url": url, "url": url + "/status",
 	}}
 }
 
@@ -96,7 +94,7 @@ func together(latest []*status) string {
 		state = "pending"
 	}
 	for _, one := range latest {
-		switch one.state {
+		switch one.State {
 		case "failure", "error":
 			return "failure"
 		case "pending":
@@ -108,7 +106,7 @@ func together(latest []*status) string {
 
 // listChecks returns the latest check run of each name, unless all are requested.
 func listChecks(c *call) *reply {
-	commit, known := c.repo.bare.Commit(c.r.PathValue("ref"))
+	commit, known := c.repo.model.Bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.r.PathValue("ref"))
 	}
@@ -130,23 +128,23 @@ func listChecks(c *call) *reply {
 }
 
 func drawStatus(c *call, one *status) object {
-	url := c.s.API() + "repos/" + c.repo.fullName() + "/statuses/" + one.commit
+	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/statuses/" + one.Commit
 	return object{
-		"id": one.id, "node_id": node(one.id), "url": url, "avatar_url": avatar(c, one.by), "state": one.state, "description": orNull(one.words),
-		"target_url": orNull(one.url), "context": one.context, "created_at": one.at.Format(time.RFC3339), "updated_at": one.at.Format(time.RFC3339),
-		"creator": drawUser(c, one.by),
+		"id": one.ID, "node_id": node(one.ID), "url": url, "avatar_url": avatar(c, one.By), "state": one.State, "description": orNull(one.Description),
+		"target_url": orNull(one.URL), "context": one.Context, "created_at": one.At.Format(time.RFC3339), "updated_at": one.At.Format(time.RFC3339),
+		"creator": drawUser(c, one.By),
 	}
 }
 
 func drawCheck(c *call, one *check) object {
-	url := c.s.API() + "repos/" + c.repo.fullName() + "/check-runs/" + itoa(int(one.id))
+	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/check-runs/" + itoa(int(one.id))
 	at := one.at.Format(time.RFC3339)
 	status, conclusion, completed := "completed", any(one.conclusion), any(at)
 	if !one.completed() {
 		status, conclusion, completed = one.conclusion, nil, nil
 	}
 	return object{
-		"id": one.id, "node_id": node(one.id), "head_sha": one.commit, "name": one.name, "url": url, "html_url": c.s.page(c.repo) + "/runs/" + itoa(int(one.id)),
+		"id": one.id, "node_id": node(one.id), "head_sha": one.commit, "name": one.name, "url": url, "html_url": c.repo.model.Page() + "/runs/" + itoa(int(one.id)),
 		"details_url": "https://ci.example.com/" + itoa(int(one.id)), "status": status, "conclusion": conclusion, "started_at": at, "completed_at": completed,
 		"external_id": "", "check_suite": object{"id": one.id}, "app": drawApp(c, one.by), "pull_requests": []object{},
 		"output": object{"title": nil, "summary": nil, "text": nil, "annotations_count": 0, "annotations_url": url + "/annotations"},

@@ -57,7 +57,7 @@ func (s *Server) servePages(w http.ResponseWriter, r *http.Request) {
 		organization, of = of[1], of[2:]
 	}
 	if r.Method != http.MethodPost || strings.Join(of, "/") != "settings/apps/new" {
-		s.serveGit(w, r)
+		s.hub.ServeGit(w, r, s.admitGit)
 		return
 	}
 	to, err := s.register(r, organization)
@@ -95,16 +95,16 @@ func (s *Server) register(r *http.Request, organization string) (string, error) 
 }
 
 func (s *Server) made(m manifest, organization string) *registration {
-	owner := s.user("app-owner")
+	owner := s.hub.User("app-owner")
 	if organization != "" {
-		owner = s.user(organization)
-		owner.organization = true
+		owner = s.hub.User(organization)
+		owner.Organization = true
 	}
 	app := s.newApp(strings.ToLower(strings.ReplaceAll(m.Name, " ", "-")), owner, m.Permissions)
 	if app.events = m.Events; m.Hook != nil {
 		app.hook = &Hook{URL: m.Hook.URL, Secret: rand.Text(), Events: m.Events}
 	}
-	made := &registration{code: fmt.Sprintf("%040x", s.next()), app: app, at: s.now()}
+	made := &registration{code: fmt.Sprintf("%040x", s.hub.NextID()), app: app, at: s.hub.Front.Now()}
 	s.registrations = append(s.registrations, made)
 	return made
 }
@@ -183,7 +183,7 @@ func convertManifest(c *call) *reply {
 		c.s.t.Errorf("githubtest: %s: a credential was sent where the code is one", c.route)
 	}
 	for _, one := range c.s.registrations {
-		if one.code != c.r.PathValue("code") || one.used || c.s.now().Sub(one.at) > codeLife {
+		if one.code != c.r.PathValue("code") || one.used || c.s.hub.Front.Now().Sub(one.at) > codeLife {
 			continue
 		}
 		one.used = true
@@ -208,7 +208,7 @@ func (s *Server) Apps() []*App {
 func (a *App) Hook() *Hook { return a.hook }
 
 // Owner returns the login of the account that owns the App.
-func (a *App) Owner() string { return a.owner.login }
+func (a *App) Owner() string { return a.owner.Login }
 
 // Permissions returns the permissions that the App requests.
 func (a *App) Permissions() map[string]string { return a.permissions }

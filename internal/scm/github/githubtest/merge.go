@@ -5,87 +5,149 @@ import (
 	"strings"
 
 	"promoter/internal/git/gittest"
+	"promoter/internal/scm/forgetest"
 )
+
+// details is what only GitHub has of a pull request.
+type details struct {
+	draft      bool
+	baseCommit string // of the base at the last push to the head
+	asked      string // commits for which mergeability was requested
+}
+
+func of(p *pull) *details { return p.Own.(*details) }
+
+// follow applies changed branches of a repository to a pull request.
+func follow(p *pull, push forgetest.Push) {
+	if !p.IsOpen() {
+		if p.From == push.To && push.Before[p.Head] != "" && push.Now[p.Head] == "" {
+			p.Happened(forgetest.HeadDeleted, push.By, "")
+		}
+		return
+	}
+	if p.From == push.To && headMoved(p, push.By, push.Now[p.Head]) {
+		return
+	}
+	base := push.Now[p.Base]
+	if p.Repo != push.To || base == push.Before[p.Base] {
+		return
+	}
+	switch {
+	case base == "":
+		p.Close(push.By)
+	case p.Repo.Bare.Ancestor(p.HeadCommit, base):
+		p.Land(push.By, p.HeadCommit)
+	}
+}
+
+// headMoved handles a change of the head, and reports whether it closed the pull
+// request.
+func headMoved(p *pull, by *user, head string) bool {
+	switch {
+	case head == "":
+		p.Close(by)
+		p.Happened(forgetest.HeadDeleted, by, "")
+		return true
+	case head == p.HeadCommit:
+		return false
+	}
+	forced, base := !p.From.Bare.Ancestor(p.HeadCommit, head), p.Repo.Bare.Head(p.Base)
+	p.HeadCommit, of(p).baseCommit = head, base
+	p.Publish()
+	p.Touch()
+	if forced {
+		p.Happened(forgetest.HeadPushed, by, head)
+	}
+	if base == "" || !p.Repo.Bare.Ancestor(head, base) {
+		return false
+	}
+	p.Close(by) // no commits are left
+	return true
+}
+
+// mergeAsUser merges with a method of the suite: the queue merges by the method of the
+// repository, as a bot.
+func mergeAsUser(p *pull, by *user, method string) (string, bool) {
+	if method == "queue" {
+		by, method = p.Repo.Hub.User("github-merge-queue[bot]"), "squash"
+	}
+	return merge(p, by, method, "", "")
+}
 
 // The committer of everything that the API commits.
 const gitHubName, gitHubEmail = "GitHub", "noreply@github.com"
 
-// state returns the mergeability of the head: clean, dirty, blocked, behind or draft.
-func (p *pull) state() string {
-	base := p.repo.bare.Head(p.base)
-	if _, clean := p.repo.bare.Merge(base, p.headCommit); !clean {
+// stateOf returns the mergeability of the head: clean, dirty, blocked, behind or draft.
+func stateOf(p *pull) string {
+	base := p.Repo.Bare.Head(p.Base)
+	if _, clean := p.Repo.Bare.Merge(base, p.HeadCommit); !clean {
 		return "dirty"
 	}
 	switch {
-	case p.draft:
+	case of(p).draft:
 		return "draft"
-	case p.strict() && !p.repo.bare.Ancestor(base, p.headCommit):
+	case strict(p) && !p.Repo.Bare.Ancestor(base, p.HeadCommit):
 		return "behind"
-	case p.refusal(nil) != "":
+	case refusal(p, nil) != "":
 		return "blocked"
 	}
 	return "clean"
 }
 
 // mergeable is computed lazily, as on GitHub: the first request gets nil.
-func (p *pull) mergeable() (any, string) {
-	if !p.open() {
+func mergeable(p *pull) (any, string) {
+	if !p.IsOpen() {
 		return nil, "unknown"
 	}
-	pair := p.headCommit + p.repo.bare.Head(p.base)
-	if p.asked != pair {
-		p.asked = pair
+	pair := p.HeadCommit + p.Repo.Bare.Head(p.Base)
+	if of(p).asked != pair {
+		of(p).asked = pair
 		return nil, "unknown"
 	}
-	state := p.state()
+	state := stateOf(p)
 	return state != "dirty", state
 }
 
 // merge writes the commits of a merge method to the base and returns the last one. It
 // returns false on a conflict.
-func (p *pull) merge(by *user, method, title, message string) (string, bool) {
-	base := p.repo.bare.Head(p.base)
+func merge(p *pull, by *user, method, title, message string) (string, bool) {
+	base := p.Repo.Bare.Head(p.Base)
 	landing := gittest.Landing{
-		Base: base, Head: p.headCommit, By: p.repo.s.author(by),
-		Committer: gittest.Author{Name: gitHubName, Email: gitHubEmail, At: p.repo.s.time()},
+		Base: base, Head: p.HeadCommit, By: p.Repo.Hub.Author(by),
+		Committer: gittest.Author{Name: gitHubName, Email: gitHubEmail, At: p.Repo.Hub.Now()},
 	}
-	land := p.repo.bare.MergeCommit
+	land := p.Repo.Bare.MergeCommit
 	switch method {
 	case "squash":
-		land, landing.Message = p.repo.bare.Squash, p.squashed(title, message)
+		land, landing.Message = p.Repo.Bare.Squash, squashed(p, title, message)
 	case "rebase":
-		land = p.repo.bare.Rebase
+		land = p.Repo.Bare.Rebase
 	default:
-		landing.Message = p.joined(title, message)
+		landing.Message = joined(p, title, message)
 	}
 	commit, ok := land(landing)
 	if !ok {
 		return "", false
 	}
-	p.repo.bare.Update(p.base, commit, base)
-	p.land(by, commit)
-	if p.repo.autoDelete && p.from == p.repo {
-		p.repo.bare.Delete(p.head)
-	}
-	p.repo.look(by)
+	p.Landed(by, commit)
 	return commit, true
 }
 
 // joined returns the message of a merge commit.
-func (p *pull) joined(title, message string) string {
+func joined(p *pull, title, message string) string {
 	if title == "" {
-		title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.number, p.from.owner, p.head)
+		title = fmt.Sprintf("Merge pull request #%d from %s/%s", p.Number, p.From.Owner, p.Head)
 	}
 	if message == "" {
-		message = p.title
+		message = p.Title
 	}
 	return title + "\n\n" + message
 }
 
 // squashed returns the message of a squash commit.
-func (p *pull) squashed(title, message string) string {
+func squashed(p *pull, title, message string) string {
 	if title == "" {
-		title = fmt.Sprintf("%s (#%d)", p.title, p.number)
+		title = fmt.Sprintf("%s (#%d)", p.Title, p.Number)
 	}
 	return strings.TrimSpace(title + "\n\n" + message)
 }

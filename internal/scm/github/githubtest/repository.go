@@ -4,41 +4,23 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
-	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
 )
 
-// Repository is one repository on the server. Its methods act as users with browsers
-// and clones. A method with a who parameter creates that account if necessary.
+// Repository is one repository on the server.
 type Repository struct {
-	Git  forgetest.Branches
-	s    *Server
-	bare *gittest.Repository
+	Git      forgetest.Branches
+	Pulls    forgetest.Pulls
+	Settings forgetest.Settings
 
-	id          int64
-	owner, name string
-	fork        *Repository // repository that it was forked from
-	private     bool
-	archived    bool
-	removed     bool
-	methods     map[string]bool // merge, squash, rebase
-	autoDelete  bool
-	protection  map[string]Protection // by branch
-	rulesets    []*ruleset
-	permissions map[string]string // login in lower case -> admin, write, read
-	created     time.Time
-	pushed      time.Time // to any branch
-
-	bases      map[string]string // last known state of the branches
-	lastNumber int
-	pulls      map[int]*pull
-	asked      []*comment // on issues, which have nothing else
-	statuses   []*status
+	s          *Server
+	model      *forgetest.Repository
+	methods    map[string]bool       // merge, squash, rebase
+	protection map[string]Protection // by branch
+	rulesets   []*ruleset
 	checks     []*check
-	releases   []*release
 	labels     map[string]int64
 }
 
@@ -48,84 +30,45 @@ type Protection struct {
 	PushDenied bool // pushes over Git are rejected
 }
 
+// check is a check run.
+type check struct {
+	id                       int64
+	commit, name, conclusion string // in_progress or queued: not completed
+	by                       *user
+	at                       time.Time
+}
+
+func (c *check) completed() bool { return c.conclusion != "in_progress" && c.conclusion != "queued" }
+
 // NewRepository creates OWNER/NAME with one commit of the files on main. It is
 // private.
 func (s *Server) NewRepository(name string, files map[string]string) *Repository {
 	var r *Repository
-	s.act(func() {
-		r = s.newRepository(name)
-		r.bare.Add("main", "Begin", s.author(s.user(r.owner)), files)
-		r.look(s.user(r.owner))
-	})
+	s.act(func() { r = own(s.hub.NewRepository(name, files)) })
 	return r
 }
 
-func (s *Server) newRepository(fullName string) *Repository {
-	owner, name, _ := strings.Cut(fullName, "/")
-	r := &Repository{
-		s: s, id: 5000 + s.next(), owner: owner, name: name, private: true, created: s.time(), pushed: s.time(),
+func newRepository(s *Server, model *forgetest.Repository) *Repository {
+	model.Permissions[lower(model.Owner)] = "admin" // GitHub's name
+	return &Repository{
+		Git: model.Branches(), Pulls: model.PullRequests(), Settings: model.Settings(), s: s, model: model,
 		methods:    map[string]bool{"merge": true, "squash": true, "rebase": true},
-		protection: map[string]Protection{}, permissions: map[string]string{lower(owner): "admin"},
-		bases: map[string]string{}, pulls: map[int]*pull{}, labels: map[string]int64{},
+		protection: map[string]Protection{}, labels: map[string]int64{},
 	}
-	r.bare = s.git.Init(itoa(int(r.id)), setup)
-	r.Git = s.front.Branches(r.bare,
-		func(who string) gittest.Author { return s.author(s.user(who)) }, func(who string) { r.look(s.user(who)) })
-	s.repos[r.id], s.names[lower(fullName)] = r, r.id
-	s.user(owner)
-	return r
 }
 
-// setup configures Git repositories as GitHub does.
-var setup = gittest.Setup{
-	Hidden: []string{"refs/pull"},
-	Refusal: []string{
-		"error: GH006: Protected branch update failed for refs/heads/BRANCH.",
-		"error: Changes must be made through a pull request.",
-	},
-}
-
-func (s *Server) author(u *user) gittest.Author {
-	return gittest.Author{Name: u.login, Email: u.login + "@users.noreply.github.com", At: s.time()}
-}
+// own returns what only GitHub has of a repository.
+func own(r *forgetest.Repository) *Repository { return r.Own.(*Repository) }
 
 // ID returns the numeric ID, which a rename keeps.
-func (r *Repository) ID() int64 { return r.id }
+func (r *Repository) ID() int64 { return r.model.ID }
 
-// FullName returns the current OWNER/NAME.
-func (r *Repository) FullName() string {
-	var name string
-	r.s.act(func() { name = r.fullName() })
-	return name
+// Fork creates a fork with this name and the current main.
+func (r *Repository) Fork(owner, name string) *Repository {
+	var fork *Repository
+	r.s.act(func() { fork = own(r.model.ForkTo(owner + "/" + name)) })
+	return fork
 }
-
-func (r *Repository) fullName() string { return r.owner + "/" + r.name }
-
-// CloneURL returns the URL for Git.
-func (r *Repository) CloneURL() string { return r.s.URL() + "/" + r.Settings.Name() + ".git" }
-
-// Permit sets the permission of an account: admin, write, read or none. The owner is
-// an admin.
-func (r *Repository) Permit(who, permission string) {
-	r.s.act(func() { r.permissions[lower(r.s.user(who).login)] = permission })
-}
-
-// Rename renames the repository; the old name redirects to the new one.
-func (r *Repository) Rename(name string) {
-	r.s.act(func() {
-		r.name = name
-		r.s.names[lower(r.fullName())] = r.id
-	})
-}
-
-// SetArchived sets whether the repository is read-only.
-func (r *Repository) SetArchived(archived bool) { r.s.act(func() { r.archived = archived }) }
-
-// SetPrivate sets whether the repository is visible only to users with a permission.
-func (r *Repository) SetPrivate(private bool) { r.s.act(func() { r.private = private }) }
-
-// Remove deletes the repository.
-func (r *Repository) Remove() { r.s.act(func() { r.removed = true }) }
 
 // AllowMethods restricts the merge methods to these.
 func (r *Repository) AllowMethods(methods ...string) {
@@ -136,9 +79,6 @@ func (r *Repository) AllowMethods(methods ...string) {
 		}
 	})
 }
-
-// DeleteMergedBranches enables deletion of the head after a merge.
-func (r *Repository) DeleteMergedBranches() { r.s.act(func() { r.autoDelete = true }) }
 
 // Protect protects a branch; the zero Protection removes the protection.
 func (r *Repository) Protect(branch string, p Protection) {
@@ -153,22 +93,53 @@ func (r *Repository) Protect(branch string, p Protection) {
 				denied = append(denied, name)
 			}
 		}
-		r.bare.Protect(denied...)
+		r.model.Bare.Protect(denied...)
 	})
 }
 
-// permission returns the permission of an account: admin, write, read or none.
-func (r *Repository) permission(u *user) string {
-	if own, ok := r.permissions[lower(u.login)]; ok {
-		return own
-	}
-	if r.private {
-		return "none"
-	}
-	return "read"
+// SetCheckRun adds a check run with a conclusion, or in_progress or queued.
+func (r *Repository) SetCheckRun(who, commit, name, conclusion string) {
+	r.s.act(func() {
+		hub := r.model.Hub
+		r.checks = append(r.checks, &check{
+			id: hub.NextID(), commit: commit, name: name, conclusion: conclusion, by: hub.User(who), at: hub.Now(),
+		})
+	})
 }
 
-func (r *Repository) mayPush(u *user) bool {
-	own := r.permission(u)
-	return own == "admin" || own == "write"
+// latest returns the state of a context or check run of a commit: the state of a
+// status; success, failure or pending for a check run. Empty: none.
+func (r *Repository) latest(commit, context string) string {
+	for _, one := range r.model.Latest(commit) {
+		if one.Context == context {
+			return one.State
+		}
+	}
+	for _, one := range slices.Backward(r.checks) {
+		if one.commit != commit || one.name != context {
+			continue
+		}
+		switch one.conclusion {
+		case "success", "neutral", "skipped":
+			return "success"
+		case "in_progress", "queued":
+			return "pending"
+		}
+		return "failure"
+	}
+	return ""
+}
+
+// hasLabel reports whether a label exists in the repository.
+func (r *Repository) hasLabel(name string) bool {
+	used := slices.ContainsFunc(r.model.Sorted(), func(p *pull) bool { return slices.Contains(p.Labels, name) })
+	return used || r.labels[name] != 0
+}
+
+// labelID returns the ID of a label, and creates it if necessary.
+func (r *Repository) labelID(name string) int64 {
+	if r.labels[name] == 0 {
+		r.labels[name] = r.model.Hub.NextID()
+	}
+	return r.labels[name]
 }

@@ -12,19 +12,6 @@ import (
 // endpoint is the handler of one route.
 type endpoint func(c *call) *reply
 
-// ServeHTTP makes an endpoint a handler for the multiplexer, which only looks it up.
-func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
-
-// routes returns all routes of the server.
-func routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	for pattern, handler := range endpoints() {
-		mux.Handle(pattern, handler)
-	}
-	mux.Handle("/", http.NotFoundHandler())
-	return mux
-}
-
 // endpoints returns the handlers by method and path.
 func endpoints() map[string]endpoint {
 	return map[string]endpoint{
@@ -82,11 +69,12 @@ func endpoints() map[string]endpoint {
 func reading(handler endpoint) endpoint {
 	return func(c *call) *reply {
 		name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
-		c.repo = c.s.repos[c.s.names[lower(name)]]
-		switch {
-		case c.repo == nil || c.repo.removed || !c.token.sees(c.repo):
+		found := c.s.hub.Find(name)
+		if found == nil || found.Removed || !c.token.sees(found) {
 			return refuse(http.StatusNotFound, "Not Found")
-		case lower(c.repo.fullName()) != lower(name):
+		}
+		c.repo = own(found)
+		if !found.IsNamed(name) {
 			return moved(c, name)
 		}
 		return handler(c)
@@ -99,11 +87,11 @@ func writing(handler endpoint) endpoint {
 		switch {
 		case c.token.anonymous():
 			return refuse(http.StatusUnauthorized, "Requires authentication")
-		case c.repo.archived:
+		case c.repo.model.Archived:
 			return refuse(http.StatusForbidden, "Repository was archived so is read-only.")
-		case c.token.installation != nil && !c.token.installation.has(c.repo):
+		case c.token.installation != nil && !c.token.installation.has(c.repo.model):
 			return refuse(http.StatusForbidden, "Resource not accessible by integration")
-		case c.token.installation == nil && !c.token.pushes(c.repo):
+		case c.token.installation == nil && !c.token.pushes(c.repo.model):
 			return refuse(http.StatusForbidden, "Resource not accessible by personal access token")
 		}
 		return handler(c)
@@ -117,7 +105,7 @@ func moved(c *call, name string) *reply {
 		status = http.StatusTemporaryRedirect
 	}
 	rest := c.r.URL.EscapedPath()[len("/repos/")+len(name):]
-	to := fmt.Sprintf("%srepositories/%d%s", c.s.API(), c.repo.id, rest)
+	to := fmt.Sprintf("%srepositories/%d%s", c.s.API(), c.repo.model.ID, rest)
 	if c.r.URL.RawQuery != "" {
 		to += "?" + c.r.URL.RawQuery
 	}
@@ -131,16 +119,16 @@ func moved(c *call, name string) *reply {
 func onPull(handler func(c *call, p *pull) *reply) endpoint {
 	return func(c *call) *reply {
 		number, err := strconv.Atoi(c.r.PathValue("number"))
-		if err != nil || c.repo.pulls[number] == nil {
+		if err != nil || c.repo.model.Pulls[number] == nil {
 			return refuse(http.StatusNotFound, "Not Found")
 		}
-		return handler(c, c.repo.pulls[number])
+		return handler(c, c.repo.model.Pulls[number])
 	}
 }
 
 // read decodes the body; an invalid body fails the test.
 func (c *call) read(into any) *reply {
-	if c.s.front.Read(c.route, c.body, into) != nil {
+	if c.s.hub.Front.Read(c.route, c.body, into) != nil {
 		return refuse(http.StatusBadRequest, "Problems parsing JSON")
 	}
 	return nil

@@ -3,6 +3,8 @@ package githubtest
 import (
 	"fmt"
 	"slices"
+
+	"promoter/internal/scm"
 )
 
 // Demands holds the requirements of a branch for a merge, from classic protection or
@@ -35,7 +37,9 @@ type ruleset struct {
 
 // Rule creates a ruleset for a branch.
 func (r *Repository) Rule(branch string, rules Ruleset) {
-	r.s.act(func() { r.rulesets = append(r.rulesets, &ruleset{id: r.s.next(), branch: branch, Ruleset: rules}) })
+	r.s.act(func() {
+		r.rulesets = append(r.rulesets, &ruleset{id: r.s.hub.NextID(), branch: branch, Ruleset: rules})
+	})
 }
 
 // EndRules removes all rulesets.
@@ -56,19 +60,19 @@ func (r *Repository) rulesOn(branch string) []*ruleset {
 }
 
 func (one *ruleset) binds(by *user) bool {
-	return by == nil || !slices.ContainsFunc(one.Bypass, func(login string) bool { return lower(login) == lower(by.login) })
+	return by == nil || !slices.ContainsFunc(one.Bypass, func(login string) bool { return lower(login) == lower(by.Login) })
 }
 
 // violation returns GitHub's message for a violation of a ruleset.
 func violation(words string) string { return "Repository rule violations found\n\n" + words + "\n\n" }
 
 // refusal returns why the rules forbid a merge by an account, empty if they do not.
-func (p *pull) refusal(by *user) string {
-	if words := p.lacking(p.repo.protection[p.base].Demands); words != "" {
+func refusal(p *pull, by *user) string {
+	if words := lacking(p, own(p.Repo).protection[p.Base].Demands); words != "" {
 		return words
 	}
-	for _, one := range p.repo.rulesOn(p.base) {
-		if words := p.lacking(one.Demands); words != "" && one.binds(by) {
+	for _, one := range own(p.Repo).rulesOn(p.Base) {
+		if words := lacking(p, one.Demands); words != "" && one.binds(by) {
 			return violation(words)
 		}
 	}
@@ -76,9 +80,9 @@ func (p *pull) refusal(by *user) string {
 }
 
 // lacking returns which requirement is not met.
-func (p *pull) lacking(d Demands) string {
+func lacking(p *pull, d Demands) string {
 	for _, context := range d.Checks {
-		switch p.repo.latest(p.headCommit, context) {
+		switch own(p.Repo).latest(p.HeadCommit, context) {
 		case "success":
 		case "failure", "error":
 			return fmt.Sprintf("Required status check %q is failing.", context)
@@ -86,7 +90,7 @@ func (p *pull) lacking(d Demands) string {
 			return fmt.Sprintf("Required status check %q is expected.", context)
 		}
 	}
-	switch all, current := p.approvals(), p.approvers(p.headCommit); {
+	switch all, current := approvals(p), approvers(p, p.HeadCommit); {
 	case len(all) < d.Approvals:
 		return fmt.Sprintf("At least %d approving review is required by reviewers with write access.", d.Approvals)
 	case d.Owner != "" && !slices.Contains(all, d.Owner):
@@ -102,19 +106,19 @@ func (p *pull) lacking(d Demands) string {
 }
 
 // approvals returns the users whose latest review is an approval.
-func (p *pull) approvals() []string { return p.approvers("") }
+func approvals(p *pull) []string { return approvers(p, "") }
 
 // approvers returns those of them who approved a commit; empty: any.
-func (p *pull) approvers(commit string) []string {
+func approvers(p *pull, commit string) []string {
 	last := map[string]*review{}
-	for _, r := range p.reviews {
-		if r.state != "COMMENTED" && p.repo.mayPush(r.author) && r.author != p.author {
-			last[r.author.login] = r
+	for _, r := range p.Reviews {
+		if r.State != scm.Commented && p.Repo.MayPush(r.Author) && r.Author != p.Author {
+			last[r.Author.Login] = r
 		}
 	}
 	var people []string
 	for login, r := range last {
-		if r.state == "APPROVED" && (commit == "" || r.commit == commit) {
+		if r.State == scm.Approved && !r.Dismissed && (commit == "" || r.Commit == commit) {
 			people = append(people, login)
 		}
 	}
@@ -122,18 +126,18 @@ func (p *pull) approvers(commit string) []string {
 }
 
 // strict reports whether the head must be up to date with the base.
-func (p *pull) strict() bool {
-	return p.repo.protection[p.base].Strict || slices.ContainsFunc(p.repo.rulesOn(p.base), func(one *ruleset) bool { return one.Strict })
+func strict(p *pull) bool {
+	return own(p.Repo).protection[p.Base].Strict || slices.ContainsFunc(own(p.Repo).rulesOn(p.Base), func(one *ruleset) bool { return one.Strict })
 }
 
 // refuseMethod returns why a merge method is not allowed for the base. GitHub signs
 // merge and squash commits; promoter's own commits, which a merge includes, are not
 // signed, and neither are rebased ones.
-func (p *pull) refuseMethod(by *user, method string) string {
-	if words := unformed(p.repo.protection[p.base].Demands, method); words != "" {
+func refuseMethod(p *pull, by *user, method string) string {
+	if words := unformed(own(p.Repo).protection[p.Base].Demands, method); words != "" {
 		return words
 	}
-	for _, one := range p.repo.rulesOn(p.base) {
+	for _, one := range own(p.Repo).rulesOn(p.Base) {
 		words := unformed(one.Demands, method)
 		if len(one.Methods) > 0 && !slices.Contains(one.Methods, method) {
 			words = fmt.Sprintf("The merge method '%s' is not allowed.", method)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
 )
 
@@ -60,35 +61,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.servePages(w, r)
 		return
 	}
-	s.front.Serve(w, r, s.routeOf(r), func(body []byte) *reply { return s.answer(r, body) })
-}
-
-// routeOf returns the "METHOD /route" of a request.
-func (s *Server) routeOf(r *http.Request) string {
-	var route string
-	s.act(func() { _, route = s.mux.Handler(s.inner(r)) })
-	return route
-}
-
-// answer executes a request.
-func (s *Server) answer(r *http.Request, body []byte) *reply {
-	inner := s.inner(r)
-	handler, route := s.mux.Handler(inner)
-	c := &call{s: s, r: inner, route: route, body: body}
-	answer := c.dispatch(handler)
-	if answer.Status != http.StatusNotImplemented {
-		s.judge.check(s.t, inner, body, answer)
-	}
-	return answer.Unless(r, "private, max-age=60, s-maxage=60")
+	var inner *http.Request
+	s.act(func() { inner = s.inner(r) })
+	route, name, known := s.routes.Find(inner)
+	s.hub.Front.Serve(w, r, name, func(body []byte) *reply {
+		if !known {
+			s.t.Errorf("githubtest: no route for %s %s", inner.Method, inner.URL.Path)
+			return refuse(http.StatusNotImplemented, "githubtest has no such route")
+		}
+		c := &call{s: s, r: inner, route: name, body: body}
+		answer := c.dispatch(route)
+		if answer.Status != http.StatusNotImplemented {
+			s.judge.check(s.t, inner, body, answer)
+		}
+		return answer.Unless(r, "private, max-age=60, s-maxage=60")
+	})
 }
 
 // dispatch authenticates the request and calls the handler of the route.
-func (c *call) dispatch(handler http.Handler) *reply {
-	route, known := handler.(endpoint)
-	if !known {
-		c.s.t.Errorf("githubtest: no route for %s %s", c.r.Method, c.r.URL.Path)
-		return refuse(http.StatusNotImplemented, "githubtest has no such route")
-	}
+func (c *call) dispatch(route endpoint) *reply {
 	refused := c.authenticate()
 	c.s.asked = append(c.s.asked, Asked{Route: c.route, Repository: repositoryOf(c.r.URL.Path), By: c.token.name()})
 	if refused == nil {
@@ -109,28 +100,18 @@ func (c *call) dispatch(handler http.Handler) *reply {
 	return answer
 }
 
-func bearer(r *http.Request) string {
-	kind, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(kind, "bearer") && !strings.EqualFold(kind, "token") {
-		return ""
-	}
-	return text
-}
-
 // inner returns the request without the prefix, and with /repositories/ID, to which
 // renamed repositories redirect, replaced by the name.
 func (s *Server) inner(r *http.Request) *http.Request {
-	inner := r.Clone(r.Context())
-	inner.URL.Path = strings.TrimPrefix(r.URL.Path, prefix)
-	inner.URL.RawPath = strings.TrimPrefix(r.URL.EscapedPath(), prefix)
+	inner := forgetest.Below(r, prefix)
 	rest, byID := strings.CutPrefix(inner.URL.RawPath, "/repositories/")
 	if !byID {
 		return inner
 	}
 	number, rest, _ := strings.Cut(rest, "/")
 	id, _ := strconv.ParseInt(number, 10, 64)
-	if repo := s.repos[id]; repo != nil {
-		inner.URL.Path = strings.TrimSuffix("/repos/"+repo.fullName()+"/"+rest, "/")
+	if repo := s.hub.Repos[id]; repo != nil {
+		inner.URL.Path = strings.TrimSuffix("/repos/"+repo.FullName()+"/"+rest, "/")
 		inner.URL.RawPath = ""
 	}
 	return inner
@@ -144,12 +125,51 @@ func (s *Server) finish(answer *reply) {
 	}
 	for name, value := range map[string]string{
 		"X-RateLimit-Limit": itoa(hourlyLimit), "X-RateLimit-Remaining": itoa(hourlyLimit - s.used), "X-RateLimit-Used": itoa(s.used),
-		"X-RateLimit-Reset": itoa(int(s.now().Add(time.Hour).Unix())), "X-RateLimit-Resource": "core",
-		"X-GitHub-Request-Id": fmt.Sprintf("%X", s.next()),
-		"Date":                s.now().UTC().Format(http.TimeFormat),
+		"X-RateLimit-Reset": itoa(int(s.hub.Front.Now().Add(time.Hour).Unix())), "X-RateLimit-Resource": "core",
+		"X-GitHub-Request-Id": fmt.Sprintf("%X", s.hub.NextID()),
+		"Date":                s.hub.Front.Now().UTC().Format(http.TimeFormat),
 	} {
 		if answer.Header.Get(name) == "" {
 			answer.Header.Set(name, value)
 		}
 	}
+}
+
+// admitGit finds the repository and checks the permissions of the token, with
+// GitHub's messages.
+func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
+	_, password, given := visit.Request.BasicAuth()
+	key := s.tokens[password]
+	if !given {
+		key = anonymous()
+	}
+	if key != nil && key.ended(s.hub.Front.Now()) {
+		key = nil
+	}
+	s.asked = append(s.asked, Asked{Route: visit.Route(), Repository: visit.Name, By: key.name()})
+	repo := s.hub.Find(visit.Name)
+	if refused := s.refuseGit(visit, repo, key); refused != nil {
+		return gittest.Admission{Refused: refused}
+	}
+	return gittest.Admission{
+		Repository: repo.Bare, Login: key.owner.Login, Pushed: func() { repo.Follow(key.owner) },
+	}
+}
+
+func (s *Server) refuseGit(visit gittest.Visit, repo *forgetest.Repository, key *token) http.HandlerFunc {
+	switch {
+	case key != nil && key.installation != nil && !key.installation.suspended.IsZero():
+		return gittest.Refuse(http.StatusForbidden, "This installation has been suspended")
+	case key == nil, key.anonymous() && (visit.Pushes || repo == nil || !key.sees(repo)):
+		return gittest.Unknown("GitHub", "Invalid username or token. Password authentication is not supported for Git operations.")
+	case repo == nil || repo.Removed || !key.sees(repo):
+		return gittest.Refuse(http.StatusNotFound, "Repository not found.")
+	case !repo.IsNamed(visit.Name):
+		return visit.Moved(s.URL(), repo.FullName())
+	case visit.Pushes && repo.Archived:
+		return gittest.Refuse(http.StatusForbidden, "This repository was archived so it is read-only.")
+	case visit.Pushes && !key.pushes(repo):
+		return gittest.Refuse(http.StatusForbidden, "Permission to "+repo.FullName()+".git denied to "+key.owner.Login+".")
+	}
+	return nil
 }

@@ -3,7 +3,7 @@ package githubtest
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,21 +24,14 @@ type Options struct {
 // Server is one GitHub server. All methods are safe for concurrent use.
 type Server struct {
 	Traffic forgetest.Traffic
-	front   *forgetest.Front
 	t       testing.TB
-	http    *httptest.Server
-	now     func() time.Time
+	hub     *forgetest.Hub
 	judge   *Judge
-	mux     *http.ServeMux
-	git     *gittest.Git
+	routes  forgetest.Routes[endpoint]
 
-	lastID int64
-	users  map[string]*user // by login in lower case
 	tokens map[string]*token
 	teams  map[string]map[string]bool // ORG/SLUG, logins in lower case
-	repos  map[int64]*Repository
-	names  map[string]int64 // OWNER/NAME in lower case, also former names
-	used   int              // requests in the current hour
+	used   int                        // requests in the current hour
 
 	apps          []*App
 	installations []*Installation
@@ -46,12 +39,16 @@ type Server struct {
 	registrations []*registration
 }
 
-type user struct {
-	id           int64
-	login        string
-	bot          bool
-	organization bool
-}
+// The model of the server.
+type (
+	pull    = forgetest.Pull
+	user    = forgetest.User
+	comment = forgetest.Event
+	event   = forgetest.Event
+	review  = forgetest.Review
+	status  = forgetest.Status
+	release = forgetest.Release
+)
 
 // token is a credential: of a user, of an installation, or an App's own.
 type token struct {
@@ -65,68 +62,83 @@ type token struct {
 }
 
 // anonymous returns the token of a request without a credential.
-func (s *Server) anonymous() *token { return &token{owner: &user{}} }
+func anonymous() *token { return &token{owner: &user{}} }
 
-func (k *token) anonymous() bool { return k.owner.login == "" }
+func (k *token) anonymous() bool { return k.owner.Login == "" }
 
-func (k *token) has(scope string) bool {
-	for _, s := range k.scopes {
-		if s == scope {
-			return true
-		}
+func (k *token) has(scope string) bool { return slices.Contains(k.scopes, scope) }
+
+// sees reports whether the token may read a repository.
+func (k *token) sees(repo *forgetest.Repository) bool {
+	if k.installation != nil {
+		return !repo.Private || k.installation.has(repo)
 	}
-	return false
+	return !repo.Private || k.has("repo") && repo.Permission(k.owner) != "none"
+}
+
+func (k *token) pushes(repo *forgetest.Repository) bool {
+	if k.installation != nil {
+		return k.installation.has(repo) && k.permits("contents=write")
+	}
+	return k.has("repo") && repo.MayPush(k.owner)
 }
 
 // New starts a GitHub that stops at the end of the test.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
-	s := &Server{
-		t: t, now: options.Now, judge: options.Judge, git: gittest.New(t),
-		users: map[string]*user{}, tokens: map[string]*token{}, teams: map[string]map[string]bool{},
-		repos: map[int64]*Repository{}, names: map[string]int64{},
+	s := &Server{t: t, judge: options.Judge, routes: forgetest.NewRoutes(endpoints()), tokens: map[string]*token{}, teams: map[string]map[string]bool{}}
+	if options.Now == nil {
+		options.Now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
 	}
-	if s.now == nil {
-		s.now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
-	}
-	s.front = forgetest.New(t, forgetest.Fake{
-		Name: "githubtest", Now: s.now, ContentType: "application/json; charset=utf-8", MaxBody: maxBody, Finish: s.finish,
-	})
-	s.Traffic = s.front.Traffic()
 	if s.judge == nil {
 		s.judge = environmentJudge(t)
 	}
-	s.mux = routes()
-	s.http = httptest.NewServer(s)
-	t.Cleanup(s.http.Close)
+	s.hub = forgetest.NewHub(t, forgetest.Fake{
+		Name: "githubtest", Now: options.Now, ContentType: "application/json; charset=utf-8", MaxBody: maxBody, Finish: s.finish,
+	}, forgetest.Kind{
+		Precision: time.Second, EmailHost: emailHost, HeadRef: "refs/pull/%d/head",
+		Git: gittest.Setup{
+			Hidden: []string{"refs/pull"},
+			Refusal: []string{
+				"error: GH006: Protected branch update failed for refs/heads/BRANCH.",
+				"error: Changes must be made through a pull request.",
+			},
+		},
+		Repository: func(r *forgetest.Repository) { r.Own = newRepository(s, r) },
+		Pull:       func(p *pull) { p.Own = &details{baseCommit: p.Repo.Bare.Head(p.Base)} },
+		Draft:      func(p *pull) bool { return of(p).draft },
+		Follow:     follow, Merge: mergeAsUser, OnMerge: []string{forgetest.Merged, forgetest.Closed},
+	}, s)
+	s.Traffic = s.hub.Front.Traffic()
 	return s
 }
 
+// emailHost is the host of the addresses of accounts.
+const emailHost = "users.noreply.github.com"
+
 // URL returns the root URL of the pages and of Git, without a trailing slash.
-func (s *Server) URL() string { return s.http.URL }
+func (s *Server) URL() string { return s.hub.URL() }
 
 // API returns the root URL of the API, with a trailing slash.
-func (s *Server) API() string { return s.http.URL + prefix + "/" }
+func (s *Server) API() string { return s.hub.URL() + prefix + "/" }
 
 // Host returns the host with its port, as used in keys of repositories and users.
-func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
+func (s *Server) Host() string { return s.hub.Host() }
 
 // Client returns an HTTP client for the server.
-func (s *Server) Client() *http.Client { return s.http.Client() }
+func (s *Server) Client() *http.Client { return s.hub.Client() }
 
-// AddUser creates an account; a second call for the same login does nothing.
-func (s *Server) AddUser(login string) { s.act(func() { s.user(login) }) }
-
-// AddBot creates the account of an app, whose login ends in [bot].
-func (s *Server) AddBot(login string) { s.act(func() { s.user(login).bot = true }) }
+// AddUser creates an account; a second call for the same login does nothing. The
+// account of an app has a login that ends in [bot].
+func (s *Server) AddUser(login string) { s.act(func() { s.hub.User(login) }) }
 
 // Token returns a new token of an account. The scope repo grants everything that the
 // account may do; without it the token reads public data only.
 func (s *Server) Token(login string, scopes ...string) string {
 	var text string
 	s.act(func() {
-		text = fmt.Sprintf("ghp_%036d", s.next())
-		s.tokens[text] = &token{owner: s.user(login), scopes: scopes}
+		text = fmt.Sprintf("ghp_%036d", s.hub.NextID())
+		s.tokens[text] = &token{owner: s.hub.User(login), scopes: scopes}
 	})
 	return text
 }
@@ -144,7 +156,7 @@ func (s *Server) SetTeam(name string, logins ...string) {
 	s.act(func() {
 		members := map[string]bool{}
 		for _, login := range logins {
-			members[lower(s.user(login).login)] = true
+			members[lower(s.hub.User(login).Login)] = true
 		}
 		s.teams[lower(name)] = members
 	})
@@ -153,24 +165,38 @@ func (s *Server) SetTeam(name string, logins ...string) {
 // act calls f exclusively; a failure of Git fails the test.
 func (s *Server) act(f func()) {
 	s.t.Helper()
-	s.front.Act(f)
+	s.hub.Front.Act(f)
 }
 
-func (s *Server) next() int64 {
-	s.lastID++
-	return s.lastID
+// limit rejects all requests until a time.
+type limit struct {
+	until     time.Time
+	secondary bool
 }
 
-func (s *Server) user(login string) *user {
-	u := s.users[lower(login)]
-	if u == nil {
-		u = &user{id: 1000 + s.next(), login: login, bot: strings.HasSuffix(login, "[bot]")}
-		s.users[lower(login)] = u
+// Fail sends a status and a message to the next request whose "METHOD /route"
+// contains the text, without executing it.
+func (s *Server) Fail(route string, status int, message string) {
+	s.hub.Front.Fail(route, refuse(status, message))
+}
+
+// Limit rejects all requests to the API with a rate limit until the time: the primary
+// one with its headers, the secondary one with Retry-After.
+func (s *Server) Limit(secondary bool, until time.Time) {
+	s.hub.Front.Limit(until, (&limit{until: until, secondary: secondary}).reply)
+}
+
+// reply returns the refusal of a limit.
+func (l *limit) reply(now time.Time) *reply {
+	if l.secondary {
+		r := refuse(http.StatusForbidden, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
+		r.Header.Set("Retry-After", itoa(int(l.until.Sub(now).Seconds())+1))
+		return r
 	}
-	return u
+	r := refuse(http.StatusForbidden, "API rate limit exceeded for user ID 1.")
+	r.Header.Set("X-RateLimit-Remaining", "0")
+	r.Header.Set("X-RateLimit-Reset", itoa(int(l.until.Unix())))
+	return r
 }
-
-// time returns the current time in GitHub's precision: whole seconds.
-func (s *Server) time() time.Time { return s.now().UTC().Truncate(time.Second) }
 
 func lower(text string) string { return strings.ToLower(text) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -121,7 +122,7 @@ func TestServer_statuses(t *testing.T) {
 			t.Fatalf("set: %d %v", status, body)
 		}
 	}
-	if got, want := d.repo.Settings.Statuses(head)["promoter"], (githubtest.Status{Context: "promoter", State: "success", Description: "d", By: "promoter"}); got != want {
+	if got, want := d.repo.Settings.Statuses(head)["promoter"], (forgetest.StatusState{Context: "promoter", State: "success", Description: "d", By: "promoter"}); got != want {
 		t.Errorf("status %+v, want %+v", got, want)
 	}
 	if _, combined := d.ask(t, "GET", "repos/acme/deploy/commits/"+head+"/status", ""); combined["state"] != "success" || combined["total_count"] != 1.0 {
