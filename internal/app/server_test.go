@@ -309,8 +309,8 @@ func TestRun_releases(t *testing.T) {
 	f.push("acme/web:1.4.0", "one")
 	f.push("acme/web:1.5.0", "two")
 	source := f.repository("acme/web", map[string]string{"README": "web"})
-	source.AddRelease("acme", "1.5.0", time.Now().Add(-time.Hour), false, false)
-	source.AddRelease("acme", "1.6.0", time.Now(), false, false) // its image does not exist yet
+	source.Settings.AddRelease("acme", "1.5.0", time.Now().Add(-time.Hour), false, false)
+	source.Settings.AddRelease("acme", "1.6.0", time.Now(), false, false) // its image does not exist yet
 	f.repository("acme/gitops", released("github/acme/web"))
 	f.repository("tenant-b/gitops", released("github/acme/web"))
 	results := f.run(f.open(insecureRegistry, "acme/gitops", "tenant-b/gitops"))
