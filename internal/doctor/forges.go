@@ -24,7 +24,7 @@ func checkApps(ctx context.Context, session *connect.Session, f *findings) {
 			continue // each of its repositories reports it
 		}
 		subject := "forge " + forge.Name
-		missing, err := opened.App.GitHub.Lacks(ctx)
+		missing, err := opened.App.GitHub.Missing(ctx)
 		if err != nil {
 			f.fail(subject, fixFor(err, "see docs/github.md"), "%v", err)
 			continue
@@ -38,7 +38,7 @@ func checkApps(ctx context.Context, session *connect.Session, f *findings) {
 	}
 }
 
-func checkPermissions(subject string, missing github.Lacks, f *findings) {
+func checkPermissions(subject string, missing github.Missing, f *findings) {
 	fix := "add them at " + missing.At + ", then an owner of each account accepts them"
 	if len(missing.Always) > 0 {
 		f.fail(subject, fix, "the App %s does not ask for permissions that are always needed: %s", missing.App, listPermissions(missing.Always, false))
@@ -64,7 +64,7 @@ func listPermissions(permissions []github.Permission, when bool) string {
 	return strings.Join(names, "; ")
 }
 
-func checkEvents(subject string, missing github.Lacks, poll time.Duration, f *findings) {
+func checkEvents(subject string, missing github.Missing, poll time.Duration, f *findings) {
 	if len(missing.Events) == 0 {
 		f.ok(subject, "the App %s subscribes to the events that are needed", missing.App)
 		return

@@ -71,7 +71,9 @@ type limit struct {
 
 // Fail sends this reply to the next request whose "METHOD /route" contains the text,
 // without executing it. Git receives only its status.
-func (f *Front) Fail(route string, reply *Reply) { f.inject(injectedFailure{route: route, reply: reply}) }
+func (f *Front) Fail(route string, reply *Reply) {
+	f.inject(injectedFailure{route: route, reply: reply})
+}
 
 // Limit sends this reply to all requests to the API until the time.
 func (f *Front) Limit(until time.Time, reply func(now time.Time) *Reply) {

@@ -54,8 +54,8 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	if err != nil {
 		return err
 	}
-	target := slices.IndexFunc(comments, func(said scm.Comment) bool {
-		return c.info.Self.Same(said.Author) && strings.Contains(said.Body, marker)
+	target := slices.IndexFunc(comments, func(comment scm.Comment) bool {
+		return c.info.Self.Same(comment.Author) && strings.Contains(comment.Body, marker)
 	})
 	var resp *sdk.Response
 	switch {
@@ -81,8 +81,8 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	comments, err := pages(rest.Everything, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
 		return c.forge.api(ctx).ListRepoIssueComments(c.owner, c.name, sdk.ListIssueCommentOptions{ListOptions: page, Since: since})
 	}, func(comment *sdk.Comment) (scm.Comment, bool) {
-		told := c.translate(comment, rest.NumberIn(comment.PRURL))
-		return told, told.Number != 0 && !told.Changed.Before(since) // the others are on issues
+		translated := c.translate(comment, rest.NumberIn(comment.PRURL))
+		return translated, translated.Number != 0 && !translated.Changed.Before(since) // the others are on issues
 	})
 	comments = rest.ByChange(comments)
 	return rest.CutComments(comments[:min(limit, len(comments))]), explain(noun, err)

@@ -137,11 +137,11 @@ func (p pulls) label(ctx context.Context, number int, names []string) ([]string,
 	if err != nil {
 		return nil, explain(noun, answered(resp, err))
 	}
-	var told []string
+	var existing []string
 	for _, label := range set {
-		told = append(told, label.Name)
+		existing = append(existing, label.Name)
 	}
-	return told, nil
+	return existing, nil
 }
 
 // labelID returns zero for a label that does not exist and may not be created.

@@ -55,18 +55,18 @@ func wordsIn(status int, data []byte) string {
 func explain(noun string, err error) error { return rest.Explain("Gitea", noun, err, answerOf) }
 
 func answerOf(err error) (rest.Answer, bool) {
-	told, ok := errors.AsType[*refusedError](err)
+	refused, ok := errors.AsType[*refusedError](err)
 	if !ok {
 		return rest.Answer{}, false
 	}
-	kind, advice := judge(told)
-	return rest.Answer{Status: told.status, Kind: kind, Words: told.words, Advice: advice}, true
+	kind, advice := judge(refused)
+	return rest.Answer{Status: refused.status, Kind: kind, Words: refused.words, Advice: advice}, true
 }
 
 // statusOf returns the HTTP status of an error, zero if there is none.
 func statusOf(err error) int {
-	if told, ok := errors.AsType[*refusedError](err); ok {
-		return told.status
+	if refused, ok := errors.AsType[*refusedError](err); ok {
+		return refused.status
 	}
 	return rest.StatusOf(err)
 }
@@ -76,15 +76,15 @@ func statusOf(err error) int {
 const lockedRef = "cannot lock ref"
 
 // judge returns the kind of fault of a response, and advice for the user.
-func judge(told *refusedError) (fault.Kind, string) {
-	switch status := told.status; status {
+func judge(refused *refusedError) (fault.Kind, string) {
+	switch status := refused.status; status {
 	case http.StatusUnauthorized:
 		return fault.Unauthorized, ": the token is wrong, expired or revoked"
 	case http.StatusForbidden:
-		if strings.Contains(told.words, lockedRef) {
+		if strings.Contains(refused.words, lockedRef) {
 			return fault.Conflict, ""
 		}
-		return fault.Unauthorized, lacking(told.words)
+		return fault.Unauthorized, lacking(refused.words)
 	case http.StatusMethodNotAllowed:
 		return fault.Unauthorized, ""
 	case http.StatusLocked:

@@ -55,10 +55,10 @@ type Forge struct {
 	http *http.Client
 	now  func() time.Time
 
-	mu     sync.Mutex
-	self   identity.User // refreshed once an hour
-	told   time.Time     // time of that refresh
-	closed map[identity.RepositoryKey]*archive
+	mu       sync.Mutex
+	self     identity.User // refreshed once an hour
+	selfRead time.Time     // time of that refresh
+	closed   map[identity.RepositoryKey]*archive
 }
 
 // New returns a Forge. It sends no request. URL, Token, HTTP and Now are required.

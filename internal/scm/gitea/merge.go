@@ -16,9 +16,9 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// waysOf returns the allowed merge methods in the order in which they are tried: the
+// mergeMethods returns the allowed merge methods in the order in which they are tried: the
 // repository's default, then those that keep our commit, copy it, and create another.
-func waysOf(found *sdk.Repository) []sdk.MergeStyle {
+func mergeMethods(found *sdk.Repository) []sdk.MergeStyle {
 	allowed := map[sdk.MergeStyle]bool{
 		sdk.MergeStyleMerge: found.AllowMerge, sdk.MergeStyleRebase: found.AllowRebase, sdk.MergeStyleRebaseMerge: found.AllowRebaseMerge,
 		sdk.MergeStyleSquash: found.AllowSquash, sdk.MergeStyleFastForwardOnly: found.AllowFastForwardOnlyMerge,
@@ -27,13 +27,13 @@ func waysOf(found *sdk.Repository) []sdk.MergeStyle {
 		found.DefaultMergeStyle, sdk.MergeStyleMerge, sdk.MergeStyleRebase, sdk.MergeStyleRebaseMerge, sdk.MergeStyleSquash,
 		sdk.MergeStyleFastForwardOnly,
 	}
-	var ways []sdk.MergeStyle
-	for _, way := range order {
-		if allowed[way] && !slices.Contains(ways, way) {
-			ways = append(ways, way)
+	var methods []sdk.MergeStyle
+	for _, method := range order {
+		if allowed[method] && !slices.Contains(methods, method) {
+			methods = append(methods, method)
 		}
 	}
-	return ways
+	return methods
 }
 
 // Merge merges with the first allowed method. If the settings changed since the
@@ -41,12 +41,12 @@ func waysOf(found *sdk.Repository) []sdk.MergeStyle {
 // lost, the pull request is read before a result is returned.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
 	noun := p.noun("merge of pull request %d", number)
-	err := fault.New(fault.Unauthorized, "%s: the repository allows no way of merging", noun)
-	for _, way := range p.ways {
-		if err = p.merge(ctx, number, way, merge); err == nil {
+	err := fault.New(fault.Unauthorized, "%s: the repository allows no method of merging", noun)
+	for _, method := range p.methods {
+		if err = p.merge(ctx, number, method, merge); err == nil {
 			return p.merged(ctx, number), nil
 		}
-		again := refusesWay(err)
+		again := refusesMethod(err)
 		if err = judgeMerge(noun, err); !again {
 			break
 		}
@@ -56,9 +56,9 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 
 // merge requests one method. The library does not return the message of a refusal, so
 // its body is read here. It is in memory.
-func (p pulls) merge(ctx context.Context, number int, way sdk.MergeStyle, merge scm.Merge) error {
+func (p pulls) merge(ctx context.Context, number int, method sdk.MergeStyle, merge scm.Merge) error {
 	done, resp, err := p.forge.api(ctx).MergePullRequest(p.owner, p.name, int64(number), sdk.MergePullRequestOption{
-		Style: way, HeadCommitId: merge.Head, Title: merge.Title, Message: merge.Message,
+		Style: method, HeadCommitId: merge.Head, Title: merge.Title, Message: merge.Message,
 	})
 	if err != nil || done {
 		return answered(resp, err)
@@ -91,8 +91,8 @@ var (
 	wordsSigning = regexp.MustCompile(`(?i)won.?t sign|would not be signed|signed commits`)
 )
 
-// refusesWay reports whether another method may be allowed.
-func refusesWay(err error) bool {
+// refusesMethod reports whether another method may be allowed.
+func refusesMethod(err error) bool {
 	status := statusOf(err)
 	return (status == http.StatusMethodNotAllowed || status == http.StatusInternalServerError) && wordsWay.MatchString(err.Error())
 }
@@ -104,7 +104,7 @@ func judgeMerge(noun string, err error) error {
 	status, words := statusOf(err), err.Error()
 	refused := &scm.RefusedError{Words: words}
 	switch {
-	case status != http.StatusMethodNotAllowed && status != http.StatusConflict && !refusesWay(err):
+	case status != http.StatusMethodNotAllowed && status != http.StatusConflict && !refusesMethod(err):
 		return explain(noun, err)
 	case wordsApart.MatchString(words):
 		return fault.New(fault.Temporary, "%s: Gitea answered %d: %s: %w", noun, status, words, scm.ErrBehind)
@@ -130,22 +130,22 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 	if err != nil {
 		return scm.Merged{}, cause
 	}
-	told := p.translate(pull)
-	if told.State != scm.StateOpen {
-		if told.Head.Commit, err = p.head(ctx, told); err != nil {
+	current := p.translate(pull)
+	if current.State != scm.StateOpen {
+		if current.Head.Commit, err = p.head(ctx, current); err != nil {
 			return scm.Merged{}, cause
 		}
 	}
-	same := strings.EqualFold(told.Head.Commit, merge.Head)
+	same := strings.EqualFold(current.Head.Commit, merge.Head)
 	switch {
-	case told.State == scm.StateMerged && same:
-		return told.Merged, nil
+	case current.State == scm.StateMerged && same:
+		return current.Merged, nil
 	case !same:
-		return scm.Merged{}, fault.New(fault.Conflict, "%s: its head is %.12s now", noun, told.Head.Commit)
-	case told.State == scm.StateClosed:
+		return scm.Merged{}, fault.New(fault.Conflict, "%s: its head is %.12s now", noun, current.Head.Commit)
+	case current.State == scm.StateClosed:
 		return scm.Merged{}, fault.New(fault.Conflict, "%s: it was closed meanwhile", noun)
 	}
-	return scm.Merged{}, p.named(ctx, told.Base, cause)
+	return scm.Merged{}, p.named(ctx, current.Base, cause)
 }
 
 // named adds which checks the branch requires, if Gitea reports only that not all of

@@ -120,9 +120,9 @@ const draftPrefix = "WIP: "
 
 // draftPrefixes returns the prefixes of drafts: first the defaults, then common
 // custom ones, which count only if the server itself reports a draft.
-func draftPrefixes(told bool) []string {
+func draftPrefixes(isDraft bool) []string {
 	prefixes := []string{"WIP:", "[WIP]"}
-	if told {
+	if isDraft {
 		prefixes = append(prefixes, "Draft:", "[Draft]", "(Draft)")
 	}
 	return prefixes
@@ -139,8 +139,8 @@ func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
 }
 
 // prefixOf returns the draft prefix of a title, with the following blanks.
-func prefixOf(title string, told bool) string {
-	for _, prefix := range draftPrefixes(told) {
+func prefixOf(title string, isDraft bool) string {
+	for _, prefix := range draftPrefixes(isDraft) {
 		if len(title) >= len(prefix) && strings.EqualFold(title[:len(prefix)], prefix) {
 			rest := title[len(prefix):]
 			return title[:len(title)-len(strings.TrimLeft(rest, " "))]

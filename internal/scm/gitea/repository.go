@@ -25,7 +25,7 @@ type repository struct {
 	forge       *Forge
 	owner, name string
 	info        scm.Info
-	ways        []sdk.MergeStyle // merge methods, in the order in which they are tried
+	methods     []sdk.MergeStyle // merge methods, in the order in which they are tried
 	linear      bool             // no method creates a merge commit
 	withoutPull bool             // pull requests are disabled
 
@@ -64,7 +64,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	info.Self = self
 	owner, short, _ = splitName(info.Name)
 	return &repository{
-		forge: f, owner: owner, name: short, info: info, ways: waysOf(found), withoutPull: !found.HasPullRequests,
+		forge: f, owner: owner, name: short, info: info, methods: mergeMethods(found), withoutPull: !found.HasPullRequests,
 		linear:  !found.AllowMerge && !found.AllowRebaseMerge,
 		writers: map[string]bool{}, drafts: map[int]string{},
 	}, nil
@@ -100,14 +100,14 @@ const accountKept = time.Hour
 func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.self.Login != "" && f.now().Before(f.told.Add(accountKept)) {
+	if f.self.Login != "" && f.now().Before(f.selfRead.Add(accountKept)) {
 		return f.self, nil
 	}
 	user, resp, err := f.api(ctx).GetMyUserInfo()
 	if err != nil {
 		return identity.User{}, answered(resp, err)
 	}
-	f.self, f.told = f.person(user), f.now()
+	f.self, f.selfRead = f.person(user), f.now()
 	return f.self, nil
 }
 
@@ -214,17 +214,17 @@ func commitsOf(found []*sdk.Commit) []scm.Commit {
 		if commit == nil || commit.CommitMeta == nil || commit.RepoCommit == nil {
 			continue
 		}
-		told := scm.Commit{ID: strings.ToLower(commit.SHA), Message: strings.TrimRight(commit.RepoCommit.Message, "\n")}
+		translated := scm.Commit{ID: strings.ToLower(commit.SHA), Message: strings.TrimRight(commit.RepoCommit.Message, "\n")}
 		if commit.RepoCommit.Author != nil {
-			told.Author = commit.RepoCommit.Author.Name
+			translated.Author = commit.RepoCommit.Author.Name
 		}
 		if commit.RepoCommit.Committer != nil {
 			at, err := time.Parse(time.RFC3339, commit.RepoCommit.Committer.Date)
 			if err == nil {
-				told.Committed = at.UTC()
+				translated.Committed = at.UTC()
 			}
 		}
-		commits = append(commits, told)
+		commits = append(commits, translated)
 	}
 	return commits
 }

@@ -65,8 +65,8 @@ func (s signals) reviewOf(given *sdk.PullReview) (scm.Review, bool) {
 // counts reports whether a reviewer may push. Gitea returns that to administrators of
 // the repository; other users see which reviews Gitea itself counts.
 func (s signals) counts(ctx context.Context, review scm.Review, official bool) (bool, error) {
-	may, told, err := s.writer(ctx, review.Author)
-	if err != nil || told {
+	may, known, err := s.writer(ctx, review.Author)
+	if err != nil || known {
 		return may, err
 	}
 	return official, nil
@@ -74,17 +74,17 @@ func (s signals) counts(ctx context.Context, review scm.Review, official bool) (
 
 // writer reports whether a user may push, cached per reconciliation, and whether that
 // is known.
-func (s signals) writer(ctx context.Context, person identity.User) (may, told bool, err error) {
+func (s signals) writer(ctx context.Context, person identity.User) (may, known bool, err error) {
 	login := strings.ToLower(person.Login)
 	s.mu.Lock()
-	may, known := s.writers[login]
+	may, known = s.writers[login]
 	s.mu.Unlock()
 	if known {
 		return may, true, nil
 	}
-	may, told, err = s.permitted(ctx, person)
-	if err != nil || !told {
-		return false, told, err
+	may, known, err = s.permitted(ctx, person)
+	if err != nil || !known {
+		return false, known, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s signals) writer(ctx context.Context, person identity.User) (may, told bo
 
 // permitted fetches a permission. A deleted account has none. Gitea returns the
 // permissions of other users only to administrators of the repository.
-func (s signals) permitted(ctx context.Context, person identity.User) (may, told bool, err error) {
+func (s signals) permitted(ctx context.Context, person identity.User) (may, known bool, err error) {
 	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
 		return false, true, nil
 	}
@@ -119,8 +119,8 @@ func (s signals) permitted(ctx context.Context, person identity.User) (may, told
 // others it is unknown.
 func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
 	noun := s.noun("permission of %s", rest.OneLine(person.Login))
-	may, told, err := s.permitted(ctx, person)
-	if err != nil || told {
+	may, known, err := s.permitted(ctx, person)
+	if err != nil || known {
 		return may, explain(noun, err)
 	}
 	users, resp, err := s.forge.api(ctx).GetAssignees(s.owner, s.name)

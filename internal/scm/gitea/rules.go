@@ -22,7 +22,7 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 		return scm.Rules{}, explain(noun, answered(resp, err))
 	}
 	rules := scm.Rules{Linear: r.linear}
-	if len(r.ways) == 0 {
+	if len(r.methods) == 0 {
 		rules.Stuck = "the repository allows no way of merging: allow one in its settings, under pull requests"
 	}
 	if !found.Protected {
@@ -70,7 +70,7 @@ func hide(rules *scm.Rules, words string) {
 // The list is not paginated.
 func (r *repository) protection(ctx context.Context, branch *sdk.Branch) (*sdk.BranchProtection, error) {
 	if branch.EffectiveBranchProtectionName == "" {
-		return nil, nil //nolint:nilnil // not told is no error
+		return nil, nil //nolint:nilnil // not returned is no error
 	}
 	found, resp, err := r.forge.api(ctx).ListBranchProtections(r.owner, r.name, sdk.ListBranchProtectionsOptions{})
 	if err != nil {

@@ -82,11 +82,11 @@ func (a *App) Paused() (pause outbound.Backoff, on bool) { return a.hub.Paused()
 
 // Self returns the App's account: SLUG[bot].
 func (a *App) Self(ctx context.Context) (identity.User, error) {
-	told, err := a.ask(ctx)
+	app, err := a.ask(ctx)
 	if err != nil {
 		return identity.User{}, err
 	}
-	return identity.User{Host: a.hub.host, Login: told.Slug + "[bot]", Bot: true}, nil
+	return identity.User{Host: a.hub.host, Login: app.Slug + "[bot]", Bot: true}, nil
 }
 
 // ask fetches the App's description once.
@@ -96,25 +96,25 @@ func (a *App) ask(ctx context.Context) (*appAnswer, error) {
 	if a.known != nil {
 		return a.known, nil
 	}
-	var told appAnswer
-	if err := a.hub.get(ctx, "app", &told); err != nil {
+	var app appAnswer
+	if err := a.hub.get(ctx, "app", &app); err != nil {
 		return nil, a.explain("the App "+rest.OneLine(a.options.ID), err)
 	}
-	if !isName(told.Slug) || told.ID <= 0 {
+	if !isName(app.Slug) || app.ID <= 0 {
 		return nil, fault.New(fault.Temporary, "the App %s: the answer describes no App", rest.OneLine(a.options.ID))
 	}
-	a.known = &told
+	a.known = &app
 	return a.known, nil
 }
 
 // installURL returns the page on which an App is installed.
-func (a *App) installURL(told *appAnswer) string {
-	return a.hub.appPage(told.Slug, told.HTMLURL) + installations
+func (a *App) installURL(app *appAnswer) string {
+	return a.hub.appPage(app.Slug, app.HTMLURL) + installations
 }
 
 // permissionsURL returns the page on which the App's owner sets its permissions.
-func (a *App) permissionsURL(told *appAnswer) string {
-	return a.hub.settings(told.Owner) + "/apps/" + told.Slug + "/permissions"
+func (a *App) permissionsURL(app *appAnswer) string {
+	return a.hub.settings(app.Owner) + "/apps/" + app.Slug + "/permissions"
 }
 
 // settings returns the settings page of an account.
@@ -138,14 +138,14 @@ func (f *Forge) get(ctx context.Context, path string, into any) error {
 // explain converts an error about the App's own credential to a fault with advice.
 func (a *App) explain(noun string, err error) error {
 	return rest.Explain("GitHub", noun, err, func(err error) (rest.Answer, bool) {
-		told, ok := answerOf(err)
-		if ok && told.Status == http.StatusUnauthorized {
-			told.Advice = a.advice(told.Words)
+		answer, ok := answerOf(err)
+		if ok && answer.Status == http.StatusUnauthorized {
+			answer.Advice = a.advice(answer.Words)
 		}
-		if ok && strings.Contains(told.Words, "Integration not found") {
-			told.Kind, told.Advice = fault.Unauthorized, ": there is no App with this id: check app.id and the url of the forge"
+		if ok && strings.Contains(answer.Words, "Integration not found") {
+			answer.Kind, answer.Advice = fault.Unauthorized, ": there is no App with this id: check app.id and the url of the forge"
 		}
-		return told, ok
+		return answer, ok
 	})
 }
 

@@ -175,33 +175,33 @@ func (f *Forge) Convert(ctx context.Context, code string, hooked bool) (Register
 	if !IsManifestCode(code) {
 		return Registered{}, fault.New(fault.Invalid, "%s: GitHub sent no code back that could be one", noun)
 	}
-	var told conversion
-	if err := f.post(ctx, "app-manifests/"+code+"/conversions", nil, &told); err != nil {
+	var converted conversion
+	if err := f.post(ctx, "app-manifests/"+code+"/conversions", nil, &converted); err != nil {
 		return Registered{}, rest.Explain("GitHub", noun, err, f.answerOfConversion)
 	}
-	return f.registered(told, hooked)
+	return f.registered(converted, hooked)
 }
 
 // answerOfConversion adds what a 404 means here, including that the response to the
 // first request, with the only copy of the key, was lost.
 func (f *Forge) answerOfConversion(err error) (rest.Answer, bool) {
-	told, ok := answerOf(err)
-	if ok && told.Status == http.StatusNotFound {
-		told.Advice = ": it does not know the code, which was used before or is older than an hour: delete the App, if there is one, at " +
+	answer, ok := answerOf(err)
+	if ok && answer.Status == http.StatusNotFound {
+		answer.Advice = ": it does not know the code, which was used before or is older than an hour: delete the App, if there is one, at " +
 			f.page + "/settings/apps, and make it again"
 	}
-	return told, ok
+	return answer, ok
 }
 
 // registered rejects an incomplete response: an App without its key is useless, and
 // the request cannot be repeated.
-func (f *Forge) registered(told conversion, hooked bool) (Registered, error) {
+func (f *Forge) registered(converted conversion, hooked bool) (Registered, error) {
 	made := Registered{
-		ID: told.ID, Slug: told.Slug, Owner: told.Owner.Login, ClientID: told.ClientID,
-		Key: secret.New(told.PEM), ClientSecret: secret.New(told.ClientSecret),
+		ID: converted.ID, Slug: converted.Slug, Owner: converted.Owner.Login, ClientID: converted.ClientID,
+		Key: secret.New(converted.PEM), ClientSecret: secret.New(converted.ClientSecret),
 	}
-	if told.WebhookSecret != nil {
-		made.WebhookSecret = secret.New(*told.WebhookSecret)
+	if converted.WebhookSecret != nil {
+		made.WebhookSecret = secret.New(*converted.WebhookSecret)
 	}
 	var lacks []string
 	for _, field := range []struct {
@@ -223,9 +223,9 @@ func (f *Forge) registered(told conversion, hooked bool) (Registered, error) {
 		return Registered{}, fault.New(fault.Invalid, "the credentials of the new App: GitHub's answer has no usable %s: delete the App at %s, and make it again",
 			strings.Join(lacks, ", "), f.page+"/settings/apps")
 	}
-	made.Page = f.appPage(told.Slug, told.HTMLURL)
+	made.Page = f.appPage(converted.Slug, converted.HTMLURL)
 	made.Install = made.Page + installations
-	made.Settings = f.settings(told.Owner) + "/apps/" + told.Slug
+	made.Settings = f.settings(converted.Owner) + "/apps/" + converted.Slug
 	return made, nil
 }
 
@@ -239,8 +239,8 @@ const installations = "/installations/new"
 
 // appPage returns the page of an App: the one that GitHub reports, if it is on its
 // own host, because older servers have it elsewhere.
-func (f *Forge) appPage(slug, told string) string {
-	if shown, err := url.Parse(told); err == nil && strings.EqualFold(shown.Host, f.host) && shown.Path != "" {
+func (f *Forge) appPage(slug, htmlURL string) string {
+	if shown, err := url.Parse(htmlURL); err == nil && strings.EqualFold(shown.Host, f.host) && shown.Path != "" {
 		return f.page + strings.TrimRight(shown.EscapedPath(), "/")
 	}
 	return f.page + "/apps/" + slug

@@ -17,9 +17,9 @@ type Permission struct {
 	// OnRequest omits the permission from Apps that promoter creates, unless a user
 	// requests it: it grants access that few need.
 	OnRequest bool
-	// OnlyTold marks a permission that is only needed to receive events: no token
+	// EventOnly marks a permission that is only needed to receive events: no token
 	// requests it.
-	OnlyTold bool
+	EventOnly bool
 }
 
 // Permissions returns the permissions that a GitHub App needs. Those that are not
@@ -35,7 +35,7 @@ func Permissions() []Permission {
 		{Name: "checks", Title: "Checks", Access: "read", For: "check runs that a gate waits for, GitHub Actions' among them"},
 		{Name: "issues", Title: "Issues", Access: "write", For: "making labels; hearing of comments", Optional: "a config names labels that the repository does not have yet, or people steer by comments"},
 		{Name: "members", Title: "Members (organization)", Access: "read", For: "who is in a team", Optional: "a rule names a team"},
-		{Name: "packages", Title: "Packages", Access: "read", For: "hearing of images that were pushed to GHCR", Optional: "they are followed and have no webhook of their own", OnlyTold: true},
+		{Name: "packages", Title: "Packages", Access: "read", For: "hearing of images that were pushed to GHCR", Optional: "they are followed and have no webhook of their own", EventOnly: true},
 		{Name: "administration", Title: "Administration", Access: "read", For: "all that the classic protection of a branch asks", Optional: "branches have classic protection, and what it asks is to be known before a merge is tried; rulesets need nothing", OnRequest: true},
 		{Name: "workflows", Title: "Workflows", Access: "write", For: "pushing changes to workflows", Optional: "environments have files below `.github/workflows`, which are left out by default", OnRequest: true},
 	}
@@ -73,7 +73,7 @@ func (p Permitted) lacking() []Permission {
 func (p Permitted) least() Permitted {
 	wanted := Permitted{}
 	for _, permission := range Permissions() {
-		if p.Grants(permission) && !permission.OnlyTold {
+		if p.Grants(permission) && !permission.EventOnly {
 			wanted[permission.Name] = permission.Access
 		}
 	}
@@ -122,9 +122,9 @@ func Events() []Event {
 	}
 }
 
-// Lacks lists the permissions and events that promoter needs and that an App does not
+// Missing lists the permissions and events that promoter needs and that an App does not
 // request, whatever its installations accepted.
-type Lacks struct {
+type Missing struct {
 	App       string       // its slug
 	At        string       // page on which its owner adds what is missing
 	Always    []Permission // always required
@@ -132,30 +132,30 @@ type Lacks struct {
 	Events    []string     // that its permissions allow
 }
 
-// Lacks compares the App's permissions and events with those that promoter needs.
-func (a *App) Lacks(ctx context.Context) (Lacks, error) {
-	told, err := a.ask(ctx)
+// Missing compares the App's permissions and events with those that promoter needs.
+func (a *App) Missing(ctx context.Context) (Missing, error) {
+	app, err := a.ask(ctx)
 	if err != nil {
-		return Lacks{}, err
+		return Missing{}, err
 	}
-	lacks := Lacks{App: told.Slug, At: a.permissionsURL(told)}
+	missing := Missing{App: app.Slug, At: a.permissionsURL(app)}
 	var held []Permission // any access is enough to subscribe
 	for _, p := range Permissions() {
-		if accessRank(told.Permissions[p.Name]) >= 0 {
+		if accessRank(app.Permissions[p.Name]) >= 0 {
 			held = append(held, p)
 		}
 		switch {
-		case told.Permissions.Grants(p) || p.OnRequest:
+		case app.Permissions.Grants(p) || p.OnRequest:
 		case p.Optional != "":
-			lacks.Sometimes = append(lacks.Sometimes, p)
+			missing.Sometimes = append(missing.Sometimes, p)
 		default:
-			lacks.Always = append(lacks.Always, p)
+			missing.Always = append(missing.Always, p)
 		}
 	}
 	for _, event := range EventsOf(held) {
-		if !slices.Contains(told.Events, event) {
-			lacks.Events = append(lacks.Events, event)
+		if !slices.Contains(app.Events, event) {
+			missing.Events = append(missing.Events, event)
 		}
 	}
-	return lacks, nil
+	return missing, nil
 }

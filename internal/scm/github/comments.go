@@ -79,8 +79,8 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	if err != nil {
 		return err
 	}
-	target := slices.IndexFunc(comments, func(said scm.Comment) bool {
-		return c.info.Self.Same(said.Author) && strings.Contains(said.Body, marker)
+	target := slices.IndexFunc(comments, func(comment scm.Comment) bool {
+		return c.info.Self.Same(comment.Author) && strings.Contains(comment.Body, marker)
 	})
 	switch {
 	case target < 0:

@@ -62,9 +62,9 @@ type Forge struct {
 	api  *gogithub.Client
 	now  func() time.Time
 
-	mu   sync.Mutex
-	self identity.User // refreshed once an hour; fixed for an installation
-	told time.Time     // time of that refresh
+	mu       sync.Mutex
+	self     identity.User // refreshed once an hour; fixed for an installation
+	selfRead time.Time     // time of that refresh
 
 	permitted Permitted // permissions of the installation; nil: a user's credential
 }

@@ -37,7 +37,7 @@ type installationAnswer struct {
 
 // Installations lists the installations of the App, including suspended ones.
 func (a *App) Installations(ctx context.Context) ([]Installation, error) {
-	told, err := a.ask(ctx)
+	app, err := a.ask(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +50,11 @@ func (a *App) Installations(ctx context.Context) ([]Installation, error) {
 		return list, resp, err
 	})
 	if err != nil {
-		return nil, a.explain("the installations of the App "+told.Slug, err)
+		return nil, a.explain("the installations of the App "+app.Slug, err)
 	}
 	var all []Installation
 	for _, one := range found {
-		if one.AppID == told.ID && isName(one.Account.Login) {
+		if one.AppID == app.ID && isName(one.Account.Login) {
 			all = append(all, a.installation(one))
 		}
 	}
@@ -68,7 +68,7 @@ func (a *App) InstallationOf(ctx context.Context, name string) (Installation, er
 	if err != nil {
 		return Installation{}, explain(noun, err)
 	}
-	told, err := a.ask(ctx)
+	app, err := a.ask(ctx)
 	if err != nil {
 		return Installation{}, err
 	}
@@ -76,13 +76,13 @@ func (a *App) InstallationOf(ctx context.Context, name string) (Installation, er
 	err = a.hub.get(ctx, "repos/"+owner+"/"+short+"/installation", &found)
 	if statusOf(err) == http.StatusNotFound {
 		return Installation{}, fault.New(fault.NotFound, "%s: it is not there, or the App %s is not installed on it: an owner of %s installs it at %s",
-			noun, told.Slug, owner, a.installURL(told))
+			noun, app.Slug, owner, a.installURL(app))
 	}
 	if err != nil {
 		return Installation{}, a.explain(noun, err)
 	}
-	if found.AppID != told.ID || found.ID <= 0 || !isName(found.Account.Login) {
-		return Installation{}, fault.New(fault.Temporary, "%s: the answer describes no installation of the App %s", noun, told.Slug)
+	if found.AppID != app.ID || found.ID <= 0 || !isName(found.Account.Login) {
+		return Installation{}, fault.New(fault.Temporary, "%s: the answer describes no installation of the App %s", noun, app.Slug)
 	}
 	return a.installation(found), nil
 }
@@ -97,7 +97,7 @@ func (a *App) installation(found installationAnswer) Installation {
 // Check returns an error if an installation cannot be used: it is suspended, or a
 // required permission is missing. The error includes how to fix it, and where.
 func (a *App) Check(ctx context.Context, i Installation) error {
-	told, err := a.ask(ctx)
+	app, err := a.ask(ctx)
 	if err != nil {
 		return err
 	}
@@ -110,12 +110,12 @@ func (a *App) Check(ctx context.Context, i Installation) error {
 	}
 	advice := fmt.Sprintf("an owner of %s accepts the App's new permissions at %s", i.Account, i.URL)
 	for _, permission := range lacking {
-		if !told.Permissions.Grants(permission) {
-			advice = fmt.Sprintf("the owner of the App adds it at %s, then %s", a.permissionsURL(told), advice)
+		if !app.Permissions.Grants(permission) {
+			advice = fmt.Sprintf("the owner of the App adds it at %s, then %s", a.permissionsURL(app), advice)
 			break
 		}
 	}
-	return fault.New(fault.Unauthorized, "the installation of the App %s at %s lacks %s: %s", told.Slug, i.Account, listed(lacking), advice)
+	return fault.New(fault.Unauthorized, "the installation of the App %s at %s lacks %s: %s", app.Slug, i.Account, listed(lacking), advice)
 }
 
 // suspended returns the error for a suspended installation.
@@ -139,11 +139,11 @@ func query(page gogithub.ListOptions) string {
 
 // installationError explains why there is no token for an installation.
 func (a *App) installationError(i Installation, err error) error {
-	told, answered := answerOf(err)
+	answer, answered := answerOf(err)
 	switch {
-	case answered && told.Status == http.StatusForbidden && strings.Contains(told.Words, suspendedWords):
+	case answered && answer.Status == http.StatusForbidden && strings.Contains(answer.Words, suspendedWords):
 		return a.suspended(i)
-	case answered && told.Status == http.StatusNotFound && !strings.Contains(told.Words, "Integration not found"):
+	case answered && answer.Status == http.StatusNotFound && !strings.Contains(answer.Words, "Integration not found"):
 		return a.gone(i)
 	}
 	return a.explain("a token for the installation at "+i.Account, err)

@@ -66,14 +66,14 @@ func (p pulls) merge(ctx context.Context, number int, method string, merge scm.M
 
 // Messages that distinguish GitHub's refusals of a merge. They are undocumented.
 var (
-	wordsMethod  = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|merge method .*not allowed|verified signature|automatically signed`)
-	wordsMoved   = regexp.MustCompile(`(?i)head branch was modified`)
-	wordsBehind  = regexp.MustCompile(`(?i)out of date|not up to date|is behind|conflict`)
-	wordsPassing = regexp.MustCompile(`(?i)base branch was modified|merge already in progress`)
-	wordsUnclear = regexp.MustCompile(`(?i)not mergeable`)
-	wordsQueue   = regexp.MustCompile(`(?i)merge queue`)
-	wordsSigned  = regexp.MustCompile(`(?i)verified signature|signed commits|automatically signed`)
-	wordsLinear  = regexp.MustCompile(`(?i)must not contain merge commits|linear history`)
+	wordsMethod    = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|merge method .*not allowed|verified signature|automatically signed`)
+	wordsMoved     = regexp.MustCompile(`(?i)head branch was modified`)
+	wordsBehind    = regexp.MustCompile(`(?i)out of date|not up to date|is behind|conflict`)
+	wordsTransient = regexp.MustCompile(`(?i)base branch was modified|merge already in progress`)
+	wordsUnclear   = regexp.MustCompile(`(?i)not mergeable`)
+	wordsQueue     = regexp.MustCompile(`(?i)merge queue`)
+	wordsSigned    = regexp.MustCompile(`(?i)verified signature|signed commits|automatically signed`)
+	wordsLinear    = regexp.MustCompile(`(?i)must not contain merge commits|linear history`)
 )
 
 // wordsBefore is the prefix of a ruleset's message, without information.
@@ -93,16 +93,16 @@ func judgeMerge(noun string, err error) error {
 		return explain(noun, err)
 	}
 	words := strings.TrimPrefix(wordsOf(answer), wordsBefore)
-	says := fmt.Sprintf("%s: GitHub answered %d", noun, answer.Response.StatusCode)
+	prefix := fmt.Sprintf("%s: GitHub answered %d", noun, answer.Response.StatusCode)
 	switch {
 	case wordsMoved.MatchString(words):
-		return fault.New(fault.Conflict, "%s: %s", says, words)
-	case wordsPassing.MatchString(words), wordsUnclear.MatchString(words):
-		return fault.New(fault.Temporary, "%s: %s", says, words)
+		return fault.New(fault.Conflict, "%s: %s", prefix, words)
+	case wordsTransient.MatchString(words), wordsUnclear.MatchString(words):
+		return fault.New(fault.Temporary, "%s: %s", prefix, words)
 	case wordsBehind.MatchString(words):
-		return fault.New(fault.Temporary, "%s: %s: %w", says, words, scm.ErrBehind)
+		return fault.New(fault.Temporary, "%s: %s: %w", prefix, words, scm.ErrBehind)
 	default:
-		return fault.New(fault.Unauthorized, "%s: %w", says, &scm.RefusedError{Rule: ruleOf(words), Words: words})
+		return fault.New(fault.Unauthorized, "%s: %w", prefix, &scm.RefusedError{Rule: ruleOf(words), Words: words})
 	}
 }
 

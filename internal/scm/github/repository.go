@@ -88,8 +88,8 @@ func (f *Forge) mayPush(found *gogithub.Repository) bool {
 	if f.permitted != nil {
 		return f.permitted.Grants(Permission{Name: "contents", Access: "write"})
 	}
-	push, told := found.GetPermissions()["push"]
-	return push || !told
+	push, known := found.GetPermissions()["push"]
+	return push || !known
 }
 
 // administers reports whether the credential can read the settings of the repository.
@@ -108,14 +108,14 @@ const accountKept = time.Hour
 func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.permitted != nil || f.self.Login != "" && f.now().Before(f.told.Add(accountKept)) {
+	if f.permitted != nil || f.self.Login != "" && f.now().Before(f.selfRead.Add(accountKept)) {
 		return f.self, nil
 	}
 	user, _, err := f.api.Users.Get(ctx, "")
 	if err != nil {
 		return identity.User{}, err
 	}
-	f.self, f.told = f.person(user), f.now()
+	f.self, f.selfRead = f.person(user), f.now()
 	return f.self, nil
 }
 
@@ -180,19 +180,19 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 	if from == "" || to == "" || len(from) > longestRevision || len(to) > longestRevision {
 		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, longestRevision)
 	}
-	var told scm.Comparison
-	told.Commits, err = pages(limit, func(page gogithub.ListOptions) ([]scm.Commit, *gogithub.Response, error) {
+	var comparison scm.Comparison
+	comparison.Commits, err = pages(limit, func(page gogithub.ListOptions) ([]scm.Commit, *gogithub.Response, error) {
 		found, resp, err := f.api.Repositories.CompareCommits(ctx, owner, name, from, to, &page)
 		if err != nil {
 			return nil, resp, err
 		}
-		told.Total, told.URL = found.GetTotalCommits(), found.GetHTMLURL()
+		comparison.Total, comparison.URL = found.GetTotalCommits(), found.GetHTMLURL()
 		return commitsOf(found.Commits), resp, nil
 	})
 	if err != nil {
 		return scm.Comparison{}, explain(noun, err)
 	}
-	return told, nil
+	return comparison, nil
 }
 
 func commitsOf(found []*gogithub.RepositoryCommit) []scm.Commit {

@@ -74,7 +74,7 @@ func (a asked) stuck(branch string, methods []string) string {
 
 // classic reads the requirements of classic branch protection.
 func (r *repository) classic(ctx context.Context, branch string, found *asked) error {
-	var told struct {
+	var response struct {
 		Protection struct {
 			Enabled bool `json:"enabled"`
 			Checks  struct {
@@ -83,14 +83,14 @@ func (r *repository) classic(ctx context.Context, branch string, found *asked) e
 			} `json:"required_status_checks"`
 		} `json:"protection"`
 	}
-	if err := r.get(ctx, "branches/"+url.PathEscape(branch), &told); err != nil {
+	if err := r.get(ctx, "branches/"+url.PathEscape(branch), &response); err != nil {
 		return err
 	}
-	if !told.Protection.Enabled {
+	if !response.Protection.Enabled {
 		return nil
 	}
-	if told.Protection.Checks.Level != "off" {
-		found.Checks = append(found.Checks, told.Protection.Checks.Contexts...)
+	if response.Protection.Checks.Level != "off" {
+		found.Checks = append(found.Checks, response.Protection.Checks.Contexts...)
 	}
 	if r.administers {
 		protection, _, err := r.forge.api.Repositories.GetBranchProtection(ctx, r.owner, r.name, branch)
@@ -189,28 +189,28 @@ func (one rule) isForm() bool {
 // mayBypass reports whether our account may bypass a ruleset. If that cannot be read,
 // the ruleset applies.
 func (r *repository) mayBypass(ctx context.Context, ruleset int64) bool {
-	var told struct {
+	var response struct {
 		Bypass string `json:"current_user_can_bypass"`
 	}
-	err := r.get(ctx, fmt.Sprintf("rulesets/%d", ruleset), &told)
-	return err == nil && slices.Contains([]string{"always", "pull_requests_only", "exempt"}, told.Bypass)
+	err := r.get(ctx, fmt.Sprintf("rulesets/%d", ruleset), &response)
+	return err == nil && slices.Contains([]string{"always", "pull_requests_only", "exempt"}, response.Bypass)
 }
 
 // take adds a rule. Rule types not listed here are noticed when a merge is refused.
 func (a *asked) take(one rule, bypassed bool) {
-	asks := one.Parameters
+	parameters := one.Parameters
 	switch one.Type {
 	case "pull_request":
 		a.PullRequests = true
-		a.Approvals = max(a.Approvals, asks.Approvals)
-		a.Owners = a.Owners || asks.Owners
-		a.NotByPusher = a.NotByPusher || asks.LastPush
-		a.narrow(asks.Methods)
+		a.Approvals = max(a.Approvals, parameters.Approvals)
+		a.Owners = a.Owners || parameters.Owners
+		a.NotByPusher = a.NotByPusher || parameters.LastPush
+		a.narrow(parameters.Methods)
 	case "required_status_checks":
-		for _, check := range asks.Checks {
+		for _, check := range parameters.Checks {
 			a.Checks = append(a.Checks, check.Context)
 		}
-		a.Current = a.Current || asks.Strict
+		a.Current = a.Current || parameters.Strict
 	case "merge_queue":
 		a.Queue = a.Queue || !bypassed
 	case "required_signatures":

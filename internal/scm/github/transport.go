@@ -25,10 +25,10 @@ func limited(resp *http.Response, data []byte) (words string, refused bool) {
 		Message string `json:"message"`
 	}
 	_ = json.Unmarshal(data, &body) // no message if this fails
-	said := strings.ToLower(body.Message)
+	message := strings.ToLower(body.Message)
 	refused = resp.StatusCode == http.StatusTooManyRequests ||
 		resp.Header.Get("X-RateLimit-Remaining") == "0" || resp.Header.Get("Retry-After") != "" ||
-		strings.Contains(said, "rate limit") || strings.Contains(said, "abuse detection")
+		strings.Contains(message, "rate limit") || strings.Contains(message, "abuse detection")
 	return rest.OneLine(body.Message), refused
 }
 

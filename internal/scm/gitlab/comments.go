@@ -183,7 +183,7 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 		if err != nil {
 			return nil, nil, err
 		}
-		list, err := c.translate(ctx, said(events, since))
+		list, err := c.translate(ctx, commentsIn(events, since))
 		return list, resp, err
 	})
 	return rest.ByChange(comments), explain(noun, err)
@@ -207,8 +207,8 @@ func (c conversation) events(ctx context.Context, since time.Time, page gogitlab
 // hours behind UTC.
 func dayBefore(at time.Time) time.Time { return at.UTC().Add(-13*time.Hour).AddDate(0, 0, -1) }
 
-// said returns the comments on merge requests among events.
-func said(events []event, since time.Time) []*gogitlab.Note {
+// commentsIn returns the comments on merge requests among events.
+func commentsIn(events []event, since time.Time) []*gogitlab.Note {
 	var notes []*gogitlab.Note
 	for _, one := range events {
 		note := one.Note

@@ -120,7 +120,7 @@ const accountKept = time.Hour
 func (f *Forge) account(ctx context.Context) (account, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.self.id != 0 && f.now().Before(f.told.Add(accountKept)) {
+	if f.self.id != 0 && f.now().Before(f.selfRead.Add(accountKept)) {
 		return f.self, nil
 	}
 	user, _, err := f.api.Users.CurrentUser(in(ctx))
@@ -129,7 +129,7 @@ func (f *Forge) account(ctx context.Context) (account, error) {
 	}
 	person := f.person(user.Username)
 	person.ID, person.Bot = identity.NumericID(user.ID), person.Bot || user.Bot
-	f.self, f.told = account{id: user.ID, person: person}, f.now()
+	f.self, f.selfRead = account{id: user.ID, person: person}, f.now()
 	return f.self, nil
 }
 

@@ -28,9 +28,9 @@ func answerOf(err error) (rest.Answer, bool) {
 		return rest.Answer{}, false
 	}
 	status := answer.Response.StatusCode
-	told := rest.Answer{Status: status, Words: wordsOf(status, answer.Body)}
-	told.Kind, told.Advice = judge(status, told.Words, answer.Body)
-	return told, true
+	answered := rest.Answer{Status: status, Words: wordsOf(status, answer.Body)}
+	answered.Kind, answered.Advice = judge(status, answered.Words, answer.Body)
+	return answered, true
 }
 
 // wasNotFound reports whether an object does not exist, or is hidden.
@@ -70,24 +70,24 @@ func judge(status int, words string, body []byte) (fault.Kind, string) {
 
 // scopeLacking returns which scope the token needs, if that is the error.
 func scopeLacking(body []byte) string {
-	var told struct{ Error, Scope string }
-	if json.Unmarshal(body, &told) != nil || told.Error != "insufficient_scope" {
+	var decoded struct{ Error, Scope string }
+	if json.Unmarshal(body, &decoded) != nil || decoded.Error != "insufficient_scope" {
 		return ""
 	}
-	if told.Scope == "" {
-		told.Scope = "api"
+	if decoded.Scope == "" {
+		decoded.Scope = "api"
 	}
-	return rest.OneLine(": the token lacks the scope " + strings.ReplaceAll(told.Scope, " ", " or "))
+	return rest.OneLine(": the token lacks the scope " + strings.ReplaceAll(decoded.Scope, " ", " or "))
 }
 
 // wordsOf formats GitLab's message on one line: a message, a list of them, or some
 // for each field.
 func wordsOf(status int, body []byte) string {
-	var told map[string]any
+	var decoded map[string]any
 	var words []string
-	if json.Unmarshal(body, &told) == nil {
+	if json.Unmarshal(body, &decoded) == nil {
 		for _, key := range []string{"message", "error", "error_description"} {
-			words = append(words, sentences(told[key])...)
+			words = append(words, sentences(decoded[key])...)
 		}
 	} else if text := strings.TrimSpace(string(body)); !strings.HasPrefix(text, "<") {
 		words = []string{text} // rate limits are reported as plain text
@@ -102,17 +102,17 @@ func wordsOf(status int, body []byte) string {
 // maxSentences bounds the number of messages of a refusal.
 const maxSentences = 20
 
-func sentences(told any) []string {
+func sentences(value any) []string {
 	var words []string
-	switch told := told.(type) {
+	switch value := value.(type) {
 	case string:
-		words = []string{told}
+		words = []string{value}
 	case []any:
-		for _, one := range told[:min(len(told), maxSentences)] {
+		for _, one := range value[:min(len(value), maxSentences)] {
 			words = append(words, sentences(one)...)
 		}
 	case map[string]any:
-		for field, one := range told {
+		for field, one := range value {
 			for _, sentence := range sentences(one) {
 				words = append(words, field+" "+sentence)
 			}

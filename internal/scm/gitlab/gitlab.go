@@ -66,10 +66,10 @@ type Forge struct {
 	api  *gogitlab.Client //nolint:staticcheck // the whole module is deprecated; docs/dependencies.md explains its use
 	now  func() time.Time
 
-	mu   sync.Mutex
-	self account      // refreshed once an hour
-	told time.Time    // time of that refresh
-	bots map[int]bool // by account ID
+	mu       sync.Mutex
+	self     account      // refreshed once an hour
+	selfRead time.Time    // time of that refresh
+	bots     map[int]bool // by account ID
 }
 
 // account is a user with the ID that GitLab's API requires.

@@ -31,7 +31,7 @@ type repository struct {
 	drafts      map[int]bool   // known merge requests, and whether they are drafts
 	users       map[string]int // account IDs by login in lower case, zero: unknown
 	weight      map[int]weight // of reviewers, by account ID
-	statusCache rest.StatusCache[standing]
+	statusCache rest.StatusCache[ownStatus]
 }
 
 // features is what GitLab supports.

@@ -34,7 +34,7 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 	if err != nil {
 		return nil, explain(noun, err)
 	}
-	found := told(notes)
+	found := votesIn(notes)
 	if len(found) == 0 && len(given) == 0 {
 		return nil, nil
 	}
@@ -65,9 +65,9 @@ const (
 	notedChanges    = "requested changes"
 )
 
-// told returns the reviews recorded in notes, oldest first. A revoked approval was
+// votesIn returns the reviews recorded in notes, oldest first. A revoked approval was
 // dismissed. A comment on the changes is a review without a verdict.
-func told(notes []*gogitlab.Note) []vote {
+func votesIn(notes []*gogitlab.Note) []vote {
 	var votes []vote
 	for _, note := range notes {
 		one := vote{user: note.Author.ID, login: note.Author.Username, at: timeOf(note.CreatedAt)}
@@ -122,7 +122,7 @@ func (s signals) approvals(ctx context.Context, number int) ([]approval, error) 
 // reconcile updates votes to match the current approvals. Each user has at most one:
 // the last one recorded in notes. One without a note and a time has no known commit.
 func reconcile(votes []vote, given []approval) []vote {
-	standing := map[int]int{} // last approval of each user with a current one
+	current := map[int]int{} // last approval of each user with a current one
 	for _, one := range given {
 		last := lastOf(votes, one.User.ID, scm.Approved)
 		switch {
@@ -132,10 +132,10 @@ func reconcile(votes []vote, given []approval) []vote {
 		case one.At != nil:
 			votes[last].at = timeOf(one.At)
 		}
-		standing[one.User.ID] = last
+		current[one.User.ID] = last
 	}
 	for i, one := range votes {
-		if last, ok := standing[one.user]; one.state == scm.Approved && (!ok || last != i) {
+		if last, ok := current[one.user]; one.state == scm.Approved && (!ok || last != i) {
 			votes[i].state = scm.Dismissed
 		}
 	}
@@ -236,7 +236,7 @@ func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([
 	for i, one := range votes {
 		review := scm.Review{Author: s.forge.person(one.login), State: one.state, Commit: headAt(versions, one.at), At: one.at}
 		if one.state == scm.Approved || one.state == scm.ChangesRequested {
-			bot, writes, err := s.standingOf(ctx, review.Author, one.user)
+			bot, writes, err := s.roleOf(ctx, review.Author, one.user)
 			if err != nil {
 				return nil, err
 			}
@@ -247,9 +247,9 @@ func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([
 	return reviews, nil
 }
 
-// standingOf reports whether an account is a bot, and whether it may push, cached per
+// roleOf reports whether an account is a bot, and whether it may push, cached per
 // reconciliation. A bot's approval never counts, so its permissions are not queried.
-func (s signals) standingOf(ctx context.Context, person identity.User, id int) (bot, writes bool, err error) {
+func (s signals) roleOf(ctx context.Context, person identity.User, id int) (bot, writes bool, err error) {
 	s.mu.Lock()
 	known, ok := s.weight[id]
 	s.mu.Unlock()
@@ -296,16 +296,16 @@ func (r *repository) level(ctx context.Context, id int) (int, error) {
 // ownLevel returns the role of our account. The project includes it, unless it comes
 // from an invited group.
 func (r *repository) ownLevel(ctx context.Context, found *gogitlab.Project, self int) (int, error) {
-	told := found.Permissions
-	if told == nil {
+	permissions := found.Permissions
+	if permissions == nil {
 		return developer, nil // not reported by GitLab
 	}
 	level := 0
-	if told.ProjectAccess != nil {
-		level = int(told.ProjectAccess.AccessLevel)
+	if permissions.ProjectAccess != nil {
+		level = int(permissions.ProjectAccess.AccessLevel)
 	}
-	if told.GroupAccess != nil {
-		level = max(level, int(told.GroupAccess.AccessLevel))
+	if permissions.GroupAccess != nil {
+		level = max(level, int(permissions.GroupAccess.AccessLevel))
 	}
 	if level >= developer {
 		return level, nil

@@ -12,8 +12,8 @@ import (
 	"promoter/internal/scm/rest"
 )
 
-// standing is our current status, with GitLab's name of its state.
-type standing struct {
+// ownStatus is our current status, with GitLab's name of its state.
+type ownStatus struct {
 	status   scm.Status
 	word     string
 	pipeline int
@@ -21,7 +21,7 @@ type standing struct {
 
 // unfinishedWord reports whether GitLab would update this status instead of creating
 // another one.
-func (s standing) unfinishedWord() bool { return s.word == "pending" || s.word == "running" }
+func (s ownStatus) unfinishedWord() bool { return s.word == "pending" || s.word == "running" }
 
 // statuses lists the latest result of every job and status, and caches ours.
 func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.CommitStatus, error) {
@@ -42,7 +42,7 @@ func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.Commi
 }
 
 func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
-	s.statusCache.Remember(commit, status.Name, standing{
+	s.statusCache.Remember(commit, status.Name, ownStatus{
 		status: scm.Status{Context: status.Name, State: stateOf(status), Description: status.Description, URL: status.TargetURL},
 		word:   status.Status, pipeline: status.PipelineId,
 	})
@@ -88,7 +88,7 @@ func fitting(status scm.Status) scm.Status {
 // steps returns the states to set in order to reach a state. GitLab refuses to set a
 // pending status to pending again, even to change its description: then it is set to
 // running, which is equivalent for a gate, and after that it is restarted.
-func steps(before standing, state scm.CheckState) []string {
+func steps(before ownStatus, state scm.CheckState) []string {
 	switch {
 	case state == scm.CheckPassed:
 		return []string{"success"}
@@ -103,7 +103,7 @@ func steps(before standing, state scm.CheckState) []string {
 	}
 }
 
-func (s signals) set(ctx context.Context, commit, word string, status scm.Status, before standing) error {
+func (s signals) set(ctx context.Context, commit, word string, status scm.Status, before ownStatus) error {
 	options := &gogitlab.SetCommitStatusOptions{
 		State: gogitlab.BuildStateValue(word), Name: &status.Context, Description: &status.Description,
 	}

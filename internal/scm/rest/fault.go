@@ -32,10 +32,10 @@ func Explain(forge, noun string, err error, answer func(error) (Answer, bool)) e
 	if known, ok := errors.AsType[*fault.Error](err); ok {
 		return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: fmt.Errorf("%s: %w", noun, outbound.Redact(err))}
 	}
-	if told, ok := answer(err); ok {
-		return &fault.Error{Kind: told.Kind, Err: &answerError{
-			status: told.Status,
-			text:   fmt.Sprintf("%s: %s answered %d: %s%s", noun, forge, told.Status, told.Words, told.Advice),
+	if known, ok := answer(err); ok {
+		return &fault.Error{Kind: known.Kind, Err: &answerError{
+			status: known.Status,
+			text:   fmt.Sprintf("%s: %s answered %d: %s%s", noun, forge, known.Status, known.Words, known.Advice),
 		}}
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -56,8 +56,8 @@ func (a *answerError) Error() string { return a.text }
 // StatusOf returns the HTTP status of an error that Explain created from a response,
 // else zero.
 func StatusOf(err error) int {
-	if told, ok := errors.AsType[*answerError](err); ok {
-		return told.status
+	if known, ok := errors.AsType[*answerError](err); ok {
+		return known.status
 	}
 	return 0
 }

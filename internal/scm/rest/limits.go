@@ -20,7 +20,7 @@ const (
 	longestTurn  = 30 * time.Second // that a write waits for its turn
 	firstPause   = time.Minute      // after a secondary limit without a time; doubles
 	longestPause = time.Hour        // maximum of those
-	longestAsked = 24 * time.Hour   // bounds an incorrect time from the server
+	maxPause     = 24 * time.Hour   // bounds an incorrect time from the server
 )
 
 // Limits describes how a forge reports its rate limits.
@@ -192,7 +192,7 @@ func (g *gate) end(now time.Time, head http.Header, spent bool) time.Time {
 }
 
 func (g *gate) pause(now, until time.Time, words string) {
-	if latest := now.Add(longestAsked); until.After(latest) {
+	if latest := now.Add(maxPause); until.After(latest) {
 		until = latest
 	}
 	if until.After(g.until) {

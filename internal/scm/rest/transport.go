@@ -101,38 +101,38 @@ func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := s.next.RoundTrip(signed)
 	if err != nil {
-		return nil, struck(err, token)
+		return nil, redact(err, token)
 	}
 	resp.Request = req
 	if resp.StatusCode >= http.StatusBadRequest && !token.IsZero() {
-		strike(resp, token)
+		redactBody(resp, token)
 	}
 	return resp, nil
 }
 
-// struckError is an error whose text contained the credential.
-type struckError struct {
+// redactedError is an error whose text contained the credential.
+type redactedError struct {
 	text string
 	err  error
 }
 
 // Error returns the text without the credential.
-func (s *struckError) Error() string { return s.text }
+func (s *redactedError) Error() string { return s.text }
 
 // Unwrap returns the original error.
-func (s *struckError) Unwrap() error { return s.err }
+func (s *redactedError) Unwrap() error { return s.err }
 
-// struck redacts the credential in the text of an error, in case a server or a proxy
+// redact replaces the credential in the text of an error, in case a server or a proxy
 // echoed it in an invalid response.
-func struck(err error, token secret.String) error {
+func redact(err error, token secret.String) error {
 	if token.IsZero() || !strings.Contains(err.Error(), token.Reveal()) {
 		return err
 	}
-	return &struckError{text: strings.ReplaceAll(err.Error(), token.Reveal(), secret.Redacted), err: err}
+	return &redactedError{text: strings.ReplaceAll(err.Error(), token.Reveal(), secret.Redacted), err: err}
 }
 
-// strike redacts the credential in a body that the gate has already read.
-func strike(resp *http.Response, token secret.String) {
+// redactBody replaces the credential in a body that the gate has already read.
+func redactBody(resp *http.Response, token secret.String) {
 	data, _ := io.ReadAll(resp.Body) // from memory, which cannot fail
 	setBody(resp, bytes.ReplaceAll(data, []byte(token.Reveal()), []byte(secret.Redacted)))
 }

@@ -16,11 +16,11 @@ func TestApp_lacksNothing(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t)
 	w.of.Subscribe(github.EventsOf(github.Permissions())...)
-	got, err := w.app.Lacks(t.Context())
+	got, err := w.app.Missing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := github.Lacks{App: "promoter", At: w.URL() + "/settings/apps/promoter/permissions"}
+	want := github.Missing{App: "promoter", At: w.URL() + "/settings/apps/promoter/permissions"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -39,7 +39,7 @@ func TestApp_lacks(t *testing.T) {
 	}
 	w.of.Ask(asked)
 	w.of.Subscribe("push", "create", "delete", "release", "pull_request", "check_run", "check_suite", "star")
-	got, err := w.app.Lacks(t.Context())
+	got, err := w.app.Missing(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
