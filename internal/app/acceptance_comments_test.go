@@ -206,18 +206,18 @@ func TestRun_comments_gitlab(t *testing.T) {
 		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
 	}
 	project := lab.NewProject("acme/platform/gitops", files)
-	project.Permit("ada", gitlabtest.Developer)
-	project.Permit("promoter-bot", gitlabtest.Maintainer)
+	project.Settings.Permit("ada", gitlabtest.Developer)
+	project.Settings.Permit("promoter-bot", gitlabtest.Maintainer)
 	s.server = openGitLab(s, lab)
 	s.release("web", "1.1.0")
 	s.run()
 	s.wait(time.Second)
-	project.Say("mallory", 1, "/promoter reject mine is better")
-	project.Say("ada", 1, "/promoter hold the cart is empty")
-	project.Say("ada", 1, "/promoter explain")
+	project.Pulls.Comment("mallory", 1, "/promoter reject mine is better")
+	project.Pulls.Comment("ada", 1, "/promoter hold the cart is empty")
+	project.Pulls.Comment("ada", 1, "/promoter explain")
 	s.because(s.run(), "staging", "waiting: ", "on hold", "ada", "the cart is empty")
 	var answers []string
-	for _, note := range project.Request(1).Notes {
+	for _, note := range project.Request(1).Comments {
 		if note.Author == "promoter-bot" && strings.Contains(note.Body, "promoter: answer") {
 			answers = append(answers, note.Body)
 		}
@@ -226,7 +226,7 @@ func TestRun_comments_gitlab(t *testing.T) {
 		t.Errorf("answered %q", answers)
 	}
 	s.wait(time.Second)
-	project.Say("ada", 1, "/promoter resume")
+	project.Pulls.Comment("ada", 1, "/promoter resume")
 	s.because(s.run(), "staging", "proposed: ")
 	lab.Traffic.ResetRequests()
 	s.run()

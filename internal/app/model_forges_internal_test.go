@@ -40,14 +40,14 @@ func TestModel_randomStories_gitlab(t *testing.T) {
 			Free: start.perhaps(3), Old: start.perhaps(3),
 		})
 		p := s.NewProject("acme/platform/deploy", start.files)
-		p.Permit(gitlabtest.Self, gitlabtest.Developer)
+		p.Settings.Permit(gitlabtest.Self, gitlabtest.Developer)
 		p.Set(func(s *gitlabtest.Settings) {
 			s.AutoRebase, s.ResetApprovals, s.CommittersApart = start.perhaps(2), start.perhaps(3), start.perhaps(3)
 		})
 		p.Late(start.random.IntN(4))
 		token := s.Token(gitlabtest.Self, "api", "write_repository")
 		return served{
-			options: serverFile(t, "gitlab", s.URL(), p.Path(), token), token: token, dir: p.Git.Dir(), bench: p.Bench,
+			options: serverFile(t, "gitlab", s.URL(), p.Settings.Name(), token), token: token, dir: p.Git.Dir(), bench: p.Bench,
 		}
 	})
 }

@@ -65,18 +65,18 @@ func listedForges(t *testing.T, s *story) map[string]func() listedForge {
 		"gitlab": func() listedForge {
 			f := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Free: true})
 			p := f.NewProject("acme/gitops", files)
-			p.Permit("promoter-bot", gitlabtest.Maintainer)
+			p.Settings.Permit("promoter-bot", gitlabtest.Maintainer)
 			return listedForge{
 				"gitlab", f.URL(), "acme/gitops", f.Token("promoter-bot", "api"), f.Traffic.Requests, f.Traffic.ResetRequests,
 				func() (heads []string) {
 					for _, one := range p.Requests() {
 						if one.State == "opened" {
-							heads = append(heads, one.Source)
+							heads = append(heads, one.Head)
 						}
 					}
 					return heads
 				},
-				func() { p.CloseRequest("ada", 1) }, func() { p.Git.DeleteBranch("ada", onboardingHead) }, p.Git.Run,
+				func() { p.Pulls.Close("ada", 1) }, func() { p.Git.DeleteBranch("ada", onboardingHead) }, p.Git.Run,
 			}
 		},
 	}

@@ -60,7 +60,7 @@ func TestServe_webhooksLostOnGitLab(t *testing.T) {
 	}
 	project := lab.NewProject("acme/gitops", files)
 	for _, who := range []string{"promoter-bot", "ada"} {
-		project.Permit(who, gitlabtest.Maintainer)
+		project.Settings.Permit(who, gitlabtest.Maintainer)
 	}
 	s.token = lab.Token("promoter-bot", "api")
 	w := serveText(t, s, -1, fmt.Sprintf(`version: 1
@@ -76,7 +76,7 @@ networks: [127.0.0.0/8]
 		t.Helper()
 		var got []string
 		for _, one := range project.Requests() {
-			got = append(got, one.Source+" "+one.State)
+			got = append(got, one.Head+" "+one.State)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("merge requests %q, want %q", got, want)
@@ -84,13 +84,13 @@ networks: [127.0.0.0/8]
 	}
 	s.release("web", "1.1.0")
 	w.polled("opened")
-	project.CloseRequest("ada", 1)
+	project.Pulls.Close("ada", 1)
 	w.polled()
 	w.polled()
 	states(stagingHead + " closed")
 	s.release("web", "1.2.0")
 	w.polled("opened")
-	project.MergeRequest("ada", 2, "merge")
+	project.Pulls.Merge("ada", 2, "merge")
 	w.polled("opened")
 	states(stagingHead+" closed", stagingHead+" merged", prodHead+" opened")
 	if err := w.stop(); err != nil {

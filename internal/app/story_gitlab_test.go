@@ -29,24 +29,24 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	}
 	project := lab.NewProject("acme/platform/gitops", files)
 	for _, who := range []string{"promoter-bot", "ada", "bob"} {
-		project.Permit(who, gitlabtest.Developer)
+		project.Settings.Permit(who, gitlabtest.Developer)
 	}
-	project.Permit("promoter-bot", gitlabtest.Maintainer) // main is protected by default
+	project.Settings.Permit("promoter-bot", gitlabtest.Maintainer) // main is protected by default
 	project.Protect("main", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Maintainer})
 	s.server = openGitLab(s, lab)
 
 	s.release("web", "1.1.0")
 	wantActs(t, s.run(), engine.ActionPushed, engine.ActionOpened)
-	if one := project.Request(1); one.Source != stagingHead || one.Author != "promoter-bot" || one.State != "opened" {
+	if one := project.Request(1); one.Head != stagingHead || one.Author != "promoter-bot" || one.State != "opened" {
 		t.Errorf("opened %+v", one)
 	}
 	project.Lag(2) // GitLab processes a push after its response
 	s.release("web", "1.1.1")
 	wantActs(t, s.run(), engine.ActionPushed, engine.ActionRefreshed)
 	wantActs(t, s.run())
-	project.MergeRequest("ada", 1, "squash")
+	project.Pulls.Merge("ada", 1, "squash")
 	wantActs(t, s.run(), engine.ActionOpened)
-	head := project.Request(2).SHA
+	head := project.Request(2).HeadCommit
 	project.SetJob("promoter-bot", head, "e2e", "running", false) // our push started it
 	project.Approve("bob", 2)
 	s.run()
@@ -55,7 +55,7 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	}
 	project.SetJob("promoter-bot", head, "e2e", "success", false)
 	wantActs(t, s.run(), engine.ActionMerged)
-	if one := project.Request(2); one.State != "merged" || one.Merger != "promoter-bot" {
+	if one := project.Request(2); one.State != "merged" || one.Closer != "promoter-bot" {
 		t.Errorf("in the end %+v", one)
 	}
 	for _, environment := range []string{"dev", "staging", "prod"} {

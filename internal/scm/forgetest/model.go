@@ -38,6 +38,7 @@ type Kind struct {
 	EmailHost string        // of the addresses of commit authors
 	Git       gittest.Setup // of bare repositories
 	HeadRef   string        // format of the ref of a pull request's head
+	Creator   string        // account that creates repositories; empty: their owner
 	// Repository and Pull are called for new ones.
 	Repository func(*Repository)
 	Pull       func(*Pull)
@@ -176,7 +177,7 @@ type Release struct {
 // private.
 func (h *Hub) NewRepository(fullName string, files map[string]string) *Repository {
 	r := h.NewEmpty(fullName)
-	by := h.User(r.Owner)
+	by := h.User(cmp.Or(h.kind.Creator, r.Owner))
 	r.Bare.Add("main", "Begin", h.Author(by), files)
 	r.Follow(by)
 	return r
@@ -187,11 +188,11 @@ func (h *Hub) NewEmpty(fullName string) *Repository {
 	slash := strings.LastIndex(fullName, "/")
 	r := &Repository{
 		Hub: h, ID: 5000 + h.NextID(), Owner: fullName[:slash], Name: fullName[slash+1:], Private: true, Created: h.Now(), Pushed: h.Now(),
-		Permissions: map[string]string{lower(fullName[:slash]): "owner"}, Heads: map[string]string{}, Pulls: map[int]*Pull{},
+		Permissions: map[string]string{lower(cmp.Or(h.kind.Creator, fullName[:slash])): "owner"}, Heads: map[string]string{}, Pulls: map[int]*Pull{},
 	}
 	r.Bare = h.git.Init(fmt.Sprint(r.ID), h.kind.Git)
 	h.Repos[r.ID], h.names[lower(fullName)] = r, r.ID
-	h.User(r.Owner)
+	h.User(cmp.Or(h.kind.Creator, r.Owner))
 	h.kind.Repository(r)
 	return r
 }
@@ -404,10 +405,10 @@ func (r *Repository) Open(by *User, from *Repository, head, base, title string) 
 		Base: base, Title: title, Author: by, Created: r.Hub.Now(), Updated: r.Hub.Now(),
 	}
 	r.Pulls[p.Number] = p
-	r.Hub.kind.Pull(p)
 	if p.HeadCommit != "" {
 		p.Publish()
 	}
+	r.Hub.kind.Pull(p)
 	return p
 }
 

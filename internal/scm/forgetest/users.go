@@ -160,6 +160,7 @@ func (p Pulls) Fork(who, head, base, title string) int {
 		fork := p.r.Hub.Find(name)
 		if fork == nil {
 			fork = p.r.ForkTo(name)
+			fork.Permissions[lower(who)] = "owner"
 		}
 		fork.Bare.Take(p.r.Bare, base, "refs/heads/"+head)
 		fork.Bare.Add(head, "From a fork", p.r.Hub.Author(by), map[string]string{"fork.txt": head + "\n"})

@@ -57,7 +57,7 @@ func newBench(t *testing.T, options gitlabtest.Options) (*bench, scmtest.Bench) 
 
 func (b *bench) open(t *testing.T) scm.Repository {
 	t.Helper()
-	repo, err := b.forge.Open(t.Context(), b.project.Path())
+	repo, err := b.forge.Open(t.Context(), b.project.Settings.Name())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestMerge_refusals(t *testing.T) {
 		}, fault.Unauthorized, "a pipeline must succeed, and none has started for this head", false},
 		"a failed job": {func(b *bench, n int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
-			b.project.SetJob("ann", b.project.Request(n).SHA, "e2e", "failed", false)
+			b.project.SetJob("ann", b.project.Request(n).HeadCommit, "e2e", "failed", false)
 		}, fault.Unauthorized, "a pipeline must succeed: e2e is failed (ci_must_pass)", false},
 		"protected": {func(b *bench, _ int) {
 			b.project.Protect("ma*", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Maintainer})
@@ -190,13 +190,13 @@ func TestWrites_sayWhy(t *testing.T) {
 		},
 		"note": func() error { return repo.Conversation().Say(t.Context(), made.Number, "<!-- m -->", "text") },
 	}
-	b.project.Permit(gitlabtest.Self, gitlabtest.Reporter)
+	b.project.Settings.Permit(gitlabtest.Self, gitlabtest.Reporter)
 	for name, write := range writes {
 		if err := write(); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "needs the role Developer") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	b.project.SetArchived(true)
+	b.project.Settings.SetArchived(true)
 	for name, write := range writes {
 		if err := write(); fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "archived") {
 			t.Errorf("%s: %v", name, err)

@@ -106,10 +106,10 @@ func TestMoved_followsTheFormerPath(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{Root: "/gitlab"})
 	repo := b.open(t)
-	former, first := b.project.Path(), b.project.Git.Head("main")
+	former, first := b.project.Settings.Name(), b.project.Git.Head("main")
 	second := b.project.Git.Commit("ann", "main", "Next", map[string]string{"b.yaml": "b: 1\n"})
-	b.project.AddRelease("ann", "v1.0.0", ticking()().AddDate(0, 0, -1))
-	b.project.Move("other/deeper/and/deeper/deploy")
+	b.project.Settings.AddRelease("ann", "v1.0.0", ticking()().AddDate(0, 0, -1), false, false)
+	b.project.Settings.Rename("other/deeper/and/deeper/deploy")
 	got, err := b.forge.Compare(t.Context(), former, first, second, 5)
 	if err != nil || len(got.Commits) != 1 {
 		t.Errorf("compared %+v, %v", got, err)
@@ -133,7 +133,7 @@ func TestOpen_tokenOfAProject(t *testing.T) {
 	b, _ := newBench(t, gitlabtest.Options{})
 	const bot = "project_5001_bot_1f2e3d"
 	b.AddBot(bot)
-	b.project.Permit(bot, gitlabtest.Developer)
+	b.project.Settings.Permit(bot, gitlabtest.Developer)
 	b.token = b.Token(bot, "api", "write_repository")
 	repo := b.open(t)
 	if self := repo.Info().Self; self.Login != bot || !self.Bot || !repo.Info().MayPush {

@@ -18,7 +18,7 @@ func TestRecent_aReactionCountsAsAnEdit(t *testing.T) {
 	b, _ := newBench(t, gitlabtest.Options{})
 	repo := b.open(t)
 	made := b.propose(t, repo)
-	b.project.Say(scmtest.Ann, made.Number, "/promoter hold")
+	b.project.Pulls.Comment(scmtest.Ann, made.Number, "/promoter hold")
 	recent := func(since time.Time) []scm.Comment {
 		t.Helper()
 		said, err := repo.Conversation().Recent(t.Context(), since, 10)

@@ -85,7 +85,7 @@ func (b *bench) prepare(t *testing.T, repo scm.Repository, name string, number i
 	var err error
 	switch name {
 	case "what became of a closed":
-		b.project.CloseRequest(scmtest.Ann, number)
+		b.project.Pulls.Close(scmtest.Ann, number)
 	case "a status after a look":
 		_, err = repo.Signals().Checks(t.Context(), head)
 	case "an approval":
@@ -115,7 +115,7 @@ func (b *bench) calls(repo scm.Repository, number int, head string) map[string]f
 	set := func(ctx context.Context) error { return signals.SetStatus(ctx, head, status) }
 	reviews := func(ctx context.Context) error { _, err := signals.Reviews(ctx, number); return err }
 	return map[string]func(context.Context) error{
-		"open":              func(ctx context.Context) error { _, err := b.forge.Open(ctx, b.project.Path()); return err },
+		"open":              func(ctx context.Context) error { _, err := b.forge.Open(ctx, b.project.Settings.Name()); return err },
 		"list what is open": func(ctx context.Context) error { _, err := pulls.Open(ctx); return err },
 		"create":            create(draft), "create with everything": create(whole),
 		"edit": func(ctx context.Context) error {

@@ -52,7 +52,7 @@ func (b *bench) wantReviews(t *testing.T, number int, want string) {
 	for _, review := range found {
 		where := "before"
 		switch review.Commit {
-		case b.project.Request(number).SHA:
+		case b.project.Request(number).HeadCommit:
 			where = "here"
 		case "":
 			where = "nowhere"
@@ -97,7 +97,7 @@ func TestReviews_whoCounts(t *testing.T) {
 	made := b.propose(t, b.open(t))
 	for _, bot := range []string{"group_7_bot_abc", "release-robot"} {
 		b.AddBot(bot)
-		b.project.Permit(bot, gitlabtest.Maintainer)
+		b.project.Settings.Permit(bot, gitlabtest.Maintainer)
 		b.project.Approve(bot, made.Number)
 	}
 	for _, who := range []string{scmtest.Eve, scmtest.Ann, gitlabtest.Self} {
@@ -140,7 +140,7 @@ func TestComments_onlyWhatPeopleSay(t *testing.T) {
 	made := b.propose(t, repo)
 	b.project.Approve(scmtest.Ann, made.Number)
 	b.project.Remark(scmtest.Ann, made.Number, "approved this merge request")
-	b.project.Say(scmtest.Bob, made.Number, "approved this merge request")
+	b.project.Pulls.Comment(scmtest.Bob, made.Number, "approved this merge request")
 	said, err := repo.Conversation().Comments(t.Context(), made.Number)
 	if err != nil || len(said) != 1 || said[0].Author.Login != scmtest.Bob || said[0].Edited {
 		t.Errorf("comments: %+v, %v", said, err)

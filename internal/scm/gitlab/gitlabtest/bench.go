@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"promoter/internal/scm"
-	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/scmtest"
 )
 
@@ -17,50 +16,41 @@ const Self = "promoter-bot"
 // under test, with a token of Self.
 func (p *Project) Bench(forge scm.Forge) scmtest.Bench {
 	p.s.AddBot(scmtest.Robot)
-	for who, role := range map[string]int{
+	for who, role := range map[string]string{
 		Self: Developer, scmtest.Ann: Developer, scmtest.Bob: Developer, scmtest.Eve: Reporter, scmtest.Robot: Developer,
 	} {
-		p.Permit(who, role)
+		p.Settings.Permit(who, role)
 	}
 	p.s.SetGroup(scmtest.Team, scmtest.Ann)
-	return scmtest.Bench{
-		Forge: forge, Name: p.Path(), Git: p.Git.Hands(Self), People: p.people(), World: p.world(),
-		Label: func(name string) string { return strings.ReplaceAll(name, ",", " ") },
+	bench := p.model.Bench(forge, Self, func(who string) string { return who })
+	bench.Label = func(name string) string { return strings.ReplaceAll(name, ",", " ") }
+	bench.People.Draft = func(_ *testing.T, _ string, number int, draft bool) { p.SetDraft(number, draft) }
+	bench.People.Review = func(_ *testing.T, who string, number int, state scm.ReviewState) { p.review(who, number, state) }
+	bench.People.Dismiss = func(_ *testing.T, who string, number int) { p.Unapprove(who, number) }
+	bench.People.Status = func(_ *testing.T, who, commit, name string, state scm.CheckState) {
+		states := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failed"}
+		p.SetStatus(who, commit, name, states[state])
 	}
-}
-
-func (p *Project) people() scmtest.People {
-	return scmtest.People{
-		Open:     func(_ *testing.T, who, head, base, title string) int { return p.OpenRequest(who, head, base, title) },
-		Fork:     func(_ *testing.T, who, head, base string) int { return p.ForkRequest(who, head, base, "From a fork") },
-		Close:    func(_ *testing.T, who string, number int) { p.CloseRequest(who, number) },
-		Reopen:   func(_ *testing.T, who string, number int) { p.ReopenRequest(who, number) },
-		Retarget: func(_ *testing.T, _ string, number int, base string) { p.Retarget(number, base) },
-		Draft:    func(_ *testing.T, _ string, number int, draft bool) { p.SetDraft(number, draft) },
-		Merge: func(_ *testing.T, who string, number int, method string) string {
-			return p.MergeRequest(who, number, method)
-		},
-		Retitle:   func(_ *testing.T, _ string, number int, title string) { p.Retitle(number, title) },
-		Label:     func(_ *testing.T, _ string, number int, label string) { p.Label(number, label) },
-		Review:    func(_ *testing.T, who string, number int, state scm.ReviewState) { p.review(who, number, state) },
-		Dismiss:   func(_ *testing.T, who string, number int) { p.Unapprove(who, number) },
-		Comment:   func(_ *testing.T, who string, number int, body string) { p.Say(who, number, body) },
-		Reword:    func(_ *testing.T, comment scm.Comment, body string) { p.Reword(comment.Number, int(comment.ID), body) },
-		Unsay:     func(_ *testing.T, comment scm.Comment) { p.Unsay(comment.Number, int(comment.ID)) },
-		Ask:       func(_ *testing.T, who, body string) { p.Ask(who, body) },
-		Reactions: func(_ *testing.T, comment scm.Comment) []string { return p.Awards(comment.Number, int(comment.ID)) },
-		Status: func(_ *testing.T, who, commit, name string, state scm.CheckState) {
-			words := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failed"}
-			p.SetStatus(who, commit, name, words[state])
-		},
-		Check: func(_ *testing.T, who, commit, name, conclusion string) { p.check(who, commit, name, conclusion) },
-		Release: func(_ *testing.T, one scmtest.Release) {
-			if one.Draft { // a release with a future date
-				one.Published = p.s.time().Add(24 * time.Hour)
-			}
-			p.AddRelease(scmtest.Ann, one.Tag, one.Published)
-		},
+	bench.People.Check = func(_ *testing.T, who, commit, name, conclusion string) { p.check(who, commit, name, conclusion) }
+	bench.People.Release = func(_ *testing.T, one scmtest.Release) {
+		if one.Draft { // a release with a future date
+			one.Published = p.s.options.Now().Add(24 * time.Hour)
+		}
+		p.Settings.AddRelease(scmtest.Ann, one.Tag, one.Published, false, false)
 	}
+	bench.World.Rename = func(*testing.T) string { p.Settings.Rename("acme/other/moved"); return p.Settings.Name() }
+	bench.World.Scope = func(*testing.T) {
+		p.s.eachToken(Self, func(text string) { p.s.SetScopes(text, "read_api", "write_repository") })
+	}
+	bench.World.Revoke = func(*testing.T) { p.s.eachToken(Self, p.s.Revoke) }
+	bench.World.Protect = func(_ *testing.T, name string) { p.require(name) }
+	if !p.s.options.Free { // no merge trains
+		bench.World.Queue = func(*testing.T) { p.Set(func(s *Settings) { s.Trains = true }) }
+	}
+	bench.World.Methods = func(_ *testing.T, methods ...string) { p.allow(methods...) }
+	bench.World.Fail = func(_ *testing.T, status int) { p.s.Fail("", status, "Something went wrong") }
+	bench.World.Limit = func(_ *testing.T, secondary bool, until time.Time) { p.s.Limit(secondary, until) }
+	return bench
 }
 
 func (p *Project) review(who string, number int, state scm.ReviewState) {
@@ -83,39 +73,13 @@ func (p *Project) check(who, commit, name, conclusion string) {
 	p.SetJob(who, commit, name, jobs[conclusion], conclusion == "neutral")
 }
 
-func (p *Project) world() scmtest.World {
-	roles := map[string]int{"write": Developer, "read": Reporter, "none": NoOne}
-	var queue func(*testing.T)
-	if !p.s.options.Free { // no merge trains
-		queue = func(*testing.T) { p.Set(func(s *Settings) { s.Trains = true }) }
-	}
-	return scmtest.World{
-		Rename:   func(*testing.T) string { p.Move("acme/other/moved"); return p.Path() },
-		Archive:  func(*testing.T) { p.SetArchived(true) },
-		Remove:   func(*testing.T) { p.Remove() },
-		Permit:   func(_ *testing.T, who, permission string) { p.Permit(who, roles[permission]) },
-		ReadOnly: func(*testing.T) { p.Permit(Self, Reporter) },
-		Scope: func(*testing.T) {
-			p.s.eachToken(Self, func(text string) { p.s.SetScopes(text, "read_api", "write_repository") })
-		},
-		Revoke:   func(*testing.T) { p.s.eachToken(Self, p.s.Revoke) },
-		Protect:  func(_ *testing.T, name string) { p.require(name) },
-		Queue:    queue,
-		Methods:  func(_ *testing.T, methods ...string) { p.allow(methods...) },
-		Lose:     func(*testing.T) { p.s.Traffic.Lose(forgetest.AnyWrite) },
-		Fail:     func(_ *testing.T, status int) { p.s.Fail("", status, "Something went wrong") },
-		Limit:    func(_ *testing.T, secondary bool, until time.Time) { p.s.Limit(secondary, until) },
-		Requests: p.s.Traffic.Total,
-	}
-}
-
 // require enables "Pipelines must succeed", with a job that has not started in the
 // pipeline of every open merge request.
 func (p *Project) require(name string) {
 	p.Set(func(s *Settings) { s.Pipelines = true })
-	for _, one := range p.Requests() {
-		if one.State == "opened" {
-			p.SetStatus(scmtest.Robot, one.SHA, name, "pending")
+	for _, one := range p.Pulls.All() {
+		if one.Open {
+			p.SetStatus(scmtest.Robot, one.HeadCommit, name, "pending")
 		}
 	}
 }
@@ -142,7 +106,7 @@ func (s *Server) eachToken(name string, do func(text string)) {
 	var all []string
 	s.act(func() {
 		for text, token := range s.tokens {
-			if lower(token.owner.name) == lower(name) {
+			if lower(token.owner.Login) == lower(name) {
 				all = append(all, text)
 			}
 		}

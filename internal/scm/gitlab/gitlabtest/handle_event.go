@@ -5,13 +5,9 @@ import (
 	"net/http"
 	"slices"
 	"time"
-)
 
-// remark is the event of creating a note.
-type remark struct {
-	note *note
-	draw func() object
-}
+	"promoter/internal/scm/forgetest"
+)
 
 // zone is the time zone of the server, in which days are counted. It is the
 // westernmost zone.
@@ -28,33 +24,32 @@ func listEvents(c *call) *reply {
 	if err != nil {
 		return answer(http.StatusBadRequest, object{"error": "after is invalid"})
 	}
-	all := slices.DeleteFunc(remarks(c), func(one remark) bool { return one.note.created.Before(after.AddDate(0, 0, 1)) })
+	all := slices.DeleteFunc(remarks(c), func(n *note) bool { return n.Created.Before(after.AddDate(0, 0, 1)) })
 	if c.text("sort") != "asc" {
 		slices.Reverse(all)
 	}
-	return list(c, all, func(_ *call, one remark) object {
-		author := drawUser(c, one.note.author)
+	return list(c, all, func(c *call, n *note) object {
+		kind := n.Kind
+		if kind == forgetest.Commented {
+			kind = "Note"
+		}
 		return object{
-			"id": one.note.id, "project_id": c.project.id, "action_name": "commented on", "target_id": one.note.id, "target_iid": one.note.id,
-			"target_type": cmp.Or(one.note.kind, "Note"), "author": author, "author_username": one.note.author.name,
-			"created_at": stamp(one.note.created), "note": one.draw(),
+			"id": n.ID, "project_id": c.project.model.ID, "action_name": "commented on", "target_id": n.ID, "target_iid": n.ID,
+			"target_type": kind, "author": drawUser(c, n.By), "author_username": n.By.Login, "created_at": stamp(n.Created), "note": drawNote(c, n),
 		}
 	})
 }
 
 // remarks returns the notes of the project by users, oldest first.
-func remarks(c *call) []remark {
-	var all []remark
-	for i, n := range c.project.asked {
-		all = append(all, remark{n, func() object { return drawNoteOf(c, n, c.project, "Issue", 70000+i, i+1) }})
-	}
-	for _, m := range c.project.requests {
-		for _, n := range m.notes {
-			if !n.system {
-				all = append(all, remark{n, func() object { return drawNote(m)(c, n) }})
+func remarks(c *call) []*note {
+	all := c.project.model.Comments()
+	for _, m := range c.project.model.Pulls {
+		for _, n := range m.Events {
+			if n.Kind == diffNote {
+				all = append(all, n)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b remark) int { return cmp.Compare(a.note.id, b.note.id) })
+	slices.SortFunc(all, func(a, b *note) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

@@ -1,11 +1,14 @@
 package gitlabtest
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // action matches a quick action.
@@ -20,25 +23,33 @@ func obeys(c *call, text string) {
 	}
 }
 
-func drawNote(m *request) func(*call, *note) object {
-	return func(c *call, n *note) object { return drawNoteOf(c, n, m.project, "MergeRequest", m.id, m.iid) }
+// systemNotes are the texts of system notes about events of the model.
+var systemNotes = map[string]string{
+	forgetest.Closed: "closed", forgetest.Reopened: "reopened", forgetest.Merged: "merged", forgetest.HeadPushed: "added 1 commit",
 }
 
-func drawNoteOf(c *call, n *note, p *Project, kind string, id, iid int) object {
-	return object{
-		"id": n.id, "type": orNull(n.kind), "body": n.body, "author": drawUser(c, n.author), "system": n.system,
-		"created_at": stamp(n.created), "updated_at": stamp(n.updated), "noteable_id": id, "noteable_type": kind,
-		"noteable_iid": iid, "project_id": p.id, "resolvable": false, "confidential": false, "internal": false,
+func drawNote(c *call, n *note) object {
+	drawn := object{
+		"id": n.ID, "type": nil, "body": cmp.Or(systemNotes[n.Kind], n.Body), "author": drawUser(c, n.By), "system": isSystem(n),
+		"created_at": stamp(n.Created), "updated_at": stamp(n.Updated), "noteable_id": 70000 + n.Number, "noteable_type": "Issue",
+		"noteable_iid": n.Number, "project_id": n.Repo.ID, "resolvable": false, "confidential": false, "internal": false,
 	}
+	if n.Pull != nil {
+		drawn["noteable_id"], drawn["noteable_type"] = n.Pull.ID, "MergeRequest"
+	}
+	if n.Kind == diffNote {
+		drawn["type"] = diffNote
+	}
+	return drawn
 }
 
 // listNotes returns the latest first by default.
 func listNotes(c *call, m *request) *reply {
-	notes := slices.Clone(m.notes)
+	notes := slices.Clone(m.Events)
 	if c.text("sort") != "asc" {
 		slices.Reverse(notes)
 	}
-	return list(c, notes, drawNote(m))
+	return list(c, notes, drawNote)
 }
 
 func words(c *call) (string, *reply) {
@@ -58,7 +69,7 @@ func createNote(c *call, m *request) *reply {
 	if refused != nil {
 		return refused
 	}
-	return created(drawNote(m)(c, m.write(c.who(), text)))
+	return created(drawNote(c, m.Happened(forgetest.Commented, c.who(), text)))
 }
 
 func editNote(c *call, m *request) *reply {
@@ -66,15 +77,15 @@ func editNote(c *call, m *request) *reply {
 	if refused != nil {
 		return refused
 	}
-	for _, n := range m.notes {
-		if itoa(n.id) != c.r.PathValue("note") {
+	for _, n := range m.Events {
+		if itoa(n.ID) != c.r.PathValue("note") {
 			continue
 		}
-		if n.author != c.who() {
+		if n.By != c.who() {
 			return forbidden()
 		}
-		n.body, n.updated = text, c.s.time()
-		return ok(drawNote(m)(c, n))
+		n.Body, n.Updated = text, c.s.hub.Now()
+		return ok(drawNote(c, n))
 	}
 	return notFound("Note ")
 }

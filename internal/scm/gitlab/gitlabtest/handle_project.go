@@ -6,15 +6,17 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"promoter/internal/scm/forgetest"
 )
 
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-func stampOf(m *moment) any {
+func stampOf(m *forgetest.Moment) any {
 	if m == nil {
 		return nil
 	}
-	return stamp(m.at)
+	return stamp(m.At)
 }
 
 func orNull(text string) any {
@@ -29,8 +31,8 @@ func drawUser(c *call, u *user) object {
 		return nil
 	}
 	return object{
-		"id": u.id, "username": u.name, "name": u.name, "state": "active", "locked": false,
-		"avatar_url": nil, "web_url": c.s.URL() + "/" + u.name,
+		"id": u.ID, "username": u.Login, "name": u.Login, "state": "active", "locked": false,
+		"avatar_url": nil, "web_url": c.s.URL() + "/" + u.Login,
 	}
 }
 
@@ -44,7 +46,7 @@ func drawUsers(c *call, users []*user) []object {
 
 func drawWhole(c *call, u *user) object {
 	drawn := drawUser(c, u)
-	drawn["bot"], drawn["bio"] = u.bot, ""
+	drawn["bot"], drawn["bio"] = u.Bot, ""
 	return drawn
 }
 
@@ -57,15 +59,15 @@ func getSelf(c *call) *reply {
 
 func listUsers(c *call) *reply {
 	var found []*user
-	if u := c.s.users[lower(c.text("username"))]; u != nil {
+	if u := c.s.hub.Users[lower(c.text("username"))]; u != nil {
 		found = append(found, u)
 	}
 	return list(c, found, drawUser)
 }
 
 func pathUser(c *call) *user {
-	for _, u := range c.s.users {
-		if itoa(u.id) == c.r.PathValue("user") {
+	for _, u := range c.s.hub.Users {
+		if itoa(u.ID) == c.r.PathValue("user") {
 			return u
 		}
 	}
@@ -80,7 +82,7 @@ func getUser(c *call) *reply {
 }
 
 func drawMember(c *call, u *user, level int) *reply {
-	if u == nil || level == NoOne {
+	if u == nil || level == 0 {
 		return notFound("")
 	}
 	drawn := drawUser(c, u)
@@ -90,6 +92,9 @@ func drawMember(c *call, u *user, level int) *reply {
 
 func getMember(c *call) *reply {
 	u := pathUser(c)
+	if u == nil {
+		return notFound("")
+	}
 	return drawMember(c, u, c.project.level(u))
 }
 
@@ -99,19 +104,22 @@ func getGroupMember(c *call) *reply {
 		return notFound("Group ")
 	}
 	u := pathUser(c)
-	return drawMember(c, u, members[u])
+	if u == nil || !members[lower(u.Login)] {
+		return notFound("")
+	}
+	return drawMember(c, u, forgetest.Rank(Developer))
 }
 
 func getProject(c *call) *reply {
-	p := c.project
-	page, method, squash := c.s.URL()+"/"+p.path, orElse(p.settings.Method, "merge"), orElse(p.settings.Squash, "default_off")
-	group, name := p.path[:strings.LastIndex(p.path, "/")], p.path[strings.LastIndex(p.path, "/")+1:]
+	p, path := c.project, c.project.model.FullName()
+	page, method, squash := p.model.Page(), orElse(p.settings.Method, "merge"), orElse(p.settings.Squash, "default_off")
+	group, name := p.model.Owner, p.model.Name
 	drawn := object{
-		"id": p.id, "name": name, "path": name, "path_with_namespace": p.path, "name_with_namespace": p.path, "description": nil,
-		"default_branch": orNull(p.defaultBranch()), "visibility": "private", "archived": p.archived, "empty_repo": len(p.heads) == 0,
-		"web_url": page, "http_url_to_repo": page + ".git", "ssh_url_to_repo": "git@gitlab.example.com:" + p.path + ".git",
+		"id": p.model.ID, "name": name, "path": name, "path_with_namespace": path, "name_with_namespace": path, "description": nil,
+		"default_branch": orNull(p.defaultBranch()), "visibility": "private", "archived": p.model.Archived, "empty_repo": len(p.model.Heads) == 0,
+		"web_url": page, "http_url_to_repo": page + ".git", "ssh_url_to_repo": "git@gitlab.example.com:" + path + ".git",
 		"namespace":    object{"id": 1, "name": group, "path": group, "kind": "group", "full_path": group},
-		"created_at":   stamp(p.created),
+		"created_at":   stamp(p.model.Created),
 		"merge_method": method, "squash_option": squash, "only_allow_merge_if_pipeline_succeeds": p.settings.Pipelines,
 		"merge_requests_enabled": true, "remove_source_branch_after_merge": false,
 	}
@@ -120,7 +128,7 @@ func getProject(c *call) *reply {
 	}
 	if c.token != nil {
 		access := object{"project_access": nil, "group_access": nil}
-		if level := p.level(c.who()); level > NoOne {
+		if level := p.level(c.who()); level > 0 {
 			access["project_access"] = object{"access_level": level, "notification_level": 3}
 		}
 		drawn["permissions"] = access
@@ -129,7 +137,7 @@ func getProject(c *call) *reply {
 }
 
 func (p *Project) defaultBranch() string {
-	if p.bare.Head("main") == "" {
+	if p.model.Bare.Head("main") == "" {
 		return ""
 	}
 	return "main"
@@ -137,27 +145,27 @@ func (p *Project) defaultBranch() string {
 
 func getBranch(c *call) *reply {
 	name := c.r.PathValue("branch")
-	commit := c.project.bare.Head(name)
+	commit := c.project.model.Bare.Head(name)
 	if commit == "" {
 		return notFound("Branch ")
 	}
 	_, guarded := c.project.protection(name)
 	return ok(object{
-		"name": name, "commit": drawCommit(c, c.project, commit), "protected": guarded, "default": name == "main", "merged": false,
+		"name": name, "commit": drawCommit(c, c.project.model, commit), "protected": guarded, "default": name == "main", "merged": false,
 		"developers_can_push": false, "developers_can_merge": false, "can_push": c.project.mayPush(c.who(), name),
-		"web_url": c.s.URL() + "/" + c.project.path + "/-/tree/" + name,
+		"web_url": c.project.model.Page() + "/-/tree/" + name,
 	})
 }
 
-func drawCommit(c *call, p *Project, id string) object {
-	told := strings.Split(p.bare.Run("log", "-1", "--format=%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct", id), "\x00")
-	message := p.bare.Message(id)
+func drawCommit(c *call, p *forgetest.Repository, id string) object {
+	told := strings.Split(p.Bare.Run("log", "-1", "--format=%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct", id), "\x00")
+	message := p.Bare.Message(id)
 	title, _, _ := strings.Cut(message, "\n")
 	return object{
 		"id": id, "short_id": id[:8], "parent_ids": strings.Fields(told[0]), "title": title, "message": message,
 		"author_name": told[1], "author_email": told[2], "authored_date": unixStamp(told[3]),
 		"committer_name": told[4], "committer_email": told[5], "committed_date": unixStamp(told[6]), "created_at": unixStamp(told[6]),
-		"web_url": c.s.URL() + "/" + p.path + "/-/commit/" + id, "trailers": object{},
+		"web_url": p.Page() + "/-/commit/" + id, "trailers": object{},
 	}
 }
 
@@ -170,30 +178,30 @@ func unixStamp(seconds string) string {
 }
 
 func getCommit(c *call) *reply {
-	id, known := c.project.bare.Commit(c.r.PathValue("sha"))
+	id, known := c.project.model.Bare.Commit(c.r.PathValue("sha"))
 	if !known {
 		return notFound("Commit ")
 	}
-	return ok(drawCommit(c, c.project, id))
+	return ok(drawCommit(c, c.project.model, id))
 }
 
 // compare lists the commits between two revisions, oldest first, without pages.
 func compare(c *call) *reply {
-	from, known := c.project.bare.Commit(c.text("from"))
-	to, known2 := c.project.bare.Commit(c.text("to"))
+	from, known := c.project.model.Bare.Commit(c.text("from"))
+	to, known2 := c.project.model.Bare.Commit(c.text("to"))
 	if !known || !known2 {
 		return notFound("Ref ")
 	}
-	if _, err := c.project.bare.Try("merge-base", from, to); err != nil {
+	if _, err := c.project.model.Bare.Try("merge-base", from, to); err != nil {
 		return notFound("Ref ")
 	}
 	drawn := []object{}
-	for _, one := range c.project.bare.Between(from, to) {
-		drawn = append(drawn, drawCommit(c, c.project, one))
+	for _, one := range c.project.model.Bare.Between(from, to) {
+		drawn = append(drawn, drawCommit(c, c.project.model, one))
 	}
 	return ok(object{
 		"commits": drawn, "diffs": []object{}, "compare_timeout": false, "compare_same_ref": from == to,
-		"web_url": c.s.URL() + "/" + c.project.path + "/-/compare/" + from + "..." + to,
+		"web_url": c.project.model.Page() + "/-/compare/" + from + "..." + to,
 	})
 }
 
@@ -202,20 +210,20 @@ func mergeBase(c *call) *reply {
 	if len(refs) < 2 {
 		return answer(http.StatusBadRequest, object{"error": "refs is missing"})
 	}
-	out, err := c.project.bare.Try(append([]string{"merge-base"}, refs...)...)
+	out, err := c.project.model.Bare.Try(append([]string{"merge-base"}, refs...)...)
 	if err != nil {
 		return notFound("Merge Base ")
 	}
-	return ok(drawCommit(c, c.project, out))
+	return ok(drawCommit(c, c.project.model, out))
 }
 
 func listReleases(c *call) *reply {
-	shown := slices.Clone(c.project.releases)
-	slices.SortStableFunc(shown, func(a, b *release) int { return b.released.Compare(a.released) })
+	shown := slices.Clone(c.project.model.Releases)
+	slices.SortStableFunc(shown, func(a, b *release) int { return b.Published.Compare(a.Published) })
 	return list(c, shown, func(_ *call, one *release) object {
 		return object{
-			"tag_name": one.tag, "name": one.tag, "description": "", "created_at": stamp(one.released), "released_at": stamp(one.released),
-			"upcoming_release": one.released.After(c.s.time()), "author": drawUser(c, one.by),
+			"tag_name": one.Tag, "name": one.Tag, "description": "", "created_at": stamp(one.Published), "released_at": stamp(one.Published),
+			"upcoming_release": one.Published.After(c.s.hub.Now()), "author": drawUser(c, one.By),
 		}
 	})
 }
@@ -226,8 +234,8 @@ func listProtected(c *call) *reply {
 		one := c.project.guarded[name]
 		drawn := object{
 			"id": 1, "name": name, "allow_force_push": false,
-			"push_access_levels":  []object{{"id": 1, "access_level": one.Push, "access_level_description": "role"}},
-			"merge_access_levels": []object{{"id": 1, "access_level": one.Merge, "access_level_description": "role"}},
+			"push_access_levels":  []object{{"id": 1, "access_level": forgetest.Rank(one.Push), "access_level_description": "role"}},
+			"merge_access_levels": []object{{"id": 1, "access_level": forgetest.Rank(one.Merge), "access_level_description": "role"}},
 		}
 		if !c.s.options.Free {
 			drawn["code_owner_approval_required"] = one.CodeOwners
@@ -258,5 +266,5 @@ func getApprovalSettings(c *call) *reply {
 }
 
 func getPushRule(c *call) *reply {
-	return ok(object{"id": 1, "project_id": c.project.id, "reject_unsigned_commits": c.project.settings.Signed})
+	return ok(object{"id": 1, "project_id": c.project.model.ID, "reject_unsigned_commits": c.project.settings.Signed})
 }

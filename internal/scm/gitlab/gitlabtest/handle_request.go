@@ -16,25 +16,25 @@ const (
 )
 
 func drawRequest(c *call, m *request) object {
-	defer m.seen()
-	p := m.project
+	defer seen(m)
+	p := m.Repo
 	drawn := object{
-		"id": m.id, "iid": m.iid, "project_id": p.id, "title": m.title, "description": orNull(m.description), "state": m.state,
-		"created_at": stamp(m.created), "updated_at": stamp(m.updated), "author": drawUser(c, m.author), "draft": m.draft(), "work_in_progress": m.draft(),
-		"source_branch": m.source, "target_branch": m.target, "source_project_id": m.from.id, "target_project_id": p.id, "sha": orNull(m.sha),
-		"merge_commit_sha": orNull(m.mergeCommit), "squash_commit_sha": orNull(m.squashCommit), "squash": m.squash, "labels": m.labels,
-		"assignees": drawUsers(c, m.assignees), "reviewers": drawUsers(c, m.reviewers), "merged_at": stampOf(m.merged), "closed_at": stampOf(m.closed),
-		"merged_by": nil, "closed_by": nil, "web_url": fmt.Sprintf("%s/%s/-/merge_requests/%d", c.s.URL(), p.path, m.iid),
-		"detailed_merge_status": m.detailed(),
+		"id": m.ID, "iid": m.Number, "project_id": p.ID, "title": m.Title, "description": orNull(m.Body), "state": stateOf(m),
+		"created_at": stamp(m.Created), "updated_at": stamp(m.Updated), "author": drawUser(c, m.Author), "draft": isDraft(m), "work_in_progress": isDraft(m),
+		"source_branch": m.Head, "target_branch": m.Base, "source_project_id": m.From.ID, "target_project_id": p.ID, "sha": orNull(m.HeadCommit),
+		"merge_commit_sha": orNull(m.MergeCommit), "squash_commit_sha": orNull(of(m).squashCommit), "squash": of(m).squash, "labels": m.Labels,
+		"assignees": drawUsers(c, m.Assignees), "reviewers": drawUsers(c, m.Reviewers), "merged_at": nil, "closed_at": nil,
+		"merged_by": nil, "closed_by": nil, "web_url": fmt.Sprintf("%s/-/merge_requests/%d", p.Page(), m.Number),
+		"detailed_merge_status": detailed(m),
 	}
-	if m.labels == nil {
+	if m.Labels == nil {
 		drawn["labels"] = []string{}
 	}
-	if m.merged != nil {
-		drawn["merged_by"] = drawUser(c, m.merged.by)
-	}
-	if m.closed != nil {
-		drawn["closed_by"] = drawUser(c, m.closed.by)
+	switch {
+	case m.Merged:
+		drawn["merged_at"], drawn["merged_by"] = stampOf(m.Closed), drawUser(c, m.Closed.By)
+	case !m.IsOpen():
+		drawn["closed_at"], drawn["closed_by"] = stampOf(m.Closed), drawUser(c, m.Closed.By)
 	}
 	return drawn
 }
@@ -46,9 +46,9 @@ func listRequests(c *call) *reply {
 		return answer(http.StatusBadRequest, object{"error": "state does not have a valid value"})
 	}
 	var found []*request
-	for _, m := range slices.Backward(c.project.sorted()) {
-		fits := (state == "all" || m.state == state) &&
-			(!c.has("source_branch") || m.source == c.text("source_branch")) && (!c.has("target_branch") || m.target == c.text("target_branch"))
+	for _, m := range slices.Backward(c.project.model.Sorted()) {
+		fits := (state == "all" || stateOf(m) == state) &&
+			(!c.has("source_branch") || m.Head == c.text("source_branch")) && (!c.has("target_branch") || m.Base == c.text("target_branch"))
 		if fits {
 			found = append(found, m)
 		}
@@ -70,20 +70,20 @@ func createRequest(c *call) *reply {
 	if refused := tooLong(c); refused != nil {
 		return refused
 	}
-	for _, m := range c.project.sorted() {
-		if m.open() && m.from == c.project && m.source == source && m.target == target {
-			return refuse(http.StatusConflict, []string{fmt.Sprintf("Another open merge request already exists for this source branch: !%d", m.iid)})
+	for _, m := range c.project.model.Sorted() {
+		if m.IsOpen() && m.From == c.project.model && m.Head == source && m.Base == target {
+			return refuse(http.StatusConflict, []string{fmt.Sprintf("Another open merge request already exists for this source branch: !%d", m.Number)})
 		}
 	}
-	m := c.project.openRequest(c.who(), c.project, source, target, title)
-	m.description = c.text("description")
-	m.label(c.names("labels"))
-	m.reviewers, m.assignees = accounts(c, "reviewer_ids"), accounts(c, "assignee_ids")
+	m := c.project.model.Open(c.who(), c.project.model, source, target, title)
+	m.Body = c.text("description")
+	addLabels(m, c.names("labels"))
+	m.Reviewers, m.Assignees = accounts(c, "reviewer_ids"), accounts(c, "assignee_ids")
 	if c.s.options.Free {
-		m.reviewers, m.assignees = m.reviewers[:min(1, len(m.reviewers))], m.assignees[:min(1, len(m.assignees))]
+		m.Reviewers, m.Assignees = m.Reviewers[:min(1, len(m.Reviewers))], m.Assignees[:min(1, len(m.Assignees))]
 	}
 	if c.has("squash") {
-		m.squash = c.text("squash") == "true"
+		of(m).squash = c.text("squash") == "true"
 	}
 	return created(drawRequest(c, m))
 }
@@ -92,7 +92,7 @@ func createRequest(c *call) *reply {
 func accounts(c *call, name string) []*user {
 	var found []*user
 	for _, id := range c.numbers(name) {
-		if u := c.s.userByID(id); u != nil && c.project.visible(u) {
+		if u := userByID(c.s, int64(id)); u != nil && c.project.visible(u) {
 			found = append(found, u)
 		}
 	}
@@ -115,18 +115,15 @@ func tooLong(c *call) *reply {
 	return nil
 }
 
-func (m *request) label(names []string) {
+func addLabels(m *request, names []string) {
 	for _, name := range names {
-		if !slices.Contains(m.labels, name) {
-			m.labels = append(m.labels, name)
-			m.touch()
-		}
+		m.Label(name)
 	}
 }
 
 func getRequest(c *call, m *request) *reply {
 	drawn := drawRequest(c, m)
-	drawn["detailed_merge_status"] = m.told()
+	drawn["detailed_merge_status"] = reported(m)
 	return ok(drawn)
 }
 
@@ -137,26 +134,26 @@ func editRequest(c *call, m *request) *reply {
 	if refused := tooLong(c); refused != nil {
 		return refused
 	}
-	if c.has("target_branch") && c.text("target_branch") != m.target {
-		m.target, m.computing = c.text("target_branch"), true
+	if c.has("target_branch") && c.text("target_branch") != m.Base {
+		m.Base, of(m).computing = c.text("target_branch"), true
 	}
 	switch {
-	case c.text("state_event") == "close" && m.open():
-		m.close(c.who())
-	case c.text("state_event") == "reopen" && m.state == "closed" && m.from.bare.Head(m.source) != "":
-		m.reopen(c.who())
-		if head := m.from.bare.Head(m.source); head != m.sha {
-			m.take(head)
+	case c.text("state_event") == "close" && m.IsOpen():
+		m.Close(c.who())
+	case c.text("state_event") == "reopen" && stateOf(m) == "closed" && m.From.Bare.Head(m.Head) != "":
+		m.Reopen(c.who())
+		if head := m.From.Bare.Head(m.Head); head != m.HeadCommit {
+			take(m, head)
 		}
 	}
 	if c.has("title") {
-		m.title = c.text("title")
+		m.Title = c.text("title")
 	}
 	if c.has("description") {
-		m.description = c.text("description")
+		m.Body = c.text("description")
 	}
-	m.label(c.names("add_labels"))
-	m.touch()
+	addLabels(m, c.names("add_labels"))
+	m.Touch()
 	return ok(drawRequest(c, m))
 }
 
@@ -164,25 +161,25 @@ func editRequest(c *call, m *request) *reply {
 // else in one refusal without a reason.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/lib/api/merge_requests.rb
 func mergeRequest(c *call, m *request) *reply {
-	if !c.project.mayMerge(c.who(), m.target) {
+	if !c.project.mayMerge(c.who(), m.Base) {
 		return unauthorized()
 	}
 	if c.text("sha") == "" {
-		c.s.t.Errorf("gitlabtest: merge request %d is merged whatever its head is", m.iid)
+		c.s.t.Errorf("gitlabtest: merge request %d is merged whatever its head is", m.Number)
 	}
-	if c.text("sha") != m.sha {
-		return refuse(http.StatusConflict, "SHA does not match HEAD of source branch: "+m.sha)
+	if c.text("sha") != m.HeadCommit {
+		return refuse(http.StatusConflict, "SHA does not match HEAD of source branch: "+m.HeadCommit)
 	}
-	if c.project.late > 0 && m.open() {
+	if c.project.late > 0 && m.IsOpen() {
 		c.project.late--
-		m.computing = true
+		of(m).computing = true
 		return refuse(http.StatusMethodNotAllowed, "405 Method Not Allowed")
 	}
-	m.computing = false
-	if m.detailed() != "mergeable" {
+	of(m).computing = false
+	if detailed(m) != "mergeable" {
 		return refuse(http.StatusMethodNotAllowed, "405 Method Not Allowed")
 	}
-	if !m.asSet(c.who(), c.text("merge_commit_message"), c.text("squash_commit_message")) {
+	if !mergeAsSet(m, c.who(), c.text("merge_commit_message"), c.text("squash_commit_message")) {
 		return refuse(http.StatusUnprocessableEntity, "Branch cannot be merged")
 	}
 	return ok(drawRequest(c, m))
@@ -190,10 +187,10 @@ func mergeRequest(c *call, m *request) *reply {
 
 func getApprovals(c *call, m *request) *reply {
 	given := []object{}
-	for _, one := range m.approvals {
-		drawn := object{"user": drawUser(c, one.by)}
+	for _, one := range of(m).approvals {
+		drawn := object{"user": drawUser(c, one.By)}
 		if !c.s.options.Old {
-			drawn["approved_at"] = stamp(one.at)
+			drawn["approved_at"] = stamp(one.At)
 		}
 		given = append(given, drawn)
 	}
@@ -202,20 +199,20 @@ func getApprovals(c *call, m *request) *reply {
 
 func listReviewers(c *call, m *request) *reply {
 	drawn := []object{}
-	for u, state := range m.states {
-		drawn = append(drawn, object{"user": drawUser(c, u), "state": state, "created_at": stamp(m.created)})
+	for u, state := range of(m).states {
+		drawn = append(drawn, object{"user": drawUser(c, u), "state": state, "created_at": stamp(m.Created)})
 	}
 	return ok(drawn)
 }
 
 // listVersions returns the latest first.
 func listVersions(c *call, m *request) *reply {
-	versions := slices.Clone(m.versions)
+	versions := slices.Clone(of(m).versions)
 	slices.Reverse(versions)
 	return list(c, versions, func(_ *call, v *version) object {
 		return object{
 			"id": v.id, "head_commit_sha": v.head, "base_commit_sha": v.head, "start_commit_sha": v.head, "created_at": stamp(v.at),
-			"merge_request_id": m.id, "state": "collected", "real_size": "1",
+			"merge_request_id": m.ID, "state": "collected", "real_size": "1",
 		}
 	})
 }

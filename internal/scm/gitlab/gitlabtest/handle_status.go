@@ -20,7 +20,7 @@ func drawStatus(c *call, st *status) object {
 }
 
 func listStatuses(c *call) *reply {
-	commit, known := c.project.bare.Commit(c.r.PathValue("sha"))
+	commit, known := c.project.model.Bare.Commit(c.r.PathValue("sha"))
 	if !known {
 		return notFound("Commit ")
 	}
@@ -30,7 +30,7 @@ func listStatuses(c *call) *reply {
 var settable = []string{"pending", "running", "success", "failed", "canceled", "skipped"}
 
 func createStatus(c *call) *reply {
-	commit, known := c.project.bare.Commit(c.r.PathValue("sha"))
+	commit, known := c.project.model.Bare.Commit(c.r.PathValue("sha"))
 	if !known {
 		return notFound("Commit ")
 	}
@@ -39,7 +39,7 @@ func createStatus(c *call) *reply {
 	}
 	line := c.project.newest(commit)
 	if c.has("pipeline_id") {
-		line = c.project.pipelineByID(c.number("pipeline_id"), commit)
+		line = c.project.pipelineByID(int64(c.number("pipeline_id")), commit)
 		if line == nil {
 			return notFound("Pipeline for pipeline_id, sha and ref ")
 		}
@@ -69,7 +69,7 @@ func createStatus(c *call) *reply {
 	return created(drawStatus(c, set))
 }
 
-func (p *Project) pipelineByID(id int, sha string) *pipeline {
+func (p *Project) pipelineByID(id int64, sha string) *pipeline {
 	for _, line := range p.lines {
 		if line.id == id && line.sha == sha {
 			return line

@@ -24,7 +24,7 @@ func (c *call) read(known []string) *reply {
 		c.params[name] = values[0]
 	}
 	if c.r.Method != http.MethodGet && len(c.body) > 0 {
-		if c.s.front.Read(c.route, c.body, &c.params) != nil {
+		if c.s.hub.Front.Read(c.route, c.body, &c.params) != nil {
 			return answer(http.StatusBadRequest, object{"error": "The provided content is not JSON"})
 		}
 	}

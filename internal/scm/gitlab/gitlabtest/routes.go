@@ -13,19 +13,6 @@ type endpoint struct {
 	params []string
 }
 
-// ServeHTTP makes an endpoint a handler for the multiplexer, which only looks it up.
-func (endpoint) ServeHTTP(http.ResponseWriter, *http.Request) {}
-
-// routes returns all routes of the server.
-func routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	for pattern, one := range endpoints() {
-		mux.Handle(pattern, one)
-	}
-	mux.Handle("/", http.NotFoundHandler())
-	return mux
-}
-
 func with(more ...string) []string { return slices.Concat(paging, more) }
 
 // endpoints returns the handlers by method and path.
@@ -87,21 +74,23 @@ func signed(handle func(c *call) *reply) func(c *call) *reply {
 func reading(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		name := c.r.PathValue("id")
-		id, err := strconv.Atoi(name)
+		id, err := strconv.ParseInt(name, 10, 64)
+		found := c.s.hub.Repos[id]
 		if err != nil {
-			id = c.s.paths[lower(name)]
+			found = c.s.hub.Find(name)
 		}
-		c.project = c.s.projects[id]
-		switch {
-		case c.project == nil || c.project.removed || !c.project.visible(c.who()):
+		if found == nil || found.Removed || !own(found).visible(c.who()) {
 			return notFound("Project ")
-		case err == nil || lower(c.project.path) == lower(name):
+		}
+		c.project = own(found)
+		switch {
+		case err == nil || found.IsNamed(name):
 			return handle(c)
 		case c.r.Method != http.MethodGet:
 			return refuse(http.StatusMethodNotAllowed, "Non GET methods are not allowed for moved projects")
 		}
 		rest := strings.SplitN(strings.TrimPrefix(c.r.URL.EscapedPath(), "/projects/"), "/", 2)[1:]
-		to := c.s.URL() + prefix + "/projects/" + strings.Join(append([]string{itoa(id)}, rest...), "/")
+		to := c.s.URL() + prefix + "/projects/" + strings.Join(append([]string{itoa(found.ID)}, rest...), "/")
 		if c.r.URL.RawQuery != "" {
 			to += "?" + c.r.URL.RawQuery
 		}
@@ -114,7 +103,7 @@ func reading(handle func(c *call) *reply) func(c *call) *reply {
 // writing also requires the role Developer in a project that is not archived.
 func writing(handle func(c *call) *reply) func(c *call) *reply {
 	return reading(signed(func(c *call) *reply {
-		if c.project.archived || c.project.level(c.who()) < Developer {
+		if c.project.model.Archived || !c.project.is(c.who(), Developer) {
 			return forbidden()
 		}
 		return handle(c)
@@ -124,7 +113,7 @@ func writing(handle func(c *call) *reply) func(c *call) *reply {
 // maintaining requires the role Maintainer.
 func maintaining(handle func(c *call) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
-		if c.project.level(c.who()) < Maintainer {
+		if !c.project.is(c.who(), Maintainer) {
 			return forbidden()
 		}
 		return handle(c)
@@ -145,9 +134,9 @@ func paid(handle func(c *call) *reply) func(c *call) *reply {
 func onRequest(handle func(c *call, m *request) *reply) func(c *call) *reply {
 	return func(c *call) *reply {
 		iid, err := strconv.Atoi(c.r.PathValue("iid"))
-		if err != nil || c.project.requests[iid] == nil {
+		if err != nil || c.project.model.Pulls[iid] == nil {
 			return notFound("")
 		}
-		return handle(c, c.project.requests[iid])
+		return handle(c, c.project.model.Pulls[iid])
 	}
 }

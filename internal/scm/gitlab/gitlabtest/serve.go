@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
 )
 
@@ -39,7 +40,7 @@ func invalid(field, words string) *reply {
 	return refuse(http.StatusBadRequest, object{field: []string{words}})
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
+func itoa[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
 // call is one request to the API.
 type call struct {
@@ -68,32 +69,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !strings.HasPrefix(path, prefix+"/") {
-		http.StripPrefix(s.options.Root, http.HandlerFunc(s.serveGit)).ServeHTTP(w, r)
+		s.hub.ServeGit(w, r, s.admitGit)
 		return
 	}
-	inner := s.inner(r)
-	handler, route := s.mux.Handler(inner)
-	s.front.Serve(w, r, route, func(body []byte) *reply {
-		c := &call{s: s, r: inner, route: route, body: body}
-		return c.dispatch(handler).Unless(r, "max-age=0, private, must-revalidate")
+	inner := forgetest.Below(r, s.options.Root+prefix)
+	route, name, known := s.routes.Find(inner)
+	s.hub.Front.Serve(w, r, name, func(body []byte) *reply {
+		if !known {
+			s.t.Errorf("gitlabtest: no route for %s %s", inner.Method, inner.URL.EscapedPath())
+			return refuse(http.StatusNotImplemented, "gitlabtest has no such route")
+		}
+		c := &call{s: s, r: inner, route: name, body: body}
+		return c.dispatch(route).Unless(r, "max-age=0, private, must-revalidate")
 	})
 }
 
-// inner returns the request below the API.
-func (s *Server) inner(r *http.Request) *http.Request {
-	inner := r.Clone(r.Context())
-	inner.URL.Path = strings.TrimPrefix(r.URL.Path, s.options.Root+prefix)
-	inner.URL.RawPath = strings.TrimPrefix(r.URL.EscapedPath(), s.options.Root+prefix)
-	return inner
-}
-
 // dispatch authenticates the request, reads the parameters and calls the handler.
-func (c *call) dispatch(handler http.Handler) *reply {
-	route, known := handler.(endpoint)
-	if !known {
-		c.s.t.Errorf("gitlabtest: no route for %s %s", c.r.Method, c.r.URL.EscapedPath())
-		return refuse(http.StatusNotImplemented, "gitlabtest has no such route")
-	}
+func (c *call) dispatch(route endpoint) *reply {
 	if refused := c.authenticate(); refused != nil {
 		return refused
 	}
@@ -131,6 +123,63 @@ func (c *call) authenticate() *reply {
 			"error": "insufficient_scope", "scope": strings.Join(wanted, " "),
 			"error_description": "The request requires higher privileges than provided by the access token.",
 		})
+	}
+	return nil
+}
+
+// admitGit finds the project and checks the permissions of the token, with GitLab's
+// messages. A former path works for Git like the current one.
+func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
+	name, password, given := visit.Request.BasicAuth()
+	if given && name == "" {
+		s.t.Errorf("gitlabtest: Git gives a token without a name")
+	}
+	key := s.tokens[password]
+	var p *Project
+	if found := s.hub.Find(visit.Name); found != nil {
+		p = own(found)
+	}
+	if refused := s.refuseGit(visit, p, key, given); refused != nil {
+		return gittest.Admission{Refused: refused}
+	}
+	by := &user{}
+	if key != nil {
+		by = key.owner
+	}
+	if visit.Pushes {
+		p.guardAgainst(by)
+	}
+	return gittest.Admission{Repository: p.model.Bare, Login: by.Login, Pushed: func() { p.model.Follow(by) }}
+}
+
+// guardAgainst makes Git reject what an account may not push. Git has no accounts:
+// this applies to the next push.
+func (p *Project) guardAgainst(by *user) {
+	var denied []string
+	for branch := range p.model.Bare.Heads() {
+		if !p.mayPush(by, branch) {
+			denied = append(denied, branch)
+		}
+	}
+	p.model.Bare.Protect(denied...)
+}
+
+func (s *Server) refuseGit(visit gittest.Visit, p *Project, key *token, given bool) http.HandlerFunc {
+	unknown := key == nil || key.revoked || !key.has("api", "write_repository", "read_repository")
+	by := &user{}
+	if key != nil {
+		by = key.owner
+	}
+	seen := p != nil && !p.model.Removed && p.visible(by)
+	switch {
+	case given && unknown, !given && (visit.Pushes || !seen):
+		return gittest.Unknown("GitLab", "HTTP Basic: Access denied. If a password was provided for Git authentication, the password was incorrect or you're required to use a token instead of a password.")
+	case !seen:
+		return gittest.Refuse(http.StatusNotFound, "The project you were looking for could not be found or you don't have permission to view it.")
+	case visit.Pushes && p.model.Archived:
+		return gittest.Refuse(http.StatusForbidden, "You can't push code to an archived project.")
+	case visit.Pushes && (!p.is(by, Developer) || !key.has("api", "write_repository")):
+		return gittest.Refuse(http.StatusForbidden, "You are not allowed to push code to this project.")
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package gitlabtest
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -24,26 +23,23 @@ type Options struct {
 // Server is one GitLab server. All methods are safe for concurrent use.
 type Server struct {
 	Traffic forgetest.Traffic
-	front   *forgetest.Front
 	t       testing.TB
-	http    *httptest.Server
+	hub     *forgetest.Hub
 	options Options
-	mux     *http.ServeMux
-	git     *gittest.Git
+	routes  forgetest.Routes[endpoint]
 
-	lastID   int
-	users    map[string]*user // by name in lower case
-	tokens   map[string]*token
-	groups   map[string]map[*user]int // members' roles by path in lower case
-	projects map[int]*Project
-	paths    map[string]int // paths in lower case, also former ones
+	tokens map[string]*token
+	groups map[string]map[string]bool // members' names by path, in lower case
 }
 
-type user struct {
-	id   int
-	name string
-	bot  bool
-}
+// The model of the server.
+type (
+	request = forgetest.Pull
+	user    = forgetest.User
+	note    = forgetest.Event
+	award   = forgetest.Reaction
+	release = forgetest.Release
+)
 
 type token struct {
 	owner   *user
@@ -51,59 +47,68 @@ type token struct {
 	revoked bool
 }
 
-// Roles of members.
+// Roles of members, as permissions of the model.
 // https://docs.gitlab.com/api/access_requests/#valid-access-levels
 const (
-	NoOne      = 0
-	Guest      = 10
-	Reporter   = 20
-	Developer  = 30
-	Maintainer = 40
-	Owner      = 50
+	NoOne      = "none"
+	Guest      = "guest"
+	Reporter   = "read"
+	Developer  = "write"
+	Maintainer = "admin"
+	Owner      = "owner"
 )
 
 // New starts a GitLab that stops at the end of the test.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
-	s := &Server{
-		t: t, options: options, git: gittest.New(t), mux: routes(),
-		users: map[string]*user{}, tokens: map[string]*token{}, groups: map[string]map[*user]int{},
-		projects: map[int]*Project{}, paths: map[string]int{},
+	if options.Now == nil {
+		options.Now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
 	}
-	if s.options.Now == nil {
-		s.options.Now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
-	}
-	s.front = forgetest.New(t, forgetest.Fake{
-		Name: "gitlabtest", Now: s.options.Now, ContentType: "application/json", MaxBody: maxBody,
-	})
-	s.Traffic = s.front.Traffic()
-	s.http = httptest.NewServer(s)
-	t.Cleanup(s.http.Close)
+	s := &Server{t: t, options: options, routes: forgetest.NewRoutes(endpoints()), tokens: map[string]*token{}, groups: map[string]map[string]bool{}}
+	s.hub = forgetest.NewHub(t, forgetest.Fake{
+		Name: "gitlabtest", Now: options.Now, ContentType: "application/json", MaxBody: maxBody,
+	}, forgetest.Kind{
+		Root: options.Root, Precision: time.Millisecond, EmailHost: "users.noreply.gitlab.com", Creator: "root",
+		HeadRef: "refs/merge-requests/%d/head",
+		Git: gittest.Setup{
+			Hidden:  []string{"refs/merge-requests", "refs/keep-around"},
+			Refusal: []string{"GitLab: You are not allowed to push code to protected branches on this project."},
+		},
+		Repository: func(r *forgetest.Repository) { r.Own = newProject(s, r) },
+		Pull: func(m *request) {
+			m.Own = &details{states: map[*user]string{}, squash: own(m.Repo).settings.Squash == "default_on"}
+			if m.HeadCommit != "" {
+				take(m, m.HeadCommit)
+			}
+		},
+		Draft: isDraft, Follow: follow, Merge: mergeAsUser, OnMerge: []string{forgetest.Merged},
+	}, s)
+	s.Traffic = s.hub.Front.Traffic()
 	return s
 }
 
 // URL returns the root URL of the pages and of Git, without a trailing slash.
-func (s *Server) URL() string { return s.http.URL + s.options.Root }
+func (s *Server) URL() string { return s.hub.URL() }
 
 // Host returns the host with its port, as used in keys of repositories and users.
-func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
+func (s *Server) Host() string { return s.hub.Host() }
 
 // Client returns an HTTP client for the server.
-func (s *Server) Client() *http.Client { return s.http.Client() }
+func (s *Server) Client() *http.Client { return s.hub.Client() }
 
 // AddUser creates an account; a second call for the same name does nothing.
-func (s *Server) AddUser(name string) { s.act(func() { s.user(name) }) }
+func (s *Server) AddUser(name string) { s.act(func() { s.hub.User(name) }) }
 
 // AddBot creates the account of a token or a service account.
-func (s *Server) AddBot(name string) { s.act(func() { s.user(name).bot = true }) }
+func (s *Server) AddBot(name string) { s.act(func() { s.hub.User(name).Bot = true }) }
 
 // Token returns a new token of an account, with GitLab's scopes: api, read_api,
 // write_repository and read_repository.
 func (s *Server) Token(name string, scopes ...string) string {
 	var text string
 	s.act(func() {
-		text = fmt.Sprintf("glpat-%020d", s.next())
-		s.tokens[text] = &token{owner: s.user(name), scopes: scopes}
+		text = fmt.Sprintf("glpat-%020d", s.hub.NextID())
+		s.tokens[text] = &token{owner: s.hub.User(name), scopes: scopes}
 	})
 	return text
 }
@@ -119,9 +124,9 @@ func (s *Server) Revoke(text string) { s.act(func() { s.tokens[text].revoked = t
 // SetGroup creates or replaces a group with these members, all Developers.
 func (s *Server) SetGroup(path string, names ...string) {
 	s.act(func() {
-		members := map[*user]int{}
+		members := map[string]bool{}
 		for _, name := range names {
-			members[s.user(name)] = Developer
+			members[lower(s.hub.User(name).Login)] = true
 		}
 		s.groups[lower(path)] = members
 	})
@@ -130,26 +135,12 @@ func (s *Server) SetGroup(path string, names ...string) {
 // act calls f exclusively; a failure of Git fails the test.
 func (s *Server) act(f func()) {
 	s.t.Helper()
-	s.front.Act(f)
+	s.hub.Front.Act(f)
 }
 
-func (s *Server) next() int {
-	s.lastID++
-	return s.lastID
-}
-
-func (s *Server) user(name string) *user {
-	u := s.users[lower(name)]
-	if u == nil {
-		u = &user{id: 1000 + s.next(), name: name}
-		s.users[lower(name)] = u
-	}
-	return u
-}
-
-func (s *Server) userByID(id int) *user {
-	for _, u := range s.users {
-		if u.id == id {
+func userByID(s *Server, id int64) *user {
+	for _, u := range s.hub.Users {
+		if u.ID == id {
 			return u
 		}
 	}
@@ -160,7 +151,36 @@ func (k *token) has(scopes ...string) bool {
 	return slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(k.scopes, scope) })
 }
 
-// time returns the current time in GitLab's precision: milliseconds.
-func (s *Server) time() time.Time { return s.options.Now().UTC().Truncate(time.Millisecond) }
+// Fail sends a status and a message to the next request whose "METHOD /route"
+// contains the text, without executing it.
+func (s *Server) Fail(route string, status int, message string) {
+	s.hub.Front.Fail(route, refuse(status, message))
+}
+
+// Limit rejects all requests to the API with a limit until the time: that of the
+// server with its headers and in plain text, or that of an endpoint.
+func (s *Server) Limit(endpoint bool, until time.Time) {
+	s.hub.Front.Limit(until, func(now time.Time) *reply { return limited(endpoint, until, now) })
+}
+
+// limited returns the reply of a limit in effect.
+// https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers
+func limited(endpoint bool, until, now time.Time) *reply {
+	wait := itoa(int(until.Sub(now).Seconds()) + 1)
+	if endpoint {
+		r := refuse(http.StatusTooManyRequests, object{"error": "This endpoint has been requested too many times. Try again later."})
+		r.Header.Set("Retry-After", wait)
+		return r
+	}
+	r := answer(http.StatusTooManyRequests, forgetest.Plain("Retry later\n"))
+	r.Header.Set("Content-Type", "text/plain")
+	for name, value := range map[string]string{
+		"RateLimit-Limit": "2000", "RateLimit-Name": "throttle_authenticated_api", "RateLimit-Observed": "2001",
+		"RateLimit-Remaining": "0", "RateLimit-Reset": itoa(int(until.Unix())), "Retry-After": wait,
+	} {
+		r.Header.Set(name, value)
+	}
+	return r
+}
 
 func lower(text string) string { return strings.ToLower(text) }

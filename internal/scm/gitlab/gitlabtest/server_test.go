@@ -34,7 +34,7 @@ func newDesk(t *testing.T) *desk {
 	d := &desk{watched: &failing{TB: t}}
 	d.Server = gitlabtest.New(d.watched, gitlabtest.Options{Root: "/lab"})
 	d.project = d.NewProject("acme/sub/deploy", map[string]string{"a.yaml": "a: 1\n"})
-	d.project.Permit("promoter", gitlabtest.Developer)
+	d.project.Settings.Permit("promoter", gitlabtest.Developer)
 	d.token = d.Token("promoter", "api")
 	return d
 }
@@ -74,7 +74,7 @@ func TestServer_strangeRequestsFailTheTest(t *testing.T) {
 	} {
 		d := newDesk(t)
 		d.project.Git.Commit("promoter", "x", "X", map[string]string{"a.yaml": "a: 2\n"})
-		d.project.OpenRequest("promoter", "x", "main", "X")
+		d.project.Pulls.Open("promoter", "x", "main", "X")
 		if d.ask(t, strange[0], strange[1], strange[2]); len(d.watched.said) != 1 {
 			t.Errorf("%v: said %q", strange, d.watched.said)
 		}
@@ -97,11 +97,11 @@ func TestServer_refusals(t *testing.T) {
 		{nil, "POST", path + "/merge_requests", open, 409, "Another open merge request already exists for this source branch: !1"},
 		{nil, "POST", path + "/merge_requests", strings.Replace(open, `"T"`, `"`+strings.Repeat("t", 256)+`"`, 1), 400, "is too long (maximum is 255 characters)"},
 		{nil, "PUT", path + "/merge_requests/1/merge", `{"sha":"abc"}`, 409, "SHA does not match HEAD of source branch"},
-		{func() { d.project.Permit("promoter", gitlabtest.Reporter) }, "PUT", path + "/merge_requests/1/merge", `{"sha":"abc"}`, 401, "401 Unauthorized"},
+		{func() { d.project.Settings.Permit("promoter", gitlabtest.Reporter) }, "PUT", path + "/merge_requests/1/merge", `{"sha":"abc"}`, 401, "401 Unauthorized"},
 		{nil, "POST", path + "/merge_requests", open, 403, "403 Forbidden"},
-		{func() { d.project.Permit("promoter", gitlabtest.Developer); d.SetScopes(d.token, "read_api") }, "POST", path + "/merge_requests", open, 403, "insufficient_scope"},
+		{func() { d.project.Settings.Permit("promoter", gitlabtest.Developer); d.SetScopes(d.token, "read_api") }, "POST", path + "/merge_requests", open, 403, "insufficient_scope"},
 		{func() { d.SetScopes(d.token, "write_repository") }, "GET", path, "", 403, "insufficient_scope"},
-		{func() { d.SetScopes(d.token, "api"); d.project.Move("acme/moved") }, "POST", path + "/merge_requests", open, 405, "Non GET methods are not allowed for moved projects"},
+		{func() { d.SetScopes(d.token, "api"); d.project.Settings.Rename("acme/moved") }, "POST", path + "/merge_requests", open, 405, "Non GET methods are not allowed for moved projects"},
 		{nil, "GET", path, "", 200, ""},
 		{func() { d.Fail("GET /projects/{id}", 503, "down") }, "GET", path, "", 503, "down"},
 		{func() { d.Revoke(d.token) }, "GET", path, "", 401, "invalid_token"},
@@ -132,7 +132,7 @@ func TestGit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	dir := filepath.Join(t.TempDir(), "clone")
-	address := strings.Replace(d.project.CloneURL(), "://", "://oauth2:"+d.token+"@", 1)
+	address := strings.Replace(d.project.Settings.CloneURL(), "://", "://oauth2:"+d.token+"@", 1)
 	if out, err := git(t, "", "clone", "--quiet", address, dir); err != nil {
 		t.Fatalf("clone: %v: %s", err, out)
 	}
@@ -147,10 +147,10 @@ func TestGit(t *testing.T) {
 	}{
 		{nil, "topic", ""},
 		{nil, "main", "You are not allowed to push code to protected branches on this project."},
-		{func() { d.project.Permit("promoter", gitlabtest.Maintainer) }, "main", ""},
-		{func() { d.project.Move("acme/moved") }, "other", ""}, // a former path works
+		{func() { d.project.Settings.Permit("promoter", gitlabtest.Maintainer) }, "main", ""},
+		{func() { d.project.Settings.Rename("acme/moved") }, "other", ""}, // a former path works
 		{func() { d.SetScopes(d.token, "read_api", "read_repository") }, "more", "You are not allowed to push code to this project."},
-		{func() { d.SetScopes(d.token, "api"); d.project.SetArchived(true) }, "more", "archived"},
+		{func() { d.SetScopes(d.token, "api"); d.project.Settings.SetArchived(true) }, "more", "archived"},
 		{func() { d.Revoke(d.token) }, "more", "Authentication failed"},
 	} {
 		if push.before != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 type status struct {
-	id               int
+	id               int64
 	line             *pipeline
 	name, state      string
 	url, description string
@@ -19,14 +19,8 @@ type status struct {
 
 // pipeline holds the statuses of a commit.
 type pipeline struct {
-	id       int
+	id       int64
 	sha, ref string
-}
-
-type release struct {
-	tag      string
-	released time.Time
-	by       *user
 }
 
 // unfinished reports whether a status may still change.
@@ -43,7 +37,7 @@ func (p *Project) newest(sha string) *pipeline {
 }
 
 func (p *Project) newPipeline(sha, ref string) *pipeline {
-	line := &pipeline{id: p.s.next(), sha: sha, ref: ref}
+	line := &pipeline{id: p.s.hub.NextID(), sha: sha, ref: ref}
 	p.lines = append(p.lines, line)
 	return line
 }
@@ -86,7 +80,7 @@ func (p *Project) add(st *status) *status {
 			earlier.replaced = true
 		}
 	}
-	st.id, st.at = p.s.next(), p.s.time()
+	st.id, st.at = p.s.hub.NextID(), p.s.hub.Now()
 	p.statuses = append(p.statuses, st)
 	return st
 }
@@ -108,7 +102,7 @@ func (p *Project) set(wanted status) (*status, string) {
 			event := events[wanted.state]
 			return nil, "Cannot transition status via :" + event + " from :" + st.state + " (Reason(s): Status cannot transition via \"" + event + "\")"
 		}
-		st.state, st.url, st.description, st.at = wanted.state, wanted.url, wanted.description, p.s.time()
+		st.state, st.url, st.description, st.at = wanted.state, wanted.url, wanted.description, p.s.hub.Now()
 		return st, ""
 	}
 	return p.add(&wanted), ""
@@ -122,7 +116,7 @@ func (p *Project) Statuses(commit string) map[string]Status {
 	latest := map[string]Status{}
 	p.s.act(func() {
 		for _, st := range p.current(commit) {
-			latest[st.name] = Status{Name: st.name, State: st.state, Description: st.description, URL: st.url, By: st.by.name}
+			latest[st.name] = Status{Name: st.name, State: st.state, Description: st.description, URL: st.url, By: st.by.Login}
 		}
 	})
 	return latest
@@ -136,7 +130,7 @@ func (p *Project) SetStatus(who, commit, name, state string) {
 		if line == nil {
 			line = p.newPipeline(commit, p.branchOf(commit))
 		}
-		p.set(status{line: line, name: name, state: state, by: p.s.user(who), description: "said by " + who})
+		p.set(status{line: line, name: name, state: state, by: p.s.hub.User(who), description: "said by " + who})
 	})
 }
 
@@ -154,27 +148,20 @@ func (p *Project) SetJob(who, commit, name, state string, mayFail bool) {
 		}
 		for _, st := range p.current(commit) {
 			if st.line == line && st.name == name && st.job && st.unfinished() {
-				st.state, st.at = state, p.s.time()
+				st.state, st.at = state, p.s.hub.Now()
 				return
 			}
 		}
-		made := p.add(&status{line: line, name: name, state: state, job: true, mayFail: mayFail, by: p.s.user(who)})
-		made.url = p.s.URL() + "/" + p.path + "/-/jobs/" + itoa(made.id)
+		made := p.add(&status{line: line, name: name, state: state, job: true, mayFail: mayFail, by: p.s.hub.User(who)})
+		made.url = p.s.URL() + "/" + p.model.FullName() + "/-/jobs/" + itoa(made.id)
 	})
 }
 
 // branchOf returns the first branch that contains a commit, empty if none does.
 func (p *Project) branchOf(commit string) string {
-	names, err := p.bare.Try("for-each-ref", "--contains", commit, "--format=%(refname:lstrip=2)", "--count=1", "refs/heads/")
+	names, err := p.model.Bare.Try("for-each-ref", "--contains", commit, "--format=%(refname:lstrip=2)", "--count=1", "refs/heads/")
 	if err != nil {
 		return ""
 	}
 	return names
-}
-
-// AddRelease publishes a release, at a time that may be in the future.
-func (p *Project) AddRelease(who, tag string, released time.Time) {
-	p.s.act(func() {
-		p.releases = append(p.releases, &release{tag: tag, released: released.UTC(), by: p.s.user(who)})
-	})
 }
