@@ -41,7 +41,7 @@ func mergeMethods(found *sdk.Repository) []sdk.MergeStyle {
 // lost, the pull request is read before a result is returned.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
 	noun := p.noun("merge of pull request %d", number)
-	err := fault.New(fault.Unauthorized, "%s: the repository allows no method of merging", noun)
+	err := fault.New(fault.Unauthorized, "%s: the repository allows no merge method", noun)
 	for _, method := range p.methods {
 		if err = p.merge(ctx, number, method, merge); err == nil {
 			return p.merged(ctx, number), nil

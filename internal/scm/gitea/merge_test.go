@@ -203,5 +203,5 @@ func TestMerge_methodsSwitchedOff(t *testing.T) {
 	pull := w.propose(t, repo)
 	w.repo.AllowWays()
 	_, err := merge(t, w.open(t), pull)
-	want(t, "none", err, fault.Unauthorized, "no way of merging")
+	want(t, "none", err, fault.Unauthorized, "no merge method")
 }

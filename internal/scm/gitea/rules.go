@@ -23,7 +23,7 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 	}
 	rules := scm.Rules{Linear: r.linear}
 	if len(r.methods) == 0 {
-		rules.Stuck = "the repository allows no way of merging: allow one in its settings, under pull requests"
+		rules.Stuck = "the repository allows no merge method: allow one in its settings, under pull requests"
 	}
 	if !found.Protected {
 		return rules, nil

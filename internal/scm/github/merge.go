@@ -36,7 +36,7 @@ func methodsOf(found *gogithub.Repository) []string {
 // response is lost, the pull request is read before a result is returned.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
 	noun := p.noun("merge of pull request %d", number)
-	err := fault.New(fault.Unauthorized, "%s: %w", noun, &scm.RefusedError{Words: "the repository allows no method of merging"})
+	err := fault.New(fault.Unauthorized, "%s: %w", noun, &scm.RefusedError{Words: "the repository allows no merge method"})
 	for _, method := range p.methodsInto(merge.Base) {
 		var merged scm.Merged
 		if merged, err = p.merge(ctx, number, method, merge); err == nil {

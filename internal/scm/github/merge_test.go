@@ -73,7 +73,7 @@ func TestMerge_noMethod(t *testing.T) {
 	w.on("GET "+repoPath, says(200, strings.TrimSuffix(repositoryJSON, "}")+`,"allow_merge_commit":false,"allow_squash_merge":false,"allow_rebase_merge":false}`))
 	pulls := w.open().PullRequests()
 	_, err := pulls.Merge(t.Context(), 7, merging)
-	checkFault(t, err, fault.Unauthorized, "no method of merging")
+	checkFault(t, err, fault.Unauthorized, "no merge method")
 	w.expect()
 }
 

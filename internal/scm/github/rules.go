@@ -62,7 +62,7 @@ func (a asked) stuck(branch string, methods []string) string {
 	case len(a.leaves(methods)) > 0:
 		return ""
 	case len(methods) == 0:
-		return "the repository allows no method of merging: allow one in its settings"
+		return "the repository allows no merge method: allow one in its settings"
 	case a.Signed:
 		return branch + " wants signed commits, and promoter signs none: allow squash merges, whose commit GitHub signs"
 	case a.Linear:

@@ -168,7 +168,7 @@ func TestMerge_methodByTheRules(t *testing.T) {
 		{"merge rebase", signed, "", "main wants signed commits"},
 		{"merge", linear, "", "main wants a linear history"},
 		{"squash", onlyMerge, "", "no common method"},
-		{"", "", "", "no method of merging"},
+		{"", "", "", "no merge method"},
 	} {
 		w := ruledWire(t, "["+test.rules+"]")
 		text := strings.TrimSuffix(repositoryJSON, "}")
@@ -186,7 +186,7 @@ func TestMerge_methodByTheRules(t *testing.T) {
 		into.Base = "main"
 		_, err := repository.PullRequests().Merge(t.Context(), 7, into)
 		if asked, bodies := w.requests(); test.want == "" {
-			checkFault(t, err, fault.Unauthorized, "no method of merging")
+			checkFault(t, err, fault.Unauthorized, "no merge method")
 			if len(asked) != 0 {
 				t.Errorf("%+v: asked for %v", test, asked)
 			}
