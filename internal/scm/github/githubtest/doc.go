@@ -5,7 +5,7 @@
 //
 // It has the layout of GitHub Enterprise: pages and Git at the root, the API below
 // /api/v3/. A request without a route fails the test. Every request and response is
-// validated against GitHub's OpenAPI description if available; see Judge.
+// validated against GitHub's OpenAPI description if available; see openapitest.
 //
 // It is for tests only and requires the program git.
 package githubtest

@@ -72,7 +72,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c := &call{s: s, r: inner, route: name, body: body}
 		answer := c.dispatch(route)
 		if answer.Status != http.StatusNotImplemented {
-			s.judge.check(s.t, inner, body, answer)
+			s.api.Check(s.t, inner, body, answer)
 		}
 		return answer.Unless(r, "private, max-age=60, s-maxage=60")
 	})

@@ -2,6 +2,7 @@ package githubtest
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
+	"promoter/internal/scm/github/openapitest"
 )
 
 // prefix is the path of GitHub Enterprise's API.
@@ -17,8 +19,7 @@ const prefix = "/api/v3"
 
 // Options configures a Server. The zero value is right for most tests.
 type Options struct {
-	Now   func() time.Time // default: the time of the machine
-	Judge *Judge           // default: from the environment, if set
+	Now func() time.Time // default: the time of the machine
 }
 
 // Server is one GitHub server. All methods are safe for concurrent use.
@@ -26,7 +27,7 @@ type Server struct {
 	Traffic forgetest.Traffic
 	t       testing.TB
 	hub     *forgetest.Hub
-	judge   *Judge
+	api     *openapitest.Description // nil: not checked
 	routes  forgetest.Routes[endpoint]
 
 	tokens map[string]*token
@@ -83,15 +84,19 @@ func (k *token) pushes(repo *forgetest.Repository) bool {
 	return k.has("repo") && repo.MayPush(k.owner)
 }
 
+// description is read once per test binary.
+var description = openapitest.FromEnvironment(func() []string { return slices.Collect(maps.Keys(endpoints())) })
+
 // New starts a GitHub that stops at the end of the test.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
-	s := &Server{t: t, judge: options.Judge, routes: forgetest.NewRoutes(endpoints()), tokens: map[string]*token{}, teams: map[string]map[string]bool{}}
+	s := &Server{t: t, routes: forgetest.NewRoutes(endpoints()), tokens: map[string]*token{}, teams: map[string]map[string]bool{}}
 	if options.Now == nil {
 		options.Now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
 	}
-	if s.judge == nil {
-		s.judge = environmentJudge(t)
+	var err error
+	if s.api, err = description(); err != nil {
+		t.Fatal(err)
 	}
 	s.hub = forgetest.NewHub(t, forgetest.Fake{
 		Name: "githubtest", Now: options.Now, ContentType: "application/json; charset=utf-8", MaxBody: maxBody, Finish: s.finish,

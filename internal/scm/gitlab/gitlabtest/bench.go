@@ -25,13 +25,13 @@ func (p *Project) Bench(forge scm.Forge) scmtest.Bench {
 	bench := p.model.Bench(forge, Self, func(who string) string { return who })
 	bench.Label = func(name string) string { return strings.ReplaceAll(name, ",", " ") }
 	bench.People.Draft = func(_ *testing.T, _ string, number int, draft bool) { p.SetDraft(number, draft) }
-	bench.People.Review = func(_ *testing.T, who string, number int, state scm.ReviewState) { p.review(who, number, state) }
+	bench.People.Review = func(_ *testing.T, who string, number int, state scm.ReviewState) { reviewAs(p, who, number, state) }
 	bench.People.Dismiss = func(_ *testing.T, who string, number int) { p.Unapprove(who, number) }
 	bench.People.Status = func(_ *testing.T, who, commit, name string, state scm.CheckState) {
 		states := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failed"}
 		p.SetStatus(who, commit, name, states[state])
 	}
-	bench.People.Check = func(_ *testing.T, who, commit, name, conclusion string) { p.check(who, commit, name, conclusion) }
+	bench.People.Check = func(_ *testing.T, who, commit, name, conclusion string) { addCheck(p, who, commit, name, conclusion) }
 	bench.People.Release = func(_ *testing.T, one scmtest.Release) {
 		if one.Draft { // a release with a future date
 			one.Published = p.s.options.Now().Add(24 * time.Hour)
@@ -43,17 +43,17 @@ func (p *Project) Bench(forge scm.Forge) scmtest.Bench {
 		p.s.eachToken(Self, func(text string) { p.s.SetScopes(text, "read_api", "write_repository") })
 	}
 	bench.World.Revoke = func(*testing.T) { p.s.eachToken(Self, p.s.Revoke) }
-	bench.World.Protect = func(_ *testing.T, name string) { p.require(name) }
+	bench.World.Protect = func(_ *testing.T, name string) { requireJob(p, name) }
 	if !p.s.options.Free { // no merge trains
 		bench.World.Queue = func(*testing.T) { p.Set(func(s *Settings) { s.Trains = true }) }
 	}
-	bench.World.Methods = func(_ *testing.T, methods ...string) { p.allow(methods...) }
+	bench.World.Methods = func(_ *testing.T, methods ...string) { allowMethods(p, methods...) }
 	bench.World.Fail = func(_ *testing.T, status int) { p.s.Fail("", status, "Something went wrong") }
 	bench.World.Limit = func(_ *testing.T, secondary bool, until time.Time) { p.s.Limit(secondary, until) }
 	return bench
 }
 
-func (p *Project) review(who string, number int, state scm.ReviewState) {
+func reviewAs(p *Project, who string, number int, state scm.ReviewState) {
 	switch state {
 	case scm.Approved:
 		p.Approve(who, number)
@@ -64,8 +64,8 @@ func (p *Project) review(who string, number int, state scm.ReviewState) {
 	}
 }
 
-// check adds a job that ended like a check run of GitHub.
-func (p *Project) check(who, commit, name, conclusion string) {
+// addCheck adds a job that ended like a check run of GitHub.
+func addCheck(p *Project, who, commit, name, conclusion string) {
 	jobs := map[string]string{
 		"success": "success", "neutral": "failed", "skipped": "skipped", "in_progress": "running",
 		"failure": "failed", "cancelled": "canceled", "timed_out": "failed", "action_required": "failed",
@@ -73,9 +73,9 @@ func (p *Project) check(who, commit, name, conclusion string) {
 	p.SetJob(who, commit, name, jobs[conclusion], conclusion == "neutral")
 }
 
-// require enables "Pipelines must succeed", with a job that has not started in the
+// requireJob enables "Pipelines must succeed", with a job that has not started in the
 // pipeline of every open merge request.
-func (p *Project) require(name string) {
+func requireJob(p *Project, name string) {
 	p.Set(func(s *Settings) { s.Pipelines = true })
 	for _, one := range p.Pulls.All() {
 		if one.Open {
@@ -84,9 +84,9 @@ func (p *Project) require(name string) {
 	}
 }
 
-// allow restricts the merge methods. A project always has one: if methods is empty,
+// allowMethods restricts the merge methods. A project always has one: if methods is empty,
 // no user may merge.
-func (p *Project) allow(methods ...string) {
+func allowMethods(p *Project, methods ...string) {
 	if len(methods) == 0 {
 		p.Protect("main", Protection{Push: Maintainer, Merge: NoOne})
 		return

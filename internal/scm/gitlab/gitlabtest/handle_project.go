@@ -116,7 +116,7 @@ func getProject(c *call) *reply {
 	group, name := p.model.Owner, p.model.Name
 	drawn := object{
 		"id": p.model.ID, "name": name, "path": name, "path_with_namespace": path, "name_with_namespace": path, "description": nil,
-		"default_branch": orNull(p.defaultBranch()), "visibility": "private", "archived": p.model.Archived, "empty_repo": len(p.model.Heads) == 0,
+		"default_branch": orNull(defaultBranch(p)), "visibility": "private", "archived": p.model.Archived, "empty_repo": len(p.model.Heads) == 0,
 		"web_url": page, "http_url_to_repo": page + ".git", "ssh_url_to_repo": "git@gitlab.example.com:" + path + ".git",
 		"namespace":    object{"id": 1, "name": group, "path": group, "kind": "group", "full_path": group},
 		"created_at":   stamp(p.model.Created),
@@ -136,7 +136,7 @@ func getProject(c *call) *reply {
 	return ok(drawn)
 }
 
-func (p *Project) defaultBranch() string {
+func defaultBranch(p *Project) string {
 	if p.model.Bare.Head("main") == "" {
 		return ""
 	}

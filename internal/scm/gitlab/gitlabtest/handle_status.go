@@ -24,7 +24,7 @@ func listStatuses(c *call) *reply {
 	if !known {
 		return notFound("Commit ")
 	}
-	return list(c, c.project.current(commit), drawStatus)
+	return list(c, currentStatuses(c.project, commit), drawStatus)
 }
 
 var settable = []string{"pending", "running", "success", "failed", "canceled", "skipped"}
@@ -37,19 +37,19 @@ func createStatus(c *call) *reply {
 	if !slices.Contains(settable, c.text("state")) {
 		return answer(http.StatusBadRequest, object{"error": "state does not have a valid value"})
 	}
-	line := c.project.newest(commit)
+	line := newestPipeline(c.project, commit)
 	if c.has("pipeline_id") {
-		line = c.project.pipelineByID(int64(c.number("pipeline_id")), commit)
+		line = pipelineByID(c.project, int64(c.number("pipeline_id")), commit)
 		if line == nil {
 			return notFound("Pipeline for pipeline_id, sha and ref ")
 		}
 	}
 	if line == nil {
-		branch := c.project.branchOf(commit)
+		branch := branchOf(c.project, commit)
 		if branch == "" {
 			return notFound("References for commit ")
 		}
-		line = c.project.newPipeline(commit, branch)
+		line = newPipeline(c.project, commit, branch)
 	}
 	for name, field := range map[string]string{"name": "name", "description": "description", "target_url": "target_url"} {
 		if utf8.RuneCountInString(c.text(name)) > 255 {
@@ -59,7 +59,7 @@ func createStatus(c *call) *reply {
 	if url := c.text("target_url"); url != "" && !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
 		return invalid("target_url", "is blocked: Only allowed schemes are http, https")
 	}
-	set, refusal := c.project.set(status{
+	set, refusal := setStatus(c.project, status{
 		line: line, name: orElse(c.text("name"), "default"), state: c.text("state"), url: c.text("target_url"),
 		description: c.text("description"), by: c.who(),
 	})
@@ -69,7 +69,7 @@ func createStatus(c *call) *reply {
 	return created(drawStatus(c, set))
 }
 
-func (p *Project) pipelineByID(id int64, sha string) *pipeline {
+func pipelineByID(p *Project, id int64, sha string) *pipeline {
 	for _, line := range p.lines {
 		if line.id == id && line.sha == sha {
 			return line

@@ -161,7 +161,7 @@ func pipelineState(m *request) string {
 	if !own(m.Repo).settings.Pipelines {
 		return "mergeable"
 	}
-	switch own(m.Repo).pipelineOf(m.HeadCommit) {
+	switch pipelineOf(own(m.Repo), m.HeadCommit) {
 	case "success":
 		return "mergeable"
 	case "running":

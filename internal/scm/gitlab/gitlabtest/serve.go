@@ -147,14 +147,14 @@ func (s *Server) admitGit(visit gittest.Visit) gittest.Admission {
 		by = key.owner
 	}
 	if visit.Pushes {
-		p.guardAgainst(by)
+		guardAgainst(p, by)
 	}
 	return gittest.Admission{Repository: p.model.Bare, Login: by.Login, Pushed: func() { p.model.Follow(by) }}
 }
 
 // guardAgainst makes Git reject what an account may not push. Git has no accounts:
 // this applies to the next push.
-func (p *Project) guardAgainst(by *user) {
+func guardAgainst(p *Project, by *user) {
 	var denied []string
 	for branch := range p.model.Bare.Heads() {
 		if !p.mayPush(by, branch) {

@@ -26,8 +26,8 @@ type pipeline struct {
 // unfinished reports whether a status may still change.
 func (st *status) unfinished() bool { return st.state == "pending" || st.state == "running" }
 
-// newest returns the newest pipeline of a commit, nil when there is none.
-func (p *Project) newest(sha string) *pipeline {
+// newestPipeline returns the newest pipeline of a commit, nil when there is none.
+func newestPipeline(p *Project, sha string) *pipeline {
 	for _, line := range slices.Backward(p.lines) {
 		if line.sha == sha {
 			return line
@@ -36,14 +36,14 @@ func (p *Project) newest(sha string) *pipeline {
 	return nil
 }
 
-func (p *Project) newPipeline(sha, ref string) *pipeline {
+func newPipeline(p *Project, sha, ref string) *pipeline {
 	line := &pipeline{id: p.s.hub.NextID(), sha: sha, ref: ref}
 	p.lines = append(p.lines, line)
 	return line
 }
 
-// current lists the statuses of a commit that were not replaced, in all pipelines.
-func (p *Project) current(sha string) []*status {
+// currentStatuses lists the statuses of a commit that were not replaced, in all pipelines.
+func currentStatuses(p *Project, sha string) []*status {
 	var all []*status
 	for _, st := range p.statuses {
 		if st.line.sha == sha && !st.replaced {
@@ -55,9 +55,9 @@ func (p *Project) current(sha string) []*status {
 
 // pipelineOf returns the state of the newest pipeline of a commit: success, running,
 // failed or empty.
-func (p *Project) pipelineOf(sha string) string {
-	line, state := p.newest(sha), ""
-	for _, st := range p.current(sha) {
+func pipelineOf(p *Project, sha string) string {
+	line, state := newestPipeline(p, sha), ""
+	for _, st := range currentStatuses(p, sha) {
 		if st.line != line {
 			continue
 		}
@@ -73,8 +73,8 @@ func (p *Project) pipelineOf(sha string) string {
 	return state
 }
 
-// add adds a status to a pipeline, and replaces earlier ones of its name.
-func (p *Project) add(st *status) *status {
+// addStatus adds a status to a pipeline, and replaces earlier ones of its name.
+func addStatus(p *Project, st *status) *status {
 	for _, earlier := range p.statuses {
 		if earlier.line == st.line && earlier.name == st.name {
 			earlier.replaced = true
@@ -91,9 +91,9 @@ var events = map[string]string{
 	"pending": "enqueue", "running": "run", "success": "success", "failed": "drop", "canceled": "cancel", "skipped": "skip",
 }
 
-// set sets a status as the API does. It returns GitLab's message if it is refused.
+// setStatus sets a status as the API does. It returns GitLab's message if it is refused.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/services/ci/create_commit_status_service.rb
-func (p *Project) set(wanted status) (*status, string) {
+func setStatus(p *Project, wanted status) (*status, string) {
 	for _, st := range p.statuses {
 		if st.line != wanted.line || st.name != wanted.name || st.by != wanted.by || st.job || st.replaced || !st.unfinished() {
 			continue
@@ -105,7 +105,7 @@ func (p *Project) set(wanted status) (*status, string) {
 		st.state, st.url, st.description, st.at = wanted.state, wanted.url, wanted.description, p.s.hub.Now()
 		return st, ""
 	}
-	return p.add(&wanted), ""
+	return addStatus(p, &wanted), ""
 }
 
 // Status is the latest status of a name.
@@ -115,7 +115,7 @@ type Status struct{ Name, State, Description, URL, By string }
 func (p *Project) Statuses(commit string) map[string]Status {
 	latest := map[string]Status{}
 	p.s.act(func() {
-		for _, st := range p.current(commit) {
+		for _, st := range currentStatuses(p, commit) {
 			latest[st.name] = Status{Name: st.name, State: st.state, Description: st.description, URL: st.url, By: st.by.Login}
 		}
 	})
@@ -126,39 +126,39 @@ func (p *Project) Statuses(commit string) map[string]Status {
 // failed or canceled. An unchanged status is left.
 func (p *Project) SetStatus(who, commit, name, state string) {
 	p.s.act(func() {
-		line := p.newest(commit)
+		line := newestPipeline(p, commit)
 		if line == nil {
-			line = p.newPipeline(commit, p.branchOf(commit))
+			line = newPipeline(p, commit, branchOf(p, commit))
 		}
-		p.set(status{line: line, name: name, state: state, by: p.s.hub.User(who), description: "said by " + who})
+		setStatus(p, status{line: line, name: name, state: state, by: p.s.hub.User(who), description: "said by " + who})
 	})
 }
 
 // AddPipeline starts a pipeline for a commit on a ref, a branch or
 // refs/merge-requests/IID/head.
-func (p *Project) AddPipeline(commit, ref string) { p.s.act(func() { p.newPipeline(commit, ref) }) }
+func (p *Project) AddPipeline(commit, ref string) { p.s.act(func() { newPipeline(p, commit, ref) }) }
 
 // SetJob sets a job of the newest pipeline of a commit, which who started. The state
 // is one of GitLab's; a finished job is restarted.
 func (p *Project) SetJob(who, commit, name, state string, mayFail bool) {
 	p.s.act(func() {
-		line := p.newest(commit)
+		line := newestPipeline(p, commit)
 		if line == nil {
-			line = p.newPipeline(commit, p.branchOf(commit))
+			line = newPipeline(p, commit, branchOf(p, commit))
 		}
-		for _, st := range p.current(commit) {
+		for _, st := range currentStatuses(p, commit) {
 			if st.line == line && st.name == name && st.job && st.unfinished() {
 				st.state, st.at = state, p.s.hub.Now()
 				return
 			}
 		}
-		made := p.add(&status{line: line, name: name, state: state, job: true, mayFail: mayFail, by: p.s.hub.User(who)})
+		made := addStatus(p, &status{line: line, name: name, state: state, job: true, mayFail: mayFail, by: p.s.hub.User(who)})
 		made.url = p.s.URL() + "/" + p.model.FullName() + "/-/jobs/" + itoa(made.id)
 	})
 }
 
 // branchOf returns the first branch that contains a commit, empty if none does.
-func (p *Project) branchOf(commit string) string {
+func branchOf(p *Project, commit string) string {
 	names, err := p.model.Bare.Try("for-each-ref", "--contains", commit, "--format=%(refname:lstrip=2)", "--count=1", "refs/heads/")
 	if err != nil {
 		return ""
