@@ -97,6 +97,28 @@ func Cut[T any](p Page, all []T) []T {
 	return all[begin:min(begin+p.Size, len(all))]
 }
 
+// DrawAll converts the elements of a list for a call.
+func DrawAll[C, T, O any](c C, all []T, draw func(C, T) O) []O {
+	drawn := []O{}
+	for _, one := range all {
+		drawn = append(drawn, draw(c, one))
+	}
+	return drawn
+}
+
+// Links returns the Link header of a page of a list of this length: the same query for
+// the other pages.
+func (p Page) Links(address string, query url.Values, length int) string {
+	var links []string
+	if p.Number > 1 {
+		links = append(links, Link(address, query, p.Number-1, "prev"), Link(address, query, 1, "first"))
+	}
+	if last := p.Last(length); p.Number < last {
+		links = append(links, Link(address, query, p.Number+1, "next"), Link(address, query, last, "last"))
+	}
+	return strings.Join(links, ", ")
+}
+
 // Link returns an entry of the Link header: the same query for another page.
 func Link(address string, query url.Values, page int, relation string) string {
 	other := maps.Clone(query)

@@ -1,10 +1,12 @@
-// Package forgetest holds what the fakes of the forges have in common: requests are
-// executed one at a time, counted, watched, and hit by the failures that a test
-// injects; bodies are decoded strictly; replies are paginated and sent; users change
-// branches. Git requests use the same lock and get the same failures.
+// Package forgetest is the base of the fakes of the forges. A Hub is the model: accounts
+// and repositories with their pull requests, comments, statuses and releases. Users act
+// on it through Pulls, Settings and Branches. A Front executes requests one at a time,
+// counts them, lets a test watch them, and applies the failures that a test injects;
+// bodies are decoded strictly, replies are paginated and sent. Git requests use the same
+// lock and get the same failures.
 //
-// The package is independent of any forge. Routes, messages, permissions and the
-// behavior of pull requests are defined by each fake, and gittest provides Git.
+// The package is independent of any forge. Routes, messages, JSON, and how a push or a
+// merge affects a pull request are defined by each fake, and gittest provides Git.
 package forgetest
 
 import (

@@ -232,6 +232,17 @@ func (r *Repository) MayPush(u *User) bool { return Rank(r.Permission(u)) >= Ran
 // Administers reports whether an account is an administrator.
 func (r *Repository) Administers(u *User) bool { return Rank(r.Permission(u)) >= Rank("admin") }
 
+// Deny makes Git reject pushes to the branches whose protection denies them.
+func Deny[P any](r *Repository, protection map[string]P, denies func(P) bool) {
+	var denied []string
+	for _, branch := range slices.Sorted(maps.Keys(protection)) {
+		if denies(protection[branch]) {
+			denied = append(denied, branch)
+		}
+	}
+	r.Bare.Protect(denied...)
+}
+
 // DefaultBranch returns the branch of HEAD.
 func (r *Repository) DefaultBranch() string {
 	return strings.TrimPrefix(r.Bare.Run("symbolic-ref", "HEAD"), "refs/heads/")
@@ -244,6 +255,13 @@ func (r *Repository) Sorted() []*Pull {
 		pulls = append(pulls, r.Pulls[number])
 	}
 	return pulls
+}
+
+// Published returns the releases, the latest first, with or without drafts.
+func (r *Repository) Published(drafts bool) []*Release {
+	shown := slices.DeleteFunc(slices.Clone(r.Releases), func(one *Release) bool { return one.Draft && !drafts })
+	slices.SortStableFunc(shown, func(a, b *Release) int { return b.Published.Compare(a.Published) })
+	return shown
 }
 
 // Latest returns the latest status of every context of a commit.

@@ -19,11 +19,7 @@ func drawUser(c *call, u *user) object {
 }
 
 func drawUsers(c *call, users []*user) []object {
-	drawn := []object{}
-	for _, u := range users {
-		drawn = append(drawn, drawUser(c, u))
-	}
-	return drawn
+	return forgetest.DrawAll(c, users, drawUser)
 }
 
 func drawTeam(c *call, t *team) object {

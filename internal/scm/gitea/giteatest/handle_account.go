@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+
+	"promoter/internal/scm/forgetest"
 )
 
 func getUser(c *call) *reply {
@@ -40,11 +42,7 @@ func assignable(c *call) []*user {
 }
 
 func listAssignees(c *call) *reply {
-	drawn := []object{}
-	for _, u := range assignable(c) {
-		drawn = append(drawn, drawUser(c, u))
-	}
-	return ok(drawn)
+	return ok(forgetest.DrawAll(c, assignable(c), drawUser))
 }
 
 // belongs reports whether an account is in an organization, that is, in one of its

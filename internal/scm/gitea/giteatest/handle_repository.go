@@ -104,14 +104,9 @@ func isID(name string) bool { return len(name) == 40 }
 // listReleases returns drafts to users who may push, unless they are excluded.
 func listReleases(c *call) *reply {
 	draft := c.r.URL.Query().Get("draft")
-	var shown []*release
-	for _, one := range c.repo.model.Releases {
-		if one.Draft && !c.repo.model.MayPush(c.who()) || draft == "false" && one.Draft || draft == "true" && !one.Draft {
-			continue
-		}
-		shown = append(shown, one)
-	}
-	slices.SortStableFunc(shown, func(a, b *release) int { return b.Published.Compare(a.Published) })
+	shown := slices.DeleteFunc(c.repo.model.Published(c.repo.model.MayPush(c.who()) && draft != "false"), func(one *release) bool {
+		return draft == "true" && !one.Draft
+	})
 	return list(c, shown, true, func(_ *call, one *release) object {
 		return object{
 			"id": one.ID, "tag_name": one.Tag, "name": one.Tag, "body": "", "draft": one.Draft, "prerelease": one.Prerelease,

@@ -1,9 +1,7 @@
 package giteatest
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 
 	"promoter/internal/scm/forgetest"
 )
@@ -111,13 +109,7 @@ func (r *Repository) LookLate(times int) { r.s.act(func() { r.late = times }) }
 func (r *Repository) Protect(branch string, p Protection) {
 	r.s.act(func() {
 		r.protection[branch] = p
-		var denied []string
-		for _, name := range slices.Sorted(maps.Keys(r.protection)) {
-			if r.protection[name].PushDenied {
-				denied = append(denied, name)
-			}
-		}
-		r.model.Bare.Protect(denied...)
+		forgetest.Deny(r.model, r.protection, func(p Protection) bool { return p.PushDenied })
 	})
 }
 

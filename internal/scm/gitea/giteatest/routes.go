@@ -141,20 +141,9 @@ func page[T any](c *call, all []T, linked bool) ([]T, http.Header) {
 	at := c.pageAsked()
 	header := http.Header{}
 	header.Set("X-Total-Count", itoa(len(all)))
-	var links []string
-	link := func(to int, relation string) {
-		links = append(links, forgetest.Link(c.s.URL()+prefix+c.r.URL.EscapedPath(), c.r.URL.Query(), to, relation))
-	}
-	if last := at.Last(len(all)); at.Number < last {
-		link(at.Number+1, "next")
-		link(last, "last")
-	}
-	if at.Number > 1 {
-		link(1, "first")
-		link(at.Number-1, "prev")
-	}
-	if linked && len(links) > 0 {
-		header.Set("Link", strings.Join(links, ","))
+	links := at.Links(c.s.URL()+prefix+c.r.URL.EscapedPath(), c.r.URL.Query(), len(all))
+	if linked && links != "" {
+		header.Set("Link", links)
 	}
 	return forgetest.Cut(at, all), header
 }
@@ -162,9 +151,6 @@ func page[T any](c *call, all []T, linked bool) ([]T, http.Header) {
 // list returns one page of the elements, converted by draw.
 func list[T any](c *call, all []T, linked bool, draw func(*call, T) object) *reply {
 	part, header := page(c, all, linked)
-	drawn := []object{}
-	for _, one := range part {
-		drawn = append(drawn, draw(c, one))
-	}
+	drawn := forgetest.DrawAll(c, part, draw)
 	return &reply{Status: http.StatusOK, Header: header, Body: drawn}
 }

@@ -3,6 +3,7 @@ package githubtest
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,12 +97,12 @@ func judgeTimes(issued, expires, now time.Time) *reply {
 }
 
 // asApp accepts only an App's own tokens.
-func asApp(handler endpoint) endpoint {
+func asApp(handle handler) handler {
 	return func(c *call) *reply {
 		if c.token.app == nil {
 			return refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
 		}
-		return handler(c)
+		return handle(c)
 	}
 }
 
@@ -141,4 +142,34 @@ func repositoryOf(path string) string {
 		return ""
 	}
 	return parts[0] + "/" + parts[1]
+}
+
+// refuseApp rejects what an App's credential may not do, with GitHub's message. A
+// route that Apps may not use at all, such as /user, is rejected likewise.
+func refuseApp(c *call, either []string) *reply {
+	if c.token.app != nil && !strings.Contains(c.route, "/app") && !strings.HasSuffix(c.route, "/installation") {
+		return refuse(http.StatusForbidden, "Resource not accessible by integration")
+	}
+	if c.token.installation == nil {
+		return nil
+	}
+	if either != nil && (len(either) == 0 || slices.ContainsFunc(either, c.token.permits)) {
+		return nil
+	}
+	if either == nil && c.route != "GET /user" && !strings.Contains(c.route, "/app") && !strings.HasSuffix(c.route, "/installation") {
+		c.s.t.Errorf("githubtest: which permission does %s need?", c.route)
+	}
+	answer := refuse(http.StatusForbidden, "Resource not accessible by integration")
+	answer.Header.Set("X-Accepted-GitHub-Permissions", strings.Join(either, "; "))
+	return answer
+}
+
+// permits reports whether the token of an installation has a permission, NAME=ACCESS.
+func (k *token) permits(wanted string) bool {
+	name, access, _ := strings.Cut(wanted, "=")
+	held := k.permissions[name]
+	if k.installation.permissions[name] == "" {
+		return false // revoked since the token was created
+	}
+	return held == "write" || held == access
 }

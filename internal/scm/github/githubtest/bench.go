@@ -1,6 +1,7 @@
 package githubtest
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -52,15 +53,11 @@ func login(who string) string {
 
 // eachToken calls do with every token of an account.
 func (s *Server) eachToken(login string, do func(text string)) {
-	var all []string
-	s.act(func() {
-		for text, token := range s.tokens {
-			if lower(token.owner.Login) == lower(login) {
-				all = append(all, text)
-			}
+	var all map[string]*token
+	s.act(func() { all = maps.Clone(s.tokens) })
+	for text, one := range all {
+		if lower(one.owner.Login) == lower(login) {
+			do(text)
 		}
-	})
-	for _, text := range all {
-		do(text)
 	}
 }

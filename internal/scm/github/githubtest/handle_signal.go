@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"promoter/internal/scm/forgetest"
 )
 
 // Limits of statuses, in characters.
@@ -120,10 +122,7 @@ func listChecks(c *call) *reply {
 		runs = append(runs, one)
 	}
 	part, header := page(c, runs)
-	drawn := []object{}
-	for _, one := range part {
-		drawn = append(drawn, drawCheck(c, one))
-	}
+	drawn := forgetest.DrawAll(c, part, drawCheck)
 	return &reply{Status: http.StatusOK, Header: header, Body: object{"total_count": len(runs), "check_runs": drawn}}
 }
 

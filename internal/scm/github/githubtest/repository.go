@@ -1,7 +1,6 @@
 package githubtest
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -87,13 +86,7 @@ func (r *Repository) Protect(branch string, p Protection) {
 		if reflect.ValueOf(p).IsZero() {
 			delete(r.protection, branch)
 		}
-		var denied []string
-		for _, name := range slices.Sorted(maps.Keys(r.protection)) {
-			if r.protection[name].PushDenied {
-				denied = append(denied, name)
-			}
-		}
-		r.model.Bare.Protect(denied...)
+		forgetest.Deny(r.model, r.protection, func(p Protection) bool { return p.PushDenied })
 	})
 }
 

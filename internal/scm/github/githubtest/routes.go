@@ -9,64 +9,69 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// endpoint is the handler of one route.
-type endpoint func(c *call) *reply
+// handler executes a request.
+type handler func(c *call) *reply
 
-// endpoints returns the handlers by method and path.
+// endpoint is one route: its handler, and the permissions of which an App needs one, as
+// NAME=ACCESS. An empty list needs none; nil is for routes that installations may not
+// use.
+// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
+type endpoint struct {
+	handle handler
+	either []string
+}
+
+// endpoints returns the routes by method and path.
 func endpoints() map[string]endpoint {
+	none, pulls, onPulls := []string{}, []string{"pull_requests=read"}, []string{"issues=write", "pull_requests=write"}
+	metadata, contents, onIssues := []string{"metadata=read"}, []string{"contents=read"}, []string{"issues=read", "pull_requests=read"}
+	statuses, edits := []string{"statuses=read"}, []string{"pull_requests=write"}
 	return map[string]endpoint{
-		"GET /user":         getUser,
-		"GET /users/{user}": getNamedUser,
-		"GET /rate_limit":   getRateLimit,
-
-		"POST /app-manifests/{code}/conversions": convertManifest,
-
-		"GET /app":               asApp(getApp),
-		"GET /app/installations": asApp(listInstallations),
-		"POST /app/installations/{id}/access_tokens":   asApp(createToken),
-		"GET /repos/{owner}/{repo}/installation":       asApp(getRepositoryInstallation),
-		"GET /installation/repositories":               listInstallationRepositories,
-		"GET /repos/{owner}/{repo}/contents/{path...}": reading(getContents),
-
-		"GET /orgs/{org}/teams/{team}/memberships/{user}":           getMembership,
-		"GET /repos/{owner}/{repo}":                                 reading(getRepository),
-		"GET /repos/{owner}/{repo}/collaborators/{user}/permission": reading(getPermission),
-		"GET /repos/{owner}/{repo}/branches/{branch...}":            reading(getBranch),
-		"GET /repos/{owner}/{repo}/branches/{branch}/protection":    reading(getProtection),
-		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":      reading(listRules),
-		"GET /repos/{owner}/{repo}/rulesets/{id}":                   reading(getRuleset),
-		"GET /repos/{owner}/{repo}/compare/{basehead...}":           reading(compare),
-		"GET /repos/{owner}/{repo}/releases":                        reading(listReleases),
-		"GET /repos/{owner}/{repo}/git/commits/{sha}":               reading(getGitCommit),
-
-		"GET /repos/{owner}/{repo}/commits/{ref}/status":     reading(combinedStatus),
-		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":   reading(listStatuses),
-		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs": reading(listChecks),
-		"POST /repos/{owner}/{repo}/statuses/{sha}":          writing(createStatus),
-
-		"GET /repos/{owner}/{repo}/pulls":                               reading(listPulls),
-		"POST /repos/{owner}/{repo}/pulls":                              writing(createPull),
-		"GET /repos/{owner}/{repo}/pulls/{number}":                      reading(onPull(getPull)),
-		"PATCH /repos/{owner}/{repo}/pulls/{number}":                    writing(onPull(editPull)),
-		"PUT /repos/{owner}/{repo}/pulls/{number}/merge":                writing(onPull(mergePull)),
-		"GET /repos/{owner}/{repo}/pulls/{number}/reviews":              reading(onPull(listReviews)),
-		"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers": writing(onPull(requestReviewers)),
-
-		"GET /repos/{owner}/{repo}/issues/{number}":            reading(onPull(getIssue)),
-		"GET /repos/{owner}/{repo}/issues/{number}/events":     reading(onPull(listEvents)),
-		"GET /repos/{owner}/{repo}/issues/{number}/comments":   reading(onPull(listComments)),
-		"POST /repos/{owner}/{repo}/issues/{number}/comments":  writing(onPull(createComment)),
-		"POST /repos/{owner}/{repo}/issues/{number}/labels":    writing(onPull(addLabels)),
-		"POST /repos/{owner}/{repo}/issues/{number}/assignees": writing(onPull(addAssignees)),
-		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":     writing(onComment(editComment)),
-
-		"GET /repos/{owner}/{repo}/issues/comments":                 reading(listAllComments),
-		"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions": writing(onComment(createReaction)),
+		"GET /user":                                                     {getUser, nil},
+		"GET /users/{user}":                                             {getNamedUser, none},
+		"GET /rate_limit":                                               {getRateLimit, none},
+		"POST /app-manifests/{code}/conversions":                        {convertManifest, nil},
+		"GET /app":                                                      {asApp(getApp), nil},
+		"GET /app/installations":                                        {asApp(listInstallations), nil},
+		"POST /app/installations/{id}/access_tokens":                    {asApp(createToken), nil},
+		"GET /repos/{owner}/{repo}/installation":                        {asApp(getRepositoryInstallation), nil},
+		"GET /installation/repositories":                                {listInstallationRepositories, none},
+		"GET /repos/{owner}/{repo}/contents/{path...}":                  {reading(getContents), contents},
+		"GET /orgs/{org}/teams/{team}/memberships/{user}":               {getMembership, []string{"members=read"}},
+		"GET /repos/{owner}/{repo}":                                     {reading(getRepository), metadata},
+		"GET /repos/{owner}/{repo}/collaborators/{user}/permission":     {reading(getPermission), metadata},
+		"GET /repos/{owner}/{repo}/branches/{branch...}":                {reading(getBranch), contents},
+		"GET /repos/{owner}/{repo}/branches/{branch}/protection":        {reading(getProtection), []string{"administration=read"}},
+		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":          {reading(listRules), metadata},
+		"GET /repos/{owner}/{repo}/rulesets/{id}":                       {reading(getRuleset), metadata},
+		"GET /repos/{owner}/{repo}/compare/{basehead...}":               {reading(compare), contents},
+		"GET /repos/{owner}/{repo}/releases":                            {reading(listReleases), contents},
+		"GET /repos/{owner}/{repo}/git/commits/{sha}":                   {reading(getGitCommit), contents},
+		"GET /repos/{owner}/{repo}/commits/{ref}/status":                {reading(combinedStatus), statuses},
+		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":              {reading(listStatuses), statuses},
+		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs":            {reading(listChecks), []string{"checks=read"}},
+		"POST /repos/{owner}/{repo}/statuses/{sha}":                     {writing(createStatus), []string{"statuses=write"}},
+		"GET /repos/{owner}/{repo}/pulls":                               {reading(listPulls), pulls},
+		"POST /repos/{owner}/{repo}/pulls":                              {writing(createPull), edits},
+		"GET /repos/{owner}/{repo}/pulls/{number}":                      {reading(onPull(getPull)), pulls},
+		"PATCH /repos/{owner}/{repo}/pulls/{number}":                    {writing(onPull(editPull)), edits},
+		"PUT /repos/{owner}/{repo}/pulls/{number}/merge":                {writing(onPull(mergePull)), []string{"contents=write"}},
+		"GET /repos/{owner}/{repo}/pulls/{number}/reviews":              {reading(onPull(listReviews)), pulls},
+		"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers": {writing(onPull(requestReviewers)), edits},
+		"GET /repos/{owner}/{repo}/issues/{number}":                     {reading(onPull(getIssue)), onIssues},
+		"GET /repos/{owner}/{repo}/issues/{number}/events":              {reading(onPull(listEvents)), onIssues},
+		"GET /repos/{owner}/{repo}/issues/{number}/comments":            {reading(onPull(listComments)), onIssues},
+		"POST /repos/{owner}/{repo}/issues/{number}/comments":           {writing(onPull(createComment)), onPulls},
+		"POST /repos/{owner}/{repo}/issues/{number}/labels":             {writing(onPull(addLabels)), onPulls},
+		"POST /repos/{owner}/{repo}/issues/{number}/assignees":          {writing(onPull(addAssignees)), onPulls},
+		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":              {writing(onComment(editComment)), onPulls},
+		"GET /repos/{owner}/{repo}/issues/comments":                     {reading(listAllComments), onIssues},
+		"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions":     {writing(onComment(createReaction)), onPulls},
 	}
 }
 
 // reading finds the repository and checks that the token can read it.
-func reading(handler endpoint) endpoint {
+func reading(handle handler) handler {
 	return func(c *call) *reply {
 		name := c.r.PathValue("owner") + "/" + c.r.PathValue("repo")
 		found := c.s.hub.Find(name)
@@ -77,12 +82,12 @@ func reading(handler endpoint) endpoint {
 		if !found.IsNamed(name) {
 			return moved(c, name)
 		}
-		return handler(c)
+		return handle(c)
 	}
 }
 
 // writing also checks that the repository and the token allow it.
-func writing(handler endpoint) endpoint {
+func writing(handle handler) handler {
 	return reading(func(c *call) *reply {
 		switch {
 		case c.token.anonymous():
@@ -94,7 +99,7 @@ func writing(handler endpoint) endpoint {
 		case c.token.installation == nil && !c.token.pushes(c.repo.model):
 			return refuse(http.StatusForbidden, "Resource not accessible by personal access token")
 		}
-		return handler(c)
+		return handle(c)
 	})
 }
 
@@ -116,13 +121,13 @@ func moved(c *call, name string) *reply {
 }
 
 // onPull finds the pull request of the path.
-func onPull(handler func(c *call, p *pull) *reply) endpoint {
+func onPull(handle func(c *call, p *pull) *reply) handler {
 	return func(c *call) *reply {
 		number, err := strconv.Atoi(c.r.PathValue("number"))
 		if err != nil || c.repo.model.Pulls[number] == nil {
 			return refuse(http.StatusNotFound, "Not Found")
 		}
-		return handler(c, c.repo.model.Pulls[number])
+		return handle(c, c.repo.model.Pulls[number])
 	}
 }
 
@@ -137,22 +142,9 @@ func (c *call) read(into any) *reply {
 // page returns one page of a list and links to the others.
 func page[T any](c *call, all []T) ([]T, http.Header) {
 	query := c.r.URL.Query()
-	at := forgetest.PageOf(query.Get("page"), query.Get("per_page"), 30, 100)
-	var links []string
-	link := func(to int, relation string) {
-		links = append(links, forgetest.Link(c.s.API()+strings.TrimPrefix(c.r.URL.EscapedPath(), "/"), query, to, relation))
-	}
-	if at.Number > 1 {
-		link(at.Number-1, "prev")
-		link(1, "first")
-	}
-	if last := at.Last(len(all)); at.Number < last {
-		link(at.Number+1, "next")
-		link(last, "last")
-	}
-	header := http.Header{}
-	if len(links) > 0 {
-		header.Set("Link", strings.Join(links, ", "))
+	at, header := forgetest.PageOf(query.Get("page"), query.Get("per_page"), 30, 100), http.Header{}
+	if links := at.Links(c.s.API()+strings.TrimPrefix(c.r.URL.EscapedPath(), "/"), query, len(all)); links != "" {
+		header.Set("Link", links)
 	}
 	return forgetest.Cut(at, all), header
 }
@@ -160,9 +152,6 @@ func page[T any](c *call, all []T) ([]T, http.Header) {
 // list returns one page of the elements, converted by draw.
 func list[T any](c *call, all []T, draw func(*call, T) object) *reply {
 	part, header := page(c, all)
-	drawn := []object{}
-	for _, one := range part {
-		drawn = append(drawn, draw(c, one))
-	}
+	drawn := forgetest.DrawAll(c, part, draw)
 	return &reply{Status: http.StatusOK, Header: header, Body: drawn}
 }

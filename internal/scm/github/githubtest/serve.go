@@ -83,13 +83,13 @@ func (c *call) dispatch(route endpoint) *reply {
 	refused := c.authenticate()
 	c.s.asked = append(c.s.asked, Asked{Route: c.route, Repository: repositoryOf(c.r.URL.Path), By: c.token.name()})
 	if refused == nil {
-		refused = refuseApp(c)
+		refused = refuseApp(c, route.either)
 	}
 	if refused != nil {
 		return refused
 	}
 	c.r = forgetest.WithValues(c.route, c.r)
-	answer := route(c)
+	answer := route.handle(c)
 	if c.token.anonymous() || c.token.app != nil || c.token.installation != nil {
 		return answer
 	}

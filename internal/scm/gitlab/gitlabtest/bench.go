@@ -1,6 +1,7 @@
 package gitlabtest
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -102,16 +103,12 @@ func allowMethods(p *Project, methods ...string) {
 }
 
 // eachToken calls do with every token of an account.
-func (s *Server) eachToken(name string, do func(text string)) {
-	var all []string
-	s.act(func() {
-		for text, token := range s.tokens {
-			if lower(token.owner.Login) == lower(name) {
-				all = append(all, text)
-			}
+func (s *Server) eachToken(login string, do func(text string)) {
+	var all map[string]*token
+	s.act(func() { all = maps.Clone(s.tokens) })
+	for text, one := range all {
+		if lower(one.owner.Login) == lower(login) {
+			do(text)
 		}
-	})
-	for _, text := range all {
-		do(text)
 	}
 }

@@ -37,11 +37,7 @@ func drawUser(c *call, u *user) object {
 }
 
 func drawUsers(c *call, users []*user) []object {
-	drawn := []object{}
-	for _, u := range users {
-		drawn = append(drawn, drawUser(c, u))
-	}
-	return drawn
+	return forgetest.DrawAll(c, users, drawUser)
 }
 
 func drawWhole(c *call, u *user) object {
@@ -218,9 +214,7 @@ func mergeBase(c *call) *reply {
 }
 
 func listReleases(c *call) *reply {
-	shown := slices.Clone(c.project.model.Releases)
-	slices.SortStableFunc(shown, func(a, b *release) int { return b.Published.Compare(a.Published) })
-	return list(c, shown, func(_ *call, one *release) object {
+	return list(c, c.project.model.Published(true), func(_ *call, one *release) object {
 		return object{
 			"tag_name": one.Tag, "name": one.Tag, "description": "", "created_at": stamp(one.Published), "released_at": stamp(one.Published),
 			"upcoming_release": one.Published.After(c.s.hub.Now()), "author": drawUser(c, one.By),
