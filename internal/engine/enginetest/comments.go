@@ -21,7 +21,7 @@ func (f conversation) Comments(_ context.Context, number int) ([]scm.Comment, er
 
 // Recent implements scm.Conversation.
 func (f conversation) Recent(_ context.Context, since time.Time, limit int) ([]scm.Comment, error) {
-	if err := f.failing("recent"); err != nil {
+	if err := failing(f.Forge, "recent"); err != nil {
 		return nil, err
 	}
 	defer f.call("recent")()

@@ -104,7 +104,7 @@ func (f *Forge) update() {
 		switch {
 		case !there:
 			p.State, p.ClosedAt, p.Closer = scm.StateClosed, f.Now(), identity.User{Login: "ada"}
-		case f.contains(branches[p.Base], head) && head != "":
+		case contains(f, branches[p.Base], head) && head != "":
 			p.State, p.ClosedAt = scm.StateMerged, f.Now()
 			p.Merged = scm.Merged{Commit: branches[p.Base], At: f.Now()}
 		default:
@@ -113,14 +113,14 @@ func (f *Forge) update() {
 	}
 }
 
-func (f *Forge) contains(base, head string) bool {
+func contains(f *Forge, base, head string) bool {
 	f.Git.mutex.Lock()
 	defer f.Git.mutex.Unlock()
 	return f.Git.common(base, head) == head
 }
 
 // failing returns the error of a request that fails.
-func (f *Forge) failing(what string) error {
+func failing(f *Forge, what string) error {
 	if f.Fail == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (f *Forge) failing(what string) error {
 
 // write runs a write that may fail before or after it.
 func (f *Forge) write(what string, effect func() error) error {
-	if err := f.failing(what); err != nil {
+	if err := failing(f, what); err != nil {
 		return err
 	}
 	if f.Effect != nil {
@@ -179,7 +179,7 @@ type pulls struct{ *Forge }
 
 // Open implements scm.PullRequests.
 func (f pulls) Open(context.Context) ([]scm.PullRequest, error) {
-	if err := f.failing("list open"); err != nil {
+	if err := failing(f.Forge, "list open"); err != nil {
 		return nil, err
 	}
 	defer f.call("list open")()
@@ -194,7 +194,7 @@ func (f pulls) Open(context.Context) ([]scm.PullRequest, error) {
 
 // Closed implements scm.PullRequests.
 func (f pulls) Closed(_ context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	if err := f.failing("list closed"); err != nil {
+	if err := failing(f.Forge, "list closed"); err != nil {
 		return nil, err
 	}
 	defer f.call("list closed")()
@@ -259,8 +259,8 @@ func (f pulls) Merge(_ context.Context, number int, merge scm.Merge) (merged scm
 		case p.State == scm.StateMerged:
 		case p.Head.Commit != merge.Head:
 			return fault.New(fault.Conflict, "the head moved")
-		case p.State == scm.StateOpen && f.forbids(p) != nil:
-			return f.forbids(p)
+		case p.State == scm.StateOpen && forbids(f.Forge, p) != nil:
+			return forbids(f.Forge, p)
 		default:
 			method := f.Method
 			if method == "" {
@@ -280,7 +280,7 @@ type signals struct{ *Forge }
 
 // Checks implements scm.Signals. Our own status is readable when the rest fails.
 func (f signals) Checks(_ context.Context, commit string) ([]scm.Check, error) {
-	failed := f.failing("checks")
+	failed := failing(f.Forge, "checks")
 	defer f.call("checks")()
 	latest := map[string]scm.Check{}
 	for _, c := range f.statuses[commit] {
@@ -298,7 +298,7 @@ func (f signals) Checks(_ context.Context, commit string) ([]scm.Check, error) {
 
 // Reviews implements scm.Signals.
 func (f signals) Reviews(_ context.Context, number int) ([]scm.Review, error) {
-	if err := f.failing("reviews"); err != nil {
+	if err := failing(f.Forge, "reviews"); err != nil {
 		return nil, err
 	}
 	defer f.call("reviews")()
@@ -317,7 +317,7 @@ func (f signals) SetStatus(_ context.Context, commit string, status scm.Status) 
 
 // Member implements scm.Signals: the name of a team ends with its only member.
 func (f signals) Member(_ context.Context, team string, user identity.User) (bool, error) {
-	if err := f.failing("member"); err != nil {
+	if err := failing(f.Forge, "member"); err != nil {
 		return false, err
 	}
 	defer f.call("member")()
@@ -329,7 +329,7 @@ func (f signals) MayWrite(context.Context, identity.User) (bool, error) { return
 
 // Rules implements scm.Ruled.
 func (f *Forge) Rules(_ context.Context, branch string) (scm.Rules, error) {
-	if err := f.failing("rules"); err != nil {
+	if err := failing(f, "rules"); err != nil {
 		return scm.Rules{}, err
 	}
 	defer f.call("rules")()
@@ -337,16 +337,16 @@ func (f *Forge) Rules(_ context.Context, branch string) (scm.Rules, error) {
 }
 
 // forbids returns why a pull request may not be merged. The caller holds the lock.
-func (f *Forge) forbids(p *pull) error {
+func forbids(f *Forge, p *pull) error {
 	rules := f.Protected[p.Base]
 	if rules.Queue {
 		return refuses(scm.RuleQueue, "Changes must be made through the merge queue")
 	}
-	if given := f.approvals(p); given < rules.Approvals {
+	if given := approvals(f, p); given < rules.Approvals {
 		return refuses("", fmt.Sprintf("%d of %d approvals", given, rules.Approvals))
 	}
 	for _, name := range rules.Checks {
-		if !f.passed(p.Head.Commit, name) {
+		if !passed(f, p.Head.Commit, name) {
 			return refuses("", fmt.Sprintf("Required status check %q is expected", name))
 		}
 	}
@@ -366,7 +366,7 @@ func refuses(rule, message string) error {
 }
 
 // approvals counts the users whose last review is an approval.
-func (f *Forge) approvals(p *pull) int {
+func approvals(f *Forge, p *pull) int {
 	var by []string
 	for _, review := range slices.Backward(p.reviews) {
 		if review.Author.Login == Bot.Login || slices.Contains(by, review.Author.Login) {
@@ -380,7 +380,7 @@ func (f *Forge) approvals(p *pull) int {
 }
 
 // passed reports whether the latest status with a name passed.
-func (f *Forge) passed(commit, name string) bool {
+func passed(f *Forge, commit, name string) bool {
 	for _, check := range slices.Backward(f.statuses[commit]) {
 		if check.Name == name {
 			return check.State == scm.CheckPassed
@@ -398,7 +398,7 @@ func (g *Git) behind(base, head string) bool {
 
 // HeadDeleted implements scm.Deletions.
 func (f *Forge) HeadDeleted(_ context.Context, number int) (time.Time, error) {
-	if err := f.failing("deletions"); err != nil {
+	if err := failing(f, "deletions"); err != nil {
 		return time.Time{}, err
 	}
 	defer f.call("deletions")()

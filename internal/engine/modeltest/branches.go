@@ -12,10 +12,10 @@ import (
 )
 
 // revert reverts a reference of a target.
-func (s *story) revert() {
-	target := s.anyTarget()
-	s.acceptCurrent()
-	branch, now := s.branchOf(target), s.current(target)
+func revert(s *story) {
+	target := anyTarget(s)
+	acceptCurrent(s)
+	branch, now := branchOf(s, target), currentReferences(s, target)
 	i := s.random.IntN(len(now))
 	repository, _, _ := strings.Cut(now[i], ":")
 	older := reference(repository, "1.0.0")
@@ -24,17 +24,17 @@ func (s *story) revert() {
 		return
 	}
 	s.log("a user reverts %s in %s", now[i], target)
-	if s.madeByPromoter(target, now[i]) {
+	if madeByPromoter(s, target, now[i]) {
 		s.refused[target][now[i]] = true
 	}
 	content := s.Store.Files(s.head(branch))[target+".yaml"]
 	s.write(branch, target+".yaml", strings.ReplaceAll(content, now[i], older))
-	s.acceptUserChange()
+	acceptUserChange(s)
 }
 
 // madeByPromoter reports whether promoter landed a reference, by its trailers.
-func (s *story) madeByPromoter(target, reference string) bool {
-	for _, commit := range line(s.Store, s.head(s.branchOf(target)), "") {
+func madeByPromoter(s *story, target, reference string) bool {
+	for _, commit := range line(s.Store, s.head(branchOf(s, target)), "") {
 		for _, landed := range promotion.ReadTrailers(commit.Trailers) {
 			if state.Target(landed.Target) != targetOf(target) {
 				continue
@@ -50,24 +50,24 @@ func (s *story) madeByPromoter(target, reference string) bool {
 }
 
 // moveBase commits something unrelated to the branches.
-func (s *story) moveBase() {
+func moveBase(s *story) {
 	s.log("an unrelated commit on the base")
-	s.acceptCurrent()
+	acceptCurrent(s)
 	for _, branch := range s.branches() {
-		s.commitNote(branch, "Elsewhere")
+		commitNote(s, branch, "Elsewhere")
 	}
-	s.acceptUserChange()
+	acceptUserChange(s)
 }
 
 // commitNote commits something outside every target.
-func (s *story) commitNote(branch, message string) {
+func commitNote(s *story, branch, message string) {
 	s.commit(branch, "README", s.Store.Files(s.head(branch))["README"]+"x\n", message)
 }
 
 // forgeTrailers commits something with false trailers.
-func (s *story) forgeTrailers() {
+func forgeTrailers(s *story) {
 	s.push(web, "edge")
-	name := s.anyTarget()
+	name := anyTarget(s)
 	target := targetOf(name)
 	s.log("a user forges trailers of %s", target)
 	parsed, err := image.Parse(reference(web, "edge"))
@@ -80,17 +80,17 @@ func (s *story) forgeTrailers() {
 	}}) {
 		message += fmt.Sprintf("%s: %s\n", t.Key, t.Value)
 	}
-	s.acceptCurrent()
-	s.commitNote(s.branchOf(name), message)
-	s.acceptUserChange()
+	acceptCurrent(s)
+	commitNote(s, branchOf(s, name), message)
+	acceptUserChange(s)
 }
 
 // changeConfig commits another config.
-func (s *story) changeConfig() {
+func changeConfig(s *story) {
 	s.log("the config changes")
-	s.acceptCurrent()
+	acceptCurrent(s)
 	s.write("main", engine.ConfigFile, s.config(s.random))
-	s.acceptUserChange()
+	acceptUserChange(s)
 }
 
 // rename renames the repository. The old name still leads to it.

@@ -12,17 +12,17 @@ import (
 func (s *story) record(text string, changes ...state.Change) {
 	s.t.Helper()
 	s.log("%s", text)
-	err := s.recordOnce(changes)
+	err := recordOnce(s, changes)
 	if err != nil {
-		err = s.recordOnce(changes) // a failure of the server may hit a user once
+		err = recordOnce(s, changes) // a failure of the server may hit a user once
 	}
 	if err != nil {
 		s.t.Error(err)
 	}
 }
 
-func (s *story) recordOnce(changes []state.Change) error {
-	reconciler, end, err := s.reconciler(true)
+func recordOnce(s *story, changes []state.Change) error {
+	reconciler, end, err := reconciler(s, true)
 	if err != nil {
 		return err
 	}
@@ -31,18 +31,18 @@ func (s *story) recordOnce(changes []state.Change) error {
 	return err
 }
 
-func (s *story) holdOrResume() {
-	target := s.anyScope()
+func holdOrResume(s *story) {
+	target := anyScope(s)
 	if s.random.IntN(2) == 0 {
 		s.record("resume "+target.String(), state.Resume(target, s.act()))
-		s.forgetRefused(target)
+		forgetRefused(s, target)
 		return
 	}
 	s.record("hold "+target.String(), state.Hold(target, s.act()))
 }
 
 // forgetRefused forgets what users refused within a scope.
-func (s *story) forgetRefused(wide state.Target) {
+func forgetRefused(s *story, wide state.Target) {
 	for _, target := range targets() {
 		if within(target, wide) {
 			clear(s.refused[target])
@@ -52,12 +52,12 @@ func (s *story) forgetRefused(wide state.Target) {
 }
 
 // requestPromotion requests a manual promotion.
-func (s *story) requestPromotion() {
+func requestPromotion(s *story) {
 	target := state.Target{Environment: "prod", Application: "shop"}
 	s.record("request "+target.String(), state.AddRequest(target, state.Request{Act: s.act()}))
 }
 
-func (s *story) freeze() {
+func freeze(s *story) {
 	environment := append(environments(), state.All)[s.random.IntN(4)]
 	if s.random.IntN(2) == 0 {
 		s.record("thaw "+environment, state.Thaw(environment))
@@ -67,10 +67,10 @@ func (s *story) freeze() {
 }
 
 // reject rejects the newest version of an image in a scope.
-func (s *story) reject() {
+func reject(s *story) {
 	repository := []string{web, worker}[s.random.IntN(2)]
 	refused := reference(repository, s.newest(repository))
-	target := s.anyScope()
+	target := anyScope(s)
 	component := repository[strings.LastIndex(repository, "/")+1:]
 	for _, inside := range targets() {
 		if within(inside, target) {
@@ -82,9 +82,9 @@ func (s *story) reject() {
 }
 
 // rollback rolls a target back to its previous snapshot.
-func (s *story) rollback() {
-	target := s.anyTarget()
-	before, err := s.before(target)
+func rollback(s *story) {
+	target := anyTarget(s)
+	before, err := beforeStep(s, target)
 	if err != nil {
 		s.skip()
 		return
@@ -97,8 +97,8 @@ func (s *story) rollback() {
 	s.record("roll back "+target, state.Rollback(targetOf(target), back))
 }
 
-func (s *story) before(target string) (promotion.Snapshot, error) {
-	reconciler, end, err := s.reconciler(true)
+func beforeStep(s *story, target string) (promotion.Snapshot, error) {
+	reconciler, end, err := reconciler(s, true)
 	if err != nil {
 		return nil, err
 	}

@@ -6,18 +6,18 @@ import "reflect"
 // for it.
 type event struct {
 	weight int
-	do     func()
+	do     func(*story)
 	hooks  []any
 }
 
-func may(weight int, do func(), hooks ...any) event { return event{weight, do, hooks} }
+func may(weight int, do func(*story), hooks ...any) event { return event{weight, do, hooks} }
 
 // pick chooses a random event for which the world has the hooks.
-func (s *story) pick(among ...event) func() {
+func pick(s *story, among ...event) func() {
 	var acts []func()
 	for _, h := range among {
 		for i := 0; i < h.weight && !missing(h.hooks); i++ {
-			acts = append(acts, h.do)
+			acts = append(acts, func() { h.do(s) })
 		}
 	}
 	return acts[s.random.IntN(len(acts))]
@@ -32,36 +32,36 @@ func missing(hooks []any) bool {
 	return false
 }
 
-// events returns everything that may happen.
-func (s *story) events() []event {
+// eventsOf returns everything that may happen.
+func eventsOf(s *story) []event {
 	people, world := s.People, s.World.Bench.World
 	return []event{
-		may(8, s.release), may(1, s.moveBack), may(1, s.registryDown), may(2, s.wait),
-		may(4, s.run), may(3, s.crash), may(2, s.race), may(1, s.clockSkew), may(2, s.failingForge), may(4, s.interleave),
-		may(2, s.loseResponse, world.Lose), may(2, s.failRequest, world.Fail), may(1, s.limit, world.Limit),
-		may(1, s.revert), may(1, s.moveBase), may(1, s.forgeTrailers), may(1, s.changeConfig), may(1, s.rename, world.Rename),
-		may(1, s.holdOrResume), may(1, s.requestPromotion), may(1, s.freeze), may(1, s.rollback), may(1, s.reject),
-		may(8, s.merge, people.Merge), may(2, s.close, people.Close), may(2, s.reopen, people.Reopen),
-		may(1, s.retarget, people.Retarget), may(1, s.draft, people.Draft),
-		may(1, s.commitToHead, people.Merge), may(1, s.deleteBranch, s.Git.Delete, people.Merge), may(1, s.openFromFork, people.Fork),
-		may(2, s.review, people.Review), may(1, s.comment, people.Comment), may(2, s.command, people.Comment), may(3, s.reportCheck, people.Status),
-		may(1, s.retitle, people.Retitle),
+		may(8, (*story).release), may(1, moveBack), may(1, registryDown), may(2, (*story).wait),
+		may(4, (*story).run), may(3, crash), may(2, race), may(1, clockSkew), may(2, failingForge), may(4, interleave),
+		may(2, loseResponse, world.Lose), may(2, failRequest, world.Fail), may(1, (*story).limit, world.Limit),
+		may(1, revert), may(1, moveBase), may(1, forgeTrailers), may(1, changeConfig), may(1, (*story).rename, world.Rename),
+		may(1, holdOrResume), may(1, requestPromotion), may(1, freeze), may(1, rollback), may(1, reject),
+		may(8, (*story).merge, people.Merge), may(2, (*story).close, people.Close), may(2, (*story).reopen, people.Reopen),
+		may(1, retarget, people.Retarget), may(1, (*story).draft, people.Draft),
+		may(1, commitToHead, people.Merge), may(1, deleteBranch, s.Git.Delete, people.Merge), may(1, openFromFork, people.Fork),
+		may(2, (*story).review, people.Review), may(1, (*story).comment, people.Comment), may(2, (*story).command, people.Comment), may(3, reportCheck, people.Status),
+		may(1, retitle, people.Retitle),
 	}
 }
 
 // interleave lets a user act in the middle of a run.
-func (s *story) interleave() {
+func interleave(s *story) {
 	people := s.People
-	act := s.pick(
-		may(2, s.merge, people.Merge), may(2, s.close, people.Close), may(1, s.reopen, people.Reopen),
-		may(1, s.retarget, people.Retarget), may(1, s.draft, people.Draft),
-		may(1, s.commitToHead, people.Merge), may(1, s.deleteBranch, s.Git.Delete, people.Merge),
-		may(1, s.revert), may(1, s.moveBase), may(1, s.changeConfig), may(1, s.release),
-		may(1, s.holdOrResume), may(1, s.freeze), may(1, s.reject), may(1, s.command, people.Comment),
+	act := pick(s,
+		may(2, (*story).merge, people.Merge), may(2, (*story).close, people.Close), may(1, (*story).reopen, people.Reopen),
+		may(1, retarget, people.Retarget), may(1, (*story).draft, people.Draft),
+		may(1, commitToHead, people.Merge), may(1, deleteBranch, s.Git.Delete, people.Merge),
+		may(1, revert), may(1, moveBase), may(1, changeConfig), may(1, (*story).release),
+		may(1, holdOrResume), may(1, freeze), may(1, reject), may(1, (*story).command, people.Comment),
 	)
 	at := s.random.IntN(6)
 	s.log("a run, with a user at effect %d", at)
-	s.atEffect(at, func() {
+	atEffect(s, at, func() {
 		s.interleaved = true
 		act()
 	})

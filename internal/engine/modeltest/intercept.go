@@ -10,7 +10,7 @@ import (
 )
 
 // intercept wraps the forge, so that the story can act around its requests.
-func (s *story) intercept(r scm.Repository) scm.Repository {
+func intercept(s *story, r scm.Repository) scm.Repository {
 	f := forge{r, s}
 	if ruled, ok := r.(scm.Ruled); ok {
 		return ruledForge{f, ruled}
@@ -19,7 +19,7 @@ func (s *story) intercept(r scm.Repository) scm.Repository {
 }
 
 // withEffect runs an effect. The story may fail before or after it.
-func (s *story) withEffect(what string, do func() error) error {
+func withEffect(s *story, what string, do func() error) error {
 	if s.onEffect != nil {
 		if err := s.onEffect(true, what); err != nil {
 			return err
@@ -32,18 +32,18 @@ func (s *story) withEffect(what string, do func() error) error {
 }
 
 // beforeRequest runs before every request to the forge.
-func (s *story) beforeRequest(what string) error {
+func beforeRequest(s *story, what string) error {
 	if s.onRequest == nil {
 		return nil
 	}
 	return s.onRequest(what)
 }
 
-func (s *story) withWrite(what string, do func() error) error {
-	if err := s.beforeRequest(what); err != nil {
+func withWrite(s *story, what string, do func() error) error {
+	if err := beforeRequest(s, what); err != nil {
 		return err
 	}
-	return s.withEffect(what, do)
+	return withEffect(s, what, do)
 }
 
 type remote struct {
@@ -53,7 +53,7 @@ type remote struct {
 
 // Push implements engine.Remote.
 func (r remote) Push(ctx context.Context, updates ...engine.Update) error {
-	return r.story.withEffect("push", func() error { return r.Remote.Push(ctx, updates...) })
+	return withEffect(r.story, "push", func() error { return r.Remote.Push(ctx, updates...) })
 }
 
 type forge struct {
@@ -68,7 +68,7 @@ type ruledForge struct {
 
 // Rules implements scm.Ruled.
 func (f ruledForge) Rules(ctx context.Context, branch string) (scm.Rules, error) {
-	if err := f.story.beforeRequest("rules"); err != nil {
+	if err := beforeRequest(f.story, "rules"); err != nil {
 		return scm.Rules{}, err
 	}
 	return f.Ruled.Rules(ctx, branch)
@@ -92,7 +92,7 @@ type pulls struct {
 
 // Open implements scm.PullRequests.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
-	if err := p.story.beforeRequest("list open"); err != nil {
+	if err := beforeRequest(p.story, "list open"); err != nil {
 		return nil, err
 	}
 	return p.PullRequests.Open(ctx)
@@ -100,7 +100,7 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 
 // Closed implements scm.PullRequests.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	if err := p.story.beforeRequest("list closed"); err != nil {
+	if err := beforeRequest(p.story, "list closed"); err != nil {
 		return nil, err
 	}
 	return p.PullRequests.Closed(ctx, head, limit)
@@ -108,7 +108,7 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 
 // Create implements scm.PullRequests.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (made scm.PullRequest, err error) {
-	err = p.story.withWrite("create", func() (err error) {
+	err = withWrite(p.story, "create", func() (err error) {
 		made, err = p.PullRequests.Create(ctx, draft)
 		return err
 	})
@@ -117,15 +117,15 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (made scm.PullReques
 
 // Edit implements scm.PullRequests.
 func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
-	return p.story.withWrite("edit", func() error { return p.PullRequests.Edit(ctx, number, edit) })
+	return withWrite(p.story, "edit", func() error { return p.PullRequests.Edit(ctx, number, edit) })
 }
 
 // Merge implements scm.PullRequests.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (merged scm.Merged, err error) {
-	err = p.story.withWrite("merge", func() (err error) {
+	err = withWrite(p.story, "merge", func() (err error) {
 		merged, err = p.PullRequests.Merge(ctx, number, merge)
 		if err == nil {
-			p.story.checkMerge(number, merge.Head)
+			checkMerge(p.story, number, merge.Head)
 		}
 		return err
 	})
@@ -139,7 +139,7 @@ type signals struct {
 
 // Checks implements scm.Signals. Our own status can be read where the rest fails.
 func (g signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
-	failed := g.story.beforeRequest("checks")
+	failed := beforeRequest(g.story, "checks")
 	all, err := g.Signals.Checks(ctx, commit)
 	if failed == nil {
 		return all, err
@@ -155,7 +155,7 @@ func (g signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 
 // Reviews implements scm.Signals.
 func (g signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
-	if err := g.story.beforeRequest("reviews"); err != nil {
+	if err := beforeRequest(g.story, "reviews"); err != nil {
 		return nil, err
 	}
 	return g.Signals.Reviews(ctx, number)
@@ -163,12 +163,12 @@ func (g signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 
 // SetStatus implements scm.Signals.
 func (g signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
-	return g.story.withWrite("status", func() error { return g.Signals.SetStatus(ctx, commit, status) })
+	return withWrite(g.story, "status", func() error { return g.Signals.SetStatus(ctx, commit, status) })
 }
 
 // Member implements scm.Signals.
 func (g signals) Member(ctx context.Context, team string, user identity.User) (bool, error) {
-	if err := g.story.beforeRequest("member"); err != nil {
+	if err := beforeRequest(g.story, "member"); err != nil {
 		return false, err
 	}
 	return g.Signals.Member(ctx, team, user)
@@ -181,7 +181,7 @@ type conversation struct {
 
 // Recent implements scm.Conversation.
 func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
-	if err := c.story.beforeRequest("recent"); err != nil {
+	if err := beforeRequest(c.story, "recent"); err != nil {
 		return nil, err
 	}
 	return c.Conversation.Recent(ctx, since, limit)
@@ -189,7 +189,7 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 
 // React implements scm.Conversation.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	return c.story.withWrite("react", func() error { return c.Conversation.React(ctx, comment, reaction) })
+	return withWrite(c.story, "react", func() error { return c.Conversation.React(ctx, comment, reaction) })
 }
 
 // saying is the name of the effect that writes only where a comment is missing.
@@ -197,5 +197,5 @@ const saying = "say"
 
 // Say implements scm.Conversation.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
-	return c.story.withWrite(saying, func() error { return c.Conversation.Say(ctx, number, marker, text) })
+	return withWrite(c.story, saying, func() error { return c.Conversation.Say(ctx, number, marker, text) })
 }

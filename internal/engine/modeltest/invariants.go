@@ -13,18 +13,18 @@ import (
 // check checks the invariants.
 func (s *story) check() {
 	s.t.Helper()
-	open := s.openPullRequests()
-	s.checkOneOpenEach(open)
-	s.checkForkUntouched(open)
-	s.checkTitles(open)
-	s.checkUserCommits()
+	open := openPullRequests(s)
+	checkOneOpenEach(s, open)
+	checkForkUntouched(s, open)
+	checkTitles(s, open)
+	checkUserCommits(s)
 	for _, branch := range s.branches() {
-		s.checkLandings(branch)
+		checkLandings(s, branch)
 	}
 }
 
 // checkOneOpenEach checks that each branch has at most one open pull request of ours.
-func (s *story) checkOneOpenEach(open []scm.PullRequest) {
+func checkOneOpenEach(s *story, open []scm.PullRequest) {
 	s.t.Helper()
 	count := map[string]int{}
 	for _, pr := range open {
@@ -37,7 +37,7 @@ func (s *story) checkOneOpenEach(open []scm.PullRequest) {
 }
 
 // checkForkUntouched checks that the pull request of a fork stays open, whatever its branch is called.
-func (s *story) checkForkUntouched(open []scm.PullRequest) {
+func checkForkUntouched(s *story, open []scm.PullRequest) {
 	s.t.Helper()
 	theirs := func(pr scm.PullRequest) bool { return pr.Number == s.fork }
 	if s.fork != 0 && !slices.ContainsFunc(open, theirs) {
@@ -46,7 +46,7 @@ func (s *story) checkForkUntouched(open []scm.PullRequest) {
 }
 
 // checkTitles checks that the title of a user is kept.
-func (s *story) checkTitles(open []scm.PullRequest) {
+func checkTitles(s *story, open []scm.PullRequest) {
 	s.t.Helper()
 	for _, pr := range open {
 		if title, set := s.titles[pr.Number]; set && pr.Title != title {
@@ -56,16 +56,16 @@ func (s *story) checkTitles(open []scm.PullRequest) {
 }
 
 // checkUserCommits checks that commits of users are neither overwritten nor deleted.
-func (s *story) checkUserCommits() {
+func checkUserCommits(s *story) {
 	s.t.Helper()
 	for branch, commit := range s.userHeads {
-		if !s.contains(s.head(branch), commit) {
+		if !containsCommit(s, s.head(branch), commit) {
 			s.t.Errorf("the commit of a user on %s is gone", branch)
 		}
 	}
 }
 
-func (s *story) contains(head, commit string) bool {
+func containsCommit(s *story, head, commit string) bool {
 	for _, c := range line(s.Store, head, "") {
 		if c.ID == commit {
 			return true
@@ -76,7 +76,7 @@ func (s *story) contains(head, commit string) bool {
 
 // checkLandings checks what landed since the last check: it is newer than before, was in
 // the parent before, was released, and was not refused.
-func (s *story) checkLandings(branch string) {
+func checkLandings(s *story, branch string) {
 	s.t.Helper()
 	head := s.head(branch)
 	if s.verifiedHeads[branch] == "" {
@@ -89,21 +89,21 @@ func (s *story) checkLandings(branch string) {
 		}
 		before := commit.Parents[0]
 		for _, target := range targets() {
-			if s.branchOf(target) == branch {
-				s.checkMoves(target, s.referencesIn(before, target), s.referencesIn(commit.ID, target))
+			if branchOf(s, target) == branch {
+				checkMoves(s, target, referencesIn(s, before, target), referencesIn(s, commit.ID, target))
 			}
 		}
-		s.checkOnlyReferences(branch, s.Store.Files(before), s.Store.Files(commit.ID))
+		checkOnlyReferences(s, branch, s.Store.Files(before), s.Store.Files(commit.ID))
 	}
 	s.verifiedHeads[branch] = head
 }
 
 // checkOnlyReferences checks that promoter changes references only, byte for byte.
-func (s *story) checkOnlyReferences(branch string, before, after map[string]string) {
+func checkOnlyReferences(s *story, branch string, before, after map[string]string) {
 	s.t.Helper()
 	for _, target := range targets() {
 		path := target + ".yaml"
-		if now := after[path]; s.branchOf(target) == branch && now == list(strings.Split(strings.TrimPrefix(strings.TrimSpace(now), "- "), "\n- ")...) {
+		if now := after[path]; branchOf(s, target) == branch && now == list(strings.Split(strings.TrimPrefix(strings.TrimSpace(now), "- "), "\n- ")...) {
 			delete(before, path)
 			delete(after, path)
 		}
@@ -113,17 +113,17 @@ func (s *story) checkOnlyReferences(branch string, before, after map[string]stri
 	}
 }
 
-func (s *story) checkMoves(target string, before, after []string) {
+func checkMoves(s *story, target string, before, after []string) {
 	s.t.Helper()
 	for i := range after {
 		if i < len(before) && after[i] != before[i] {
-			s.checkMove(target, before[i], after[i])
+			checkMove(s, target, before[i], after[i])
 			s.held[target][after[i]] = true
 		}
 	}
 }
 
-func (s *story) checkMove(target, before, after string) {
+func checkMove(s *story, target, before, after string) {
 	s.t.Helper()
 	environment, application, _ := strings.Cut(target, "/")
 	parent := map[string]string{"staging": "dev/", "prod": "staging/"}[environment]
@@ -133,7 +133,7 @@ func (s *story) checkMove(target, before, after string) {
 	case !released:
 		s.t.Errorf("%s got %s, which was never released", target, after)
 	case s.rolledBack[target] && s.held[target][after]:
-	case stopped && !s.interleaved && !s.mayResume(held):
+	case stopped && !s.interleaved && !mayResume(s, held):
 		s.t.Errorf("%s got %s while it was on hold: %v", target, after, held)
 	case is <= s.minorOf[before]:
 		s.t.Errorf("%s went back from %s to %s", target, before, after)
@@ -145,13 +145,13 @@ func (s *story) checkMove(target, before, after string) {
 }
 
 // acceptCurrent accepts the current content of the branches, after checking it.
-func (s *story) acceptCurrent() {
+func acceptCurrent(s *story) {
 	s.t.Helper()
 	for _, branch := range s.branches() {
-		s.checkLandings(branch)
+		checkLandings(s, branch)
 	}
 	for _, target := range targets() {
-		for _, held := range s.current(target) {
+		for _, held := range currentReferences(s, target) {
 			s.held[target][held] = true
 		}
 	}
@@ -159,17 +159,17 @@ func (s *story) acceptCurrent() {
 
 // acceptUserChange accepts a change of a user to the branches without checking the
 // invariants.
-func (s *story) acceptUserChange() {
+func acceptUserChange(s *story) {
 	s.t.Helper()
 	for _, branch := range s.branches() {
 		s.verifiedHeads[branch] = s.head(branch)
 	}
-	s.acceptCurrent()
+	acceptCurrent(s)
 }
 
 // checkMerge checks that a merge by promoter passed the gates of the config and those of
 // the forge, for exactly the merged head, and that it was no draft.
-func (s *story) checkMerge(number int, head string) {
+func checkMerge(s *story, number int, head string) {
 	s.t.Helper()
 	pr := s.seen[number]
 	if s.interleaved || pr.Number == 0 {
@@ -183,13 +183,13 @@ func (s *story) checkMerge(number int, head string) {
 		s.t.Errorf("#%d was merged, which is a draft", number)
 	case wantsCI && s.reported[head] != scm.CheckPassed:
 		s.t.Errorf("#%d was merged at %s, where ci is %q", number, head, s.reported[head])
-	case gated && strings.Contains(config, gateApprovals) && !s.approved(number, head):
+	case gated && strings.Contains(config, gateApprovals) && !approved(s, number, head):
 		s.t.Errorf("#%d was merged at %s without an approval: %v", number, head, s.reviewed[number])
 	}
 }
 
 // approved reports whether a user who counts approved a head, and none objects.
-func (s *story) approved(number int, head string) bool {
+func approved(s *story, number int, head string) bool {
 	approvals := 0
 	for _, who := range []string{scmtest.Ann, scmtest.Bob} {
 		switch said := s.reviewed[number][who]; {

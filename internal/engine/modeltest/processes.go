@@ -10,24 +10,24 @@ import (
 )
 
 // reconciler returns a process of promoter with which the story can interfere.
-func (s *story) reconciler(fresh bool) (*engine.Reconciler, func(), error) {
+func reconciler(s *story, fresh bool) (*engine.Reconciler, func(), error) {
 	s.t.Helper()
 	reconciler, end, err := s.Reconciler(s.t, fresh)
 	if err != nil {
 		return nil, nil, err
 	}
-	reconciler.Remote, reconciler.Repository, reconciler.Now = remote{reconciler.Remote, s}, s.intercept(reconciler.Repository), s.Clock.Now
+	reconciler.Remote, reconciler.Repository, reconciler.Now = remote{reconciler.Remote, s}, intercept(s, reconciler.Repository), s.Clock.Now
 	return reconciler, end, nil
 }
 
 // reconcile reconciles once and logs the report.
-func (s *story) reconcile() { s.reconcileWith(false, 0) }
+func (s *story) reconcile() { reconcileWith(s, false, 0) }
 
 // reconcileWith reconciles with or without a mirror, and with a skewed clock.
-func (s *story) reconcileWith(fresh bool, skew time.Duration) {
+func reconcileWith(s *story, fresh bool, skew time.Duration) {
 	s.t.Helper()
 	s.reconciliations++
-	reconciler, end, err := s.reconciler(fresh)
+	reconciler, end, err := reconciler(s, fresh)
 	if err != nil {
 		s.log("  no process: %v", err)
 		return
@@ -55,11 +55,11 @@ func (s *story) reconcileWith(fresh bool, skew time.Duration) {
 func (s *story) run() {
 	fresh := s.random.IntN(4) == 0
 	s.log("run, without a mirror: %v", fresh)
-	s.reconcileWith(fresh, 0)
+	reconcileWith(s, fresh, 0)
 }
 
 // disturbed reconciles once with a hook around its effects.
-func (s *story) disturbed(effect func(before bool, what string) error) {
+func disturbed(s *story, effect func(before bool, what string) error) {
 	s.onEffect = effect
 	s.reconcile()
 	s.onEffect = nil
@@ -67,11 +67,11 @@ func (s *story) disturbed(effect func(before bool, what string) error) {
 
 // crash fails a run at some effect: before it happens, or after, so that the response is
 // lost.
-func (s *story) crash() {
+func crash(s *story) {
 	at, before := s.random.IntN(6), s.random.IntN(2) == 0
 	s.log("run that crashes at effect %d, before it: %v", at, before)
 	n, broken := 0, errors.New("killed")
-	s.disturbed(func(now bool, _ string) error {
+	disturbed(s, func(now bool, _ string) error {
 		if now != before {
 			return nil
 		}
@@ -83,10 +83,10 @@ func (s *story) crash() {
 }
 
 // race reconciles a second time in the middle of the first.
-func (s *story) race() {
+func race(s *story) {
 	at := s.random.IntN(4)
 	s.log("two runs at effect %d", at)
-	s.atEffect(at, func() {
+	atEffect(s, at, func() {
 		s.log(" inner")
 		s.reconcile()
 		s.log(" outer")
@@ -94,9 +94,9 @@ func (s *story) race() {
 }
 
 // atEffect reconciles, and acts once before an effect.
-func (s *story) atEffect(at int, act func()) {
+func atEffect(s *story, at int, act func()) {
 	n, acted := 0, false
-	s.disturbed(func(before bool, _ string) error {
+	disturbed(s, func(before bool, _ string) error {
 		if n++; !acted && before && n > at {
 			acted = true
 			act()
@@ -106,14 +106,14 @@ func (s *story) atEffect(at int, act func()) {
 }
 
 // clockSkew reconciles in a process with a wrong clock.
-func (s *story) clockSkew() {
+func clockSkew(s *story) {
 	skew := time.Duration(s.random.IntN(40)-20) * time.Minute
 	s.log("run with a clock that is %s off", skew)
-	s.reconcileWith(false, skew)
+	reconcileWith(s, false, skew)
 }
 
 // failingForge makes every third request to the forge fail.
-func (s *story) failingForge() {
+func failingForge(s *story) {
 	kinds := []fault.Kind{fault.Temporary, fault.Unauthorized, fault.RateLimited, fault.Conflict}
 	kind := kinds[s.random.IntN(len(kinds))]
 	s.log("run with a forge that fails randomly: %s", kind)
@@ -129,7 +129,7 @@ func (s *story) failingForge() {
 
 // atRequest reconciles, and acts on the server once before a request to the forge. The
 // adapter may retry a request.
-func (s *story) atRequest(at int, do func()) {
+func atRequest(s *story, at int, do func()) {
 	n := 0
 	s.onRequest = func(string) error {
 		if n++; n == at+1 {
@@ -142,18 +142,18 @@ func (s *story) atRequest(at int, do func()) {
 }
 
 // loseResponse makes the server carry out a write and drop the connection.
-func (s *story) loseResponse() {
+func loseResponse(s *story) {
 	at := s.random.IntN(8)
 	s.log("run that loses the response of the first write after request %d", at)
-	s.atRequest(at, func() { s.World.Bench.World.Lose(s.t) })
+	atRequest(s, at, func() { s.World.Bench.World.Lose(s.t) })
 }
 
 // failRequest makes the server fail one request.
-func (s *story) failRequest() {
+func failRequest(s *story) {
 	statuses := []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable}
 	status, at := statuses[s.random.IntN(len(statuses))], s.random.IntN(8)
 	s.log("run with a server that answers request %d with %d", at, status)
-	s.atRequest(at, func() { s.World.Bench.World.Fail(s.t, status) })
+	atRequest(s, at, func() { s.World.Bench.World.Fail(s.t, status) })
 }
 
 // limit makes the server refuse all requests for a while.
@@ -161,6 +161,6 @@ func (s *story) limit() {
 	const length = 20 * time.Minute
 	secondary, at := s.random.IntN(2) == 0, s.random.IntN(8)
 	s.log("run against a rate limit from request %d, secondary: %v", at, secondary)
-	s.atRequest(at, func() { s.World.Bench.World.Limit(s.t, secondary, s.Clock.Now().Add(length)) })
+	atRequest(s, at, func() { s.World.Bench.World.Limit(s.t, secondary, s.Clock.Now().Add(length)) })
 	s.Clock.Add(length + time.Minute)
 }

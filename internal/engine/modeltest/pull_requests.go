@@ -14,7 +14,7 @@ import (
 
 // openPullRequests returns the open pull requests of everyone. A failure of the server may
 // hit the story itself once.
-func (s *story) openPullRequests() []scm.PullRequest {
+func openPullRequests(s *story) []scm.PullRequest {
 	s.t.Helper()
 	open, err := s.repo.PullRequests().Open(s.t.Context())
 	if err != nil {
@@ -30,8 +30,8 @@ func (s *story) openPullRequests() []scm.PullRequest {
 }
 
 // anyPullRequest returns a random open pull request of ours.
-func (s *story) anyPullRequest() (scm.PullRequest, bool) {
-	open := slices.DeleteFunc(s.openPullRequests(), func(pr scm.PullRequest) bool { return !pr.Author.Same(s.repo.Info().Self) })
+func anyPullRequest(s *story) (scm.PullRequest, bool) {
+	open := slices.DeleteFunc(openPullRequests(s), func(pr scm.PullRequest) bool { return !pr.Author.Same(s.repo.Info().Self) })
 	if len(open) == 0 {
 		s.skip()
 		return scm.PullRequest{}, false
@@ -42,16 +42,16 @@ func (s *story) anyPullRequest() (scm.PullRequest, bool) {
 
 // merge merges a pull request as a user, by a random method.
 func (s *story) merge() {
-	pr, found := s.anyPullRequest()
+	pr, found := anyPullRequest(s)
 	if !found {
 		return
 	}
-	s.acceptCurrent()
+	acceptCurrent(s)
 	method := []string{"merge", "squash", "rebase", "fast-forward"}[s.random.IntN(4)]
 	if bare := s.random.IntN(3) == 0; s.Bare != nil {
 		s.Bare(bare)
 	}
-	if method == "fast-forward" && !s.contains(pr.Head.Commit, s.head(pr.Base)) {
+	if method == "fast-forward" && !containsCommit(s, pr.Head.Commit, s.head(pr.Base)) {
 		s.skip()
 		return
 	}
@@ -62,11 +62,11 @@ func (s *story) merge() {
 	}
 	s.People.Merge(s.t, scmtest.Ann, pr.Number, method)
 	delete(s.userHeads, pr.Head.Branch)
-	s.acceptUserChange()
+	acceptUserChange(s)
 }
 
 func (s *story) close() {
-	pr, found := s.anyPullRequest()
+	pr, found := anyPullRequest(s)
 	if !found {
 		return
 	}
@@ -79,8 +79,8 @@ func (s *story) close() {
 		if !strings.HasPrefix(target, strings.Split(pr.Head.Branch, "/")[1]+"/") {
 			continue
 		}
-		now, base := s.current(target), s.referencesIn(s.parent(pr.Head.Commit), target)
-		for i, held := range s.referencesIn(pr.Head.Commit, target) {
+		now, base := currentReferences(s, target), referencesIn(s, parentOf(s, pr.Head.Commit), target)
+		for i, held := range referencesIn(s, pr.Head.Commit, target) {
 			if held != base[i] && !slices.Contains(now, held) {
 				s.refused[target][held] = true
 			}
@@ -88,7 +88,7 @@ func (s *story) close() {
 	}
 }
 
-func (s *story) parent(id string) string {
+func parentOf(s *story, id string) string {
 	if parents := s.Store.Commit(id).Parents; len(parents) > 0 {
 		return parents[0]
 	}
@@ -97,7 +97,7 @@ func (s *story) parent(id string) string {
 
 // reopen reopens a pull request, with its branch.
 func (s *story) reopen() {
-	open := s.openPullRequests()
+	open := openPullRequests(s)
 	if len(s.seen) == 0 {
 		s.skip()
 		return
@@ -106,21 +106,21 @@ func (s *story) reopen() {
 	pr := s.seen[numbers[s.random.IntN(len(numbers))]]
 	now := s.head(pr.Head.Branch)
 	busy := slices.ContainsFunc(open, func(o scm.PullRequest) bool { return o.Head.Branch == pr.Head.Branch })
-	if !pr.Head.Own || busy || !s.closed(&pr) || now != "" && now != pr.Head.Commit {
+	if !pr.Head.Own || busy || !closed(s, &pr) || now != "" && now != pr.Head.Commit {
 		s.skip()
 		return
 	}
 	s.log("a user reopens #%d", pr.Number)
 	s.People.Reopen(s.t, scmtest.Ann, pr.Number)
 	for _, target := range targets() {
-		for _, held := range s.referencesIn(pr.Head.Commit, target) {
+		for _, held := range referencesIn(s, pr.Head.Commit, target) {
 			delete(s.refused[target], held)
 		}
 	}
 }
 
 // closed reports whether a pull request was closed without a merge, and updates it.
-func (s *story) closed(pr *scm.PullRequest) bool {
+func closed(s *story, pr *scm.PullRequest) bool {
 	all, err := s.repo.PullRequests().Closed(s.t.Context(), pr.Head.Branch, 100)
 	if err != nil {
 		return false
@@ -134,8 +134,8 @@ func (s *story) closed(pr *scm.PullRequest) bool {
 }
 
 // commitToHead pushes a commit of a user to a branch of ours.
-func (s *story) commitToHead() {
-	pr, found := s.anyPullRequest()
+func commitToHead(s *story) {
+	pr, found := anyPullRequest(s)
 	if !found {
 		return
 	}
@@ -144,7 +144,7 @@ func (s *story) commitToHead() {
 }
 
 // openFromFork opens a pull request that looks like ours from a fork.
-func (s *story) openFromFork() {
+func openFromFork(s *story) {
 	if s.fork != 0 {
 		s.skip()
 		return
@@ -154,8 +154,8 @@ func (s *story) openFromFork() {
 }
 
 // retarget changes the base of a pull request, or changes it back.
-func (s *story) retarget() {
-	pr, found := s.anyPullRequest()
+func retarget(s *story) {
+	pr, found := anyPullRequest(s)
 	if !found {
 		return
 	}
@@ -165,22 +165,22 @@ func (s *story) retarget() {
 	}
 	base := other
 	if pr.Base == base {
-		base = s.branchOf(strings.TrimPrefix(pr.Head.Branch, "promoter/"))
+		base = branchOf(s, strings.TrimPrefix(pr.Head.Branch, "promoter/"))
 	}
 	s.log("a user changes the base of #%d to %s", pr.Number, base)
 	s.People.Retarget(s.t, scmtest.Ann, pr.Number, base)
 }
 
 func (s *story) draft() {
-	if pr, found := s.anyPullRequest(); found {
+	if pr, found := anyPullRequest(s); found {
 		s.log("a user makes #%d a draft: %v", pr.Number, !pr.Draft)
 		s.People.Draft(s.t, scmtest.Ann, pr.Number, !pr.Draft)
 		delete(s.titles, pr.Number) // some forges change the title
 	}
 }
 
-func (s *story) deleteBranch() {
-	pr, found := s.anyPullRequest()
+func deleteBranch(s *story) {
+	pr, found := anyPullRequest(s)
 	if !found {
 		return
 	}
@@ -191,7 +191,7 @@ func (s *story) deleteBranch() {
 
 // review approves, objects, or comments as a user.
 func (s *story) review() {
-	pr, found := s.anyPullRequest()
+	pr, found := anyPullRequest(s)
 	if !found {
 		return
 	}
@@ -215,8 +215,8 @@ type review struct {
 }
 
 // retitle changes the title as a user.
-func (s *story) retitle() {
-	if pr, found := s.anyPullRequest(); found {
+func retitle(s *story) {
+	if pr, found := anyPullRequest(s); found {
 		s.titles[pr.Number] = fmt.Sprintf("My title %d", s.reconciliations)
 		s.log("a user titles #%d %q", pr.Number, s.titles[pr.Number])
 		s.People.Retitle(s.t, scmtest.Ann, pr.Number, s.titles[pr.Number])
@@ -225,15 +225,15 @@ func (s *story) retitle() {
 
 // comment comments as a user.
 func (s *story) comment() {
-	if pr, found := s.anyPullRequest(); found {
+	if pr, found := anyPullRequest(s); found {
 		s.log("a user comments on #%d", pr.Number)
 		s.People.Comment(s.t, scmtest.Bob, pr.Number, "Nice <!-- promoter -->")
 	}
 }
 
 // reportCheck reports a check on a head.
-func (s *story) reportCheck() {
-	if pr, found := s.anyPullRequest(); found {
+func reportCheck(s *story) {
+	if pr, found := anyPullRequest(s); found {
 		states := []scm.CheckState{scm.CheckPassed, scm.CheckPending, scm.CheckFailed}
 		state := states[s.random.IntN(len(states))]
 		s.log("ci of #%d: %s", pr.Number, state)
@@ -245,7 +245,7 @@ func (s *story) reportCheck() {
 // command writes a command on a pull request, open or not, ours or not, as a user who
 // may or may not give commands.
 func (s *story) command() {
-	s.openPullRequests()
+	openPullRequests(s)
 	if len(s.seen) == 0 {
 		s.skip()
 		return
@@ -260,14 +260,14 @@ func (s *story) command() {
 	s.People.Comment(s.t, who, pr.Number, "So be it.\n\n/promoter "+text)
 	target, named := promotion.ParseHead(pr.Head.Branch)
 	if named && pr.Head.Own && text == "resume" && who == scmtest.Ann {
-		s.forgetRefused(state.Target(target))
+		forgetRefused(s, state.Target(target))
 		s.resumes[state.Target(target)] = s.Clock.Now()
 	}
 }
 
 // mayResume reports whether a hold may end in the middle of a run, because of a comment
 // that may not have been processed yet.
-func (s *story) mayResume(held state.Held) bool {
+func mayResume(s *story, held state.Held) bool {
 	for target, at := range s.resumes {
 		if !held.Freeze && held.Problem == "" && target == held.Target && !held.At.After(at) {
 			return true

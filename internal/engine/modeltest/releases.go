@@ -30,13 +30,13 @@ func (s *story) next(repository string) string {
 	s.push(repository, tag)
 	s.minorOf[reference(repository, tag)] = n
 	if s.moving && repository == worker {
-		s.minorOf[s.move(n)] = n
+		s.minorOf[moveTag(s, n)] = n
 	}
 	return tag
 }
 
-// move points the moving tag to a release and returns its reference.
-func (s *story) move(n int) string {
+// moveTag points the moving tag to a release and returns its reference.
+func moveTag(s *story, n int) string {
 	text := seed(worker, fmt.Sprintf("1.%d.0", n))
 	created := enginetest.Noon().Add(time.Duration(n) * time.Second)
 	s.Registry.Push(worker, "released", text, created)
@@ -44,17 +44,17 @@ func (s *story) move(n int) string {
 }
 
 // moveBack points the moving tag to an older image.
-func (s *story) moveBack() {
+func moveBack(s *story) {
 	n := s.released[worker]
 	if !s.moving || n < 2 {
 		s.skip()
 		return
 	}
 	s.log("the moving tag goes back")
-	s.move(1 + s.random.IntN(n-1))
+	moveTag(s, 1+s.random.IntN(n-1))
 }
 
-func (s *story) registryDown() {
+func registryDown(s *story) {
 	s.log("run without a registry")
 	s.Registry.Down = true
 	s.reconcile()

@@ -72,7 +72,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	s.push(web, "1.0.0")
 	s.push(worker, "1.0.0")
 	if s.moving {
-		s.minorOf[s.move(0)] = 0
+		s.minorOf[moveTag(s, 0)] = 0
 	}
 	if s.ownBranch {
 		s.write(release, "README", "y\n")
@@ -81,7 +81,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	for _, target := range targets() {
 		s.held[target], s.refused[target] = map[string]bool{}, map[string]bool{}
 	}
-	s.acceptCurrent()
+	acceptCurrent(s)
 	return s
 }
 
@@ -133,7 +133,7 @@ func (s *story) step() {
 	before := s.reconciliations
 	for range 5 {
 		s.skipped = false
-		if s.pick(s.events()...)(); !s.skipped {
+		if pick(s, eventsOf(s)...)(); !s.skipped {
 			break
 		}
 	}
@@ -193,9 +193,9 @@ func (s *story) finish() {
 		s.reconcile()
 		s.check()
 	}
-	s.checkProgress()
+	checkProgress(s)
 	s.reconcile() // time passed since the last one
-	s.disturbed(func(before bool, what string) error {
+	disturbed(s, func(before bool, what string) error {
 		if !before && what != saying {
 			s.t.Errorf("reconciliations never rest: %s", what)
 		}
@@ -204,7 +204,7 @@ func (s *story) finish() {
 }
 
 // checkProgress checks that the next release is promoted once nothing holds it.
-func (s *story) checkProgress() {
+func checkProgress(s *story) {
 	s.t.Helper()
 	everything := state.Target{Environment: state.All, Application: state.All}
 	changes := []state.Change{state.Resume(everything, s.act()), state.Thaw(state.All)}
@@ -212,7 +212,7 @@ func (s *story) checkProgress() {
 		changes = append(changes, state.Thaw(environment))
 	}
 	s.record("resume and thaw everything", changes...)
-	s.forgetRefused(everything)
+	forgetRefused(s, everything)
 	s.released[web]++
 	tag := s.next(web)
 	for range 3 {
@@ -221,7 +221,7 @@ func (s *story) checkProgress() {
 		s.Clock.Add(2 * time.Hour)
 		s.check()
 	}
-	if !s.guarded && !s.queued && pushes(s.Store.Files(s.head("main"))[engine.ConfigFile]) && !slices.Contains(s.current("dev/shop"), reference(web, tag)) {
+	if !s.guarded && !s.queued && pushes(s.Store.Files(s.head("main"))[engine.ConfigFile]) && !slices.Contains(currentReferences(s, "dev/shop"), reference(web, tag)) {
 		s.t.Errorf("dev never got web %s", tag)
 	}
 }

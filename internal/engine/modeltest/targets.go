@@ -58,7 +58,7 @@ func files(config string) map[string]string {
 }
 
 // referencesIn returns the references in the file of a target.
-func (s *story) referencesIn(commit, target string) []string {
+func referencesIn(s *story, commit, target string) []string {
 	text := strings.TrimSpace(s.Store.Files(commit)[target+".yaml"])
 	return strings.Split(strings.TrimPrefix(text, "- "), "\n- ")
 }
@@ -75,7 +75,7 @@ func (s *story) branches() []string {
 const release = "release"
 
 // branchOf returns the branch of a target.
-func (s *story) branchOf(target string) string {
+func branchOf(s *story, target string) string {
 	if s.ownBranch && strings.HasPrefix(target, "prod/") {
 		return release
 	}
@@ -85,17 +85,17 @@ func (s *story) branchOf(target string) string {
 // head returns the head of a branch; empty when it does not exist.
 func (s *story) head(branch string) string { return s.Store.Branches()[branch] }
 
-// current returns the current references of a target.
-func (s *story) current(target string) []string {
-	return s.referencesIn(s.head(s.branchOf(target)), target)
+// currentReferences returns the current references of a target.
+func currentReferences(s *story, target string) []string {
+	return referencesIn(s, s.head(branchOf(s, target)), target)
 }
 
 // anyTarget returns a random target.
-func (s *story) anyTarget() string { return targets()[s.random.IntN(len(targets()))] }
+func anyTarget(s *story) string { return targets()[s.random.IntN(len(targets()))] }
 
 // anyScope returns a random target, environment, or everything.
-func (s *story) anyScope() state.Target {
-	target := targetOf(s.anyTarget())
+func anyScope(s *story) state.Target {
+	target := targetOf(anyTarget(s))
 	if s.random.IntN(4) == 0 {
 		target.Application = state.All
 		if s.random.IntN(2) == 0 {
