@@ -22,9 +22,6 @@ func orNull(text string) any {
 
 func avatar(c *call, u *user) string { return fmt.Sprintf("%s/avatars/u/%d", c.s.URL(), u.ID) }
 
-// page returns the web URL of the repository.
-func (s *Server) page(r *forgetest.Repository) string { return s.URL() + "/" + r.FullName() }
-
 // addresses adds NAME_url for every name.
 func addresses(into object, base string, names string) {
 	for name := range strings.FieldsSeq(names) {
@@ -92,7 +89,7 @@ func drawRepository(c *call, r *forgetest.Repository, seenBy *user) object {
 		"id": r.ID, "node_id": node(r.ID), "name": r.Name, "full_name": r.FullName(), "private": r.Private, "owner": drawUser(c, c.s.hub.User(r.Owner)),
 		"html_url": r.Page(), "description": nil, "fork": r.Fork != nil, "url": url, "homepage": nil, "language": nil, "license": nil, "mirror_url": nil,
 		"clone_url": r.Page() + ".git", "git_url": "git://" + host + "/" + r.FullName() + ".git", "ssh_url": "git@" + host + ":" + r.FullName() + ".git",
-		"svn_url": r.Page(), "default_branch": defaultBranch(c, r), "archived": r.Archived, "disabled": false, "visibility": visibility(r.Private),
+		"svn_url": r.Page(), "default_branch": r.DefaultBranch(), "archived": r.Archived, "disabled": false, "visibility": map[bool]string{true: "private", false: "public"}[r.Private],
 		"has_issues": true, "has_projects": false, "has_downloads": false, "has_wiki": false, "has_pages": false, "has_discussions": false,
 		"created_at": r.Created.Format(time.RFC3339), "updated_at": r.Created.Format(time.RFC3339), "pushed_at": r.Pushed.Format(time.RFC3339),
 		"permissions": drawPermissions(c, r, seenBy),
@@ -102,18 +99,6 @@ func drawRepository(c *call, r *forgetest.Repository, seenBy *user) object {
 		drawn[key] = 0
 	}
 	return drawn
-}
-
-func visibility(private bool) string {
-	if private {
-		return "private"
-	}
-	return "public"
-}
-
-// defaultBranch returns the branch of HEAD.
-func defaultBranch(c *call, r *forgetest.Repository) string {
-	return strings.TrimPrefix(r.Bare.Run("symbolic-ref", "HEAD"), "refs/heads/")
 }
 
 func drawFullRepository(c *call, r *forgetest.Repository, seenBy *user) object {
@@ -205,7 +190,7 @@ func drawPull(c *call, p *pull) object {
 		"assignee": nil, "assignees": drawUsers(c, p.Assignees), "requested_reviewers": drawUsers(c, p.Reviewers), "requested_teams": drawTeams(c, p),
 		"labels": drawLabels(c, p), "milestone": nil, "draft": of(p).draft, "commits_url": url + "/commits", "review_comments_url": url + "/comments",
 		"review_comment_url": url + "/comments{/number}", "comments_url": issue + "/comments", "statuses_url": statuses,
-		"head": drawEnd(c, p.From, p.Head, p.HeadCommit), "base": drawEnd(c, p.Repo, p.Base, of(p).baseCommit), "author_association": association(c, p),
+		"head": drawEnd(c, p.From, p.Head, p.HeadCommit), "base": drawEnd(c, p.Repo, p.Base, of(p).baseCommit), "author_association": association(p.Repo, p.Author),
 		"auto_merge": nil, "active_lock_reason": nil, "_links": links(map[string]string{
 			"self": url, "html": html, "issue": issue, "comments": issue + "/comments", "review_comments": url + "/comments",
 			"review_comment": url + "/comments{/number}", "commits": url + "/commits", "statuses": statuses,
@@ -231,11 +216,8 @@ func links(targets map[string]string) object {
 	return drawn
 }
 
-func association(c *call, p *pull) string {
-	if p.Repo.MayPush(p.Author) {
-		return "COLLABORATOR"
-	}
-	return "NONE"
+func association(r *forgetest.Repository, u *user) string {
+	return map[bool]string{true: "COLLABORATOR", false: "NONE"}[r.MayPush(u)]
 }
 
 // drawWholePull returns a single pull request.
@@ -262,7 +244,7 @@ func drawIssue(c *call, p *pull) object {
 		"events_url": url + "/events", "html_url": html, "id": p.ID, "node_id": node(p.ID), "number": p.Number, "title": p.Title, "user": drawUser(c, p.Author),
 		"labels": drawLabels(c, p), "state": "open", "locked": false, "assignee": nil, "assignees": drawUsers(c, p.Assignees), "milestone": nil,
 		"comments": len(p.Comments()), "created_at": stamp(p.Created), "updated_at": stamp(p.Updated), "closed_at": nil, "body": orNull(p.Body),
-		"author_association": association(c, p), "closed_by": nil, "state_reason": nil, "draft": of(p).draft,
+		"author_association": association(p.Repo, p.Author), "closed_by": nil, "state_reason": nil, "draft": of(p).draft,
 		"pull_request": object{"url": pullURL, "html_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch", "merged_at": nil},
 	}
 	if p.Closed != nil {
@@ -314,13 +296,9 @@ func drawReview(p *pull) func(*call, *review) object {
 	return func(c *call, one *review) object {
 		html := p.Repo.Page() + "/pull/" + itoa(p.Number) + "#pullrequestreview-" + itoa(int(one.ID))
 		url := c.s.API() + "repos/" + p.Repo.FullName() + "/pulls/" + itoa(p.Number)
-		association := "NONE"
-		if p.Repo.MayPush(one.Author) {
-			association = "COLLABORATOR"
-		}
 		return object{
 			"id": one.ID, "node_id": node(one.ID), "user": drawUser(c, one.Author), "body": "", "state": reviewState(one), "commit_id": one.Commit,
-			"html_url": html, "pull_request_url": url, "submitted_at": stamp(one.At), "author_association": association,
+			"html_url": html, "pull_request_url": url, "submitted_at": stamp(one.At), "author_association": association(p.Repo, one.Author),
 			"_links": links(map[string]string{"html": html, "pull_request": url}),
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"promoter/internal/scm/forgetest"
 )
 
 func getApp(c *call) *reply { return ok(drawGitHubApp(c, c.token.app)) }
@@ -48,10 +50,7 @@ func drawInstallation(c *call, i *Installation) object {
 }
 
 func (i *Installation) selection() string {
-	if i.all {
-		return "all"
-	}
-	return "selected"
+	return map[bool]string{true: "all", false: "selected"}[i.all]
 }
 
 // createToken creates a token for an hour, with the requested permissions or all
@@ -101,11 +100,7 @@ func listInstallationRepositories(c *call) *reply {
 		return refuse(http.StatusForbidden, "You must authenticate with an installation access token in order to list repositories for an installation.")
 	}
 	all := c.token.installation.repositories()
-	part, header := page(c, all)
-	drawn := []object{}
-	for _, one := range part {
-		drawn = append(drawn, drawRepository(c, one, c.who()))
-	}
+	drawn, header := page(c, all, func(c *call, one *forgetest.Repository) object { return drawRepository(c, one, c.who()) })
 	return &reply{Status: http.StatusOK, Header: header, Body: object{
 		"total_count": len(all), "repository_selection": c.token.installation.selection(), "repositories": drawn,
 	}}

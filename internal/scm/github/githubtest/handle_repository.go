@@ -53,11 +53,7 @@ func compare(c *call) *reply {
 		return refuse(http.StatusNotFound, "No common ancestor between "+base+" and "+head+".")
 	}
 	ahead, behind := c.repo.model.Bare.Between(from, to), c.repo.model.Bare.Between(to, from)
-	part, header := page(c, ahead)
-	drawn := []object{}
-	for _, commit := range part {
-		drawn = append(drawn, drawCommit(c, c.repo.model, commit))
-	}
+	drawn, header := page(c, ahead, func(c *call, commit string) object { return drawCommit(c, c.repo.model, commit) })
 	html := c.repo.model.Page() + "/compare/" + base + "..." + head
 	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/compare/" + base + "..." + head
 	return &reply{Status: http.StatusOK, Header: header, Body: object{
@@ -101,7 +97,7 @@ func drawRelease(c *call, one *release) object {
 // getContents returns one file. Directories, symbolic links and submodules are not
 // supported.
 func getContents(c *call) *reply {
-	branch := cmp.Or(c.r.URL.Query().Get("ref"), defaultBranch(c, c.repo.model))
+	branch := cmp.Or(c.r.URL.Query().Get("ref"), c.repo.model.DefaultBranch())
 	name := c.r.PathValue("path")
 	blob, err := c.repo.model.Bare.Try("rev-parse", "--verify", "--quiet", "refs/heads/"+branch+":"+name)
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
-
-	"promoter/internal/scm/forgetest"
 )
 
 // Limits of statuses, in characters.
@@ -67,20 +65,10 @@ func combinedStatus(c *call) *reply {
 	if !known {
 		return refuse(http.StatusNotFound, "Not Found")
 	}
-	var latest []*status
-	seen := map[string]bool{}
-	for _, one := range slices.Backward(c.repo.model.Statuses) {
-		if one.Commit == commit && !seen[one.Context] {
-			seen[one.Context] = true
-			latest = append(latest, one)
-		}
-	}
-	part, header := page(c, latest)
-	drawn := []object{}
-	for _, one := range part {
-		simple := drawStatus(c, one)
-		delete(simple, "creator")
-		drawn = append(drawn, simple)
+	latest := c.repo.model.Latest(commit)
+	drawn, header := page(c, latest, drawStatus)
+	for _, one := range drawn {
+		delete(one, "creator")
 	}
 	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/commits/" + commit
 	return &reply{Status: http.StatusOK, Header: header, Body: object{
@@ -121,8 +109,7 @@ func listChecks(c *call) *reply {
 		seen[one.name] = true
 		runs = append(runs, one)
 	}
-	part, header := page(c, runs)
-	drawn := forgetest.DrawAll(c, part, drawCheck)
+	drawn, header := page(c, runs, drawCheck)
 	return &reply{Status: http.StatusOK, Header: header, Body: object{"total_count": len(runs), "check_runs": drawn}}
 }
 

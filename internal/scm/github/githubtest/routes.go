@@ -139,19 +139,18 @@ func (c *call) read(into any) *reply {
 	return nil
 }
 
-// page returns one page of a list and links to the others.
-func page[T any](c *call, all []T) ([]T, http.Header) {
+// page returns one page of a list, converted by draw, and links to the others.
+func page[T any](c *call, all []T, draw func(*call, T) object) ([]object, http.Header) {
 	query := c.r.URL.Query()
 	at, header := forgetest.PageOf(query.Get("page"), query.Get("per_page"), 30, 100), http.Header{}
 	if links := at.Links(c.s.API()+strings.TrimPrefix(c.r.URL.EscapedPath(), "/"), query, len(all)); links != "" {
 		header.Set("Link", links)
 	}
-	return forgetest.Cut(at, all), header
+	return forgetest.DrawAll(c, forgetest.Cut(at, all), draw), header
 }
 
 // list returns one page of the elements, converted by draw.
 func list[T any](c *call, all []T, draw func(*call, T) object) *reply {
-	part, header := page(c, all)
-	drawn := forgetest.DrawAll(c, part, draw)
+	drawn, header := page(c, all, draw)
 	return &reply{Status: http.StatusOK, Header: header, Body: drawn}
 }

@@ -237,15 +237,8 @@ func drawProtection(c *call, branch string) (object, bool) {
 	}
 	return object{
 		"enabled":                protected,
-		"required_status_checks": object{"enforcement_level": level, "contexts": orNone(p.Checks), "checks": []object{}},
+		"required_status_checks": object{"enforcement_level": level, "contexts": append([]string{}, p.Checks...), "checks": []object{}},
 	}, protected
-}
-
-func orNone(names []string) []string {
-	if names == nil {
-		return []string{}
-	}
-	return names
 }
 
 // getProtection is for administrators.

@@ -26,8 +26,6 @@ func ok(body any) *reply { return forgetest.Answer(http.StatusOK, body) }
 
 func created(body any) *reply { return forgetest.Answer(http.StatusCreated, body) }
 
-func noContent() *reply { return forgetest.Answer(http.StatusNoContent, nil) }
-
 // refuse returns an error in GitHub's form.
 func refuse(status int, message string) *reply {
 	return forgetest.Answer(status, object{"message": message, "documentation_url": "https://docs.github.com/rest", "status": itoa(status)})

@@ -17,7 +17,7 @@ type Request struct {
 // Request returns a merge request; an unknown number fails the test.
 func (p *Project) Request(iid int) Request {
 	one := Request{PullState: p.Pulls.Get(iid)}
-	p.with("root", iid, func(m *request, _ *user) {
+	p.Pulls.With("root", iid, func(m *request, _ *user) {
 		one.SquashCommit, one.State, one.Squash = of(m).squashCommit, stateOf(m), of(m).squash
 		for _, a := range of(m).approvals {
 			one.Approvals = append(one.Approvals, a.By.Login)
@@ -33,11 +33,6 @@ func (p *Project) Requests() []Request {
 		all = append(all, p.Request(one.Number))
 	}
 	return all
-}
-
-// with calls do for a merge request as a user.
-func (p *Project) with(who string, iid int, do func(m *request, by *user)) {
-	p.Pulls.With(who, iid, do)
 }
 
 // The kinds of notes that only GitLab has.
@@ -63,7 +58,7 @@ func unapprove(m *request, by *user) {
 
 // Approve approves as who. A second approval requires revoking the first one.
 func (p *Project) Approve(who string, iid int) {
-	p.with(who, iid, func(m *request, by *user) {
+	p.Pulls.With(who, iid, func(m *request, by *user) {
 		unapprove(m, by)
 		m.Happened(system, by, "approved this merge request")
 		of(m).approvals = append(of(m).approvals, &forgetest.Moment{By: by, At: m.Updated})
@@ -72,11 +67,11 @@ func (p *Project) Approve(who string, iid int) {
 }
 
 // Unapprove revokes an approval.
-func (p *Project) Unapprove(who string, iid int) { p.with(who, iid, unapprove) }
+func (p *Project) Unapprove(who string, iid int) { p.Pulls.With(who, iid, unapprove) }
 
 // RequestChanges submits a review that requests changes.
 func (p *Project) RequestChanges(who string, iid int) {
-	p.with(who, iid, func(m *request, by *user) {
+	p.Pulls.With(who, iid, func(m *request, by *user) {
 		withdraw(m, by)
 		m.Happened(system, by, "requested changes")
 		of(m).states[by] = "requested_changes"
@@ -85,17 +80,17 @@ func (p *Project) RequestChanges(who string, iid int) {
 
 // AskAgain asks a reviewer for another review.
 func (p *Project) AskAgain(who string, iid int) {
-	p.with(who, iid, func(m *request, by *user) { of(m).states[by] = "unreviewed"; m.Touch() })
+	p.Pulls.With(who, iid, func(m *request, by *user) { of(m).states[by] = "unreviewed"; m.Touch() })
 }
 
 // Remark writes a note on a line of the diff.
 func (p *Project) Remark(who string, iid int, body string) {
-	p.with(who, iid, func(m *request, by *user) { m.Happened(diffNote, by, body) })
+	p.Pulls.With(who, iid, func(m *request, by *user) { m.Happened(diffNote, by, body) })
 }
 
 // SetDraft marks it as a draft or as ready, which is a prefix of its title.
 func (p *Project) SetDraft(iid int, draft bool) {
-	p.with("root", iid, func(m *request, _ *user) {
+	p.Pulls.With("root", iid, func(m *request, _ *user) {
 		switch {
 		case draft && !isDraft(m):
 			m.Title = "Draft: " + m.Title
