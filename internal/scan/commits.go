@@ -48,7 +48,7 @@ func GitFile(entry object.Entry, read func() ([]byte, error)) updater.File {
 // commitScanner scans the commits of a branch for one config. It derives the
 // snapshot of a commit from the one before, from the files in which they differ.
 type commitScanner struct {
-	*matcher
+	matcher    *matcher
 	repository Repository
 	updater    *updater.Updater
 	mutex      sync.Mutex
@@ -177,7 +177,7 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 	var moved bool
 	next.files, moved = s.applyDifference(last.files, changed)
 	targets := map[promotion.Target]promotion.Current{}
-	if moved && s.hasWrites() { // a file that write entries of any target need may have come or gone
+	if moved && s.matcher.hasWrites() { // a file that write entries of any target need may have come or gone
 		s.examineAll(next, targets)
 	} else {
 		for target, current := range last.tree.Targets {
@@ -186,7 +186,7 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 			}
 		}
 		for _, path := range touched {
-			for _, target := range s.targets(path) {
+			for _, target := range s.matcher.targets(path) {
 				if next.files[target] != nil {
 					targets[target] = s.examine(next, target)
 				}
@@ -216,7 +216,7 @@ func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]ob
 		return after[target]
 	}
 	for _, file := range changed.files {
-		for _, target := range s.targets(file.Path) {
+		for _, target := range s.matcher.targets(file.Path) {
 			if _, known := after[target][file.Path]; !known {
 				moved = true
 			}
@@ -224,7 +224,7 @@ func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]ob
 		}
 	}
 	for _, path := range changed.removed {
-		for _, target := range s.targets(path) {
+		for _, target := range s.matcher.targets(path) {
 			if _, known := after[target][path]; known {
 				moved = true
 				delete(own(target), path)
@@ -240,10 +240,10 @@ func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]ob
 // examine returns what the files of a target contain.
 func (s *commitScanner) examine(of *snapshot, target promotion.Target) promotion.Current {
 	found := map[promotion.Target]promotion.Current{}
-	s.group(of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...), found)
+	s.matcher.group(of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...), found)
 	current := found[target]
-	current.Refusals = append(current.Refusals, s.missingWrites(target, func(file string) bool {
-		return slices.ContainsFunc(s.targets(file), func(target promotion.Target) bool {
+	current.Refusals = append(current.Refusals, s.matcher.missingWrites(target, func(file string) bool {
+		return slices.ContainsFunc(s.matcher.targets(file), func(target promotion.Target) bool {
 			_, exists := of.files[target][file]
 			return exists
 		})

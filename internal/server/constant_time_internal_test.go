@@ -36,7 +36,7 @@ func TestWebhook_unknownReceiverTakesTheSamePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	const key, body = "the secret of the unknown receiver", `{"repository": {"id": 7, "full_name": "acme/gitops", "html_url": "https://github.com/acme/gitops"}}`
-	one, err := webhook.New(webhook.Options{Kind: s.unknown.Kind(), Secret: secret.New(key)})
+	one, err := webhook.New(webhook.Options{Kind: s.unknown.Receiver.Kind(), Secret: secret.New(key)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,10 +47,10 @@ const maxBody = 2 << 20
 
 // receiver is a webhook receiver with its limits.
 type receiver struct {
-	*webhook.Receiver
-	name    string // empty: the unknown receiver
-	limiter *rate.Limiter
-	budget  bodyBudget
+	Receiver *webhook.Receiver
+	name     string // empty: the unknown receiver
+	limiter  *rate.Limiter
+	budget   bodyBudget
 }
 
 func (s *Server) limited(one *webhook.Receiver) *receiver {
@@ -112,13 +112,13 @@ func (s *Server) accept(c echo.Context, to *receiver, at time.Time) (receipt, er
 	if err != nil {
 		return receipt{}, bodyError(err, at)
 	}
-	delivery, err := to.Receive(r.Context(), webhook.Request{Header: r.Header, PathSecret: c.Param("secret"), Body: body})
+	delivery, err := to.Receiver.Receive(r.Context(), webhook.Request{Header: r.Header, PathSecret: c.Param("secret"), Body: body})
 	if err != nil {
 		return receipt{}, err
 	}
 	accepted := Accepted{
-		Delivery: delivery, Receiver: to.name, Sender: to.Kind(), At: at,
-		Header: to.LoggableHeaders(r.Header), Body: body,
+		Delivery: delivery, Receiver: to.name, Sender: to.Receiver.Kind(), At: at,
+		Header: to.Receiver.LoggableHeaders(r.Header), Body: body,
 	}
 	if err := s.persist(r, accepted); err != nil {
 		return receipt{}, err

@@ -26,7 +26,7 @@ func (w *World) Bench() scmtest.Bench {
 func (w *World) protect(rules scm.Rules) { w.Forge.Protected = map[string]scm.Rules{"main": rules} }
 
 // opener opens the only repository.
-type opener struct{ *Forge }
+type opener struct{ Forge *Forge }
 
 // Open implements scm.Forge.
 func (o opener) Open(context.Context, string) (scm.Repository, error) { return o.Forge, nil }

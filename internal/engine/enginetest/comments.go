@@ -12,11 +12,11 @@ import (
 	"promoter/internal/scm"
 )
 
-type conversation struct{ *Forge }
+type conversation struct{ Forge *Forge }
 
 // Comments implements scm.Conversation.
 func (f conversation) Comments(_ context.Context, number int) ([]scm.Comment, error) {
-	return f.CommentsOf(number), nil
+	return f.Forge.CommentsOf(number), nil
 }
 
 // Recent implements scm.Conversation.
@@ -24,9 +24,9 @@ func (f conversation) Recent(_ context.Context, since time.Time, limit int) ([]s
 	if err := failing(f.Forge, "recent"); err != nil {
 		return nil, err
 	}
-	defer f.call("recent")()
+	defer f.Forge.call("recent")()
 	var all []scm.Comment
-	for _, p := range f.pulls {
+	for _, p := range f.Forge.pulls {
 		for _, c := range p.comments {
 			if !c.Changed.Before(since) {
 				all = append(all, c)
@@ -39,12 +39,12 @@ func (f conversation) Recent(_ context.Context, since time.Time, limit int) ([]s
 
 // React implements scm.Conversation.
 func (f conversation) React(_ context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	return f.write("react", func() error {
-		if !slices.ContainsFunc(f.find(comment.Number).comments, func(c scm.Comment) bool { return c.ID == comment.ID }) {
+	return f.Forge.write("react", func() error {
+		if !slices.ContainsFunc(f.Forge.find(comment.Number).comments, func(c scm.Comment) bool { return c.ID == comment.ID }) {
 			return fault.New(fault.NotFound, "comment %d of pull request %d is gone", comment.ID, comment.Number)
 		}
-		if !slices.Contains(f.reactions[comment.ID], reaction) {
-			f.reactions[comment.ID] = append(f.reactions[comment.ID], reaction)
+		if !slices.Contains(f.Forge.reactions[comment.ID], reaction) {
+			f.Forge.reactions[comment.ID] = append(f.Forge.reactions[comment.ID], reaction)
 		}
 		return nil
 	})
@@ -52,7 +52,7 @@ func (f conversation) React(_ context.Context, comment scm.Comment, reaction scm
 
 // Say implements scm.Conversation.
 func (f conversation) Say(_ context.Context, number int, marker, text string) error {
-	return f.write("say", func() error { return f.say(number, marker, text) })
+	return f.Forge.write("say", func() error { return f.Forge.say(number, marker, text) })
 }
 
 func (f *Forge) say(number int, marker, text string) error {

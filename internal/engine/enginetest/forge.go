@@ -175,16 +175,16 @@ func (f *Forge) merge(p *pull, method, message string) error {
 	return nil
 }
 
-type pulls struct{ *Forge }
+type pulls struct{ Forge *Forge }
 
 // Open implements scm.PullRequests.
 func (f pulls) Open(context.Context) ([]scm.PullRequest, error) {
 	if err := failing(f.Forge, "list open"); err != nil {
 		return nil, err
 	}
-	defer f.call("list open")()
+	defer f.Forge.call("list open")()
 	var open []scm.PullRequest
-	for _, p := range f.pulls {
+	for _, p := range f.Forge.pulls {
 		if p.State == scm.StateOpen {
 			open = append(open, p.PullRequest)
 		}
@@ -197,14 +197,14 @@ func (f pulls) Closed(_ context.Context, head string, limit int) ([]scm.PullRequ
 	if err := failing(f.Forge, "list closed"); err != nil {
 		return nil, err
 	}
-	defer f.call("list closed")()
+	defer f.Forge.call("list closed")()
 	var closed []scm.PullRequest
-	for _, p := range slices.Backward(f.pulls) {
+	for _, p := range slices.Backward(f.Forge.pulls) {
 		if p.State != scm.StateOpen && p.Head.Branch == head && p.Head.Own && len(closed) < limit {
 			one := p.PullRequest
-			f.Git.mutex.Lock()
-			one.Head.Message = f.Git.commits[p.Head.Commit].Message
-			f.Git.mutex.Unlock()
+			f.Forge.Git.mutex.Lock()
+			one.Head.Message = f.Forge.Git.commits[p.Head.Commit].Message
+			f.Forge.Git.mutex.Unlock()
 			closed = append(closed, one)
 		}
 	}
@@ -213,22 +213,22 @@ func (f pulls) Closed(_ context.Context, head string, limit int) ([]scm.PullRequ
 
 // Create implements scm.PullRequests.
 func (f pulls) Create(_ context.Context, draft scm.Draft) (created scm.PullRequest, err error) {
-	err = f.write("create", func() error {
-		if slices.ContainsFunc(f.pulls, func(p *pull) bool {
+	err = f.Forge.write("create", func() error {
+		if slices.ContainsFunc(f.Forge.pulls, func(p *pull) bool {
 			return p.State == scm.StateOpen && p.Head.Own && p.Head.Branch == draft.Head && p.Base == draft.Base
 		}) {
 			return fault.New(fault.Conflict, "there is a pull request of %s already", draft.Head)
 		}
-		commit := f.Git.Branch(draft.Head)
+		commit := f.Forge.Git.Branch(draft.Head)
 		if commit == "" {
 			return fault.New(fault.Invalid, "there is no branch %s", draft.Head)
 		}
 		created = scm.PullRequest{
-			Number: len(f.pulls) + 1, Title: draft.Title, Body: draft.Body, Author: Bot, Base: draft.Base, Draft: draft.AsDraft,
-			Head: scm.Head{Branch: draft.Head, Commit: commit, Own: true}, Labels: draft.Labels, Opened: f.Now(), State: scm.StateOpen,
+			Number: len(f.Forge.pulls) + 1, Title: draft.Title, Body: draft.Body, Author: Bot, Base: draft.Base, Draft: draft.AsDraft,
+			Head: scm.Head{Branch: draft.Head, Commit: commit, Own: true}, Labels: draft.Labels, Opened: f.Forge.Now(), State: scm.StateOpen,
 		}
 		created.URL = fmt.Sprintf("https://forge.example/acme/deploy/pull/%d", created.Number)
-		f.pulls = append(f.pulls, &pull{PullRequest: created})
+		f.Forge.pulls = append(f.Forge.pulls, &pull{PullRequest: created})
 		return nil
 	})
 	return created, err
@@ -236,8 +236,8 @@ func (f pulls) Create(_ context.Context, draft scm.Draft) (created scm.PullReque
 
 // Edit implements scm.PullRequests.
 func (f pulls) Edit(_ context.Context, number int, edit scm.Edit) error {
-	return f.write("edit", func() error {
-		p := f.find(number)
+	return f.Forge.write("edit", func() error {
+		p := f.Forge.find(number)
 		if edit.Title != nil {
 			p.Title = *edit.Title
 		}
@@ -245,7 +245,7 @@ func (f pulls) Edit(_ context.Context, number int, edit scm.Edit) error {
 			p.Body = *edit.Body
 		}
 		if edit.Closed != nil && *edit.Closed && p.State == scm.StateOpen {
-			p.State, p.ClosedAt, p.Closer = scm.StateClosed, f.Now(), Bot
+			p.State, p.ClosedAt, p.Closer = scm.StateClosed, f.Forge.Now(), Bot
 		}
 		return nil
 	})
@@ -253,8 +253,8 @@ func (f pulls) Edit(_ context.Context, number int, edit scm.Edit) error {
 
 // Merge implements scm.PullRequests.
 func (f pulls) Merge(_ context.Context, number int, merge scm.Merge) (merged scm.Merged, err error) {
-	err = f.write("merge", func() error {
-		p := f.find(number)
+	err = f.Forge.write("merge", func() error {
+		p := f.Forge.find(number)
 		switch {
 		case p.State == scm.StateMerged:
 		case p.Head.Commit != merge.Head:
@@ -262,11 +262,11 @@ func (f pulls) Merge(_ context.Context, number int, merge scm.Merge) (merged scm
 		case p.State == scm.StateOpen && forbids(f.Forge, p) != nil:
 			return forbids(f.Forge, p)
 		default:
-			method := f.Method
+			method := f.Forge.Method
 			if method == "" {
 				method = "merge"
 			}
-			if err := f.merge(p, method, merge.Title+"\n\n"+merge.Message); err != nil {
+			if err := f.Forge.merge(p, method, merge.Title+"\n\n"+merge.Message); err != nil {
 				return err
 			}
 		}
@@ -276,14 +276,14 @@ func (f pulls) Merge(_ context.Context, number int, merge scm.Merge) (merged scm
 	return merged, err
 }
 
-type signals struct{ *Forge }
+type signals struct{ Forge *Forge }
 
 // Checks implements scm.Signals. Our own status is readable when the rest fails.
 func (f signals) Checks(_ context.Context, commit string) ([]scm.Check, error) {
 	failed := failing(f.Forge, "checks")
-	defer f.call("checks")()
+	defer f.Forge.call("checks")()
 	latest := map[string]scm.Check{}
-	for _, c := range f.statuses[commit] {
+	for _, c := range f.Forge.statuses[commit] {
 		if failed == nil || c.Own {
 			latest[c.Name] = c
 		}
@@ -301,15 +301,15 @@ func (f signals) Reviews(_ context.Context, number int) ([]scm.Review, error) {
 	if err := failing(f.Forge, "reviews"); err != nil {
 		return nil, err
 	}
-	defer f.call("reviews")()
-	return slices.Clone(f.find(number).reviews), nil
+	defer f.Forge.call("reviews")()
+	return slices.Clone(f.Forge.find(number).reviews), nil
 }
 
 // SetStatus implements scm.Signals.
 func (f signals) SetStatus(_ context.Context, commit string, status scm.Status) error {
-	return f.write("status", func() error {
-		f.statuses[commit] = append(f.statuses[commit], scm.Check{
-			Name: status.Context, State: status.State, Description: status.Description, At: f.Now(), Own: true,
+	return f.Forge.write("status", func() error {
+		f.Forge.statuses[commit] = append(f.Forge.statuses[commit], scm.Check{
+			Name: status.Context, State: status.State, Description: status.Description, At: f.Forge.Now(), Own: true,
 		})
 		return nil
 	})
@@ -320,7 +320,7 @@ func (f signals) Member(_ context.Context, team string, user identity.User) (boo
 	if err := failing(f.Forge, "member"); err != nil {
 		return false, err
 	}
-	defer f.call("member")()
+	defer f.Forge.call("member")()
 	return strings.HasSuffix(team, "/"+user.Login), nil
 }
 

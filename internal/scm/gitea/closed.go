@@ -46,7 +46,7 @@ type end struct {
 // Closed lists closed and merged pull requests. The full list is read once and cached
 // while its latest change and its length are the same.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	noun := p.noun("closed pull requests from %s", rest.OneLine(head))
+	noun := p.repository.noun("closed pull requests from %s", rest.OneLine(head))
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
@@ -87,9 +87,9 @@ func (p pulls) archive(ctx context.Context) (*archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.forge.mu.Lock()
-	known := p.forge.closed[p.info.Key]
-	p.forge.mu.Unlock()
+	p.repository.forge.mu.Lock()
+	known := p.repository.forge.closed[p.repository.info.Key]
+	p.repository.forge.mu.Unlock()
 	if known != nil && known.mark == now {
 		return known, nil
 	}
@@ -97,14 +97,14 @@ func (p pulls) archive(ctx context.Context) (*archive, error) {
 	if fresh.pulls, fresh.cut, err = p.scan(ctx); err != nil {
 		return nil, err
 	}
-	p.forge.mu.Lock()
-	defer p.forge.mu.Unlock()
+	p.repository.forge.mu.Lock()
+	defer p.repository.forge.mu.Unlock()
 	for _, pull := range fresh.pulls {
 		if before, ok := known.endOf(pull.Number); ok && before.at.Equal(pull.ClosedAt) {
 			fresh.ends[pull.Number] = before
 		}
 	}
-	p.forge.closed[p.info.Key] = fresh
+	p.repository.forge.closed[p.repository.info.Key] = fresh
 	return fresh, nil
 }
 
@@ -140,9 +140,9 @@ func (p pulls) scan(ctx context.Context) (all []scm.PullRequest, cut bool, err e
 
 // end fetches what a list does not include, once each time a pull request is closed.
 func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (end, error) {
-	p.forge.mu.Lock()
+	p.repository.forge.mu.Lock()
 	ended, ok := known.ends[pull.Number]
-	p.forge.mu.Unlock()
+	p.repository.forge.mu.Unlock()
 	if ok {
 		return ended, nil
 	}
@@ -159,8 +159,8 @@ func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (e
 			return end{}, err
 		}
 	}
-	p.forge.mu.Lock()
-	defer p.forge.mu.Unlock()
+	p.repository.forge.mu.Lock()
+	defer p.repository.forge.mu.Unlock()
 	known.ends[pull.Number] = ended
 	return ended, nil
 }
@@ -168,7 +168,7 @@ func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (e
 // head returns the commit with which a pull request ended. A list has the current
 // commit of the branch, which may have been reused.
 func (p pulls) head(ctx context.Context, pull scm.PullRequest) (string, error) {
-	ref, resp, err := p.forge.api(ctx).GetRepoRef(p.owner, p.name, fmt.Sprintf("pull/%d/head", pull.Number))
+	ref, resp, err := p.repository.forge.api(ctx).GetRepoRef(p.repository.owner, p.repository.name, fmt.Sprintf("pull/%d/head", pull.Number))
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 		return pull.Head.Commit, nil
@@ -185,7 +185,7 @@ func (p pulls) message(ctx context.Context, commit string) (string, error) {
 	if !rest.IsCommit(commit) {
 		return "", nil
 	}
-	found, resp, err := p.forge.client(ctx, p.forge.wishing(brief)).GetSingleCommit(p.owner, p.name, commit)
+	found, resp, err := p.repository.forge.client(ctx, p.repository.forge.wishing(brief)).GetSingleCommit(p.repository.owner, p.repository.name, commit)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound, err == nil && found.RepoCommit == nil:
 		return "", nil
@@ -197,14 +197,14 @@ func (p pulls) message(ctx context.Context, commit string) (string, error) {
 
 // closer returns the user who last closed a pull request, from its timeline.
 func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.User, error) {
-	events, err := p.timeline(ctx, pull.Number, pull.ClosedAt.Add(-time.Second))
+	events, err := p.repository.timeline(ctx, pull.Number, pull.ClosedAt.Add(-time.Second))
 	if err != nil {
 		return identity.User{}, err
 	}
 	var closer identity.User
 	for _, event := range events {
 		if event != nil && event.Type == "close" {
-			closer = p.forge.person(event.Poster)
+			closer = p.repository.forge.person(event.Poster)
 		}
 	}
 	return closer, nil
@@ -217,13 +217,13 @@ func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.User,
 // returns none.
 // https://github.com/go-gitea/gitea/pull/29242
 func (p pulls) behind(ctx context.Context, known *archive, head string) ([]scm.PullRequest, error) {
-	p.forge.mu.Lock()
+	p.repository.forge.mu.Lock()
 	older, asked := known.older[head]
-	p.forge.mu.Unlock()
-	if asked || p.info.DefaultBranch == "" {
+	p.repository.forge.mu.Unlock()
+	if asked || p.repository.info.DefaultBranch == "" {
 		return older, nil
 	}
-	pull, resp, err := p.forge.api(ctx).GetPullRequestByBaseHead(p.owner, p.name, p.info.DefaultBranch, head)
+	pull, resp, err := p.repository.forge.api(ctx).GetPullRequestByBaseHead(p.repository.owner, p.repository.name, p.repository.info.DefaultBranch, head)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 	case err != nil:
@@ -234,8 +234,8 @@ func (p pulls) behind(ctx context.Context, known *archive, head string) ([]scm.P
 			older = []scm.PullRequest{found}
 		}
 	}
-	p.forge.mu.Lock()
-	defer p.forge.mu.Unlock()
+	p.repository.forge.mu.Lock()
+	defer p.repository.forge.mu.Unlock()
 	known.older[head] = older
 	return older, nil
 }

@@ -40,9 +40,9 @@ func mergeMethods(found *sdk.Repository) []sdk.MergeStyle {
 // repository was opened, the next one is tried. If Gitea refuses, or its response is
 // lost, the pull request is read before a result is returned.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
-	noun := p.noun("merge of pull request %d", number)
+	noun := p.repository.noun("merge of pull request %d", number)
 	err := fault.New(fault.Unauthorized, "%s: the repository allows no merge method", noun)
-	for _, method := range p.methods {
+	for _, method := range p.repository.methods {
 		if err = p.merge(ctx, number, method, merge); err == nil {
 			return p.merged(ctx, number), nil
 		}
@@ -57,7 +57,7 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 // merge requests one method. The library does not return the message of a refusal, so
 // its body is read here. It is in memory.
 func (p pulls) merge(ctx context.Context, number int, method sdk.MergeStyle, merge scm.Merge) error {
-	done, resp, err := p.forge.api(ctx).MergePullRequest(p.owner, p.name, int64(number), sdk.MergePullRequestOption{
+	done, resp, err := p.repository.forge.api(ctx).MergePullRequest(p.repository.owner, p.repository.name, int64(number), sdk.MergePullRequestOption{
 		Style: method, HeadCommitId: merge.Head, Title: merge.Title, Message: merge.Message,
 	})
 	if err != nil || done {
@@ -73,9 +73,9 @@ func (p pulls) merge(ctx context.Context, number int, method sdk.MergeStyle, mer
 // merged fetches the result of a merge, which Gitea's response does not include. The
 // merge itself is certain.
 func (p pulls) merged(ctx context.Context, number int) scm.Merged {
-	pull, _, err := p.forge.api(ctx).GetPullRequest(p.owner, p.name, int64(number))
+	pull, _, err := p.repository.forge.api(ctx).GetPullRequest(p.repository.owner, p.repository.name, int64(number))
 	if err != nil || !pull.HasMerged {
-		return scm.Merged{At: p.forge.now().UTC()}
+		return scm.Merged{At: p.repository.forge.now().UTC()}
 	}
 	return mergedOf(pull)
 }
@@ -126,7 +126,7 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 	if status := statusOf(cause); fault.KindOf(cause) == fault.RateLimited || status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return scm.Merged{}, cause
 	}
-	pull, _, err := p.forge.api(ctx).GetPullRequest(p.owner, p.name, int64(number))
+	pull, _, err := p.repository.forge.api(ctx).GetPullRequest(p.repository.owner, p.repository.name, int64(number))
 	if err != nil {
 		return scm.Merged{}, cause
 	}
@@ -155,7 +155,7 @@ func (p pulls) named(ctx context.Context, base string, cause error) error {
 	if !ok || !strings.Contains(refused.Words, "required status checks") {
 		return cause
 	}
-	branch, _, err := p.forge.api(ctx).GetRepoBranch(p.owner, p.name, base)
+	branch, _, err := p.repository.forge.api(ctx).GetRepoBranch(p.repository.owner, p.repository.name, base)
 	if err != nil || len(branch.StatusCheckContexts) == 0 {
 		return cause
 	}

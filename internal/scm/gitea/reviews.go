@@ -17,12 +17,12 @@ import (
 // Reviews lists all submitted reviews. Whether a reviewer may push is queried once
 // per user, and only for reviews that could count.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
-	if s.withoutPull {
+	if s.repository.withoutPull {
 		return nil, nil
 	}
-	noun := s.noun("reviews of pull request %d", number)
+	noun := s.repository.noun("reviews of pull request %d", number)
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.PullReview, *sdk.Response, error) {
-		return s.forge.api(ctx).ListPullReviews(s.owner, s.name, int64(number), sdk.ListPullReviewsOptions{ListOptions: page})
+		return s.repository.forge.api(ctx).ListPullReviews(s.repository.owner, s.repository.name, int64(number), sdk.ListPullReviewsOptions{ListOptions: page})
 	}, all[*sdk.PullReview])
 	if err != nil {
 		return nil, explain(noun, err)
@@ -45,7 +45,7 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 
 // reviewOf omits review requests, and our own pending reviews.
 func (s signals) reviewOf(given *sdk.PullReview) (scm.Review, bool) {
-	review := scm.Review{Author: s.forge.person(given.Reviewer), Commit: given.CommitID, At: given.Submitted.UTC()}
+	review := scm.Review{Author: s.repository.forge.person(given.Reviewer), Commit: given.CommitID, At: given.Submitted.UTC()}
 	switch given.State {
 	case sdk.ReviewStateApproved:
 		review.State = scm.Approved
@@ -76,9 +76,9 @@ func (s signals) counts(ctx context.Context, review scm.Review, official bool) (
 // is known.
 func (s signals) writer(ctx context.Context, person identity.User) (may, known bool, err error) {
 	login := strings.ToLower(person.Login)
-	s.mu.Lock()
-	may, known = s.writers[login]
-	s.mu.Unlock()
+	s.repository.mu.Lock()
+	may, known = s.repository.writers[login]
+	s.repository.mu.Unlock()
 	if known {
 		return may, true, nil
 	}
@@ -86,19 +86,19 @@ func (s signals) writer(ctx context.Context, person identity.User) (may, known b
 	if err != nil || !known {
 		return false, known, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.writers[login] = may
+	s.repository.mu.Lock()
+	defer s.repository.mu.Unlock()
+	s.repository.writers[login] = may
 	return may, true, nil
 }
 
 // permitted fetches a permission. A deleted account has none. Gitea returns the
 // permissions of other users only to administrators of the repository.
 func (s signals) permitted(ctx context.Context, person identity.User) (may, known bool, err error) {
-	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
+	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
 		return false, true, nil
 	}
-	level, resp, err := s.forge.api(ctx).CollaboratorPermission(s.owner, s.name, person.Login)
+	level, resp, err := s.repository.forge.api(ctx).CollaboratorPermission(s.repository.owner, s.repository.name, person.Login)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 		return false, true, nil
@@ -118,31 +118,31 @@ func (s signals) permitted(ctx context.Context, person identity.User) (may, know
 // users who may be assigned: a user who is not among them may not push; for the
 // others it is unknown.
 func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
-	noun := s.noun("permission of %s", rest.OneLine(person.Login))
+	noun := s.repository.noun("permission of %s", rest.OneLine(person.Login))
 	may, known, err := s.permitted(ctx, person)
 	if err != nil || known {
 		return may, explain(noun, err)
 	}
-	users, resp, err := s.forge.api(ctx).GetAssignees(s.owner, s.name)
+	users, resp, err := s.repository.forge.api(ctx).GetAssignees(s.repository.owner, s.repository.name)
 	if err != nil {
 		return false, explain(noun, answered(resp, err))
 	}
-	if !slices.ContainsFunc(users, func(u *sdk.User) bool { return s.forge.person(u).Same(person) }) {
+	if !slices.ContainsFunc(users, func(u *sdk.User) bool { return s.repository.forge.person(u).Same(person) }) {
 		return false, nil
 	}
-	return false, fault.New(fault.Unauthorized, "%s: Gitea shows it only to administrators of the repository: make %s one", noun, s.info.Self.Login)
+	return false, fault.New(fault.Unauthorized, "%s: Gitea shows it only to administrators of the repository: make %s one", noun, s.repository.info.Self.Login)
 }
 
 // Member queries a membership. Gitea shows the teams of an organization to its
 // members, and the members of a team to the team and to owners.
 func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	group, name, _ := strings.Cut(team, "/")
-	if !isName(group) || !isName(name) || !isName(person.Login) || !strings.EqualFold(person.Host, s.forge.host) {
+	if !isName(group) || !isName(name) || !isName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
 		return false, nil
 	}
 	noun := "members of team " + team
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Team, *sdk.Response, error) {
-		return s.forge.api(ctx).ListOrgTeams(group, sdk.ListTeamsOptions{ListOptions: page})
+		return s.repository.forge.api(ctx).ListOrgTeams(group, sdk.ListTeamsOptions{ListOptions: page})
 	}, func(one *sdk.Team) (int64, bool) { return one.ID, strings.EqualFold(one.Name, name) })
 	if err != nil {
 		return false, s.teamFault(noun, err)
@@ -150,7 +150,7 @@ func (s signals) Member(ctx context.Context, team string, person identity.User) 
 	if len(found) == 0 {
 		return false, nil
 	}
-	_, resp, err := s.forge.api(ctx).GetTeamMember(found[0], person.Login)
+	_, resp, err := s.repository.forge.api(ctx).GetTeamMember(found[0], person.Login)
 	if err != nil {
 		return false, s.teamFault(noun, answered(resp, err))
 	}
@@ -165,7 +165,7 @@ func (s signals) teamFault(noun string, err error) error {
 	}
 	err = explain(noun, err)
 	if fault.KindOf(err) == fault.Unauthorized && strings.Contains(err.Error(), "Must be") {
-		return fault.New(fault.Unauthorized, "%w: take %s into the team, or make it an owner of the organization", err, s.info.Self.Login)
+		return fault.New(fault.Unauthorized, "%w: take %s into the team, or make it an owner of the organization", err, s.repository.info.Self.Login)
 	}
 	return err
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // conversation holds the comments of a pull request.
-type conversation struct{ *repository }
+type conversation struct{ repository *repository }
 
 // issueComment is a comment in GitHub's form. App is the app that wrote it on behalf
 // of a user, which the library omits.
@@ -45,22 +45,22 @@ func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, err
 		}
 		return list, resp, err
 	})
-	return comments, explain(c.noun("comments of pull request %d", number), err)
+	return comments, explain(c.repository.noun("comments of pull request %d", number), err)
 }
 
 // comments reads one page.
 func (c conversation) comments(ctx context.Context, path string) ([]*issueComment, *gogithub.Response, error) {
-	request, err := c.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", c.owner, c.name, path), nil)
+	request, err := c.repository.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", c.repository.owner, c.repository.name, path), nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	var found []*issueComment
-	resp, err := c.forge.api.Do(ctx, request, &found)
+	resp, err := c.repository.forge.api.Do(ctx, request, &found)
 	return found, resp, err
 }
 
 func (c conversation) translate(comment *issueComment, number int) scm.Comment {
-	author, created, changed := c.forge.person(comment.GetUser()), comment.GetCreatedAt().UTC(), comment.GetUpdatedAt().UTC()
+	author, created, changed := c.repository.forge.person(comment.GetUser()), comment.GetCreatedAt().UTC(), comment.GetUpdatedAt().UTC()
 	return scm.Comment{
 		ID: comment.GetID(), Number: number, Author: author, Bot: author.Bot || comment.App != nil, Body: comment.GetBody(),
 		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),
@@ -80,15 +80,15 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 		return err
 	}
 	target := slices.IndexFunc(comments, func(comment scm.Comment) bool {
-		return c.info.Self.Same(comment.Author) && strings.Contains(comment.Body, marker)
+		return c.repository.info.Self.Same(comment.Author) && strings.Contains(comment.Body, marker)
 	})
 	switch {
 	case target < 0:
-		_, _, err = c.forge.api.Issues.CreateComment(ctx, c.owner, c.name, number, comment)
+		_, _, err = c.repository.forge.api.Issues.CreateComment(ctx, c.repository.owner, c.repository.name, number, comment)
 	case !rest.SameText(comments[target].Body, text):
-		_, _, err = c.forge.api.Issues.EditComment(ctx, c.owner, c.name, comments[target].ID, comment)
+		_, _, err = c.repository.forge.api.Issues.EditComment(ctx, c.repository.owner, c.repository.name, comments[target].ID, comment)
 	}
-	return explain(c.noun("comment on pull request %d", number), err)
+	return explain(c.repository.noun("comment on pull request %d", number), err)
 }
 
 // Recent lists the comments of the whole repository. Each page starts at the last
@@ -96,7 +96,7 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 // and would shift the following pages.
 // https://docs.github.com/en/rest/issues/comments#list-issue-comments-for-a-repository
 func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
-	noun := c.noun("recent comments")
+	noun := c.repository.noun("recent comments")
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
@@ -107,7 +107,7 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 
 // recent is the position in a list of comments.
 type recent struct {
-	conversation
+	conversation conversation
 
 	seen map[int64]bool
 	from time.Time
@@ -116,13 +116,13 @@ type recent struct {
 
 // next reads one page, and reports whether another one follows.
 func (r *recent) next(ctx context.Context) (comments []scm.Comment, more int, err error) {
-	found, resp, err := r.comments(ctx, "issues/comments?"+r.query())
+	found, resp, err := r.conversation.comments(ctx, "issues/comments?"+r.query())
 	if err != nil {
 		return nil, 0, err
 	}
 	last := r.from
 	for _, one := range found {
-		comment := r.translate(one, numberOf(one))
+		comment := r.conversation.translate(one, numberOf(one))
 		last = rest.Later(last, comment.Changed)
 		if comment.Number != 0 && !r.seen[comment.ID] && !comment.Changed.Before(r.from) {
 			r.seen[comment.ID], comments = true, append(comments, comment)
@@ -162,6 +162,6 @@ func reactionOf(reaction scm.Reaction) string {
 
 // React adds one reaction. GitHub returns the existing one if we added it before.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	_, _, err := c.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.owner, c.name, comment.ID, reactionOf(reaction))
-	return explain(c.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), err)
+	_, _, err := c.repository.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.repository.owner, c.repository.name, comment.ID, reactionOf(reaction))
+	return explain(c.repository.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), err)
 }

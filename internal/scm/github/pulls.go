@@ -14,14 +14,14 @@ import (
 )
 
 // pulls are the pull requests of a repository.
-type pulls struct{ *repository }
+type pulls struct{ repository *repository }
 
 // Open lists the open pull requests, oldest first: one that is opened while the pages
 // are read comes last and does not shift the others.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	options := gogithub.PullRequestListOptions{State: "open", Sort: "created", Direction: "asc"}
 	all, err := p.list(ctx, options, rest.Everything, func(scm.PullRequest) bool { return true })
-	return all, explain(p.noun("open pull requests"), err)
+	return all, explain(p.repository.noun("open pull requests"), err)
 }
 
 // list reads pages until it has enough matching pull requests. It releases GitHub's
@@ -29,7 +29,7 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 func (p pulls) list(ctx context.Context, options gogithub.PullRequestListOptions, limit int, wanted func(scm.PullRequest) bool) ([]scm.PullRequest, error) {
 	return pages(limit, func(page gogithub.ListOptions) ([]scm.PullRequest, *gogithub.Response, error) {
 		options.ListOptions = page
-		found, resp, err := p.forge.api.PullRequests.List(ctx, p.owner, p.name, &options)
+		found, resp, err := p.repository.forge.api.PullRequests.List(ctx, p.repository.owner, p.repository.name, &options)
 		var kept []scm.PullRequest
 		for _, pull := range found {
 			if translated := p.translate(pull); wanted(translated) {
@@ -43,7 +43,7 @@ func (p pulls) list(ctx context.Context, options gogithub.PullRequestListOptions
 // from restricts a list to one head branch. GitHub interprets it as OWNER:BRANCH,
 // which a fork of the same owner can have too.
 func (p pulls) from(options gogithub.PullRequestListOptions, head string) gogithub.PullRequestListOptions {
-	options.Head = p.owner + ":" + head
+	options.Head = p.repository.owner + ":" + head
 	return options
 }
 
@@ -51,7 +51,7 @@ func (p pulls) translate(pull *gogithub.PullRequest) scm.PullRequest {
 	head := pull.GetHead()
 	translated := scm.PullRequest{
 		Number: pull.GetNumber(), URL: pull.GetHTMLURL(), Title: pull.GetTitle(),
-		Author: p.forge.person(pull.GetUser()),
+		Author: p.repository.forge.person(pull.GetUser()),
 		Head:   scm.Head{Branch: head.GetRef(), Commit: head.GetSHA(), Own: head.GetRepo().GetID() != 0 && head.GetRepo().GetID() == pull.GetBase().GetRepo().GetID()},
 		Base:   pull.GetBase().GetRef(), Draft: pull.GetDraft(), Opened: pull.GetCreatedAt().UTC(), State: scm.StateOpen,
 	}
@@ -94,8 +94,8 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 		}
 	}
 	if change.Title != nil || change.Body != nil || change.Base != nil || change.State != nil {
-		if _, _, err := p.forge.api.PullRequests.Edit(ctx, p.owner, p.name, number, &change); err != nil {
-			return explain(p.noun("pull request %d", number), err)
+		if _, _, err := p.repository.forge.api.PullRequests.Edit(ctx, p.repository.owner, p.repository.name, number, &change); err != nil {
+			return explain(p.repository.noun("pull request %d", number), err)
 		}
 	}
 	_, err := p.label(ctx, number, edit.AddLabels)
@@ -105,7 +105,7 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 // Closed lists closed and merged pull requests. For each one it fetches the message
 // of its head, and, if it was not merged, the user who closed it.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	noun := p.noun("closed pull requests from %s", rest.OneLine(head))
+	noun := p.repository.noun("closed pull requests from %s", rest.OneLine(head))
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
@@ -125,7 +125,7 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 // complete fetches what a list does not include. Neither changes: both responses are
 // cached with their ETags.
 func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
-	commit, _, err := p.forge.api.Git.GetCommit(ctx, p.owner, p.name, pull.Head.Commit)
+	commit, _, err := p.repository.forge.api.Git.GetCommit(ctx, p.repository.owner, p.repository.name, pull.Head.Commit)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
 // If the issue cannot be read, the user is empty: our own closes are known without
 // it.
 func (p pulls) closer(ctx context.Context, number int) (identity.User, error) {
-	issue, _, err := p.forge.api.Issues.Get(ctx, p.owner, p.name, number)
+	issue, _, err := p.repository.forge.api.Issues.Get(ctx, p.repository.owner, p.repository.name, number)
 	switch fault.KindOf(explain("", err)) {
 	case fault.NotFound, fault.Unauthorized:
 		return identity.User{}, nil
@@ -149,7 +149,7 @@ func (p pulls) closer(ctx context.Context, number int) (identity.User, error) {
 	if err != nil {
 		return identity.User{}, err
 	}
-	return p.forge.person(issue.GetClosedBy()), nil
+	return p.repository.forge.person(issue.GetClosedBy()), nil
 }
 
 // HeadDeleted reads the events of the pull request.

@@ -16,7 +16,7 @@ import (
 // the creators.
 func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.RepoStatus, *gogithub.Response, error) {
-		return s.forge.api.Repositories.ListStatuses(ctx, s.owner, s.name, commit, &page)
+		return s.repository.forge.api.Repositories.ListStatuses(ctx, s.repository.owner, s.repository.name, commit, &page)
 	})
 	if err != nil {
 		return nil, err
@@ -30,18 +30,18 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 		seen[status.GetContext()] = true
 		check := s.statusCheck(status)
 		if check.Own {
-			s.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+			s.repository.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
 		}
 		checks = append(checks, check)
 	}
-	s.statusCache.Read(commit)
+	s.repository.statusCache.Read(commit)
 	return checks, nil
 }
 
 func (s signals) statusCheck(status *gogithub.RepoStatus) scm.Check {
 	check := scm.Check{
 		Name: status.GetContext(), State: scm.CheckFailed, Description: status.GetDescription(), URL: status.GetTargetURL(),
-		At: status.GetCreatedAt().UTC(), Own: s.info.Self.Same(s.forge.person(status.GetCreator())),
+		At: status.GetCreatedAt().UTC(), Own: s.repository.info.Self.Same(s.repository.forge.person(status.GetCreator())),
 	}
 	switch status.GetState() {
 	case "success":
@@ -55,24 +55,24 @@ func (s signals) statusCheck(status *gogithub.RepoStatus) scm.Check {
 // SetStatus sets the status, unless it is already set: each one is an entry that
 // users see, and GitHub accepts 1,000 per commit and context.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
-	noun := s.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
+	noun := s.repository.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status.Description = rest.Shorten(status.Description, maxDescription, "…")
-	before, err := s.statusCache.Ours(commit, status.Context, func() error {
+	before, err := s.repository.statusCache.Ours(commit, status.Context, func() error {
 		_, err := s.statuses(ctx, commit)
 		return err
 	})
 	if err != nil || before == status {
 		return explain(noun, err)
 	}
-	_, _, err = s.forge.api.Repositories.CreateStatus(ctx, s.owner, s.name, commit, &gogithub.RepoStatus{
+	_, _, err = s.repository.forge.api.Repositories.CreateStatus(ctx, s.repository.owner, s.repository.name, commit, &gogithub.RepoStatus{
 		State: gogithub.String(wordOf(status.State)), TargetURL: textOrNil(status.URL),
 		Description: gogithub.String(status.Description), Context: gogithub.String(status.Context),
 	})
 	if err == nil {
-		s.statusCache.Remember(commit, status.Context, status)
+		s.repository.statusCache.Remember(commit, status.Context, status)
 	}
 	return explain(noun, err)
 }
@@ -97,12 +97,12 @@ func textOrNil(text string) *string {
 }
 
 // signals holds the checks and reviews of commits.
-type signals struct{ *repository }
+type signals struct{ repository *repository }
 
 // Checks lists statuses and check runs, one result per name. If several sources use
 // the same name, the worst result counts: GitHub requires all of them too.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
-	noun := s.noun("checks of commit %.12s", rest.OneLine(commit))
+	noun := s.repository.noun("checks of commit %.12s", rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return nil, fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
@@ -122,7 +122,7 @@ func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 	options := gogithub.ListCheckRunsOptions{Filter: gogithub.String("latest")}
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
 		options.ListOptions = page
-		list, resp, err := s.forge.api.Checks.ListCheckRunsForRef(ctx, s.owner, s.name, commit, &options)
+		list, resp, err := s.repository.forge.api.Checks.ListCheckRunsForRef(ctx, s.repository.owner, s.repository.name, commit, &options)
 		if err != nil {
 			return nil, resp, err
 		}

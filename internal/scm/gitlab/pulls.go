@@ -14,20 +14,20 @@ import (
 )
 
 // pulls are the merge requests of a project.
-type pulls struct{ *repository }
+type pulls struct{ repository *repository }
 
 // Open lists the open merge requests.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	all, err := p.list(ctx, gogitlab.ListProjectMergeRequestsOptions{State: gogitlab.Ptr("opened")}, rest.Everything,
 		func(scm.PullRequest) bool { return true })
-	return all, explain(p.noun("open merge requests"), err)
+	return all, explain(p.repository.noun("open merge requests"), err)
 }
 
 // list reads merge requests, newest first, and keeps those that match.
 func (p pulls) list(ctx context.Context, options gogitlab.ListProjectMergeRequestsOptions, limit int, wanted func(scm.PullRequest) bool) ([]scm.PullRequest, error) {
 	return pages(limit, func(page gogitlab.ListOptions) ([]scm.PullRequest, *gogitlab.Response, error) {
 		options.ListOptions = page
-		found, resp, err := p.forge.api.MergeRequests.ListProjectMergeRequests(p.id, &options, in(ctx))
+		found, resp, err := p.repository.forge.api.MergeRequests.ListProjectMergeRequests(p.repository.id, &options, in(ctx))
 		if err != nil {
 			return nil, resp, err
 		}
@@ -45,8 +45,8 @@ func (p pulls) list(ctx context.Context, options gogitlab.ListProjectMergeReques
 func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 	own := mr.SourceProjectID != 0 && mr.SourceProjectID == mr.TargetProjectID
 	pull := scm.PullRequest{
-		Number: mr.IID, URL: p.info.URL + "/-/merge_requests/" + strconv.Itoa(mr.IID), Title: mr.Title,
-		Author: p.forge.personOf(mr.Author), Draft: mr.Draft,
+		Number: mr.IID, URL: p.repository.info.URL + "/-/merge_requests/" + strconv.Itoa(mr.IID), Title: mr.Title,
+		Author: p.repository.forge.personOf(mr.Author), Draft: mr.Draft,
 		Head: scm.Head{Branch: mr.SourceBranch, Commit: strings.ToLower(mr.SHA), Own: own},
 		Base: mr.TargetBranch, Labels: mr.Labels, Opened: timeOf(mr.CreatedAt), State: scm.StateOpen,
 	}
@@ -61,11 +61,11 @@ func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 		pull.State, pull.Merged = scm.StateMerged, mergedOf(mr)
 		pull.ClosedAt = pull.Merged.At
 	case "closed":
-		pull.State, pull.ClosedAt, pull.Closer = scm.StateClosed, timeOf(mr.ClosedAt), p.forge.personOf(mr.ClosedBy)
+		pull.State, pull.ClosedAt, pull.Closer = scm.StateClosed, timeOf(mr.ClosedAt), p.repository.forge.personOf(mr.ClosedBy)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.drafts[mr.IID] = mr.Draft
+	p.repository.mu.Lock()
+	defer p.repository.mu.Unlock()
+	p.repository.drafts[mr.IID] = mr.Draft
 	return pull
 }
 
@@ -89,7 +89,7 @@ func (p pulls) landed(ctx context.Context, merged scm.Merged, head, base string)
 		return merged, nil
 	}
 	options := &gogitlab.MergeBaseOptions{Ref: &[]string{head, base}}
-	found, _, err := p.forge.api.Repositories.MergeBase(p.id, options, in(ctx))
+	found, _, err := p.repository.forge.api.Repositories.MergeBase(p.repository.id, options, in(ctx))
 	if wasNotFound(err) {
 		return merged, nil // the base does not exist
 	}
@@ -115,7 +115,7 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 	if edit.Title == nil && edit.Body == nil && edit.Base == nil && edit.Closed == nil && len(edit.AddLabels) == 0 {
 		return nil
 	}
-	noun := p.noun("merge request %d", number)
+	noun := p.repository.noun("merge request %d", number)
 	change := gogitlab.UpdateMergeRequestOptions{TargetBranch: edit.Base}
 	if edit.Title != nil {
 		draft, err := p.isDraft(ctx, number)
@@ -133,9 +133,9 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 	if len(edit.AddLabels) > 0 {
 		change.AddLabels = gogitlab.Ptr(gogitlab.LabelOptions(labelsOf(edit.AddLabels)))
 	}
-	mr, _, err := p.forge.api.MergeRequests.UpdateMergeRequest(p.id, number, &change, in(ctx))
+	mr, _, err := p.repository.forge.api.MergeRequests.UpdateMergeRequest(p.repository.id, number, &change, in(ctx))
 	if err != nil {
-		return p.denied(ctx, explain(noun, err))
+		return p.repository.denied(ctx, explain(noun, err))
 	}
 	// GitLab returns success even if it did not change the state.
 	if edit.Closed != nil && (mr.State == "closed") != *edit.Closed {
@@ -152,13 +152,13 @@ func stateEvent(closed bool) string {
 }
 
 func (p pulls) isDraft(ctx context.Context, number int) (bool, error) {
-	p.mu.Lock()
-	draft, known := p.drafts[number]
-	p.mu.Unlock()
+	p.repository.mu.Lock()
+	draft, known := p.repository.drafts[number]
+	p.repository.mu.Unlock()
 	if known {
 		return draft, nil
 	}
-	mr, _, err := p.forge.api.MergeRequests.GetMergeRequest(p.id, number, nil, in(ctx))
+	mr, _, err := p.repository.forge.api.MergeRequests.GetMergeRequest(p.repository.id, number, nil, in(ctx))
 	if err != nil {
 		return false, err
 	}
@@ -168,7 +168,7 @@ func (p pulls) isDraft(ctx context.Context, number int) (bool, error) {
 // Closed lists closed and merged merge requests. For each one it fetches the message
 // of its head, which GitLab keeps when the branch is deleted.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	noun := p.noun("closed merge requests from %s", rest.OneLine(head))
+	noun := p.repository.noun("closed merge requests from %s", rest.OneLine(head))
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
@@ -200,7 +200,7 @@ func (p pulls) message(ctx context.Context, commit string) (string, error) {
 	if !rest.IsCommit(commit) {
 		return "", nil
 	}
-	found, _, err := p.forge.api.Commits.GetCommit(p.id, commit, nil, in(ctx))
+	found, _, err := p.repository.forge.api.Commits.GetCommit(p.repository.id, commit, nil, in(ctx))
 	if wasNotFound(err) {
 		return "", nil
 	}

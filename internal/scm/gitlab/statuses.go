@@ -26,7 +26,7 @@ func (s ownStatus) unfinishedWord() bool { return s.word == "pending" || s.word 
 // statuses lists the latest result of every job and status, and caches ours.
 func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.CommitStatus, error) {
 	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.CommitStatus, *gogitlab.Response, error) {
-		return s.forge.api.Commits.GetCommitStatuses(s.id, commit, &gogitlab.GetCommitStatusesOptions{ListOptions: page}, in(ctx))
+		return s.repository.forge.api.Commits.GetCommitStatuses(s.repository.id, commit, &gogitlab.GetCommitStatusesOptions{ListOptions: page}, in(ctx))
 	})
 	if err != nil {
 		return nil, err
@@ -37,12 +37,12 @@ func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.Commi
 			s.remember(commit, status)
 		}
 	}
-	s.statusCache.Read(commit)
+	s.repository.statusCache.Read(commit)
 	return found, nil
 }
 
 func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
-	s.statusCache.Remember(commit, status.Name, ownStatus{
+	s.repository.statusCache.Remember(commit, status.Name, ownStatus{
 		status: scm.Status{Context: status.Name, State: stateOf(status), Description: status.Description, URL: status.TargetURL},
 		word:   status.Status, pipeline: status.PipelineId,
 	})
@@ -50,12 +50,12 @@ func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
 
 // SetStatus sets the status, unless it is already set.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
-	noun := s.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
+	noun := s.repository.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status = fitting(status)
-	before, err := s.statusCache.Ours(commit, status.Context, func() error {
+	before, err := s.repository.statusCache.Ours(commit, status.Context, func() error {
 		_, err := s.statuses(ctx, commit)
 		return err
 	})
@@ -66,7 +66,7 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		if err := s.set(ctx, commit, word, status, before); err != nil {
 			return s.settled(ctx, noun, commit, status, explain(noun, err))
 		}
-		before, _ = s.statusCache.Latest(commit, status.Context)
+		before, _ = s.repository.statusCache.Latest(commit, status.Context)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (s signals) set(ctx context.Context, commit, word string, status scm.Status
 	if before.unfinishedWord() && before.pipeline != 0 {
 		options.PipelineID = &before.pipeline // GitLab would use the newest, and leave this one open forever
 	}
-	set, _, err := s.forge.api.Commits.SetCommitStatus(s.id, commit, options, in(ctx))
+	set, _, err := s.repository.forge.api.Commits.SetCommitStatus(s.repository.id, commit, options, in(ctx))
 	if err == nil {
 		s.remember(commit, set)
 	}
@@ -124,25 +124,25 @@ func (s signals) set(ctx context.Context, commit, word string, status scm.Status
 // GitLab rejects it as an invalid transition.
 func (s signals) settled(ctx context.Context, noun, commit string, status scm.Status, cause error) error {
 	if rest.StatusOf(cause) != http.StatusBadRequest || !strings.Contains(strings.ToLower(cause.Error()), "transition") {
-		return s.denied(ctx, cause)
+		return s.repository.denied(ctx, cause)
 	}
 	if _, err := s.statuses(ctx, commit); err != nil {
 		return cause
 	}
-	if now, _ := s.statusCache.Latest(commit, status.Context); now.status.State == status.State {
+	if now, _ := s.repository.statusCache.Latest(commit, status.Context); now.status.State == status.State {
 		return nil
 	}
 	return fault.New(fault.Conflict, "%s: it was set meanwhile: %w", noun, cause)
 }
 
 // signals holds the checks and reviews of commits.
-type signals struct{ *repository }
+type signals struct{ repository *repository }
 
 // Checks lists the statuses of a commit. GitLab keeps the jobs of pipelines and
 // external statuses in one list. Jobs of merged results pipelines are not included:
 // they run on a commit that GitLab creates.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
-	noun := s.noun("checks of commit %.12s", rest.OneLine(commit))
+	noun := s.repository.noun("checks of commit %.12s", rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return nil, fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
@@ -172,7 +172,7 @@ func (s signals) checkOf(status *gogitlab.CommitStatus) scm.Check {
 // isOwn reports whether we set a status. Jobs of a pipeline that our push triggered
 // have our account as their author too; only external statuses have a description.
 func (s signals) isOwn(status *gogitlab.CommitStatus) bool {
-	return status.Description != "" && s.info.Self.Same(s.forge.person(status.Author.Username))
+	return status.Description != "" && s.repository.info.Self.Same(s.repository.forge.person(status.Author.Username))
 }
 
 // stateOf converts the status of a job. A job that is allowed to fail has passed if
