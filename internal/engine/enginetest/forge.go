@@ -342,7 +342,7 @@ func forbids(f *Forge, p *pull) error {
 	if rules.Queue {
 		return refuses(scm.RuleQueue, "Changes must be made through the merge queue")
 	}
-	if given := approvals(f, p); given < rules.Approvals {
+	if given := approvals(p); given < rules.Approvals {
 		return refuses("", fmt.Sprintf("%d of %d approvals", given, rules.Approvals))
 	}
 	for _, name := range rules.Checks {
@@ -366,7 +366,7 @@ func refuses(rule, message string) error {
 }
 
 // approvals counts the users whose last review is an approval.
-func approvals(f *Forge, p *pull) int {
+func approvals(p *pull) int {
 	var by []string
 	for _, review := range slices.Backward(p.reviews) {
 		if review.Author.Login == Bot.Login || slices.Contains(by, review.Author.Login) {

@@ -22,7 +22,7 @@ func drawUsers(c *call, users []*user) []object {
 	return forgetest.DrawAll(c, users, drawUser)
 }
 
-func drawTeam(c *call, t *team) object {
+func drawTeam(_ *call, t *team) object {
 	return object{"id": t.id, "name": t.name, "description": "", "organization": nil, "permission": "write", "can_create_org_repo": false, "includes_all_repositories": false, "units": []string{}}
 }
 

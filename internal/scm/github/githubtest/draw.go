@@ -68,7 +68,7 @@ func drawApp(c *call, u *user) object {
 	}
 }
 
-func drawPermissions(c *call, r *forgetest.Repository, u *user) object {
+func drawPermissions(r *forgetest.Repository, u *user) object {
 	own := r.Permission(u)
 	return object{
 		"admin": own == "admin", "maintain": own == "admin", "push": r.MayPush(u), "triage": r.MayPush(u), "pull": own != "none",
@@ -92,7 +92,7 @@ func drawRepository(c *call, r *forgetest.Repository, seenBy *user) object {
 		"svn_url": r.Page(), "default_branch": r.DefaultBranch(), "archived": r.Archived, "disabled": false, "visibility": map[bool]string{true: "private", false: "public"}[r.Private],
 		"has_issues": true, "has_projects": false, "has_downloads": false, "has_wiki": false, "has_pages": false, "has_discussions": false,
 		"created_at": r.Created.Format(time.RFC3339), "updated_at": r.Created.Format(time.RFC3339), "pushed_at": r.Pushed.Format(time.RFC3339),
-		"permissions": drawPermissions(c, r, seenBy),
+		"permissions": drawPermissions(r, seenBy),
 	}
 	addresses(drawn, url, repositoryAddresses)
 	for key := range strings.FieldsSeq(repositoryCounts) {

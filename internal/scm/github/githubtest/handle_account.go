@@ -149,6 +149,6 @@ func getPermission(c *call) *reply {
 	permission := c.repo.model.Permission(u)
 	drawn := drawUser(c, u)
 	drawn["role_name"] = permission
-	drawn["permissions"] = drawPermissions(c, c.repo.model, u)
+	drawn["permissions"] = drawPermissions(c.repo.model, u)
 	return ok(object{"permission": permission, "role_name": permission, "user": drawn})
 }

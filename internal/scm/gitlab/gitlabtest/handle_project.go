@@ -147,13 +147,13 @@ func getBranch(c *call) *reply {
 	}
 	_, guarded := c.project.protection(name)
 	return ok(object{
-		"name": name, "commit": drawCommit(c, c.project.model, commit), "protected": guarded, "default": name == "main", "merged": false,
+		"name": name, "commit": drawCommit(c.project.model, commit), "protected": guarded, "default": name == "main", "merged": false,
 		"developers_can_push": false, "developers_can_merge": false, "can_push": c.project.mayPush(c.who(), name),
 		"web_url": c.project.model.Page() + "/-/tree/" + name,
 	})
 }
 
-func drawCommit(c *call, p *forgetest.Repository, id string) object {
+func drawCommit(p *forgetest.Repository, id string) object {
 	told := strings.Split(p.Bare.Run("log", "-1", "--format=%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct", id), "\x00")
 	message := p.Bare.Message(id)
 	title, _, _ := strings.Cut(message, "\n")
@@ -178,7 +178,7 @@ func getCommit(c *call) *reply {
 	if !known {
 		return notFound("Commit ")
 	}
-	return ok(drawCommit(c, c.project.model, id))
+	return ok(drawCommit(c.project.model, id))
 }
 
 // compare lists the commits between two revisions, oldest first, without pages.
@@ -193,7 +193,7 @@ func compare(c *call) *reply {
 	}
 	drawn := []object{}
 	for _, one := range c.project.model.Bare.Between(from, to) {
-		drawn = append(drawn, drawCommit(c, c.project.model, one))
+		drawn = append(drawn, drawCommit(c.project.model, one))
 	}
 	return ok(object{
 		"commits": drawn, "diffs": []object{}, "compare_timeout": false, "compare_same_ref": from == to,
@@ -210,7 +210,7 @@ func mergeBase(c *call) *reply {
 	if err != nil {
 		return notFound("Merge Base ")
 	}
-	return ok(drawCommit(c, c.project.model, out))
+	return ok(drawCommit(c.project.model, out))
 }
 
 func listReleases(c *call) *reply {
