@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,7 +25,7 @@ import (
 type memory struct {
 	commits  map[string]map[string]string // content by path
 	contents map[object.ID]string
-	reads    int
+	reads    atomic.Int64
 }
 
 func newMemory() *memory {
@@ -93,7 +94,7 @@ func (*memory) Entry(path string, mode object.Mode, id object.ID) object.Entry {
 }
 
 func (m *memory) Content(file object.Entry, _ int64) ([]byte, error) {
-	m.reads++
+	m.reads.Add(1)
 	return []byte(m.contents[file.ID]), nil
 }
 
@@ -238,8 +239,8 @@ func TestCache_readsOnlyChangedFiles(t *testing.T) {
 	loaded, m, files, dir := loadConfig(t, twoEnvironments), newMemory(), twoApplications(), t.TempDir()
 	cache, first := NewCache(dir), m.commit(files)
 	before := scanCommit(t, cache, m, loaded, first, loaded.Order())
-	if m.reads != 4 {
-		t.Errorf("the first scan read %d files, want 4", m.reads)
+	if m.reads.Load() != 4 {
+		t.Errorf("the first scan read %d files, want 4", m.reads.Load())
 	}
 	if again := scanCommit(t, cache, m, loaded, first, loaded.Order()); again != before {
 		t.Error("the same commit was scanned twice")
@@ -250,10 +251,10 @@ func TestCache_readsOnlyChangedFiles(t *testing.T) {
 	files["apps/shop/dev/web.yaml"] = "image: r.example.com/acme/web:1.9.0\n"
 	second := m.commit(files)
 	for name, cache := range map[string]*Cache{"same process": cache, "next process": NewCache(dir)} {
-		m.reads = 0
+		m.reads.Store(0)
 		after := scanCommit(t, cache, m, loaded, second, loaded.Order())
-		if m.reads != 1 {
-			t.Errorf("%s: the second scan read %d files, want 1", name, m.reads)
+		if m.reads.Load() != 1 {
+			t.Errorf("%s: the second scan read %d files, want 1", name, m.reads.Load())
 		}
 		var changed []promotion.Target
 		for target, current := range after.Targets {

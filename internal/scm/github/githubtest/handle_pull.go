@@ -21,7 +21,7 @@ func listPulls(c *call) *reply {
 	query := c.r.URL.Query()
 	var found []*pull
 	for _, p := range c.repo.model.Sorted() {
-		if listed(c, p, query.Get("state"), query.Get("head"), query.Get("base")) {
+		if listed(p, query.Get("state"), query.Get("head"), query.Get("base")) {
 			found = append(found, p)
 		}
 	}
@@ -35,7 +35,7 @@ func listPulls(c *call) *reply {
 	return list(c, found, drawPull)
 }
 
-func listed(c *call, p *pull, state, head, base string) bool {
+func listed(p *pull, state, head, base string) bool {
 	if state == "" {
 		state = "open"
 	}
