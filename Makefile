@@ -9,7 +9,7 @@ SHELL       := bash
 # Times of the fuzz targets: short in CI, long by hand.
 FUZZTIME ?= 5s
 SOAKTIME ?= 10m
-# How long random stories are played, on each forge and in memory.
+# How long random stories run, on each forge and in memory.
 MODELTIME ?= 30s
 # How often the service is killed on each database.
 KILLS     ?= 100
@@ -73,7 +73,7 @@ lint: ## Run the pinned linters of .golangci.yaml.
 	@tool=$$(hack/tools golangci-lint); $$tool run ./...
 
 .PHONY: race
-race: ## Run all tests with the race detector; list every skip.
+race: ## Run all tests with the race detector; list all skipped tests.
 	CGO_ENABLED=1 go test -race -timeout 60m -json $(PACKAGES) | go run ./hack/testlog $(TESTLOG)
 
 .PHONY: forges
@@ -85,11 +85,11 @@ generated: ## Fail when a generated file is not current.
 	@hack/generated
 
 .PHONY: docs
-docs: ## Links, anchors and commands of the documents hold.
+docs: ## Check the links, anchors, and commands of the documents.
 	CGO_ENABLED=0 go test ./internal/docscheck
 
 .PHONY: chart
-chart: ## Hold the Helm chart with helm itself and with Kubernetes' schemas.
+chart: ## Validate the Helm chart with helm and with the schemas of Kubernetes.
 	@hack/chart
 
 .PHONY: fuzz
@@ -97,7 +97,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (5s).
 	@hack/fuzz $(FUZZTIME)
 
 .PHONY: model
-model: ## Play random stories for MODELTIME (30s), in memory, on each forge and database.
+model: ## Run random stories for MODELTIME (30s), in memory, on each forge and database.
 	CGO_ENABLED=0 PROMOTER_FORGES=all PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -parallel 4 -run '^TestModel' -v ./internal/engine ./internal/app ./internal/queue
 
 .PHONY: kill
@@ -105,17 +105,17 @@ kill: ## Kill the service at random moments, KILLS (100) times on each database.
 	CGO_ENABLED=0 PROMOTER_KILLS=$(KILLS) go test -count=1 -timeout 0 -run '^TestServe_killedAtAnyMoment$$' -v ./internal/app
 
 .PHONY: soak
-soak: ## Play stories and run every fuzz target, each for SOAKTIME (10m); kill the service 500 times.
+soak: ## Run stories and every fuzz target, each for SOAKTIME (10m); kill the service 500 times.
 	@$(MAKE) kill KILLS=500
 	@$(MAKE) model MODELTIME=$(SOAKTIME)
 	@hack/fuzz $(SOAKTIME)
 
 .PHONY: bench
-bench: ## Measure, and print each figure beside its limit.
+bench: ## Measure, and print each figure next to its limit.
 	@CGO_ENABLED=0 go run ./hack/bench
 
 .PHONY: load
-load: ## Put load on the service for some minutes, and print its figures likewise.
+load: ## Load the service for some minutes, and print its figures.
 	@CGO_ENABLED=0 go run ./hack/bench load
 
 .PHONY: tools
