@@ -119,7 +119,7 @@ func TestGuard_unreadable(t *testing.T) {
 	if refused, _ := scanFile(t, updater.File{Path: "f.yaml", Read: broken}, updater.Options{}); !strings.Contains(refused, "the disk is gone") {
 		t.Errorf("refused %q", refused)
 	}
-	if refused, _ := scanFile(t, updater.File{Path: "f.yaml", Mode: updater.Symlink}, updater.Options{}); !strings.Contains(refused, "leads to nothing readable") {
+	if refused, _ := scanFile(t, updater.File{Path: "f.yaml", Mode: updater.Symlink}, updater.Options{}); !strings.Contains(refused, "with an unreadable target") {
 		t.Errorf("refused %q", refused)
 	}
 	if refused, _ := scanFile(t, updater.File{Path: "f.yaml", Size: 1 << 40, Read: broken}, updater.Options{}); !strings.Contains(refused, "over the limit") {
