@@ -9,20 +9,21 @@ import (
 	"strings"
 )
 
-// tellLoad is the argument that makes this program put load on the service and print
+// loadArgument makes this program load the service and print
 // those figures alone.
-const tellLoad = "load"
+const loadArgument = "load"
 
 // Limits of the service under load.
 const (
 	floodMemory   = 100 // MiB
+	webhookLimit  = 50  // milliseconds, of 99 of 100 responses at 500 webhooks per second
 	latencyLimit  = 1.3 // times the reconciliation that it triggers
 	followMemory  = 256 // MiB
 	followedHeads = 10_000
 	lookUpLimit   = 1 // milliseconds
 )
 
-// load is what the benchmarks of the service say, by "SQLite" and so on.
+// load is the results of the benchmarks of the service, by "SQLite" and so on.
 type load struct {
 	deliveries, bursts, latencies, followed, subscribers map[string]result
 }
@@ -53,7 +54,7 @@ func (l load) figures() (all []figure) {
 	for _, at := range slices.Sorted(maps.Keys(l.deliveries)) {
 		r := l.deliveries[at]
 		all = append(all,
-			limited("p99 of webhooks at 500/s, "+at, inMilliseconds(r["ms-p99"]), inMilliseconds(deliveryLatency), r["ms-p99"]/deliveryLatency, 1),
+			limited("p99 of webhooks at 500/s, "+at, inMilliseconds(r["ms-p99"]), inMilliseconds(webhookLimit), r["ms-p99"]/webhookLimit, 1),
 			figure{name: "webhooks in a flood, " + at, measured: fmt.Sprintf("%.0f/s", r["flood/s"])},
 			limited("peak memory in the flood, "+at, inMebibytes(r["MiB"]), inMebibytes(floodMemory), r["MiB"]/floodMemory, 1))
 	}

@@ -25,7 +25,7 @@ func main() {
 	switch flag.Arg(0) {
 	case tellPeak:
 		err = printPeak(ctx, os.Stdout, flag.Args()[1:])
-	case tellLoad:
+	case loadArgument:
 		err = measureLoad(ctx, os.Stdout)
 	default:
 		err = run(ctx, os.Stdout, *runs)
@@ -78,8 +78,7 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 	}
 	fmt.Fprintf(out, "runs      in a bare clone and a mirror of %d files, with %s\n", reconciliations.size.Len(), gitVersion(ctx))
 	fmt.Fprintf(out, "medians   of %d runs, warm page cache, LC_ALL=C\n\n", runs)
-	return printTable(out, slices.Concat(figures(large, small, tests.edit), reconciliationFigures(reconciliations, tests), deliveryFigures(tests.deliveries),
-		recoveryFigures(tests.recoveries)))
+	return printTable(out, slices.Concat(figures(large, small, tests.edit), reconciliationFigures(reconciliations, tests), recoveryFigures(tests.recoveries)))
 }
 
 // build makes the binary as a release does.

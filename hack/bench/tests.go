@@ -16,7 +16,6 @@ const (
 	planBenchmark  = "BenchmarkPlan_withForge" // 2,000 applications in five environments
 	eventBenchmark = "BenchmarkEvent"          // a new image in five environments, against Git's plumbing
 
-	deliveryBenchmark = "BenchmarkDelivery" // what is stored before a webhook is answered
 	recoveryBenchmark = "BenchmarkRecovery" // a process dies in the middle of a reconciliation
 )
 
@@ -26,7 +25,6 @@ type tests struct {
 	plan   result
 	events map[string]result // by "file/packed" and so on
 
-	deliveries map[string]result // by "SQLite/1_lanes" and so on
 	recoveries map[string]result // by the database
 }
 
@@ -46,16 +44,12 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 	if err != nil {
 		return tests{}, err
 	}
-	deliveries, err := goBenchmark(ctx, "./internal/queue", deliveryBenchmark, fmt.Sprintf("%dx", runs))
-	if err != nil {
-		return tests{}, err
-	}
 	recoveries, err := goBenchmark(ctx, "./internal/app", recoveryBenchmark, fmt.Sprintf("%dx", runs))
 	if err != nil {
 		return tests{}, err
 	}
 	return tests{
-		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events, deliveries: deliveries, recoveries: recoveries,
+		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events, recoveries: recoveries,
 	}, nil
 }
 

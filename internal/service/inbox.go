@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"promoter/internal/database"
@@ -15,7 +16,9 @@ import (
 	"promoter/internal/telemetry"
 )
 
-// Inbox stores webhooks together with the work that they trigger.
+// Inbox stores webhooks together with the work that they trigger. Webhooks that arrive
+// while a transaction is being committed wait for it, and share the next one: otherwise
+// those about one repository would wait for each other's commit, one after the other.
 type Inbox struct {
 	db        *database.DB
 	queue     *queue.Queue
@@ -25,6 +28,23 @@ type Inbox struct {
 	metrics   *telemetry.Metrics
 	debounce  time.Duration
 	log       *slog.Logger
+
+	mu      sync.Mutex
+	waiting []*pendingWebhook
+	writing bool // a goroutine stores those that wait
+}
+
+// maxBatch limits the webhooks of one transaction.
+const maxBatch = 64
+
+// pendingWebhook is a webhook that waits to be stored.
+type pendingWebhook struct {
+	ctx      context.Context //nolint:containedctx // of the request that waits
+	accepted server.Accepted
+	trace    string
+	cleanup  []queue.Trigger
+	triggers []queue.Trigger // set when it is stored
+	stored   chan error
 }
 
 // Accept implements server.Inbox: the delivery and the work that it triggers are on disk
@@ -36,26 +56,14 @@ func (i *Inbox) Accept(ctx context.Context, accepted server.Accepted) error {
 
 // Store is Accept, and returns the keys of the repositories that the delivery triggers.
 func (i *Inbox) Store(ctx context.Context, accepted server.Accepted) (keys []string, err error) {
-	var triggers []queue.Trigger
-	trace, cleanup := telemetry.Parent(ctx), i.retention.add(accepted.Body, accepted.Events)
+	webhook := &pendingWebhook{
+		accepted: accepted, trace: telemetry.Parent(ctx), cleanup: i.retention.add(accepted.Body, accepted.Events), stored: make(chan error, 1),
+	}
 	ctx, span := telemetry.Begin(ctx, "store")
-	err = i.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
-		err = i.store.SaveDelivery(ctx, tx, store.Delivery{
-			Receiver: accepted.Receiver, ID: accepted.ID, Sender: accepted.Sender, EventType: accepted.EventType,
-			Events: accepted.Events, Header: accepted.Header, Body: accepted.Body,
-		})
-		if err != nil {
-			return err
-		}
-		if triggers, err = i.triggers(ctx, tx, accepted.Events); err != nil {
-			return err
-		}
-		if err := i.queue.TriggerIn(ctx, tx, slices.Concat(tracedBy(trace, triggers), cleanup)...); err != nil {
-			return err
-		}
-		return i.store.RecordTrigger(ctx, tx, store.DeliveryRef{Receiver: accepted.Receiver, Delivery: accepted.ID}, repositoryKeys(triggers))
-	})
-	keys = repositoryKeys(triggers)
+	webhook.ctx = ctx
+	i.enqueue(webhook)     //nolint:contextcheck // each webhook has its own
+	err = <-webhook.stored // the database limits the time
+	keys = repositoryKeys(webhook.triggers)
 	span.Set(slog.Any(traceKeys, first(keys)))
 	span.End(err)
 	if err != nil {
@@ -65,6 +73,86 @@ func (i *Inbox) Store(ctx context.Context, accepted server.Accepted) (keys []str
 	i.log.InfoContext(ctx, "webhook received", slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID),
 		slog.String("event", accepted.EventType), slog.Int("events", len(accepted.Events)), slog.Any("keys", first(keys)))
 	return keys, nil
+}
+
+// enqueue adds a webhook to those that wait, and starts to store them unless that is in
+// progress.
+func (i *Inbox) enqueue(webhook *pendingWebhook) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.waiting = append(i.waiting, webhook)
+	if !i.writing {
+		i.writing = true
+		go i.storeWaiting()
+	}
+}
+
+// storeWaiting stores webhooks until none waits.
+func (i *Inbox) storeWaiting() {
+	for {
+		i.mu.Lock()
+		n := min(len(i.waiting), maxBatch)
+		batch := i.waiting[:n:n]
+		i.waiting = i.waiting[n:]
+		i.writing = n > 0
+		i.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		if n > 1 && i.storeTogether(context.WithoutCancel(batch[0].ctx), batch) == nil {
+			for _, webhook := range batch {
+				webhook.stored <- nil
+			}
+			continue
+		}
+		for _, webhook := range batch { // one that cannot be stored must not fail the others
+			webhook.stored <- i.storeTogether(webhook.ctx, []*pendingWebhook{webhook})
+		}
+	}
+}
+
+// storeTogether stores webhooks with one transaction. Statements that lock rows which
+// other webhooks need come last, each for all webhooks in the order of the keys, so that
+// transactions of replicas cannot deadlock.
+func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) error {
+	return i.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		var work []queue.Trigger
+		var images []event.Image
+		for _, webhook := range batch {
+			accepted := webhook.accepted
+			err := i.store.SaveDelivery(ctx, tx, store.Delivery{
+				Receiver: accepted.Receiver, ID: accepted.ID, Sender: accepted.Sender, EventType: accepted.EventType,
+				Events: accepted.Events, Header: accepted.Header, Body: accepted.Body,
+			})
+			if err != nil {
+				return err
+			}
+			if webhook.triggers, err = i.triggers(ctx, tx, accepted.Events); err != nil {
+				return err
+			}
+			work = append(append(work, tracedBy(webhook.trace, webhook.triggers)...), webhook.cleanup...)
+			for _, one := range accepted.Events {
+				if one.Kind == event.KindImage {
+					images = append(images, one.Image)
+				}
+			}
+		}
+		// Also of images without subscribers: a later config that refers to one of them must
+		// not use what was cached before.
+		if err := i.store.RecordImageEvents(ctx, tx, images); err != nil {
+			return err
+		}
+		if err := i.queue.TriggerIn(ctx, tx, work...); err != nil {
+			return err
+		}
+		for _, webhook := range batch {
+			by := store.DeliveryRef{Receiver: webhook.accepted.Receiver, Delivery: webhook.accepted.ID}
+			if err := i.store.RecordTrigger(ctx, tx, by, repositoryKeys(webhook.triggers)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Preview returns the keys of the repositories that events would trigger, and changes
@@ -85,24 +173,18 @@ func (i *Inbox) Preview(ctx context.Context, events []event.Event) (keys []strin
 	return keys, err
 }
 
-// triggers returns the work that events trigger. It also records events about images
-// without subscribers: a later config that refers to one of them must not use what was
-// cached before.
+// triggers returns the work that events trigger.
 func (i *Inbox) triggers(ctx context.Context, tx *database.Tx, events []event.Event) ([]queue.Trigger, error) {
 	var triggers []queue.Trigger
-	var images []event.Image
 	for _, one := range events {
 		more, err := i.subscribers(ctx, tx, one)
 		if err != nil {
 			return nil, err
 		}
 		triggers = append(triggers, more...) // the queue merges duplicates
-		if one.Kind == event.KindImage {
-			images = append(images, one.Image)
-		}
 		tx.AfterCommit(func() { i.metrics.WebhookEvent(string(one.Kind), len(more) > 0) })
 	}
-	return triggers, i.store.RecordImageEvents(ctx, tx, images)
+	return triggers, nil
 }
 
 // subscribers returns the work that one event triggers.
