@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -45,7 +44,7 @@ var features = scm.Features{
 // Open fetches a repository, and the account of the credential if it is not cached.
 func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	noun := "repository " + rest.OneLine(name)
-	owner, short, err := splitName(name)
+	owner, short, err := rest.SplitName(name)
 	if err != nil {
 		return nil, explain(noun, err)
 	}
@@ -62,7 +61,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 		return nil, explain(noun, err)
 	}
 	info.Self = self
-	owner, short, _ = splitName(info.Name)
+	owner, short, _ = rest.SplitName(info.Name)
 	return &repository{
 		forge: f, owner: owner, name: short, info: info, methods: mergeMethods(found), withoutPull: !found.HasPullRequests,
 		linear:  !found.AllowMerge && !found.AllowRebaseMerge,
@@ -78,7 +77,7 @@ func (f *Forge) describe(found *sdk.Repository) (scm.Info, error) {
 	if err != nil {
 		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no repository: %w", err)
 	}
-	if _, _, err := splitName(found.FullName); err != nil {
+	if _, _, err := rest.SplitName(found.FullName); err != nil {
 		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no repository: %w", err)
 	}
 	page := f.page + "/" + found.FullName
@@ -141,28 +140,11 @@ func (r *repository) noun(format string, args ...any) string {
 	return fmt.Sprintf(format, args...) + " of " + r.info.Name
 }
 
-// safeName matches the names of owners, repositories, teams and accounts.
-var safeName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-
-func isName(name string) bool { return safeName.MatchString(name) && strings.Trim(name, ".") != "" }
-
-// splitName splits OWNER/NAME.
-func splitName(name string) (owner, short string, err error) {
-	owner, short, found := strings.Cut(name, "/")
-	if !found || !isName(owner) || !isName(short) {
-		return "", "", fault.New(fault.Invalid, "the name of a repository is OWNER/NAME")
-	}
-	return owner, short, nil
-}
-
-// longestRevision bounds the length of a revision: a commit ID, a tag or a branch.
-const longestRevision = 255
-
 // Compare lists the commits between two revisions. Gitea returns all of them, newest
 // first, and a 5xx error for a commit that does not exist.
 func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
 	noun := "comparison in " + rest.OneLine(repository)
-	owner, name, err := splitName(repository)
+	owner, name, err := rest.SplitName(repository)
 	if err != nil {
 		return scm.Comparison{}, explain(noun, err)
 	}
@@ -170,7 +152,7 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 		return scm.Comparison{}, explain(noun, err)
 	}
 	if !isRevision(from) || !isRevision(to) {
-		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, longestRevision)
+		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, rest.MaxRevision)
 	}
 	found, resp, err := f.client(ctx, f.wishing(brief)).CompareCommits(owner, name, from, to)
 	if err = answered(resp, err); err != nil {
@@ -189,7 +171,7 @@ func inPath(revision string) string { return (&url.URL{Path: revision}).EscapedP
 // isRevision rejects what Gitea would parse as two revisions, or as a revision of
 // another account.
 func isRevision(name string) bool {
-	return name != "" && len(name) <= longestRevision && !strings.Contains(name, "..") && !strings.ContainsAny(name, ": \n?#")
+	return name != "" && len(name) <= rest.MaxRevision && !strings.Contains(name, "..") && !strings.ContainsAny(name, ": \n?#")
 }
 
 // missing determines which commit does not exist after a 5xx error.
@@ -233,7 +215,7 @@ func commitsOf(found []*sdk.Commit) []scm.Commit {
 // unless they are excluded.
 func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
 	noun := "releases of " + rest.OneLine(repository)
-	owner, name, err := splitName(repository)
+	owner, name, err := rest.SplitName(repository)
 	if err != nil {
 		return nil, explain(noun, err)
 	}

@@ -95,7 +95,7 @@ func (s signals) writer(ctx context.Context, person identity.User) (may, known b
 // permitted fetches a permission. A deleted account has none. Gitea returns the
 // permissions of other users only to administrators of the repository.
 func (s signals) permitted(ctx context.Context, person identity.User) (may, known bool, err error) {
-	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
+	if person.Bot || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
 		return false, true, nil
 	}
 	level, resp, err := s.repository.forge.api(ctx).CollaboratorPermission(s.repository.owner, s.repository.name, person.Login)
@@ -137,7 +137,7 @@ func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, erro
 // members, and the members of a team to the team and to owners.
 func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	group, name, _ := strings.Cut(team, "/")
-	if !isName(group) || !isName(name) || !isName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
+	if !rest.IsName(group) || !rest.IsName(name) || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
 		return false, nil
 	}
 	noun := "members of team " + team

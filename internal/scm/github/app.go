@@ -100,7 +100,7 @@ func (a *App) ask(ctx context.Context) (*appAnswer, error) {
 	if err := a.hub.get(ctx, "app", &app); err != nil {
 		return nil, a.explain("the App "+rest.OneLine(a.options.ID), err)
 	}
-	if !isName(app.Slug) || app.ID <= 0 {
+	if !rest.IsName(app.Slug) || app.ID <= 0 {
 		return nil, fault.New(fault.Temporary, "the App %s: the answer describes no App", rest.OneLine(a.options.ID))
 	}
 	a.known = &app
@@ -119,7 +119,7 @@ func (a *App) permissionsURL(app *appAnswer) string {
 
 // settings returns the settings page of an account.
 func (f *Forge) settings(of account) string {
-	if of.Type == "Organization" && isName(of.Login) {
+	if of.Type == "Organization" && rest.IsName(of.Login) {
 		return f.page + "/organizations/" + of.Login + "/settings"
 	}
 	return f.page + "/settings"

@@ -209,8 +209,8 @@ func (f *Forge) registered(converted conversion, hooked bool) (Registered, error
 		ok   bool
 	}{
 		{"id", made.ID > 0},
-		{"slug", isName(made.Slug)},
-		{"client_id", isName(made.ClientID)},
+		{"slug", rest.IsName(made.Slug)},
+		{"client_id", rest.IsName(made.ClientID)},
 		{"client_secret", !made.ClientSecret.IsZero()},
 		{"webhook_secret", !hooked || !made.WebhookSecret.IsZero()},
 		{"pem", keyed(made.Key)},

@@ -54,7 +54,7 @@ func (a *App) Installations(ctx context.Context) ([]Installation, error) {
 	}
 	var all []Installation
 	for _, one := range found {
-		if one.AppID == app.ID && isName(one.Account.Login) {
+		if one.AppID == app.ID && rest.IsName(one.Account.Login) {
 			all = append(all, a.installation(one))
 		}
 	}
@@ -64,7 +64,7 @@ func (a *App) Installations(ctx context.Context) ([]Installation, error) {
 // InstallationOf finds the installation that a repository belongs to.
 func (a *App) InstallationOf(ctx context.Context, name string) (Installation, error) {
 	noun := "repository " + rest.OneLine(name)
-	owner, short, err := splitName(name)
+	owner, short, err := rest.SplitName(name)
 	if err != nil {
 		return Installation{}, explain(noun, err)
 	}
@@ -81,7 +81,7 @@ func (a *App) InstallationOf(ctx context.Context, name string) (Installation, er
 	if err != nil {
 		return Installation{}, a.explain(noun, err)
 	}
-	if found.AppID != app.ID || found.ID <= 0 || !isName(found.Account.Login) {
+	if found.AppID != app.ID || found.ID <= 0 || !rest.IsName(found.Account.Login) {
 		return Installation{}, fault.New(fault.Temporary, "%s: the answer describes no installation of the App %s", noun, app.Slug)
 	}
 	return a.installation(found), nil
@@ -225,7 +225,7 @@ func (i *Installed) Repositories(ctx context.Context) ([]Listed, error) {
 	}
 	var all []Listed
 	for _, one := range found {
-		if _, _, err := splitName(one.GetFullName()); err == nil {
+		if _, _, err := rest.SplitName(one.GetFullName()); err == nil {
 			all = append(all, Listed{
 				ID: identity.NumericID(one.GetID()), Name: one.GetFullName(), Fork: one.GetFork(), Archived: one.GetArchived() || one.GetDisabled(),
 				Branch: one.GetDefaultBranch(), Pushed: one.GetPushedAt().UTC(),
@@ -238,7 +238,7 @@ func (i *Installed) Repositories(ctx context.Context) ([]Listed, error) {
 // Holds reports whether a repository has a file on its default branch.
 func (i *Installed) Holds(ctx context.Context, name, path string) (bool, error) {
 	noun := path + " of " + rest.OneLine(name)
-	owner, short, err := splitName(name)
+	owner, short, err := rest.SplitName(name)
 	if err != nil {
 		return false, explain(noun, err)
 	}

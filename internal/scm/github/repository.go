@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -40,7 +39,7 @@ var features = scm.Features{
 // Open fetches a repository, and the account of the credential if it is not cached.
 func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	noun := "repository " + rest.OneLine(name)
-	owner, short, err := splitName(name)
+	owner, short, err := rest.SplitName(name)
 	if err != nil {
 		return nil, explain(noun, err)
 	}
@@ -72,7 +71,7 @@ func (f *Forge) describe(found *gogithub.Repository) (scm.Info, error) {
 	if err != nil {
 		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no repository: %w", err)
 	}
-	if _, _, err := splitName(found.GetFullName()); err != nil {
+	if _, _, err := rest.SplitName(found.GetFullName()); err != nil {
 		return scm.Info{}, fault.New(fault.Temporary, "the answer describes no repository: %w", err)
 	}
 	page := f.page + "/" + found.GetFullName()
@@ -148,37 +147,19 @@ func (r *repository) noun(format string, args ...any) string {
 	return fmt.Sprintf(format, args...) + " of " + r.info.Name
 }
 
-// safeName matches the names of owners, repositories, teams and accounts. The library
-// inserts names into paths without escaping, and some are untrusted.
-var safeName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-
-func isName(name string) bool { return safeName.MatchString(name) && strings.Trim(name, ".") != "" }
-
-// splitName splits OWNER/NAME.
-func splitName(name string) (owner, short string, err error) {
-	owner, short, found := strings.Cut(name, "/")
-	if !found || !isName(owner) || !isName(short) {
-		return "", "", fault.New(fault.Invalid, "the name of a repository is OWNER/NAME")
-	}
-	return owner, short, nil
-}
-
-// longestRevision bounds the length of a revision: a commit ID, a tag or a branch.
-const longestRevision = 255
-
 // Compare lists the commits between two revisions. Two that share no history are a
 // NotFound fault: GitHub cannot compare them.
 func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
 	noun := "comparison in " + rest.OneLine(repository)
-	owner, name, err := splitName(repository)
+	owner, name, err := rest.SplitName(repository)
 	if err != nil {
 		return scm.Comparison{}, explain(noun, err)
 	}
 	if err := rest.CheckLimit(limit); err != nil {
 		return scm.Comparison{}, explain(noun, err)
 	}
-	if from == "" || to == "" || len(from) > longestRevision || len(to) > longestRevision {
-		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, longestRevision)
+	if from == "" || to == "" || len(from) > rest.MaxRevision || len(to) > rest.MaxRevision {
+		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, rest.MaxRevision)
 	}
 	var comparison scm.Comparison
 	comparison.Commits, err = pages(limit, func(page gogithub.ListOptions) ([]scm.Commit, *gogithub.Response, error) {
@@ -211,7 +192,7 @@ func commitsOf(found []*gogithub.RepositoryCommit) []scm.Commit {
 // pages are read until there are enough others.
 func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
 	noun := "releases of " + rest.OneLine(repository)
-	owner, name, err := splitName(repository)
+	owner, name, err := rest.SplitName(repository)
 	if err != nil {
 		return nil, explain(noun, err)
 	}

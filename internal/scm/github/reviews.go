@@ -87,7 +87,7 @@ func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, erro
 // permitted fetches a permission. GitHub reports none for bots, and a deleted account
 // has none.
 func (s signals) permitted(ctx context.Context, person identity.User) (bool, error) {
-	if person.Bot || !isName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
+	if person.Bot || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
 		return false, nil
 	}
 	level, _, err := s.repository.forge.api.Repositories.GetPermissionLevel(ctx, s.repository.owner, s.repository.name, person.Login)
@@ -107,7 +107,7 @@ func (s signals) permitted(ctx context.Context, person identity.User) (bool, err
 // classic token without the scope is detected, for any other the team is empty.
 func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	group, slug, _ := strings.Cut(team, "/")
-	if !isName(group) || !isName(slug) || !isName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
+	if !rest.IsName(group) || !rest.IsName(slug) || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
 		return false, nil
 	}
 	membership, _, err := s.repository.forge.api.Teams.GetTeamMembershipBySlug(ctx, group, slug, person.Login)
