@@ -105,9 +105,13 @@ func (i *Inbox) storeWaiting() {
 			}
 			continue
 		}
-		for _, webhook := range batch { // one that cannot be stored must not fail the others
-			webhook.stored <- i.storeTogether(webhook.ctx, []*pendingWebhook{webhook})
+		// One that cannot be stored must not fail the others, and none waits for the timeouts
+		// of the others when the database does not respond.
+		var alone sync.WaitGroup
+		for _, webhook := range batch {
+			alone.Go(func() { webhook.stored <- i.storeTogether(webhook.ctx, []*pendingWebhook{webhook}) })
 		}
+		alone.Wait()
 	}
 }
 

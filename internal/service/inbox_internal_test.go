@@ -92,3 +92,60 @@ func TestInbox_sharesTransactions(t *testing.T) {
 		})
 	}
 }
+
+// Webhooks whose shared transaction failed are stored side by side: with a database that
+// does not respond, each of them would otherwise wait for the timeouts of all before it.
+func TestInbox_storesSideBySideAfterAFailure(t *testing.T) {
+	t.Parallel()
+	const webhooks = 3
+	kind := databasetest.Kinds()[1] // SQLite has one writer
+	o := kind.New(t)                // skips without PostgreSQL
+	var counting atomic.Bool
+	var commits atomic.Int64
+	begun, release := make(chan struct{}), make(chan struct{})
+	together := make(chan struct{})
+	o.CommitHook = func(_ []database.Statement, commit func() error) error {
+		if !counting.Load() {
+			return commit()
+		}
+		n := commits.Add(1)
+		switch n {
+		case 1:
+			close(begun)
+			<-release
+		case 2:
+			return errors.New("the disk is full")
+		case 2 + webhooks:
+			close(together)
+		}
+		if n > 2 {
+			<-together // none commits before all are about to
+		}
+		return commit()
+	}
+	db := databasetest.Open(t, o)
+	work, err := queue.New(t.Context(), db, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inbox := &Inbox{db: db, queue: work, store: store.New(db), discovery: &discovery{}, metrics: telemetry.New(telemetry.Options{}), log: slog.New(slog.DiscardHandler)}
+	var all []*pendingWebhook
+	counting.Store(true)
+	for n := range 1 + webhooks {
+		// No events: rows that several webhooks lock would make them wait for each other.
+		one := &pendingWebhook{ctx: t.Context(), stored: make(chan error, 1), accepted: server.Accepted{
+			Receiver: "registry", Sender: "generic", Body: []byte("{}"), Delivery: webhook.Delivery{ID: fmt.Sprint(n), EventType: "push"},
+		}}
+		inbox.enqueue(one)
+		if n == 0 {
+			<-begun
+		}
+		all = append(all, one)
+	}
+	close(release)
+	for n, one := range all {
+		if err := <-one.stored; err != nil {
+			t.Errorf("delivery %d: %v", n, err)
+		}
+	}
+}
