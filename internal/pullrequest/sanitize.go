@@ -33,7 +33,9 @@ func escape(text string, limit int) string {
 	return references.ReplaceAllString(signs.Replace(oneLine(text, limit)), "$1"+zeroWidthSpace+"$2")
 }
 
-var signs = strings.NewReplacer("@", "@"+zeroWidthSpace, "#", "#"+zeroWidthSpace, "-->", "--"+zeroWidthSpace+">", "<!--", "<!"+zeroWidthSpace+"--")
+// signs breaks "<!" and not "<!--", which in "<!-->" would hide the end of a comment from
+// the replacer.
+var signs = strings.NewReplacer("@", "@"+zeroWidthSpace, "#", "#"+zeroWidthSpace, "-->", "--"+zeroWidthSpace+">", "<!", "<"+zeroWidthSpace+"!")
 
 // references are the references of GitLab, and those of GitHub with GH-.
 // https://docs.gitlab.com/user/markdown/#gitlab-specific-references

@@ -110,6 +110,7 @@ func FuzzBody(f *testing.F) {
 	f.Add("Fix #1 for @ann | `x` <b> -->", "https://example.com/a...b")
 	f.Add("a\n/close\n<!-- promoter:end -->", "https://x/\n@y")
 	f.Add(strings.Repeat("`", 200), "javascript:alert(1)")
+	f.Add("<!-->", "") // a comment that ends where it begins
 	f.Fuzz(func(t *testing.T, text, address string) {
 		p := full()
 		d := &p.Decisions[0]
