@@ -1,8 +1,6 @@
 package gittest
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,16 +43,11 @@ type TreeEntry struct {
 // Put stores an object.
 func (c *Clone) Put(kind plumbing.ObjectType, content string) plumbing.Hash {
 	c.T.Helper()
-	encoded := &plumbing.MemoryObject{}
-	encoded.SetType(kind)
-	_, err := encoded.Write([]byte(content))
-	if err == nil {
-		_, err = c.Storer.SetEncodedObject(encoded)
-	}
+	id, err := put(c.Storer, kind, content)
 	if err != nil {
 		c.T.Fatal(err)
 	}
-	return encoded.Hash()
+	return id
 }
 
 // Blob stores a blob.
@@ -72,30 +65,12 @@ func (c *Clone) Tree(entries ...TreeEntry) plumbing.Hash {
 
 // Files stores a tree of regular files by path.
 func (c *Clone) Files(contents map[string]string) plumbing.Hash {
-	var entries []TreeEntry
-	directories := map[string]map[string]string{}
-	for name, content := range contents {
-		directory, rest, deep := strings.Cut(name, "/")
-		if !deep {
-			entries = append(entries, Entry(filemode.Regular, name, c.Blob(content)))
-			continue
-		}
-		if directories[directory] == nil {
-			directories[directory] = map[string]string{}
-		}
-		directories[directory][rest] = content
+	c.T.Helper()
+	tree, err := withFiles(c.Storer, plumbing.ZeroHash, contents)
+	if err != nil {
+		c.T.Fatal(err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(directories)) {
-		entries = append(entries, Entry(filemode.Dir, name, c.Files(directories[name])))
-	}
-	sortName := func(e TreeEntry) string {
-		if e.Mode == filemode.Dir {
-			return e.Name + "/"
-		}
-		return e.Name
-	}
-	slices.SortFunc(entries, func(a, b TreeEntry) int { return strings.Compare(sortName(a), sortName(b)) })
-	return c.Tree(entries...)
+	return tree
 }
 
 // Commit stores a commit of the tree.
@@ -103,15 +78,11 @@ func (c *Clone) Commit(tree plumbing.Hash) plumbing.Hash {
 	c.T.Helper()
 	by := object.Signature{Name: "t", Email: "t@example.com", When: time.Unix(1_700_000_000, 0).UTC()}
 	commit := object.Commit{Author: by, Committer: by, Message: "m", TreeHash: tree}
-	encoded := &plumbing.MemoryObject{}
-	err := commit.Encode(encoded)
-	if err == nil {
-		_, err = c.Storer.SetEncodedObject(encoded)
-	}
+	id, err := store(c.Storer, commit.Encode)
 	if err != nil {
 		c.T.Fatal(err)
 	}
-	return encoded.Hash()
+	return id
 }
 
 // Origin sets a branch of origin as it was last fetched.

@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Git runs git in bare repositories below one directory of a test.
 type Git struct {
-	path string
-	root string
+	path    string
+	backend string // the program git-http-backend
+	root    string
 }
 
 // New finds git, or skips the test.
@@ -24,7 +27,9 @@ func New(t testing.TB) *Git {
 	if err != nil {
 		t.Skip("git is not on PATH")
 	}
-	return &Git{path: path, root: t.TempDir()}
+	g := &Git{path: path, root: t.TempDir()}
+	g.backend = filepath.Join(g.must(g.root, nil, "", "--exec-path"), "git-http-backend")
+	return g
 }
 
 // Author is the author or the committer of a commit, and the time.
@@ -33,11 +38,8 @@ type Author struct {
 	At          time.Time
 }
 
-func (a Author) environment(role string) []string {
-	return []string{
-		"GIT_" + role + "_NAME=" + a.Name, "GIT_" + role + "_EMAIL=" + a.Email,
-		fmt.Sprintf("GIT_%s_DATE=@%d +0000", role, a.At.Unix()),
-	}
+func (a Author) signature() object.Signature {
+	return object.Signature{Name: a.Name, Email: a.Email, When: a.At.UTC()}
 }
 
 // environment excludes the configuration of the machine.

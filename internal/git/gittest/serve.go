@@ -83,7 +83,7 @@ func (g *Git) Serve(w http.ResponseWriter, r *http.Request, admit func(Visit) Ad
 		said.Refused(w, r)
 		return
 	}
-	backend := g.backend(said, rest)
+	backend := g.handler(said, rest)
 	if !visit.Pushes || r.Method != http.MethodPost {
 		backend.ServeHTTP(w, withBody(r, body))
 		return
@@ -99,9 +99,9 @@ func (g *Git) Serve(w http.ResponseWriter, r *http.Request, admit func(Visit) Ad
 	answer.send(w)
 }
 
-func (g *Git) backend(said Admission, rest string) http.Handler {
+func (g *Git) handler(said Admission, rest string) http.Handler {
 	return &cgi.Handler{
-		Path: g.path, Args: []string{"http-backend"}, Dir: said.Repository.dir,
+		Path: g.backend, Dir: said.Repository.dir,
 		Env: append(g.environment(), "GIT_PROJECT_ROOT="+said.Repository.dir, "GIT_HTTP_EXPORT_ALL=1",
 			"REMOTE_USER="+said.Login, "PATH_INFO=/"+rest),
 		Stderr: io.Discard,

@@ -243,11 +243,6 @@ func Deny[P any](r *Repository, protection map[string]P, denies func(P) bool) {
 	r.Bare.Protect(denied...)
 }
 
-// DefaultBranch returns the branch of HEAD.
-func (r *Repository) DefaultBranch() string {
-	return strings.TrimPrefix(r.Bare.Run("symbolic-ref", "HEAD"), "refs/heads/")
-}
-
 // Sorted lists the pull requests by number, oldest first.
 func (r *Repository) Sorted() []*Pull {
 	var pulls []*Pull

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	git "github.com/go-git/go-git/v5/plumbing/object"
+
 	"promoter/internal/scm/forgetest"
 )
 
@@ -43,7 +45,7 @@ func drawRepository(c *call, r *forgetest.Repository) object {
 		"id": r.ID, "owner": drawUser(c, c.s.hub.User(r.Owner)), "name": r.Name, "full_name": r.FullName(), "description": "",
 		"empty": len(r.Bare.Heads()) == 0, "private": r.Private, "fork": r.Fork != nil, "template": false, "mirror": false,
 		"html_url": r.Page(), "url": c.s.URL() + prefix + "/repos/" + r.FullName(), "clone_url": r.Page() + ".git",
-		"default_branch": strings.TrimPrefix(r.Bare.Run("symbolic-ref", "HEAD"), "refs/heads/"), "archived": r.Archived,
+		"default_branch": r.Bare.DefaultBranch(), "archived": r.Archived,
 		"permissions": object{"admin": r.Administers(c.who()), "push": r.MayPush(c.who()), "pull": true}, "has_pull_requests": true,
 		"has_issues": true, "has_code": true, "has_wiki": false, "allow_merge_commits": own(r).ways["merge"], "allow_rebase": own(r).ways["rebase"],
 		"allow_rebase_explicit": own(r).ways["rebase-merge"], "allow_squash_merge": own(r).ways["squash"],
@@ -54,21 +56,23 @@ func drawRepository(c *call, r *forgetest.Repository) object {
 
 // drawCommit reads one commit of the repository. Its message ends with a line break.
 func drawCommit(c *call, r *forgetest.Repository, commit string) object {
-	const format = "--format=%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
-	part := strings.SplitN(r.Bare.Run("log", "-1", format, commit), "\x00", 9)
+	one := r.Bare.ReadCommit(commit)
 	parents := []object{}
-	for parent := range strings.FieldsSeq(part[1]) {
-		parents = append(parents, object{"sha": parent, "url": c.s.URL(), "created": "0001-01-01T00:00:00Z"})
+	for _, parent := range one.ParentHashes {
+		parents = append(parents, object{"sha": parent.String(), "url": c.s.URL(), "created": "0001-01-01T00:00:00Z"})
 	}
 	return object{
-		"url": c.s.URL(), "sha": commit, "created": part[7], "html_url": r.Page() + "/commit/" + commit, "parents": parents,
+		"url": c.s.URL(), "sha": commit, "created": stamp(one.Committer.When), "html_url": r.Page() + "/commit/" + commit, "parents": parents,
 		"commit": object{
-			"url": c.s.URL(), "message": strings.TrimRight(part[8], "\n") + "\n",
-			"author":    object{"name": part[2], "email": part[3], "date": part[4]},
-			"committer": object{"name": part[5], "email": part[6], "date": part[7]}, "tree": object{"sha": part[0]},
+			"url": c.s.URL(), "message": strings.TrimRight(one.Message, "\n") + "\n",
+			"author": drawSignature(one.Author), "committer": drawSignature(one.Committer), "tree": object{"sha": one.TreeHash.String()},
 		},
 		"author": nil, "committer": nil, "files": nil,
 	}
+}
+
+func drawSignature(by git.Signature) object {
+	return object{"name": by.Name, "email": by.Email, "date": stamp(by.When)}
 }
 
 // drawPull returns the current commit of the head's branch, even if the pull request

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	git "github.com/go-git/go-git/v5/plumbing/object"
+
 	"promoter/internal/scm"
 	"promoter/internal/scm/forgetest"
 )
@@ -89,7 +91,7 @@ func drawRepository(c *call, r *forgetest.Repository, seenBy *user) object {
 		"id": r.ID, "node_id": node(r.ID), "name": r.Name, "full_name": r.FullName(), "private": r.Private, "owner": drawUser(c, c.s.hub.User(r.Owner)),
 		"html_url": r.Page(), "description": nil, "fork": r.Fork != nil, "url": url, "homepage": nil, "language": nil, "license": nil, "mirror_url": nil,
 		"clone_url": r.Page() + ".git", "git_url": "git://" + host + "/" + r.FullName() + ".git", "ssh_url": "git@" + host + ":" + r.FullName() + ".git",
-		"svn_url": r.Page(), "default_branch": r.DefaultBranch(), "archived": r.Archived, "disabled": false, "visibility": map[bool]string{true: "private", false: "public"}[r.Private],
+		"svn_url": r.Page(), "default_branch": r.Bare.DefaultBranch(), "archived": r.Archived, "disabled": false, "visibility": map[bool]string{true: "private", false: "public"}[r.Private],
 		"has_issues": true, "has_projects": false, "has_downloads": false, "has_wiki": false, "has_pages": false, "has_discussions": false,
 		"created_at": r.Created.Format(time.RFC3339), "updated_at": r.Created.Format(time.RFC3339), "pushed_at": r.Pushed.Format(time.RFC3339),
 		"permissions": drawPermissions(r, seenBy),
@@ -113,23 +115,27 @@ func drawFullRepository(c *call, r *forgetest.Repository, seenBy *user) object {
 
 // drawCommit reads one commit of the repository.
 func drawCommit(c *call, r *forgetest.Repository, commit string) object {
-	const format = "--format=%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
-	part := strings.SplitN(r.Bare.Run("log", "-1", format, commit), "\x00", 9)
+	one := r.Bare.ReadCommit(commit)
 	url := c.s.API() + "repos/" + r.FullName() + "/git/commits/"
 	parents := []object{}
-	for parent := range strings.FieldsSeq(part[1]) {
+	for _, hash := range one.ParentHashes {
+		parent := hash.String()
 		parents = append(parents, object{"sha": parent, "url": url + parent, "html_url": r.Page() + "/commit/" + parent})
 	}
 	unsigned := object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
 	return object{
 		"sha": commit, "node_id": node(r.ID), "url": url + commit, "html_url": r.Page() + "/commit/" + commit, "comments_url": url + commit + "/comments",
 		"commit": object{
-			"url": url + commit, "message": strings.TrimRight(part[8], "\n"), "comment_count": 0, "verification": unsigned,
-			"author": object{"name": part[2], "email": part[3], "date": part[4]}, "committer": object{"name": part[5], "email": part[6], "date": part[7]},
-			"tree": object{"sha": part[0], "url": c.s.API() + "repos/" + r.FullName() + "/git/trees/" + part[0]},
+			"url": url + commit, "message": strings.TrimRight(one.Message, "\n"), "comment_count": 0, "verification": unsigned,
+			"author": drawSignature(one.Author), "committer": drawSignature(one.Committer),
+			"tree": object{"sha": one.TreeHash.String(), "url": c.s.API() + "repos/" + r.FullName() + "/git/trees/" + one.TreeHash.String()},
 		},
-		"author": account(c, part[3]), "committer": account(c, part[6]), "parents": parents,
+		"author": account(c, one.Author.Email), "committer": account(c, one.Committer.Email), "parents": parents,
 	}
+}
+
+func drawSignature(by git.Signature) object {
+	return object{"name": by.Name, "email": by.Email, "date": stamp(by.When)}
 }
 
 // account returns the account of an email address, null for an unknown one.

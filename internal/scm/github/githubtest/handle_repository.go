@@ -97,7 +97,7 @@ func drawRelease(c *call, one *release) object {
 // getContents returns one file. Directories, symbolic links and submodules are not
 // supported.
 func getContents(c *call) *reply {
-	branch := cmp.Or(c.r.URL.Query().Get("ref"), c.repo.model.DefaultBranch())
+	branch := cmp.Or(c.r.URL.Query().Get("ref"), c.repo.model.Bare.DefaultBranch())
 	name := c.r.PathValue("path")
 	blob, err := c.repo.model.Bare.Try("rev-parse", "--verify", "--quiet", "refs/heads/"+branch+":"+name)
 	if err != nil {

@@ -154,23 +154,19 @@ func getBranch(c *call) *reply {
 }
 
 func drawCommit(p *forgetest.Repository, id string) object {
-	told := strings.Split(p.Bare.Run("log", "-1", "--format=%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct", id), "\x00")
-	message := p.Bare.Message(id)
+	one := p.Bare.ReadCommit(id)
+	message := strings.TrimSpace(one.Message)
 	title, _, _ := strings.Cut(message, "\n")
+	parents := []string{}
+	for _, parent := range one.ParentHashes {
+		parents = append(parents, parent.String())
+	}
 	return object{
-		"id": id, "short_id": id[:8], "parent_ids": strings.Fields(told[0]), "title": title, "message": message,
-		"author_name": told[1], "author_email": told[2], "authored_date": unixStamp(told[3]),
-		"committer_name": told[4], "committer_email": told[5], "committed_date": unixStamp(told[6]), "created_at": unixStamp(told[6]),
-		"web_url": p.Page() + "/-/commit/" + id, "trailers": object{},
+		"id": id, "short_id": id[:8], "parent_ids": parents, "title": title, "message": message,
+		"author_name": one.Author.Name, "author_email": one.Author.Email, "authored_date": stamp(one.Author.When),
+		"committer_name": one.Committer.Name, "committer_email": one.Committer.Email, "committed_date": stamp(one.Committer.When),
+		"created_at": stamp(one.Committer.When), "web_url": p.Page() + "/-/commit/" + id, "trailers": object{},
 	}
-}
-
-func unixStamp(seconds string) string {
-	n := 0
-	for _, digit := range seconds {
-		n = n*10 + int(digit-'0')
-	}
-	return stamp(time.Unix(int64(n), 0))
 }
 
 func getCommit(c *call) *reply {
