@@ -283,7 +283,7 @@ func TestRun_upToDate_github(t *testing.T) {
 		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "x\n"})
 		s.gated("protection check ci: waiting")
 		if s.repo.Pulls.Get(2).HeadCommit != head {
-			s.t.Error("the head was built anew without need")
+			s.t.Error("the head was rebuilt without need")
 		}
 		s.repo.SetCheckRun("ci", head, "ci", "success")
 		s.run()

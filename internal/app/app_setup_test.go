@@ -100,7 +100,7 @@ func TestServe_setup(t *testing.T) {
 	s := newStory(t, "github", reviewed)
 	const right, receiver = `app: {setup: "env:SETUP", organization: acme}`, `app: github`
 	w := s.serveFile(right, receiver, map[string]string{"SETUP": setupWord})
-	w.until("a repository cannot be opened")
+	w.until("could not open a repository")
 	w.signedBy("anything", http.StatusUnauthorized)
 
 	b := browser{t: t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
@@ -152,7 +152,7 @@ func TestServe_setupTwice(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := s.serveFile(`app: {setup: "env:SETUP"}`, `app: github`, map[string]string{"SETUP": setupWord})
-	w.until("a repository cannot be opened")
+	w.until("could not open a repository")
 	b := browser{t: t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
 	page := "https://promoter.example.com/setup/github/" + setupWord
 	_, second := b.get(page)

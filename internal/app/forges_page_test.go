@@ -24,7 +24,7 @@ import (
 	"promoter/internal/secret"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/forges.md anew")
+var update = flag.Bool("update", false, "rewrite the table of docs/forges.md")
 
 // featureWords are the lines of the table, by the field of scm.Features.
 var featureWords = map[string]string{

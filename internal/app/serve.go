@@ -170,7 +170,7 @@ func useApp(s *connect.Server, web *server.Server, log *slog.Logger, forge strin
 	}
 	receiver, err := s.NewReceiver(entry, http.DefaultClient) // receivers of this kind fetch no keys
 	if err != nil {
-		log.Error("the webhooks of the App are not accepted", slog.Any("error", err))
+		log.Error("webhooks of the GitHub App are not accepted", slog.Any("error", err))
 		return []string{"Restart promoter: it cannot accept the webhooks of the App yet. The log has the error."}
 	}
 	web.Add(receiver)

@@ -100,7 +100,7 @@ func TestServe_onboardingAndItsMerge(t *testing.T) {
 	w.pass(2 * time.Minute) // there was no refresh for that long
 	r.Pulls.Merge("ann", 1, "squash")
 	w.hook("push", w.about(r, `"ref": "refs/heads/main", `))
-	w.until("a repository has a config file now")
+	w.until("following a repository: it has a config file now")
 	for !strings.Contains(w.until("opened"), `"repository":"acme/gitops"`) {
 		continue
 	}
@@ -131,9 +131,9 @@ func TestServe_unknownRepositoriesAreCheap(t *testing.T) {
 		w.hook("pull_request", w.about(code, `"action": "closed", "pull_request": {"merged": false, "base": {"ref": "main"}}, `))
 	}
 	w.hook("push", w.about(stranger, `"ref": "refs/heads/main", `))
-	w.until("a webhook named a repository that is not worked on")
+	w.until("ignored a webhook of a repository that is not followed")
 	w.hook("push", w.about(code, `"ref": "refs/heads/main", `))
-	w.until("a webhook named a repository without a config file")
+	w.until("ignored a webhook of a repository without a config file")
 	w.hook("push", w.about(code, `"ref": "refs/heads/main", `)) // within the minute: it has to wait
 	if err := w.stop(); err != nil {
 		t.Error(err)

@@ -27,7 +27,7 @@ func (w *servedOrchard) forgets(r *githubtest.Repository) {
 	for range 200 {
 		select {
 		case line := <-w.lines:
-			if strings.Contains(line, "a repository is not worked on any more") && strings.Contains(line, fmt.Sprintf(`/%d"`, r.ID())) {
+			if strings.Contains(line, "no longer following a repository") && strings.Contains(line, fmt.Sprintf(`/%d"`, r.ID())) {
 				return
 			}
 		case <-time.After(time.Second):

@@ -17,7 +17,7 @@ func TestServe_manyWebhooksTriggerTheRetention(t *testing.T) {
 			t.Fatalf("delivery %d: %d", i, status)
 		}
 	}
-	w.until("removed what is kept long enough")
+	w.until("deleted rows past their retention period")
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}

@@ -49,7 +49,7 @@ func TestServe_scheduleReadsTags(t *testing.T) {
 	s.release("web", "1.2.0")
 	w.registry.Forget()
 	w.wait(s.untilSix())
-	w.until("a schedule came")
+	w.until("schedule triggered")
 	s.untilWeb(w, "1.2.0")
 	if n := s.listed("acme/web"); n != 1 {
 		t.Errorf("for the schedule the tags of web were read %d times", n)

@@ -24,7 +24,7 @@ import (
 	"promoter/internal/updater"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // everything is a preview with every state, condition, gate, note and refusal.
 func everything(t *testing.T) *checkout.Preview {

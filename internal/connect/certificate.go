@@ -86,12 +86,12 @@ func (c *Certificate) reload(ctx context.Context) {
 	switch {
 	case err != nil && err.Error() != c.broken:
 		c.broken = err.Error()
-		c.log.ErrorContext(ctx, "the certificate cannot be read again: the one before stays", slog.Any("error", err))
+		c.log.ErrorContext(ctx, "could not reload the certificate: the previous one stays in use", slog.Any("error", err))
 	case err == nil:
 		c.broken = ""
 	}
 	if before != c.loaded {
-		c.log.InfoContext(ctx, "the certificate was renewed", slog.Time("until", c.loaded.Leaf.NotAfter.UTC()))
+		c.log.InfoContext(ctx, "certificate reloaded", slog.Time("until", c.loaded.Leaf.NotAfter.UTC()))
 		c.warned = time.Time{}
 	}
 	c.warn(ctx)

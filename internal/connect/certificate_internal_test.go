@@ -54,7 +54,7 @@ func TestCertificate_renewed(t *testing.T) {
 		t.Errorf("it was read again at once: %s", serial)
 	}
 	now = now.Add(certificateInterval)
-	if serial := serialOf(t, c); serial != "2" || !strings.Contains(said.String(), "the certificate was renewed") {
+	if serial := serialOf(t, c); serial != "2" || !strings.Contains(said.String(), "certificate reloaded") {
 		t.Errorf("after the time: %s\n%s", serial, said)
 	}
 	connecttest.Swap(t, folder, "half", map[string][]byte{"tls.crt": []byte("not yet written"), "tls.key": nil})

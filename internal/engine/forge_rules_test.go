@@ -208,8 +208,8 @@ func TestReconcile_refusedMergeDespiteClockSkew(t *testing.T) {
 func TestReconcile_rebuildsOnlyWhatIsBehind(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		err  error
-		anew bool
+		err     error
+		rebuilt bool
 	}{
 		"accident":  {fault.New(fault.Temporary, "502 Bad Gateway"), false},
 		"computing": {fault.New(fault.Temporary, "still computing"), false},
@@ -229,8 +229,8 @@ func TestReconcile_rebuildsOnlyWhatIsBehind(t *testing.T) {
 			}
 			w.run()
 			w.Forge.Effect = nil
-			if anew := w.pull(2).Head.Commit != head; anew != test.anew {
-				t.Errorf("built anew: %v, want %v", anew, test.anew)
+			if rebuilt := w.pull(2).Head.Commit != head; rebuilt != test.rebuilt {
+				t.Errorf("rebuilt: %v, want %v", rebuilt, test.rebuilt)
 			}
 			w.Forge.Check(w.pull(2).Head.Commit, "ci", scm.CheckPassed)
 			w.run()

@@ -41,7 +41,7 @@ func TestReconcile_shallow(t *testing.T) {
 				w.fresh()
 			}
 			if w.pull(1).Head.Commit != head {
-				t.Error("the head was made anew")
+				t.Error("the head was made again")
 			}
 			w.Forge.Review(1, "ada", scm.Approved)
 			w.fresh()

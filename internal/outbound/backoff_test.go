@@ -61,7 +61,7 @@ func TestBackoffs_afterFailuresInARow(t *testing.T) {
 			}
 		}
 		if all := c.Backoffs(); len(all) != 0 {
-			t.Errorf("it begins anew: %+v", all)
+			t.Errorf("it begins again: %+v", all)
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"promoter/internal/scm"
 )
 
-var update = flag.Bool("update", false, "write the golden files of testdata anew")
+var update = flag.Bool("update", false, "rewrite the golden files of testdata")
 
 // aMove moves a component between two tags, with all that is known of the second.
 func aMove(component, from, to string) promotion.Move {

@@ -64,11 +64,11 @@ func (d *discovery) handle(ctx context.Context, item queue.Item) (queue.Result, 
 	case kind == fault.Temporary || kind == fault.RateLimited:
 		return queue.Result{}, err
 	case err != nil:
-		log.InfoContext(ctx, "a webhook named a repository that is not worked on", slog.Any("error", err))
+		log.InfoContext(ctx, "ignored a webhook of a repository that is not followed", slog.Any("error", err))
 	case !found:
-		log.DebugContext(ctx, "a webhook named a repository without a config file")
+		log.DebugContext(ctx, "ignored a webhook of a repository without a config file")
 	default:
-		log.InfoContext(ctx, "a repository has a config file now")
+		log.InfoContext(ctx, "following a repository: it has a config file now")
 		err = d.queue.Trigger(ctx, queue.Trigger{Kind: KindPoll, Key: All})
 		return queue.Result{Forget: err == nil}, err
 	}

@@ -58,7 +58,7 @@ func (o onboarder) offer(ctx context.Context, current *refresh, r *connect.Repos
 func logOnboarding(ctx context.Context, log *slog.Logger, result *onboarding.Result, err error) {
 	switch {
 	case err != nil:
-		log.WarnContext(ctx, "a config file could not be offered", slog.Any("error", err))
+		log.WarnContext(ctx, "could not open the onboarding pull request", slog.Any("error", err))
 	case result != nil && !result.Known && result.State != onboarding.Waiting:
 		log.InfoContext(ctx, "onboarding", slog.String("state", string(result.State)), slog.String("reason", result.Reason),
 			slog.Int("pull_request", result.Number), slog.String("url", result.URL), slog.String("commit", result.Commit))

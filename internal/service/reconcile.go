@@ -100,7 +100,7 @@ func (r *reconciler) unknown(ctx context.Context, key string, current *refresh) 
 	if err := workspace.Remove(ctx, current.session, key); err != nil { // the operator revoked the access to it
 		return queue.Result{}, err
 	}
-	r.log.InfoContext(ctx, "a repository is not worked on any more", slog.String("key", key))
+	r.log.InfoContext(ctx, "no longer following a repository", slog.String("key", key))
 	return queue.Result{Forget: true}, r.store.DeleteRepository(ctx, key)
 }
 

@@ -131,7 +131,7 @@ func (r *refresher) open(ctx context.Context) (*refresh, error) {
 	}
 	for _, repository := range session.Repositories {
 		if repository.SCM == nil {
-			r.log.WarnContext(ctx, "a repository cannot be opened", slog.String("repository", repository.Name), slog.Any("error", repository.Err))
+			r.log.WarnContext(ctx, "could not open a repository", slog.String("repository", repository.Name), slog.Any("error", repository.Err))
 			continue
 		}
 		opened.repositories[string(repository.Key())] = repository
@@ -175,7 +175,7 @@ func (r *refresher) replace(next *refresh) {
 // end closes a refresh, which writes what it cached.
 func (r *refresher) end(unused *refresh) {
 	if err := unused.session.Close(); err != nil {
-		r.log.Warn("the cache of registries was not written", slog.Any("error", err))
+		r.log.Warn("could not write the registry cache", slog.Any("error", err))
 	}
 }
 
@@ -183,7 +183,7 @@ func (r *refresher) end(unused *refresh) {
 // does not lose it.
 func (r *refresher) flush(used *refresh) {
 	if err := used.session.Flush(); err != nil {
-		r.log.Warn("the cache of registries was not written", slog.Any("error", err))
+		r.log.Warn("could not write the registry cache", slog.Any("error", err))
 	}
 }
 

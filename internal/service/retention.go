@@ -51,7 +51,7 @@ func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, erro
 		removed += rows
 	}
 	if removed > 0 {
-		r.log.InfoContext(ctx, "removed what is kept long enough", slog.Int64("rows", removed))
+		r.log.InfoContext(ctx, "deleted rows past their retention period", slog.Int64("rows", removed))
 	}
 	return next, r.db.Shrink(ctx)
 }

@@ -88,7 +88,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 				return slices.ContainsFunc(c.Components, func(one config.Component) bool { return one.Pattern.Match(asked) })
 			})
 			if err := fresh.refresh(ctx); err != nil {
-				log.WarnContext(ctx, "registries are not queried again", slog.String("key", string(key)), slog.Any("error", err))
+				log.WarnContext(ctx, "registry data not marked as stale", slog.String("key", string(key)), slog.Any("error", err))
 			}
 		},
 		By:     author(),

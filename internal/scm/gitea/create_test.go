@@ -26,7 +26,7 @@ func TestCreate_labels(t *testing.T) {
 	w.Traffic.ResetRequests()
 	must(t, "edit", w.open(t).PullRequests().Edit(t.Context(), made.Number, scm.Edit{AddLabels: []string{"c", "a"}}))
 	if n := w.Traffic.Requests()["POST /repos/{owner}/{repo}/labels"]; n != 0 {
-		t.Errorf("%d labels were made anew", n)
+		t.Errorf("%d labels were made again", n)
 	}
 	if got := w.repo.Pulls.Get(made.Number).Labels; !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("labels %q", got)

@@ -13,7 +13,7 @@ import (
 	"promoter/internal/scm/github"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/github.md anew")
+var update = flag.Bool("update", false, "rewrite the table of docs/github.md")
 
 // The tables of the page match those in code.
 func TestPage_tables(t *testing.T) {
