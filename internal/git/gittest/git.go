@@ -42,6 +42,10 @@ func (a Author) signature() object.Signature {
 	return object.Signature{Name: a.Name, Email: a.Email, When: a.At.UTC()}
 }
 
+func authorOf(by object.Signature) Author {
+	return Author{Name: by.Name, Email: by.Email, At: by.When}
+}
+
 // environment excludes the configuration of the machine.
 func (g *Git) environment() []string {
 	return []string{

@@ -49,8 +49,8 @@ func (r *Repository) Rebase(l Landing) (commit string, clean bool) {
 		if !clean {
 			return "", false
 		}
-		author := r.ReadCommit(one).Author
-		by := Author{Name: author.Name, Email: author.Email, At: l.Committer.At}
+		by := r.ReadCommit(one).Author
+		by.At = l.Committer.At
 		onto = r.Write(tree, r.Message(one), by, l.Committer, onto)
 	}
 	return onto, true
@@ -61,6 +61,6 @@ func (r *Repository) Rebase(l Landing) (commit string, clean bool) {
 // git 2.39 takes the merge base only from history.
 func (r *Repository) Pick(commit, onto string) (tree string, clean bool) {
 	by := Author{Name: "t", Email: "t", At: time.Unix(0, 0)}
-	copied := r.Write(r.ReadCommit(onto).TreeHash.String(), "copy", by, by, r.ReadCommit(commit).ParentHashes[0].String())
+	copied := r.Write(r.ReadCommit(onto).Tree, "copy", by, by, r.ReadCommit(commit).Parents[0])
 	return r.Merge(copied, commit)
 }

@@ -99,7 +99,7 @@ func (r *Repository) Take(from *Repository, branch, ref string) {
 
 // Ancestor reports whether a is reachable from b.
 func (r *Repository) Ancestor(a, b string) bool {
-	is, err := r.ReadCommit(a).IsAncestor(r.ReadCommit(b))
+	is, err := r.commit(a).IsAncestor(r.commit(b))
 	check(err)
 	return is
 }
@@ -111,11 +111,30 @@ func (r *Repository) Between(base, head string) []string {
 
 // Message returns the message of a commit without trailing white space.
 func (r *Repository) Message(commit string) string {
-	return strings.TrimSpace(r.ReadCommit(commit).Message)
+	return strings.TrimSpace(r.commit(commit).Message)
+}
+
+// Commit is what a commit holds.
+type Commit struct {
+	Tree, Message     string
+	Parents           []string
+	Author, Committer Author
 }
 
 // ReadCommit reads a commit.
-func (r *Repository) ReadCommit(id string) *object.Commit {
+func (r *Repository) ReadCommit(id string) Commit {
+	found := r.commit(id)
+	read := Commit{
+		Tree: found.TreeHash.String(), Message: found.Message, Parents: []string{},
+		Author: authorOf(found.Author), Committer: authorOf(found.Committer),
+	}
+	for _, parent := range found.ParentHashes {
+		read.Parents = append(read.Parents, parent.String())
+	}
+	return read
+}
+
+func (r *Repository) commit(id string) *object.Commit {
 	found, err := object.GetCommit(r.storer(), plumbing.NewHash(id))
 	check(err)
 	return found
@@ -137,7 +156,7 @@ func (r *Repository) Write(tree, message string, by, committer Author, parents .
 func (r *Repository) WithFiles(commit string, files map[string]string) string {
 	var base plumbing.Hash
 	if commit != "" {
-		base = r.ReadCommit(commit).TreeHash
+		base = r.commit(commit).TreeHash
 	}
 	tree, err := withFiles(r.storer(), base, files)
 	check(err)

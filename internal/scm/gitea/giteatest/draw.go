@@ -5,8 +5,7 @@ import (
 	"strings"
 	"time"
 
-	git "github.com/go-git/go-git/v5/plumbing/object"
-
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
 )
 
@@ -58,21 +57,21 @@ func drawRepository(c *call, r *forgetest.Repository) object {
 func drawCommit(c *call, r *forgetest.Repository, commit string) object {
 	one := r.Bare.ReadCommit(commit)
 	parents := []object{}
-	for _, parent := range one.ParentHashes {
-		parents = append(parents, object{"sha": parent.String(), "url": c.s.URL(), "created": "0001-01-01T00:00:00Z"})
+	for _, parent := range one.Parents {
+		parents = append(parents, object{"sha": parent, "url": c.s.URL(), "created": "0001-01-01T00:00:00Z"})
 	}
 	return object{
-		"url": c.s.URL(), "sha": commit, "created": stamp(one.Committer.When), "html_url": r.Page() + "/commit/" + commit, "parents": parents,
+		"url": c.s.URL(), "sha": commit, "created": stamp(one.Committer.At), "html_url": r.Page() + "/commit/" + commit, "parents": parents,
 		"commit": object{
 			"url": c.s.URL(), "message": strings.TrimRight(one.Message, "\n") + "\n",
-			"author": drawSignature(one.Author), "committer": drawSignature(one.Committer), "tree": object{"sha": one.TreeHash.String()},
+			"author": drawSignature(one.Author), "committer": drawSignature(one.Committer), "tree": object{"sha": one.Tree},
 		},
 		"author": nil, "committer": nil, "files": nil,
 	}
 }
 
-func drawSignature(by git.Signature) object {
-	return object{"name": by.Name, "email": by.Email, "date": stamp(by.When)}
+func drawSignature(by gittest.Author) object {
+	return object{"name": by.Name, "email": by.Email, "date": stamp(by.At)}
 }
 
 // drawPull returns the current commit of the head's branch, even if the pull request

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	git "github.com/go-git/go-git/v5/plumbing/object"
-
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm"
 	"promoter/internal/scm/forgetest"
 )
@@ -118,8 +117,7 @@ func drawCommit(c *call, r *forgetest.Repository, commit string) object {
 	one := r.Bare.ReadCommit(commit)
 	url := c.s.API() + "repos/" + r.FullName() + "/git/commits/"
 	parents := []object{}
-	for _, hash := range one.ParentHashes {
-		parent := hash.String()
+	for _, parent := range one.Parents {
 		parents = append(parents, object{"sha": parent, "url": url + parent, "html_url": r.Page() + "/commit/" + parent})
 	}
 	unsigned := object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
@@ -128,14 +126,14 @@ func drawCommit(c *call, r *forgetest.Repository, commit string) object {
 		"commit": object{
 			"url": url + commit, "message": strings.TrimRight(one.Message, "\n"), "comment_count": 0, "verification": unsigned,
 			"author": drawSignature(one.Author), "committer": drawSignature(one.Committer),
-			"tree": object{"sha": one.TreeHash.String(), "url": c.s.API() + "repos/" + r.FullName() + "/git/trees/" + one.TreeHash.String()},
+			"tree": object{"sha": one.Tree, "url": c.s.API() + "repos/" + r.FullName() + "/git/trees/" + one.Tree},
 		},
 		"author": account(c, one.Author.Email), "committer": account(c, one.Committer.Email), "parents": parents,
 	}
 }
 
-func drawSignature(by git.Signature) object {
-	return object{"name": by.Name, "email": by.Email, "date": stamp(by.When)}
+func drawSignature(by gittest.Author) object {
+	return object{"name": by.Name, "email": by.Email, "date": stamp(by.At)}
 }
 
 // account returns the account of an email address, null for an unknown one.

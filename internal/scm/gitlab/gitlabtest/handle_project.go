@@ -157,15 +157,11 @@ func drawCommit(p *forgetest.Repository, id string) object {
 	one := p.Bare.ReadCommit(id)
 	message := strings.TrimSpace(one.Message)
 	title, _, _ := strings.Cut(message, "\n")
-	parents := []string{}
-	for _, parent := range one.ParentHashes {
-		parents = append(parents, parent.String())
-	}
 	return object{
-		"id": id, "short_id": id[:8], "parent_ids": parents, "title": title, "message": message,
-		"author_name": one.Author.Name, "author_email": one.Author.Email, "authored_date": stamp(one.Author.When),
-		"committer_name": one.Committer.Name, "committer_email": one.Committer.Email, "committed_date": stamp(one.Committer.When),
-		"created_at": stamp(one.Committer.When), "web_url": p.Page() + "/-/commit/" + id, "trailers": object{},
+		"id": id, "short_id": id[:8], "parent_ids": one.Parents, "title": title, "message": message,
+		"author_name": one.Author.Name, "author_email": one.Author.Email, "authored_date": stamp(one.Author.At),
+		"committer_name": one.Committer.Name, "committer_email": one.Committer.Email, "committed_date": stamp(one.Committer.At),
+		"created_at": stamp(one.Committer.At), "web_url": p.Page() + "/-/commit/" + id, "trailers": object{},
 	}
 }
 
