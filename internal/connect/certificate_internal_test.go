@@ -65,8 +65,8 @@ func TestCertificate_renewed(t *testing.T) {
 			t.Errorf("files that cannot be used: %s", serial)
 		}
 	}
-	if n := strings.Count(said.String(), "the one before stays"); n != 1 {
-		t.Errorf("it is said %d times:\n%s", n, said)
+	if n := strings.Count(said.String(), "the previous one stays in use"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, said)
 	}
 	now = now.Add(certificateInterval)
 	connecttest.WriteCertificate(t, folder, "3", now.AddDate(0, 3, 0))
