@@ -127,36 +127,6 @@ func numbered(w *wire, path string, n int, thing func(int) string, wrap func([]s
 
 func inList(list []string) string { return "[" + strings.Join(list, ",") + "]" }
 
-func TestChecks_moreThan100(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	signals := w.open().Signals()
-	w.on("GET "+statusesPath, numbered(w, statusesPath, 250, func(i int) string { return statusJSON(fmt.Sprintf("s%d", i), "success", "robot") }, inList))
-	w.on("GET "+runsPath, numbered(w, runsPath, 101, func(i int) string {
-		return runJSON(i+1, 1, fmt.Sprintf("r%d", i), "completed", map[bool]string{false: "success", true: "failure"}[i == 100])
-	}, func(list []string) string { return runsJSON(list...) }))
-	got, err := signals.Checks(t.Context(), head)
-	if err != nil || len(got) != 351 {
-		t.Fatalf("got %d, %v", len(got), err)
-	}
-	if last := got[350]; last.State != scm.CheckFailed {
-		t.Errorf("got %+v", last)
-	}
-	w.expect("GET "+statusesPath, "GET "+statusesPath, "GET "+statusesPath, "GET "+runsPath, "GET "+runsPath)
-}
-
-// An endless list is an error and never treated as complete.
-func TestChecks_endless(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	signals := w.open().Signals()
-	w.on("GET "+statusesPath, says(200, "["+statusJSON("ci", "success", "robot")+"]", `Link: <`+w.server.URL+statusesPath+`?page=2>; rel="next"`))
-	_, err := signals.Checks(t.Context(), head)
-	checkFault(t, err, fault.Invalid, "longer than 100 pages")
-	_, err = signals.Checks(t.Context(), "main/../../user")
-	checkFault(t, err, fault.Invalid, "hex")
-}
-
 func TestSetStatus_onlyWhatChanged(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
@@ -205,4 +175,6 @@ func TestSetStatus_onlyWhatChanged(t *testing.T) {
 	}
 	w.expect()
 	checkFault(t, signals.SetStatus(t.Context(), "main", same), fault.Invalid, "hex")
+	_, err := signals.Checks(t.Context(), "main/../../user")
+	checkFault(t, err, fault.Invalid, "hex")
 }

@@ -27,5 +27,7 @@ func TestClosed_whoClosedMayBeHidden(t *testing.T) {
 		if err != nil || len(got) != 1 || got[0].State != scm.StateClosed || got[0].Closer.Login != "" {
 			t.Errorf("%d: got %+v, %v", status, got, err)
 		}
+		_, err = pulls.Closed(t.Context(), branchName, 0)
+		checkFault(t, err, fault.Internal, "limit")
 	}
 }

@@ -17,25 +17,6 @@ func commentJSON(id int, login, body, updated string) string {
 	return fmt.Sprintf(`{"id":%d,"user":{"login":%q},"body":%q,"created_at":"2026-06-01T10:00:00Z","updated_at":%q}`, id, login, body, updated)
 }
 
-func TestComments_pages(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	conversation := w.open().Conversation()
-	w.on("GET "+commentsPath, numbered(w, commentsPath, 101, func(i int) string {
-		return commentJSON(i, "ann", "/promote", map[bool]string{false: "2026-06-01T10:00:00Z", true: "2026-06-01T10:00:01Z"}[i == 100])
-	}, inList))
-	got, err := conversation.Comments(t.Context(), 7)
-	if err != nil || len(got) != 101 {
-		t.Fatalf("got %d, %v", len(got), err)
-	}
-	if first := got[0]; first.Edited || first.Author.Login != "ann" || first.Body != "/promote" || first.Created.IsZero() {
-		t.Errorf("got %+v", first)
-	}
-	if !got[100].Edited {
-		t.Error("the last one was edited")
-	}
-}
-
 func TestSay(t *testing.T) {
 	t.Parallel()
 	const at = "2026-06-01T10:00:00Z"

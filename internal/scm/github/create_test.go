@@ -9,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/fault"
-	"promoter/internal/identity"
-	"promoter/internal/scm"
 )
 
 const (
@@ -19,34 +17,6 @@ const (
 	labelsPath    = repoPath + "/issues/7/labels"
 	assigneesPath = repoPath + "/issues/7/assignees"
 )
-
-func TestCreate(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	pulls := w.open().PullRequests()
-	w.on("POST "+pullsPath, says(201, pullJSON(7, `,"html_url":"https://github.com/acme/deploy/pull/7","draft":true`)))
-	wanted := draft()
-	wanted.AsDraft = true
-	got, err := pulls.Create(t.Context(), wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := scm.PullRequest{
-		Number: 7, URL: "https://github.com/acme/deploy/pull/7", Title: "T", Body: "B", Author: identity.User{Host: "github.com", Login: "promoter"},
-		Head: scm.Head{Branch: branchName, Commit: head, Own: true}, Base: "main", Draft: true, Opened: noon.Add(-2 * 3600e9), State: scm.StateOpen,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	asked, bodies := w.requests()
-	if len(asked) != 1 {
-		t.Fatalf("asked %v", asked)
-	}
-	sent := map[string]any{"head": branchName, "base": "main", "title": "T", "body": "B", "draft": true}
-	if diff := cmp.Diff(sent, decode(t, bodies[0])); diff != "" {
-		t.Error(diff)
-	}
-}
 
 func TestCreate_decorated(t *testing.T) {
 	t.Parallel()
@@ -129,16 +99,6 @@ func TestCreate_openedAllTheSame(t *testing.T) {
 	}
 }
 
-func TestCreate_secondIsAConflict(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	pulls := w.open().PullRequests()
-	w.on("POST "+pullsPath, says(422, `{"message":"Validation Failed","errors":[{"resource":"PullRequest","code":"custom","message":"A pull request already exists for acme:promoter/prod/web."}]}`))
-	_, err := pulls.Create(t.Context(), draft())
-	checkFault(t, err, fault.Conflict, "already exists")
-	w.expect("POST " + pullsPath)
-}
-
 // The response was lost. The pull request is looked up, and never requested twice.
 func TestCreate_lostAnswer(t *testing.T) {
 	t.Parallel()
@@ -204,38 +164,4 @@ func TestCreate_lengths(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-}
-
-func TestEdit(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	pulls := w.open().PullRequests()
-	path := "PATCH " + repoPath + "/pulls/7"
-	w.on(path, says(200, pullJSON(7, "")))
-	w.on("POST "+labelsPath, says(200, `[]`))
-	text, yes, no := "x", true, false
-	for _, test := range []struct {
-		edit scm.Edit
-		want []string
-		sent string
-	}{
-		{scm.Edit{}, nil, ""},
-		{scm.Edit{Title: &text}, []string{path}, `{"title":"x"}`},
-		{scm.Edit{Body: new(string)}, []string{path}, `{"body":""}`},
-		{scm.Edit{Base: &text}, []string{path}, `{"base":"x"}`},
-		{scm.Edit{Closed: &yes}, []string{path}, `{"state":"closed"}`},
-		{scm.Edit{Closed: &no}, []string{path}, `{"state":"open"}`},
-		{scm.Edit{AddLabels: []string{"a"}}, []string{"POST " + labelsPath}, `["a"]`},
-		{scm.Edit{Title: &text, AddLabels: []string{"a"}}, []string{path, "POST " + labelsPath}, `{"title":"x"}`},
-	} {
-		if err := pulls.Edit(t.Context(), 7, test.edit); err != nil {
-			t.Error(err)
-		}
-		asked, bodies := w.requests()
-		if len(asked) != len(test.want) || len(bodies) > 0 && strings.TrimSpace(bodies[0]) != test.sent {
-			t.Errorf("asked %v with %q, want %v with %s", asked, bodies, test.want, test.sent)
-		}
-	}
-	w.on(path, says(422, `{"message":"Validation Failed","errors":[{"resource":"PullRequest","code":"invalid","field":"base"}]}`))
-	checkFault(t, pulls.Edit(t.Context(), 7, scm.Edit{Base: &text}), fault.NotFound, "pull request 7 of acme/deploy", "base is invalid")
 }

@@ -2,12 +2,9 @@ package github
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
@@ -19,32 +16,6 @@ const (
 )
 
 var merging = scm.Merge{Head: head, Title: "T", Message: "M\n\nPromoter-Snapshot: 1"}
-
-func TestMerge(t *testing.T) {
-	t.Parallel()
-	for allowed, want := range map[string]string{
-		``: "merge", `,"allow_merge_commit":true,"allow_squash_merge":true,"allow_rebase_merge":true`: "merge",
-		`,"allow_merge_commit":false,"allow_squash_merge":true,"allow_rebase_merge":true`:  "rebase",
-		`,"allow_merge_commit":false,"allow_squash_merge":true,"allow_rebase_merge":false`: "squash",
-	} {
-		w := newWire(t)
-		w.on("GET "+repoPath, says(200, strings.TrimSuffix(repositoryJSON, "}")+allowed+"}"))
-		pulls := w.open().PullRequests()
-		w.on(mergePath, says(200, `{"sha":"`+mergeOf+`","merged":true}`))
-		got, err := pulls.Merge(t.Context(), 7, merging)
-		if err != nil || got != (scm.Merged{Commit: mergeOf, At: noon}) {
-			t.Errorf("got %v, %v", got, err)
-		}
-		asked, bodies := w.requests()
-		sent := map[string]any{"sha": head, "merge_method": want}
-		if want != "rebase" {
-			sent["commit_title"], sent["commit_message"] = merging.Title, merging.Message
-		}
-		if diff := cmp.Diff(sent, decode(t, bodies[0])); diff != "" || len(asked) != 1 {
-			t.Error(asked, diff)
-		}
-	}
-}
 
 // The branch allows fewer methods than its repository.
 func TestMerge_nextMethod(t *testing.T) {
@@ -65,16 +36,6 @@ func TestMerge_nextMethod(t *testing.T) {
 		checkFault(t, err, fault.Unauthorized, "merge of pull request 7 of acme/deploy", "422")
 		w.expect(mergePath, mergePath, mergePath)
 	}
-}
-
-func TestMerge_noMethod(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	w.on("GET "+repoPath, says(200, strings.TrimSuffix(repositoryJSON, "}")+`,"allow_merge_commit":false,"allow_squash_merge":false,"allow_rebase_merge":false}`))
-	pulls := w.open().PullRequests()
-	_, err := pulls.Merge(t.Context(), 7, merging)
-	checkFault(t, err, fault.Unauthorized, "no merge method")
-	w.expect()
 }
 
 func TestMerge_refusals(t *testing.T) {
@@ -161,39 +122,4 @@ func TestMerge_noLook(t *testing.T) {
 		checkFault(t, err, kind, "merge of pull request 7 of acme/deploy")
 		w.expect(mergePath)
 	}
-}
-
-func TestClosed_reportsTheUser(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	pulls := w.open().PullRequests()
-	closed := func(number int, change string) string {
-		return strings.Replace(pullJSON(number, `,"closed_at":"2026-06-01T11:00:00Z"`+change), `"state":"open"`, `"state":"closed"`, 1)
-	}
-	fork := strings.Replace(closed(8, ""), `"repo":{"id":42}},"base"`, `"repo":null},"base"`, 1)
-	w.on("GET "+pullsPath, func(out http.ResponseWriter, r *http.Request) {
-		want := "direction=desc&head=acme%3Apromoter%2Fprod%2Fweb&per_page=2&sort=created&state=closed"
-		if got := r.URL.Query().Encode(); got != want {
-			t.Errorf("asked for %s, want %s", got, want)
-		}
-		merged := closed(7, `,"merged_at":"2026-06-01T10:30:00Z","merge_commit_sha":"`+mergeOf+`"`)
-		says(200, fmt.Sprintf("[%s,%s,%s,%s]", closed(9, ""), fork, merged, closed(6, "")))(out, r)
-	})
-	w.on("GET "+repoPath+"/git/commits/"+head, says(200, `{"message":"Promote\n\nPromoter-Snapshot: 1"}`))
-	w.on("GET "+repoPath+"/issues/9", says(200, `{"number":9,"closed_by":{"login":"ann","type":"User"}}`))
-	got, err := pulls.Closed(t.Context(), branchName, 2)
-	if err != nil || len(got) != 2 {
-		t.Fatalf("got %v, %v", got, err)
-	}
-	if p := got[0]; p.Number != 9 || p.State != scm.StateClosed || p.Closer.Login != "ann" || p.Head.Message != "Promote\n\nPromoter-Snapshot: 1" || !p.ClosedAt.Equal(noon.Add(-3600e9)) {
-		t.Errorf("got %+v", p)
-	}
-	if p := got[1]; p.Number != 7 || p.State != scm.StateMerged || p.Closer.Login != "" || p.Merged != (scm.Merged{Commit: mergeOf, At: noon.Add(-5400e9)}) {
-		t.Errorf("got %+v", p)
-	}
-	w.on("GET "+repoPath+"/issues/9", says(500, ``))
-	_, err = pulls.Closed(t.Context(), branchName, 2)
-	checkFault(t, err, fault.Temporary, "closed pull requests from promoter/prod/web of acme/deploy")
-	_, err = pulls.Closed(t.Context(), branchName, 0)
-	checkFault(t, err, fault.Internal, "limit")
 }

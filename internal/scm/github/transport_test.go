@@ -91,19 +91,6 @@ func TestSigner_errorsHoldNoCredential(t *testing.T) {
 	}
 }
 
-func TestSigner_noTokenAsksWithout(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	w.token = ""
-	w.on("GET "+repoPath, func(out http.ResponseWriter, r *http.Request) {
-		if got, ok := r.Header["Authorization"]; ok {
-			t.Errorf("asked with %q", got)
-		}
-		says(200, repositoryJSON)(out, r)
-	})
-	w.open()
-}
-
 func TestSigner_tokenSourceFails(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

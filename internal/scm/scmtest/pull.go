@@ -195,6 +195,10 @@ func edited() []condition {
 				if pull := x.one(t); pull.Title != title || pull.Body != body {
 					t.Errorf("after the body: %+v", pull)
 				}
+				fatal(t, "edit", pulls.Edit(t.Context(), made.Number, scm.Edit{Body: new(string)}))
+				if pull := x.one(t); pull.Title != title || pull.Body != "" {
+					t.Errorf("without a body: %+v", pull)
+				}
 			},
 			without: func(t *testing.T, x *fixture) {
 				wantKind(t, "edit", x.repo.PullRequests().Edit(t.Context(), 1, scm.Edit{}), fault.NotFound)
