@@ -2,6 +2,7 @@ package forgetest_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,11 +39,14 @@ func TestPageOf(t *testing.T) {
 	}
 }
 
-func TestLink(t *testing.T) {
+func TestPage_Links(t *testing.T) {
 	t.Parallel()
-	query := url.Values{"page": {"1"}, "state": {"open"}}
-	want := `<https://forge.example.com/pulls?page=2&state=open>; rel="next"`
-	if got := forgetest.Link("https://forge.example.com/pulls", query, 2, "next"); got != want || query.Get("page") != "1" {
-		t.Errorf("link %s, want %s; the query is %v", got, want, query)
+	query := url.Values{"page": {"2"}, "state": {"open"}}
+	link := func(page, relation string) string {
+		return `<https://forge.example.com/pulls?page=` + page + `&state=open>; rel="` + relation + `"`
+	}
+	want := strings.Join([]string{link("1", "prev"), link("1", "first"), link("3", "next"), link("3", "last")}, ", ")
+	if got := (forgetest.Page{Number: 2, Size: 2}).Links("https://forge.example.com/pulls", query, 5); got != want || query.Get("page") != "2" {
+		t.Errorf("links %s, want %s; the query is %v", got, want, query)
 	}
 }

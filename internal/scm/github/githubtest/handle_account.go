@@ -113,19 +113,6 @@ func getUser(c *call) *reply {
 	return ok(drawSelf(c, c.who()))
 }
 
-func getNamedUser(c *call) *reply {
-	u := c.s.hub.Users[lower(c.r.PathValue("user"))]
-	if u == nil {
-		return refuse(http.StatusNotFound, "Not Found")
-	}
-	return ok(drawSelf(c, u))
-}
-
-func getRateLimit(c *call) *reply {
-	rate := object{"limit": hourlyLimit, "used": c.s.used, "remaining": hourlyLimit - c.s.used, "reset": c.s.hub.Front.Now().Unix() + 3600}
-	return ok(object{"rate": rate, "resources": object{"core": rate, "search": rate}})
-}
-
 // getMembership returns active members only; GitHub hides teams from callers without
 // read:org, so that a missing scope looks like a missing membership.
 func getMembership(c *call) *reply {

@@ -59,41 +59,6 @@ func listStatuses(c *call) *reply {
 	return list(c, all, drawStatus)
 }
 
-// combinedStatus returns the latest status of each context.
-func combinedStatus(c *call) *reply {
-	commit, known := c.repo.model.Bare.Commit(c.r.PathValue("ref"))
-	if !known {
-		return refuse(http.StatusNotFound, "Not Found")
-	}
-	latest := c.repo.model.Latest(commit)
-	drawn, header := page(c, latest, drawStatus)
-	for _, one := range drawn {
-		delete(one, "creator")
-	}
-	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/commits/" + commit
-	return &reply{Status: http.StatusOK, Header: header, Body: object{
-		"state": together(latest), "sha": commit, "total_count": len(latest), "statuses": drawn,
-		"repository": drawRepository(c, c.repo.model, c.who()), "commit_url": url, "url": url + "/status",
-	}}
-}
-
-// together returns the combined state: pending if there is no status.
-func together(latest []*status) string {
-	state := "success"
-	if len(latest) == 0 {
-		state = "pending"
-	}
-	for _, one := range latest {
-		switch one.State {
-		case "failure", "error":
-			return "failure"
-		case "pending":
-			state = "pending"
-		}
-	}
-	return state
-}
-
 // listChecks returns the latest check run of each name, unless all are requested.
 func listChecks(c *call) *reply {
 	commit, known := c.repo.model.Bare.Commit(c.r.PathValue("ref"))

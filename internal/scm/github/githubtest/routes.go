@@ -28,8 +28,6 @@ func endpoints() map[string]endpoint {
 	statuses, edits := []string{"statuses=read"}, []string{"pull_requests=write"}
 	return map[string]endpoint{
 		"GET /user":                                                     {getUser, nil},
-		"GET /users/{user}":                                             {getNamedUser, none},
-		"GET /rate_limit":                                               {getRateLimit, none},
 		"POST /app-manifests/{code}/conversions":                        {convertManifest, nil},
 		"GET /app":                                                      {asApp(getApp), nil},
 		"GET /app/installations":                                        {asApp(listInstallations), nil},
@@ -47,7 +45,6 @@ func endpoints() map[string]endpoint {
 		"GET /repos/{owner}/{repo}/compare/{basehead...}":               {reading(compare), contents},
 		"GET /repos/{owner}/{repo}/releases":                            {reading(listReleases), contents},
 		"GET /repos/{owner}/{repo}/git/commits/{sha}":                   {reading(getGitCommit), contents},
-		"GET /repos/{owner}/{repo}/commits/{ref}/status":                {reading(combinedStatus), statuses},
 		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":              {reading(listStatuses), statuses},
 		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs":            {reading(listChecks), []string{"checks=read"}},
 		"POST /repos/{owner}/{repo}/statuses/{sha}":                     {writing(createStatus), []string{"statuses=write"}},

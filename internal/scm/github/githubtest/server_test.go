@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,16 +30,15 @@ func newDesk(t *testing.T) *desk {
 	return &desk{Server: s, repo: r, token: s.Token("promoter", "repo")}
 }
 
-// ask sends a request and decodes the response.
-func (d *desk) ask(t *testing.T, method, path, body string) (int, map[string]any) {
+// request sends a request with these headers, each a name and a value.
+func (d *desk) request(t *testing.T, method, path, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, d.API()+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+d.token)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
+	for pair := range slices.Chunk(headers, 2) {
+		req.Header.Set(pair[0], pair[1])
 	}
 	resp, err := d.Client().Do(req)
 	if err != nil {
@@ -49,9 +49,16 @@ func (d *desk) ask(t *testing.T, method, path, body string) (int, map[string]any
 	if err != nil {
 		t.Fatal(err)
 	}
+	return resp, string(text)
+}
+
+// ask sends a request with the token and decodes the response.
+func (d *desk) ask(t *testing.T, method, path, body string) (int, map[string]any) {
+	t.Helper()
+	resp, text := d.request(t, method, path, body, "Authorization", "Bearer "+d.token, "Content-Type", "application/json")
 	var decoded map[string]any
-	if len(text) > 0 && text[0] == '{' {
-		if err := json.Unmarshal(text, &decoded); err != nil {
+	if strings.HasPrefix(text, "{") {
+		if err := json.Unmarshal([]byte(text), &decoded); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,24 +141,6 @@ func TestServer_gitAndAPIShareBranches(t *testing.T) {
 	}
 }
 
-func TestServer_branchesDecideAboutPullRequests(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	dir := d.clone(t)
-	d.change(t, dir, "one", "one\n")
-	d.open(t, "one")
-	d.mustGit(t, dir, "push", "--quiet", "origin", ":one")
-	if p := d.repo.Pulls.Get(1); p.Open || p.Merged || p.Closer != "promoter" {
-		t.Errorf("after the branch was deleted: %+v", p)
-	}
-	commit := d.change(t, dir, "two", "two\n")
-	d.open(t, "two")
-	d.mustGit(t, dir, "push", "--quiet", "origin", "two:main")
-	if p := d.repo.Pulls.Get(2); !p.Merged || p.MergeCommit != commit {
-		t.Errorf("after a fast-forward: %+v", p)
-	}
-}
-
 func TestServer_gitRefusals(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -174,40 +163,6 @@ func TestServer_gitRefusals(t *testing.T) {
 	refused("Invalid username or token")
 }
 
-func TestServer_mergeRefusals(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	head := d.repo.Git.Commit("promoter", "x", "x", map[string]string{"a.yaml": "image: web:2\n"})
-	d.open(t, "x")
-	merge := func(body, words string, want int) {
-		t.Helper()
-		if status, answer := d.ask(t, "PUT", "repos/acme/deploy/pulls/1/merge", body); status != want || !strings.Contains(fmt.Sprint(answer["message"]), words) {
-			t.Errorf("merge %s: %d %v", body, status, answer)
-		}
-	}
-	merge(fmt.Sprintf(`{"sha":%q}`, d.repo.Git.Head("main")), "Head branch was modified", http.StatusConflict)
-	d.repo.AllowMethods("squash")
-	merge(`{"merge_method":"rebase"}`, "Rebase merges are not allowed", http.StatusMethodNotAllowed)
-	d.repo.Protect("main", githubtest.Protection{Demands: githubtest.Demands{Checks: []string{"ci"}, Approvals: 1}})
-	merge(`{"merge_method":"squash"}`, `Required status check "ci" is expected.`, http.StatusMethodNotAllowed)
-	d.repo.SetCheckRun("ci[bot]", head, "ci", "success")
-	merge(`{"merge_method":"squash"}`, "At least 1 approving review", http.StatusMethodNotAllowed)
-	d.repo.Settings.Permit("ann", "write")
-	d.repo.Pulls.Approve("ann", 1)
-	d.repo.RequireQueue()
-	merge(`{"merge_method":"squash"}`, "Changes must be made through the merge queue", http.StatusMethodNotAllowed)
-	d.repo.Git.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:9\n"})
-	merge(`{"merge_method":"squash"}`, "not mergeable", http.StatusMethodNotAllowed)
-	for _, want := range []any{nil, false} { // computed lazily
-		if _, p := d.ask(t, "GET", "repos/acme/deploy/pulls/1", ""); p["mergeable"] != want {
-			t.Errorf("mergeable is %v, want %v", p["mergeable"], want)
-		}
-	}
-	if got := rebased(d); got == "" {
-		t.Error("nothing merged")
-	}
-}
-
 func TestServer_countsRequests(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -220,29 +175,12 @@ func TestServer_countsRequests(t *testing.T) {
 	}
 }
 
-// rebased merges a branch with two commits by rebasing it onto a moved base.
-func rebased(d *desk) string {
-	d.repo.Git.Commit("ann", "y", "one", map[string]string{"dir/b.yaml": "b: 2\n"})
-	d.repo.Git.Commit("ann", "y", "two", map[string]string{"dir/b.yaml": "b: 3\n"})
-	number := d.repo.Pulls.Open("ann", "y", "main", "y")
-	d.repo.Git.Commit("ann", "main", "other", map[string]string{"a.yaml": "image: web:10\n"})
-	return d.repo.Pulls.Merge("ann", number, "rebase")
-}
-
 func TestServer_anonymousSeesThePublicOnly(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	ask := func(path string) int {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.API()+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := d.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
+		resp, _ := d.request(t, http.MethodGet, path, "")
 		return resp.StatusCode
 	}
 	if got := ask("repos/acme/deploy"); got != http.StatusNotFound {
@@ -259,4 +197,44 @@ func TestServer_anonymousSeesThePublicOnly(t *testing.T) {
 		t.Errorf("user: %d", got)
 	}
 	d.mustGit(t, "", "ls-remote", d.repo.Settings.CloneURL())
+}
+
+func TestServer_notModifiedCostsNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	first, _ := d.request(t, "GET", "repos/acme/deploy", "", "Authorization", "token "+d.token)
+	again := []string{"Authorization", "token " + d.token, "If-None-Match", first.Header.Get("ETag")}
+	second, body := d.request(t, "GET", "repos/acme/deploy", "", again...)
+	if second.StatusCode != http.StatusNotModified || body != "" {
+		t.Errorf("asked again: %d %q", second.StatusCode, body)
+	}
+	if was, is := first.Header.Get("X-RateLimit-Remaining"), second.Header.Get("X-RateLimit-Remaining"); was != is || was != "4999" {
+		t.Errorf("remaining %s, then %s", was, is)
+	}
+	d.repo.Settings.SetArchived(true)
+	if third, _ := d.request(t, "GET", "repos/acme/deploy", "", again...); third.StatusCode != http.StatusOK {
+		t.Errorf("after a change: %d", third.StatusCode)
+	}
+}
+
+// failing records what the server reports to a test.
+type failing struct {
+	testing.TB
+	said []string
+}
+
+func (f *failing) Errorf(format string, _ ...any) { f.said = append(f.said, format) }
+
+func TestServer_unknownRoutesFailTheTest(t *testing.T) {
+	t.Parallel()
+	watched := &failing{TB: t}
+	s := githubtest.New(watched, githubtest.Options{})
+	s.NewRepository("acme/deploy", map[string]string{"a.yaml": "a\n"})
+	d := &desk{Server: s, token: s.Token("acme", "repo")}
+	if status, _ := d.ask(t, "GET", "repos/acme/deploy/topics", ""); status != http.StatusNotImplemented || len(watched.said) != 1 {
+		t.Errorf("answered %d, said %q", status, watched.said)
+	}
+	if status, _ := d.ask(t, "PATCH", "repos/acme/deploy/pulls", "{}"); status != http.StatusNotImplemented || len(watched.said) != 2 {
+		t.Errorf("answered %d, said %q", status, watched.said)
+	}
 }

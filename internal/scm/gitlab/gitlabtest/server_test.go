@@ -81,43 +81,6 @@ func TestServer_strangeRequestsFailTheTest(t *testing.T) {
 	}
 }
 
-func TestServer_refusals(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	const path = "projects/acme%2Fsub%2Fdeploy"
-	d.project.Git.Commit("promoter", "x", "X", map[string]string{"a.yaml": "a: 2\n"})
-	open := `{"title":"T","source_branch":"x","target_branch":"main"}`
-	for _, step := range []struct {
-		before             func()
-		method, path, body string
-		status             int
-		words              string
-	}{
-		{nil, "POST", path + "/merge_requests", open, 201, ""},
-		{nil, "POST", path + "/merge_requests", open, 409, "Another open merge request already exists for this source branch: !1"},
-		{nil, "POST", path + "/merge_requests", strings.Replace(open, `"T"`, `"`+strings.Repeat("t", 256)+`"`, 1), 400, "is too long (maximum is 255 characters)"},
-		{nil, "PUT", path + "/merge_requests/1/merge", `{"sha":"abc"}`, 409, "SHA does not match HEAD of source branch"},
-		{func() { d.project.Settings.Permit("promoter", gitlabtest.Reporter) }, "PUT", path + "/merge_requests/1/merge", `{"sha":"abc"}`, 401, "401 Unauthorized"},
-		{nil, "POST", path + "/merge_requests", open, 403, "403 Forbidden"},
-		{func() { d.project.Settings.Permit("promoter", gitlabtest.Developer); d.SetScopes(d.token, "read_api") }, "POST", path + "/merge_requests", open, 403, "insufficient_scope"},
-		{func() { d.SetScopes(d.token, "write_repository") }, "GET", path, "", 403, "insufficient_scope"},
-		{func() { d.SetScopes(d.token, "api"); d.project.Settings.Rename("acme/moved") }, "POST", path + "/merge_requests", open, 405, "Non GET methods are not allowed for moved projects"},
-		{nil, "GET", path, "", 200, ""},
-		{func() { d.Fail("GET /projects/{id}", 503, "down") }, "GET", path, "", 503, "down"},
-		{func() { d.Revoke(d.token) }, "GET", path, "", 401, "invalid_token"},
-	} {
-		if step.before != nil {
-			step.before()
-		}
-		if status, words := d.ask(t, step.method, step.path, step.body); status != step.status || !strings.Contains(words, step.words) {
-			t.Errorf("%s %s: %d %s, want %d %s", step.method, step.path, status, words, step.status, step.words)
-		}
-	}
-	if len(d.watched.said) > 0 {
-		t.Errorf("said %q", d.watched.said)
-	}
-}
-
 // git runs git as a user in a directory.
 func git(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
