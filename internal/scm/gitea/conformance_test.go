@@ -22,6 +22,13 @@ func TestConformance_server(t *testing.T) {
 	})
 }
 
+func TestWire(t *testing.T) {
+	t.Parallel()
+	scmtest.Wire(t, func(d scmtest.Dial) (scm.Forge, error) {
+		return gitea.New(gitea.Options{URL: d.URL, Token: d.Token, HTTP: d.HTTP, Now: d.Now})
+	})
+}
+
 // self is the account under test.
 const self = "promoter-bot"
 

@@ -2,7 +2,6 @@ package gitea_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/scm"
 	"promoter/internal/scm/gitea"
+	"promoter/internal/scm/scmtest"
 	"promoter/internal/secret"
 )
 
@@ -49,30 +49,6 @@ func TestOpen_asksForNoVersion(t *testing.T) {
 	}
 }
 
-// The token never appears in errors, whatever a server returns.
-func TestErrors_showNoToken(t *testing.T) {
-	t.Parallel()
-	for name, handler := range map[string]http.HandlerFunc{
-		"message": func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, `{"message":"you sent `+r.Header.Get("Authorization")+`"}`, http.StatusForbidden)
-		},
-		"page": func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, "<html>"+r.Header.Get("Authorization"), http.StatusBadGateway)
-		},
-		"login page": func(w http.ResponseWriter, r *http.Request) {
-			_, _ = w.Write([]byte("<html>" + r.Header.Get("Authorization")))
-		},
-		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "https://elsewhere.example.com/?t="+r.Header.Get("Authorization"), http.StatusFound)
-		},
-	} {
-		_, err := open(t, against(t, "", handler))
-		if err == nil || strings.Contains(err.Error(), canary) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // All requests to a server below a path go below that path.
 func TestOpen_belowAPath(t *testing.T) {
 	t.Parallel()
@@ -85,79 +61,6 @@ func TestOpen_belowAPath(t *testing.T) {
 	want(t, "open", err, fault.NotFound)
 	if len(asked) != 1 || asked[0] != "/git/api/v1/repos/acme/deploy" {
 		t.Errorf("asked %q", asked)
-	}
-}
-
-// A call ends with its context, although the library accepts none per call.
-func TestOpen_endsWithTheContext(t *testing.T) {
-	t.Parallel()
-	waiting := make(chan struct{})
-	forge := against(t, "", func(_ http.ResponseWriter, r *http.Request) {
-		close(waiting)
-		<-r.Context().Done()
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-waiting
-		cancel()
-	}()
-	if _, err := forge.Open(ctx, "acme/deploy"); err == nil {
-		t.Error("it did not end")
-	}
-}
-
-func TestOpen_refusesNames(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, name := range []string{"", "acme", "acme/", "a/b/c", "acme/..", "a b/c", "acme/x?y"} {
-		_, err := w.forge.Open(t.Context(), name)
-		want(t, name, err, fault.Invalid)
-	}
-}
-
-func TestNew_refuses(t *testing.T) {
-	t.Parallel()
-	right := gitea.Options{
-		URL: "https://git.example.com", HTTP: http.DefaultClient, Now: time.Now,
-		Token: func(context.Context) (secret.String, error) { return secret.String{}, nil },
-	}
-	for name, spoil := range map[string]func(*gitea.Options){
-		"URL": func(o *gitea.Options) { o.URL = "https://x:" + canary + "@git.example.com" }, "no URL": func(o *gitea.Options) { o.URL = "" },
-		"token": func(o *gitea.Options) { o.Token = nil }, "HTTP": func(o *gitea.Options) { o.HTTP = nil }, "clock": func(o *gitea.Options) { o.Now = nil },
-	} {
-		options := right
-		spoil(&options)
-		if _, err := gitea.New(options); err == nil || strings.Contains(err.Error(), canary) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// A forge lives as long as the service, and accounts can be renamed.
-func TestOpen_accountIsRenamed(t *testing.T) {
-	t.Parallel()
-	asked, now := 0, time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/user") {
-			asked++
-			_, _ = fmt.Fprintf(w, `{"id":1,"login":"name-%d"}`, asked)
-			return
-		}
-		_, _ = w.Write([]byte(`{"id":7,"full_name":"acme/deploy","has_pull_requests":true}`))
-	}))
-	t.Cleanup(server.Close)
-	forge, err := gitea.New(gitea.Options{
-		URL: server.URL, HTTP: server.Client(), Now: func() time.Time { return now },
-		Token: func(context.Context) (secret.String, error) { return secret.New(canary), nil },
-	})
-	must(t, "new", err)
-	for _, want := range []string{"name-1", "name-1", "name-2"} {
-		repo, err := open(t, forge)
-		must(t, "open", err)
-		if got := repo.Info().Self.Login; got != want {
-			t.Errorf("we are %s, want %s", got, want)
-		}
-		now = now.Add(45 * time.Minute)
 	}
 }
 
@@ -199,21 +102,7 @@ func TestOpen_withoutPullRequests(t *testing.T) {
 	if repo.Info().MayPush {
 		t.Error("a mirror can be pushed to")
 	}
-	if has := repo.Features(); has.PullRequests || has.Approvals || has.Comments || !has.Statuses || !has.Rules {
-		t.Errorf("features %+v", has)
-	}
-	all, err := repo.PullRequests().Open(t.Context())
-	must(t, "open", err)
-	reviews, err := repo.Signals().Reviews(t.Context(), 1)
-	must(t, "reviews", err)
-	comments, err := repo.Conversation().Comments(t.Context(), 1)
-	must(t, "comments", err)
-	must(t, "say", repo.Conversation().Say(t.Context(), 1, "<!-- m -->", "text"))
-	if len(all)+len(reviews)+len(comments) > 0 {
-		t.Errorf("told %v, %v, %v", all, reviews, comments)
-	}
-	_, err = repo.PullRequests().Create(t.Context(), scm.Draft{Head: "a", Base: "main", Title: "x"})
-	want(t, "create", err, fault.Invalid, "pull requests are disabled")
+	scmtest.WithoutPullRequests(t, repo)
 }
 
 // A fork of the same owner, or a head without a branch, is not a branch of the

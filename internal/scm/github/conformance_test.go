@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/scm"
 	"promoter/internal/scm/github"
 	"promoter/internal/scm/github/githubtest"
 	"promoter/internal/scm/scmtest"
@@ -17,6 +18,13 @@ func TestConformance_server(t *testing.T) {
 	scmtest.Run(t, func(t *testing.T) scmtest.Bench {
 		_, made := newServerBench(t)
 		return made
+	})
+}
+
+func TestWire(t *testing.T) {
+	t.Parallel()
+	scmtest.Wire(t, func(d scmtest.Dial) (scm.Forge, error) {
+		return github.New(github.Options{URL: d.URL, Token: d.Token, HTTP: d.HTTP, Now: d.Now})
 	})
 }
 

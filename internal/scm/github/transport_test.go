@@ -1,15 +1,12 @@
 package github
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
-	"promoter/internal/secret"
 )
 
 func draft() scm.Draft {
@@ -63,72 +60,4 @@ func TestRedirect_renamed(t *testing.T) {
 	w.on("GET "+repoPath+"/pulls", says(301, "", "Location: "+w.server.URL+repoPath+"/pulls"))
 	_, err = repository.PullRequests().Open(t.Context())
 	checkFault(t, err, fault.Temporary, "redirects more than")
-}
-
-func TestSigner_errorsHoldNoCredential(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	repository := w.open()
-	for name, answer := range map[string]http.HandlerFunc{
-		"in the message":  says(403, `{"message":"bad token `+canary+` of https://u:`+canary+`@github.com/x?token=`+canary+`"}`),
-		"in a detail":     says(422, `{"message":"Validation Failed","errors":[{"message":"`+canary+`"},"`+canary+`",{"field":"`+canary+`","code":"invalid"}]}`),
-		"no JSON":         says(502, `<html>`+canary+`</html>`),
-		"no JSON, but OK": says(200, `<html>`+canary+`</html>`),
-		"no HTTP": func(out http.ResponseWriter, _ *http.Request) {
-			connection, _, err := out.(http.Hijacker).Hijack()
-			if err == nil {
-				_, _ = connection.Write([]byte("HTTP/1.1 " + canary + " OK\r\n\r\n"))
-				_ = connection.Close()
-			}
-		},
-	} {
-		w.on("GET "+repoPath+"/pulls", answer)
-		_, err := repository.PullRequests().Open(t.Context())
-		if err == nil {
-			t.Errorf("%s: no error", name)
-		}
-		checkFault(t, err, fault.KindOf(err))
-	}
-}
-
-func TestSigner_tokenSourceFails(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	options := w.options()
-	options.Token = func(context.Context) (secret.String, error) {
-		return secret.String{}, fault.New(fault.Invalid, "the file of the token is gone")
-	}
-	forge, err := New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = forge.Open(t.Context(), "acme/deploy")
-	checkFault(t, err, fault.Invalid, "repository acme/deploy", "the file of the token is gone")
-	w.expect()
-}
-
-func TestTransport_noServer(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	options := w.options()
-	options.API = "http://127.0.0.1:1" // a port that no other process could get in the meantime
-	forge, err := New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = forge.Open(t.Context(), "acme/deploy")
-	checkFault(t, err, fault.Temporary, "repository acme/deploy")
-}
-
-func TestTransport_cancelled(t *testing.T) {
-	t.Parallel()
-	w := newWire(t)
-	repository := w.open()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := repository.PullRequests().Open(ctx)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	checkFault(t, err, fault.Temporary)
 }

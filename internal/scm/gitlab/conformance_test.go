@@ -30,6 +30,13 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+func TestWire(t *testing.T) {
+	t.Parallel()
+	scmtest.Wire(t, func(d scmtest.Dial) (scm.Forge, error) {
+		return gitlab.New(gitlab.Options{URL: d.URL, Token: d.Token, HTTP: d.HTTP, Now: d.Now})
+	})
+}
+
 // bench is the strict server with one project.
 type bench struct {
 	*gitlabtest.Server
