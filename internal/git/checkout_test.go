@@ -2,7 +2,6 @@ package git_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -202,20 +201,20 @@ func TestRealGit(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	origin, clone, linked := filepath.Join(base, "origin"), filepath.Join(base, "clone"), filepath.Join(base, "linked")
-	runGit(t, base, "init", "-q", "-b", "trunk", origin)
+	gittest.Exec(t, base, "init", "-q", "-b", "trunk", origin)
 	write(t, filepath.Join(origin, "a.yaml"), "trunk\n")
 	mkdir(t, filepath.Join(origin, "deploy"))
 	write(t, filepath.Join(origin, "deploy", "b.yaml"), "b\n")
-	runGit(t, origin, "add", "-A")
-	runGit(t, origin, "commit", "-qm", "one")
-	runGit(t, origin, "checkout", "-qb", "env/prod")
+	gittest.Exec(t, origin, "add", "-A")
+	gittest.Exec(t, origin, "commit", "-qm", "one")
+	gittest.Exec(t, origin, "checkout", "-qb", "env/prod")
 	write(t, filepath.Join(origin, "a.yaml"), "prod\n")
-	runGit(t, origin, "commit", "-qam", "two")
-	runGit(t, origin, "checkout", "-q", "trunk")
-	runGit(t, base, "clone", "-q", origin, clone)
-	runGit(t, clone, "pack-refs", "--all")
-	runGit(t, clone, "gc", "-q")
-	runGit(t, clone, "worktree", "add", "-q", "-b", "mine", linked)
+	gittest.Exec(t, origin, "commit", "-qam", "two")
+	gittest.Exec(t, origin, "checkout", "-q", "trunk")
+	gittest.Exec(t, base, "clone", "-q", origin, clone)
+	gittest.Exec(t, clone, "pack-refs", "--all")
+	gittest.Exec(t, clone, "gc", "-q")
+	gittest.Exec(t, clone, "worktree", "add", "-q", "-b", "mine", linked)
 
 	for dir, branch := range map[string]string{clone: "trunk", linked: "mine", filepath.Join(linked, "deploy"): "mine"} {
 		checkout := open(t, dir)
@@ -233,20 +232,6 @@ func TestRealGit(t *testing.T) {
 	got, err = list(treeOf(t, open(t, filepath.Join(linked, "deploy")), "env/prod"))
 	if diff := cmp.Diff(map[string]string{"b.yaml": "b\n"}, got); err != nil || diff != "" {
 		t.Errorf("%v, (-want +got):\n%s", err, diff)
-	}
-}
-
-// runGit runs Git without the person's own settings.
-func runGit(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", args...)
-	command.Dir = dir
-	command.Env = append(os.Environ(),
-		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com",
-		"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.com")
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, output)
 	}
 }
 

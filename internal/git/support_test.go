@@ -11,7 +11,6 @@ import (
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,13 +106,7 @@ func (o *origin) commitAt(branch string, at time.Time, change files, merged ...o
 // run runs Git with something to read.
 func (o *origin) run(input string, args ...string) string {
 	o.t.Helper()
-	command := exec.CommandContext(o.t.Context(), "git", args...)
-	command.Dir, command.Env, command.Stdin = o.dir, gittest.Environ(), strings.NewReader(input)
-	output, err := command.CombinedOutput()
-	if err != nil {
-		o.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, output)
-	}
-	return strings.TrimSpace(string(output))
+	return strings.TrimSpace(gittest.ExecWithInput(o.t, o.dir, input, args...))
 }
 
 func (o *origin) find(branch string) (object.ID, bool) {

@@ -28,7 +28,7 @@ func New(t testing.TB) *Git {
 		t.Skip("git is not on PATH")
 	}
 	g := &Git{path: path, root: t.TempDir()}
-	g.backend = filepath.Join(g.must(g.root, nil, "", "--exec-path"), "git-http-backend")
+	g.backend = filepath.Join(g.must(g.root, "--exec-path"), "git-http-backend")
 	return g
 }
 
@@ -55,11 +55,9 @@ func (g *Git) environment() []string {
 }
 
 // try runs git and returns its output without the last line feed.
-func (g *Git) try(dir string, extra []string, stdin string, args ...string) (string, error) {
+func (g *Git) try(dir string, args ...string) (string, error) {
 	command := exec.Command(g.path, args...) //nolint:noctx // it ends by itself in milliseconds
-	command.Dir = dir
-	command.Env = append(g.environment(), extra...)
-	command.Stdin = strings.NewReader(stdin)
+	command.Dir, command.Env = dir, g.environment()
 	var out, errs bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errs
 	if err := command.Run(); err != nil {
@@ -68,8 +66,8 @@ func (g *Git) try(dir string, extra []string, stdin string, args ...string) (str
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-func (g *Git) must(dir string, extra []string, stdin string, args ...string) string {
-	out, err := g.try(dir, extra, stdin, args...)
+func (g *Git) must(dir string, args ...string) string {
+	out, err := g.try(dir, args...)
 	check(err)
 	return out
 }
@@ -96,7 +94,7 @@ type Setup struct {
 // settings of a forge. The name is that of its directory.
 func (g *Git) Init(name string, setup Setup) *Repository {
 	r := &Repository{git: g, dir: filepath.Join(g.root, name+".git")}
-	g.must(g.root, nil, "", "init", "--quiet", "--bare", "--initial-branch=main", "--template=", r.dir)
+	g.must(g.root, "init", "--quiet", "--bare", "--initial-branch=main", "--template=", r.dir)
 	var config strings.Builder
 	// No garbage collection in the background, which could outlive the test.
 	config.WriteString("[http]\n\treceivepack = true\n[receive]\n\tautogc = false\n\tdenyDeleteCurrent = ignore\n")

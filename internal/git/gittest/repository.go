@@ -27,10 +27,10 @@ func (r *Repository) storer() *filesystem.Storage {
 }
 
 // Run runs git in it and returns what it prints, without the last line end.
-func (r *Repository) Run(args ...string) string { return r.git.must(r.dir, nil, "", args...) }
+func (r *Repository) Run(args ...string) string { return r.git.must(r.dir, args...) }
 
 // Try is Run for commands that may fail.
-func (r *Repository) Try(args ...string) (string, error) { return r.git.try(r.dir, nil, "", args...) }
+func (r *Repository) Try(args ...string) (string, error) { return r.git.try(r.dir, args...) }
 
 // DefaultBranch returns the branch of HEAD.
 func (r *Repository) DefaultBranch() string {

@@ -3,8 +3,6 @@ package gittest_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,20 +35,10 @@ func (s *served) say(answer gittest.Admission) {
 	s.admit.Store(&admit)
 }
 
-// client runs a person's git in a folder.
-func client(t *testing.T, dir string, args ...string) (string, error) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", args...)
-	command.Dir = dir
-	command.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0")
-	out, err := command.CombinedOutput()
-	return string(out), err
-}
-
 func (s *served) clone(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := client(t, dir, "clone", "--quiet", s.url+"/acme/web.git", "."); err != nil {
+	if out, err := gittest.TryExec(t, dir, "clone", "--quiet", s.url+"/acme/web.git", "."); err != nil {
 		t.Fatalf("clone: %v: %s", err, out)
 	}
 	return dir
@@ -60,7 +48,7 @@ func TestServe(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	dir := s.clone(t)
-	if out, err := client(t, dir, "push", "origin", "HEAD:topic"); err != nil {
+	if out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:topic"); err != nil {
 		t.Fatalf("push: %v: %s", err, out)
 	}
 	if s.Head("topic") != s.Head("main") || s.pushed.Load() != 1 {
@@ -73,12 +61,12 @@ func TestServe_protected(t *testing.T) {
 	s := serve(t)
 	dir := s.clone(t)
 	s.Protect("topic")
-	out, err := client(t, dir, "push", "origin", "HEAD:topic")
+	out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:topic")
 	if err == nil || !strings.Contains(out, "No pushes to topic.") || !strings.Contains(out, "Ask ann.") || s.Head("topic") != "" {
 		t.Errorf("push to a protected branch: %v: %s", err, out)
 	}
 	s.Protect()
-	if out, err := client(t, dir, "push", "origin", "HEAD:topic"); err != nil {
+	if out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:topic"); err != nil {
 		t.Errorf("push to an open branch: %v: %s", err, out)
 	}
 }
@@ -91,7 +79,7 @@ func TestServe_lost(t *testing.T) {
 		return gittest.Admission{Repository: s.Repository, Login: "ann", Lose: visit.Service == "receive-pack", Pushed: func() { s.pushed.Add(1) }}
 	}
 	s.admit.Store(&lost)
-	if out, err := client(t, dir, "push", "origin", "HEAD:topic"); err == nil {
+	if out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:topic"); err == nil {
 		t.Errorf("the push was answered: %s", out)
 	}
 	if s.Head("topic") == "" || s.pushed.Load() == 0 { // git may ask again by itself
@@ -107,7 +95,7 @@ func TestServe_refused(t *testing.T) {
 		"Authentication failed": gittest.Unknown("Forge", "who are you"),
 	} {
 		s.say(gittest.Admission{Refused: refused})
-		if out, err := client(t, t.TempDir(), "ls-remote", strings.Replace(s.url, "http://", "http://x:y@", 1)+"/acme/web.git"); err == nil || !strings.Contains(out, words) {
+		if out, err := gittest.TryExec(t, t.TempDir(), "ls-remote", strings.Replace(s.url, "http://", "http://x:y@", 1)+"/acme/web.git"); err == nil || !strings.Contains(out, words) {
 			t.Errorf("%v: %s, want %q", err, out, words)
 		}
 	}
@@ -123,7 +111,7 @@ func TestServe_moved(t *testing.T) {
 		return gittest.Admission{Repository: s.Repository}
 	}
 	s.admit.Store(&follow)
-	if out, err := client(t, t.TempDir(), "ls-remote", s.url+"/acme/old.git"); err != nil || !strings.Contains(out, s.Head("main")) {
+	if out, err := gittest.TryExec(t, t.TempDir(), "ls-remote", s.url+"/acme/old.git"); err != nil || !strings.Contains(out, s.Head("main")) {
 		t.Errorf("%v: %s", err, out)
 	}
 }

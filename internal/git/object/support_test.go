@@ -1,7 +1,6 @@
 package object_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -70,17 +69,12 @@ func (c *counted) EncodedObject(kind plumbing.ObjectType, id plumbing.Hash) (plu
 // importFiles has Git make one commit of the files.
 func (r *repo) importFiles(t testing.TB, branch string, files iter.Seq2[string, []byte]) object.ID {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", "fast-import", "--quiet", "--force")
-	command.Dir, command.Env = r.dir, gittest.Environ()
-	var input bytes.Buffer
+	var input strings.Builder
 	fmt.Fprintf(&input, "commit refs/heads/%s\ncommitter A <a@example.com> 1700000000 +0000\ndata 7\nimport\n\n", branch)
 	for name, content := range files {
 		fmt.Fprintf(&input, "M 100644 inline %s\ndata %d\n%s\n", name, len(content), content)
 	}
-	command.Stdin = &input
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("git fast-import: %v\n%s", err, output)
-	}
+	gittest.ExecWithInput(t, r.dir, input.String(), "fast-import", "--quiet", "--force")
 	return parse(t, gittest.Exec(t, r.dir, "rev-parse", "refs/heads/"+branch))
 }
 

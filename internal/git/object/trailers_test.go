@@ -1,7 +1,6 @@
 package object_test
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -74,20 +73,14 @@ func TestParseTrailers_asGitDoes(t *testing.T) {
 // the message as an email, in which a line of three hyphens would end it.
 func compareTrailers(t *testing.T, message string) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", "interpret-trailers", "--parse", "--no-divider")
-	command.Env = gittest.Environ()
 	// Git reads a message from a commit up to the first zero byte.
 	asStored, _, _ := strings.Cut(message, "\x00")
-	command.Stdin = strings.NewReader(asStored)
-	want, err := command.Output()
-	if err != nil {
-		t.Fatalf("git interpret-trailers: %v", err)
-	}
+	want := gittest.ExecWithInput(t, ".", asStored, "interpret-trailers", "--parse", "--no-divider")
 	var got strings.Builder
 	for _, trailer := range object.ParseTrailers(message) {
 		got.WriteString(trailer.Key + ": " + trailer.Value + "\n")
 	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("%q (-git +got):\n%s", message, diff)
 	}
 }

@@ -1,15 +1,13 @@
 package giteatest_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/gitea/giteatest"
 )
 
@@ -89,15 +87,6 @@ func TestServer_isStrict(t *testing.T) {
 	}
 }
 
-// git runs git as a user.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
-	command := exec.CommandContext(ctx, "git", args...)
-	command.Dir = dir
-	command.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0")
-	out, err := command.CombinedOutput()
-	return string(out), err
-}
-
 // Git sees what the API sees, by the old name too, and reports Gitea's messages.
 func TestServer_git(t *testing.T) {
 	t.Parallel()
@@ -105,18 +94,18 @@ func TestServer_git(t *testing.T) {
 	old := strings.Replace(r.Settings.CloneURL(), "http://", "http://x:"+p.token+"@", 1)
 	r.Settings.Rename("moved")
 	dir := t.TempDir()
-	if out, err := git(t.Context(), dir, "clone", "--quiet", old, "."); err != nil {
+	if out, err := gittest.TryExec(t, dir, "clone", "--quiet", old, "."); err != nil {
 		t.Fatalf("clone: %v: %s", err, out)
 	}
-	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:topic"); err != nil || r.Git.Head("topic") == "" {
+	if out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:topic"); err != nil || r.Git.Head("topic") == "" {
 		t.Fatalf("push: %v: %s", err, out)
 	}
 	r.Protect("prod", giteatest.Protection{PushDenied: true})
-	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:prod"); err == nil || !strings.Contains(out, "Gitea: Not allowed to push to protected branch prod") {
+	if out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:prod"); err == nil || !strings.Contains(out, "Gitea: Not allowed to push to protected branch prod") {
 		t.Errorf("push to a protected branch: %v: %s", err, out)
 	}
 	r.Settings.SetArchived(true)
-	if out, err := git(t.Context(), dir, "push", "origin", "HEAD:other"); err == nil || !strings.Contains(out, "403") {
+	if out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:other"); err == nil || !strings.Contains(out, "403") {
 		t.Errorf("push to an archived repository: %v: %s", err, out)
 	}
 	if n := s.Traffic.Requests()["GIT receive-pack"]; n != 2 {

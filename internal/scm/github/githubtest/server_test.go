@@ -6,12 +6,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -65,44 +65,24 @@ func (d *desk) ask(t *testing.T, method, path, body string) (int, map[string]any
 	return resp.StatusCode, decoded
 }
 
-// git runs git in a clone with the token as the password.
-func (d *desk) git(t *testing.T, dir string, args ...string) (string, error) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", args...)
-	command.Dir = dir
-	command.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C",
-		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.com")
-	out, err := command.CombinedOutput()
-	return string(out), err
-}
-
-func (d *desk) mustGit(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	out, err := d.git(t, dir, args...)
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(out)
-}
-
 // clone clones with the token in the URL.
 func (d *desk) clone(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
-	d.mustGit(t, "", "clone", "--quiet", strings.Replace(d.repo.Settings.CloneURL(), "://", "://x:"+d.token+"@", 1), dir)
+	gittest.Exec(t, "", "clone", "--quiet", strings.Replace(d.repo.Settings.CloneURL(), "://", "://x:"+d.token+"@", 1), dir)
 	return dir
 }
 
 // change commits one file on a branch and pushes it.
 func (d *desk) change(t *testing.T, dir, branch, content string) string {
 	t.Helper()
-	d.mustGit(t, dir, "checkout", "--quiet", "-B", branch)
+	gittest.Exec(t, dir, "checkout", "--quiet", "-B", branch)
 	if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.mustGit(t, dir, "commit", "--quiet", "-am", "Change")
-	d.mustGit(t, dir, "push", "--quiet", "--force", "origin", branch)
-	return d.mustGit(t, dir, "rev-parse", "HEAD")
+	gittest.Exec(t, dir, "commit", "--quiet", "-am", "Change")
+	gittest.Exec(t, dir, "push", "--quiet", "--force", "origin", branch)
+	return strings.TrimSpace(gittest.Exec(t, dir, "rev-parse", "HEAD"))
 }
 
 func (d *desk) open(t *testing.T, head string) {
@@ -128,15 +108,15 @@ func TestServer_gitAndAPIShareBranches(t *testing.T) {
 	if p := d.repo.Pulls.Get(1); p.HeadCommit != again {
 		t.Errorf("the push was not seen: %+v", p)
 	}
-	if ref := d.mustGit(t, dir, "ls-remote", "origin", "refs/pull/1/head"); !strings.HasPrefix(ref, again) {
+	if ref := gittest.Exec(t, dir, "ls-remote", "origin", "refs/pull/1/head"); !strings.HasPrefix(ref, again) {
 		t.Errorf("refs/pull: %q", ref)
 	}
 	status, merged := d.ask(t, "PUT", "repos/acme/deploy/pulls/1/merge", fmt.Sprintf(`{"sha":%q,"merge_method":"squash","commit_title":"T","commit_message":"M"}`, again))
 	if status != http.StatusOK || merged["sha"] != d.repo.Git.Head("main") {
 		t.Errorf("merged: %d %v", status, merged)
 	}
-	d.mustGit(t, dir, "fetch", "--quiet", "origin")
-	if file := d.mustGit(t, dir, "show", "origin/main:a.yaml"); file != "image: web:3" {
+	gittest.Exec(t, dir, "fetch", "--quiet", "origin")
+	if file := gittest.Exec(t, dir, "show", "origin/main:a.yaml"); file != "image: web:3\n" {
 		t.Errorf("main holds %q", file)
 	}
 }
@@ -146,10 +126,10 @@ func TestServer_gitRefusals(t *testing.T) {
 	d := newDesk(t)
 	dir := d.clone(t)
 	d.repo.Protect("main", githubtest.Protection{PushDenied: true})
-	d.mustGit(t, dir, "commit", "--quiet", "--allow-empty", "-m", "x")
+	gittest.Exec(t, dir, "commit", "--quiet", "--allow-empty", "-m", "x")
 	refused := func(words string) {
 		t.Helper()
-		if out, err := d.git(t, dir, "push", "origin", "HEAD:main"); err == nil || !strings.Contains(out, words) {
+		if out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:main"); err == nil || !strings.Contains(out, words) {
 			t.Errorf("pushed: %v\n%s", err, out)
 		}
 	}
@@ -186,7 +166,7 @@ func TestServer_anonymousSeesThePublicOnly(t *testing.T) {
 	if got := ask("repos/acme/deploy"); got != http.StatusNotFound {
 		t.Errorf("private: %d", got)
 	}
-	if out, err := d.git(t, "", "ls-remote", d.repo.Settings.CloneURL()); err == nil {
+	if out, err := gittest.TryExec(t, "", "ls-remote", d.repo.Settings.CloneURL()); err == nil {
 		t.Errorf("private: %s", out)
 	}
 	d.repo.Settings.SetPrivate(false)
@@ -196,7 +176,7 @@ func TestServer_anonymousSeesThePublicOnly(t *testing.T) {
 	if got := ask("user"); got != http.StatusUnauthorized {
 		t.Errorf("user: %d", got)
 	}
-	d.mustGit(t, "", "ls-remote", d.repo.Settings.CloneURL())
+	gittest.Exec(t, "", "ls-remote", d.repo.Settings.CloneURL())
 }
 
 func TestServer_notModifiedCostsNothing(t *testing.T) {

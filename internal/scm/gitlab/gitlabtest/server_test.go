@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
@@ -81,27 +80,17 @@ func TestServer_strangeRequestsFailTheTest(t *testing.T) {
 	}
 }
 
-// git runs git as a user in a directory.
-func git(t *testing.T, dir string, args ...string) (string, error) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", args...)
-	command.Dir = dir
-	command.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-	out, err := command.CombinedOutput()
-	return string(out), err
-}
-
 func TestGit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	dir := filepath.Join(t.TempDir(), "clone")
 	address := strings.Replace(d.project.Settings.CloneURL(), "://", "://oauth2:"+d.token+"@", 1)
-	if out, err := git(t, "", "clone", "--quiet", address, dir); err != nil {
+	if out, err := gittest.TryExec(t, "", "clone", "--quiet", address, dir); err != nil {
 		t.Fatalf("clone: %v: %s", err, out)
 	}
 	d.project.Protect("main", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Developer})
 	head := d.project.Git.Commit("ann", "next", "Next", map[string]string{"a.yaml": "a: 2\n"})
-	if out, err := git(t, dir, "fetch", "--quiet", "origin", "next"); err != nil {
+	if out, err := gittest.TryExec(t, dir, "fetch", "--quiet", "origin", "next"); err != nil {
 		t.Fatalf("fetch: %v: %s", err, out)
 	}
 	for _, push := range []struct {
@@ -119,7 +108,7 @@ func TestGit(t *testing.T) {
 		if push.before != nil {
 			push.before()
 		}
-		out, err := git(t, dir, "push", "--quiet", "origin", head+":refs/heads/"+push.to)
+		out, err := gittest.TryExec(t, dir, "push", "--quiet", "origin", head+":refs/heads/"+push.to)
 		if (err == nil) != (push.refused == "") || !strings.Contains(out, push.refused) {
 			t.Errorf("push to %s: %v: %s, want %q", push.to, err, out, push.refused)
 		}
