@@ -2,7 +2,6 @@ package gitea_test
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,7 +46,7 @@ func newWorld(t *testing.T, options ...giteatest.Options) *world {
 		with = options[0]
 	}
 	if with.Now == nil {
-		with.Now = ticking()
+		with.Now = scmtest.Ticking()
 	}
 	w := &world{Server: giteatest.New(t, with)}
 	w.repo = w.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n"})
@@ -78,11 +77,4 @@ func (w *world) open(t *testing.T) scm.Repository {
 		t.Fatal(err)
 	}
 	return repo
-}
-
-// ticking returns a clock that advances by a second on each call, because Gitea's
-// times are in whole seconds.
-func ticking() func() time.Time {
-	begin, reads := time.Now(), atomic.Int64{}
-	return func() time.Time { return begin.Add(time.Duration(reads.Add(1)) * time.Second) }
 }

@@ -30,36 +30,6 @@ func TestMerge_lateLook(t *testing.T) {
 	}
 }
 
-// A refusal by a branch that requires up-to-date heads wraps ErrBehind: a rebuilt
-// head may be merged.
-func TestMerge_outdated(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.repo.Protect("main", giteatest.Protection{Outdated: true})
-	repo := w.open(t)
-	pull := w.propose(t, repo)
-	w.repo.Git.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
-	_, err := merge(t, repo, pull)
-	want(t, "merge", err, fault.Temporary, "behind the base branch")
-	if !errors.Is(err, scm.ErrBehind) {
-		t.Error("it is not called behind")
-	}
-}
-
-// A conflict during the merge itself has no message.
-func TestMerge_conflict(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	repo := w.open(t)
-	pull := w.propose(t, repo)
-	w.Fail("/merge", http.StatusConflict, "")
-	_, err := merge(t, repo, pull)
-	want(t, "merge", err, fault.Temporary, "conflicts with its base")
-	if !errors.Is(err, scm.ErrBehind) {
-		t.Error("it is not called behind")
-	}
-}
-
 // A concurrent write makes Gitea fail to lock a ref, which it reports as forbidden.
 func TestMerge_lockedRefIsNoPermission(t *testing.T) {
 	t.Parallel()
@@ -77,53 +47,54 @@ func TestMerge_lockedRefIsNoPermission(t *testing.T) {
 	want(t, "edit", repo.PullRequests().Edit(t.Context(), pull.Number, scm.Edit{Title: &title}), fault.Conflict)
 }
 
-// What a user has to change is refused with Gitea's own message, and with the rule if
-// it is known.
-func TestMerge_refusedByRules(t *testing.T) {
+// A rebuilt head may be merged if the refusal wraps ErrBehind. What a user has to
+// change is refused with Gitea's own message, and with the rule if it is known.
+func TestMerge_refusals(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		rule  giteatest.Protection
-		words string
-		named string
-	}{
-		"approvals": {giteatest.Protection{Approvals: 1}, "enough approvals", ""},
-		"checks":    {giteatest.Protection{Checks: []string{"ci", "lint/*"}}, "the branch wants ci, lint/*", ""},
-		"signed":    {giteatest.Protection{Signed: true}, "wont sign", scm.RuleSigned},
-		"allowed":   {giteatest.Protection{MergeAllowed: []string{"ann"}}, "not allowed to merge", ""},
-	} {
-		w := newWorld(t)
-		repo := w.open(t)
-		pull := w.propose(t, repo)
-		w.repo.Protect("main", test.rule)
-		_, err := merge(t, repo, pull)
-		want(t, name, err, fault.Unauthorized, test.words)
-		refused, ok := errors.AsType[*scm.RefusedError](err)
-		if !ok || refused.Rule != test.named || strings.Contains(refused.Words, "answered") {
-			t.Errorf("%s: refused by %+v", name, refused)
-		}
+	protect := func(rule giteatest.Protection) func(*world, scm.PullRequest) {
+		return func(w *world, _ scm.PullRequest) { w.repo.Protect("main", rule) }
 	}
-}
-
-// A server hook that rejects the push of a merge is a rule too.
-func TestMerge_refusedByHook(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	repo := w.open(t)
-	pull := w.propose(t, repo)
-	w.Fail("/merge", http.StatusConflict, "PushRejected with remote message: Changes freeze")
-	_, err := merge(t, repo, pull)
-	want(t, "merge", err, fault.Unauthorized, "Changes freeze")
-}
-
-func TestMerge_draft(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	repo := w.open(t)
-	pull := w.propose(t, repo)
 	title := "WIP: mine"
-	w.repo.Pulls.Edit(pull.Number, &title, nil)
-	_, err := merge(t, repo, pull)
-	want(t, "merge", err, fault.Unauthorized, "Work in progress")
+	for name, test := range map[string]struct {
+		change func(*world, scm.PullRequest)
+		kind   fault.Kind
+		words  string
+		behind bool
+		rule   string
+	}{
+		"approvals": {protect(giteatest.Protection{Approvals: 1}), fault.Unauthorized, "enough approvals", false, ""},
+		"checks":    {protect(giteatest.Protection{Checks: []string{"ci", "lint/*"}}), fault.Unauthorized, "the branch wants ci, lint/*", false, ""},
+		"signed":    {protect(giteatest.Protection{Signed: true}), fault.Unauthorized, "wont sign", false, scm.RuleSigned},
+		"allowed":   {protect(giteatest.Protection{MergeAllowed: []string{"ann"}}), fault.Unauthorized, "not allowed to merge", false, ""},
+		"draft":     {func(w *world, p scm.PullRequest) { w.repo.Pulls.Edit(p.Number, &title, nil) }, fault.Unauthorized, "Work in progress", false, ""},
+		"a server hook": {func(w *world, _ scm.PullRequest) {
+			w.Fail("/merge", http.StatusConflict, "PushRejected with remote message: Changes freeze")
+		}, fault.Unauthorized, "Changes freeze", false, ""},
+		"outdated": {func(w *world, _ scm.PullRequest) {
+			w.repo.Protect("main", giteatest.Protection{Outdated: true})
+			w.repo.Git.Commit("ann", "main", "Other", map[string]string{"b.yaml": "b: 1\n"})
+		}, fault.Temporary, "behind the base branch", true, ""},
+		"a conflict in the merge itself": {func(w *world, _ scm.PullRequest) {
+			w.Fail("/merge", http.StatusConflict, "")
+		}, fault.Temporary, "conflicts with its base", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			repo := w.open(t)
+			pull := w.propose(t, repo)
+			test.change(w, pull)
+			_, err := merge(t, repo, pull)
+			want(t, "merge", err, test.kind, test.words)
+			if errors.Is(err, scm.ErrBehind) != test.behind {
+				t.Errorf("behind is not %t", test.behind)
+			}
+			refused, ok := errors.AsType[*scm.RefusedError](err)
+			if ok != (test.kind == fault.Unauthorized) || ok && (refused.Rule != test.rule || strings.Contains(refused.Words, "answered")) {
+				t.Errorf("refused by %+v", refused)
+			}
+		})
+	}
 }
 
 // The default merge method of the repository is used if it is allowed.
@@ -194,14 +165,4 @@ func TestMerge_branchServesAgain(t *testing.T) {
 	pull.Head.Commit = w.repo.Git.Head(head)
 	_, err = merge(t, repo, pull)
 	want(t, "with the new head", err, fault.Conflict, "its head is")
-}
-
-func TestMerge_methodsSwitchedOff(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	repo := w.open(t)
-	pull := w.propose(t, repo)
-	w.repo.AllowWays()
-	_, err := merge(t, w.open(t), pull)
-	want(t, "none", err, fault.Unauthorized, "no merge method")
 }

@@ -2,7 +2,6 @@ package github_test
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,7 +40,7 @@ type bench struct {
 
 func newServerBench(t *testing.T) (*bench, scmtest.Bench) {
 	t.Helper()
-	clock := ticking()
+	clock := scmtest.Ticking()
 	b := &bench{Server: githubtest.New(t, githubtest.Options{Now: clock}), clock: clock}
 	b.repo = b.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n"})
 	b.token = b.Token(self, "repo", "read:org")
@@ -53,11 +52,4 @@ func newServerBench(t *testing.T) (*bench, scmtest.Bench) {
 		t.Fatal(err)
 	}
 	return b, b.repo.Bench(forge)
-}
-
-// ticking returns a clock that advances by a second on each call, because GitHub's
-// times are in whole seconds.
-func ticking() func() time.Time {
-	begin, reads := time.Now(), atomic.Int64{}
-	return func() time.Time { return begin.Add(time.Duration(reads.Add(1)) * time.Second) }
 }

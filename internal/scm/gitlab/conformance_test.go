@@ -2,7 +2,6 @@ package gitlab_test
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,7 +46,7 @@ type bench struct {
 
 func newBench(t *testing.T, options gitlabtest.Options) (*bench, scmtest.Bench) {
 	t.Helper()
-	options.Now = ticking()
+	options.Now = scmtest.Ticking()
 	b := &bench{Server: gitlabtest.New(t, options)}
 	b.project = b.NewProject("acme/platform/deploy", map[string]string{"a.yaml": "image: web:1\n"})
 	b.token = b.Token(gitlabtest.Self, "api")
@@ -69,11 +68,4 @@ func (b *bench) open(t *testing.T) scm.Repository {
 		t.Fatal(err)
 	}
 	return repo
-}
-
-// ticking returns a clock that advances by a second on each call, so that consecutive
-// events have different times.
-func ticking() func() time.Time {
-	begin, reads := time.Now(), atomic.Int64{}
-	return func() time.Time { return begin.Add(time.Duration(reads.Add(1)) * time.Second) }
 }

@@ -108,7 +108,7 @@ func TestMoved_followsTheFormerPath(t *testing.T) {
 	repo := b.open(t)
 	former, first := b.project.Settings.Name(), b.project.Git.Head("main")
 	second := b.project.Git.Commit("ann", "main", "Next", map[string]string{"b.yaml": "b: 1\n"})
-	b.project.Settings.AddRelease("ann", "v1.0.0", ticking()().AddDate(0, 0, -1), false, false)
+	b.project.Settings.AddRelease("ann", "v1.0.0", scmtest.Ticking()().AddDate(0, 0, -1), false, false)
 	b.project.Settings.Rename("other/deeper/and/deeper/deploy")
 	got, err := b.forge.Compare(t.Context(), former, first, second, 5)
 	if err != nil || len(got.Commits) != 1 {

@@ -7,6 +7,7 @@
 package scmtest
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,13 @@ type Bench struct {
 	// Known lists tests that are known to fail on this bench, with the reason. They
 	// are skipped with that message.
 	Known map[string]string
+}
+
+// Ticking returns a clock that advances by a second on each call, because the times of
+// forges are in whole seconds.
+func Ticking() func() time.Time {
+	begin, reads := time.Now(), atomic.Int64{} //nolint:forbidigo // of the server's clock, which is the machine's
+	return func() time.Time { return begin.Add(time.Duration(reads.Add(1)) * time.Second) }
 }
 
 // Git gives access to the repository through Git.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -44,27 +43,6 @@ func keyOf(t *testing.T, app *githubtest.App) *rsa.PrivateKey {
 	return key
 }
 
-// say sends a request with a credential and returns the status and GitHub's message.
-func say(t *testing.T, s *githubtest.Server, method, path, credential, body string) (int, string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.API()+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+credential)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := s.Client().Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
-}
-
 func TestApp_signatures(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -85,7 +63,7 @@ func TestApp_signatures(t *testing.T) {
 		"a token of no account": {"ghp_none", 401, "Bad credentials"},
 		"a token of an account": {s.Token("ann", "repo"), 401, "could not be decoded"},
 	} {
-		if status, text := say(t, s, http.MethodGet, "app", test.token, ""); status != test.status || !strings.Contains(text, test.words) {
+		if status, text := say(t, s, "GET", "app", test.token, ""); status != test.status || !strings.Contains(text, test.words) {
 			t.Errorf("%s: %d %s", name, status, text)
 		}
 	}
@@ -138,25 +116,5 @@ func TestApp_installationTokens(t *testing.T) {
 		if status, text := say(t, s, test.method, test.path, test.credential, bodies[test.method]); status != test.status || !strings.Contains(text, test.words) {
 			t.Errorf("%s %s: %d %.300s", test.method, test.path, status, text)
 		}
-	}
-	installed.Suspend()
-	if status, text := create(`{}`); status != 403 || !strings.Contains(text, "This installation has been suspended") {
-		t.Errorf("a token while suspended: %d %s", status, text)
-	}
-	if status, text := say(t, s, http.MethodGet, "repos/acme/in", token, ""); status != 403 || !strings.Contains(text, "suspended") {
-		t.Errorf("suspended: %d %s", status, text)
-	}
-	installed.Resume()
-	now = now.Add(time.Hour)
-	if status, _ := say(t, s, http.MethodGet, "repos/acme/in", token, ""); status != 401 {
-		t.Errorf("after an hour: %d", status)
-	}
-	_, token = create(`{}`)
-	installed.Remove()
-	if status, _ := create(`{}`); status != 404 {
-		t.Errorf("a token of what was removed: %d", status)
-	}
-	if status, _ := say(t, s, http.MethodGet, "repos/acme/in", token, ""); status != 401 {
-		t.Errorf("removed: %d", status)
 	}
 }

@@ -31,16 +31,16 @@ func newDesk(t *testing.T) *desk {
 }
 
 // request sends a request with these headers, each a name and a value.
-func (d *desk) request(t *testing.T, method, path, body string, headers ...string) (*http.Response, string) {
+func request(t *testing.T, s *githubtest.Server, method, path, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, d.API()+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, s.API()+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for pair := range slices.Chunk(headers, 2) {
 		req.Header.Set(pair[0], pair[1])
 	}
-	resp, err := d.Client().Do(req)
+	resp, err := s.Client().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,17 +52,24 @@ func (d *desk) request(t *testing.T, method, path, body string, headers ...strin
 	return resp, string(text)
 }
 
+// say sends a request with a credential and returns the status and GitHub's message.
+func say(t *testing.T, s *githubtest.Server, method, path, credential, body string) (int, string) {
+	t.Helper()
+	resp, text := request(t, s, method, path, body, "Authorization", "Bearer "+credential, "Content-Type", "application/json")
+	return resp.StatusCode, text
+}
+
 // ask sends a request with the token and decodes the response.
 func (d *desk) ask(t *testing.T, method, path, body string) (int, map[string]any) {
 	t.Helper()
-	resp, text := d.request(t, method, path, body, "Authorization", "Bearer "+d.token, "Content-Type", "application/json")
+	status, text := say(t, d.Server, method, path, d.token, body)
 	var decoded map[string]any
 	if strings.HasPrefix(text, "{") {
 		if err := json.Unmarshal([]byte(text), &decoded); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return resp.StatusCode, decoded
+	return status, decoded
 }
 
 // clone clones with the token in the URL.
@@ -160,7 +167,7 @@ func TestServer_anonymousSeesThePublicOnly(t *testing.T) {
 	d := newDesk(t)
 	ask := func(path string) int {
 		t.Helper()
-		resp, _ := d.request(t, http.MethodGet, path, "")
+		resp, _ := request(t, d.Server, http.MethodGet, path, "")
 		return resp.StatusCode
 	}
 	if got := ask("repos/acme/deploy"); got != http.StatusNotFound {
@@ -182,9 +189,9 @@ func TestServer_anonymousSeesThePublicOnly(t *testing.T) {
 func TestServer_notModifiedCostsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	first, _ := d.request(t, "GET", "repos/acme/deploy", "", "Authorization", "token "+d.token)
+	first, _ := request(t, d.Server, "GET", "repos/acme/deploy", "", "Authorization", "token "+d.token)
 	again := []string{"Authorization", "token " + d.token, "If-None-Match", first.Header.Get("ETag")}
-	second, body := d.request(t, "GET", "repos/acme/deploy", "", again...)
+	second, body := request(t, d.Server, "GET", "repos/acme/deploy", "", again...)
 	if second.StatusCode != http.StatusNotModified || body != "" {
 		t.Errorf("asked again: %d %q", second.StatusCode, body)
 	}
@@ -192,7 +199,7 @@ func TestServer_notModifiedCostsNothing(t *testing.T) {
 		t.Errorf("remaining %s, then %s", was, is)
 	}
 	d.repo.Settings.SetArchived(true)
-	if third, _ := d.request(t, "GET", "repos/acme/deploy", "", again...); third.StatusCode != http.StatusOK {
+	if third, _ := request(t, d.Server, "GET", "repos/acme/deploy", "", again...); third.StatusCode != http.StatusOK {
 		t.Errorf("after a change: %d", third.StatusCode)
 	}
 }
