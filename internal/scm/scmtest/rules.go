@@ -2,7 +2,6 @@ package scmtest
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"testing"
 
@@ -55,19 +54,6 @@ func ruling() []condition {
 				wantKind(t, "merge", err, fault.Unauthorized)
 				if told, ok := errors.AsType[*scm.RefusedError](err); ok && told.Rule != scm.RuleQueue {
 					t.Errorf("refused by %q: %v", told.Rule, err)
-				}
-			},
-		},
-		{
-			name: "an accident of the server says nothing of the head", feature: pullRequests,
-			hooks: func(b Bench) []any { return []any{b.World.Fail} },
-			run: func(t *testing.T, x *fixture) {
-				made := x.propose(t)
-				x.World.Fail(t, http.StatusBadGateway)
-				_, err := x.repo.PullRequests().Merge(t.Context(), made.Number, landing(made.Head.Commit))
-				wantKind(t, "merge", err, fault.Temporary)
-				if errors.Is(err, scm.ErrBehind) {
-					t.Errorf("the head is behind: %v", err)
 				}
 			},
 		},
