@@ -61,6 +61,13 @@ func (b Branches) Head(branch string) string {
 	return commit
 }
 
+// ReadCommit reads a commit.
+func (b Branches) ReadCommit(id string) gittest.Commit {
+	var read gittest.Commit
+	b.front.Act(func() { read = b.bare.ReadCommit(id) })
+	return read
+}
+
 // Run runs git in the bare repository and returns its output.
 func (b Branches) Run(args ...string) string {
 	var out string
@@ -83,7 +90,7 @@ func (b Branches) Hands(self string) scmtest.Git {
 			}
 			return strings.Fields(b.Run("rev-list", branch))
 		},
-		Message: func(_ *testing.T, commit string) string { return b.Run("log", "-1", "--format=%B", commit) },
+		Message: func(_ *testing.T, commit string) string { return b.ReadCommit(commit).Message },
 		Delete:  func(_ *testing.T, who, branch string) { b.DeleteBranch(who, branch) },
 	}
 }
