@@ -95,7 +95,8 @@ func TestServe_refused(t *testing.T) {
 		"Authentication failed": gittest.Unknown("Forge", "who are you"),
 	} {
 		s.say(gittest.Admission{Refused: refused})
-		if out, err := gittest.TryExec(t, t.TempDir(), "ls-remote", strings.Replace(s.url, "http://", "http://x:y@", 1)+"/acme/web.git"); err == nil || !strings.Contains(out, words) {
+		out, err := gittest.TryExec(t, t.TempDir(), "ls-remote", strings.Replace(s.url, "http://", "http://x:y@", 1)+"/acme/web.git")
+		if err == nil || !strings.Contains(out, words) {
 			t.Errorf("%v: %s, want %q", err, out, words)
 		}
 	}

@@ -142,7 +142,8 @@ func TestMerge_whatLanded(t *testing.T) {
 			if err != nil || len(ended) != 1 || ended[0].Merged != merged || !strings.Contains(ended[0].Head.Message, "Promoter-Environment") {
 				t.Errorf("closed: %+v, %v", ended, err)
 			}
-			if said := b.project.Git.ReadCommit(b.project.Git.Head("main")).Message; settings.Squash != "" && !strings.HasPrefix(said, "Promote web to prod\n\nPromoter-Environment: prod") {
+			said := b.project.Git.ReadCommit(b.project.Git.Head("main")).Message
+			if settings.Squash != "" && !strings.HasPrefix(said, "Promote web to prod\n\nPromoter-Environment: prod") {
 				t.Errorf("the commit says %q", said)
 			}
 		})

@@ -60,7 +60,11 @@ func talking() []condition {
 				fatal(t, "say", talk.Say(t.Context(), made.Number, marker, "first"))
 				fatal(t, "say", talk.Say(t.Context(), made.Number, marker, "second"))
 				said := x.said(t, made.Number)
-				if len(said) != 2 || !said[1].Edited || !strings.Contains(said[1].Body, "second") || !strings.Contains(said[1].Body, marker) || strings.Contains(said[1].Body, "first") {
+				if len(said) != 2 {
+					t.Fatalf("comments: %+v", said)
+				}
+				ours := said[1]
+				if !ours.Edited || !strings.Contains(ours.Body, "second") || !strings.Contains(ours.Body, marker) || strings.Contains(ours.Body, "first") {
 					t.Errorf("comments: %+v", said)
 				}
 			},

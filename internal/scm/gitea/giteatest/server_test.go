@@ -101,7 +101,8 @@ func TestServer_git(t *testing.T) {
 		t.Fatalf("push: %v: %s", err, out)
 	}
 	r.Protect("prod", giteatest.Protection{PushDenied: true})
-	if out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:prod"); err == nil || !strings.Contains(out, "Gitea: Not allowed to push to protected branch prod") {
+	out, err := gittest.TryExec(t, dir, "push", "origin", "HEAD:prod")
+	if err == nil || !strings.Contains(out, "Gitea: Not allowed to push to protected branch prod") {
 		t.Errorf("push to a protected branch: %v: %s", err, out)
 	}
 	r.Settings.SetArchived(true)
