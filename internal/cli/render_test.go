@@ -38,7 +38,7 @@ func everything(t *testing.T) *checkout.Preview {
 	proposed.OnDisk = true
 	proposed.Notes = []updater.Note{{Position: edit.Position{File: "apps/shop/a.yaml", Line: 3, Column: 4}, Text: "the alias *t changes too"}}
 	proposed.Conditions = []promotion.Condition{
-		{Name: "staging healthy", State: promotion.Passed},
+		{Name: "staging soak", State: promotion.Passed},
 		{Name: "staging soak", State: promotion.Unknown, Reason: "not evaluated", Value: "1d"},
 		{Name: "web 3", State: promotion.Pending, Reason: "too young", Until: &until},
 		{Name: "check e2e", State: promotion.Failed, Reason: "it failed"},

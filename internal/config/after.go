@@ -12,7 +12,6 @@ import (
 type Parent struct {
 	Position
 	Environment string
-	Healthy     bool
 	Soak        time.Duration
 	Checks      []string // patterns
 	Tagged      string
@@ -29,14 +28,14 @@ type rawAfter struct {
 // rawConditions must hold in a parent before its snapshot is proposed.
 type rawConditions struct {
 	strictyaml.Origin
-	// Healthy requires that the snapshot is healthy in the parent.
-	Healthy strictyaml.Located[bool] `yaml:"healthy"`
 	// Soak is how long the snapshot must have been in the parent.
 	Soak strictyaml.Located[time.Duration] `yaml:"soak"`
 	// Checks are statuses (patterns) that must have succeeded on the parent's landed commit.
 	Checks strictyaml.List `yaml:"checks"`
 	// Tagged is a tag that must point at the snapshot's digests.
 	Tagged strictyaml.Located[string] `yaml:"tagged"`
+
+	Healthy strictyaml.Reserved `yaml:"healthy"`
 }
 
 // condition is one key of the conditions of a parent.
@@ -53,22 +52,7 @@ type condition struct {
 
 // conditions are all conditions. To add one, add a field to Parent and rawConditions,
 // and a row here with its own file.
-var conditions = []condition{healthyCondition, soakCondition, checksCondition, taggedCondition}
-
-// BypassNames returns the names of all conditions and gates that users can be allowed to
-// override. Gates on checks are overridden by the condition of the same name.
-func BypassNames() []string {
-	var names []string
-	for _, condition := range conditions {
-		names = append(names, condition.key)
-	}
-	for _, gate := range gates {
-		if !slices.Contains(names, gate.key) {
-			names = append(names, gate.key)
-		}
-	}
-	return names
-}
+var conditions = []condition{soakCondition, checksCondition, taggedCondition}
 
 func (raw *rawConditions) any() bool {
 	return slices.ContainsFunc(conditions, func(c condition) bool { return c.isSet(raw) })

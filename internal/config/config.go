@@ -100,7 +100,6 @@ type rawConfig struct {
 // misplaced are hints for keys that are often written in the wrong section.
 var misplaced = map[string]string{
 	"soak":        "soak belongs to after: {PARENT: {soak: 24h}}",
-	"healthy":     "healthy belongs to after: {PARENT: {healthy: true}}",
 	"tagged":      "tagged belongs to after: {PARENT: {tagged: NAME}}",
 	"approvals":   "approvals belongs to gates",
 	"reviewers":   "reviewers belongs to pullRequest",

@@ -24,7 +24,6 @@ type Environment struct {
 	Land        Land
 	Newer       Newer
 	Gates       Gates
-	Health      *Health // nil: unmonitored
 	PullRequest PullRequest
 	Write       []Write
 	Labels      map[string]string

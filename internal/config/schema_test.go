@@ -29,7 +29,6 @@ func schema() strictyamltest.Schema {
 			"component": {Keys: []string{"image", "chart", "artifact"}},
 			"select":    {Keys: strategyNames()},
 			"write":     {Keys: []string{"path", "regex"}},
-			"health":    {Keys: []string{"argocd", "flux", "check", "deployment", "api"}, Optional: true},
 		},
 		Names: []reflect.Type{
 			reflect.TypeFor[strictyaml.Map[*rawComponent]](), reflect.TypeFor[strictyaml.Map[*rawEnvironment]](), reflect.TypeFor[strictyaml.Map[*rawWindow]](),
@@ -64,7 +63,7 @@ func TestSchema_refuses(t *testing.T) {
 		"key-unknown", "key-unknown-top", "key-misplaced", "version-unknown", "version-text", "version-missing", "type-text",
 		"type-list", "type-mapping", "type-null", "type-bool", "type-number", "value-unknown", "name-component", "name-environment",
 		"reserved", "component-no-artifact", "component-two-artifacts", "select-missing", "select-none", "select-two",
-		"select-min-age", "health-two", "write-file", "write-place", "write-places", "write-component", "window-kind", "after-text",
+		"select-min-age", "write-file", "write-place", "write-places", "write-component", "window-kind", "after-text",
 		"after-null", "application-key", "poll-list", "poll-empty", "poll-key", "poll-text", "poll-cron",
 	} {
 		if schema().Validate(t, filepath.Join("testdata/invalid", rule+".yaml")) == nil {

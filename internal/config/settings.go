@@ -24,10 +24,10 @@ type rawOverride struct {
 	After rawAfter `yaml:"after"`
 	// Gates must be satisfied before a promotion lands.
 	Gates *rawGates `yaml:"gates"`
-	// Health is the source of health status of the environment.
-	Health *rawHealth `yaml:"health"`
 	// PullRequest is the appearance of pull requests.
 	PullRequest *rawPullRequest `yaml:"pullRequest"`
+
+	Health strictyaml.Reserved `yaml:"health"`
 }
 
 // merge puts one layer over another. Neither is changed.
@@ -35,7 +35,6 @@ func merge(base rawOverride, over *rawOverride) rawOverride {
 	merged := *strictyaml.Merge(&base, over)
 	merged.Origin = base.Origin
 	merged.After = mergeAfter(base.After, over.After)
-	merged.Health = mergeHealth(base.Health, over.Health)
 	return merged
 }
 
@@ -106,7 +105,6 @@ func loadSettings(in *input, layers []layer) []rawOverride {
 		checkPush(in.report, environment, raw)
 		checkAfter(in, raw.After)
 		checkGates(in, raw.Gates)
-		checkHealth(in, raw.Health)
 		checkPullRequest(in.report, raw.PullRequest)
 	})
 	base := &world{children: map[string][]string{}}
@@ -163,7 +161,6 @@ func checkWorld(in *input, w *world) {
 		checkLandMerged(in.report, s)
 		checkNewerMerged(in.report, s, w)
 		checkGatesMerged(in.report, s)
-		checkHealthMerged(in.report, s)
 		checkAfterMerged(in.report, s, w)
 	}
 }
@@ -203,6 +200,5 @@ func (e *Environment) apply(raw rawOverride) {
 	e.Newer = Newer(raw.Newer.Or(string(defaultNewer(raw.Propose))))
 	e.After = raw.After.parents()
 	e.Gates = raw.Gates.gates()
-	e.Health = raw.Health.health()
 	e.PullRequest = raw.PullRequest.pullRequest()
 }

@@ -38,19 +38,17 @@ func TestLoad_environments(t *testing.T) {
 		{
 			Name: "dev", Paths: []string{"apps/{application}/overlays/dev"},
 			Propose: config.ProposeAutomatic, Land: config.LandPush, Newer: config.NewerRefresh,
-			Health:      &config.Health{Flux: "kustomization/flux-system/{application}-dev", Timeout: 30 * time.Minute, OnFailure: config.OnFailureStop},
 			PullRequest: plainPullRequest,
 		},
 		{
 			Name: "staging", Paths: []string{"apps/{application}/overlays/staging"},
-			After:   []config.Parent{{Environment: "dev", Healthy: true}},
+			After:   []config.Parent{{Environment: "dev", Soak: time.Hour}},
 			Propose: config.ProposeAutomatic, Land: config.LandAutomerge, Newer: config.NewerRefresh,
-			Health:      &config.Health{ArgoCD: []string{"{application}-staging"}, Timeout: 20 * time.Minute, OnFailure: config.OnFailureStop},
 			PullRequest: plainPullRequest,
 		},
 		{
 			Name: "prod-eu", Branch: "env/prod-eu", Paths: []string{"apps/{application}"},
-			After:   []config.Parent{{Environment: "staging", Healthy: true, Soak: 24 * time.Hour, Checks: []string{"e2e"}}},
+			After:   []config.Parent{{Environment: "staging", Soak: 24 * time.Hour, Checks: []string{"e2e"}}},
 			Propose: config.ProposeAutomatic, Land: config.LandPR, Newer: config.NewerRefresh,
 			Gates:       config.Gates{Windows: []string{"office", "xmas"}, Approvals: &config.Approvals{Count: 2, From: []string{"team:acme/sre"}}},
 			PullRequest: config.PullRequest{Labels: []string{"prod"}, Reviewers: []string{"team:acme/sre"}, Group: config.GroupApplication, Limit: 20},
@@ -130,14 +128,13 @@ const layered = head + `applications:
     labels: {tier: paid}
     environments:
       prod: {propose: manual, after: {dev: {soak: 3d}}, gates: {checks: [], approvals: {count: 3}}}
-      dev: {health: {api: true}}
+      dev: {newer: queue}
 environments:
   dev:
     paths: ["dev/{application}"]
-    health: {check: deployed, timeout: 5m}
   prod:
     paths: ["prod/{application}"]
-    after: {dev: {healthy: true, soak: 1d}}
+    after: {dev: {soak: 1d}}
     gates: {checks: [e2e], approvals: {count: 2, from: [anna, ben, "team:a/b"]}}
     pullRequest: {labels: [prod], title: "Deploy {application}"}
 `
@@ -160,9 +157,7 @@ func TestConfig_Settings(t *testing.T) {
 			e.After = []config.Parent{{Environment: "dev"}}
 			e.Gates.Checks, e.Gates.Approvals.Count = nil, 3
 		}},
-		{"one source of health replaces the other", "dev", "pay-web", func(e *config.Environment) {
-			e.Health.Check, e.Health.API = "", true
-		}},
+		{"a pattern changes another environment", "dev", "pay-web", func(e *config.Environment) { e.Newer = config.NewerQueue }},
 		{"nothing changes", "dev", "shop", func(*config.Environment) {}},
 	} {
 		t.Run(test.what, func(t *testing.T) {

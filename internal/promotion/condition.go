@@ -24,7 +24,7 @@ const (
 // is proposed, a gate before it lands. The command line, pull requests, and the
 // API show the same value.
 type Condition struct {
-	Name   string         `json:"name"` // as in the config file, with the parent before it: "staging healthy"
+	Name   string         `json:"name"` // as in the config file, with the parent before it: "staging soak"
 	State  ConditionState `json:"state"`
 	Reason string         `json:"reason,omitempty"`
 	Value  string         `json:"value,omitempty"` // the current value if there is one
@@ -38,7 +38,6 @@ const StatusContext = "promoter"
 
 const (
 	notEvaluated = "not evaluated: a local checkout has no forge"
-	noEvidence   = "no health source available"
 )
 
 // Blocks reports whether the condition blocks a promotion.
@@ -75,7 +74,7 @@ func BlockedBy(c Condition) Reason {
 type parentCondition struct {
 	name, value string
 	// inSource evaluates the condition for a snapshot where a source holds or held it.
-	inSource func(in *input, source Target, t tenure, c *Condition)
+	inSource func(in *input, t tenure, c *Condition)
 	// ofVersions evaluates the condition by what registries report, also in a
 	// checkout.
 	ofVersions func(in *input, moves []Move, c *Condition)
@@ -84,7 +83,7 @@ type parentCondition struct {
 // parentConditionKinds is the table of the conditions below after. Each kind
 // returns its conditions of one parent. The other conditions, which the decisions
 // call directly, are settle, sameVersion, drain, and the verification of images.
-var parentConditionKinds = []func(config.Parent) []parentCondition{healthy, soak, checks, tagged}
+var parentConditionKinds = []func(config.Parent) []parentCondition{soak, checks, tagged}
 
 // configuredConditions returns the conditions of a parent, in the order of the table.
 func configuredConditions(parent config.Parent) []parentCondition {
@@ -157,7 +156,7 @@ func conditionsIn(in *input, parent config.Parent, source Target, t tenure, foun
 			c.Name += " (in " + source.Environment + ")"
 		}
 		if found {
-			pc.inSource(in, source, t, &c)
+			pc.inSource(in, t, &c)
 		} else {
 			c.Reason = "not eligible in " + source.Environment + ": it was never there"
 		}

@@ -12,7 +12,7 @@ import (
 func checks(parent config.Parent) []parentCondition {
 	var conditions []parentCondition
 	for _, pattern := range parent.Checks {
-		conditions = append(conditions, parentCondition{name: "check " + pattern, inSource: func(_ *input, _ Target, t tenure, c *Condition) {
+		conditions = append(conditions, parentCondition{name: "check " + pattern, inSource: func(_ *input, t tenure, c *Condition) {
 			evaluateChecks(c, pattern, t.checks)
 		}})
 	}

@@ -8,13 +8,12 @@ import (
 )
 
 // soak requires that a snapshot was in the parent for some time. The time counts
-// from when it provably landed; where health is configured it will count from when
-// it was healthy. A snapshot that soaked once stays eligible after it is replaced.
+// from when it provably landed. A snapshot that soaked once stays eligible after it is replaced.
 func soak(parent config.Parent) []parentCondition {
 	if parent.Soak == 0 {
 		return nil
 	}
-	return []parentCondition{{name: "soak", value: schedule.FormatDuration(parent.Soak), inSource: func(in *input, source Target, t tenure, c *Condition) {
+	return []parentCondition{{name: "soak", value: schedule.FormatDuration(parent.Soak), inSource: func(in *input, t tenure, c *Condition) {
 		due := func(since time.Time) {
 			if at := since.Add(parent.Soak); in.now.Before(at) {
 				c.Until = &at
@@ -24,8 +23,6 @@ func soak(parent config.Parent) []parentCondition {
 		}
 		since := earlier(t.since, in.now)
 		switch {
-		case in.obs.Config.Settings(source.Environment, source.Application).Health != nil:
-			c.State, c.Reason = Unknown, noEvidence
 		case t.since.IsZero() && t.past:
 			c.Reason = "unknown how long it was there"
 		case t.since.IsZero():

@@ -6,8 +6,6 @@ import (
 
 	"promoter/internal/promotion"
 
-	"github.com/google/go-cmp/cmp"
-
 	"promoter/internal/promotion/promotiontest"
 )
 
@@ -98,22 +96,5 @@ func TestPlan_soakWithForge(t *testing.T) {
 				t.Errorf("until %v, want %v", d.Reason.Until, want)
 			}
 		})
-	}
-}
-
-func TestPlan_soakRequiresHealthIfConfigured(t *testing.T) {
-	t.Parallel()
-	const text = promotiontest.Components + `
-environments:
-  dev: {paths: [dev], health: {api: true}}
-  prod: {paths: [prod], after: {dev: {soak: 1h}}}
-`
-	w := promotiontest.New(t, text)
-	w.Stands("dev", promotiontest.Ago(9*time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
-	w.Stands("prod", promotiontest.Ago(9*time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
-	d := w.Expect("prod", promotion.Waiting, "dev soak: no health source available")
-	want := promotion.Condition{Name: "dev soak", State: promotion.Unknown, Reason: "no health source available", Value: "1h"}
-	if diff := cmp.Diff(want, promotiontest.ConditionNamed(t, d, "dev soak")); diff != "" {
-		t.Errorf("condition (-want +got):\n%s", diff)
 	}
 }

@@ -238,10 +238,10 @@ environments:
 // gated has a condition of every kind, and gates.
 const gated = promotiontest.Components + `
 environments:
-  dev: {paths: [dev], health: {api: true}}
+  dev: {paths: [dev]}
   prod:
     paths: [prod]
-    after: {dev: {healthy: true, soak: 36h, checks: [e2e], tagged: qa-passed}}
+    after: {dev: {soak: 36h, checks: [e2e], tagged: qa-passed}}
     gates: {windows: [office], checks: [lint], approvals: {count: 2}}
 windows:
   office: {kind: allow, schedule: "0 9 * * 1-4", duration: 2h, timeZone: Europe/Berlin}
@@ -256,7 +256,6 @@ func TestPlan_conditionsAndGates(t *testing.T) {
 	d := w.Expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 	const later = "not evaluated: a local checkout has no forge"
 	wantConditions := []promotion.Condition{
-		{Name: "dev healthy", State: promotion.Unknown, Reason: later},
 		{Name: "dev soak", State: promotion.Unknown, Reason: later, Value: "1d12h"},
 		{Name: "dev check e2e", State: promotion.Unknown, Reason: later},
 		{Name: "dev tagged qa-passed", State: promotion.Passed},
@@ -300,7 +299,7 @@ func TestPlan_tagged(t *testing.T) {
 		w.Has("dev", "web:1.5.0@"+promotiontest.DigestA)
 		w.Has("prod", "web:1.4.0")
 		d := w.Decide("prod")
-		if c := d.Conditions[3]; c.State != promotion.Unknown {
+		if c := d.Conditions[2]; c.State != promotion.Unknown {
 			t.Errorf("condition: %+v", c)
 		}
 	})
@@ -309,11 +308,14 @@ func TestPlan_tagged(t *testing.T) {
 // Outside of a checkout what is unknown blocks: it is never skipped.
 func TestPlan_unknownConditionBlocksOutsideCheckout(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.NewCheckout(t, gated)
+	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+environments:
+  dev: {paths: [dev]}
+  prod: {paths: [prod], after: {dev: {tagged: qa-passed}}}
+`)
 	w.Checkout = false
 	w.Has("dev", "web:1.5.0@"+promotiontest.DigestA)
 	w.Has("prod", "web:1.4.0")
-	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.DigestA})
 	w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestA})
-	w.Expect("prod", promotion.Waiting, "dev healthy: no health source available")
+	w.Expect("prod", promotion.Waiting, "dev tagged qa-passed: unknown for web")
 }

@@ -35,7 +35,7 @@ func (d *draft) render() string {
 	d.line("#applications: {'*': {settle: 2m}}")
 
 	d.line("")
-	d.comment("", "Where versions go. Environments without after get them from the registries, the others from the environments in after. health is the source of health status, for healthy and soak.")
+	d.comment("", "Where versions go. Environments without after get them from the registries, the others from the environments in after.")
 	if d.layout.reason != "" {
 		d.comment("", d.layout.reason)
 	}
@@ -198,7 +198,7 @@ func (d *draft) environment(e *Environment) {
 		}
 		conditions := make([]string, 0, len(e.After))
 		for _, parent := range e.After {
-			conditions = append(conditions, quote(parent)+": {healthy: true, soak: "+soak+"}")
+			conditions = append(conditions, quote(parent)+": {soak: "+soak+"}")
 		}
 		if len(conditions) > maxParents {
 			d.line("    # Each parent may have conditions: {%s}", conditions[0])
@@ -218,15 +218,6 @@ func (d *draft) environment(e *Environment) {
 	if isProd {
 		d.line("    #gates: {windows: [office], approvals: {count: 1}}")
 	}
-	name := e.Name
-	if d.layout.captures {
-		name = placeholder + "-" + name
-	}
-	if d.usesFlux() {
-		d.line("    #health: {flux: %s}", single("kustomization/flux-system/"+name))
-	} else {
-		d.line("    #health: {argocd: [%s]}", single(name))
-	}
 }
 
 // globs writes a list of globs: one in brackets, several on a line each.
@@ -241,14 +232,6 @@ func (d *draft) globs(key string, globs []string) {
 			d.line("      - %s", single(g))
 		}
 	}
-}
-
-func (d *draft) usesFlux() bool {
-	return slices.ContainsFunc(d.found.Files, func(file string) bool {
-		return strings.Contains("/"+file, "/flux-system/") || strings.HasSuffix(file, "/gotk-sync.yaml")
-	}) || slices.ContainsFunc(d.references, func(r edit.Reference) bool {
-		return r.Shape == "helm-release" || r.Shape == "oci-repository"
-	})
 }
 
 // count returns a number with its noun.

@@ -40,7 +40,6 @@ type Config struct {
 	Registries   []Registry
 	Receivers    []Receiver
 	Permissions  []Permission
-	Bypass       []Bypass
 	Limits       []Limit
 	RateLimits   []RateLimit
 	Sizes        Sizes
@@ -103,8 +102,6 @@ type rawServer struct {
 	Receivers strictyaml.Map[*rawReceiver] `yaml:"receivers"`
 	// Permissions are which users may do what.
 	Permissions []*rawPermission `yaml:"permissions"`
-	// Bypass is which users may override conditions and gates.
-	Bypass []*rawBypass `yaml:"bypass"`
 	// Limits are what no repository's config file may exceed.
 	Limits []*rawLimit `yaml:"limits"`
 	// RateLimits are the maximum request rates per host.
@@ -116,6 +113,7 @@ type rawServer struct {
 	// Networks are the private networks (CIDR) that may be dialed.
 	Networks strictyaml.List `yaml:"networks"`
 
+	Bypass     strictyaml.Reserved   `yaml:"bypass"`
 	Notify     strictyaml.Reserved   `yaml:"notify"`
 	Extensions strictyaml.Extensions `yaml:"x-*"`
 }
@@ -181,7 +179,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Onboarding = loadOnboarding(in)
 	c.Registries = loadRegistries(in, c.Poll)
 	c.Receivers = loadReceivers(in)
-	c.Permissions, c.Bypass = loadPermissions(in)
+	c.Permissions = loadPermissions(in)
 	c.Limits = loadLimits(in)
 	c.RateLimits = loadRateLimits(in)
 	c.Sizes = loadSizes(in)

@@ -24,14 +24,6 @@ type Permission struct {
 	Who   []string // NAME or team:GROUP/NAME
 }
 
-// Bypass allows users to override conditions and gates.
-type Bypass struct {
-	config.Position
-	Scope
-	Conditions []string
-	Who        []string // NAME or team:GROUP/NAME
-}
-
 // Limit is what config files may not exceed.
 type Limit struct {
 	config.Position
@@ -46,21 +38,6 @@ type rawPermission struct {
 	strictyaml.Origin
 	// Verbs that are allowed.
 	Verbs strictyaml.List `yaml:"verbs" required:"true"`
-	// Repositories as patterns. Default: all.
-	Repositories strictyaml.List `yaml:"repositories"`
-	// Applications as patterns. Default: all.
-	Applications strictyaml.List `yaml:"applications"`
-	// Environments as patterns. Default: all.
-	Environments strictyaml.List `yaml:"environments"`
-	// Who: NAME or team:GROUP/NAME.
-	Who strictyaml.List `yaml:"who" required:"true"`
-}
-
-// rawBypass allows users to override conditions and gates.
-type rawBypass struct {
-	strictyaml.Origin
-	// Conditions and gates that may be overridden.
-	Conditions strictyaml.List `yaml:"conditions" required:"true"`
 	// Repositories as patterns. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
 	// Applications as patterns. Default: all.
@@ -86,7 +63,7 @@ type rawLimit struct {
 	Approvals strictyaml.Located[int] `yaml:"approvals"`
 }
 
-func loadPermissions(in *input) (permissions []Permission, bypass []Bypass) {
+func loadPermissions(in *input) (permissions []Permission) {
 	for _, raw := range in.raw.Permissions {
 		required(in.report, raw.Origin, "permission", "verbs", raw.Verbs)
 		required(in.report, raw.Origin, "permission", "who", raw.Who)
@@ -102,19 +79,7 @@ func loadPermissions(in *input) (permissions []Permission, bypass []Bypass) {
 			Scope: loadScope(in.report, raw.Repositories, raw.Applications, raw.Environments),
 		})
 	}
-	for _, raw := range in.raw.Bypass {
-		required(in.report, raw.Origin, "bypass", "conditions", raw.Conditions)
-		required(in.report, raw.Origin, "bypass", "who", raw.Who)
-		config.CheckUsers(in.report, raw.Who, "who")
-		for i := range raw.Conditions.Items {
-			in.report.OneOf(&raw.Conditions.Items[i], "conditions", config.BypassNames())
-		}
-		bypass = append(bypass, Bypass{
-			Position: raw.Position, Conditions: raw.Conditions.Strings(), Who: raw.Who.Strings(),
-			Scope: loadScope(in.report, raw.Repositories, raw.Applications, raw.Environments),
-		})
-	}
-	return permissions, bypass
+	return permissions
 }
 
 // verbNames returns the verbs that a permission can be granted for.

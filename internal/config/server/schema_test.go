@@ -22,7 +22,7 @@ func schema() strictyamltest.Schema {
 		Forms: map[reflect.Type][]*reflectschema.Schema{
 			reflect.TypeFor[config.RawPoll](): {{Type: "string", Pattern: strictyamltest.DurationPattern}, {Ref: "#/$defs/schedule"}},
 		},
-		Enums: map[string][]string{"receiver.kind": receiver.Names(), "bypass.conditions": config.BypassNames(), "permission.verbs": verbNames()},
+		Enums: map[string][]string{"receiver.kind": receiver.Names(), "permission.verbs": verbNames()},
 		Names: []reflect.Type{reflect.TypeFor[strictyaml.Map[*rawForge]](), reflect.TypeFor[strictyaml.Map[*rawReceiver]]()},
 	}
 }

@@ -91,9 +91,6 @@ func TestLoad_full(t *testing.T) {
 			{Verbs: []verb.Verb{"promote", "hold", "resume", "reject"}, Who: []string{"team:acme/developers"}},
 			{Verbs: []verb.Verb{"rollback", "freeze", "thaw"}, Who: []string{"team:acme/sre"}, Scope: serverconfig.Scope{Environments: []string{"prod-*"}}},
 		},
-		Bypass: []serverconfig.Bypass{
-			{Conditions: []string{"soak", "windows"}, Who: []string{"team:acme/oncall"}, Scope: serverconfig.Scope{Environments: []string{"prod-*"}}},
-		},
 		Limits: []serverconfig.Limit{
 			{Land: []config.Land{config.LandPR, config.LandAutomerge}, Approvals: 1, Scope: serverconfig.Scope{Environments: []string{"prod-*"}}},
 		},
