@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,25 +10,16 @@ import (
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
-	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
 // permitted opens the server file again, with permissions.
 func (s *story) permitted(permissions string) {
 	s.t.Helper()
-	file := filepath.Join(s.dir, "server.yaml")
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(filepath.Join(s.dir, "server.yaml"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(file, append(text, "\npermissions:\n"+permissions...), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	env := func(name string) (string, bool) { return s.token, name == "TOKEN" }
-	if s.server, err = connect.Connect(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now}); err != nil {
-		s.t.Fatal(err)
-	}
+	s.server = connected(s.t, s.write("server.yaml", string(text)+"\npermissions:\n"+permissions), environ("TOKEN", s.token), s.clock.Now)
 }
 
 // says comments on a pull request.
@@ -120,22 +110,6 @@ func TestRun_comments_github(t *testing.T) {
 	})
 }
 
-// Comments on a pull request of a fork, whose branch has a name of promoter, decide
-// nothing.
-func TestRun_commentsOnForksAreIgnored_github(t *testing.T) {
-	t.Parallel()
-	onceOnGitHub(t, reviewed, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
-		number := s.repo.Pulls.Fork("mallory", stagingHead, "main", "Mine")
-		held, asked := s.says("ada", number, "/promoter hold"), s.says("ada", number, "/promoter explain")
-		s.run()
-		s.reacted(held, "-1")
-		s.reacted(asked, "-1")
-		s.replied(number, "not promoter's")
-	})
-}
-
 // Comments in an archived repository are ignored; later, the recent ones are applied.
 func TestRun_archivedRepositoryIsIgnored_github(t *testing.T) {
 	t.Parallel()
@@ -166,15 +140,10 @@ func TestServe_comment(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
-	s.release("web", "1.1.0")
-	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("opened")
-	w.until("reconciled")
+	w.publish("web", "1.1.0")
 	post := func(number int, id int64) {
 		t.Helper()
-		if status := w.post("forge", s.commented(number, id), "X-GitHub-Event", "issue_comment", "X-GitHub-Delivery", fmt.Sprint("comment-", id)); status != http.StatusAccepted {
-			t.Fatalf("the webhook was answered with %d", status)
-		}
+		w.send("forge", s.commented(number, id), "X-GitHub-Event", "issue_comment", "X-GitHub-Delivery", fmt.Sprint("comment-", id))
 		w.until("reconciled")
 	}
 	post(1, 4711)
@@ -189,9 +158,7 @@ func TestServe_comment(t *testing.T) {
 	w.until("reconciled")
 	s.reacted(lost, "+1")
 	s.pulls(stagingHead + " closed")
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 	s.calm()
 }
 
@@ -199,16 +166,7 @@ func TestServe_comment(t *testing.T) {
 func TestRun_comments_gitlab(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
-	s := newStory(t, "github", reviewed) // for its registry, its clock, and its config
-	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Free: true})
-	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
-	for _, environment := range []string{"dev", "staging", "prod"} {
-		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
-	}
-	project := lab.NewProject("acme/platform/gitops", files)
-	project.Settings.Permit("ada", gitlabtest.Developer)
-	project.Settings.Permit("promoter-bot", gitlabtest.Maintainer)
-	s.server = openGitLab(s, lab)
+	s, lab, project := newGitLabStory(t, "")
 	s.release("web", "1.1.0")
 	s.run()
 	s.wait(time.Second)
@@ -230,11 +188,7 @@ func TestRun_comments_gitlab(t *testing.T) {
 	s.because(s.run(), "staging", "proposed: ")
 	lab.Traffic.ResetRequests()
 	s.run()
-	for route, n := range lab.Traffic.Requests() {
-		if changes(route) {
-			t.Errorf("the run after that wrote: %d × %s", n, route)
-		}
-	}
+	onlyReads(t, lab.Traffic.Requests())
 }
 
 // And on Gitea, where prod is promoted from the merged pull request of staging.

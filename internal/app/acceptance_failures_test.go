@@ -3,15 +3,12 @@ package app_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/scm/github/githubtest"
 )
@@ -98,26 +95,10 @@ func TestRun_isolatesForges(t *testing.T) {
 	t.Parallel()
 	s, other := newStory(t, "github", chain), newStory(t, "github", chain)
 	s.release("web", "1.1.0")
-	file := filepath.Join(s.dir, "two.yaml")
-	text := fmt.Sprintf(`version: 1
-forges:
-  one: {kind: github, url: "%s", insecure: true, token: "env:ONE"}
-  two: {kind: github, url: "%s", insecure: true, token: "env:TWO"}
-repositories:
-  - {forge: one, name: acme/gitops}
-  - {forge: two, name: acme/gitops}
-networks: [127.0.0.0/8]
-%s`, other.forge.URL(), s.forge.URL(), s.expand(insecureRegistry))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	env := func(name string) (string, bool) {
-		return map[string]string{"ONE": other.token, "TWO": s.token}[name], true
-	}
-	server, err := connect.Connect(connect.Options{Config: file, Env: env, Now: s.clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := s.serverFile("two.yaml", fmt.Sprintf(`one: {kind: github, url: "%s", insecure: true, token: "env:ONE"}
+  two: {kind: github, url: "%s", insecure: true, token: "env:TWO"}`, other.forge.URL(), s.forge.URL()),
+		"repositories: [{forge: one, name: acme/gitops}, {forge: two, name: acme/gitops}]")
+	server := connected(t, file, environ("ONE", other.token, "TWO", s.token), s.clock.Now)
 	other.forge.Limit(true, s.clock.Now().Add(time.Hour))
 	results, err := app.Run(t.Context(), server, app.RunOptions{})
 	if err != nil || len(results) != 2 || fault.KindOf(results[0].Err) != fault.RateLimited || results[1].Failed() {
@@ -171,8 +152,8 @@ func (s *story) killed(last string, open int) {
 		s.run()
 		s.forge.Traffic.Watch(nil)
 		s.holds(last, tag+" 1.0.0")
-		if got := s.openPulls(); got != open {
-			s.t.Fatalf("killed at write %d: %d pull requests are open", n, got)
+		if got := openHeads(s.repo.Pulls.All()); len(got) != open {
+			s.t.Fatalf("killed at write %d: open are %v", n, got)
 		}
 		s.calm()
 		if killed {
@@ -182,15 +163,6 @@ func (s *story) killed(last string, open int) {
 	if writes < 2 {
 		s.t.Error("no run was killed")
 	}
-}
-
-func (s *story) openPulls() (n int) {
-	for _, pull := range s.repo.Pulls.All() {
-		if pull.Open {
-			n++
-		}
-	}
-	return n
 }
 
 // While one run is about to push, another one runs to its end.

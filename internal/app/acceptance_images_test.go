@@ -64,3 +64,12 @@ func (s *story) manifest(versions ...string) string {
 	}
 	return text
 }
+
+// tree is a repository with a config and these versions in every environment.
+func (s *story) tree(config string, versions ...string) map[string]string {
+	files := map[string]string{".promoter.yaml": s.expand(config)}
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		files[environment+"/shop.yaml"] = s.manifest(versions...)
+	}
+	return files
+}

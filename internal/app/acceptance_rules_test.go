@@ -5,16 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/decision"
-	"promoter/internal/verb"
-
 	"promoter/internal/promotion"
 
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/app"
 	"promoter/internal/engine"
-	"promoter/internal/scm"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -96,78 +92,6 @@ func TestRun_requiredByGitHub_github(t *testing.T) {
 	})
 }
 
-// A branch that requires the status promoter, in either kind of protection, does not
-// wait for itself.
-func TestRun_ownStatusRequired_github(t *testing.T) {
-	t.Parallel()
-	own := githubtest.Demands{Checks: []string{promotion.StatusContext}}
-	for name, protect := range map[string]func(s *story){
-		"ruleset": func(s *story) { s.repo.Rule("main", githubtest.Ruleset{Demands: own}) },
-		"classic": func(s *story) { s.repo.Protect("main", githubtest.Protection{Demands: own}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			onceOnGitHub(t, chain, func(s *story) {
-				protect(s)
-				s.toProd()
-				s.holds("prod", "1.1.0 1.0.0")
-			})
-		})
-	}
-}
-
-// Only the user who requested the promotion approved it, which is the reason.
-func TestRun_onlyTheRequesterApproved_github(t *testing.T) {
-	t.Parallel()
-	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1}}}"), func(s *story) {
-		s.toProd()
-		s.decide(decision.Decision{Verb: verb.Promote, Environment: "prod", Application: "shop", As: "ada"})
-		s.run()
-		s.repo.Pulls.Approve("ada", 2)
-		s.gated("approvals: waiting 0 of 1: not approved yet; the approval of ada does not count: they requested this promotion")
-	})
-}
-
-// A required merge queue is not bypassed, whether GitHub reports it or only refuses.
-func TestRun_requiredQueue_github(t *testing.T) {
-	t.Parallel()
-	queue := githubtest.Demands{Queue: true}
-	for name, test := range map[string]struct {
-		protect func(s *story)
-		words   string
-		tries   int
-	}{
-		"ruleset": {func(s *story) { s.repo.Rule("main", githubtest.Ruleset{Demands: queue}) }, "main accepts changes only through its merge queue", 0},
-		"classic": {func(s *story) { s.repo.Protect("main", githubtest.Protection{Demands: queue}) }, "the forge refused the merge: Changes must be made through the merge queue; allow promoter to bypass", 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			onceOnGitHub(t, chain, func(s *story) {
-				test.protect(s)
-				s.toProd()
-				s.gated("merge queue: blocked: " + test.words)
-				if n := s.forge.Traffic.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]; n > test.tries {
-					s.t.Errorf("asked to merge %d times", n)
-				}
-				if status := s.repo.Settings.Statuses(s.repo.Pulls.Get(2).HeadCommit)[promotion.StatusContext]; status.State != "success" {
-					s.t.Errorf("the queue would not take it: %+v", status)
-				}
-				s.repo.Pulls.Merge("ada", 2, "queue")
-				s.because(s.run(), "prod", "same")
-				s.holds("prod", "1.1.0 1.0.0")
-			})
-		})
-	}
-}
-
-func TestRun_queueBypassed_github(t *testing.T) {
-	t.Parallel()
-	onceOnGitHub(t, chain, func(s *story) {
-		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Queue: true}, Bypass: []string{"promoter-bot"}})
-		s.holds("prod", "1.1.0 1.0.0")
-	})
-}
-
 // Each allowed merge method works at the first attempt, and the trailers of the commit
 // on main show what landed.
 func TestRun_mergeMethods_github(t *testing.T) {
@@ -214,48 +138,6 @@ func TestRun_mergeMethods_github(t *testing.T) {
 	}
 }
 
-func TestRun_noMergeMethodIsAllowed_github(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		methods string
-		rules   githubtest.Demands
-		want    string
-	}{
-		scm.RuleSigned: {"merge rebase", githubtest.Demands{Signed: true}, "allow squash merges"},
-		scm.RuleLinear: {"merge", githubtest.Demands{Linear: true}, "allow squash or rebase merges"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			onceOnGitHub(t, chain, func(s *story) {
-				s.repo.AllowMethods(strings.Fields(test.methods)...)
-				report := s.proposedToProd(githubtest.Ruleset{Demands: test.rules})
-				if gates := gatesOf(report, "prod"); gates != name+": blocked" {
-					s.t.Error(gates)
-				}
-				s.gated(name + ": blocked: main wants ")
-				s.repo.AllowMethods("squash")
-				s.run()
-				s.holds("prod", "1.1.0 1.0.0")
-			})
-		})
-	}
-}
-
-// A refusal that GitHub did not announce is a state, not a failure, and is not retried
-// by every reconciliation.
-func TestRun_refusedMerge_github(t *testing.T) {
-	t.Parallel()
-	onceOnGitHub(t, chain, func(s *story) {
-		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Conversations: true}})
-		s.gated("merge: blocked: the forge refused the merge: A conversation must be resolved before this pull request can be merged.")
-		s.repo.EndRules()
-		s.calm()
-		s.wait(25 * time.Hour)
-		s.run()
-		s.holds("prod", "1.1.0 1.0.0")
-	})
-}
-
 // Code owners must approve, which only GitHub knows: the refusal contains it, and their
 // approval is noticed at once.
 func TestRun_codeOwner_github(t *testing.T) {
@@ -268,30 +150,6 @@ func TestRun_codeOwner_github(t *testing.T) {
 		s.gated("protection approvals: passed 1 of 1: if the files have code owners", "merge: blocked: the forge refused the merge: Waiting on code owner review from bob.")
 		s.wait(time.Minute)
 		s.repo.Pulls.Approve("bob", 2)
-		s.run()
-		s.holds("prod", "1.1.0 1.0.0")
-	})
-}
-
-// A branch that requires up-to-date heads gets a new one when all other gates have
-// passed, and not before.
-func TestRun_upToDate_github(t *testing.T) {
-	t.Parallel()
-	onceOnGitHub(t, chain, func(s *story) {
-		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"ci"}, Strict: true}})
-		head := s.repo.Pulls.Get(2).HeadCommit
-		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "x\n"})
-		s.gated("protection check ci: waiting")
-		if s.repo.Pulls.Get(2).HeadCommit != head {
-			s.t.Error("the head was rebuilt without need")
-		}
-		s.repo.SetCheckRun("ci", head, "ci", "success")
-		s.run()
-		again := s.repo.Pulls.Get(2).HeadCommit
-		if again == head {
-			s.t.Fatal("the head is out of date still")
-		}
-		s.repo.SetCheckRun("ci", again, "ci", "success")
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 	})

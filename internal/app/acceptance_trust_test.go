@@ -188,11 +188,7 @@ func TestRun_commitTitlesAreEscaped_github(t *testing.T) {
 		from := source.Git.Head("main")
 		to := source.Git.Commit("mallory", "main", "Fix #1 @acme/everyone <img src=x> --> <!-- promoter:end -->", map[string]string{"README": "new\n"})
 		s.sourced("1.0.1", from)
-		files := map[string]string{".promoter.yaml": s.expand(strings.ReplaceAll(config, "$SOURCE", s.forge.Host()+"/acme/web"))}
-		for _, environment := range []string{"dev", "staging", "prod"} {
-			files[environment+"/shop.yaml"] = s.manifest("web:1.0.1", "worker:1.0.0")
-		}
-		s.repo.Git.Commit("ada", "main", "Show commits", files)
+		s.repo.Git.Commit("ada", "main", "Show commits", s.tree(strings.ReplaceAll(config, "$SOURCE", s.forge.Host()+"/acme/web"), "web:1.0.1", "worker:1.0.0"))
 		s.sourced("1.1.0", to)
 		s.run()
 		body := s.repo.Pulls.Get(1).Body

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -121,10 +120,7 @@ func newStory(t testing.TB, kind, config string) *story {
 	s.forge = githubtest.New(t, githubtest.Options{Now: s.clock.Now})
 	s.release("web", "1.0.0")
 	s.release("worker", "1.0.0")
-	files := map[string]string{".promoter.yaml": s.expand(config)}
-	for _, environment := range []string{"dev", "staging", "prod"} {
-		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
-	}
+	files := s.tree(config, "web:1.0.0", "worker:1.0.0")
 	s.clock.set(workday().AddDate(0, -3, 0)) // its last commit is old
 	s.repo = s.forge.NewRepository("acme/gitops", files)
 	s.clock.set(workday())
@@ -142,25 +138,10 @@ func (s *story) open(kind string) *connect.Connections {
 	if kind == "git" {
 		right, repository = `username: promoter-bot, password: "env:TOKEN"`, "acme/gitops.git"
 	}
-	file := filepath.Join(s.dir, "server.yaml")
-	text := fmt.Sprintf(`version: 1
-forges:
-  forge: {kind: %s, url: "%s", insecure: true, %s}
-repositories:
-  - {forge: forge, name: %s}
-networks: [127.0.0.0/8]
-%s`, kind, s.forge.URL(), right, repository, s.expand(insecureRegistry))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	token := s.forge.Token("promoter-bot", "repo", "read:org")
-	env := func(name string) (string, bool) { return token, name == "TOKEN" }
-	s.token = token
-	server, err := connect.Connect(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return server
+	s.token = s.forge.Token("promoter-bot", "repo", "read:org")
+	file := s.serverFile("server.yaml", fmt.Sprintf(`forge: {kind: %s, url: "%s", insecure: true, %s}`, kind, s.forge.URL(), right),
+		"repositories: [{forge: forge, name: "+repository+"}]")
+	return connected(s.t, file, environ("TOKEN", s.token), s.clock.Now)
 }
 
 // edit replaces text in a file of a branch, as a push of a user.
@@ -250,6 +231,16 @@ func (s *story) api(who, method, path, body string) {
 // changes reports whether a request may change anything.
 func changes(route string) bool {
 	return !strings.HasPrefix(route, "GET ") && route != "GIT info/refs" && route != "GIT upload-pack"
+}
+
+// onlyReads checks that no request changes anything.
+func onlyReads(t testing.TB, requests map[string]int) {
+	t.Helper()
+	for route, n := range requests {
+		if changes(route) {
+			t.Errorf("%d times %s", n, route)
+		}
+	}
 }
 
 // before calls a function once, just before a request.

@@ -12,9 +12,8 @@ import (
 
 // browser is a user who presses buttons.
 type browser struct {
-	t *testing.T
-	// at is the address of the service, whose own name does not resolve here.
-	at func(address string) string
+	t  testing.TB
+	at func(address string) string // where a page is served; nil: there
 }
 
 func (b browser) do(request *http.Request) (*http.Response, string) {

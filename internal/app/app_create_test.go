@@ -39,19 +39,11 @@ func newMaking(t *testing.T) *making {
 		story: newStory(t, "github", reviewed), browser: browser{t: t},
 		opened: make(chan string, 1), failed: make(chan error, 1), ended: make(chan error, 1),
 	}
-	file := filepath.Join(m.dir, "create.yaml")
-	text := fmt.Sprintf(`version: 1
-forges:
-  github: {kind: github, url: "%s", insecure: true, token: "env:NONE"}
-  backup: {kind: git, url: "https://git.example.com"}
-networks: [127.0.0.0/8]
-`, m.forge.URL())
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := m.serverFile("create.yaml", fmt.Sprintf(`github: {kind: github, url: "%s", insecure: true, token: "env:NONE"}
+  backup: {kind: git, url: "https://git.example.com"}`, m.forge.URL()), "")
 	m.options = githubapp.Options{
 		Config: file, Organization: "acme", URL: "https://promoter.example.com/", Folder: filepath.Join(m.dir, "made", "app"),
-		Env: func(string) (string, bool) { return "", false }, Now: m.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Env: environ(), Now: m.clock.Now, Log: slog.New(slog.DiscardHandler),
 		Opened: func(address string) { m.opened <- address }, Failed: func(err error) { m.failed <- err },
 	}
 	return m
@@ -141,14 +133,12 @@ func TestCreateApp_thenServed(t *testing.T) {
 		t.Errorf("the folder has the mode %v, %v", info.Mode(), err)
 	}
 	of.Install("acme", m.repo)
-	w := m.serveFile(fmt.Sprintf(`app: {id: %d, key: "file:%s"}`, made.App.ID, made.Key), fmt.Sprintf(`secret: "file:%s"`, made.WebhookSecret), nil)
+	w := m.serveApp(fmt.Sprintf(`app: {id: %d, key: "file:%s"}`, made.App.ID, made.Key), fmt.Sprintf(`secret: "file:%s"`, made.WebhookSecret))
 	w.until("reconciled")
 	w.signedBy(of.Hook().Secret, http.StatusAccepted)
 	w.signedBy("another", http.StatusUnauthorized)
 	w.until("reconciled")
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // An error that can be known before is reported before there is an App or a page.
@@ -158,18 +148,10 @@ func TestCreateApp_refusedBefore(t *testing.T) {
 		change func(*making)
 		words  string
 	}{
-		"a key is there": {func(m *making) {
-			m.writeIn(m.options.Folder, "private-key.pem")
-		}, "private-key.pem is there already, and is never written over"},
-		"an App is there": {func(m *making) {
-			m.writeIn(m.options.Folder, "app.json")
-		}, "app.json is there already"},
-		"the folder is a file": {func(m *making) {
-			m.writeIn(filepath.Dir(m.options.Folder), "app")
-		}, "folder of the App"},
-		"below a file": {func(m *making) {
-			m.writeIn(filepath.Dir(filepath.Dir(m.options.Folder)), "made")
-		}, "folder of the App"},
+		"a key is there":        {func(m *making) { m.write("made/app/private-key.pem", "a user's") }, "private-key.pem is there already, and is never written over"},
+		"an App is there":       {func(m *making) { m.write("made/app/app.json", "a user's") }, "app.json is there already"},
+		"the folder is a file":  {func(m *making) { m.write("made/app", "a user's") }, "folder of the App"},
+		"below a file":          {func(m *making) { m.write("made", "a user's") }, "folder of the App"},
 		"no name of a forge":    {func(m *making) { m.options.Forge = "../GitHub" }, `--forge "../GitHub": write small letters`},
 		"another kind of forge": {func(m *making) { m.options.Forge = "backup" }, "--forge backup: it is of kind git"},
 		"no organization":       {func(m *making) { m.options.Organization = "acme/gitops" }, `"acme/gitops" is not the name of an organization`},
@@ -193,16 +175,6 @@ func TestCreateApp_refusedBefore(t *testing.T) {
 				t.Error("somebody was asked")
 			}
 		})
-	}
-}
-
-func (m *making) writeIn(folder, name string) {
-	m.t.Helper()
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		m.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, name), []byte("somebody's"), 0o600); err != nil {
-		m.t.Fatal(err)
 	}
 }
 
@@ -290,7 +262,7 @@ func TestCreateApp_folderIsGone(t *testing.T) {
 	t.Parallel()
 	m := newMaking(t)
 	to := m.press(m.start())
-	m.writeIn(m.options.Folder, "webhook-secret")
+	m.write("made/app/webhook-secret", "a user's")
 	status, page := m.get(to)
 	err := <-m.ended
 	if status != http.StatusConflict || err == nil || !strings.Contains(err.Error(), "GitHub created an App whose credentials cannot be stored, so delete it there") {

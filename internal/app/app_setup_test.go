@@ -1,70 +1,34 @@
 package app_test
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
-	"promoter/internal/doctor"
 )
 
 const setupWord = "canary-setup-0123456789abcdef0123456789abcdef"
 
-// serveFile serves a file with a GitHub App and a receiver for it, and does not wait.
-func (s *story) serveFile(right, receiver string, env map[string]string) *served {
+// serveApp serves a file with a GitHub App and a receiver for it, and does not wait.
+func (s *story) serveApp(right, receiver string, env ...string) *served {
 	s.t.Helper()
-	file := s.appFile(right, receiver)
-	known := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
-	server, err := connect.OpenService(connect.Options{WritePace: -1, Config: file, Env: known, Now: s.clock.Now})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	w := &served{story: s, url: "http://" + listener.Addr().String(), lines: make(chan string, 1000)}
-	ctx, cancel := context.WithCancel(s.t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Debounce: -1, Log: slog.New(slog.NewJSONHandler(w, nil))})
-	}()
-	w.stop = func() error {
-		cancel()
-		return <-ended
-	}
-	s.t.Cleanup(cancel)
-	return w
+	return s.launch(openService(s.t, s.appFile(right, receiver), environ(env...), s.clock.Now), nil, slog.LevelInfo, app.ServeOptions{Debounce: -1})
 }
 
 func (s *story) appFile(right, receiver string) string {
 	s.t.Helper()
-	file := filepath.Join(s.dir, "app.yaml")
-	text := fmt.Sprintf(`version: 1
-url: https://promoter.example.com
+	return s.serverFile("app.yaml", fmt.Sprintf(`github: {kind: github, url: "%s", insecure: true, %s}`, s.forge.URL(), right), fmt.Sprintf(`url: https://promoter.example.com
 data: %q
 poll: 1h
-forges:
-  github: {kind: github, url: "%s", insecure: true, %s}
 receivers:
-  hook: {kind: github, %s}
-networks: [127.0.0.0/8]
-%s`, filepath.Join(s.dir, "data"), s.forge.URL(), right, receiver, s.expand(insecureRegistry))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	return file
+  hook: {kind: github, %s}`, filepath.Join(s.dir, "data"), receiver))
 }
 
 // signedBy sends the webhook of GitHub for an installation of the App, signed with a
@@ -92,6 +56,11 @@ func (w *served) signedBy(key string, want int) {
 	}
 }
 
+// browser opens pages of the service, whose own name does not resolve here.
+func (w *served) browser() browser {
+	return browser{t: w.t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
+}
+
 // One click on a new service: the App is created, its webhooks are accepted, and its
 // repositories are reconciled, without another file and without a restart. After a
 // restart the secret of the page is not needed.
@@ -99,11 +68,11 @@ func TestServe_setup(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	const right, receiver = `app: {setup: "env:SETUP", organization: acme}`, `app: github`
-	w := s.serveFile(right, receiver, map[string]string{"SETUP": setupWord})
+	w := s.serveApp(right, receiver, "SETUP", setupWord)
 	w.until("could not open a repository")
 	w.signedBy("anything", http.StatusUnauthorized)
 
-	b := browser{t: t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
+	b := w.browser()
 	page := "https://promoter.example.com/setup/github/" + setupWord
 	if status, _ := b.get(page + "x"); status != http.StatusUnauthorized {
 		t.Errorf("a wrong secret: %d", status)
@@ -131,19 +100,16 @@ func TestServe_setup(t *testing.T) {
 	if status, words := b.get(page); status != http.StatusConflict || !strings.Contains(words, "holds the App promoter-acme already") {
 		t.Errorf("the page again: %d\n%s", status, words)
 	}
-	if err := w.stop(); err != nil {
-		t.Fatal(err)
-	}
+	w.stop()
 
-	w = s.serveFile(right, receiver, nil)
+	w = s.serveApp(right, receiver)
+	b = w.browser()
 	w.until("reconciled")
 	w.signedBy(of.Hook().Secret, http.StatusAccepted)
 	if status, _ := b.get(page); status != http.StatusNotFound {
 		t.Errorf("the page without its secret: %d", status)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // Two users press at once: the credentials of one App are stored, and the other user is
@@ -151,9 +117,9 @@ func TestServe_setup(t *testing.T) {
 func TestServe_setupTwice(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
-	w := s.serveFile(`app: {setup: "env:SETUP"}`, `app: github`, map[string]string{"SETUP": setupWord})
+	w := s.serveApp(`app: {setup: "env:SETUP"}`, `app: github`, "SETUP", setupWord)
 	w.until("could not open a repository")
-	b := browser{t: t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
+	b := w.browser()
 	page := "https://promoter.example.com/setup/github/" + setupWord
 	_, second := b.get(page)
 	first := b.press(page)
@@ -165,9 +131,7 @@ func TestServe_setupTwice(t *testing.T) {
 	if status, words := b.get("https://promoter.example.com/setup/github?code=other&" + state); status != http.StatusConflict || !strings.Contains(words, "so delete it there") {
 		t.Errorf("%d\n%s", status, words)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // doctor reports what is left to do, and that it was done.
@@ -175,36 +139,23 @@ func TestDoctor_setup(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	file := s.appFile(`app: {setup: "env:SETUP"}`, `app: github`)
-	check := func(env map[string]string) string {
-		known := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
-		findings, err := doctor.Check(t.Context(), connect.Options{WritePace: -1, Config: file, Env: known, Now: s.clock.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var found strings.Builder
-		for _, f := range findings {
-			fmt.Fprintln(&found, f.Verdict, f.Subject, f.Message, f.Fix)
-		}
-		return found.String()
-	}
+	check := func(env ...string) string { return checked(t, file, environ(env...), s.clock.Now) }
 	const place = "make it at https://promoter.example.com/setup/github/SECRET"
-	found := check(map[string]string{"SETUP": setupWord})
-	for _, want := range []string{"the forge github has no App yet: " + place, "warn receiver hook there is no App yet", "ok secrets 1 of 1"} {
+	found := check("SETUP", setupWord)
+	for _, want := range []string{"the forge github has no App yet: " + place, "warn receiver hook: there is no App yet", "ok secrets: 1 of 1"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("no %q in\n%s", want, found)
 		}
 	}
-	if found := check(nil); !strings.Contains(found, "fail forge github secret env:SETUP") {
+	if found := check(); !strings.Contains(found, "fail forge github: secret env:SETUP") {
 		t.Errorf("without the secret:\n%s", found)
 	}
-	w := s.serveFile(`app: {setup: "env:SETUP"}`, `app: github`, map[string]string{"SETUP": setupWord})
-	b := browser{t: t, at: func(address string) string { return strings.Replace(address, "https://promoter.example.com", w.url, 1) }}
+	w := s.serveApp(`app: {setup: "env:SETUP"}`, `app: github`, "SETUP", setupWord)
+	b := w.browser()
 	b.get(b.press("https://promoter.example.com/setup/github/" + setupWord))
-	if err := w.stop(); err != nil {
-		t.Fatal(err)
-	}
+	w.stop()
 	s.forge.Apps()[0].Install("acme", s.repo)
-	if found := check(nil); strings.Contains(found, "fail") || !strings.Contains(found, "ok receiver hook has a credential") {
+	if found := check(); strings.Contains(found, "fail") || !strings.Contains(found, "ok receiver hook: has a credential") {
 		t.Errorf("with the App:\n%s", found)
 	}
 }
@@ -222,21 +173,11 @@ func TestServe_setupRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, "github", reviewed)
-			folder := filepath.Join(s.dir, "data", "apps", "github")
-			if err := os.MkdirAll(folder, 0o700); err != nil {
-				t.Fatal(err)
-			}
 			if test.kept != "" {
-				if err := os.WriteFile(filepath.Join(folder, "app.json"), []byte(test.kept), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				s.write("data/apps/github/app.json", test.kept)
 			}
-			known := func(name string) (string, bool) { return test.word, name == "SETUP" }
-			server, err := connect.OpenService(connect.Options{WritePace: -1, Config: s.appFile(`app: {setup: "env:SETUP"}`, `app: github`), Env: known, Now: s.clock.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = app.Serve(t.Context(), server, app.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+			server := openService(t, s.appFile(`app: {setup: "env:SETUP"}`, `app: github`), environ("SETUP", test.word), s.clock.Now)
+			err := app.Serve(t.Context(), server, app.ServeOptions{Log: slog.New(slog.DiscardHandler)})
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), setupWord) {
 				t.Errorf("got %v", err)
 			}

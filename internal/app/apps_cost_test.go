@@ -1,8 +1,6 @@
 package app_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -41,8 +39,6 @@ func TestRun_unconfiguredRepositoriesAreCached(t *testing.T) {
 	if text := docs.Git.Run("show", "main:dev/app.yaml"); text != o.expand("image: $R/acme/web:1.5.0") {
 		t.Errorf("a new config is not worked with: %s", text)
 	}
-	if err := os.WriteFile(filepath.Join(o.dir, "cache", "unconfigured", "github.json"), []byte("["), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	o.write("cache/unconfigured/github.json", "[")
 	asked(3)
 }

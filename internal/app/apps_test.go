@@ -3,8 +3,6 @@ package app_test
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +11,6 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/engine"
-	"promoter/internal/fault"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -215,22 +212,6 @@ func TestRun_releasesOfAnotherInstallation(t *testing.T) {
 	}
 }
 
-func TestRun_limitOfOneInstallation(t *testing.T) {
-	t.Parallel()
-	o := newOrchard(t)
-	o.repository("acme/gitops", webIn("push"))
-	o.repository("globex/gitops", webIn("push"))
-	o.app.Install("acme").Limit(o.now().Add(30 * time.Minute))
-	o.app.Install("globex")
-	results := o.run("")
-	if got := results["acme/*"].Err; fault.KindOf(got) != fault.RateLimited {
-		t.Errorf("acme: %v", got)
-	}
-	if got := did(results["globex/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
-		t.Errorf("globex: %s", got)
-	}
-}
-
 func TestRun_wrongClock(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
@@ -264,9 +245,7 @@ func TestRun_appCannotBeUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(o.dir, "app.pem"), []byte(test.key), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		o.write("app.pem", test.key)
 		results, err := app.Run(t.Context(), server, app.RunOptions{})
 		if err != nil || len(results) != 1 || results[0].Repository != "github" || !strings.Contains(did(results[0]), test.words) {
 			t.Errorf("%s: %v, %v", name, results, err)

@@ -3,7 +3,6 @@ package app_test
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -72,20 +71,13 @@ func (o *orchard) repository(name string, files map[string]string) *githubtest.R
 // open opens a server file with the App, limited to some repositories.
 func (o *orchard) open(more string, narrowed ...string) (*connect.Connections, error) {
 	o.t.Helper()
-	key, file := filepath.Join(o.dir, "app.pem"), filepath.Join(o.dir, "server.yaml")
-	text := fmt.Sprintf(`version: 1
-forges:
-  github: {kind: github, url: "%s", insecure: true, app: {id: %d, key: "file:%s"}}
-networks: [127.0.0.0/8]
-%s`, o.github.URL(), o.app.ID(), key, o.expand(insecureRegistry+more))
-	for name, content := range map[string]string{key: o.app.Key(), file: text} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			o.t.Fatal(err)
-		}
-	}
-	none := func(string) (string, bool) { return "", false }
-	server, err := connect.Connect(connect.Options{WritePace: -1, Config: file, Repositories: narrowed, Env: none, Now: o.now})
-	return server, err
+	file := o.serverFile("server.yaml", o.ofApp(), more)
+	return connect.Connect(connect.Options{WritePace: -1, Config: file, Repositories: narrowed, Env: environ(), Now: o.now})
+}
+
+// ofApp is the forge in a server file, with the key of the App in a file.
+func (o *orchard) ofApp() string {
+	return fmt.Sprintf(`github: {kind: github, url: "%s", insecure: true, app: {id: %d, key: "file:%s"}}`, o.github.URL(), o.app.ID(), o.write("app.pem", o.app.Key()))
 }
 
 func (o *orchard) run(more string, narrowed ...string) map[string]app.Result {
@@ -101,14 +93,10 @@ func (o *orchard) run(more string, narrowed ...string) map[string]app.Result {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	byName := map[string]app.Result{}
-	for _, result := range results {
-		byName[result.Repository] = result
-		if text := fmt.Sprint(result, o.notes); strings.Contains(text, "ghs_") || strings.Contains(text, "eyJ") {
-			o.t.Errorf("a token is shown: %s", text)
-		}
+	if text := fmt.Sprint(results, o.notes); strings.Contains(text, "ghs_") || strings.Contains(text, "eyJ") {
+		o.t.Errorf("a token is shown: %s", text)
 	}
-	return byName
+	return byName(results)
 }
 
 // did describes the result of a repository.

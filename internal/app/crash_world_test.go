@@ -45,20 +45,20 @@ func newMortal(t testing.TB, kind databasetest.Kind, config, poll string) *morta
 		story: s, ledger: newLedger(t, kind, filepath.Join(s.dir, "data")),
 		poll: poll, event: func(string) *process { return nil }, accepted: map[string]bool{},
 	}
-	m.orders = orders{File: m.serverFile("data"), Lease: mortalLease, Driver: m.driver, Source: m.source}
+	m.orders = orders{File: m.processFile("data"), Lease: mortalLease, Driver: m.driver, Source: m.source}
 	s.forge.Traffic.Watch(m.watch)
 	s.registry.Wrap(m.listening)
 	return m
 }
 
-// serverFile writes the server file of a process with its data folder.
-func (m *mortal) serverFile(data string) string {
+// processFile writes the server file of a process with its data folder.
+func (m *mortal) processFile(data string) string {
 	m.t.Helper()
 	address := ""
 	if m.options.Path == "" {
 		address = `database: {url: "env:DATABASE"}`
 	}
-	m.story.write(data+".yaml", fmt.Sprintf(`version: 1
+	return m.story.write(data+".yaml", fmt.Sprintf(`version: 1
 listen: 127.0.0.1:0
 data: %q
 poll: %s
@@ -73,7 +73,6 @@ receivers:
 networks: [127.0.0.0/8]
 retention: {deliveriesSize: 1MiB}
 %s`, filepath.Join(m.dir, data), m.poll, address, m.forge.URL(), insecureRegistry))
-	return filepath.Join(m.dir, data+".yaml")
 }
 
 // listening wraps the registry.

@@ -1,14 +1,11 @@
 package app_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"promoter/internal/decision"
 	"promoter/internal/verb"
-
-	"promoter/internal/fault"
 )
 
 func TestRecordDecision_reportsIfUnchanged(t *testing.T) {
@@ -55,19 +52,6 @@ func TestRecordDecision_subjectNamesTheApplication(t *testing.T) {
 		if got := strings.TrimSpace(repository.Git.Run("log", "-1", "--format=%B", "promoter/_state")); got != step.want {
 			t.Errorf("%+v: %q, want %q", step.decision, got, step.want)
 		}
-	}
-}
-
-func TestRecordDecision_tooManyVersions(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t)
-	d := decision.Decision{Verb: verb.Promote, Environment: "dev"}
-	for i := range 101 {
-		d.With = append(d.With, fmt.Sprintf("quay.io/acme/web:%d", i))
-	}
-	_, err := decision.Record(t.Context(), f.open("", "acme/gitops"), d, "")
-	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--with names more than 100 versions") {
-		t.Error(err)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/connect"
-	"promoter/internal/doctor"
 	"promoter/internal/scm/github"
 )
 
@@ -20,15 +18,10 @@ func (o *orchard) doctor(more string) string {
 	if _, err := o.open(more); err != nil { // which writes the file
 		o.t.Fatal(err)
 	}
-	env := func(name string) (string, bool) { return serveSecret, name == "HOOK" }
-	findings, err := doctor.Check(o.t.Context(), connect.Options{Config: filepath.Join(o.dir, "server.yaml"), Env: env, Now: o.now})
-	if err != nil {
-		o.t.Fatal(err)
-	}
 	var lines []string
-	for _, f := range findings {
-		if f.Subject == "forge github" {
-			lines = append(lines, fmt.Sprintf("%s: %s (%s)", f.Verdict, f.Message, f.Fix))
+	for line := range strings.Lines(checked(o.t, filepath.Join(o.dir, "server.yaml"), environ("HOOK", serveSecret), o.now)) {
+		if verdict, finding, about := strings.Cut(strings.TrimSpace(line), " forge github: "); about {
+			lines = append(lines, verdict+": "+finding)
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"promoter/internal/connect"
-	"promoter/internal/doctor"
 )
 
 // doctor reports about each receiver what serve reports at its start.
@@ -26,7 +23,7 @@ receivers:
   none: {kind: harbor, secret: "env:NONE"}
   open: {kind: zot, anonymous: true}
 `
-	found := doctored(t, text, map[string]string{"HOOK": strings.Repeat("canary-", 6), "SHORT": "canary"})
+	found := doctored(t, text, "HOOK", strings.Repeat("canary-", 6), "SHORT", "canary")
 	for subject, want := range map[string]string{
 		"receiver gar":   "ok has a credential",
 		"receiver quay":  "ok has a credential",
@@ -44,14 +41,10 @@ receivers:
 func TestDoctor_databaseFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"good", "bad/promoter.db"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "good", "promoter.db"), []byte("kept"), 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "bad/promoter.db"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	writeFile(t, filepath.Join(dir, "good", "promoter.db"), "kept")
 	for name, test := range map[string]struct{ data, path, subject, want string }{
 		"beside the mirrors":   {"good", "", "database", "ok SQLite"},
 		"somewhere else":       {"none", "good/promoter.db", "database", "ok SQLite"},
@@ -67,7 +60,7 @@ func TestDoctor_databaseFile(t *testing.T) {
 			if test.path != "" {
 				text += "database: {path: " + filepath.Join(dir, test.path) + "}\n"
 			}
-			found := doctored(t, text, map[string]string{"HOOK": strings.Repeat("canary-", 6)})
+			found := doctored(t, text, "HOOK", strings.Repeat("canary-", 6))
 			if !strings.HasPrefix(found[test.subject], test.want) {
 				t.Errorf("%s: %q, want %q", test.subject, found[test.subject], test.want)
 			}
@@ -79,20 +72,13 @@ func TestDoctor_databaseFile(t *testing.T) {
 }
 
 // doctored runs doctor with a server file, and returns its findings by subject.
-func doctored(t *testing.T, text string, secrets map[string]string) map[string]string {
+func doctored(t *testing.T, text string, secrets ...string) map[string]string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "promoter-server.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	env := func(name string) (string, bool) { value, ok := secrets[name]; return value, ok }
-	findings, err := doctor.Check(t.Context(), connect.Options{Config: file, Env: env, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := map[string]string{}
-	for _, f := range findings {
-		found[f.Subject] = string(f.Verdict) + " " + f.Message
+	for line := range strings.Lines(checked(t, writeFile(t, filepath.Join(t.TempDir(), "promoter-server.yaml"), text), environ(secrets...), time.Now)) {
+		about, message, _ := strings.Cut(line, ": ")
+		verdict, subject, _ := strings.Cut(about, " ")
+		found[subject] = verdict + " " + message
 	}
 	return found
 }

@@ -29,8 +29,6 @@ type cloudy struct {
 func newCloudy(t *testing.T, image string, services map[string]http.Handler, login func(next http.Handler) http.Handler) *cloudy {
 	t.Helper()
 	c := &cloudy{fleet: newFleet(t), image: image}
-	c.push("acme/web:1.4.0", "one")
-	c.push("acme/web:1.5.0", "two")
 	registry := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: c.host})
 	online.host(t, image, login(registry))
 	for name, handler := range services {
@@ -105,10 +103,7 @@ func TestRun_amazonRegistry(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	token := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(token, []byte(awstest.WebToken), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	token := c.write("token", awstest.WebToken)
 	maps.Copy(c.env, map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": token, "AWS_ROLE_ARN": awstest.Role, "AWS_REGION": "eu-north-1"})
 	c.check(t, "{provider: aws}", account.Logins)
 }

@@ -4,36 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"promoter/internal/app"
 )
-
-// observe reports why nothing can be done in a repository, and reports about the others
-// too.
-func TestObserve_unusableRepositories(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t)
-	f.push("acme/web:1.4.0", "one")
-	f.repository("acme/gitops", webIn("pr"))
-	f.repository("acme/archived", webIn("pr")).Settings.SetArchived(true)
-	f.repository("acme/wrong", map[string]string{".promoter.yaml": "version: 2\n"})
-	f.repository("acme/none", map[string]string{"README.md": "nothing\n"})
-	words := map[string]string{
-		"acme/gitops": "", "acme/archived": "archived: unarchive it",
-		"acme/wrong": "the config cannot be used", "acme/none": "write one with 'promoter init'",
-	}
-	server := f.open(insecureRegistry, "acme/gitops", "acme/archived", "acme/wrong", "acme/none")
-	results, err := app.Observe(t.Context(), server, app.RunOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range results {
-		want := words[results[i].Repository]
-		if got := results[i].Report.Unusable; results[i].Err != nil || !strings.Contains(got, want) || (want == "") != (got == "") {
-			t.Errorf("%s: %q, %v, want %q", results[i].Repository, got, results[i].Err, want)
-		}
-	}
-}
 
 // A registry that fails every request in the same way is reported once.
 func TestRun_repeatedErrorIsReportedOnce(t *testing.T) {
@@ -63,8 +34,6 @@ func TestRun_repeatedErrorIsReportedOnce(t *testing.T) {
 func TestRun_hugeStateBranchHolds(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	f.push("acme/web:1.4.0", "one")
-	f.push("acme/web:1.5.0", "two")
 	repository := f.repository("acme/gitops", webIn("push"))
 	files := map[string]string{}
 	for i := range 65 {

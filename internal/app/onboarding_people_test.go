@@ -113,22 +113,3 @@ func TestRun_onboarding_dryRun(t *testing.T) {
 		t.Error("a dry run wrote")
 	}
 }
-
-// Names in a repository are untrusted: none of them mentions a user or refers to
-// anything.
-func TestRun_onboarding_untrustedTextIsEscaped(t *testing.T) {
-	t.Parallel()
-	o := newOrchard(t)
-	r := o.repository("acme/gitops", map[string]string{
-		"dev/@ann #1 --> <img>.yaml": "image: $R/acme/web:1.4.0\n", "prod/@ann #1 --> <img>.yaml": "image: $R/acme/web:1.4.0\n",
-	})
-	o.app.Install("acme")
-	o.run(onboards)
-	body := r.Pulls.Get(1).Body
-	inside, _, _ := strings.Cut(strings.TrimPrefix(body, "<!-- promoter:begin -->"), "<!-- promoter:end -->")
-	for _, sign := range []string{"@ann", "#1", "-->"} {
-		if strings.Contains(inside, sign) {
-			t.Errorf("the text holds %s:\n%s", sign, body)
-		}
-	}
-}

@@ -183,38 +183,36 @@ func TestRun_onboarding_isCached(t *testing.T) {
 	}
 }
 
-// promoter is killed between the push and the pull request: the next run continues from
-// there, and pushes nothing again.
-func TestRun_onboarding_killedBetween(t *testing.T) {
+// The pull request is refused after the push, or its response is lost: there is one in
+// the end, for the head that was pushed first.
+func TestRun_onboarding_interrupted(t *testing.T) {
 	t.Parallel()
-	o := newOrchard(t)
-	r := o.repository("acme/gitops", without())
-	o.app.Install("acme")
-	o.github.Fail("POST /repos/{owner}/{repo}/pulls", http.StatusInternalServerError, "Something went wrong")
-	if failed := o.run(onboards)["acme/gitops"]; failed.Err == nil || len(r.Pulls.All()) > 0 {
-		t.Fatalf("got %+v, %+v", failed, r.Pulls.All())
-	}
-	head := r.Git.Head(onboardingHead)
-	o.loses()
-	o.offered(o.run(onboards), "acme/gitops", "opened")
-	if pulls := r.Pulls.All(); len(pulls) != 1 || pulls[0].HeadCommit != head || head == "" {
-		t.Errorf("pull requests: %+v, the head was %s", pulls, head)
-	}
-	o.idle("opened")
-}
-
-// The response to the creation is lost: there is one pull request.
-func TestRun_onboarding_responseLost(t *testing.T) {
-	t.Parallel()
-	o := newOrchard(t)
-	r := o.repository("acme/gitops", without())
-	o.app.Install("acme")
-	o.github.Traffic.Lose("POST /repos/{owner}/{repo}/pulls")
-	o.offered(o.run(onboards), "acme/gitops", "opened")
-	o.loses()
-	o.idle("opened")
-	if n := len(r.Pulls.All()); n != 1 {
-		t.Errorf("there are %d pull requests", n)
+	const route = "POST /repos/{owner}/{repo}/pulls"
+	for name, lost := range map[string]bool{"killed between": false, "response lost": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOrchard(t)
+			r := o.repository("acme/gitops", without())
+			o.app.Install("acme")
+			if lost {
+				o.github.Traffic.Lose(route)
+				o.offered(o.run(onboards), "acme/gitops", "opened")
+			} else {
+				o.github.Fail(route, http.StatusInternalServerError, "Something went wrong")
+				if failed := o.run(onboards)["acme/gitops"]; failed.Err == nil || len(r.Pulls.All()) > 0 {
+					t.Fatalf("got %+v, %+v", failed, r.Pulls.All())
+				}
+			}
+			head := r.Git.Head(onboardingHead)
+			o.loses()
+			if !lost {
+				o.offered(o.run(onboards), "acme/gitops", "opened")
+			}
+			o.idle("opened")
+			if pulls := r.Pulls.All(); len(pulls) != 1 || pulls[0].HeadCommit != head || head == "" {
+				t.Errorf("pull requests: %+v, the head was %s", pulls, head)
+			}
+		})
 	}
 }
 

@@ -51,7 +51,7 @@ func newRecovery(b *testing.B, kind databasetest.Kind) *recovery {
 	r := &recovery{mortal: newMortal(b, kind, chain, "1h"), limit: time.Second}
 	r.files = [2]string{r.orders.File, r.orders.File}
 	if kind.Name != "SQLite" {
-		r.files[1] = r.serverFile("other")
+		r.files[1] = r.processFile("other")
 		r.limit, r.orders.Lease = leaseOfReplicas, leaseOfReplicas
 	}
 	r.start(r.orders)

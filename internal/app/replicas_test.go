@@ -24,7 +24,7 @@ func newCompany(t *testing.T, config, poll string, size int) *company {
 	for n := range size {
 		o := c.orders
 		o.Lease = leaseOfCompany
-		o.File = c.serverFile(fmt.Sprintf("data-%d", n))
+		o.File = c.processFile(fmt.Sprintf("data-%d", n))
 		c.all = append(c.all, c.begin(o))
 	}
 	for n, one := range c.all {

@@ -3,8 +3,6 @@ package app_test
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,12 +21,8 @@ const serveToken = "canary-token-of-the-api-0123456789abcdef"
 // token.
 func (w *served) client(token string) *adminapi.Client {
 	w.t.Helper()
-	file := filepath.Join(w.dir, "asking.yaml")
-	if err := os.WriteFile(file, []byte(`{version: 1, api: {token: "env:API"}}`), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	env := func(name string) (string, bool) { return token, name == "API" }
-	client, err := adminapi.NewClient(connect.Options{Config: file, Env: env, Now: time.Now}, adminapi.ClientOptions{URL: w.url})
+	file := w.write("asking.yaml", `{version: 1, api: {token: "env:API"}}`)
+	client, err := adminapi.NewClient(connect.Options{Config: file, Env: environ("API", token), Now: time.Now}, adminapi.ClientOptions{URL: w.url})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -41,9 +35,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)
-	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`)); status != http.StatusAccepted {
-		t.Fatal(status)
-	}
+	w.notify("web:1.1.0")
 	w.until("reconciled")
 	client := w.client(serveToken)
 	status, err := client.Status(t.Context())
@@ -79,9 +71,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 	if _, err := w.client(strings.Repeat("x", 40)).Status(t.Context()); fault.KindOf(err) != fault.Unauthorized || strings.Contains(err.Error(), "canary") {
 		t.Errorf("with another token: %v", err)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 	if _, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "no service answers at") {
 		t.Errorf("after it stopped: %v", err)
 	}
@@ -92,14 +82,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 func TestNewClient_refuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return file
-	}
-	with, without := write("with.yaml", `{version: 1, api: {token: "env:API"}}`), write("without.yaml", `{version: 1}`)
+	with, without := writeFile(t, dir+"/with.yaml", `{version: 1, api: {token: "env:API"}}`), writeFile(t, dir+"/without.yaml", `{version: 1}`)
 	for _, test := range []struct{ file, token, url, want string }{
 		{without, serveToken, "", "has no api.token"},
 		{with, "short", "", "shorter than 32"},
@@ -108,8 +91,7 @@ func TestNewClient_refuses(t *testing.T) {
 		{with, serveToken, "http://user:canary@127.0.0.1", "not the address"},
 		{with, serveToken, "promoter", "not the address"},
 	} {
-		env := func(name string) (string, bool) { return test.token, name == "API" }
-		_, err := adminapi.NewClient(connect.Options{Config: test.file, Env: env, Now: time.Now}, adminapi.ClientOptions{URL: test.url})
+		_, err := adminapi.NewClient(connect.Options{Config: test.file, Env: environ("API", test.token), Now: time.Now}, adminapi.ClientOptions{URL: test.url})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(fmt.Sprint(err), "canary") {
 			t.Errorf("%+v: %v", test, err)
 		}
@@ -120,18 +102,15 @@ func TestNewClient_refuses(t *testing.T) {
 func TestServe_profilesAreLocal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "server.yaml")
-	text := fmt.Sprintf("{version: 1, data: %q, listen: \"127.0.0.1:0\", forges: {f: {kind: git, url: \"https://git.example.com\"}}, repositories: [{forge: f, name: acme/gitops}]}", dir)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	none := func(string) (string, bool) { return "", false }
+	file := writeFile(t, filepath.Join(dir, "server.yaml"), fmt.Sprintf(`version: 1
+data: %q
+listen: 127.0.0.1:0
+forges: {f: {kind: git, url: "https://git.example.com"}}
+repositories: [{forge: f, name: acme/gitops}]
+`, dir))
 	for _, address := range []string{"0.0.0.0:0", ":0", "10.0.0.1:6060", "promoter.example.com:6060", "6060"} {
-		s, err := connect.OpenService(connect.Options{Config: file, Env: none, Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = app.Serve(t.Context(), s, app.ServeOptions{Profiles: address, Log: slog.New(slog.DiscardHandler)})
+		s := openService(t, file, environ(), time.Now)
+		err := app.Serve(t.Context(), s, app.ServeOptions{Profiles: address, Log: slog.New(slog.DiscardHandler)})
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--pprof "+address) {
 			t.Errorf("%s: %v", address, err)
 		}

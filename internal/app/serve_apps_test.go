@@ -1,20 +1,15 @@
 package app_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
-	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -27,50 +22,19 @@ type servedOrchard struct {
 // serve serves all installations of the App, and waits for the first poll.
 func (o *orchard) serve(more string) *servedOrchard {
 	o.t.Helper()
-	key, file := filepath.Join(o.dir, "app.pem"), filepath.Join(o.dir, "served.yaml")
-	text := fmt.Sprintf(`version: 1
-data: %q
+	file := o.serverFile("served.yaml", o.ofApp(), fmt.Sprintf(`data: %q
 poll: 1h
-forges:
-  github: {kind: github, url: "%s", insecure: true, app: {id: %d, key: "file:%s"}}
 receivers:
   forge: {kind: github, secret: "env:HOOK"}
-networks: [127.0.0.0/8]
-%s`, filepath.Join(o.dir, "data"), o.github.URL(), o.app.ID(), key, o.expand(insecureRegistry+more))
-	for name, content := range map[string]string{key: o.app.Key(), file: text} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			o.t.Fatal(err)
-		}
-	}
-	env := func(name string) (string, bool) { return serveSecret, name == "HOOK" }
-	server, err := connect.OpenService(connect.Options{WritePace: -1, Config: file, Env: env, Now: o.now})
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	listener, err := (&net.ListenConfig{}).Listen(o.t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	w := &servedOrchard{o, &served{story: &story{world: o.world, forge: o.github}, url: "http://" + listener.Addr().String(), lines: make(chan string, 1000)}}
-	ctx, cancel := context.WithCancel(o.t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- app.Serve(ctx, server, app.ServeOptions{Listener: listener, Debounce: -1, Log: slog.New(slog.NewJSONHandler(w.served, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	}()
-	w.stop = func() error {
-		cancel()
-		return <-ended
-	}
-	o.t.Cleanup(cancel)
-	return w
+%s`, filepath.Join(o.dir, "data"), more))
+	s := &story{world: o.world, forge: o.github}
+	return &servedOrchard{o, s.launch(openService(o.t, file, environ("HOOK", serveSecret), o.now), nil, slog.LevelDebug, app.ServeOptions{Debounce: -1})}
 }
 
 // hook posts an event with the signature of GitHub.
 func (w *servedOrchard) hook(event, body string) {
 	w.served.t.Helper()
-	if status := w.post("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(event, len(body), w.now().UnixNano())); status != http.StatusAccepted {
-		w.served.t.Fatalf("the webhook %s: %d", event, status)
-	}
+	w.send("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(event, len(body), w.now().UnixNano()))
 }
 
 // about is the repository of an event.
@@ -107,9 +71,7 @@ func TestServe_onboardingAndItsMerge(t *testing.T) {
 	if pulls := r.Pulls.All(); len(pulls) != 2 || pulls[1].Head != "promoter/dev/default" {
 		t.Errorf("pull requests: %+v", pulls)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // A repository of the App without a config file costs two requests for a push to its
@@ -135,9 +97,7 @@ func TestServe_unknownRepositoriesAreCheap(t *testing.T) {
 	w.hook("push", w.about(code, `"ref": "refs/heads/main", `))
 	w.until("ignored a webhook of a repository without a config file")
 	w.hook("push", w.about(code, `"ref": "refs/heads/main", `)) // within the minute: it has to wait
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 	asked := map[string]int{}
 	for _, one := range o.github.Asked()[before:] {
 		if one.Repository == "acme/code" || one.Repository == "eve/code" {

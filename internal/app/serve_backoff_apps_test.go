@@ -2,8 +2,6 @@ package app_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +20,7 @@ func TestServe_backoffOfAnInstallation(t *testing.T) {
 	until := o.now().Add(30 * time.Minute)
 	o.app.Install("acme").Limit(until)
 	o.app.Install("globex")
-	token := filepath.Join(o.dir, "api-token")
-	if err := os.WriteFile(token, []byte(serveToken), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := o.serve(fmt.Sprintf("api: {token: \"file:%s\"}\n", token))
+	w := o.serve(fmt.Sprintf("api: {token: \"file:%s\"}\n", o.write("api-token", serveToken)))
 	w.untilOf("reconciled", "globex/gitops")
 	want := []server.Backoff{{
 		Peer: "forge", Host: strings.TrimPrefix(o.github.URL(), "http://"), Credential: "the installation at acme of the App of github", Until: until.UTC(),
@@ -40,7 +34,5 @@ func TestServe_backoffOfAnInstallation(t *testing.T) {
 	if pauses := w.status().Backoffs; len(pauses) != 0 {
 		t.Errorf("after it: %+v", pauses)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }

@@ -38,7 +38,7 @@ func TestServe_backoffOutlivesRefreshes(t *testing.T) {
 	s.registry.Replace(nil) // the registry works again, but gets no requests yet
 	w.registry.Forget()
 	w.polled()
-	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.notify("web:1.1.0")
 	w.until("reconciled")
 	w.polled()
 	if web, worker := s.registry.RequestsFor("acme/web"), s.registry.RequestsFor("acme/worker"); web+worker != 0 {
@@ -60,9 +60,7 @@ func TestServe_backoffOutlivesRefreshes(t *testing.T) {
 	if status := w.status(); len(status.Backoffs) != 0 {
 		t.Errorf("in the end: %+v", status.Backoffs)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // The status shows when the poll and each schedule fired, and when they fire next.
@@ -86,7 +84,5 @@ func TestServe_statusOfSchedules(t *testing.T) {
 	if left := poll.Next.Sub(s.clock.Now()); poll.Schedule != "poll" || poll.Repositories != 1 || s.clock.Now().Sub(poll.Last) > time.Minute || left < 4*time.Minute || left > 6*time.Minute {
 		t.Errorf("%+v", poll)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }

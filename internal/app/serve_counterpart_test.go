@@ -62,9 +62,7 @@ func realRegistryTells(t *testing.T, program string) {
 	w.until("reconciled")
 	s.holds("dev", "1.1.0 1.0.0")
 	s.pulls(stagingHead + " open")
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 	for _, status := range relay.answers() {
 		if status != http.StatusAccepted {
 			t.Errorf("a notification was answered with %d", status)
@@ -131,17 +129,13 @@ var registryListens = regexp.MustCompile(`listening on (127\.0\.0\.1:\d+)`)
 func startRegistry(t *testing.T, program, endpoint string) string {
 	t.Helper()
 	folder := t.TempDir()
-	file := filepath.Join(folder, "config.yml")
-	config := fmt.Sprintf(`version: 0.1
+	file := writeFile(t, filepath.Join(folder, "config.yml"), fmt.Sprintf(`version: 0.1
 storage: {filesystem: {rootdirectory: %q}}
 http: {addr: '127.0.0.1:0'}
 notifications:
   endpoints:
     - {name: promoter, url: %q, headers: {X-Registry: ["Bearer %s"]}, timeout: 30s, threshold: 100, backoff: 100ms}
-`, filepath.Join(folder, "data"), endpoint, serveSecret)
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+`, filepath.Join(folder, "data"), endpoint, serveSecret))
 	command := exec.CommandContext(t.Context(), program, "serve", file)
 	command.Env = append(os.Environ(), "OTEL_TRACES_EXPORTER=none")
 	output, err := command.StderrPipe()

@@ -1,18 +1,14 @@
 package app_test
 
 import (
-	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/server"
 )
 
@@ -52,24 +48,11 @@ func TestServe_history(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)
-	s.release("web", "1.1.0")
-	image := s.expand(`{"image": "$R/acme/web:1.1.0"}`)
-	if status := w.post("images", image); status != http.StatusAccepted {
-		t.Fatal(status)
-	}
-	w.until("opened")
-	w.until("reconciled")
+	w.publish("web", "1.1.0")
 	s.repo.Pulls.Merge("ada", 1, "merge")
-	merged := fmt.Sprintf(`{"action": "closed", "repository": {"id": %d, "full_name": "acme/gitops", "html_url": "%s/acme/gitops"}}`, s.repo.ID(), s.forge.URL())
-	if status := w.post("forge", merged, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "merge-1"); status != http.StatusAccepted {
-		t.Fatal(status)
-	}
-	w.until("opened")
-	w.until("reconciled")
+	w.closed("merge-1")
 	s.repo.Pulls.Close("ada", 2)
-	closed := strings.Replace(merged, "merge", "close", 1)
-	w.post("forge", closed, "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "close-1")
-	w.until("reconciled")
+	w.closed("close-1")
 	want := []string{"landed staging 1.1.0", "opened prod 1.1.0", "opened staging 1.1.0", "pushed dev 1.1.0", "reject prod 1.1.0"}
 	if diff := cmp.Diff(want, w.events(server.HistoryQuery{})); diff != "" {
 		t.Fatalf("history (-want +got):\n%s", diff)
@@ -91,14 +74,12 @@ func TestServe_history(t *testing.T) {
 		t.Errorf("the landing: %+v, %v", landed, err)
 	}
 	w.pages(5)
-	w.post("images", image)
+	w.notify("web:1.1.0")
 	w.until("reconciled")
 	if diff := cmp.Diff(want, w.events(server.HistoryQuery{})); diff != "" {
 		t.Errorf("after another reconciliation (-want +got):\n%s", diff)
 	}
-	if err := w.stop(); err != nil {
-		t.Fatal(err)
-	}
+	w.stop()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.RemoveAll(filepath.Join(s.dir, "data", "promoter.db"+suffix)); err != nil {
 			t.Fatal(err)
@@ -109,9 +90,7 @@ func TestServe_history(t *testing.T) {
 	if diff := cmp.Diff(again, w.events(server.HistoryQuery{})); diff != "" {
 		t.Errorf("from a database that was lost (-want +got):\n%s", diff)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 	s.historyFromGit(again)
 }
 
@@ -147,15 +126,7 @@ func (w *served) pages(want int) {
 // historyFromGit reads the history from the repository itself, without a service.
 func (s *story) historyFromGit(want []string) {
 	s.t.Helper()
-	file := filepath.Join(s.dir, "served.yaml")
-	env := func(name string) (string, bool) {
-		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
-		return value, ok
-	}
-	opened, err := connect.Connect(connect.Options{Config: file, Env: env, Now: s.clock.Now})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	opened := connected(s.t, filepath.Join(s.dir, "served.yaml"), s.secrets(), s.clock.Now)
 	query := server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
 	read, err := app.HistoryFromGit(s.t.Context(), opened, query, app.RunOptions{})
 	if err != nil || len(read.Failures) > 0 {

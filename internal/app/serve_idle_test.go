@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -63,13 +62,9 @@ func TestServe_idleReconciliationWritesOnlyItsTime(t *testing.T) {
 	w := serve(t, s)
 	seen.until(t)
 	seen.until(t) // the new subscriptions lead to a second reconciliation
-	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`)); status != http.StatusAccepted {
-		t.Fatal(status)
-	}
+	w.notify("web:1.0.0")
 	seen.until(t)
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 
 	first := slices.IndexFunc(seen.all, func(texts []string) bool { return mentions(texts, ending) })
 	written := []string{"insert into subscription", "insert into repository_schedule", "insert into history"}

@@ -42,9 +42,7 @@ func TestServe_webhooksLostOnGitHub(t *testing.T) {
 	for _, environment := range []string{"dev", "staging", "prod"} {
 		s.holds(environment, "1.2.0 1.0.0")
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 	s.calm()
 }
 
@@ -54,24 +52,13 @@ func TestServe_webhooksLostOnGitLab(t *testing.T) {
 	app.AnotherForge(t)
 	s := newStory(t, "github", reviewed) // for its registry, its clock, and its config
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now})
-	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
-	for _, environment := range []string{"dev", "staging", "prod"} {
-		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
-	}
-	project := lab.NewProject("acme/gitops", files)
+	project := lab.NewProject("acme/gitops", s.tree(reviewed, "web:1.0.0", "worker:1.0.0"))
 	for _, who := range []string{"promoter-bot", "ada"} {
 		project.Settings.Permit(who, gitlabtest.Maintainer)
 	}
 	s.token = lab.Token("promoter-bot", "api")
-	w := serveText(t, s, -1, fmt.Sprintf(`version: 1
-data: %q
-poll: 5m
-forges:
-  lab: {kind: gitlab, url: "%s", insecure: true, token: "env:TOKEN"}
-repositories:
-  - {forge: lab, name: acme/gitops}
-networks: [127.0.0.0/8]
-%s`, filepath.Join(s.dir, "data"), lab.URL(), s.expand(insecureRegistry)))
+	w := serveFile(t, s, -1, s.serverFile("served.yaml", fmt.Sprintf(`lab: {kind: gitlab, url: "%s", insecure: true, token: "env:TOKEN"}`, lab.URL()),
+		fmt.Sprintf("data: %q\npoll: 5m\nrepositories: [{forge: lab, name: acme/gitops}]", filepath.Join(s.dir, "data"))))
 	states := func(want ...string) {
 		t.Helper()
 		var got []string
@@ -93,7 +80,5 @@ networks: [127.0.0.0/8]
 	project.Pulls.Merge("ada", 2, "merge")
 	w.polled("opened")
 	states(stagingHead+" closed", stagingHead+" merged", prodHead+" opened")
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// page reads a page of the service.
-func (w *served) page(path string) string {
+// get reads a page of the service.
+func (w *served) get(path string) (status int, text string) {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+path, nil)
 	if err != nil {
@@ -22,11 +22,21 @@ func (w *served) page(path string) string {
 		w.t.Fatal(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it is only read
-	text, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		w.t.Fatalf("%s: %d, %v", path, response.StatusCode, err)
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	return string(text)
+	return response.StatusCode, string(body)
+}
+
+// page is get for a page that must be there.
+func (w *served) page(path string) string {
+	w.t.Helper()
+	status, text := w.get(path)
+	if status != http.StatusOK {
+		w.t.Errorf("%s: %d", path, status)
+	}
+	return text
 }
 
 // An image is pushed, and the metrics count its webhook, the reconciliation, the
@@ -35,10 +45,8 @@ func TestServe_metrics(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)
-	s.release("web", "1.1.0")
-	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
-	w.until("reconciled")
-	w.post("images", s.expand(`{"image": "$R/acme/unknown:1"}`))
+	w.publish("web", "1.1.0")
+	w.notify("unknown:1")
 	w.post("images", "{}", "X-Signature", "sha256=00")
 	w.post("canary", "{}")
 	forge, err := url.Parse(s.forge.URL())
@@ -75,24 +83,24 @@ func TestServe_metrics(t *testing.T) {
 	if t.Failed() {
 		t.Log(text)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
-// The keys in the line of a webhook lead to the lines of its reconciliations.
+// The keys in the line of a webhook lead to the lines of its reconciliations. Without
+// traces, no line names one.
 func TestServe_logs(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	w := serve(t, s)
 	s.release("web", "1.1.0")
-	w.post("images", s.expand(`{"id": "d-1", "image": "$R/acme/web:1.1.0"}`))
+	w.post("images", s.expand(`{"id": "d-1", "image": "$R/acme/web:1.1.0"}`), "Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	var delivery struct {
 		Receiver, Delivery, Event string
 		Events                    int
 		Keys                      []string
 	}
-	decoded(t, w.until("webhook received"), &delivery)
+	received := w.until("webhook received")
+	decoded(t, received, &delivery)
 	if delivery.Receiver != "images" || delivery.Delivery == "" || delivery.Events != 1 || len(delivery.Keys) != 1 {
 		t.Errorf("the line of the delivery: %+v", delivery)
 	}
@@ -103,17 +111,15 @@ func TestServe_logs(t *testing.T) {
 	for _, message := range []string{"pushed", "opened", "reconciled"} {
 		var line struct{ Repository, Key string }
 		text := w.until(message)
-		if !strings.Contains(text, want[message]) {
-			t.Errorf("no %s in %s", want[message], text)
+		if !strings.Contains(text, want[message]) || strings.Contains(received+text, "trace_id") {
+			t.Errorf("no %s in %s, or a trace", want[message], text)
 		}
 		decoded(t, text, &line)
 		if line.Repository != "acme/gitops" || len(delivery.Keys) == 0 || line.Key != delivery.Keys[0] {
 			t.Errorf("%s: %+v", message, line)
 		}
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 func decoded(t *testing.T, line string, into any) {

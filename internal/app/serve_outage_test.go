@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -25,66 +24,22 @@ import (
 // serveOn serves a story on a database that the test opened too.
 func serveOn(t *testing.T, s *story, db *database.DB) *served {
 	t.Helper()
-	w, opened := openService(t, s)
-	w.db = db
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.url = "http://" + listener.Addr().String()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	options := app.ServeOptions{Listener: listener, Debounce: -1, Log: slog.New(slog.NewJSONHandler(w, nil))}
-	go func() { ended <- app.ServeOn(ctx, opened, db, options) }()
-	w.stop = func() error {
-		cancel()
-		return <-ended
-	}
-	t.Cleanup(cancel)
+	w := s.launch(s.service(), db, slog.LevelInfo, app.ServeOptions{Debounce: -1})
 	w.until("reconciled")
 	w.rests()
 	return w
 }
 
-// openService opens the service of a story.
-func openService(t *testing.T, s *story) (*served, *connect.Server) {
-	t.Helper()
-	s.write("service.yaml", fmt.Sprintf(`version: 1
-data: %q
+// service opens the service of a story.
+func (s *story) service() *connect.Server {
+	s.t.Helper()
+	file := s.serverFile("service.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()), fmt.Sprintf(`data: %q
 poll: 1h
-forges:
-  forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
-repositories:
-  - {forge: forge, name: acme/gitops}
+repositories: [{forge: forge, name: acme/gitops}]
 api: {token: "env:API"}
 receivers:
-  images: {kind: generic, secret: "env:HOOK", header: X-Signature}
-networks: [127.0.0.0/8]
-%s`, filepath.Join(s.dir, "data"), s.forge.URL(), s.expand(insecureRegistry)))
-	env := func(name string) (string, bool) {
-		value, ok := map[string]string{"TOKEN": s.token, "HOOK": serveSecret, "API": serveToken}[name]
-		return value, ok
-	}
-	opened, err := connect.OpenService(connect.Options{WritePace: -1, Config: filepath.Join(s.dir, "service.yaml"), Env: env, Now: s.clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &served{story: s, lines: make(chan string, 1000)}, opened
-}
-
-// health requests a health page.
-func (w *served) health(path string) int {
-	w.t.Helper()
-	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+path, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	_ = response.Body.Close()
-	return response.StatusCode
+  images: {kind: generic, secret: "env:HOOK", header: X-Signature}`, filepath.Join(s.dir, "data")))
+	return openService(s.t, file, s.secrets(), s.clock.Now)
 }
 
 // keeps checks that each accepted delivery is in the database.
@@ -105,9 +60,7 @@ func TestServe_databaseServerIsDown(t *testing.T) {
 	s := newStory(t, "github", reviewed)
 	s.clock.set(time.Now()) // the time of the server
 	w := serveOn(t, s, db)
-	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.9"}`)); status != http.StatusAccepted {
-		t.Fatalf("before: %d", status)
-	}
+	w.notify("web:1.0.9")
 	w.until("reconciled")
 	wire.Cut()
 	s.release("web", "1.1.0")
@@ -117,26 +70,18 @@ func TestServe_databaseServerIsDown(t *testing.T) {
 			t.Errorf("a webhook while it is gone: %d", status)
 		}
 	}
-	if status := w.health("/readyz"); status != http.StatusServiceUnavailable {
+	if status, _ := w.get("/readyz"); status != http.StatusServiceUnavailable {
 		t.Errorf("ready while it is gone: %d", status)
 	}
-	if status := w.health("/healthz"); status != http.StatusOK {
-		t.Errorf("alive while it is gone: %d", status)
-	}
+	w.page("/healthz")
 	wire.Restore()
-	if status := w.post("images", image); status != http.StatusAccepted {
-		t.Errorf("when it is back: %d", status)
-	}
+	w.notify("web:1.1.0")
 	w.until("opened")
 	w.until("reconciled")
-	if status := w.health("/readyz"); status != http.StatusOK {
-		t.Errorf("ready when it is back: %d", status)
-	}
+	w.page("/readyz")
 	s.pulls(stagingHead + " open")
 	w.keeps(db, 2)
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // A full disk: nothing is accepted that is not stored, and when there is space again
@@ -162,19 +107,12 @@ func TestServe_diskIsFull(t *testing.T) {
 	}
 	w.keeps(db, accepted)
 	pages(t, db, 100_000)
-	s.release("web", "1.1.0")
-	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`)); status != http.StatusAccepted {
-		t.Errorf("when there is room: %d", status)
-	}
-	w.until("opened")
-	w.until("reconciled")
+	w.publish("web", "1.1.0")
 	w.keeps(db, accepted+1)
 	if got := w.events(server.HistoryQuery{Environment: "staging"}); len(got) != 1 {
 		t.Errorf("the history: %v", got)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // pages limits the database like a full disk.
@@ -192,18 +130,11 @@ func pages(t *testing.T, db *database.DB, most int) {
 func TestServe_databaseFileIsDamaged(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
-	w, opened := openService(t, s)
-	file := filepath.Join(s.dir, "data", "promoter.db")
-	garbage := bytes.Repeat([]byte("promoter"), 5000)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, garbage, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	opened, garbage := s.service(), strings.Repeat("promoter", 5000)
+	file := s.write("data/promoter.db", garbage)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err := app.Serve(ctx, opened, app.ServeOptions{Log: slog.New(slog.NewJSONHandler(w, nil)), Listening: func(net.Addr) { t.Error("it answers") }})
+	err := app.Serve(ctx, opened, app.ServeOptions{Log: slog.New(slog.DiscardHandler), Listening: func(net.Addr) { t.Error("it answers") }})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Fatalf("%v", err)
 	}
@@ -212,7 +143,7 @@ func TestServe_databaseFileIsDamaged(t *testing.T) {
 			t.Errorf("it does not say %q: %v", word, err)
 		}
 	}
-	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, garbage) {
+	if now, err := os.ReadFile(file); err != nil || string(now) != garbage {
 		t.Errorf("the file was changed: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,7 +39,7 @@ func TestServe_scheduleReadsTags(t *testing.T) {
 	if web, worker := s.listed("acme/web"), s.listed("acme/worker"); web != 0 || worker != 1 {
 		t.Errorf("with the poll the tags of web were read %d times, of worker %d times", web, worker)
 	}
-	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`))
+	w.notify("web:1.1.0")
 	w.until("reconciled")
 	s.holds("dev", "1.1.0 1.1.0")
 	if n := s.listed("acme/web"); n != 1 {
@@ -54,9 +53,7 @@ func TestServe_scheduleReadsTags(t *testing.T) {
 	if n := s.listed("acme/web"); n != 1 {
 		t.Errorf("for the schedule the tags of web were read %d times", n)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // versionsOf are those of web and worker in an environment.
@@ -81,9 +78,7 @@ func TestServe_schedulesOutliveTheProcess(t *testing.T) {
 	w := serveAs(t, s, serving{quiet: -1, poll: "1h"})
 	restart := func(after time.Duration) {
 		t.Helper()
-		if err := w.stop(); err != nil {
-			t.Fatal(err)
-		}
+		w.stop()
 		s.release("worker", fmt.Sprintf("1.%d.0", s.clock.Now().Unix())) // what has no schedule is read at a start
 		w.registry.Forget()
 		s.wait(after)
@@ -106,9 +101,7 @@ func TestServe_schedulesOutliveTheProcess(t *testing.T) {
 	if n := s.listed("acme/web"); n != 0 {
 		t.Errorf("after the next restart the tags of web were read %d times", n)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // untilWeb waits until dev has a version of web.
@@ -124,36 +117,25 @@ func (s *story) untilWeb(w *served, version string) {
 func TestServe_readsOncePerCredential(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
-	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
-	for _, environment := range []string{"dev", "staging", "prod"} {
-		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
+	for _, name := range []string{"acme/more", "other/gitops"} {
+		s.forge.NewRepository(name, s.tree(reviewed, "web:1.0.0", "worker:1.0.0")).Settings.Permit("promoter-bot", "write")
 	}
-	names := []string{"acme/gitops", "acme/more", "other/gitops"}
-	for _, name := range names[1:] {
-		s.forge.NewRepository(name, files).Settings.Permit("promoter-bot", "write")
-	}
-	w := serveText(t, s, -1, fmt.Sprintf(`version: 1
+	file := s.write("served.yaml", fmt.Sprintf(`version: 1
 data: %q
 poll: 5m
 forges:
   forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
-repositories: [{forge: forge, name: %s}, {forge: forge, name: %s}, {forge: forge, name: %s}]
-api: {token: "env:API"}
+repositories: [{forge: forge, name: acme/gitops}, {forge: forge, name: acme/more}, {forge: forge, name: other/gitops}]
 receivers:
   images: {kind: generic, secret: "env:HOOK", header: X-Signature}
 networks: [127.0.0.0/8]
 registries:
-  - {host: "%s", insecure: true, credentials: {username: robot, password: "env:HOOK"}, usableBy: ["%s/acme/*"]}
-`, filepath.Join(s.dir, "data"), s.forge.URL(), names[0], names[1], names[2], s.host, s.forge.Host()))
-	reconciled := func(n int) {
-		t.Helper()
-		for range n {
-			w.until("reconciled")
-		}
-	}
+  - {host: "$R", insecure: true, credentials: {username: robot, password: "env:HOOK"}, usableBy: ["%s/acme/*"]}
+`, filepath.Join(s.dir, "data"), s.forge.URL(), s.forge.Host()))
+	w := serveFile(t, s, -1, file)
 	for period := range 3 {
 		for s.listed("acme/web") < 2 {
-			reconciled(1)
+			w.until("reconciled")
 		}
 		if n := s.listed("acme/web"); n != 2 {
 			t.Errorf("period %d: the tags of web were read %d times, for two rights", period, n)
@@ -161,11 +143,9 @@ registries:
 		w.registry.Forget()
 		if period == 1 { // the same webhook twice: once more for each credential
 			for n := range 2 {
-				if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`)); status != http.StatusAccepted {
-					t.Fatal(status)
-				}
+				w.notify("web:1.0.0")
 				for s.listed("acme/web") < 2*(n+1) {
-					reconciled(1)
+					w.until("reconciled")
 				}
 			}
 			if n := s.listed("acme/web"); n != 4 {
@@ -175,7 +155,5 @@ registries:
 		}
 		w.wait(6 * time.Minute)
 	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }

@@ -22,14 +22,9 @@ import (
 // certificate.
 func (w *served) clientOn(folder string, location adminapi.ClientOptions) (*adminapi.Client, error) {
 	w.t.Helper()
-	file := filepath.Join(w.dir, "asking-tls.yaml")
-	listen := strings.TrimPrefix(w.url, "http://")
-	text := fmt.Sprintf("{version: 1, listen: %q, api: {token: \"env:API\"}, tls: {certificate: \"file:%s/tls.crt\", key: \"file:%[2]s/tls.key\"}}", listen, folder)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	env := func(name string) (string, bool) { return serveToken, name == "API" }
-	return adminapi.NewClient(connect.Options{Config: file, Env: env, Now: time.Now}, location)
+	file := w.write("asking-tls.yaml", fmt.Sprintf("{version: 1, listen: %q, api: {token: \"env:API\"}, tls: {certificate: \"file:%s/tls.crt\", key: \"file:%[2]s/tls.key\"}}",
+		strings.TrimPrefix(w.url, "http://"), folder))
+	return adminapi.NewClient(connect.Options{Config: file, Env: environ("API", serveToken), Now: time.Now}, location)
 }
 
 // The service uses TLS 1.2 and newer with HTTP/2. Commands trust its own certificate on
@@ -82,9 +77,7 @@ func TestServe_tls(t *testing.T) {
 		}
 	}
 	w.speaks(folder, address)
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }
 
 // keyless is a user who may read the certificate and not its key.
@@ -95,9 +88,7 @@ func (w *served) keyless(folder string) {
 		w.t.Fatal(err)
 	}
 	public := w.t.TempDir()
-	if err := os.WriteFile(filepath.Join(public, "tls.crt"), chain, 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	writeFile(w.t, filepath.Join(public, "tls.crt"), string(chain))
 	running, err := w.clientOn(public, adminapi.ClientOptions{})
 	if err != nil {
 		w.t.Fatal(err)

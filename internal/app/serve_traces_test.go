@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,10 +22,7 @@ const hiddenHook = "canary-of-a-path-0123456789abcdef0123456789abcdef"
 // tracedTo configures a collector, and a receiver with a secret in its path.
 func tracedTo(t *testing.T, endpoint string, quiet time.Duration) serving {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(file, []byte(hiddenHook), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := writeFile(t, filepath.Join(t.TempDir(), "secret"), hiddenHook)
 	return serving{quiet: quiet, poll: "30d", receivers: fmt.Sprintf(`  hidden: {kind: quay, pathSecret: "file:%s"}
 traces: {endpoint: %q, insecure: true, headers: {X-Key: "file:%s"}}`, file, endpoint, file)}
 }
@@ -106,9 +102,7 @@ func TestServe_traces(t *testing.T) {
 	}
 	decoded(t, w.until("opened"), &line)
 	w.until("reconciled")
-	if err := w.stop(); err != nil {
-		t.Fatal(err)
-	}
+	w.stop()
 
 	all := forest(collector.Spans())
 	deliveries := all.named("webhook")
@@ -202,13 +196,11 @@ func TestServe_tracesOfDays(t *testing.T) {
 	collector := telemetrytest.New(t)
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, tracedTo(t, collector.URL(), 2*time.Hour))
-	w.post("images", s.expand(`{"image": "$R/acme/web:1.0.0"}`))
+	w.notify("web:1.0.0")
 	w.until("webhook received")
 	w.wait(121 * time.Minute)
 	w.until("reconciled")
-	if err := w.stop(); err != nil {
-		t.Fatal(err)
-	}
+	w.stop()
 	all := forest(collector.Spans())
 	delivery := all.one(t, "webhook")
 	runs := slices.DeleteFunc(all.named("reconcile"), func(s telemetrytest.Span) bool { return len(s.Links) == 0 })
@@ -233,32 +225,11 @@ func TestServe_tracesWithoutCollector(t *testing.T) {
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, tracedTo(t, collector.URL(), -1))
 	s.release("web", "1.1.0")
-	if status := w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`)); status != http.StatusAccepted {
-		t.Errorf("the webhook: %d", status)
-	}
+	w.notify("web:1.1.0")
 	w.until("opened")
 	w.until("traces not exported")
 	if page := w.page("/metrics"); !regexp.MustCompile(`promoter_outbound_requests_total\{host="127.0.0.1:\d+",peer="collector",status="5xx"\} \d`).MatchString(page) {
 		t.Errorf("the requests to the collector are not counted:\n%s", page)
 	}
-	if err := w.stop(); err != nil {
-		t.Errorf("serve ended with %v", err)
-	}
-}
-
-// Without traces nothing of them is written.
-func TestServe_noTraces(t *testing.T) {
-	t.Parallel()
-	s := newStory(t, "github", reviewed)
-	w := serve(t, s)
-	s.release("web", "1.1.0")
-	w.post("images", s.expand(`{"image": "$R/acme/web:1.1.0"}`), "Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	for _, message := range []string{"webhook received", "opened", "reconciled"} {
-		if line := w.until(message); strings.Contains(line, "trace_id") {
-			t.Error(line)
-		}
-	}
-	if err := w.stop(); err != nil {
-		t.Error(err)
-	}
+	w.stop()
 }

@@ -22,7 +22,7 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// fleet is a GitHub and a registry on loopback, with a server file for both.
+// fleet is a GitHub, a registry with a new version, and a server file for both.
 type fleet struct {
 	*world
 	github *githubtest.Server
@@ -33,6 +33,8 @@ func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{world: newWorld(t, nil), github: githubtest.New(t, githubtest.Options{})}
 	f.github.AddUser("promoter-bot")
+	f.push("acme/web:1.4.0", "one")
+	f.push("acme/web:1.5.0", "two")
 	f.env = map[string]string{"TOKEN": f.github.Token("promoter-bot", "repo", "read:org")}
 	return f
 }
@@ -56,26 +58,14 @@ func (f *fleet) open(more string, repositories ...string) *connect.Connections {
 	for _, name := range repositories {
 		fmt.Fprintf(&list, "  - {forge: github, name: %s}\n", name)
 	}
-	file := filepath.Join(f.dir, "server.yaml")
 	text := fmt.Sprintf(`version: 1
 forges:
   github: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
 repositories:
 %snetworks: [127.0.0.0/8]
-%s`, f.github.URL(), list.String(), f.expand(more))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
-	server, err := connect.Connect(connect.Options{Config: file, Env: f.lookup, Now: time.Now})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return server
-}
-
-func (f *fleet) lookup(name string) (string, bool) {
-	value, set := f.env[name]
-	return value, set
+%s`, f.github.URL(), list.String(), more)
+	env := func(name string) (string, bool) { value, set := f.env[name]; return value, set }
+	return connected(f.t, f.write("server.yaml", text), env, time.Now)
 }
 
 // run returns the results of a run by repository.
@@ -85,11 +75,15 @@ func (f *fleet) run(server *connect.Connections) map[string]app.Result {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	byName := map[string]app.Result{}
+	return byName(results)
+}
+
+func byName(results []app.Result) map[string]app.Result {
+	all := map[string]app.Result{}
 	for _, result := range results {
-		byName[result.Repository] = result
+		all[result.Repository] = result
 	}
-	return byName
+	return all
 }
 
 const insecureRegistry = "registries:\n  - {host: \"$R\", insecure: true}\n"
@@ -114,17 +108,18 @@ func acts(result app.Result) []engine.Action {
 	return done
 }
 
+// What is wrong with one repository affects no other one, and is reported by run and
+// observe alike.
 func TestRun_failuresAreIsolated(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	f.push("acme/web:1.4.0", "one")
-	f.push("acme/web:1.5.0", "two")
 	f.repository("acme/gitops", webIn("pr"))
 	f.repository("acme/archived", webIn("pr")).Settings.SetArchived(true)
 	f.repository("acme/readonly", webIn("pr")).Settings.Permit("promoter-bot", "read")
 	f.repository("acme/before", webIn("push")).Settings.Rename("after")
 	f.repository("acme/wrong", map[string]string{".promoter.yaml": "version: 2\n"})
-	server := f.open(insecureRegistry, "acme/gitops", "acme/archived", "acme/readonly", "acme/before", "acme/wrong", "acme/gone")
+	f.repository("acme/none", map[string]string{"README.md": "nothing\n"})
+	server := f.open(insecureRegistry, "acme/gitops", "acme/archived", "acme/readonly", "acme/before", "acme/wrong", "acme/none", "acme/gone")
 	results := f.run(server)
 
 	good := results["acme/gitops"]
@@ -135,13 +130,22 @@ func TestRun_failuresAreIsolated(t *testing.T) {
 	if name, ok := moved.Moved(); moved.Failed() || !ok || name != "acme/after" || len(acts(moved)) != 1 {
 		t.Errorf("acme/before: %+v", moved)
 	}
+	seen, err := app.Observe(t.Context(), server, app.RunOptions{})
+	observed := byName(seen)
+	if good := observed["acme/gitops"]; err != nil || good.Err != nil || good.Report.Unusable != "" {
+		t.Errorf("observed acme/gitops: %v, %+v", err, good)
+	}
 	for name, words := range map[string]string{
 		"acme/archived": "archived: unarchive it",
 		"acme/readonly": "give it write access",
 		"acme/wrong":    "the config cannot be used: .promoter.yaml:1:",
+		"acme/none":     "write one with 'promoter init'",
 	} {
 		if result := results[name]; !result.Failed() || !strings.Contains(result.Report.Unusable, words) {
 			t.Errorf("%s: %v %q, want the state %q", name, result.Err, result.Report.Unusable, words)
+		}
+		if result := observed[name]; name != "acme/readonly" && (result.Err != nil || !strings.Contains(result.Report.Unusable, words)) {
+			t.Errorf("observed %s: %v %q, want %q", name, result.Err, result.Report.Unusable, words)
 		}
 	}
 	gone := results["acme/gone"]
@@ -167,30 +171,38 @@ func TestRun_revokedToken(t *testing.T) {
 	}
 }
 
+// A credential of a registry is used for its repositories only, and a broken one affects
+// no others.
 func TestRun_credentialsOfOthersAreNotUsed(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	f.push("acme/web:1.4.0", "one")
-	f.push("acme/web:1.5.0", "two")
-	f.env["REGISTRY_PASSWORD"] = "canary-31"
-	f.private("robot", "canary-31")
-	f.repository("tenant-a/gitops", webIn("push"))
-	f.repository("tenant-b/gitops", webIn("push"))
-	results := f.run(f.open(`registries:
+	for name, set := range map[string]bool{"set": true, "not set": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t)
+			if set {
+				f.env["REGISTRY_PASSWORD"] = "canary-31"
+				f.private("robot", "canary-31")
+			}
+			f.repository("tenant-a/gitops", webIn("push"))
+			f.repository("tenant-b/gitops", webIn("push"))
+			results := f.run(f.open(`registries:
   - host: "$R"
     insecure: true
     credentials: {username: robot, password: "env:REGISTRY_PASSWORD"}
-    usableBy: ["`+f.github.Host()+`/Tenant-A/*"]
+    usableBy: ["`+f.github.Host()+`/Tenant-A/**"]
 `, "tenant-a/gitops", "tenant-b/gitops"))
-	if own := results["tenant-a/gitops"]; own.Failed() || len(acts(own)) != 1 {
-		t.Errorf("who may use the credential: %+v", own)
-	}
-	other := results["tenant-b/gitops"]
-	if !other.Failed() || len(acts(other)) > 0 {
-		t.Errorf("who may not use the credential: %+v", other)
-	}
-	if strings.Contains(fmt.Sprint(results), "canary-31") {
-		t.Error("a result shows the password")
+			for tenant, works := range map[string]bool{"tenant-a/gitops": set, "tenant-b/gitops": !set} {
+				if result := results[tenant]; result.Failed() == works || (len(acts(result)) == 1) != works {
+					t.Errorf("%s: %+v", tenant, result)
+				}
+			}
+			if own := fmt.Sprint(results["tenant-a/gitops"].Report.Errors); strings.Contains(own, "env:REGISTRY_PASSWORD: the environment variable is not set") == set {
+				t.Errorf("the errors are %s", own)
+			}
+			if strings.Contains(fmt.Sprint(results), "canary-31") {
+				t.Error("a result shows the password")
+			}
+		})
 	}
 }
 
@@ -208,32 +220,9 @@ func (f *fleet) private(user, password string) {
 	})
 }
 
-func TestRun_brokenCredentialAffectsOnlyItsRepositories(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t)
-	f.push("acme/web:1.4.0", "one")
-	f.push("acme/web:1.5.0", "two")
-	f.repository("tenant-a/gitops", webIn("push"))
-	f.repository("tenant-b/gitops", webIn("push"))
-	results := f.run(f.open(`registries:
-  - host: "$R"
-    insecure: true
-    credentials: {username: robot, password: "env:NOT_SET"}
-    usableBy: ["`+f.github.Host()+`/tenant-a/**"]
-`, "tenant-a/gitops", "tenant-b/gitops"))
-	if own := results["tenant-a/gitops"]; !own.Failed() || !strings.Contains(fmt.Sprint(own.Report.Errors), "env:NOT_SET: the environment variable is not set") {
-		t.Errorf("who may use the credential: %+v", own)
-	}
-	if other := results["tenant-b/gitops"]; other.Failed() || len(acts(other)) != 1 {
-		t.Errorf("who may not: %+v", other)
-	}
-}
-
 func TestRun_readsOncePerCredential(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	f.push("acme/web:1.4.0", "one")
-	f.push("acme/web:1.5.0", "two")
 	f.repository("acme/one", webIn("push"))
 	f.repository("acme/two", webIn("push"))
 	results := f.run(f.open(insecureRegistry, "acme/one", "acme/two"))
@@ -242,48 +231,14 @@ func TestRun_readsOncePerCredential(t *testing.T) {
 			t.Errorf("%s: %+v", name, result)
 		}
 	}
-	if n := f.count("GET /v2/acme/web/tags/list"); n != 1 {
+	if n := f.listed("acme/web"); n != 1 {
 		t.Errorf("the tags were listed %d times, want once", n)
-	}
-}
-
-func (f *fleet) count(request string) (n int) {
-	for _, asked := range f.registry.Requests() {
-		if asked == request {
-			n++
-		}
-	}
-	return n
-}
-
-// A run that costs nothing may run often.
-func TestRun_idleRunWritesNothing(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t)
-	f.push("acme/web:1.4.0", "one")
-	f.push("acme/web:1.5.0", "two")
-	f.repository("acme/proposed", webIn("pr"))
-	f.repository("acme/pushed", webIn("push"))
-	server := f.open(insecureRegistry, "acme/proposed", "acme/pushed")
-	f.run(server)
-	f.github.Traffic.ResetRequests()
-	for name, result := range f.run(server) {
-		if result.Failed() || len(acts(result)) > 0 {
-			t.Errorf("%s: %+v", name, result)
-		}
-	}
-	for request, n := range f.github.Traffic.Requests() {
-		if !strings.HasPrefix(request, "GET ") && request != "GIT info/refs" || n > 2 {
-			t.Errorf("%s: %d times", request, n)
-		}
 	}
 }
 
 func TestRun_serverLimitsApply(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	f.push("acme/web:1.4.0", "one")
-	f.push("acme/web:1.5.0", "two")
 	f.repository("acme/limited", webIn("push"))
 	f.repository("acme/free", webIn("push"))
 	results := f.run(f.open(insecureRegistry+"limits:\n  - {repositories: [\""+f.github.Host()+"/acme/limited\"], environments: [d*], land: [pr]}\n",
@@ -306,8 +261,6 @@ func released(source string) map[string]string {
 func TestRun_releases(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	f.push("acme/web:1.4.0", "one")
-	f.push("acme/web:1.5.0", "two")
 	source := f.repository("acme/web", map[string]string{"README": "web"})
 	source.Settings.AddRelease("acme", "1.5.0", time.Now().Add(-time.Hour), false, false)
 	source.Settings.AddRelease("acme", "1.6.0", time.Now(), false, false) // its image does not exist yet

@@ -2,14 +2,12 @@ package app_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/scm/gitea/giteatest"
 )
@@ -28,10 +26,7 @@ func newGiteaStory(t *testing.T, config string) *giteaStory {
 	s.forge = giteatest.New(t, giteatest.Options{Now: s.clock.Now})
 	s.release("web", "1.0.0")
 	s.release("worker", "1.0.0")
-	files := map[string]string{".promoter.yaml": s.expand(config)}
-	for _, environment := range []string{"dev", "staging", "prod"} {
-		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
-	}
+	files := s.tree(config, "web:1.0.0", "worker:1.0.0")
 	s.clock.set(workday().AddDate(0, -3, 0)) // its last commit is old
 	s.repo = s.forge.NewRepository("acme/gitops", files)
 	s.clock.set(workday())
@@ -39,31 +34,10 @@ func newGiteaStory(t *testing.T, config string) *giteaStory {
 		s.repo.Settings.Permit(who, "write")
 	}
 	s.cache = filepath.Join(s.dir, "cache")
-	s.open(t)
+	file := s.serverFile("server.yaml", fmt.Sprintf(`forge: {kind: gitea, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
+		"repositories: [{forge: forge, name: acme/gitops}]")
+	s.server = connected(t, file, environ("TOKEN", s.forge.Token("promoter-bot", giteatest.Scopes()...)), s.clock.Now)
 	return s
-}
-
-// open opens a server file of kind gitea.
-func (s *giteaStory) open(t *testing.T) {
-	t.Helper()
-	file := filepath.Join(s.dir, "server.yaml")
-	text := fmt.Sprintf(`version: 1
-forges:
-  forge: {kind: gitea, url: "%s", insecure: true, token: "env:TOKEN"}
-repositories:
-  - {forge: forge, name: acme/gitops}
-networks: [127.0.0.0/8]
-%s`, s.forge.URL(), s.expand(insecureRegistry))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	token := s.forge.Token("promoter-bot", giteatest.Scopes()...)
-	env := func(name string) (string, bool) { return token, name == "TOKEN" }
-	server, err := connect.Connect(connect.Options{WritePace: -1, Config: file, Env: env, Now: s.clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.server = server
 }
 
 // writes counts the requests that changed anything.
@@ -135,25 +109,5 @@ func TestRun_renamed_gitea(t *testing.T) {
 	if got := actsOf(s.run()); fmt.Sprint(got) != fmt.Sprint([]engine.Action{engine.ActionPushed, engine.ActionOpened}) {
 		t.Errorf("did %v", got)
 	}
-	s.says("dev", "web:1.1.0")
-}
-
-// TestRun_protectedBranch_gitea reports the message of Gitea once when nothing can be
-// pushed, and continues when it is allowed.
-func TestRun_protectedBranch_gitea(t *testing.T) {
-	t.Parallel()
-	app.AnotherForge(t)
-	s := newGiteaStory(t, reviewed)
-	s.repo.Protect("main", giteatest.Protection{PushDenied: true})
-	s.release("web", "1.1.0")
-	result := s.pass()
-	if err := failures(result.Report); err == nil || !strings.Contains(err.Error(), "Not allowed to push to protected branch main") {
-		t.Errorf("failed with %v", err)
-	}
-	if n := s.forge.Traffic.Requests()["GIT receive-pack"]; n != 1 {
-		t.Errorf("%d pushes", n)
-	}
-	s.repo.Unprotect("main")
-	s.run()
 	s.says("dev", "web:1.1.0")
 }

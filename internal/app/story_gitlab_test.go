@@ -2,14 +2,11 @@ package app_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
@@ -21,19 +18,7 @@ import (
 func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
-	s := newStory(t, "github", reviewed) // for its registry, its clock, and its config
-	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Root: "/gitlab", Free: true})
-	files := map[string]string{".promoter.yaml": s.expand(reviewed)}
-	for _, environment := range []string{"dev", "staging", "prod"} {
-		files[environment+"/shop.yaml"] = s.manifest("web:1.0.0", "worker:1.0.0")
-	}
-	project := lab.NewProject("acme/platform/gitops", files)
-	for _, who := range []string{"promoter-bot", "ada", "bob"} {
-		project.Settings.Permit(who, gitlabtest.Developer)
-	}
-	project.Settings.Permit("promoter-bot", gitlabtest.Maintainer) // main is protected by default
-	project.Protect("main", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Maintainer})
-	s.server = openGitLab(s, lab)
+	s, lab, project := newGitLabStory(t, "/gitlab")
 
 	s.release("web", "1.1.0")
 	wantActs(t, s.run(), engine.ActionPushed, engine.ActionOpened)
@@ -66,36 +51,24 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	s.run()
 	lab.Traffic.ResetRequests()
 	s.run()
-	for route, n := range lab.Traffic.Requests() {
-		if !strings.HasPrefix(route, "GET ") && route != "GIT info/refs" && route != "GIT upload-pack" {
-			t.Errorf("the run after that wrote: %d × %s", n, route)
-		}
-	}
+	onlyReads(t, lab.Traffic.Requests())
 }
 
-// openGitLab opens a server file of the project.
-func openGitLab(s *story, lab *gitlabtest.Server) *connect.Connections {
-	s.t.Helper()
-	file := filepath.Join(s.dir, "gitlab.yaml")
-	text := fmt.Sprintf(`version: 1
-forges:
-  lab: {kind: gitlab, url: "%s", insecure: true, token: "env:TOKEN"}
-repositories:
-  - {forge: lab, name: acme/platform/gitops}
-networks: [127.0.0.0/8]
-%s`, lab.URL(), s.expand(insecureRegistry))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
+// newGitLabStory makes a story whose repository is on a GitLab below a path.
+func newGitLabStory(t *testing.T, root string) (*story, *gitlabtest.Server, *gitlabtest.Project) {
+	t.Helper()
+	s := newStory(t, "github", reviewed) // for its registry, its clock, and its config
+	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Root: root, Free: true})
+	project := lab.NewProject("acme/platform/gitops", s.tree(reviewed, "web:1.0.0", "worker:1.0.0"))
+	for _, who := range []string{"ada", "bob"} {
+		project.Settings.Permit(who, gitlabtest.Developer)
 	}
-	token := lab.Token("promoter-bot", "api")
-	server, err := connect.Connect(connect.Options{
-		WritePace: -1,
-		Config:    file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }, Now: s.clock.Now,
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return server
+	project.Settings.Permit("promoter-bot", gitlabtest.Maintainer) // main is protected by default
+	project.Protect("main", gitlabtest.Protection{Push: gitlabtest.Maintainer, Merge: gitlabtest.Maintainer})
+	file := s.serverFile("gitlab.yaml", fmt.Sprintf(`lab: {kind: gitlab, url: "%s", insecure: true, token: "env:TOKEN"}`, lab.URL()),
+		"repositories: [{forge: lab, name: acme/platform/gitops}]")
+	s.server = connected(t, file, environ("TOKEN", lab.Token("promoter-bot", "api")), s.clock.Now)
+	return s, lab, project
 }
 
 func wantActs(t *testing.T, report engine.Report, want ...engine.Action) {

@@ -1,13 +1,18 @@
 package app_test
 
 import (
+	"errors"
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"promoter/internal/connect"
 	"promoter/internal/database/databasetest"
+	"promoter/internal/doctor"
 	"promoter/internal/registry/registrytest"
 )
 
@@ -30,15 +35,72 @@ func newWorld(t testing.TB, files map[string]string) *world {
 	return w
 }
 
-func (w *world) write(name, content string) {
+// write writes a file and returns its path.
+func (w *world) write(name, content string) string {
 	w.t.Helper()
-	full := filepath.Join(w.dir, name)
-	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-		w.t.Fatal(err)
+	return writeFile(w.t, filepath.Join(w.dir, name), w.expand(content))
+}
+
+func writeFile(t testing.TB, file, content string) string {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(content), 0o600)); err != nil {
+		t.Fatal(err)
 	}
-	if err := os.WriteFile(full, []byte(w.expand(content)), 0o644); err != nil {
-		w.t.Fatal(err)
+	return file
+}
+
+// serverFile writes a server file with one forge, NAME: {...}, and returns its path. The
+// registry of the world is asked without TLS.
+func (w *world) serverFile(name, forge, more string) string {
+	w.t.Helper()
+	return w.write(name, "version: 1\nnetworks: [127.0.0.0/8]\nforges:\n  "+forge+"\n"+more+"\n"+insecureRegistry)
+}
+
+// environ is an environment of NAME, VALUE, ...
+func environ(pairs ...string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1], true
+			}
+		}
+		return "", false
 	}
+}
+
+// connected connects to what a server file lists.
+func connected(t testing.TB, file string, env func(string) (string, bool), now func() time.Time) *connect.Connections {
+	t.Helper()
+	connections, err := connect.Connect(connect.Options{WritePace: -1, Config: file, Env: env, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connections
+}
+
+// openService opens the server file of a service.
+func openService(t testing.TB, file string, env func(string) (string, bool), now func() time.Time) *connect.Server {
+	t.Helper()
+	opened, err := connect.OpenService(connect.Options{WritePace: -1, Config: file, Env: env, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened
+}
+
+// checked runs doctor with a server file, and returns a line for each finding: VERDICT
+// SUBJECT: MESSAGE (FIX).
+func checked(t testing.TB, file string, env func(string) (string, bool), now func() time.Time) string {
+	t.Helper()
+	findings, err := doctor.Check(t.Context(), connect.Options{WritePace: -1, Config: file, Env: env, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range findings {
+		lines = append(lines, fmt.Sprintf("%s %s: %s (%s)", f.Verdict, f.Subject, f.Message, f.Fix))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (w *world) expand(text string) string { return strings.ReplaceAll(text, "$R", w.host) }

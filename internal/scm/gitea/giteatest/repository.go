@@ -113,12 +113,6 @@ func (r *Repository) Protect(branch string, p Protection) {
 	})
 }
 
-// Unprotect removes the protection of a branch.
-func (r *Repository) Unprotect(branch string) {
-	r.Protect(branch, Protection{})
-	r.s.act(func() { delete(r.protection, branch) })
-}
-
 // settle makes requests fail for a while after the first push.
 func settle(push forgetest.Push) {
 	if len(push.Before) == 0 && len(push.Now) > 0 {

@@ -44,9 +44,6 @@ func (r *Repository) Rule(branch string, rules Ruleset) {
 	})
 }
 
-// EndRules removes all rulesets.
-func (r *Repository) EndRules() { r.s.act(func() { r.rulesets = nil }) }
-
 // RequireQueue requires the merge queue for all branches.
 func (r *Repository) RequireQueue() { r.Rule("", Ruleset{Demands: Demands{Queue: true}}) }
 
