@@ -74,6 +74,15 @@ func staged(t *testing.T, config string) *world {
 	return w
 }
 
+// merged is a staged world whose pull request was merged.
+func merged(t *testing.T, config string) *world {
+	t.Helper()
+	w := staged(t, config)
+	w.mergeByHand(1, "merge")
+	w.run()
+	return w
+}
+
 func TestCommands_hold(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
@@ -161,9 +170,7 @@ func TestCommands_reject(t *testing.T) {
 // before are not.
 func TestCommands_rejectMergedPullRequest(t *testing.T) {
 	t.Parallel()
-	w := staged(t, strings.ReplaceAll(threeEnvironments, "after: [staging], land", "after: {staging: {soak: 24h}}, land"))
-	w.mergeByHand(1, "merge")
-	w.run()
+	w := merged(t, strings.ReplaceAll(threeEnvironments, "after: [staging], land", "after: {staging: {soak: 24h}}, land"))
 	id := w.comment(1, "ada", "/promoter reject it leaks")
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
@@ -203,9 +210,7 @@ func TestCommands_promoteOnParentPullRequest(t *testing.T) {
 // A command skips nothing: conditions and gates still apply.
 func TestCommands_promoteSkipsNoGate(t *testing.T) {
 	t.Parallel()
-	w := staged(t, strings.ReplaceAll(asking(), "after: [staging],", "after: {staging: {soak: 24h}}, gates: {checks: [ci], approvals: {count: 1}}, land: automerge,"))
-	w.mergeByHand(1, "merge")
-	w.run()
+	w := merged(t, strings.ReplaceAll(asking(), "after: [staging],", "after: {staging: {soak: 24h}}, gates: {checks: [ci], approvals: {count: 1}}, land: automerge,"))
 	w.comment(1, "ada", "/promoter promote prod")
 	report := w.run()
 	wantReason(t, report, "prod", "waiting", "soak")
@@ -322,20 +327,12 @@ func TestCommands_replyIsSanitized(t *testing.T) {
 // A command on a pull request of several applications applies to all of them.
 func TestCommands_groupPullRequest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
-	content := w.Git.FilesOf(w.Git.Branch("main"))["dev/shop.txt"]
-	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Add an application", func(all map[string]string) {
-		for _, environment := range environments() {
-			all[environment+"/blog.txt"] = content
-		}
-	})
-	w.push(web, "1.1.0")
-	w.run()
+	w := grouped(t)
 	w.wantPulls("promoter/staging/_all open")
 	id := w.comment(1, "ada", "/promoter hold")
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
-	for _, application := range []string{"shop", "blog"} {
+	for _, application := range []string{"shop", "cart"} {
 		if w.state().At(state.Target{Environment: "staging", Application: application}).Hold == nil {
 			t.Errorf("%s is not held", application)
 		}

@@ -20,9 +20,7 @@ func TestReconcile_resumeAfterAnUnobservedClose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, threeEnvironments)
-			w.push(web, "1.1.0")
-			w.run()
+			w := staged(t, threeEnvironments)
 			w.Forge.CloseByHand(1, "ada")
 			w.Clock.Add(time.Minute)
 			w.decide(state.Resume(target, w.act("")))
@@ -36,15 +34,7 @@ func TestReconcile_resumeAfterAnUnobservedClose(t *testing.T) {
 // One application of a closed group is resumed: only that one continues.
 func TestReconcile_resumesOneApplicationOfAGroup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
-	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "another", func(all map[string]string) {
-		for _, environment := range environments() {
-			all[environment+"/cart.txt"] = line(worker, "1.0.0") + "\n"
-		}
-	})
-	w.push(web, "1.1.0")
-	w.push(worker, "1.1.0")
-	w.run()
+	w := grouped(t)
 	w.Forge.CloseByHand(1, "ada")
 	w.run()
 	w.wantPulls("promoter/staging/_all closed")
@@ -62,9 +52,7 @@ func TestReconcile_resumesOneApplicationOfAGroup(t *testing.T) {
 // branch is deleted.
 func TestReconcile_closeWhileNothingDiffersIsRemembered(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	w.Forge.CloseByHand(1, "ada")
 	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
 	w.run()
@@ -80,9 +68,7 @@ func TestReconcile_closeWhileNothingDiffersIsRemembered(t *testing.T) {
 // A recorded close is not recorded again as something else once the branch is gone.
 func TestReconcile_recordedCloseIsNotReadAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	w.Forge.CloseByHand(1, "ada")
 	w.run()
 	w.push(web, "1.2.0")
@@ -140,9 +126,7 @@ func TestReconcile_closeThenDeletedBranchIsAClose(t *testing.T) {
 	for name, between := range map[string]time.Duration{"deleted later": 5 * time.Second, "deleted at once": 0} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, threeEnvironments)
-			w.push(web, "1.1.0")
-			w.run()
+			w := staged(t, threeEnvironments)
 			w.Forge.CloseByHand(1, "ada")
 			w.Clock.Add(between)
 			w.Git.Set("promoter/staging/shop", "")

@@ -16,11 +16,7 @@ import (
 // passed.
 func readyToMerge(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
-	w.push(web, "1.1.0")
-	w.run()
-	w.mergeByHand(1, "merge")
-	w.run()
+	w := merged(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
 	w.Forge.Check(w.pull(2).Head.Commit, "ci", scm.CheckPassed)
 	return w
 }
@@ -73,9 +69,7 @@ func TestReconcile_usersActBetweenObserveAndAct(t *testing.T) {
 // A user reopens a pull request that promoter closed.
 func TestReconcile_reopenedByAUser(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	head := w.pull(1).Head.Commit
 	w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.1.0"))
 	w.run()
@@ -148,9 +142,7 @@ func TestReconcile_othersMergeConcurrently(t *testing.T) {
 // is not lost forever.
 func TestReconcile_resumeDespiteClockSkew(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	w.Forge.CloseByHand(1, "ada")
 	w.run()
 	w.Clock.Add(time.Minute)

@@ -13,9 +13,7 @@ import (
 // A pull request that a user took over can be merged where our status is required.
 func TestReconcile_statusOfTakenOverPullRequest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	w.byHand("promoter/staging/shop", "staging", "1.0.0", "1.0.9")
 	w.run()
 	if got := w.statusOf(w.Git.Branch("promoter/staging/shop")); !strings.Contains(got, "not a promotion") {
@@ -28,9 +26,7 @@ func TestReconcile_statusOfTakenOverPullRequest(t *testing.T) {
 // user, and its marker stays invisible.
 func TestReconcile_userNamesAreSanitized(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	who := enginetest.Human
 	who.Name = "@acme/everyone <img src=x>"
 	branch := "promoter/staging/shop"
@@ -91,12 +87,7 @@ func TestReconcile_statusOnceWithoutChecks(t *testing.T) {
 	w.Git.Commit("feature", enginetest.Human, w.Clock.Now(), "Mine", func(all map[string]string) { all["mine"] = "x" })
 	w.Forge.ByHand("ada", "feature", "main", true)
 	w.push(web, "1.1.0")
-	w.Forge.Fail = func(call string) error {
-		if call == "checks" {
-			return fault.New(fault.Unauthorized, "Resource not accessible by personal access token")
-		}
-		return nil
-	}
+	w.failing("checks", fault.New(fault.Unauthorized, "Resource not accessible by personal access token"))
 	w.run()
 	if n := w.Forge.Calls["status"]; n != 2 {
 		t.Errorf("%d statuses were set", n)
@@ -116,12 +107,7 @@ func TestReconcile_forkThatAcceptsNoStatus(t *testing.T) {
 	w.Git.Set("theirs", w.Git.Branch("main"))
 	w.Git.Commit("theirs", enginetest.Human, w.Clock.Now(), "Theirs", func(all map[string]string) { all["theirs"] = "x" })
 	w.Forge.ByHand("mallory", "theirs", "main", false)
-	w.Forge.Fail = func(call string) error {
-		if call == "status" {
-			return fault.New(fault.NotFound, "404 References for commit Not Found")
-		}
-		return nil
-	}
+	w.failing("status", fault.New(fault.NotFound, "404 References for commit Not Found"))
 	w.run()
 	w.push(web, "1.1.0")
 	if report, err := w.Reconciler().Reconcile(t.Context()); err != nil || !report.Failed() {

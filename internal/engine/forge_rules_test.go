@@ -295,12 +295,7 @@ func TestReconcile_rulesCannotBeRead(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			w := readyToMerge(t)
-			w.Forge.Fail = func(what string) error {
-				if what == "rules" {
-					return fault.New(kind, "no")
-				}
-				return nil
-			}
+			w.failing("rules", fault.New(kind, "no"))
 			report, err := w.Reconciler().Reconcile(t.Context())
 			if err != nil || report.Failed() == merged {
 				t.Errorf("%v, failed: %v", err, report.Failed())

@@ -35,9 +35,7 @@ func TestCommands_lateResumeAfterHold(t *testing.T) {
 // A promotion request that is read late replaces no later one.
 func TestCommands_latePromoteAfterRequest(t *testing.T) {
 	t.Parallel()
-	w := staged(t, asking())
-	w.mergeByHand(1, "merge")
-	w.run()
+	w := merged(t, asking())
 	id := w.comment(1, "ada", "/promoter promote prod")
 	w.Clock.Add(time.Minute)
 	later := w.act("")
@@ -65,9 +63,6 @@ func TestCommands_oneUserBlocksNoOther(t *testing.T) {
 		w.comment(1, "mallory", "/promoter help")
 	}
 	id := w.comment(1, "ada", "/promoter hold")
-	report, err := w.Reconciler().Reconcile(t.Context())
-	if err != nil || len(report.Errors) != 1 {
-		t.Fatal(err, report.Errors)
-	}
+	w.partial()
 	w.wantReactions(id, scm.ReactionDone)
 }

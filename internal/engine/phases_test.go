@@ -85,9 +85,7 @@ func TestMakePlan_fromAnObservationAlone(t *testing.T) {
 
 func TestAct_keepsTheObservation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	w.push(web, "1.2.0")
 	o := observe(t, w)
 	heads, branches, statuses, open := maps.Clone(o.Heads), maps.Clone(o.Refs.Branches), maps.Clone(o.Statuses), slices.Clone(o.Open)

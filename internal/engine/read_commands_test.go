@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -154,49 +153,34 @@ func TestCommands_foreignHeadIsNotTrusted(t *testing.T) {
 // A crash before or after any effect applies no command twice and loses no reply.
 func TestCommands_appliedOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
-	steps := 0
-	for step := 0; ; step++ {
-		reached := false
-		for _, before := range []bool{true, false} {
-			t.Run(fmt.Sprintf("step %d, before: %v", step, before), func(t *testing.T) {
-				w := staged(t, asking())
-				w.mergeByHand(1, "merge")
-				w.run()
-				held, asked, odd := w.comment(1, "ada", "/promoter hold why"), w.comment(1, "ben", "/promoter promote prod"), w.comment(1, "cho", "/promoter what")
-				reached = w.killedAt(step, before) || reached
-				w.run()
-				w.wantReactions(held, scm.ReactionDone)
-				w.wantReactions(asked, scm.ReactionDone)
-				w.wantReactions(odd, scm.ReactionUnclear)
-				w.wantAnswer(1, "`shop` in `prod` is *proposed*", "unknown command")
-				w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop open")
-				if by := w.state().At(in("staging")).Hold; by == nil || by.By.Login != "ada" {
-					t.Errorf("held by %v", by)
-				}
-				w.decide(state.Resume(in("staging"), w.act("")))
-				w.run()
-				if w.held() {
-					t.Error("it was held again")
-				}
-				w.calm()
-			})
+	atEveryStep(t, 6, func(t *testing.T, step int, before bool) bool {
+		t.Helper()
+		w := merged(t, asking())
+		held, asked, odd := w.comment(1, "ada", "/promoter hold why"), w.comment(1, "ben", "/promoter promote prod"), w.comment(1, "cho", "/promoter what")
+		reached := w.killedAt(step, before)
+		w.run()
+		w.wantReactions(held, scm.ReactionDone)
+		w.wantReactions(asked, scm.ReactionDone)
+		w.wantReactions(odd, scm.ReactionUnclear)
+		w.wantAnswer(1, "`shop` in `prod` is *proposed*", "unknown command")
+		w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop open")
+		if by := w.state().At(in("staging")).Hold; by == nil || by.By.Login != "ada" {
+			t.Errorf("held by %v", by)
 		}
-		if !reached {
-			break
+		w.decide(state.Resume(in("staging"), w.act("")))
+		w.run()
+		if w.held() {
+			t.Error("it was held again")
 		}
-		steps++
-	}
-	if steps < 6 {
-		t.Errorf("only %d effects were found to break", steps)
-	}
+		w.calm()
+		return reached
+	})
 }
 
 // Two processes read the same comment: one of them applies it.
 func TestCommands_appliedOnceInARace(t *testing.T) {
 	t.Parallel()
-	w := staged(t, asking())
-	w.mergeByHand(1, "merge")
-	w.run()
+	w := merged(t, asking())
 	id := w.comment(1, "ada", "/promoter promote prod")
 	raced := false
 	w.Git.Effect = func(before bool, updates []engine.Update) error {
@@ -242,9 +226,8 @@ func TestCommands_waitWhilePermissionsAreUnknown(t *testing.T) {
 	w.Permissions.Fail = func(identity.User) error { return fault.New(fault.Temporary, "the forge does not answer") }
 	id := w.comment(1, "ada", "/promoter hold")
 	other := w.comment(1, "ben", "hello")
-	report, err := w.Reconciler().Reconcile(t.Context())
-	if err != nil || len(report.Errors) != 1 || report.Errors[0].What != "comment on #1" {
-		t.Fatal(err, report.Errors)
+	if what := w.partial().Errors[0].What; what != "comment on #1" {
+		t.Errorf("the error is about %q", what)
 	}
 	w.wantReactions(id)
 	w.wantReactions(other)
@@ -262,9 +245,8 @@ func TestCommands_refusedWhenPermissionsAreUnreadable(t *testing.T) {
 	w := staged(t, threeEnvironments)
 	w.Permissions.Fail = func(identity.User) error { return fault.New(fault.Unauthorized, "only administrators may ask that") }
 	id := w.comment(1, "ada", "/promoter hold words of a stranger")
-	report, err := w.Reconciler().Reconcile(t.Context())
-	if err != nil || len(report.Errors) != 1 || report.Errors[0].What != "comment on #1" {
-		t.Fatal(err, report.Errors)
+	if what := w.partial().Errors[0].What; what != "comment on #1" {
+		t.Errorf("the error is about %q", what)
 	}
 	w.wantReactions(id, scm.ReactionRefused)
 	w.wantAnswer(1, "promoter's account may not check")
@@ -283,16 +265,10 @@ func TestCommands_forgeErrorIsPartial(t *testing.T) {
 	for _, what := range []string{"recent", "react", "say"} {
 		w := staged(t, threeEnvironments)
 		id := w.comment(1, "ada", "/promoter help")
-		w.Forge.Fail = func(asked string) error {
-			if asked == what {
-				return fault.New(fault.Temporary, "an accident")
-			}
-			return nil
-		}
+		w.failing(what, fault.New(fault.Temporary, "an accident"))
 		w.push(web, "1.2.0")
-		report, err := w.Reconciler().Reconcile(t.Context())
-		if err != nil || len(report.Errors) != 1 || !strings.Contains(w.pull(1).Title, "1.2.0") {
-			t.Errorf("%s: %v, %v, %s", what, err, report.Errors, w.pull(1).Title)
+		if w.partial(); !strings.Contains(w.pull(1).Title, "1.2.0") {
+			t.Errorf("%s: %s", what, w.pull(1).Title)
 		}
 		w.Forge.Fail = nil
 		w.run()
@@ -307,15 +283,9 @@ func TestCommands_lockedConversation(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
 	w.comment(1, "ada", "/promoter hold")
-	w.Forge.Fail = func(asked string) error {
-		if asked == "react" {
-			return fault.New(fault.Unauthorized, "the conversation is locked")
-		}
-		return nil
-	}
-	report, err := w.Reconciler().Reconcile(t.Context())
-	if err != nil || len(report.Errors) != 1 || !w.held() {
-		t.Fatal(err, report.Errors)
+	w.failing("react", fault.New(fault.Unauthorized, "the conversation is locked"))
+	if w.partial(); !w.held() {
+		t.Error("it is not held")
 	}
 	w.calm()
 }
@@ -333,9 +303,7 @@ func TestCommands_oldCommentsAreIgnored(t *testing.T) {
 // same result.
 func TestCommands_lostStateIsRebuilt(t *testing.T) {
 	t.Parallel()
-	w := staged(t, asking())
-	w.mergeByHand(1, "merge")
-	w.run()
+	w := merged(t, asking())
 	w.comment(1, "ada", "/promoter promote prod")
 	w.run()
 	w.comment(1, "ada", "/promoter hold")
@@ -373,9 +341,7 @@ func TestCommands_lateHoldAfterResume(t *testing.T) {
 // With many commands on closed pull requests, each branch is listed once.
 func TestCommands_listsClosedPullRequestsOnce(t *testing.T) {
 	t.Parallel()
-	w := staged(t, threeEnvironments)
-	w.mergeByHand(1, "merge")
-	w.run()
+	w := merged(t, threeEnvironments)
 	for range 5 {
 		w.comment(1, "ada", "/promoter explain")
 	}

@@ -12,38 +12,31 @@ import (
 func TestReconcile_refreshesTitleAfterACrash(t *testing.T) {
 	t.Parallel()
 	for _, newer := range []bool{false, true} {
-		reached := true
-		for step := 0; reached; step++ {
-			reached = false
-			for _, before := range []bool{true, false} {
-				t.Run(fmt.Sprintf("step %d, before: %v, newer: %v", step, before, newer), func(t *testing.T) {
-					w := newWorld(t, threeEnvironments)
-					w.push(web, "1.1.0")
-					w.run()
-					w.push(web, "1.2.0")
-					reached = w.dead(step, before) || reached
-					want := "1.2.0"
-					if newer {
-						want = "1.3.0"
-						w.push(web, want)
-					}
-					w.run()
-					if title := w.pull(1).Title; !strings.HasSuffix(title, "web "+want) {
-						t.Errorf("the title is %q", title)
-					}
-					w.calm()
-				})
-			}
-		}
+		t.Run(fmt.Sprintf("newer: %v", newer), func(t *testing.T) {
+			atEveryStep(t, 1, func(t *testing.T, step int, before bool) bool {
+				t.Helper()
+				w := staged(t, threeEnvironments)
+				w.push(web, "1.2.0")
+				reached, want := w.dead(step, before), "1.2.0"
+				if newer {
+					want = "1.3.0"
+					w.push(web, want)
+				}
+				w.run()
+				if title := w.pull(1).Title; !strings.HasSuffix(title, "web "+want) {
+					t.Errorf("the title is %q", title)
+				}
+				w.calm()
+				return reached
+			})
+		})
 	}
 }
 
 // The title of a user stays, also after a crash.
 func TestReconcile_keepsAUsersTitle(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	w.Forge.Rewrite(1, "Mine", w.pull(1).Body)
 	w.push(web, "1.2.0")
 	for step := range 6 {

@@ -7,51 +7,12 @@ import (
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/scm"
 )
-
-// The body of a pull request decides nothing.
-func TestReconcile_forgedBody(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
-	forged := strings.ReplaceAll(w.pull(1).Body, "1.1.0", "9.9.9") + "\n\nPromoter-Image: web=quay.io/acme/web:9.9.9\n"
-	w.Forge.Rewrite(1, "Promote shop to prod: web 9.9.9", forged)
-	head := w.Git.Branch("promoter/staging/shop")
-	w.run()
-	if w.Git.Branch("promoter/staging/shop") != head {
-		t.Error("the head moved because of words")
-	}
-	w.mergeByHand(1, "squash")
-	w.run()
-	w.holds("prod", "1.1.0 1.0.0")
-	w.calm()
-}
-
-// A user who shares our account pushed to a branch with our name and opened the pull
-// request: only its commits show that.
-func TestReconcile_otherCommitterOnOurAccount(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.Git.Set("promoter/staging/shop", w.Git.Branch("main"))
-	theirs := w.Git.Commit("promoter/staging/shop", enginetest.Human, w.Clock.Now(), "Mine", func(all map[string]string) { all["mine"] = "x" })
-	number := w.Forge.ByHand(enginetest.Bot.Login, "promoter/staging/shop", "main", true)
-	w.push(web, "1.1.0")
-	w.run()
-	w.calm()
-	if w.Git.Branch("promoter/staging/shop") != theirs || w.pull(number).State != scm.StateOpen {
-		t.Errorf("it was taken for ours: %v", w.pulls())
-	}
-	w.wantPulls("promoter/staging/shop open")
-}
 
 // An older release wrote other text. Branch, author and commit make a pull request ours.
 func TestReconcile_olderRelease(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	w.Forge.Rewrite(1, w.pull(1).Title, "The words of an older release, without markers.")
 	w.push(web, "1.2.0")
 	w.run()
@@ -94,9 +55,7 @@ func TestReconcile_forgedTrailers(t *testing.T) {
 	for _, way := range []string{"commit", "merge"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, threeEnvironments)
-			w.push(web, "1.1.0")
-			w.run()
+			w := staged(t, threeEnvironments)
 			w.push(web, "1.2.0")
 			w.run()
 			branch := map[string]string{"commit": "main", "merge": "typo"}[way]

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/identity"
@@ -29,27 +28,9 @@ func in(environment string) state.Target {
 	return state.Target{Environment: environment, Application: "shop"}
 }
 
-func TestReconcile_holdAndResume(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.decide(state.Hold(in("dev"), w.act("an incident")))
-	w.push(web, "1.1.0")
-	report := w.run()
-	wantReason(t, report, "dev", "on hold", "ada", "an incident")
-	w.holds("dev", "1.0.0 1.0.0")
-	w.calm()
-	w.decide(state.Resume(in("dev"), w.act("")))
-	w.run()
-	w.holds("dev", "1.1.0 1.0.0")
-}
-
 func TestReconcile_freezeWhileAutomergeWaits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
-	w.push(web, "1.1.0")
-	w.run()
-	w.mergeByHand(1, "merge")
-	w.run()
+	w := merged(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge, gates: {checks: [ci]}}"))
 	until := w.Clock.Now().Add(time.Hour)
 	w.decide(state.Freeze("prod", w.act("release day"), &until))
 	w.Forge.Check(w.pull(2).Head.Commit, "ci", scm.CheckPassed)
@@ -95,23 +76,6 @@ func manual() string {
 	return strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], propose: manual, land: push}")
 }
 
-func TestReconcile_manual(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, manual())
-	w.push(web, "1.1.0")
-	report := w.run()
-	wantReason(t, report, "staging", "waiting", "manual")
-	w.calm()
-	w.decide(state.AddRequest(in("staging"), state.Request{Act: w.act("")}))
-	w.run()
-	w.holds("staging", "1.1.0 1.0.0")
-	w.calm()
-	w.push(web, "1.2.0")
-	report = w.run()
-	wantReason(t, report, "staging", "waiting", "manual")
-	w.holds("staging", "1.1.0 1.0.0")
-}
-
 func TestReconcile_requestedVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, manual())
@@ -122,30 +86,9 @@ func TestReconcile_requestedVersions(t *testing.T) {
 	w.holds("dev", "1.2.0 1.0.0") // asked for, then the newer one at once
 }
 
-func TestReconcile_serverLimit(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	reconciler := w.Reconciler()
-	reconciler.Limits = func(string) config.Limit { return config.Limit{Land: []config.Land{config.LandPR}} }
-	if _, err := reconciler.Reconcile(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	w.holds("dev", "1.0.0 1.0.0")
-	w.wantPulls("promoter/dev/shop open")
-}
-
 func TestReconcile_group(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
-	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "another", func(all map[string]string) {
-		for _, environment := range environments() {
-			all[environment+"/cart.txt"] = line(worker, "1.0.0") + "\n"
-		}
-	})
-	w.push(web, "1.1.0")
-	w.push(worker, "1.1.0")
-	w.run()
+	w := grouped(t)
 	w.wantPulls("promoter/staging/_all open")
 	w.mergeByHand(1, "merge")
 	w.run()
@@ -156,9 +99,7 @@ func TestReconcile_group(t *testing.T) {
 
 func TestReconcile_unusableRepository(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, threeEnvironments)
-	w.push(web, "1.1.0")
-	w.run()
+	w := staged(t, threeEnvironments)
 	w.Forge.Retarget(1, "other")
 	w.run()
 	w.calm()

@@ -63,6 +63,42 @@ func (w *world) run() engine.Report {
 	return report
 }
 
+// grouped is a world with a second application, cart, whose environment has one pull
+// request for both.
+func grouped(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {group: environment}}"))
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Add an application", func(all map[string]string) {
+		for _, environment := range environments() {
+			all[environment+"/cart.txt"] = line(worker, "1.0.0") + "\n"
+		}
+	})
+	w.push(web, "1.1.0")
+	w.push(worker, "1.1.0")
+	w.run()
+	return w
+}
+
+// partial reconciles with one error, which does not end it.
+func (w *world) partial() engine.Report {
+	w.t.Helper()
+	report, err := w.Reconciler().Reconcile(w.t.Context())
+	if err != nil || len(report.Errors) != 1 {
+		w.t.Fatal(err, report.Errors)
+	}
+	return report
+}
+
+// failing makes the forge refuse requests of a kind.
+func (w *world) failing(what string, err error) {
+	w.Forge.Fail = func(call string) error {
+		if call == what {
+			return err
+		}
+		return nil
+	}
+}
+
 // calm reconciles again and checks that nothing is written.
 func (w *world) calm() {
 	w.t.Helper()
