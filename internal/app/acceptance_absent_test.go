@@ -8,8 +8,7 @@ func TestRun_skipsEnvironmentsWithoutTheFile(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.without("staging/shop.yaml")
-		s.release("web", "1.1.0")
-		s.because(s.run(), "staging", "absent")
+		s.because(s.releaseAndRun("web", "1.1.0"), "staging", "absent")
 		s.holds("prod", "1.1.0 1.0.0")
 	})
 }
@@ -31,8 +30,7 @@ func TestRun_skipsEnvironmentsWithoutReferences(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.repo.Git.Commit("ada", "main", "No reference", map[string]string{"staging/shop.yaml": "kind: Deployment\n"})
-		s.release("web", "1.1.0")
-		report := s.run()
+		report := s.releaseAndRun("web", "1.1.0")
 		s.because(report, "staging", "no reference", "upstream has web")
 		s.because(report, "prod", "waiting", "staging has no reference")
 		s.holds("prod", "1.0.0 1.0.0")

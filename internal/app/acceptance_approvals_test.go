@@ -52,13 +52,11 @@ func TestRun_newHeadNeedsNewChecks_github(t *testing.T) {
 		t.Run(land, func(t *testing.T) {
 			t.Parallel()
 			onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: "+land+", gates: {checks: [ci, e2e]}}"), func(s *story) {
-				s.release("web", "1.1.0")
-				s.run()
+				s.releaseAndRun("web", "1.1.0")
 				s.repo.SetCheckRun("ci", s.repo.Pulls.Get(1).HeadCommit, "ci", "success")
 				s.run()
 				s.calm()
-				s.release("web", "1.2.0")
-				s.run()
+				s.releaseAndRun("web", "1.2.0")
 				s.calm()
 				s.holds("staging", "1.0.0 1.0.0")
 			})
@@ -106,8 +104,7 @@ func TestRun_onlyIndependentApprovalsCount_github(t *testing.T) {
 func TestRun_requesterDoesNotApprove_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1, from: [ada, bob]}}}"), func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.repo.Pulls.Merge("ada", 1, "merge")
 		s.run()
 		s.pulls(stagingHead + " merged")

@@ -12,8 +12,7 @@ import (
 func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.repo.Pulls.Close("ada", 1)
 		s.because(s.run(), "staging", "rejected", "ada", "#1")
 		s.calm()
@@ -25,8 +24,7 @@ func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
 		s.repo.Pulls.Close("ada", 2)
 		s.run()
 		s.calm()
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.pulls(stagingHead+" closed", stagingHead+" closed", stagingHead+" open")
 	})
 }
@@ -34,8 +32,7 @@ func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
 func TestRun_deletedBranchIsRecreatedOnce_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.repo.Git.DeleteBranch("ada", stagingHead)
 		s.run()
 		s.pulls(stagingHead+" closed", stagingHead+" open")
@@ -52,16 +49,14 @@ func TestRun_deletedBranchIsRecreatedOnce_github(t *testing.T) {
 func TestRun_closedWithDeletedBranchRejects_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.repo.Pulls.Close("ada", 1)
 		s.wait(5 * time.Second)
 		s.repo.Git.DeleteBranch("ada", stagingHead)
 		s.because(s.run(), "staging", "rejected", "ada", "#1")
 		s.pulls(stagingHead + " closed")
 		s.calm()
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.pulls(stagingHead+" closed", stagingHead+" open")
 	})
 }
@@ -70,15 +65,13 @@ func TestRun_closedWithDeletedBranchRejects_github(t *testing.T) {
 func TestRun_closingByPromoterRejectsNothing_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))
 		s.run()
 		s.pulls(stagingHead+" closed", prodHead+" merged")
 		s.holds("prod", "1.1.0 1.0.0")
 		s.calm()
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.pulls(stagingHead+" closed", prodHead+" merged", stagingHead+" open")
 	})
 }

@@ -67,8 +67,7 @@ func TestRun_comments_github(t *testing.T) {
 	onGitHub(t, asking, func(s *story) {
 		s.forge.SetTeam("acme/sre", "ada")
 		s.permitted(`  - {verbs: [promote], environments: [prod], who: ["team:acme/sre"]}` + "\n")
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		held := s.says("bob", 1, "Wait.\n\n/promoter hold the cart is empty")
 		forged, edited := s.says("mallory", 1, "/promoter resume"), s.says("ada", 1, "/promoter resume")
 		s.wait(time.Second)
@@ -114,8 +113,7 @@ func TestRun_comments_github(t *testing.T) {
 func TestRun_archivedRepositoryIsIgnored_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, reviewed, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		held := s.says("ada", 1, "/promoter hold")
 		s.repo.Settings.SetArchived(true)
 		if result := s.pass(); !strings.Contains(result.Report.Unusable, "archived") {
@@ -167,8 +165,7 @@ func TestRun_comments_gitlab(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
 	s, lab, project := newGitLabStory(t, "")
-	s.release("web", "1.1.0")
-	s.run()
+	s.releaseAndRun("web", "1.1.0")
 	s.wait(time.Second)
 	project.Pulls.Comment("mallory", 1, "/promoter reject mine is better")
 	project.Pulls.Comment("ada", 1, "/promoter hold the cart is empty")
@@ -197,8 +194,7 @@ func TestRun_comments_gitea(t *testing.T) {
 	app.AnotherForge(t)
 	s := newGiteaStory(t, strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual\n    newer: queue", 1))
 	s.repo.Settings.Permit("promoter-bot", "admin") // only then Gitea shows the permissions of others
-	s.release("web", "1.1.0")
-	s.run()
+	s.releaseAndRun("web", "1.1.0")
 	s.repo.Pulls.Merge("ada", 1, "squash")
 	s.because(s.run(), "prod", "propose is manual")
 	s.wait(time.Second)

@@ -20,8 +20,7 @@ const mergeRoute = "PUT /repos/{owner}/{repo}/pulls/{number}/merge"
 func TestRun_headMovedBeforeTheMergeIsRefused_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.repo.Pulls.Merge("ada", 1, "merge")
 		var mine string
 		s.before(mergeRoute, func() {

@@ -20,8 +20,7 @@ func TestRun_parentsMustAgree(t *testing.T) {
 	onBoth(t, config, func(s *story) {
 		s.repo.Git.Commit("ada", "main", "Second", map[string]string{"second/shop.yaml": s.manifest("web:1.0.0", "worker:1.0.0")})
 		s.decide(decision.Decision{Verb: verb.Hold, Environment: "second", Application: "shop"})
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.wait(3 * time.Hour)
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
@@ -51,8 +50,7 @@ func TestRun_windowsGateLanding(t *testing.T) {
 	}
 	onBoth(t, config, func(s *story) {
 		s.clock.set(berlin(18, 16, 1))
-		s.release("web", "1.1.0")
-		report := s.run()
+		report := s.releaseAndRun("web", "1.1.0")
 		s.because(report, "prod", "office")
 		if until := decisionIn(report, "prod"); !strings.Contains(fmt.Sprint(until.Gates), "2026-11-19 08:00:00") {
 			s.t.Errorf("the next opening is not reported: %+v", until.Gates)
@@ -64,8 +62,7 @@ func TestRun_windowsGateLanding(t *testing.T) {
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 		s.clock.set(time.Date(2027, 1, 4, 12, 0, 0, 0, time.UTC)) // the last day of the deny window
-		s.release("web", "1.2.0")
-		s.because(s.run(), "prod", "xmas")
+		s.because(s.releaseAndRun("web", "1.2.0"), "prod", "xmas")
 		s.holds("prod", "1.1.0 1.0.0")
 		s.clock.set(time.Date(2027, 1, 5, 12, 0, 0, 0, time.UTC))
 		s.run()
@@ -141,8 +138,7 @@ func (s *story) movedOn(land func()) {
 	s.t.Helper()
 	s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop"})
 	for _, tag := range []string{"1.1.0", "1.2.0"} {
-		s.release("web", tag)
-		s.run()
+		s.releaseAndRun("web", tag)
 		land()
 		s.run()
 		s.holds("staging", tag+" 1.0.0")
@@ -176,8 +172,7 @@ func TestRun_revertedVersionsAreNotEligible(t *testing.T) {
 	t.Parallel()
 	onBoth(t, soaking(pushed()), func(s *story) {
 		s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop"})
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.wait(61 * time.Minute)
 		s.edit("ada", "main", "staging/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
 		s.run()
@@ -185,8 +180,7 @@ func TestRun_revertedVersionsAreNotEligible(t *testing.T) {
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
 		s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop"})
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.wait(61 * time.Minute)
 		s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.2.0"}})
 		s.decide(decision.Decision{Verb: verb.Resume, Environment: "prod", Application: "shop"})

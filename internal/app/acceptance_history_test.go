@@ -88,8 +88,7 @@ func TestRun_changeMadeByAUserCountsAsLanded_plain(t *testing.T) {
 func TestRun_revertRejectsItsVersions_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.wait(time.Minute)
 		s.repo.Pulls.Merge("ada", 1, "squash")
 		s.wait(time.Minute)
@@ -99,8 +98,7 @@ func TestRun_revertRejectsItsVersions_github(t *testing.T) {
 		s.pulls(stagingHead + " merged")
 		s.calm()
 		s.wait(time.Minute)
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.pulls(stagingHead+" merged", stagingHead+" open")
 		s.holdsOn(stagingHead, "staging", "1.2.0 1.0.0")
 	})
@@ -109,8 +107,7 @@ func TestRun_revertRejectsItsVersions_github(t *testing.T) {
 func TestRun_revertRejectsItsVersions_plain(t *testing.T) {
 	t.Parallel()
 	onPlain(t, pushed(), func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.wait(time.Minute)
 		for _, environment := range []string{"dev", "prod"} {
 			s.edit("ada", "main", environment+"/shop.yaml", s.line("web:1.1.0"), s.line("web:1.0.0"))
@@ -123,8 +120,7 @@ func TestRun_revertRejectsItsVersions_plain(t *testing.T) {
 		s.wait(40 * 24 * time.Hour)
 		s.run()
 		s.holds("dev", "1.0.0 1.0.0")
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.holds("prod", "1.2.0 1.0.0")
 	})
 }
@@ -144,8 +140,7 @@ func TestRun_userDecisionsOutliveTheCache_plain(t *testing.T) {
 func (s *story) remembered() {
 	s.decide(decision.Decision{Verb: verb.Hold, Environment: "dev", Application: "shop", Reason: "incident 12"})
 	s.decide(decision.Decision{Verb: verb.Freeze, Environment: "prod", Reason: "release day"})
-	s.release("web", "1.1.0")
-	s.run()
+	s.releaseAndRun("web", "1.1.0")
 	for range 2 {
 		if s.cache != "" {
 			if err := os.RemoveAll(s.cache); err != nil {
@@ -158,8 +153,7 @@ func (s *story) remembered() {
 	s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
 	s.decide(decision.Decision{Verb: verb.Resume, Environment: "dev", Application: "shop"})
 	s.because(s.run(), "dev", "rejected", "it leaks")
-	s.release("web", "1.2.0")
-	s.because(s.run(), "prod", "frozen", "release day")
+	s.because(s.releaseAndRun("web", "1.2.0"), "prod", "frozen", "release day")
 	s.holds("staging", "1.2.0 1.0.0")
 	s.holds("prod", "1.0.0 1.0.0")
 	s.calm()
@@ -187,8 +181,7 @@ func (s *story) forced() {
 	}
 	s.repo.Git.Commit("ada", "main", "Many files", files)
 	before := s.repo.Git.Head("main")
-	s.release("web", "1.1.0")
-	s.run()
+	s.releaseAndRun("web", "1.1.0")
 	s.holds("prod", "1.1.0 1.0.0")
 	s.repo.Git.Run("repack", "-qadb")
 	s.wait(time.Minute)
@@ -204,8 +197,7 @@ func (s *story) forced() {
 	s.repo.Git.Run("repack", "-qadb")
 	s.because(s.run(), "dev", "reverted")
 	s.holds("dev", "1.0.0 1.0.0")
-	s.release("worker", "1.1.0")
-	s.run()
+	s.releaseAndRun("worker", "1.1.0")
 	s.holds("prod", "1.0.0 1.1.0")
 	if text := s.repo.Git.Run("show", "main:dev/shop.yaml"); !strings.Contains(text, "# after the forced push") {
 		s.t.Error("the work of a person is gone")

@@ -15,8 +15,7 @@ func TestRun_promotesFromDevToProd_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
 		s.calm()
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.holds("dev", "1.1.0 1.0.0")
 		s.pulls(stagingHead + " open")
 		s.calm()
@@ -34,11 +33,9 @@ func TestRun_promotesFromDevToProd_github(t *testing.T) {
 func TestRun_newerVersionRefreshesThePullRequest_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		before := s.repo.Pulls.Get(1)
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		after := s.repo.Pulls.Get(1)
 		s.pulls(stagingHead + " open")
 		if before.HeadCommit == after.HeadCommit || before.Title == after.Title || before.Body == after.Body || !strings.Contains(after.Title, "1.2.0") {
@@ -51,8 +48,7 @@ func TestRun_newerVersionRefreshesThePullRequest_github(t *testing.T) {
 func TestRun_movedBaseRebuildsOnlyWhenItTouchesTheFiles_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		head := s.repo.Pulls.Get(1).HeadCommit
 		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "hello\n"})
 		s.repo.Git.Commit("ada", "main", "Elsewhere again", map[string]string{"README": "hello, world\n"})
@@ -81,8 +77,7 @@ environments:
 func TestRun_baseOlderThanTheHistory_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, alone, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		head := s.repo.Pulls.Get(1).HeadCommit
 		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README": "hello\n"})
 		s.repo.Git.Commit("ada", "main", "Elsewhere again", map[string]string{"README": "hello, world\n"})
@@ -99,12 +94,10 @@ func TestRun_baseOlderThanTheHistory_github(t *testing.T) {
 func TestRun_userCommitOnTheBranchIsKept_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		mine := s.edit("ada", stagingHead, "staging/shop.yaml", "kind: Deployment", "kind: Deployment # mine")
 		s.run()
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.pulls(stagingHead + " open")
 		if pull := s.repo.Pulls.Get(1); pull.HeadCommit != mine || len(pull.Comments) != 1 || !strings.Contains(pull.Comments[0].Body, "ada") {
 			s.t.Errorf("the commit of a user was overwritten, or not reported once: %+v", pull)
@@ -118,8 +111,7 @@ func TestRun_manualMergeIsRecorded_github(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			onGitHub(t, soaking(chain), func(s *story) {
-				s.release("web", "1.1.0")
-				s.run()
+				s.releaseAndRun("web", "1.1.0")
 				s.wait(3 * 24 * time.Hour) // the time of a commit proves no soak
 				s.repo.Pulls.Merge("ada", 1, method)
 				s.because(s.run(), "prod", "staging soak: present since")
@@ -141,8 +133,7 @@ func TestRun_goneArchivedAndForbiddenRepositories_github(t *testing.T) {
 	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [staging],", "after: [staging], branch: env/prod,"), func(s *story) {
 		s.because(s.pass().Report, "prod")
 		s.repo.Git.SetHead("ada", "env/prod", s.repo.Git.Head("main"))
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.api("ada", http.MethodPatch, "repos/acme/gitops/pulls/1", `{"base": "env/prod"}`)
 		s.run()
 		s.calm()
@@ -175,13 +166,11 @@ func TestRun_goneArchivedAndForbiddenRepositories_github(t *testing.T) {
 func TestRun_userEditsOfThePullRequestStay_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		title, body := "Please look at this", "My words first.\n\n"+s.repo.Pulls.Get(1).Body+"\n\nAnd last."
 		s.repo.Pulls.Edit(1, &title, &body)
 		s.calm()
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		pull := s.repo.Pulls.Get(1)
 		if pull.Title != title || !strings.HasPrefix(pull.Body, "My words first.") || !strings.HasSuffix(pull.Body, "And last.") {
 			s.t.Errorf("what a person wrote is gone: %q\n%s", pull.Title, pull.Body)
@@ -197,11 +186,9 @@ func TestRun_longTextsAreCut_github(t *testing.T) {
 	long := fmt.Sprintf("after: [dev], pullRequest: {title: %q, body: %q, labels: [%q, \"päivää, \\\"x\\\"\"]}}",
 		strings.Repeat("t{component} ", 40), strings.Repeat("words ä ", 9000), strings.Repeat("label", 12))
 	onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", long), func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.calm()
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		pull := s.repo.Pulls.Get(1)
 		if n := utf8.RuneCountInString(pull.Title); n > 250 || !pull.Open {
 			s.t.Errorf("a title of %d characters", n)
@@ -239,12 +226,10 @@ func TestRun_limitOfOpenPullRequests_github(t *testing.T) {
 func TestRun_pullRequestOfAnOlderRelease_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		title, body := "Update staging", strings.Replace(s.repo.Pulls.Get(1).Body, "Why: ", "An older form: ", 1)
 		s.repo.Pulls.Edit(1, &title, &body)
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.pulls(stagingHead + " open")
 		if pull := s.repo.Pulls.Get(1); !strings.Contains(pull.Body, "1.2.0") || strings.Contains(pull.Body, "older form") || len(pull.Comments) > 0 {
 			s.t.Errorf("it was not refreshed: %+v", pull)

@@ -25,8 +25,7 @@ func (s *story) proposedToProd(rules githubtest.Ruleset) engine.Report {
 
 func (s *story) toProd() engine.Report {
 	s.t.Helper()
-	s.release("web", "1.1.0")
-	s.run()
+	s.releaseAndRun("web", "1.1.0")
 	s.repo.Pulls.Merge("ada", 1, "merge")
 	report := s.run()
 	s.calm()
@@ -115,8 +114,7 @@ func TestRun_mergeMethods_github(t *testing.T) {
 			onceOnGitHub(t, chain, func(s *story) {
 				s.repo.AllowMethods(strings.Fields(test.methods)...)
 				s.repo.Rule("main", test.rules)
-				s.release("web", "1.1.0")
-				s.run()
+				s.releaseAndRun("web", "1.1.0")
 				s.repo.Pulls.Merge("ada", 1, "squash")
 				s.run()
 				s.holds("prod", "1.1.0 1.0.0")

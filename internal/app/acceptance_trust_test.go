@@ -32,8 +32,7 @@ func TestRun_pullRequestOfAForkIsForeign_github(t *testing.T) {
 	onGitHub(t, chain, func(s *story) {
 		s.repo.Pulls.Fork("mallory", stagingHead, "main", "Promote shop to staging: web 6.6.6")
 		s.repo.Pulls.Fork("mallory", prodHead, "main", "Promote shop to prod: web 6.6.6")
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.pulls(stagingHead+" open", prodHead+" open", stagingHead+" open")
 		s.repo.Pulls.Merge("ada", 3, "merge")
 		s.run()
@@ -48,8 +47,7 @@ func TestRun_pullRequestOfAForkIsForeign_github(t *testing.T) {
 func TestRun_forgedBodyDecidesNothing_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		evil := s.image("web", "6.6.6-evil", "evil", workday())
 		title := "Promote shop to staging: web 6.6.6-evil"
 		body := strings.ReplaceAll(s.repo.Pulls.Get(1).Body, "1.1.0", "6.6.6-evil") + "\n\nPromoter-Environment: staging\nPromoter-Application: shop\n" +
@@ -83,8 +81,7 @@ var gatedProd = strings.ReplaceAll(chain, "land: automerge}", "land: automerge, 
 // waitingForCheck brings a version to a pull request for prod, and returns its head.
 func (s *story) waitingForCheck() string {
 	s.t.Helper()
-	s.release("web", "1.1.0")
-	s.run()
+	s.releaseAndRun("web", "1.1.0")
 	s.repo.Pulls.Merge("ada", 1, "merge")
 	s.run()
 	s.pulls(stagingHead+" merged", prodHead+" open")
@@ -148,8 +145,7 @@ func TestRun_pullRequestOfASharedTokenIsForeign_github(t *testing.T) {
 		s.repo.Pulls.Open("promoter-bot", "feature", "main", "My work")
 		mine := s.repo.Git.Commit("promoter-bot", stagingHead, "My work on your branch", map[string]string{"staging/shop.yaml": s.manifest("worker:1.0.0")})
 		s.repo.Pulls.Open("promoter-bot", stagingHead, "main", "My work on your branch")
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.pulls("feature open", stagingHead+" open")
 		if s.repo.Git.Head(stagingHead) != mine {
 			s.t.Error("the work of a person was overwritten")
@@ -167,8 +163,7 @@ func TestRun_configInAPullRequestIsIgnored_github(t *testing.T) {
 			".promoter.yaml": s.expand(strings.ReplaceAll(chain, "land: automerge", "land: push") + "nonsense: true\n"),
 		})
 		number := s.repo.Pulls.Open("ada", "feature", "main", "Push to prod")
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.holds("staging", "1.0.0 1.0.0")
 		s.holds("prod", "1.0.0 1.0.0")
 		s.pulls("feature open", stagingHead+" open")

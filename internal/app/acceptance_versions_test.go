@@ -82,11 +82,9 @@ func TestRun_newLabelIsPromoted(t *testing.T) {
 func TestRun_settleCollectsImages(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed()+"applications:\n  \"*\": {settle: 2m}\n", func(s *story) {
-		s.release("web", "1.1.0")
-		s.because(s.run(), "dev", "settle")
+		s.because(s.releaseAndRun("web", "1.1.0"), "dev", "settle")
 		s.wait(90 * time.Second)
-		s.release("worker", "1.1.0")
-		s.run()
+		s.releaseAndRun("worker", "1.1.0")
 		s.wait(90 * time.Second)
 		s.run()
 		s.holds("dev", "1.0.0 1.0.0")
@@ -105,8 +103,7 @@ func TestRun_settleCollectsImages(t *testing.T) {
 func TestRun_snapshotAddsTheVersionsInTheFiles(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
-		s.release("worker", "1.1.0")
-		s.run()
+		s.releaseAndRun("worker", "1.1.0")
 		message := s.repo.Git.Run("log", "-1", "--format=%B", "main", "--", "prod")
 		for _, line := range []string{
 			"Promoter-Environment: prod", "Promoter-Application: shop", "Promoter-Snapshot: ",
@@ -123,16 +120,13 @@ func TestRun_rejectedVersionsAreExcludedFromAnySnapshot_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
 		s.release("web", "1.1.0")
-		s.release("worker", "1.1.0")
-		s.run()
+		s.releaseAndRun("worker", "1.1.0")
 		s.repo.Pulls.Close("ada", 1)
 		s.run()
-		s.release("worker", "1.2.0")
-		s.because(s.run(), "staging", "rejected", "web 1.1.0")
+		s.because(s.releaseAndRun("worker", "1.2.0"), "staging", "rejected", "web 1.1.0")
 		s.pulls(stagingHead + " closed")
 		s.calm()
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.pulls(stagingHead+" closed", stagingHead+" open")
 		s.holdsOn(stagingHead, "staging", "1.2.0 1.2.0")
 	})
@@ -144,11 +138,9 @@ func TestRun_rejectEverywhere(t *testing.T) {
 		s.release("web", "1.1.0")
 		s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
 		s.because(s.run(), "dev", "rejected", "it leaks")
-		s.release("worker", "1.1.0")
-		s.run()
+		s.releaseAndRun("worker", "1.1.0")
 		s.holds("dev", "1.0.0 1.1.0")
-		s.release("web", "1.2.0")
-		s.run()
+		s.releaseAndRun("web", "1.2.0")
 		s.holds("prod", "1.2.0 1.1.0")
 	})
 }
@@ -157,16 +149,14 @@ func TestRun_rollbackHoldsUntilResume(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		for _, tag := range []string{"1.1.0", "1.2.0"} {
-			s.release("web", tag)
-			s.run()
+			s.releaseAndRun("web", tag)
 			s.wait(time.Minute)
 		}
 		s.decide(decision.Decision{Verb: verb.Rollback, Environment: "prod", Application: "shop", Reason: "errors"})
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
 		s.calm()
-		s.release("web", "1.3.0")
-		s.because(s.run(), "prod", "on hold", "errors")
+		s.because(s.releaseAndRun("web", "1.3.0"), "prod", "on hold", "errors")
 		s.holds("staging", "1.3.0 1.0.0")
 		s.holds("prod", "1.1.0 1.0.0")
 		s.wait(time.Minute)
@@ -179,8 +169,7 @@ func TestRun_rollbackHoldsUntilResume(t *testing.T) {
 func TestRun_removedEnvironmentClosesItsPullRequest_github(t *testing.T) {
 	t.Parallel()
 	onceOnGitHub(t, chain, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		without := s.expand(chain[:strings.Index(chain, "  staging:")])
 		s.repo.Git.Commit("ada", "main", "Without staging", map[string]string{".promoter.yaml": without})
 		s.run()
@@ -243,8 +232,7 @@ func TestRun_movedTagOfTheParentWaits(t *testing.T) {
 		for _, environment := range []string{"dev", "staging", "prod"} {
 			s.edit("ada", "main", environment+"/shop.yaml", "@"+s.digests["web:1.0.0"], "")
 		}
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.wait(61 * time.Minute)
 		s.image("web", "1.1.0", "something else", workday())
 		s.because(s.run(), "prod", "tag moved")

@@ -186,6 +186,13 @@ func (s *story) run() engine.Report {
 	return result.Report
 }
 
+// releaseAndRun is a run with a new image.
+func (s *story) releaseAndRun(component, tag string) engine.Report {
+	s.t.Helper()
+	s.release(component, tag)
+	return s.run()
+}
+
 // calm runs again, and checks that nothing is written, neither to Git nor to the forge.
 func (s *story) calm() {
 	s.t.Helper()

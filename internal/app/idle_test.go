@@ -30,8 +30,7 @@ func TestRun_idleRunSendsEachRequestOnce(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, kind, mixed())
 			s.cache = t.TempDir()
-			s.release("web", "1.1.0")
-			s.run()
+			s.releaseAndRun("web", "1.1.0")
 			s.holds("prod", "1.1.0 1.0.0")
 			s.run() // what landed is reconciled once more
 			s.forge.Traffic.ResetRequests()

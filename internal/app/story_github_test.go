@@ -86,16 +86,14 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 func TestRun_gatesHoldUntilAllAreOpen_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, reviewed, func(s *story) {
-		s.release("web", "1.1.0")
-		s.run()
+		s.releaseAndRun("web", "1.1.0")
 		s.repo.Pulls.Merge("ada", 1, "merge")
 		s.run()
 		s.repo.Pulls.Approve("bob", 2)
 		if gates := gatesOf(s.run(), "prod"); gates != "check e2e: waiting, approvals: passed" {
 			s.t.Errorf("with the approval alone: %s", gates)
 		}
-		s.release("web", "1.1.1")
-		s.run()
+		s.releaseAndRun("web", "1.1.1")
 		s.repo.Pulls.Merge("ada", 3, "merge")
 		s.because(s.run(), "prod", "proposed: staging had: web 1.0.0 -> 1.1.0")
 		s.repo.Settings.SetStatus("ci", s.repo.Pulls.Get(2).HeadCommit, "e2e", "success")

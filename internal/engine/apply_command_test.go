@@ -68,8 +68,7 @@ func (w *world) wantAnswer(number int, parts ...string) {
 func staged(t *testing.T, config string) *world {
 	t.Helper()
 	w := newWorld(t, config)
-	w.push(web, "1.1.0")
-	w.run()
+	w.pushAndRun(web, "1.1.0")
 	w.wantPulls("promoter/staging/shop open")
 	return w
 }
@@ -106,8 +105,7 @@ func TestCommands_hold(t *testing.T) {
 		t.Errorf("the commit of the decision is %q", got)
 	}
 	w.calm()
-	w.push(web, "1.2.0")
-	w.run()
+	w.pushAndRun(web, "1.2.0")
 	w.wantPulls("promoter/staging/shop open")
 	id = w.comment(1, "ben", "/promoter resume fixed")
 	report := w.run()
@@ -161,8 +159,7 @@ func TestCommands_reject(t *testing.T) {
 		t.Errorf("rejected %+v", everywhere.Rejections)
 	}
 	w.calm()
-	w.push(web, "1.2.0")
-	w.run()
+	w.pushAndRun(web, "1.2.0")
 	w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
 }
 

@@ -105,16 +105,14 @@ func TestReconcile_closeMakesRoomForNoClosedOne(t *testing.T) {
 func TestReconcile_closeBeforeLandPush(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: push}", "land: pr}"))
-	w.push(web, "1.1.0")
-	w.run()
+	w.pushAndRun(web, "1.1.0")
 	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Push", func(all map[string]string) { all[engine.ConfigFile] = threeEnvironments })
 	w.Forge.CloseByHand(1, "ada")
 	report := w.run()
 	wantReason(t, report, "dev", "rejected", "ada")
 	w.holds("dev", "1.0.0 1.0.0")
 	w.calm()
-	w.push(web, "1.2.0")
-	w.run()
+	w.pushAndRun(web, "1.2.0")
 	w.holds("dev", "1.2.0 1.0.0")
 	w.calm()
 }
@@ -138,8 +136,7 @@ func TestReconcile_closeThenDeletedBranchIsAClose(t *testing.T) {
 			wantReason(t, report, "staging", "rejected", "ada", "#1")
 			w.wantPulls("promoter/staging/shop closed")
 			w.calm()
-			w.push(web, "1.2.0")
-			w.run()
+			w.pushAndRun(web, "1.2.0")
 			w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
 			if n := w.Forge.Calls["deletions"]; n != 1 {
 				t.Errorf("asked for the deletion %d times", n)

@@ -79,8 +79,7 @@ func TestReconcile_reopenedByAUser(t *testing.T) {
 	w.run()
 	w.wantPulls("promoter/staging/shop closed", "promoter/prod/shop merged")
 	w.calm()
-	w.push(web, "1.2.0")
-	w.run()
+	w.pushAndRun(web, "1.2.0")
 	w.wantPulls("promoter/staging/shop closed", "promoter/prod/shop merged", "promoter/staging/shop open")
 	w.calm()
 }
@@ -156,8 +155,7 @@ func TestReconcile_resumeDespiteClockSkew(t *testing.T) {
 func TestObserve_writesNothing(t *testing.T) {
 	t.Parallel()
 	w := readyToMerge(t)
-	w.push(web, "1.2.0")
-	w.run()
+	w.pushAndRun(web, "1.2.0")
 	w.Forge.CloseByHand(3, "ada")
 	w.Git.Set("promoter/dev/shop", w.Git.Branch("promoter/prod/shop"))
 	w.Git.Set("feature", w.Git.Branch("main"))

@@ -16,8 +16,7 @@ func protected(t *testing.T, gates string, rules scm.Rules) *world {
 	t.Helper()
 	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: automerge}", "land: automerge"+gates+"}"))
 	w.Forge.Protected = map[string]scm.Rules{"main": rules}
-	w.push(web, "1.1.0")
-	w.run()
+	w.pushAndRun(web, "1.1.0")
 	w.mergeByHand(1, "merge")
 	w.run()
 	w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop open")
@@ -107,8 +106,7 @@ func TestReconcile_ownStatusRequired(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
 	w.Forge.Protected = map[string]scm.Rules{"main": {Checks: []string{"promoter"}}}
-	w.push(web, "1.1.0")
-	w.run()
+	w.pushAndRun(web, "1.1.0")
 	w.mergeByHand(1, "merge")
 	w.run()
 	w.holds("prod", "1.1.0 1.0.0")
@@ -123,8 +121,7 @@ func TestReconcile_mergeQueue(t *testing.T) {
 			w := newWorld(t, threeEnvironments)
 			w.Forge.Limits.Rules = known
 			w.Forge.Protected = map[string]scm.Rules{"main": {Queue: true}}
-			w.push(web, "1.1.0")
-			w.run()
+			w.pushAndRun(web, "1.1.0")
 			w.mergeByHand(1, "merge")
 			w.run()
 			report := w.run()
@@ -153,8 +150,7 @@ func TestReconcile_refusedMerge(t *testing.T) {
 	w := newWorld(t, threeEnvironments)
 	words := "A conversation must be resolved"
 	w.Forge.Secret = func(int) string { return words }
-	w.push(web, "1.1.0")
-	w.run()
+	w.pushAndRun(web, "1.1.0")
 	w.mergeByHand(1, "merge")
 	refused := "merge: blocked the forge refused the merge: A conversation must be resolved"
 	w.wantGates(w.run(), refused)
@@ -190,8 +186,7 @@ func TestReconcile_refusedMergeDespiteClockSkew(t *testing.T) {
 	w := newWorld(t, threeEnvironments)
 	w.Forge.Now = func() time.Time { return w.Clock.Now().Add(-time.Hour) }
 	w.Forge.Secret = func(int) string { return "A conversation must be resolved" }
-	w.push(web, "1.1.0")
-	w.run()
+	w.pushAndRun(web, "1.1.0")
 	w.mergeByHand(1, "merge")
 	w.run()
 	tries := w.tries()
@@ -271,8 +266,7 @@ func TestReconcile_rulesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
 	w.run()
-	w.push(web, "1.1.0")
-	w.run()
+	w.pushAndRun(web, "1.1.0")
 	if n := w.Forge.Calls["rules"]; n != 0 {
 		t.Errorf("read %d times although people merge", n)
 	}

@@ -29,8 +29,7 @@ func TestReconcile_pushesOneChainPerBranch(t *testing.T) {
 	t.Parallel()
 	w := many(t, 20, "push")
 	w.run()
-	w.push(web, "1.1.0")
-	w.run()
+	w.pushAndRun(web, "1.1.0")
 	if w.Git.Pushes != 1 {
 		t.Errorf("%d pushes", w.Git.Pushes)
 	}
@@ -43,8 +42,7 @@ func TestReconcile_pushesOneChainPerBranch(t *testing.T) {
 func TestReconcile_automergesOfOneBranch(t *testing.T) {
 	t.Parallel()
 	w := many(t, 20, "automerge")
-	w.push(web, "1.1.0")
-	report := w.run()
+	report := w.pushAndRun(web, "1.1.0")
 	for i := range 20 {
 		w.holds(fmt.Sprintf("e%d", i), "1.1.0")
 	}
@@ -129,14 +127,12 @@ func TestReconcile_requestsWhileManyWait(t *testing.T) {
 			}
 		}
 	})
-	w.push(web, "1.1.0")
-	w.run()
+	w.pushAndRun(web, "1.1.0")
 	for i := range n / 2 {
 		w.mergeByHand(i+1, "merge")
 	}
 	w.run()
-	w.push(web, "1.2.0")
-	w.run()
+	w.pushAndRun(web, "1.2.0")
 	clear(w.Forge.Calls)
 	w.run()
 	open := 0
@@ -159,8 +155,7 @@ func TestReconcile_oversizedBranchStopsNoOther(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, strings.ReplaceAll(threeEnvironments, "prod: {", "prod: {branch: release, "))
 			w.Git.Set("release", w.Git.Branch("main"))
-			w.push(web, "1.1.0")
-			w.run()
+			w.pushAndRun(web, "1.1.0")
 			w.Git.TooLarge = map[string]bool{branch: true}
 			w.push(web, "1.2.0")
 			report, err := w.Reconciler().Reconcile(t.Context())

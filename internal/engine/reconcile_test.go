@@ -18,8 +18,7 @@ func TestReconcile_mergedByHand(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [staging]", "after: {staging: {soak: 1h}}"))
 			w.Forge.Bare = method == "bare squash"
-			w.push(web, "1.1.0")
-			w.run()
+			w.pushAndRun(web, "1.1.0")
 			if err := w.Forge.MergeByHand(1, strings.TrimPrefix(method, "bare ")); err != nil {
 				t.Fatal(err)
 			}

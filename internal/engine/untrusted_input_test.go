@@ -14,8 +14,7 @@ func TestReconcile_olderRelease(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
 	w.Forge.Rewrite(1, w.pull(1).Title, "The words of an older release, without markers.")
-	w.push(web, "1.2.0")
-	w.run()
+	w.pushAndRun(web, "1.2.0")
 	w.wantPulls("promoter/staging/shop open")
 	if pr := w.pull(1); !strings.Contains(pr.Title, "1.2.0") || !strings.Contains(w.Git.FilesOf(pr.Head.Commit)["staging/shop.txt"], "1.2.0") {
 		t.Errorf("it was not refreshed: %q", pr.Title)
@@ -56,8 +55,7 @@ func TestReconcile_forgedTrailers(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			w := staged(t, threeEnvironments)
-			w.push(web, "1.2.0")
-			w.run()
+			w.pushAndRun(web, "1.2.0")
 			branch := map[string]string{"commit": "main", "merge": "typo"}[way]
 			if way == "merge" {
 				w.Git.Set(branch, w.Git.Branch("main"))
@@ -72,8 +70,7 @@ func TestReconcile_forgedTrailers(t *testing.T) {
 			if err != nil || before["web"].Version.Tag != "1.1.0" {
 				t.Errorf("rolled back to %v, %v", before, err)
 			}
-			w.push(web, "1.3.0")
-			w.run()
+			w.pushAndRun(web, "1.3.0")
 			w.holds("dev", "1.3.0 1.0.0")
 		})
 	}

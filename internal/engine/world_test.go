@@ -53,6 +53,13 @@ func (w *world) push(repository, tag string) {
 	w.Registry.Push(repository, tag, name+" "+tag, w.Clock.Now().Add(-time.Minute))
 }
 
+// pushAndRun reconciles with a new image.
+func (w *world) pushAndRun(repository, tag string) engine.Report {
+	w.t.Helper()
+	w.push(repository, tag)
+	return w.run()
+}
+
 // run reconciles; it must not fail.
 func (w *world) run() engine.Report {
 	w.t.Helper()
@@ -74,8 +81,7 @@ func grouped(t *testing.T) *world {
 		}
 	})
 	w.push(web, "1.1.0")
-	w.push(worker, "1.1.0")
-	w.run()
+	w.pushAndRun(worker, "1.1.0")
 	return w
 }
 
