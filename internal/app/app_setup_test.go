@@ -24,7 +24,8 @@ func (s *story) serveApp(right, receiver string, env ...string) *served {
 
 func (s *story) appFile(right, receiver string) string {
 	s.t.Helper()
-	return s.serverFile("app.yaml", fmt.Sprintf(`github: {kind: github, url: "%s", insecure: true, %s}`, s.forge.URL(), right), fmt.Sprintf(`url: https://promoter.example.com
+	forge := fmt.Sprintf(`github: {kind: github, url: "%s", insecure: true, %s}`, s.forge.URL(), right)
+	return s.serverFile("app.yaml", forge, fmt.Sprintf(`url: https://promoter.example.com
 data: %q
 poll: 1h
 receivers:

@@ -22,8 +22,11 @@ import (
 // certificate.
 func (w *served) clientOn(folder string, location adminapi.ClientOptions) (*adminapi.Client, error) {
 	w.t.Helper()
-	file := w.write("asking-tls.yaml", fmt.Sprintf("{version: 1, listen: %q, api: {token: \"env:API\"}, tls: {certificate: \"file:%s/tls.crt\", key: \"file:%[2]s/tls.key\"}}",
-		strings.TrimPrefix(w.url, "http://"), folder))
+	file := w.write("asking-tls.yaml", fmt.Sprintf(`version: 1
+listen: %q
+api: {token: "env:API"}
+tls: {certificate: "file:%s/tls.crt", key: "file:%[2]s/tls.key"}
+`, strings.TrimPrefix(w.url, "http://"), folder))
 	return adminapi.NewClient(connect.Options{Config: file, Env: environ("API", serveToken), Now: time.Now}, location)
 }
 
