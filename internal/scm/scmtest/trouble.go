@@ -40,6 +40,10 @@ func troubled() []condition {
 					_, err := x.repo.PullRequests().Open(t.Context())
 					wantKind(t, "list", err, fault.Temporary)
 					x.none(t)
+					commit := x.main(t)
+					x.World.Fail(t, status)
+					_, err = x.repo.Signals().Checks(t.Context(), commit)
+					wantKind(t, "checks", err, fault.Temporary)
 				}
 			},
 		},
