@@ -119,9 +119,6 @@ func TestFront_Limit(t *testing.T) {
 	s.wants(t, http.StatusTooManyRequests, "", 0)
 	s.front.Act(func() { s.now = s.now.Add(time.Minute) })
 	s.wants(t, http.StatusCreated, `{"red":"ball"}`, 1)
-	s.front.Limit(s.now.Add(time.Minute), told)
-	s.Lift()
-	s.wants(t, http.StatusCreated, `{"red":"ball"}`, 2)
 }
 
 // failing records what a front reports to a test.

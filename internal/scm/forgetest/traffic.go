@@ -22,9 +22,6 @@ func (t Traffic) Watch(see func(route string)) { t.front.Act(func() { t.front.wa
 // the connection instead of replying.
 func (t Traffic) Lose(route string) { t.front.inject(injectedFailure{route: route, lose: true}) }
 
-// Lift ends the rate limit.
-func (t Traffic) Lift() { t.front.Act(func() { t.front.limit = limit{} }) }
-
 // Requests counts the requests by method and route, for instance
 // "GET /repos/{owner}/{repo}/pulls". Git's are "GIT upload-pack" and so on.
 func (t Traffic) Requests() map[string]int {

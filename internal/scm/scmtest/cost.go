@@ -1,7 +1,6 @@
 package scmtest
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,13 +43,13 @@ func (x *fixture) costOf(t *testing.T, count Counter, name string) []string {
 	if !strings.HasPrefix(name, "create") {
 		number = x.People.Open(t, x.repo.Info().Self.Login, branch, Main, "Promote web")
 	}
-	call, known := x.calls(number, head)[name]
+	call, known := x.calls(t, number, head)[name]
 	if !known {
 		t.Fatalf("the suite has no such call")
 	}
 	x.prepare(t, name, number, head)
 	count.ResetRequests()
-	fatal(t, "call", call(t.Context()))
+	call()
 	var cost []string
 	counts := count.Requests()
 	for _, route := range slices.Sorted(maps.Keys(counts)) {
@@ -81,38 +80,35 @@ func (x *fixture) prepare(t *testing.T, name string, number int, head string) {
 }
 
 // calls returns the calls by their names in the table.
-func (x *fixture) calls(number int, head string) map[string]func(context.Context) error {
+func (x *fixture) calls(t *testing.T, number int, head string) map[string]func() {
+	t.Helper()
 	whole, title, status := draft(), "t", scm.Status{Context: "promoter", State: scm.CheckPending}
 	whole.Labels, whole.Assignees, whole.Reviewers = []string{"prod", "eu"}, []string{Ann, Bob}, []string{Ann, "team:" + Team}
-	pulls, signals := x.repo.PullRequests(), x.repo.Signals()
-	create := func(d scm.Draft) func(context.Context) error {
-		return func(ctx context.Context) error { _, err := pulls.Create(ctx, d); return err }
+	ctx, pulls, signals, done := t.Context(), x.repo.PullRequests(), x.repo.Signals(), func(err error) { t.Helper(); fatal(t, "call", err) }
+	create := func(d scm.Draft) { _, err := pulls.Create(ctx, d); done(err) }
+	edit := func(labels ...string) {
+		done(pulls.Edit(ctx, number, scm.Edit{Title: &title, Body: &title, AddLabels: labels}))
 	}
-	edit := func(labels ...string) func(context.Context) error {
-		return func(ctx context.Context) error {
-			return pulls.Edit(ctx, number, scm.Edit{Title: &title, Body: &title, AddLabels: labels})
-		}
-	}
-	say := func(ctx context.Context) error { return x.repo.Conversation().Say(ctx, number, marker, marker) }
-	set := func(ctx context.Context) error { return signals.SetStatus(ctx, head, status) }
-	reviews := func(ctx context.Context) error { _, err := signals.Reviews(ctx, number); return err }
-	return map[string]func(context.Context) error{
-		"open the repository":         func(ctx context.Context) error { _, err := x.Forge.Open(ctx, x.Name); return err },
-		"list what is open":           func(ctx context.Context) error { _, err := pulls.Open(ctx); return err },
-		"create":                      create(draft()),
-		"create with everything":      create(whole),
-		"edit":                        edit(),
-		"edit with a label":           edit("a"),
-		"what became of a closed one": func(ctx context.Context) error { _, err := pulls.Closed(ctx, branch, 5); return err },
-		"merge":                       func(ctx context.Context) error { _, err := pulls.Merge(ctx, number, landing(head)); return err },
-		"checks":                      func(ctx context.Context) error { _, err := signals.Checks(ctx, head); return err },
+	say := func() { done(x.repo.Conversation().Say(ctx, number, marker, marker)) }
+	set := func() { done(signals.SetStatus(ctx, head, status)) }
+	reviews := func() { _, err := signals.Reviews(ctx, number); done(err) }
+	return map[string]func(){
+		"open the repository":         func() { open(t, x.Bench) },
+		"list what is open":           func() { _, err := pulls.Open(ctx); done(err) },
+		"create":                      func() { create(draft()) },
+		"create with everything":      func() { create(whole) },
+		"edit":                        func() { edit() },
+		"edit with a label":           func() { edit("a") },
+		"what became of a closed one": func() { x.ended(t, 5) },
+		"merge":                       func() { _, err := pulls.Merge(ctx, number, landing(head)); done(err) },
+		"checks":                      func() { _, err := signals.Checks(ctx, head); done(err) },
 		"a first status":              set,
 		"a status after the checks":   set,
 		"no reviews":                  reviews,
 		"an approval":                 reviews,
 		"a comment":                   say,
 		"the same comment":            say,
-		"the members of a team":       func(ctx context.Context) error { _, err := signals.Member(ctx, Team, x.person(Ann)); return err },
-		"the rules of a branch":       func(ctx context.Context) error { _, err := x.repo.(scm.Ruled).Rules(ctx, Main); return err },
+		"the members of a team":       func() { x.wantMember(t, Team, Ann, true) },
+		"the rules of a branch":       func() { x.rules(t) },
 	}
 }

@@ -51,7 +51,7 @@ func wired(t *testing.T, handle http.HandlerFunc) Dial {
 	server := httptest.NewServer(handle)
 	t.Cleanup(server.Close)
 	return Dial{
-		URL: server.URL, HTTP: server.Client(), Now: time.Now,
+		URL: server.URL, HTTP: server.Client(), Now: time.Now, //nolint:forbidigo // of the server's clock, which is the machine's
 		Token: func(context.Context) (secret.String, error) { return secret.New(canary), nil },
 	}
 }
@@ -65,7 +65,7 @@ func opens(ctx context.Context, t *testing.T, dial func(Dial) (scm.Forge, error)
 	if err != nil && strings.Contains(err.Error(), canary) {
 		t.Errorf("the error holds the credential: %v", err)
 	}
-	return err
+	return err //nolint:wrapcheck // it is what is tested
 }
 
 func newRefuses(t *testing.T, dial func(Dial) (scm.Forge, error)) {
