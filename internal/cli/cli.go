@@ -47,9 +47,13 @@ values. It opens pull requests and promotes the same digests from environment to
 environment.
 
 Data goes to standard output, messages to standard error.`,
+		Version:       versionOf(released).text(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("promoter {{.Version}}\n")
+	root.InitDefaultVersionFlag()
+	root.Flags().Lookup("version").Usage = "print the version"
 	root.SetIn(system.In)
 	root.SetOut(system.Out)
 	root.SetErr(system.Err)
@@ -57,34 +61,30 @@ Data goes to standard output, messages to standard error.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fault.New(fault.Invalid, "%w: '%s --help' lists the flags", err, command.CommandPath())
 	})
-	root.AddCommand(
-		newPlan(system),
-		newApply(system),
-		newRun(system),
-		newServe(system),
-		newStatus(system),
-		newHistory(system),
-		newReplay(system),
-		newDoctor(system),
-		newExplain(system),
-		newPromote(system),
-		newHold(system),
-		newResume(system),
-		newReject(system),
-		newRollback(system),
-		newFreeze(system),
-		newThaw(system),
-		newValidate(system),
-		newInit(system),
-		newApp(system),
-		newDemo(system),
-		newVersion(system),
-	)
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"In a checkout:", []*cobra.Command{newInit(system), newValidate(system), newPlan(system), newApply(system), newExplain(system)}},
+		{"On a forge:", []*cobra.Command{newRun(system), newHistory(system), newDoctor(system), newApp(system)}},
+		{"Decisions:", []*cobra.Command{
+			newPromote(system), newHold(system), newResume(system), newReject(system), newRollback(system), newFreeze(system), newThaw(system),
+		}},
+		{"As a service:", []*cobra.Command{newServe(system), newStatus(system), newReplay(system)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, command := range group.commands {
+			command.GroupID = group.title
+			root.AddCommand(command)
+		}
+	}
+	root.AddCommand(newDemo(system), newVersion(system))
 	root.InitDefaultCompletionCmd()
 	for _, command := range append(root.Commands(), root) {
 		if command.HasSubCommands() {
 			requireVerb(command)
 		}
+		addCompletion(command)
 	}
 	return root
 }

@@ -36,13 +36,15 @@ type versionJSON struct {
 
 func runVersion(system System, output string) error {
 	v := versionOf(released)
-	return printAs(system.Out, output, v, func() string {
-		text := fmt.Sprintf("promoter %s (%s, %s", v.Version, v.Go, v.Platform)
-		if v.Revision != "" {
-			text += ", revision " + v.Revision
-		}
-		return text + ")\n"
-	})
+	return printAs(system.Out, output, v, func() string { return "promoter " + v.text() + "\n" })
+}
+
+func (v versionJSON) text() string {
+	text := fmt.Sprintf("%s (%s, %s", v.Version, v.Go, v.Platform)
+	if v.Revision != "" {
+		text += ", revision " + v.Revision
+	}
+	return text + ")"
 }
 
 // versionOf reads what the Go toolchain stamped into the binary.

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"promoter/internal/checkout"
+)
+
+// addCompletion completes the names of environments and applications on the command line,
+// as the checkout in the current folder, or in --dir, has them. Without a config file
+// nothing is completed.
+func addCompletion(command *cobra.Command) {
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"env": completeEnvironments, "to": completeEnvironments, "app": completeApplications,
+	} {
+		if command.Flags().Lookup(flag) != nil {
+			_ = command.RegisterFlagCompletionFunc(flag, complete) // fails only without such a flag
+		}
+	}
+	if command.Name() == "explain" {
+		command.ValidArgsFunction = completeEnvironments
+	}
+}
+
+func completeEnvironments(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	environments, _, err := checkout.Names(command.Context(), completionDir(command))
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return environments, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+func completeApplications(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	_, applications, err := checkout.Names(command.Context(), completionDir(command))
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return applications, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completionDir returns the folder of the checkout. Verbs without --dir write to a forge,
+// and are mostly used in a checkout of the same repository.
+func completionDir(command *cobra.Command) string {
+	if flag := command.Flags().Lookup("dir"); flag != nil {
+		return flag.Value.String()
+	}
+	return "."
+}
