@@ -27,10 +27,11 @@ func endpoints() map[string]endpoint {
 	metadata, contents, onIssues := []string{"metadata=read"}, []string{"contents=read"}, []string{"issues=read", "pull_requests=read"}
 	statuses, edits := []string{"statuses=read"}, []string{"pull_requests=write"}
 	return map[string]endpoint{
-		"GET /user":                                                     {getUser, nil},
-		"POST /app-manifests/{code}/conversions":                        {convertManifest, nil},
-		"GET /app":                                                      {asApp(getApp), nil},
-		"GET /app/installations":                                        {asApp(listInstallations), nil},
+		"GET /user":                              {getUser, nil},
+		"POST /app-manifests/{code}/conversions": {convertManifest, nil},
+		"GET /app":                               {asApp(getApp), nil},
+		"GET /app/installations":                 {asApp(listInstallations), nil},
+
 		"POST /app/installations/{id}/access_tokens":                    {asApp(createToken), nil},
 		"GET /repos/{owner}/{repo}/installation":                        {asApp(getRepositoryInstallation), nil},
 		"GET /installation/repositories":                                {listInstallationRepositories, none},
