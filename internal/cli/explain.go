@@ -32,8 +32,8 @@ func newExplain(system System) *cobra.Command {
 		Long: `explain shows, for each application of an environment, the wanted snapshot, every condition and
 gate with its state, current value, and time, and what blocks the next step. It changes nothing.
 
-With --repo or --config it reads repositories as run does. Without them it reads the checkout in
---dir as plan does; conditions that need a forge are then not evaluated.
+It reads repositories as run does: those of --repo, or of the server file. With --dir, or without
+a server file, it reads a checkout as plan does; conditions that need a forge are not evaluated.
 
 Exit codes: 0 success; 1 an error.`,
 		Example: `  promoter explain prod
@@ -80,11 +80,15 @@ func runExplain(command *cobra.Command, flags *explainFlags, environment string,
 	return exitOfRun(results)
 }
 
-// observe reads the repositories that were named, or else the checkout.
+// observe reads the repositories that run would reconcile, or else the checkout.
 func (f *explainFlags) observe(command *cobra.Command, environment string, system System) ([]app.Result, error) {
 	progress := newProgress(system)
 	defer progress.clear()
-	if f.targets.named() {
+	inCheckout := command.Flags().Changed("dir")
+	if inCheckout && (f.targets.config != "" || len(f.targets.repositories) > 0) {
+		return nil, fault.New(fault.Invalid, "--dir selects a checkout, --repo and --config repositories on a forge: use one of them")
+	}
+	if !inCheckout && f.targets.named(system) {
 		server, err := f.targets.open(system)
 		if err != nil {
 			return nil, err

@@ -39,16 +39,21 @@ func (f *targetFlags) add(command *cobra.Command) {
 	flags.StringVarP(&f.output, "output", "o", "text", flagOutputPlain)
 }
 
-// named reports whether the user selected repositories, rather than work in a checkout.
-func (f *targetFlags) named() bool { return f.config != "" || len(f.repositories) > 0 }
+// named reports whether flags, the environment, or a server file in the working directory
+// select repositories.
+func (f *targetFlags) named(system System) bool {
+	return len(f.repositories) > 0 || connect.HasFile(f.connection(system))
+}
 
 func (f *targetFlags) open(system System) (*connect.Connections, error) {
 	if err := checkOutput(f.output); err != nil {
 		return nil, err
 	}
-	return connect.Connect(connect.Options{
-		Config: f.config, Repositories: f.repositories, Networks: f.networks, Env: system.Env, Now: time.Now,
-	})
+	return connect.Connect(f.connection(system))
+}
+
+func (f *targetFlags) connection(system System) connect.Options {
+	return connect.Options{Config: f.config, Repositories: f.repositories, Networks: f.networks, Env: system.Env, Now: time.Now}
 }
 
 // options are those of a run.
