@@ -10,9 +10,9 @@ import (
 	"promoter/internal/cli"
 )
 
-// TestTheReadmeShowsWhatTheDemoPrints runs the demo through the whole command
-// line, and looks for every line of the README's excerpt in it.
-func TestTheReadmeShowsWhatTheDemoPrints(t *testing.T) {
+// TestDemoPageShowsWhatTheDemoPrints runs the demo through the whole command line, and
+// searches its output for every line of the excerpt in docs/demo.md.
+func TestDemoPageShowsWhatTheDemoPrints(t *testing.T) {
 	t.Parallel()
 	var out, words strings.Builder
 	code := cli.Main(t.Context(), []string{"demo", "--once"}, cli.System{
@@ -53,16 +53,49 @@ func everyTime(printed string) string {
 	return printed
 }
 
-// excerpt is the README's block that begins with a step of the demo.
+// excerpt returns the block of docs/demo.md that begins with a step of the demo.
 func excerpt(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "demo.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := regexp.MustCompile("(?s)```diff\n([0-9]+\\. .*?)```").FindSubmatch(text)
 	if found == nil {
-		t.Fatal("the README has no excerpt of the demo")
+		t.Fatal("docs/demo.md has no excerpt of the demo")
 	}
 	return string(found[1])
+}
+
+// TestReadmeShowsAPullRequest compares the pull request of the README with the body that
+// promoter writes.
+func TestReadmeShowsAPullRequest(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden, err := os.ReadFile(filepath.Join(root, "internal", "pullrequest", "testdata", "body", "full.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := map[string]bool{}
+	for line := range strings.Lines(string(golden)) {
+		written[strings.TrimSpace(line)] = true
+	}
+	shown := 0
+	for line := range strings.Lines(string(page)) {
+		line, quoted := strings.CutPrefix(strings.TrimSpace(line), "> ")
+		if !quoted {
+			continue
+		}
+		shown++
+		if !written[strings.TrimPrefix(line, "### ")] {
+			t.Errorf("no pull request contains %q", line)
+		}
+	}
+	if shown < 5 {
+		t.Errorf("the README shows %d lines of a pull request", shown)
+	}
 }
