@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -32,14 +33,43 @@ var (
 // in the folder that the page shows.
 func TestDocument_examples(t *testing.T) {
 	t.Parallel()
-	page := commandsPage(t)
+	if files, examples := runExamples(t, commandsPage(t)); files < 3 || examples < 5 {
+		t.Fatalf("%d files, %d examples", files, examples)
+	}
+}
+
+// TestDocument_guides runs the examples of each guide in the folder that it shows.
+func TestDocument_guides(t *testing.T) {
+	t.Parallel()
+	guides, err := filepath.Glob("../../docs/guides/*.md")
+	if err != nil || len(guides) < 8 {
+		t.Fatalf("%d guides: %v", len(guides), err)
+	}
+	for _, guide := range guides {
+		t.Run(filepath.Base(guide), func(t *testing.T) {
+			t.Parallel()
+			page, err := os.ReadFile(guide)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(page), "\n# file: .promoter.yaml\n") {
+				runExamples(t, string(page))
+			}
+		})
+	}
+}
+
+// runExamples runs the examples of a page in a folder with the files that it shows, and
+// returns the number of both. The page must show exactly what each prints.
+func runExamples(t *testing.T, page string) (shown, run int) {
+	t.Helper()
 	files := map[string]string{}
 	for _, found := range exampleFile.FindAllStringSubmatch(page, -1) {
 		files[found[1]] = found[2]
 	}
 	examples := consoleBlock.FindAllStringSubmatch(page, -1)
-	if len(files) < 3 || len(examples) < 5 || len(examples) != strings.Count(page, "```console") {
-		t.Fatalf("%d files, %d examples", len(files), len(examples))
+	if all := strings.Count(page, "```console"); len(examples) != all {
+		t.Fatalf("%d of %d examples begin with $ promoter", len(examples), all)
 	}
 	dir := folder(t, files)
 	for _, example := range examples {
@@ -53,6 +83,7 @@ func TestDocument_examples(t *testing.T) {
 			t.Errorf("promoter %s (-page +got):\n%s", example[1], diff)
 		}
 	}
+	return len(files), len(examples)
 }
 
 // TestDocument_isWhole finds every flag, state and key on the page.

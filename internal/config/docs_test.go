@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,6 +31,29 @@ func TestDocs_blocks(t *testing.T) {
 		}
 		if c, problems := Load("block", block[1]); c == nil {
 			t.Errorf("a block does not load:\n%s\n%s", problems, block[1])
+		}
+	}
+}
+
+// TestDocs_guides loads every config file of the guides, which begins with its version or
+// name. Those that the guides run must not have warnings either.
+func TestDocs_guides(t *testing.T) {
+	t.Parallel()
+	guides, err := filepath.Glob("../../docs/guides/*.md")
+	if err != nil || len(guides) < 8 {
+		t.Fatalf("%d guides: %v", len(guides), err)
+	}
+	blocks := regexp.MustCompile("(?s)```yaml\n((?:# (?:file: )?\\.promoter\\.yaml\n)?version: 1\n.*?)```")
+	for _, guide := range guides {
+		text, err := os.ReadFile(guide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range blocks.FindAllSubmatch(text, -1) {
+			c, problems := Load("block", block[1])
+			if warned := len(problems) > 0 && bytes.HasPrefix(block[1], []byte("# file: ")); c == nil || warned {
+				t.Errorf("%s: a block has problems:\n%s\n%s", filepath.Base(guide), problems, block[1])
+			}
 		}
 	}
 }
