@@ -205,7 +205,7 @@ func checkTraces(ctx context.Context, c *connect.Connections, f *findings) {
 		err = telemetry.Probe(ctx, options)
 	}
 	if err != nil {
-		f.warn("traces", fixFor(err, "see docs/service.md"), "%v", err)
+		f.warn("traces", fixFor(err, "see docs/operate/metrics.md"), "%v", err)
 		return
 	}
 	f.ok("traces", "the collector at %s takes them", outbound.Host(endpoint))

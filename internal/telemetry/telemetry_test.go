@@ -79,7 +79,7 @@ func TestMetrics_areDocumented(t *testing.T) {
 		exported = append(exported, fmt.Sprintf("%s %s %s", found[1], found[2], strings.Join(labels, ",")))
 	}
 	slices.Sort(exported)
-	documented, err := os.ReadFile("../../docs/service.md")
+	documented, err := os.ReadFile("../../docs/operate/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestMetrics_areDocumented(t *testing.T) {
 	}
 	slices.Sort(listed)
 	if diff := cmp.Diff(exported, listed); diff != "" {
-		t.Errorf("docs/service.md lists other metrics (-exported +listed):\n%s", diff)
+		t.Errorf("docs/operate/metrics.md lists other metrics (-exported +listed):\n%s", diff)
 	}
 	// What nothing of this test fills is not exported, and would be missed above.
 	if got := len(made(t)); got != len(exported) {

@@ -34,7 +34,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
 {{- define "promoter.image" -}}
-{{- $repository := required "image.repository is empty: push the image that `make image` builds, and name its place (docs/service.md#in-kubernetes)" .Values.image.repository }}
+{{- $repository := required "image.repository is empty: push the image that `make image` builds, and set its name (docs/operate/install.md#the-image)" .Values.image.repository }}
 {{- if .Values.image.digest }}
 {{- printf "%s@%s" $repository .Values.image.digest }}
 {{- else }}

@@ -62,6 +62,13 @@ func TestDocs_serverFiles(t *testing.T) {
 	if err != nil || len(more) < 9 {
 		t.Fatalf("%d pages of registries: %v", len(more), err)
 	}
+	for _, folder := range []string{"operate", "guides"} {
+		inFolder, err := filepath.Glob("../../../docs/" + folder + "/*.md")
+		if err != nil || len(inFolder) == 0 {
+			t.Fatalf("%d pages of %s: %v", len(inFolder), folder, err)
+		}
+		pages = append(pages, inFolder...)
+	}
 	blocks := regexp.MustCompile("(?s)```yaml\n(# promoter-server.yaml\n.*?)```")
 	for _, page := range slices.Concat(pages, more) {
 		text, err := os.ReadFile(page)
