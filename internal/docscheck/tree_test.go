@@ -41,7 +41,13 @@ func load(files fs.FS) (tree, error) {
 	if err != nil {
 		return tree{}, err
 	}
-	t.verbs, err = t.words(regexp.MustCompile(`\bUse:\s+"([a-z]+)`), sources...)
+	if t.verbs, err = t.words(regexp.MustCompile(`\bUse:\s+"([a-z]+)`), sources...); err != nil {
+		return tree{}, err
+	}
+	decisions, err := t.words(regexp.MustCompile(`\bnewDecide\(system, verb\.(\w+)\)`), sources...)
+	for name := range decisions {
+		t.verbs[strings.ToLower(name)] = true
+	}
 	return t, err
 }
 
