@@ -46,7 +46,7 @@ func TestDoctor_app(t *testing.T) {
 	o.app.Subscribe(slices.DeleteFunc(slices.Clone(all), func(event string) bool { return event == "issue_comment" || event == "check_run" })...)
 	page := o.github.URL() + "/settings/apps/promoter/permissions"
 	want := "fail: the App promoter does not ask for permissions that are always needed: Checks: read-only (add them at " + page + ", then an owner of each account accepts them)\n" +
-		"warn: the App promoter does not ask for permissions that are needed sometimes: Issues: read and write (if a config names labels that the repository does not have yet, or people steer by comments) (if so, add them at " + page + ", then an owner of each account accepts them)\n" +
+		"warn: the App promoter does not ask for permissions that are needed sometimes: Issues: read and write (if a config names labels that do not exist yet, or users write commands in comments) (if so, add them at " + page + ", then an owner of each account accepts them)\n" +
 		"warn: the App promoter does not subscribe to issue_comment: what they report is found only by the poll, every 5m0s (tick them at " + page + ", unless a webhook of the organization or the repositories sends them)"
 	if got := o.doctor(receivers); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

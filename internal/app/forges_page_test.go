@@ -28,10 +28,10 @@ var update = flag.Bool("update", false, "rewrite the table of docs/forges.md")
 
 // featureWords are the lines of the table, by the field of scm.Features.
 var featureWords = map[string]string{
-	"PullRequests": "Pull requests", "Closers": "The forge names who closed a pull request", "Approvals": "Reviews and approvals",
-	"Statuses": "Commit statuses and checks", "Comments": "Comments", "Teams": "Members of teams", "Compare": "Commits between two versions",
-	"Releases": "Releases", "GuardedMerge": "A merge is bound to the head that was checked",
-	"Rules": "What a branch asks of a merge can be read",
+	"PullRequests": "Pull requests", "Closers": "Who closed a pull request", "Approvals": "Reviews and approvals",
+	"Statuses": "Commit statuses and checks", "Comments": "Comments", "Teams": "Team members", "Compare": "Commits between two versions",
+	"Releases": "Releases", "GuardedMerge": "Merge only of the evaluated commit",
+	"Rules": "Branch rules as gates",
 }
 
 // TestForgesPage compares the table of the page with the features of the forges.

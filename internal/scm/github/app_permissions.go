@@ -28,16 +28,16 @@ type Permission struct {
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 func Permissions() []Permission {
 	return []Permission{
-		{Name: "metadata", Title: "Metadata", Access: "read", For: "finding the repository; what a reviewer may do; rules of branches. GitHub always adds it"},
-		{Name: "contents", Title: "Contents", Access: "write", For: "fetching, pushing branches, merging; commits between two versions; releases"},
-		{Name: "pull_requests", Title: "Pull requests", Access: "write", For: "listing, opening, editing; labels, reviewers, assignees, comments; reviews"},
-		{Name: "statuses", Title: "Commit statuses", Access: "write", For: "the status `promoter`, and statuses of others that a gate waits for"},
-		{Name: "checks", Title: "Checks", Access: "read", For: "check runs that a gate waits for, GitHub Actions' among them"},
-		{Name: "issues", Title: "Issues", Access: "write", For: "making labels; hearing of comments", Optional: "a config names labels that the repository does not have yet, or people steer by comments"},
-		{Name: "members", Title: "Members (organization)", Access: "read", For: "who is in a team", Optional: "a rule names a team"},
-		{Name: "packages", Title: "Packages", Access: "read", For: "hearing of images that were pushed to GHCR", Optional: "they are followed and have no webhook of their own", EventOnly: true},
-		{Name: "administration", Title: "Administration", Access: "read", For: "all that the classic protection of a branch asks", Optional: "branches have classic protection, and what it asks is to be known before a merge is tried; rulesets need nothing", OnRequest: true},
-		{Name: "workflows", Title: "Workflows", Access: "write", For: "pushing changes to workflows", Optional: "environments have files below `.github/workflows`, which are left out by default", OnRequest: true},
+		{Name: "metadata", Title: "Metadata", Access: "read", For: "finding repositories; a reviewer's permission; branch rules. GitHub always adds it"},
+		{Name: "contents", Title: "Contents", Access: "write", For: "fetching, pushing, merging; commits between two versions; releases"},
+		{Name: "pull_requests", Title: "Pull requests", Access: "write", For: "pull requests, labels, reviewers, assignees, comments, reviews"},
+		{Name: "statuses", Title: "Commit statuses", Access: "write", For: "the status `promoter`; statuses that a gate waits for"},
+		{Name: "checks", Title: "Checks", Access: "read", For: "check runs that a gate waits for, including GitHub Actions"},
+		{Name: "issues", Title: "Issues", Access: "write", For: "creating labels; comment events", Optional: "a config names labels that do not exist yet, or users write commands in comments"},
+		{Name: "members", Title: "Members (organization)", Access: "read", For: "members of a team", Optional: "a rule names a team"},
+		{Name: "packages", Title: "Packages", Access: "read", For: "events of images pushed to GHCR", Optional: "such images are followed and have no webhook of their own", EventOnly: true},
+		{Name: "administration", Title: "Administration", Access: "read", For: "all requirements of classic branch protection", Optional: "promoter must know them before it tries to merge; rulesets do not need it", OnRequest: true},
+		{Name: "workflows", Title: "Workflows", Access: "write", For: "pushing changes to workflows", Optional: "environments contain files below `.github/workflows`, which are excluded by default", OnRequest: true},
 	}
 }
 
@@ -103,22 +103,22 @@ type Event struct {
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 func Events() []Event {
 	return []Event{
-		{Name: "push", Permission: "contents", For: "the config and the files changed; something landed"},
-		{Name: "create", Permission: "contents", For: "a branch came"},
-		{Name: "delete", Permission: "contents", For: "a branch went"},
-		{Name: "release", Permission: "contents", For: "a component that follows releases has a new one"},
-		{Name: "pull_request", Permission: "pull_requests", For: "one was merged, closed, opened or labeled"},
-		{Name: "pull_request_review", Permission: "pull_requests", For: "a gate waits for approvals"},
-		{Name: "check_run", Permission: "checks", For: "a gate waits for checks"},
-		{Name: "check_suite", Permission: "checks", For: "a gate waits for checks"},
-		{Name: "status", Permission: "statuses", For: "a gate waits for statuses"},
+		{Name: "push", Permission: "contents", For: "commits on a branch: the config, files, a landed promotion"},
+		{Name: "create", Permission: "contents", For: "a branch was created"},
+		{Name: "delete", Permission: "contents", For: "a branch was deleted"},
+		{Name: "release", Permission: "contents", For: "a release was published"},
+		{Name: "pull_request", Permission: "pull_requests", For: "a pull request was merged, closed, opened or labeled"},
+		{Name: "pull_request_review", Permission: "pull_requests", For: "a review, for approval gates"},
+		{Name: "check_run", Permission: "checks", For: "a check changed, for check gates"},
+		{Name: "check_suite", Permission: "checks", For: "a check changed, for check gates"},
+		{Name: "status", Permission: "statuses", For: "a status changed, for check gates"},
 		{Name: "issue_comment", Permission: "issues", For: "a user commented on a pull request"},
 		{Name: "repository", Permission: "metadata", For: "a repository was renamed, archived or removed"},
 		// The event package is newer, but only this one is available to Apps.
 		// https://github.com/google/go-github/issues/3544
 		{Name: "registry_package", Permission: "packages", For: "an image was pushed to GHCR"},
-		{Name: "branch_protection_rule", Permission: "administration", For: "what the classic protection of a branch asks"},
-		{Name: "repository_ruleset", Permission: "administration", For: "what rulesets ask"},
+		{Name: "branch_protection_rule", Permission: "administration", For: "classic branch protection was changed"},
+		{Name: "repository_ruleset", Permission: "administration", For: "a ruleset was changed"},
 	}
 }
 

@@ -45,7 +45,7 @@ func TestPage_tables(t *testing.T) {
 
 func permissionTable() string {
 	var table strings.Builder
-	table.WriteString("| permission | access | what for | when | asked for |\n|---|---|---|---|---|\n")
+	table.WriteString("| permission | access | needed for | when | asked for |\n|---|---|---|---|---|\n")
 	for _, p := range github.Permissions() {
 		access, when, asked := "read-only", "always", "yes"
 		if p.Access == "write" {
@@ -68,7 +68,7 @@ func eventTable() string {
 		titles[p.Name] = p.Title
 	}
 	var table strings.Builder
-	table.WriteString("| event | wants the permission | what happened |\n|---|---|---|\n")
+	table.WriteString("| event | required permission | what happened |\n|---|---|---|\n")
 	for _, e := range github.Events() {
 		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", e.Name, titles[e.Permission], e.For)
 	}
