@@ -45,7 +45,7 @@ func TestPage_tables(t *testing.T) {
 
 func permissionTable() string {
 	var table strings.Builder
-	table.WriteString("| permission | access | needed for | when | asked for |\n|---|---|---|---|---|\n")
+	table.WriteString("| permission | access | needed for | when | requested |\n|---|---|---|---|---|\n")
 	for _, p := range github.Permissions() {
 		access, when, asked := "read-only", "always", "yes"
 		if p.Access == "write" {
