@@ -1,6 +1,6 @@
 // Package webhook verifies the requests of webhook senders and decodes them into events.
-// Each sender has one file, named after it, with what it posts and how it authenticates,
-// and one row in the table of senders.go.
+// Each sender has one file, named after it, with what it posts, and one row in the table of
+// senders.go, which names how it authenticates; the common ways are in credential.go.
 //
 // A payload is never data: an event names what may have changed, and everything else is
 // requested from the registry or the forge. The package knows nothing about routes: the
