@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/registry/registrytest"
+	"promoter/internal/scm/github/githubtest"
+)
+
+// TestGetStarted runs docs/get-started.md from the top to the bottom: it writes the files
+// of the page, runs its commands in a clone, and compares their output with the page. A
+// registry and a GitHub on loopback take the place of quay.io and github.com.
+func TestGetStarted(t *testing.T) {
+	t.Parallel()
+	g := newGuide(t)
+	blocks := regexp.MustCompile("(?ms)^```(yaml|console)\n(.*?)^```$").FindAllStringSubmatch(g.page, -1)
+	commands := 0
+	for _, block := range blocks {
+		if block[1] == "yaml" {
+			g.writeFile(block[2])
+			continue
+		}
+		for _, part := range strings.Split("\n"+block[2], "\n$ ")[1:] {
+			line, want, _ := strings.Cut(strings.TrimSuffix(part, "\n")+"\n", "\n")
+			if diff := cmp.Diff(want, g.run(line)); diff != "" {
+				t.Errorf("%s (-page +got):\n%s", line, diff)
+			}
+			commands++
+		}
+	}
+	if commands < 8 {
+		t.Errorf("only %d commands were found", commands)
+	}
+	for _, pull := range g.repository.Pulls.All() {
+		if !strings.Contains(g.page, pull.Title) {
+			t.Errorf("the page does not mention pull request #%d: %s", pull.Number, pull.Title)
+		}
+	}
+}
+
+// guide is the page with what its commands need.
+type guide struct {
+	t          *testing.T
+	page       string
+	dir        string // of the clone
+	host       string // of the registry
+	github     *githubtest.Server
+	repository *githubtest.Repository
+	server     string // server file that maps the URL of the page to the GitHub of the test
+	env        []string
+}
+
+func newGuide(t *testing.T) *guide {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is missing")
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "get-started.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry, hub := registrytest.New(t), githubtest.New(t, githubtest.Options{})
+	for _, tag := range []string{"1.4.2", "1.5.0", "2.0.0"} {
+		registry.Push(t, "acme/web:"+tag, tag)
+	}
+	root := t.TempDir()
+	g := &guide{t: t, page: string(page), dir: filepath.Join(root, "gitops"), host: registry.Host, github: hub, server: filepath.Join(root, "server.yaml")}
+	hub.AddUser("promoter-bot")
+	g.repository = hub.NewRepository("acme/gitops", g.example())
+	g.repository.Settings.Permit("promoter-bot", "write")
+	g.repository.Settings.Permit("ann", "write")
+	g.env = append(os.Environ(), "PROMOTER_GITHUB_TOKEN="+hub.Token("promoter-bot", "repo", "read:org"), "DOCKER_CONFIG="+root,
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=ann", "GIT_AUTHOR_EMAIL=ann@example.com",
+		"GIT_COMMITTER_NAME=ann", "GIT_COMMITTER_EMAIL=ann@example.com")
+	text := fmt.Sprintf(`version: 1
+forges:
+  github: {kind: github, url: "%s", insecure: true, token: "env:PROMOTER_GITHUB_TOKEN"}
+repositories:
+  - {forge: github, name: acme/gitops}
+registries:
+  - {host: "%s", insecure: true}
+networks: [127.0.0.0/8]
+`, hub.URL(), g.host)
+	if err := os.WriteFile(g.server, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	clone := strings.Replace(g.repository.Settings.CloneURL(), "://", "://ann:"+hub.Token("ann", "repo")+"@", 1)
+	if out := g.shell(root, "git clone -q "+clone+" gitops"); out != "" {
+		t.Fatal(out)
+	}
+	return g
+}
+
+// example returns the files with which the repository of the page begins.
+func (g *guide) example() map[string]string {
+	files := map[string]string{}
+	for _, found := range regexp.MustCompile("(?ms)^```yaml\n# file: (\\S+)\n(.*?)^```$").FindAllStringSubmatch(g.page, -1) {
+		files[found[1]] = g.local(found[2])
+	}
+	if len(files) < 3 {
+		g.t.Fatalf("the page shows %d files", len(files))
+	}
+	return files
+}
+
+// writeFile writes the config file where the page shows it. The other files are in the
+// repository already.
+func (g *guide) writeFile(text string) {
+	g.t.Helper()
+	name := ".promoter.yaml"
+	if !strings.HasPrefix(text, "# "+name+"\n") {
+		return
+	}
+	file := filepath.Join(g.dir, name)
+	generated, err := os.ReadFile(file)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	want := strings.Replace(withoutComments(g.local(text)), "    pin: tag+digest\n", "", 1)
+	if diff := cmp.Diff(want, withoutComments(string(generated))); diff != "" {
+		g.t.Errorf("the config file without comments and without pin (-page +init):\n%s", diff)
+	}
+	if err := os.WriteFile(file, []byte(g.local(text)), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// withoutComments removes comments, empty lines, and the quotes that an image with a port
+// has.
+func withoutComments(text string) string {
+	text = regexp.MustCompile(`(?m)(^| )[ ]*#.*$`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`image: '(.*)'`).ReplaceAllString(text, "image: $1")
+	return regexp.MustCompile(`(?m)^\n`).ReplaceAllString(text, "")
+}
+
+// local replaces the registry of the page by that of the test.
+func (g *guide) local(text string) string { return strings.ReplaceAll(text, "quay.io", g.host) }
+
+// run runs a command of the page and returns its output as the page shows it.
+func (g *guide) run(line string) string {
+	g.t.Helper()
+	const repository = "https://github.com/acme/gitops"
+	if number, ok := strings.CutPrefix(line, "gh pr merge --merge "); ok {
+		merged, err := strconv.Atoi(number)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		g.repository.Pulls.Merge("ann", merged, "merge")
+		return ""
+	}
+	out := g.shell(g.dir, strings.Replace(line, "--repo "+repository, "--repo acme/gitops --config "+g.server, 1))
+	out = strings.ReplaceAll(out, g.host, "quay.io")
+	out = strings.ReplaceAll(out, g.github.URL()+"/acme/gitops", repository)
+	return regexp.MustCompile(`(?m)^acme/gitops$`).ReplaceAllString(out, repository)
+}
+
+// shell runs a command line and returns what a terminal would show.
+func (g *guide) shell(dir, line string) string {
+	g.t.Helper()
+	command := exec.CommandContext(g.t.Context(), "sh", "-c", line)
+	command.Dir, command.Env = dir, g.env
+	out, err := command.CombinedOutput()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		return fmt.Sprintf("%sexit %d\n", out, failed.ExitCode())
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return string(out)
+}
