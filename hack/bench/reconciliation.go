@@ -28,7 +28,7 @@ const runMemoryLimit = 100 << 20
 
 const repositoryName = "bench/origin.git"
 
-// prepare makes the repository and the server's file.
+// prepare makes the repository and the server file.
 func (p *reconciliations) prepare(ctx context.Context) error {
 	if err := p.world.Tree(ctx, repositoryName, p.size); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (p *reconciliations) prepare(ctx context.Context) error {
 	return p.configure()
 }
 
-// configure writes the server's file. Loopback is asked as fast as it answers: by
+// configure writes the server file. Loopback is asked as fast as it answers: by
 // default a host is asked 50 times in a second, which says nothing of the program.
 func (p *reconciliations) configure() error {
 	text := fmt.Sprintf(`version: 1

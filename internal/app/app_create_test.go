@@ -160,7 +160,7 @@ func TestCreateApp_refusedBefore(t *testing.T) {
 		"a URL of nowhere":      {func(m *making) { m.options.URL = "promoter.example.com" }, "--url: write https://HOST"},
 		"a URL of this machine": {func(m *making) { m.options.URL = "http://localhost:8080" }, "GitHub does not reach this machine"},
 		"networks twice":        {func(m *making) { m.options.Networks = []string{"10.0.0.0/8"} }, "write networks in"},
-		"no file":               {func(m *making) { m.options.Config += "x" }, "read the server's file"},
+		"no file":               {func(m *making) { m.options.Config += "x" }, "read the server file"},
 		"a long name":           {func(m *making) { m.options.Name = strings.Repeat("x", 35) }, "longer than 34 characters"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 type mortal struct {
 	*story
 	*ledger
-	poll    string // of the server's file
+	poll    string // of the server file
 	orders  orders
 	process *process
 	starts  int

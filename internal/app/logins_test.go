@@ -25,7 +25,7 @@ type cloudy struct {
 }
 
 // newCloudy makes one: login puts a way to log in before the registry, and returns
-// the credentials for the server's file.
+// the credentials for the server file.
 func newCloudy(t *testing.T, image string, services map[string]http.Handler, login func(next http.Handler) http.Handler) *cloudy {
 	t.Helper()
 	c := &cloudy{fleet: newFleet(t), image: image}

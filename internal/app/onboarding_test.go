@@ -85,7 +85,7 @@ func TestRun_onboarding(t *testing.T) {
 	o.pass(time.Hour)
 
 	if results := o.run(""); len(results) != 1 || len(gitops.Pulls.All()) > 0 {
-		t.Fatalf("without leave of the server's file: %v, %+v", results, gitops.Pulls.All())
+		t.Fatalf("without leave of the server file: %v, %+v", results, gitops.Pulls.All())
 	}
 	results := o.run(onboards)
 	o.offered(results, "acme/gitops", "opened")

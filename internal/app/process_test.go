@@ -25,7 +25,7 @@ const servedVariable = "PROMOTER_TEST_SERVE"
 
 // orders configure such a process.
 type orders struct {
-	File  string        // the server's file
+	File  string        // the server file
 	Lease time.Duration // of the queue; its poll interval follows from it
 	// Point is where it exits; empty: it does not.
 	Point  string

@@ -190,7 +190,7 @@ func listenAndWork(ctx context.Context, s *connect.Server, web *server.Server, s
 	listener := options.Listener
 	if listener == nil {
 		if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.File.Listen); err != nil {
-			return fault.New(fault.Invalid, "listen: %w: another program may have the port; set listen in the server's file", err)
+			return fault.New(fault.Invalid, "listen: %w: another program may have the port; set listen in the server file", err)
 		}
 	}
 	if err := svc.Start(ctx); err != nil {

@@ -87,7 +87,7 @@ func printSetupAddress(w io.Writer, address string) {
 func printCreated(w io.Writer, c githubapp.Created) {
 	printMessage(w, "%s was made; its credentials are in %s, which only you may read", c.App.Slug, c.Folder)
 	printDetail(w, "  1. install it: %s", c.App.Install)
-	printDetail(w, "  2. put the lines above into the server's file")
+	printDetail(w, "  2. put the lines above into the server file")
 	if c.App.Hook != "" {
 		printDetail(w, "  3. let GitHub reach %s", c.App.Hook)
 	}

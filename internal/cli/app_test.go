@@ -90,7 +90,7 @@ func ask(t *testing.T, method, address string, form url.Values) string {
 	return string(body)
 }
 
-// fileFor is a server's file that knows the GitHub of a test.
+// fileFor is a server file that knows the GitHub of a test.
 func fileFor(t *testing.T, s *githubtest.Server) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "server.yaml")

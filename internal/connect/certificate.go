@@ -191,7 +191,7 @@ func (s *Server) ClientTLS(url, caFile string) (*tls.Config, error) {
 }
 
 var (
-	errOtherCertificate = errors.New("the service presents another certificate than the server's file names: was it renewed this moment? Try again, or name the service with --url")
+	errOtherCertificate = errors.New("the service presents another certificate than the server file names: was it renewed this moment? Try again, or name the service with --url")
 	errNoCertificate    = errors.New("it holds no certificate in PEM")
 )
 

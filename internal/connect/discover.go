@@ -153,7 +153,7 @@ func (d *discovery) note(format string, arguments ...any) {
 // App may see is an error.
 func (s *Session) HasConfigFile(ctx context.Context, name string) (bool, error) {
 	host, short, _ := strings.Cut(name, "/")
-	failed := fault.New(fault.NotFound, "no forge of the server's file has it")
+	failed := fault.New(fault.NotFound, "no forge of the server file has it")
 	for _, c := range s.Server.Discover {
 		f := s.forges[c.Name]
 		if !onHost(c, host) || f.Err != nil {

@@ -95,7 +95,7 @@ func OpenServer(options Options) (*Server, error) {
 		return openStandalone(options)
 	}
 	if len(options.Networks) > 0 {
-		return nil, fault.New(fault.Invalid, "--network is for repositories without a server's file: write networks in %s", file)
+		return nil, fault.New(fault.Invalid, "--network is for repositories without a server file: write networks in %s", file)
 	}
 	s := newServer(options)
 	if s.File, err = load(file, options.Env); err != nil {
@@ -166,7 +166,7 @@ func findFile(options Options) (file string, found bool, err error) {
 		return "", false, nil
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("look for the server's file: %w", err)
+		return "", false, fmt.Errorf("look for the server file: %w", err)
 	}
 	return ServerFile, true, nil
 }
@@ -174,7 +174,7 @@ func findFile(options Options) (file string, found bool, err error) {
 func requireFile(options Options) (string, error) {
 	file, found, err := findFile(options)
 	if err == nil && !found {
-		err = fault.New(fault.Invalid, "there is no %s here: name the server's file with --config", ServerFile)
+		err = fault.New(fault.Invalid, "there is no %s here: name the server file with --config", ServerFile)
 	}
 	return file, err
 }
@@ -193,7 +193,7 @@ func load(file string, env func(string) (string, bool)) (*serverconfig.Config, e
 func read(file string, env func(string) (string, bool)) (*serverconfig.Config, config.Problems, error) {
 	data, err := readFile(file, config.MaxSize)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the server's file: %w", err)
+		return nil, nil, fmt.Errorf("read the server file: %w", err)
 	}
 	loaded, problems := serverconfig.Load(file, data, env)
 	return loaded, problems, nil

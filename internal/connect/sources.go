@@ -77,7 +77,7 @@ func (s Sources) forge(source string) (asked scm.Forge, name string, authorized 
 		f, ok = s.session.forgeOn(first, s.repository.Forge), true
 	}
 	if !ok {
-		return nil, "", false, fault.New(fault.NotFound, "%s: no forge of the server's file is %s", source, first)
+		return nil, "", false, fault.New(fault.NotFound, "%s: no forge of the server file is %s", source, first)
 	}
 	asked, authorized = s.authorized(f, name)
 	return asked, name, authorized, f.Err

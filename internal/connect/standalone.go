@@ -32,7 +32,7 @@ const (
 // the environment has for it.
 func openStandalone(options Options) (*Server, error) {
 	if len(options.Repositories) == 0 {
-		return nil, fault.New(fault.Invalid, "there is no %s here: name the server's file with --config, or a repository's URL with --repo", ServerFile)
+		return nil, fault.New(fault.Invalid, "there is no %s here: name the server file with --config, or a repository's URL with --repo", ServerFile)
 	}
 	s, err := WithoutFile(options)
 	if err != nil {
@@ -68,7 +68,7 @@ func (env environment) target(address string) (Target, error) {
 	case strings.HasPrefix(address, "/"):
 		return Target{}, fault.New(fault.Invalid, "--repo %s: write a repository of this machine as file://%s", address, address)
 	case !strings.Contains(address, ":"):
-		return Target{}, fault.New(fault.Invalid, "--repo %s: without a server's file the whole URL is needed, as in https://git.example.com/%s or file:///PATH", address, strings.Trim(address, "/"))
+		return Target{}, fault.New(fault.Invalid, "--repo %s: without a server file the whole URL is needed, as in https://git.example.com/%s or file:///PATH", address, strings.Trim(address, "/"))
 	case holdsCredential(address):
 		return Target{}, fault.New(fault.Invalid, "--repo: the URL holds a user or a password: remove it, and set %s and %s", gitUserVariable, gitPasswordVariable)
 	}

@@ -21,7 +21,7 @@ func TestValidate(t *testing.T) {
 		t.Errorf("%v, %v", problems, err)
 	}
 	_, err = connect.Validate(server+"-gone", os.LookupEnv)
-	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "read the server's file: ") {
+	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "read the server file: ") {
 		t.Errorf("error: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // database is in the demo's folder.
 type service struct {
 	journal *journal
-	file    string // the server's file
+	file    string // the server file
 	url     string
 	secrets map[string]string // by receiver
 	client  *http.Client
@@ -95,7 +95,7 @@ func (v *service) write(folder, registry string) error {
 	v.file = filepath.Join(folder, "promoter-server.yaml")
 	text := strings.NewReplacer("FOLDER", filepath.ToSlash(folder), "GIT", v.git.loopback.host, "NAME", gitName, "HOST", registry).Replace(serviceFile)
 	if err := os.WriteFile(v.file, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write the server's file: %w", err)
+		return fmt.Errorf("write the server file: %w", err)
 	}
 	return nil
 }

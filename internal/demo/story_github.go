@@ -22,7 +22,7 @@ func prepareGitHub(ctx context.Context, s *show) (err error) {
 	file := filepath.Join(s.folder, "promoter-server.yaml")
 	text := strings.NewReplacer("URL", g.url, "TOKEN", options.Variable, "NAME", g.fullName(), "HOST", s.registry.loopback.host).Replace(serverFile)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write the server's file: %w", err)
+		return fmt.Errorf("write the server file: %w", err)
 	}
 	s.target = []string{"--config", file}
 	s.hub.address, s.hub.auth = g.cloneURL(), &githttp.BasicAuth{Username: g.person.login, Password: options.Person.Reveal()}

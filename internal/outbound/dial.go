@@ -116,7 +116,7 @@ func (c *Client) checkPlain(host string, addr netip.Addr) error {
 	if c.insecureName(host) && c.guard.listed(addr) {
 		return nil
 	}
-	err := fault.New(fault.Invalid, "plain http to address %s is refused: the host must be marked insecure and the address must be in `networks` of the server's file", addr)
+	err := fault.New(fault.Invalid, "plain http to address %s is refused: the host must be marked insecure and the address must be in `networks` of the server file", addr)
 	return fault.Wrap(fault.Invalid, &refusalError{host: host, err: err})
 }
 

@@ -18,7 +18,7 @@ import (
 type Options struct {
 	// Outbound is the guarded HTTP client.
 	Outbound *outbound.Client
-	// Credentials are the entries of the server's file. The first that matches is
+	// Credentials are the entries of the server file. The first that matches is
 	// used.
 	Credentials []Credential
 	// Logins are those of an earlier client with the same entries. Nil: none.

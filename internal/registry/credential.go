@@ -18,7 +18,7 @@ import (
 	"promoter/internal/secret"
 )
 
-// Credential is an entry of `registries` in the server's file.
+// Credential is an entry of `registries` in the server file.
 type Credential struct {
 	// Host is the registry, with its port if it has one.
 	Host string

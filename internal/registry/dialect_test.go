@@ -140,7 +140,7 @@ func TestDialect_privateAndMissing(t *testing.T) {
 			return false
 		}}, "", fault.Unauthorized, "401 UNAUTHORIZED: requested without a credential; check the name"},
 		{"GHCR: private, or not there", dialect{login: bearer("/token", "ghcr.io", only("acme-bot"))}, "", fault.Unauthorized, "403 DENIED: requested without a credential; check the name"},
-		{"GHCR: a token that may not", dialect{login: bearer("/token", "ghcr.io", only("acme-bot"))}, "another", fault.Unauthorized, "403 DENIED: the credential of the server's file may not read it"},
+		{"GHCR: a token that may not", dialect{login: bearer("/token", "ghcr.io", only("acme-bot"))}, "another", fault.Unauthorized, "403 DENIED: the credential of the server file may not read it"},
 		{"GHCR: there is none", dialect{login: bearer("/token", "ghcr.io", anybody), page: nothing(404, "NAME_UNKNOWN")}, "", fault.NotFound, "404 NAME_UNKNOWN: check the name"},
 		{"Quay: private, or not there", dialect{login: bearer("/v2/auth", "quay.io", anybody), page: nothing(401, "UNAUTHORIZED")}, "", fault.Unauthorized, "401 UNAUTHORIZED: requested without a credential"},
 		{"Harbor: there is none", dialect{page: nothing(404, "NOT_FOUND")}, "", fault.NotFound, "404 Not Found: check the name"},

@@ -130,9 +130,9 @@ func (a *access) advice() string {
 	case a.grant.refresher != nil:
 		return "the login may not read it; check the rights of its identity at " + host
 	case a.credential != anonymousID:
-		return "the credential of the server's file may not read it; check its secret and its rights at " + host
+		return "the credential of the server file may not read it; check its secret and its rights at " + host
 	case a.grant.docker:
 		return "requested without a credential; check the name and, if it is private, log in with `docker login " + host + "`"
 	}
-	return "requested without a credential; check the name and, if it is private, add an entry for " + host + " under `registries` in the server's file whose `usableBy` names this repository"
+	return "requested without a credential; check the name and, if it is private, add an entry for " + host + " under `registries` in the server file whose `usableBy` names this repository"
 }

@@ -129,7 +129,7 @@ func (l *loginTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 // (auth.docker.io of Docker Hub, gitlab.com of registry.gitlab.com).
 type realm struct {
 	registry string // its host
-	named    string // the one in the server's file; empty: none
+	named    string // the one in the server file; empty: none
 	anywhere bool   // a user's Docker configuration, which Docker sends anywhere
 }
 
@@ -145,7 +145,7 @@ func (r realm) check(req *http.Request) error {
 	if req.Response != nil || !carries || r.admits(host) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "%s wants the credential to be sent to %s, which does not belong to it by its name: if it does, write `tokenHost: %s` beside the credentials in the server's file", r.registry, host, host)
+	return fault.New(fault.Invalid, "%s wants the credential to be sent to %s, which does not belong to it by its name: if it does, write `tokenHost: %s` beside the credentials in the server file", r.registry, host, host)
 }
 
 func (r realm) admits(host string) bool {

@@ -113,7 +113,7 @@ func made(t *testing.T) []string {
 	return regexp.MustCompile(`(?:counter|gauge|histograms?|desc)\("[a-z_]+"`).FindAllString(all, -1)
 }
 
-// Config files name hosts: those of the server's file have labels, and so many more.
+// Config files name hosts: those of the server file have labels, and so many more.
 func TestHosts_areLimited(t *testing.T) {
 	t.Parallel()
 	m := telemetry.New(telemetry.Options{Hosts: []string{"GitHub.com"}, Work: noWork, Now: time.Now})

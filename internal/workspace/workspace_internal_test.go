@@ -74,7 +74,7 @@ func commitFiles(t testing.TB, clone string, files map[string]string, message st
 
 func noEnv(string) (string, bool) { return "", false }
 
-// openWorkspace opens the workspace of a repository without a server's file.
+// openWorkspace opens the workspace of a repository without a server file.
 func openWorkspace(t testing.TB, url string) *Workspace {
 	t.Helper()
 	return workspaceOf(t, connect.Options{Repositories: []string{url}, Env: noEnv, Now: time.Now})

@@ -51,7 +51,7 @@ func TestDocs_variables(t *testing.T) {
 	}
 }
 
-// TestDocs_serverFiles loads every example of a server's file on any page.
+// TestDocs_serverFiles loads every example of a server file on any page.
 func TestDocs_serverFiles(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../../docs/*.md")
@@ -77,7 +77,7 @@ func TestDocs_serverFiles(t *testing.T) {
 		}
 		found := blocks.FindAllSubmatch(text, -1)
 		if slices.Contains(more, page) && len(found) == 0 {
-			t.Errorf("%s shows no server's file", page)
+			t.Errorf("%s shows no server file", page)
 		}
 		for _, block := range found {
 			if c, problems := Load("block", block[1], func(string) (string, bool) { return "", false }); c == nil || len(problems) > 0 {

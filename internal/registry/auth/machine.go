@@ -30,7 +30,7 @@ type Machine struct {
 	Metadata http.RoundTripper
 	// Env reads an environment variable.
 	Env func(string) (string, bool)
-	// Open opens a file that the environment or the server's file names.
+	// Open opens a file that the environment or the server file names.
 	Open func(path string) (io.ReadCloser, error)
 	// Now is the clock.
 	Now func() time.Time

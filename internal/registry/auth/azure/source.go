@@ -3,7 +3,7 @@
 //
 // A login is a refresh token of the registry, valid for three hours, which the
 // registry issues for a token of Microsoft Entra ID. The identity comes from the
-// server's file or from the machine: a client with its secret, a Kubernetes workload
+// server file or from the machine: a client with its secret, a Kubernetes workload
 // identity, a managed identity of App Service, Container Apps or a virtual machine.
 //
 // azidentity requests the tokens of clients and workload identities. Managed
@@ -46,7 +46,7 @@ var clouds = []struct{ registry, login string }{
 	{".azurecr.us", "login.microsoftonline.us"},
 }
 
-// Settings are the identity in the server's file. All may be empty: the machine's
+// Settings are the identity in the server file. All may be empty: the machine's
 // identity is used then.
 type Settings struct {
 	Tenant string
@@ -175,7 +175,7 @@ var validTenant = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,127}$`)
 
 func (s *Source) checkClient(name string) error {
 	if s.client() == "" || !validTenant.MatchString(s.tenant()) {
-		return fault.New(fault.Invalid, "%s: set the tenant and the client, in the server's file or as AZURE_TENANT_ID and AZURE_CLIENT_ID", name)
+		return fault.New(fault.Invalid, "%s: set the tenant and the client, in the server file or as AZURE_TENANT_ID and AZURE_CLIENT_ID", name)
 	}
 	return nil
 }

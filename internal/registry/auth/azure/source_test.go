@@ -72,8 +72,8 @@ func TestLogin_everyIdentity(t *testing.T) {
 		set   func(*scene)
 		asked []string
 	}{
-		{"a client of the server's file", func(s *scene) { s.settings = full() }, []string{discovery, entra, exchange}},
-		{"a client of the server's file before all else", func(s *scene) { s.pod(); s.settings = full() }, []string{discovery, entra, exchange}},
+		{"a client of the server file", func(s *scene) { s.settings = full() }, []string{discovery, entra, exchange}},
+		{"a client of the server file before all else", func(s *scene) { s.pod(); s.settings = full() }, []string{discovery, entra, exchange}},
 		{"a client of the environment", func(s *scene) {
 			s.Env = map[string]string{"AZURE_TENANT_ID": azuretest.Tenant, "AZURE_CLIENT_ID": azuretest.Client, "AZURE_CLIENT_SECRET": azuretest.ClientSecret}
 		}, []string{discovery, entra, exchange}},

@@ -2,7 +2,7 @@
 // Container Registry.
 //
 // A login is an access token that is valid for an hour. Its identity is the key in
-// the server's file, else the application default credentials: the file that
+// the server file, else the application default credentials: the file that
 // GOOGLE_APPLICATION_CREDENTIALS names, else the metadata service of the machine.
 //
 // golang.org/x/oauth2 signs and exchanges tokens. The credentials are selected here:
@@ -134,7 +134,7 @@ func (s *Source) metadata(ctx context.Context) (*oauth2.Token, error) {
 	call := s.machine.LocalCall(ctx, name, "give the machine a service account, or the pod's service account an identity (iam.gke.io/gcp-service-account, or a principal of its own in the policy)")
 	response, err := call.Get(metadataURL, map[string]string{flavor: "Google"})
 	if fault.KindOf(err) == fault.Temporary {
-		return nil, fault.New(fault.Temporary, "Google credentials: neither a key in the server's file nor GOOGLE_APPLICATION_CREDENTIALS is set, and the metadata service of a machine did not answer: %w", err)
+		return nil, fault.New(fault.Temporary, "Google credentials: neither a key in the server file nor GOOGLE_APPLICATION_CREDENTIALS is set, and the metadata service of a machine did not answer: %w", err)
 	}
 	if err != nil {
 		return nil, err

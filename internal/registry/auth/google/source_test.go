@@ -23,7 +23,7 @@ const host = "europe-west1-docker.pkg.dev"
 type scene struct {
 	*authtest.World
 	project *googletest.Project
-	key     string // of the server's file
+	key     string // of the server file
 }
 
 func newScene(t *testing.T) *scene {
@@ -67,9 +67,9 @@ func TestLogin_everyIdentity(t *testing.T) {
 		life  time.Duration
 	}{
 		{"a machine, or a pod with a workload identity", func(*scene) {}, []string{metadata}, 3599 * time.Second},
-		{"a key in the server's file", func(s *scene) { s.key = s.project.KeyFile() }, []string{account}, 3599 * time.Second},
+		{"a key in the server file", func(s *scene) { s.key = s.project.KeyFile() }, []string{account}, 3599 * time.Second},
 		{"a key of the environment", func(s *scene) { s.adc(s.project.KeyFile()) }, []string{account}, 3599 * time.Second},
-		{"the server's file before the environment", func(s *scene) { s.key = s.project.KeyFile(); s.adc("{}") }, []string{account}, 3599 * time.Second},
+		{"the server file before the environment", func(s *scene) { s.key = s.project.KeyFile(); s.adc("{}") }, []string{account}, 3599 * time.Second},
 		{"a federated identity from a file", func(s *scene) {
 			s.Files["/token"] = googletest.SubjectToken + "\n"
 			s.adc(s.project.ExternalFile(`{"file":"/token"}`, false))
@@ -133,7 +133,7 @@ func TestLogin_refused(t *testing.T) {
 		}, fault.Invalid, "the service at 169.254.169.254 is not Google's"},
 		{"a machine that is slow", func(_ *testing.T, s *scene) {
 			s.Local["169.254.169.254"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
-		}, fault.Temporary, "neither a key in the server's file nor GOOGLE_APPLICATION_CREDENTIALS is set"},
+		}, fault.Temporary, "neither a key in the server file nor GOOGLE_APPLICATION_CREDENTIALS is set"},
 		{"a subject that nobody knows", func(_ *testing.T, s *scene) {
 			s.Files["/token"] = "canary-wrong"
 			s.adc(s.project.ExternalFile(`{"file":"/token"}`, false))
