@@ -47,7 +47,7 @@ type command struct {
 var (
 	fence      = regexp.MustCompile("^\\s*(```+|~~~+)\\s*([a-z]*)")
 	heading    = regexp.MustCompile(`^#{1,6}\s+(.*?)\s*#*$`)
-	codeSpan   = regexp.MustCompile("`[^`]*`")
+	codeSpan   = regexp.MustCompile("`[^`\n]*`")
 	inlineLink = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)`)
 	definition = regexp.MustCompile(`^\s*\[[^\]]+\]:\s+(\S+)`)
 )
