@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/git/gittest"
 	"promoter/internal/registry/registrytest"
 	"promoter/internal/scm/github/githubtest"
 )
@@ -79,9 +80,7 @@ func newGuide(t *testing.T) *guide {
 	g.repository = hub.NewRepository("acme/gitops", g.example())
 	g.repository.Settings.Permit("promoter-bot", "write")
 	g.repository.Settings.Permit("ann", "write")
-	g.env = append(os.Environ(), "PROMOTER_GITHUB_TOKEN="+hub.Token("promoter-bot", "repo", "read:org"), "DOCKER_CONFIG="+root,
-		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=ann", "GIT_AUTHOR_EMAIL=ann@example.com",
-		"GIT_COMMITTER_NAME=ann", "GIT_COMMITTER_EMAIL=ann@example.com")
+	g.env = append(gittest.Environ(), "PROMOTER_GITHUB_TOKEN="+hub.Token("promoter-bot", "repo", "read:org"), "DOCKER_CONFIG="+root)
 	text := fmt.Sprintf(`version: 1
 forges:
   github: {kind: github, url: "%s", insecure: true, token: "env:PROMOTER_GITHUB_TOKEN"}

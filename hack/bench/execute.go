@@ -37,11 +37,11 @@ func prepare(ctx context.Context, words []string, stdin io.Reader, out io.Writer
 	return command, &complaint
 }
 
-// tellPeak is the argument that makes this program run a command and print its
+// peakArgument is the argument that makes this program run a command and print its
 // peak resident memory. Linux counts the memory of the process that starts a
 // program as the program's own, up to its start, so a process that holds little
 // has to start it.
-const tellPeak = "peak"
+const peakArgument = "peak"
 
 // peakOf asks a second, small process of this program.
 func peakOf(ctx context.Context, words []string, stdin string) (int64, error) {
@@ -50,7 +50,7 @@ func peakOf(ctx context.Context, words []string, stdin string) (int64, error) {
 		return 0, fmt.Errorf("find the own program: %w", err)
 	}
 	var printed strings.Builder
-	asked := append([]string{self, "--", tellPeak}, words...)
+	asked := append([]string{self, "--", peakArgument}, words...)
 	if _, err := execute(ctx, asked, strings.NewReader(stdin), &printed); err != nil {
 		return 0, err
 	}

@@ -23,7 +23,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error
 	switch flag.Arg(0) {
-	case tellPeak:
+	case peakArgument:
 		err = printPeak(ctx, os.Stdout, flag.Args()[1:])
 	case loadArgument:
 		err = measureLoad(ctx, os.Stdout)

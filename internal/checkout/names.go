@@ -6,18 +6,27 @@ import (
 	"slices"
 )
 
-// Names returns the names of the environments in the config file of a folder, parents
-// first, and of the applications whose files are in the folder, sorted. Applications of
-// environments on other branches are not found.
-func Names(ctx context.Context, dir string) (environments, applications []string, err error) {
+// Environments returns the names of the environments in the config file of a folder,
+// parents first.
+func Environments(dir string) ([]string, error) {
 	loaded, err := load(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	return loaded.Order(), nil
+}
+
+// Applications returns the names of the applications whose files are in a folder, sorted.
+// Those of environments on other branches are not found.
+func Applications(ctx context.Context, dir string) ([]string, error) {
+	loaded, err := load(dir)
+	if err != nil {
+		return nil, err
 	}
 	found := map[string]bool{}
 	for file, err := range folderFiles(ctx, dir) {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for i := range loaded.Environments {
 			e := &loaded.Environments[i]
@@ -26,5 +35,5 @@ func Names(ctx context.Context, dir string) (environments, applications []string
 			}
 		}
 	}
-	return loaded.Order(), slices.Sorted(maps.Keys(found)), nil
+	return slices.Sorted(maps.Keys(found)), nil
 }

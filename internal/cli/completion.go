@@ -17,13 +17,10 @@ func addCompletion(command *cobra.Command) {
 			_ = command.RegisterFlagCompletionFunc(flag, complete) // fails only without such a flag
 		}
 	}
-	if command.Name() == "explain" {
-		command.ValidArgsFunction = completeEnvironments
-	}
 }
 
 func completeEnvironments(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	environments, _, err := checkout.Names(command.Context(), completionDir(command))
+	environments, err := checkout.Environments(completionDir(command))
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -31,11 +28,19 @@ func completeEnvironments(command *cobra.Command, _ []string, _ string) ([]strin
 }
 
 func completeApplications(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	_, applications, err := checkout.Names(command.Context(), completionDir(command))
+	applications, err := checkout.Applications(command.Context(), completionDir(command))
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return applications, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeEnvironment completes the one argument of a command.
+func completeEnvironment(command *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return completeEnvironments(command, args, toComplete)
 }
 
 // completionDir returns the folder of the checkout. Verbs without --dir write to a forge,

@@ -38,7 +38,8 @@ a server file, it reads a checkout as plan does; conditions that need a forge ar
 Exit codes: 0 success; 1 an error.`,
 		Example: `  promoter explain prod
   promoter explain prod --app shop --repo acme/gitops`,
-		Args: oneEnvironment,
+		Args:              oneEnvironment,
+		ValidArgsFunction: completeEnvironment,
 		RunE: func(command *cobra.Command, args []string) error {
 			return runExplain(command, &flags, args[0], system)
 		},

@@ -104,8 +104,7 @@ func (f *historyFlags) check() error {
 
 // read queries the service, or reads the repositories if there is none.
 func (f *historyFlags) read(command *cobra.Command, system System) (app.GitHistory, error) {
-	options := connect.Options{Config: f.targets.config, Env: system.Env, Now: time.Now}
-	if f.direct || !connect.HasFile(options) {
+	if f.direct || !connect.HasFile(f.targets.connection(system)) {
 		return f.readGit(command, system)
 	}
 	if len(f.targets.repositories) > 1 {

@@ -40,7 +40,6 @@ type rawConditions struct {
 
 // condition is one key of the conditions of a parent.
 type condition struct {
-	key string
 	// check validates the condition as one layer sets it.
 	check func(report *strictyaml.Report, parent string, raw *rawConditions)
 	// merged validates it against the settings of the parent.

@@ -3,7 +3,6 @@ package config
 import "promoter/internal/strictyaml"
 
 var checksCondition = condition{
-	key: "checks",
 	check: func(report *strictyaml.Report, parent string, raw *rawConditions) {
 		checkStatuses(report, raw.Checks, "after."+parent+".checks")
 	},

@@ -6,7 +6,6 @@ import (
 )
 
 var soakCondition = condition{
-	key:   "soak",
 	check: func(*strictyaml.Report, string, *rawConditions) {},
 	// Newer snapshots can keep a soak from ever passing: the parent accepts each of them
 	// without a user, and none stays long enough.

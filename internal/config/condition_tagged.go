@@ -6,7 +6,6 @@ import (
 )
 
 var taggedCondition = condition{
-	key: "tagged",
 	check: func(report *strictyaml.Report, parent string, raw *rawConditions) {
 		tag := raw.Tagged
 		switch {

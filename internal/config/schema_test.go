@@ -25,10 +25,10 @@ func schema() strictyamltest.Schema {
 			},
 			reflect.TypeFor[RawPoll](): {{Type: "string", Pattern: strictyamltest.DurationPattern}, {Ref: "#/$defs/schedule"}},
 		},
-		OneOf: map[string]strictyamltest.Alternatives{
-			"component": {Keys: []string{"image", "chart", "artifact"}},
-			"select":    {Keys: strategyNames()},
-			"write":     {Keys: []string{"path", "regex"}},
+		OneOf: map[string][]string{
+			"component": {"image", "chart", "artifact"},
+			"select":    strategyNames(),
+			"write":     {"path", "regex"},
 		},
 		Names: []reflect.Type{
 			reflect.TypeFor[strictyaml.Map[*rawComponent]](), reflect.TypeFor[strictyaml.Map[*rawEnvironment]](), reflect.TypeFor[strictyaml.Map[*rawWindow]](),

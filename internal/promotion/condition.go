@@ -36,9 +36,7 @@ type Condition struct {
 // branch protection rules name it.
 const StatusContext = "promoter"
 
-const (
-	notEvaluated = "not evaluated: a local checkout has no forge"
-)
+const notEvaluated = "not evaluated: a local checkout has no forge"
 
 // Blocks reports whether the condition blocks a promotion.
 func (c Condition) Blocks(checkout bool) bool {

@@ -7,8 +7,8 @@ import (
 	"promoter/internal/schedule"
 )
 
-// soak requires that a snapshot was in the parent for some time. The time counts
-// from when it provably landed. A snapshot that soaked once stays eligible after it is replaced.
+// soak requires that a snapshot was in the parent for some time. The time counts from
+// when it provably landed. A snapshot that soaked once stays eligible after it is replaced.
 func soak(parent config.Parent) []parentCondition {
 	if parent.Soak == 0 {
 		return nil

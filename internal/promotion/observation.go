@@ -66,7 +66,7 @@ type Observation struct {
 	// Explicit are versions that a request names for a target, by component.
 	Explicit map[Target]map[string]Available
 
-	// Checkout is set if there is no forge, no health, and no history of landings.
+	// Checkout is set if there is no forge, and no history of landings.
 	// What cannot be evaluated is then shown, and does not block.
 	Checkout bool
 }

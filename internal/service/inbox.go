@@ -56,11 +56,11 @@ func (i *Inbox) Accept(ctx context.Context, accepted server.Accepted) error {
 
 // Store is Accept, and returns the keys of the repositories that the delivery triggers.
 func (i *Inbox) Store(ctx context.Context, accepted server.Accepted) (keys []string, err error) {
-	webhook := &pendingWebhook{
-		accepted: accepted, trace: telemetry.Parent(ctx), cleanup: i.retention.add(accepted.Body, accepted.Events), stored: make(chan error, 1),
-	}
+	trace := telemetry.Parent(ctx)
 	ctx, span := telemetry.Begin(ctx, "store")
-	webhook.ctx = ctx
+	webhook := &pendingWebhook{
+		ctx: ctx, accepted: accepted, trace: trace, cleanup: i.retention.add(accepted.Body, accepted.Events), stored: make(chan error, 1),
+	}
 	i.enqueue(webhook)     //nolint:contextcheck // each webhook has its own
 	err = <-webhook.stored // the database limits the time
 	keys = repositoryKeys(webhook.triggers)

@@ -12,7 +12,10 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"promoter/internal/git/gittest"
 )
 
 // Reply is a response of an API before it is sent.
@@ -95,6 +98,11 @@ func (p Page) Last(length int) int { return max(1, (length+p.Size-1)/p.Size) }
 func Cut[T any](p Page, all []T) []T {
 	begin := min((p.Number-1)*p.Size, len(all))
 	return all[begin:min(begin+p.Size, len(all))]
+}
+
+// DrawSignature returns the author or the committer of a commit as GitHub and Gitea do.
+func DrawSignature(by gittest.Author) map[string]any {
+	return map[string]any{"name": by.Name, "email": by.Email, "date": by.At.UTC().Format(time.RFC3339)}
 }
 
 // DrawAll converts the elements of a list for a call.

@@ -30,17 +30,10 @@ type Schema struct {
 	Sources []string // folders with the Go files of the raw types
 	Define  []any    // raw types that only types with several forms lead to
 	Forms   map[reflect.Type][]*reflectschema.Schema
-	Enums   map[string][]string     // by definition and key: "receiver.kind"
-	OneOf   map[string]Alternatives // by definition
-	Names   []reflect.Type          // maps whose keys are names
-	Version int                     // the only version of the file
-}
-
-// Alternatives are keys of which exactly one must be present, or with Optional at most
-// one.
-type Alternatives struct {
-	Keys     []string
-	Optional bool
+	Enums   map[string][]string // by definition and key: "receiver.kind"
+	OneOf   map[string][]string // by definition: keys of which exactly one must be present
+	Names   []reflect.Type      // maps whose keys are names
+	Version int                 // the only version of the file
 }
 
 // Patterns of strings.
@@ -187,15 +180,8 @@ func (s Schema) finish(schema *reflectschema.Schema, t reflect.Type) {
 		}
 		s.finishProperty(property, field, definitionName(t)+"."+name)
 	}
-	if one, ok := s.OneOf[definitionName(t)]; ok {
-		var all []*reflectschema.Schema
-		for _, key := range one.Keys {
-			all = append(all, &reflectschema.Schema{Required: []string{key}})
-		}
-		schema.OneOf = slices.Clone(all)
-		if one.Optional {
-			schema.OneOf = append(schema.OneOf, &reflectschema.Schema{Not: &reflectschema.Schema{AnyOf: all}})
-		}
+	for _, key := range s.OneOf[definitionName(t)] {
+		schema.OneOf = append(schema.OneOf, &reflectschema.Schema{Required: []string{key}})
 	}
 }
 

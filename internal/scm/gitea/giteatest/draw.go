@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
 )
 
@@ -64,14 +63,10 @@ func drawCommit(c *call, r *forgetest.Repository, commit string) object {
 		"url": c.s.URL(), "sha": commit, "created": stamp(one.Committer.At), "html_url": r.Page() + "/commit/" + commit, "parents": parents,
 		"commit": object{
 			"url": c.s.URL(), "message": strings.TrimRight(one.Message, "\n") + "\n",
-			"author": drawSignature(one.Author), "committer": drawSignature(one.Committer), "tree": object{"sha": one.Tree},
+			"author": forgetest.DrawSignature(one.Author), "committer": forgetest.DrawSignature(one.Committer), "tree": object{"sha": one.Tree},
 		},
 		"author": nil, "committer": nil, "files": nil,
 	}
-}
-
-func drawSignature(by gittest.Author) object {
-	return object{"name": by.Name, "email": by.Email, "date": stamp(by.At)}
 }
 
 // drawPull returns the current commit of the head's branch, even if the pull request

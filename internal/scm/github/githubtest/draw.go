@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/git/gittest"
 	"promoter/internal/scm"
 	"promoter/internal/scm/forgetest"
 )
@@ -125,15 +124,11 @@ func drawCommit(c *call, r *forgetest.Repository, commit string) object {
 		"sha": commit, "node_id": node(r.ID), "url": url + commit, "html_url": r.Page() + "/commit/" + commit, "comments_url": url + commit + "/comments",
 		"commit": object{
 			"url": url + commit, "message": strings.TrimRight(one.Message, "\n"), "comment_count": 0, "verification": unsigned,
-			"author": drawSignature(one.Author), "committer": drawSignature(one.Committer),
+			"author": forgetest.DrawSignature(one.Author), "committer": forgetest.DrawSignature(one.Committer),
 			"tree": object{"sha": one.Tree, "url": c.s.API() + "repos/" + r.FullName() + "/git/trees/" + one.Tree},
 		},
 		"author": account(c, one.Author.Email), "committer": account(c, one.Committer.Email), "parents": parents,
 	}
-}
-
-func drawSignature(by gittest.Author) object {
-	return object{"name": by.Name, "email": by.Email, "date": stamp(by.At)}
 }
 
 // account returns the account of an email address, null for an unknown one.
