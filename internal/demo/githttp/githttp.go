@@ -5,6 +5,7 @@
 package githttp
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -33,7 +34,7 @@ type Server struct {
 }
 
 // maxPush limits a client's request, in bytes.
-const maxPush = 16 << 20
+const maxPush = 64 << 20
 
 // ServeHTTP serves the three endpoints of the protocol, whatever the path before them.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -160,8 +161,15 @@ func (s *Server) receivePack(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	const kind = transport.ReceivePackServiceName + "-result"
+	buffered := bufio.NewReader(body)
+	if start, _ := buffered.Peek(len(pktline.FlushPkt) + 1); bytes.Equal(start, pktline.FlushPkt) {
+		// Git asks for permission before it sends a large pack.
+		answer(w, kind, func(io.Writer) error { return nil })
+		return
+	}
 	request := packp.NewReferenceUpdateRequest()
-	if err := request.Decode(body); err != nil {
+	if err := request.Decode(buffered); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -174,18 +182,30 @@ func (s *Server) receivePack(w http.ResponseWriter, r *http.Request) {
 	for _, command := range request.Commands {
 		report.CommandStatuses = append(report.CommandStatuses, &packp.CommandStatus{ReferenceName: command.Name, Status: status})
 	}
-	answer(w, transport.ReceivePackServiceName+"-result", report.Encode)
+	answer(w, kind, report.Encode)
 }
 
 // receive stores the objects. A push that only deletes branches has none.
 func (s *Server) receive(ctx context.Context, request *packp.ReferenceUpdateRequest) error {
 	commands := request.Commands
 	if slices.ContainsFunc(commands, func(c *packp.Command) bool { return c.Action() != packp.Delete }) {
-		if err := packfile.UpdateObjectStorage(s.Storer, request.Packfile); err != nil {
+		if err := s.store(request.Packfile); err != nil {
 			return err
 		}
 	}
 	return s.Push(ctx, commands)
+}
+
+// store writes the objects of a pack one by one. A pack file would be stored as it
+// arrives, but the pack of the git command is thin: it has deltas of objects that only
+// the repository has.
+func (s *Server) store(pack io.Reader) error {
+	objects, err := packfile.NewParserWithStorage(packfile.NewScanner(pack), s.Storer)
+	if err != nil {
+		return err
+	}
+	_, err = objects.Parse()
+	return err
 }
 
 // bodyOf opens the body, which Git compresses if it is long.

@@ -5,7 +5,9 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,8 +16,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/storage"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/memory"
 
 	"promoter/internal/demo/githttp"
@@ -25,7 +31,11 @@ import (
 // closed are rejected.
 func serve(t *testing.T, refresh func(context.Context) error) string {
 	t.Helper()
-	storer := memory.NewStorage()
+	return serveStored(t, memory.NewStorage(), refresh)
+}
+
+func serveStored(t *testing.T, storer storage.Storer, refresh func(context.Context) error) string {
+	t.Helper()
 	if err := storer.SetReference(plumbing.NewSymbolicReference(plumbing.HEAD, plumbing.Main)); err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +112,66 @@ func TestServer_servesTheGitCommand(t *testing.T) {
 	}
 	if output, err := git(t, ann, "push", "origin", "main:refs/heads/closed"); err == nil || !strings.Contains(output, "this branch is closed") {
 		t.Errorf("a rejected push: %v\n%s", err, output)
+	}
+}
+
+// TestServer_acceptsThinPacks pushes what Git sends as deltas of objects that only the
+// server has, several times, and in packs that are larger than Git sends at once.
+func TestServer_acceptsThinPacks(t *testing.T) {
+	t.Parallel()
+	onDisk := filesystem.NewStorage(osfs.New(t.TempDir()), cache.NewObjectLRUDefault())
+	for name, storer := range map[string]storage.Storer{"in memory": memory.NewStorage(), "on disk": onDisk} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := serveStored(t, storer, nil)
+			ann := commit(t, url, "1")
+			mustGit(t, ann, "push", "-q", "-u", "origin", "main")
+			random := rand.New(rand.NewPCG(1, 2))
+			long := make([]byte, 2<<20) // cannot be compressed
+			for i := range long {
+				long[i] = byte(random.Uint32())
+			}
+			files := []string{"a.txt", "b.txt", "sub/c.txt"}
+			for push := range 4 {
+				for line := range 3 { // several commits with deltas of deltas
+					for i, file := range files {
+						text := fmt.Sprintf("%s%d %d %d\n", numbers(3000*(i+1)), push, line, i)
+						write(t, ann, file, []byte(text))
+					}
+					mustGit(t, ann, "add", ".")
+					mustGit(t, ann, "commit", "-q", "-m", "Change them")
+				}
+				if push == 2 {
+					write(t, ann, "long.bin", long)
+					mustGit(t, ann, "add", ".")
+					mustGit(t, ann, "commit", "-q", "-m", "Add a large file")
+				}
+				mustGit(t, ann, "push", "-q")
+				mustGit(t, ann, "fetch", "-q")
+			}
+			bob := t.TempDir()
+			mustGit(t, bob, "clone", "-q", url, ".")
+			mustGit(t, bob, "fsck", "--strict")
+			if got, want := mustGit(t, bob, "rev-parse", "HEAD"), mustGit(t, ann, "rev-parse", "HEAD"); got != want {
+				t.Errorf("bob has %s, ann %s", got, want)
+			}
+		})
+	}
+}
+
+func numbers(count int) string {
+	var text strings.Builder
+	for i := range count {
+		fmt.Fprintln(&text, i)
+	}
+	return text.String()
+}
+
+func write(t *testing.T, dir, file string, content []byte) {
+	t.Helper()
+	path := filepath.Join(dir, file)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, content, 0o600)); err != nil {
+		t.Fatal(err)
 	}
 }
 
