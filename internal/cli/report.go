@@ -12,7 +12,6 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
 )
 
 // reportRenderer prints as text what a reconciliation observed and did.
@@ -64,7 +63,8 @@ func onboardingText(result onboarding.Result) string {
 type groupedReport struct {
 	environments []string
 	decisions    map[string][]promotion.Decision
-	single       map[promotion.Target][]engine.Effect // of one application
+	actions      map[promotion.Target][]engine.Effect // what was done about a target
+	single       map[promotion.Target][]engine.Effect // what remains to be done or failed, of one application
 	others       map[string][]engine.Effect           // of several applications, or of none
 }
 
@@ -72,6 +72,7 @@ type groupedReport struct {
 func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool) groupedReport {
 	g := groupedReport{
 		decisions: map[string][]promotion.Decision{},
+		actions:   map[promotion.Target][]engine.Effect{},
 		single:    map[promotion.Target][]engine.Effect{}, others: map[string][]engine.Effect{},
 	}
 	for _, decision := range report.Decisions {
@@ -86,7 +87,12 @@ func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool
 		}
 		name := effect.Environment.Name
 		g.environments = appendNew(g.environments, name)
-		if len(effect.Decisions) == 1 && !effect.Group {
+		if effect.Action != engine.ActionNone {
+			for _, decision := range effect.Decisions {
+				g.actions[decision.Target] = append(g.actions[decision.Target], effect)
+			}
+		}
+		if isSingle(effect) {
 			target := effect.Decisions[0].Target
 			g.single[target] = append(g.single[target], effect)
 		} else {
@@ -101,6 +107,9 @@ func isAbout(effect engine.Effect, wanted func(promotion.Target) bool) bool {
 	return wanted == nil || slices.ContainsFunc(effect.Decisions, func(d promotion.Decision) bool { return wanted(d.Target) })
 }
 
+// isSingle reports whether an effect is about one application alone.
+func isSingle(effect engine.Effect) bool { return len(effect.Decisions) == 1 && !effect.Group }
+
 // maxUnchanged is how many targets of one environment are listed if they have nothing to
 // do.
 const maxUnchanged = 10
@@ -110,16 +119,22 @@ func (r reportRenderer) environment(g groupedReport, environment string) string 
 	unchanged := map[promotion.State]int{}
 	decisions := g.decisions[environment]
 	for _, decision := range decisions {
-		if !r.details && len(decisions) > maxUnchanged && isUnchanged(decision.State) && len(g.single[decision.Target]) == 0 {
+		actions, single := g.actions[decision.Target], g.single[decision.Target]
+		if !r.details && len(decisions) > maxUnchanged && isUnchanged(decision.State) && len(actions)+len(single) == 0 {
 			unchanged[decision.State]++
 			continue
 		}
-		b.WriteString(r.decision(decision))
-		for _, effect := range g.single[decision.Target] {
+		var done, details string
+		for _, effect := range single {
 			if r.details && len(decision.Gates) > 0 {
 				effect.Gates = nil // the decision lists them
 			}
-			b.WriteString(r.effect(effect, "    "))
+			done += r.action(effect)
+			details += r.effect(effect, "    ")
+		}
+		b.WriteString(done)
+		if r.details || details != "" || addsToActions(decision, actions) {
+			b.WriteString(r.decision(decision) + details)
 		}
 	}
 	for _, state := range []promotion.State{promotion.Same, promotion.Absent} {
@@ -128,9 +143,18 @@ func (r reportRenderer) environment(g groupedReport, environment string) string 
 		}
 	}
 	for _, effect := range g.others[environment] {
-		b.WriteString(r.effect(effect, "  "+visible(environment)+"  "))
+		b.WriteString(r.action(effect) + r.effect(effect, "  "+visible(environment)+"  "))
 	}
 	return b.String()
+}
+
+// addsToActions reports whether the state of a target adds something to what was done
+// about it. The lines of the actions contain the versions and the reason.
+func addsToActions(d promotion.Decision, actions []engine.Effect) bool {
+	if len(actions) == 0 {
+		return true
+	}
+	return d.State != promotion.Same && d.Reason.String() != reasonFor(d.Target, actions[len(actions)-1])
 }
 
 func isUnchanged(state promotion.State) bool {
@@ -159,94 +183,6 @@ func (r reportRenderer) decision(d promotion.Decision) string {
 	}
 	return b.String()
 }
-
-// effect prints what was done, or in a dry run what would be done; nothing if there is no
-// pull request and nothing was done.
-func (r reportRenderer) effect(effect engine.Effect, indent string) string {
-	text := effectText(effect, r.dryRun)
-	if text == "" && effect.Err == nil {
-		return ""
-	}
-	if len(effect.Decisions) > 1 || effect.Group {
-		text = count(len(effect.Decisions), "application", "applications") + ": " + text
-	}
-	line := indent + visible(text) + "\n"
-	if effect.Err != nil {
-		line = indent + r.paint.paint(colorRed, "failed") + " " + visible(text+": "+oneLine(effect.Err)) + "\n"
-	}
-	return line + r.gates(effect, indent)
-}
-
-// gates lists the gates that block an open pull request.
-func (r reportRenderer) gates(effect engine.Effect, indent string) string {
-	var b strings.Builder
-	for _, gate := range effect.Gates {
-		if r.details || gate.State != promotion.Passed {
-			fmt.Fprintf(&b, "%sgate %s\n", indent, textRenderer{r.paint}.condition(gate))
-		}
-	}
-	return b.String()
-}
-
-// effectText describes what was done and why, or in a dry run what would be done.
-func effectText(effect engine.Effect, dryRun bool) string {
-	number := pullRequestName(effect.Number, effect.URL)
-	because := ""
-	if effect.Reason.Message != "" {
-		because = ": " + effect.Reason.Message
-	}
-	switch effect.Action {
-	case engine.ActionPushed:
-		return "pushed " + shortCommit(effect.Commit) + because
-	case engine.ActionOpened:
-		return "opened " + number
-	case engine.ActionRefreshed:
-		return "refreshed " + number
-	case engine.ActionMerged:
-		return strings.TrimSpace("merged "+number+" "+shortCommit(effect.Commit)) + because
-	case engine.ActionClosed:
-		return "closed " + number + because
-	}
-	if dryRun || effect.Err != nil {
-		return plannedText(effect)
-	}
-	return openText(effect)
-}
-
-// plannedText describes what would be done.
-func plannedText(effect engine.Effect) string {
-	switch {
-	case effect.Step == pullrequest.StepPush:
-		return "to be pushed"
-	case effect.Step == pullrequest.StepClose && effect.Open != nil:
-		return "to be closed: " + pullRequestName(effect.Open.Number, effect.Open.URL) + ": " + effect.Reason.String()
-	case effect.Step == pullrequest.StepPropose && effect.Open == nil:
-		return "to be opened as a pull request"
-	}
-	return openText(effect)
-}
-
-// openText names the open pull request, or a push that waits.
-func openText(effect engine.Effect) string {
-	if effect.Open == nil {
-		if effect.Step == pullrequest.StepWait && effect.Reason.Rule == promotion.RuleGate {
-			return "to be pushed when its gates allow"
-		}
-		return ""
-	}
-	text := "open " + pullRequestName(effect.Open.Number, effect.Open.URL)
-	if effect.Open.Foreign != "" {
-		text += ", left alone: " + effect.Open.Foreign
-	}
-	return text
-}
-
-func pullRequestName(number int, url string) string {
-	return strings.TrimSpace(fmt.Sprintf("#%d %s", number, url))
-}
-
-// shortCommit abbreviates a commit for display.
-func shortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
 // targetName omits the application if the config distinguishes none.
 func targetName(target promotion.Target) string {
@@ -288,7 +224,7 @@ func printFailures(w io.Writer, results []app.Result) {
 
 // effectName names what an effect is about.
 func effectName(effect engine.Effect) string {
-	if len(effect.Decisions) == 1 && !effect.Group {
+	if isSingle(effect) {
 		return targetName(effect.Decisions[0].Target)
 	}
 	return effect.Environment.Name

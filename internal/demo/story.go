@@ -72,9 +72,9 @@ func landInDev(ctx context.Context, s *show) (err error) {
 	}
 	s.want.take("dev", s.after...)
 	_, err = s.run(ctx,
-		`^    pushed [0-9a-f]{7}: newer: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^    pushed [0-9a-f]{7}: newer: blog 2\.0\.1 -> 2\.1\.0$`,
-		`^    pushed [0-9a-f]{7}: newer: mail main-3f9c2ab -> main-a81d04e$`,
+		`^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.4\.2 -> 1\.5\.0$`,
+		`^  dev/blog  pushed  [0-9a-f]{7}  newer: blog 2\.0\.1 -> 2\.1\.0$`,
+		`^  dev/mail  pushed  [0-9a-f]{7}  newer: mail main-3f9c2ab -> main-a81d04e$`,
 		`^  staging/shop  waiting  propose is manual`, `3 pushed$`)
 	return err
 }
@@ -97,7 +97,7 @@ func askForStaging(ctx context.Context, s *show) error {
 		return err
 	}
 	s.want.take("staging", s.after...)
-	printed, err := s.run(ctx, `^    pushed [0-9a-f]{7}: .*shop 1\.4\.2 -> 1\.5\.0$`, `^  prod/shop  waiting  staging soak: `, `3 pushed$`)
+	printed, err := s.run(ctx, `^  staging/shop  pushed  [0-9a-f]{7}  .*shop 1\.4\.2 -> 1\.5\.0$`, `^  prod/shop  waiting  staging soak: `, `3 pushed$`)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func landInProd(ctx context.Context, s *show) error {
 		return err
 	}
 	s.want.take("prod", s.after...)
-	_, err = s.run(ctx, `^    pushed [0-9a-f]{7}: staging has: shop 1\.4\.2 -> 1\.5\.0$`, `3 pushed$`)
+	_, err = s.run(ctx, `^  prod/shop  pushed  [0-9a-f]{7}  staging has: shop 1\.4\.2 -> 1\.5\.0$`, `3 pushed$`)
 	return err
 }
 
@@ -169,7 +169,7 @@ func takeBack(ctx context.Context, s *show) error {
 	}
 	s.tell("The pipeline pushes shop 1.6.0.")
 	s.want.take("dev", bad...)
-	if _, err := s.run(ctx, `^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.0$`, `1 pushed$`); err != nil {
+	if _, err := s.run(ctx, `^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.5\.0 -> 1\.6\.0$`, `1 pushed$`); err != nil {
 		return err
 	}
 	if err := revert(ctx, s); err != nil {
@@ -185,7 +185,7 @@ func takeBack(ctx context.Context, s *show) error {
 	}
 	s.tell("The pipeline pushes shop 1.6.1, which is better. It goes.")
 	s.want.take("dev", good...)
-	_, err = s.run(ctx, `^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.1$`, `1 pushed$`)
+	_, err = s.run(ctx, `^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.5\.0 -> 1\.6\.1$`, `1 pushed$`)
 	return err
 }
 

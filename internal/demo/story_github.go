@@ -58,9 +58,9 @@ func proposeStaging(ctx context.Context, s *show) (err error) {
 	}
 	s.want.take("dev", s.after...)
 	_, err = s.run(ctx,
-		`^    pushed [0-9a-f]{7}: newer: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^  staging/shop  proposed  dev has: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^  staging  3 applications: opened #1 `, `3 pushed, 1 opened$`)
+		`^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.4\.2 -> 1\.5\.0$`,
+		`^  staging/shop  opened  #1  dev has: shop 1\.4\.2 -> 1\.5\.0$`,
+		`^  staging  opened  #1 .*  3 applications$`, `3 pushed, 1 opened$`)
 	if err != nil {
 		return err
 	}
@@ -111,13 +111,13 @@ func shorten(ctx context.Context, s *show) error {
 
 func mergeProd(ctx context.Context, s *show) error {
 	printed, err := s.run(ctx,
-		`^  prod/shop  proposed  staging has: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^  prod  3 applications: opened #2 `, `^  prod  gate check e2e: waiting, `, `1 opened$`)
+		`^  prod/shop  opened  #2  staging has: shop 1\.4\.2 -> 1\.5\.0$`,
+		`^  prod  opened  #2 .*  3 applications$`, `^    gate check e2e: waiting, `, `1 opened$`)
 	if err != nil {
 		return err
 	}
 	// On a slow machine the window may be open already.
-	if gate := `^  prod  gate windows change: waiting, .*until ` + s.want.opens.Format(time.RFC3339) + `$`; s.options.Now().Before(s.want.opens) {
+	if gate := `^    gate windows change: waiting, .*until ` + s.want.opens.Format(time.RFC3339) + `$`; s.options.Now().Before(s.want.opens) {
 		if err := prints("run", printed, gate); err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func mergeProd(ctx context.Context, s *show) error {
 		return err
 	}
 	s.want.take("prod", s.after...)
-	if _, err := s.run(ctx, `^  prod/shop  same  `, `^  prod  3 applications: merged #2 `, `1 merged$`); err != nil {
+	if _, err := s.run(ctx, `^  prod/shop  merged  #2  `, `^  prod  merged  #2 `, `1 merged$`); err != nil {
 		return err
 	}
 	return tellPull(ctx, s, 2, "merged, by "+s.github.promoter.login)
@@ -161,7 +161,7 @@ func closeStaging(ctx context.Context, s *show) error {
 	}
 	s.tell("The pipeline pushes shop 1.6.0.")
 	s.want.take("dev", bad...)
-	if _, err := s.run(ctx, `^    pushed [0-9a-f]{7}: newer: shop 1\.5\.0 -> 1\.6\.0$`, `^  staging  1 application: opened #3 `, `1 pushed, 1 opened$`); err != nil {
+	if _, err := s.run(ctx, `^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.5\.0 -> 1\.6\.0$`, `^  staging  opened  #3 .*  1 application$`, `1 pushed, 1 opened$`); err != nil {
 		return err
 	}
 	s.tell("It does not start. %s closes the pull request.", s.ann.name)
@@ -187,7 +187,7 @@ func closeStaging(ctx context.Context, s *show) error {
 	}
 	s.tell("The pipeline pushes shop 1.6.1, which is better. It goes.")
 	s.want.take("dev", good...)
-	if _, err := s.run(ctx, `^  staging/shop  proposed  dev has: shop 1\.5\.0 -> 1\.6\.1$`, `^  staging  1 application: opened #4 `, `1 pushed, 1 opened$`); err != nil {
+	if _, err := s.run(ctx, `^  staging/shop  opened  #4  dev has: shop 1\.5\.0 -> 1\.6\.1$`, `^  staging  opened  #4 `, `1 pushed, 1 opened$`); err != nil {
 		return err
 	}
 	return tellPull(ctx, s, 4, "open, by "+s.github.promoter.login)

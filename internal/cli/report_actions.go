@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"promoter/internal/engine"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
+)
+
+// action prints what was done: one line for each target, which shows the action as its
+// state, and one for the pull request of a group. Below are the gates that the pull
+// request waits for. It prints nothing if nothing was done.
+func (r reportRenderer) action(effect engine.Effect) string {
+	if effect.Action == engine.ActionNone {
+		return ""
+	}
+	var b strings.Builder
+	line := func(name string, parts ...string) {
+		text := "  " + r.paint.paint(colorBold, visible(name)) + "  " + r.paint.paint(colorGreen, string(effect.Action))
+		for _, part := range parts {
+			if part != "" {
+				text += "  " + visible(part)
+			}
+		}
+		b.WriteString(text + "\n")
+	}
+	commit := ""
+	if effect.Action == engine.ActionPushed || effect.Action == engine.ActionMerged {
+		commit = shortCommit(effect.Commit)
+	}
+	number, reason := pullRequestName(effect.Number, effect.URL), effect.Reason.Message
+	switch {
+	case isSingle(effect):
+		line(targetName(effect.Decisions[0].Target), number, commit, reason)
+	case effect.Action == engine.ActionClosed || len(effect.Decisions) == 0:
+		line(effect.Environment.Name, number, commit, reason)
+	default:
+		for _, decision := range effect.Decisions {
+			line(targetName(decision.Target), pullRequestName(effect.Number, ""), decision.Reason.Message)
+		}
+		line(effect.Environment.Name, number, commit, count(len(effect.Decisions), "application", "applications"))
+	}
+	if effect.Err == nil {
+		b.WriteString(r.gates(effect, "    "))
+	}
+	return b.String()
+}
+
+// reasonFor returns the reason that the line of an action gives for a target.
+func reasonFor(target promotion.Target, effect engine.Effect) string {
+	for _, decision := range effect.Decisions {
+		if !isSingle(effect) && decision.Target == target {
+			return decision.Reason.Message
+		}
+	}
+	return effect.Reason.Message
+}
+
+// effect prints what failed, what waits, and in a dry run what would be done; nothing if
+// that is nothing.
+func (r reportRenderer) effect(effect engine.Effect, indent string) string {
+	text := ""
+	switch {
+	case effect.Action != engine.ActionNone && effect.Err == nil:
+		return "" // see action
+	case effect.Action != engine.ActionNone:
+	case r.dryRun || effect.Err != nil:
+		text = plannedText(effect)
+	default:
+		text = openText(effect)
+	}
+	if text == "" && effect.Err == nil {
+		return ""
+	}
+	if len(effect.Decisions) > 1 || effect.Group {
+		text = strings.TrimSuffix(count(len(effect.Decisions), "application", "applications")+": "+text, ": ")
+	}
+	line := indent + visible(text) + "\n"
+	if effect.Err != nil {
+		line = indent + r.paint.paint(colorRed, "failed") + visible(strings.TrimRight(" "+text, " ")+": "+oneLine(effect.Err)) + "\n"
+	}
+	return line + r.gates(effect, "    ")
+}
+
+// gates lists the gates that block an open pull request.
+func (r reportRenderer) gates(effect engine.Effect, indent string) string {
+	var b strings.Builder
+	for _, gate := range effect.Gates {
+		if r.details || gate.State != promotion.Passed {
+			fmt.Fprintf(&b, "%sgate %s\n", indent, textRenderer{r.paint}.condition(gate))
+		}
+	}
+	return b.String()
+}
+
+// plannedText describes what would be done.
+func plannedText(effect engine.Effect) string {
+	switch {
+	case effect.Step == pullrequest.StepPush:
+		return "to be pushed"
+	case effect.Step == pullrequest.StepClose && effect.Open != nil:
+		return "to be closed: " + pullRequestName(effect.Open.Number, effect.Open.URL) + ": " + effect.Reason.String()
+	case effect.Step == pullrequest.StepPropose && effect.Open == nil:
+		return "to be opened as a pull request"
+	}
+	return openText(effect)
+}
+
+// openText names the open pull request, or a push that waits.
+func openText(effect engine.Effect) string {
+	if effect.Open == nil {
+		if effect.Step == pullrequest.StepWait && effect.Reason.Rule == promotion.RuleGate {
+			return "to be pushed when its gates allow"
+		}
+		return ""
+	}
+	text := "open " + pullRequestName(effect.Open.Number, effect.Open.URL)
+	if effect.Open.Foreign != "" {
+		text += ", left alone: " + effect.Open.Foreign
+	}
+	return text
+}
+
+// pullRequestName returns the number and URL of a pull request; empty: there is none.
+func pullRequestName(number int, url string) string {
+	if number == 0 {
+		return url
+	}
+	return strings.TrimSpace(fmt.Sprintf("#%d %s", number, url))
+}
+
+// shortCommit abbreviates a commit for display.
+func shortCommit(commit string) string { return commit[:min(len(commit), 7)] }
