@@ -25,14 +25,15 @@ type rawAfter struct {
 	Parents strictyaml.Map[*rawConditions]
 }
 
-// rawConditions must hold in a parent before its snapshot is proposed.
+// rawConditions is the set of conditions that a parent must meet before its snapshot is
+// proposed.
 type rawConditions struct {
 	strictyaml.Origin
-	// Soak is how long the snapshot must have been in the parent.
+	// How long the snapshot must have been in the parent. Default: `0`.
 	Soak strictyaml.Located[time.Duration] `yaml:"soak"`
-	// Checks are statuses (patterns) that must have succeeded on the parent's landed commit.
+	// Globs of commit statuses that must have passed on the landed commit of the parent.
 	Checks strictyaml.List `yaml:"checks"`
-	// Tagged is a tag that must point at the snapshot's digests.
+	// Tag that must point to the digests of the snapshot.
 	Tagged strictyaml.Located[string] `yaml:"tagged"`
 
 	Healthy strictyaml.Reserved `yaml:"healthy"`

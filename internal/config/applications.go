@@ -20,18 +20,18 @@ type Application struct {
 	Labels      map[string]string
 }
 
-// rawApplication is the settings of the applications that its key matches.
+// rawApplication is the settings of the applications that match the key.
 type rawApplication struct {
 	strictyaml.Origin
-	// Components that the application consists of. Default: all that its files refer to.
+	// Components that the application consists of. Default: all that its files reference.
 	Components strictyaml.List `yaml:"components"`
-	// Settle is how long no component may have had a newer version before a snapshot is taken.
+	// How long no component may have had a newer version before a snapshot is selected. Default: `0`.
 	Settle strictyaml.Located[time.Duration] `yaml:"settle"`
-	// SameVersion requires that all components have the same version.
+	// Require the same version of all components. Not with `select.tag`. Default: `false`.
 	SameVersion strictyaml.Located[bool] `yaml:"sameVersion"`
-	// Labels are free text for pages, filters, and metrics.
+	// Labels for metrics and filters. They do not affect decisions.
 	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
-	// Environments are settings of environments that differ for these applications: merged key by key over the environment, lists replaced.
+	// Settings of environments that differ for these applications. They override those of the environment key by key. See docs/configuration.md#applications.
 	Environments strictyaml.Map[*rawOverride] `yaml:"environments"`
 
 	Notify strictyaml.Reserved `yaml:"notify"`

@@ -29,36 +29,36 @@ type Only struct {
 	Environments []string
 }
 
-// rawComponent is one artifact that is promoted. It has exactly one of image, chart, and artifact.
+// rawComponent is an artifact to promote. Set exactly one of image, chart, and artifact.
 type rawComponent struct {
 	strictyaml.Origin
-	// Image is the repository of a container image, without a tag. * matches one segment, ** many.
+	// Container image without a tag: `HOST/PATH`. In a glob, `*` matches within one segment, `**` any number of segments.
 	Image strictyaml.Located[string] `yaml:"image"`
-	// Chart is the repository of an OCI Helm chart: oci://HOST/PATH.
+	// OCI Helm chart: `oci://HOST/PATH`, or a glob.
 	Chart strictyaml.Located[string] `yaml:"chart"`
-	// Artifact is the repository of any other OCI artifact: oci://HOST/PATH.
+	// Another OCI artifact: `oci://HOST/PATH`, or a glob.
 	Artifact strictyaml.Located[string] `yaml:"artifact"`
-	// Select is which version to promote.
+	// Which version to promote. See docs/configuration.md#select.
 	Select *rawSelect `yaml:"select" required:"true"`
-	// Pin is how the version is written: in the style of the file, or as tag, digest, or both.
+	// How the version is written: in the form that the file uses, as tag, as digest, or as both. Not `tag` with `select.tag`. See docs/writing.md#what-each-pin-writes. Default: `keep`.
 	Pin strictyaml.Located[string] `yaml:"pin" values:"keep tag digest tag+digest"`
-	// Only restricts the component to some applications or environments.
+	// Applications and environments that use the component.
 	Only *rawOnly `yaml:"only"`
-	// Source is the source repository (HOST/OWNER/NAME), where the image's annotations do not name it.
+	// Source repository, `HOST/OWNER/NAME`, if the annotations of the image do not name it.
 	Source strictyaml.Located[string] `yaml:"source"`
-	// Poll is how often the service reads the component's tags from the registry: an interval, or a schedule. Default: as in the server file.
+	// How often the service reads the tags: an interval, or a schedule. See docs/configuration.md#polls. Default: as in the server file.
 	Poll RawPoll `yaml:"poll"`
 
 	Verify strictyaml.Reserved `yaml:"verify"`
 	Notify strictyaml.Reserved `yaml:"notify"`
 }
 
-// rawOnly restricts where a component is used.
+// rawOnly is where a component is used.
 type rawOnly struct {
 	strictyaml.Origin
-	// Applications, as names or patterns with *. Default: all.
+	// Names or globs of applications. Default: all.
 	Applications strictyaml.List `yaml:"applications"`
-	// Environments, by name. Default: all.
+	// Names of environments. Default: all.
 	Environments strictyaml.List `yaml:"environments"`
 }
 

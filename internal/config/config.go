@@ -81,15 +81,15 @@ type Config struct {
 // that a key may have, the default first; required marks keys that must be present.
 type rawConfig struct {
 	strictyaml.Origin
-	// Version of this file's format.
+	// Version of the file format.
 	Version strictyaml.Located[int] `yaml:"version" required:"true"`
-	// Components are the artifacts to promote, by name.
+	// Artifacts to promote, by name: 1 to 2,000. See docs/configuration.md#components.
 	Components strictyaml.Map[*rawComponent] `yaml:"components"`
-	// Applications are settings per application. The key is a name or a pattern with *; later matching patterns take precedence over earlier ones, an exact name over all patterns.
-	Applications strictyaml.Map[*rawApplication] `yaml:"applications"`
-	// Environments are the locations in Git that versions are promoted to, by name.
+	// Environments that versions are promoted to, by name: 1 to 500. See docs/configuration.md#environments.
 	Environments strictyaml.Map[*rawEnvironment] `yaml:"environments"`
-	// Windows are times, by name, that gates refer to.
+	// Settings for each application: a name, or a glob in which `*` matches anything. At most 2,000. See docs/configuration.md#applications.
+	Applications strictyaml.Map[*rawApplication] `yaml:"applications"`
+	// Time windows that gates refer to, by name: at most 500. Each has `schedule` and `duration`, or one or both of `from` and `until`. See docs/configuration.md#windows.
 	Windows strictyaml.Map[*rawWindow] `yaml:"windows"`
 
 	Verify     strictyaml.Reserved   `yaml:"verify"`

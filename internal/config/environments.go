@@ -31,20 +31,20 @@ type Environment struct {
 	match *matcher
 }
 
-// rawEnvironment is one location in Git that versions are promoted to.
+// rawEnvironment is an environment: files in Git that versions are promoted to.
 type rawEnvironment struct {
 	rawOverride
-	// Title is shown on pages instead of the name.
+	// Display name. Default: the name.
 	Title strictyaml.Located[string] `yaml:"title"`
-	// Branch that holds the files. Default: the default branch of the repository.
+	// Branch that has the files. Set it in all environments or in none. Default: the default branch.
 	Branch strictyaml.Located[string] `yaml:"branch"`
-	// Paths are patterns of the environment's files; a folder includes everything below it. Default: the whole tree.
+	// Globs of the files of the environment; a folder includes everything below it. `{application}` captures the application. See docs/configuration.md#paths. Default: the whole tree.
 	Paths strictyaml.List `yaml:"paths"`
-	// Exclude are patterns of files that are left unchanged.
+	// Globs of files that promoter leaves unchanged, in addition to the default excludes. See docs/configuration.md#paths.
 	Exclude strictyaml.List `yaml:"exclude"`
-	// Write lists values that the default writer does not find.
+	// Values that promoter does not find by itself. See docs/configuration.md#write.
 	Write []*rawWrite `yaml:"write"`
-	// Labels are free text for pages, filters, and metrics.
+	// Labels for metrics and filters. They do not affect decisions.
 	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
 
 	Mirrors    strictyaml.Reserved `yaml:"mirrors"`

@@ -16,12 +16,12 @@ type Approvals struct {
 // MaxApprovals is more than the rules of any forge require.
 const MaxApprovals = 50
 
-// rawApprovals are the approvals that a pull request needs.
+// rawApprovals is the approvals that a pull request needs.
 type rawApprovals struct {
 	strictyaml.Origin
-	// Count of users. Default: 1.
+	// Number of required approvals, 1 to 50. At most the number of users in `from`. Default: `1`.
 	Count strictyaml.Located[int] `yaml:"count"`
-	// From lists the users whose approval counts: NAME or team:GROUP/NAME. Default: every user with write access.
+	// Users whose approvals count: `NAME` or `team:GROUP/NAME`. Default: all users with write access.
 	From strictyaml.List `yaml:"from"`
 }
 

@@ -9,14 +9,14 @@ type Gates struct {
 	Approvals *Approvals
 }
 
-// rawGates must be satisfied before a promotion lands.
+// rawGates is the set of gates that must pass before a promotion lands.
 type rawGates struct {
 	strictyaml.Origin
-	// Windows, by name, that must be open.
+	// Names of windows that must be open. See docs/configuration.md#windows.
 	Windows strictyaml.List `yaml:"windows"`
-	// Checks are statuses (patterns) that must have succeeded on the pull request.
+	// Globs of commit statuses that must pass on the pull request. Not with `land: push`.
 	Checks strictyaml.List `yaml:"checks"`
-	// Approvals that the pull request needs.
+	// Approvals that the pull request needs. Not with `land: push`.
 	Approvals *rawApprovals `yaml:"approvals"`
 }
 

@@ -19,12 +19,12 @@ type RawPoll struct {
 	every strictyaml.Located[time.Duration]
 }
 
-// RawSchedule is when a registry is read.
+// RawSchedule is a schedule for reading tags.
 type RawSchedule struct {
 	strictyaml.Origin
-	// Schedule is the time as cron: minute hour day month weekday.
+	// Time in five cron fields: minute, hour, day, month, weekday.
 	Schedule strictyaml.Located[string] `yaml:"schedule" required:"true"`
-	// TimeZone by its name in the time zone database. Default: UTC.
+	// Time zone, such as `Europe/Berlin`. Default: `UTC`.
 	TimeZone strictyaml.Located[string] `yaml:"timeZone"`
 }
 

@@ -30,24 +30,24 @@ type PullRequest struct {
 // maxLimit is more open pull requests than a team can review.
 const maxLimit = 1000
 
-// rawPullRequest is the appearance of pull requests.
+// rawPullRequest is the content and the grouping of pull requests.
 type rawPullRequest struct {
 	strictyaml.Origin
-	// Title of the pull request. Placeholders: {environment} {application} {component} {version} {tag} {digest}.
+	// Title, in one line. Placeholders: `{environment}`, `{application}`, `{component}`, `{version}`, `{tag}`, `{digest}`. Default: a title that names the change.
 	Title strictyaml.Located[string] `yaml:"title"`
-	// Body is placed above promoter's own part. The same placeholders.
+	// Text above the description that promoter writes. It has the placeholders of `title`.
 	Body strictyaml.Located[string] `yaml:"body"`
 	// Labels of the pull request.
 	Labels strictyaml.List `yaml:"labels"`
-	// Reviewers to request: NAME or team:GROUP/NAME.
+	// Requested reviewers: `NAME` or `team:GROUP/NAME`.
 	Reviewers strictyaml.List `yaml:"reviewers"`
-	// Assignees of the pull request.
+	// Assignees of the pull request, by name.
 	Assignees strictyaml.List `yaml:"assignees"`
-	// Draft opens the pull request as a draft.
+	// Open the pull request as a draft. Not with `land: automerge`, because drafts are never merged. Default: `false`.
 	Draft strictyaml.Located[bool] `yaml:"draft"`
-	// Group is what shares one pull request.
+	// What shares a pull request: the changes of one application, or of all applications in the environment that are ready. See docs/configuration.md#pull-requests. Default: `application`.
 	Group strictyaml.Located[string] `yaml:"group" values:"application environment"`
-	// Limit is how many pull requests may be open in this environment. Default: 20.
+	// Maximum number of open pull requests in the environment, 1 to 1,000. Promotions above it wait. An application cannot override it. Default: `20`.
 	Limit strictyaml.Located[int] `yaml:"limit"`
 }
 

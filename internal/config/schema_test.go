@@ -13,10 +13,21 @@ import (
 	"promoter/internal/strictyaml/strictyamltest"
 )
 
-// schema is generated with: go test . -run TestSchema_isCurrent -update.
+const referenceIntro = `# Reference: ` + "`.promoter.yaml`" + `
+
+<!-- Generated from the types in internal/config by go generate. Do not edit. -->
+
+Every key of the config file. [Configuration](../configuration.md) explains the file with examples.
+[Syntax](../configuration.md#syntax) defines durations, globs, and names.
+`
+
+// schema and the reference are generated with: go test . -run TestSchema_isCurrent -update.
 func schema() strictyamltest.Schema {
 	return strictyamltest.Schema{
 		File: "../../config/promoter.schema.json", Root: rawConfig{}, Sources: []string{"."}, Version: 1,
+		Reference: strictyamltest.Reference{File: "../../docs/reference/config.md", Intro: referenceIntro, Under: map[string]string{
+			"applications": "<glob>", "environments.<name>.after": "<parent>",
+		}},
 		Define: []any{rawConditions{}, RawSchedule{}},
 		Forms: map[reflect.Type][]*reflectschema.Schema{
 			reflect.TypeFor[rawAfter](): {

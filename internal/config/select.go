@@ -16,28 +16,29 @@ type Select struct {
 	Platforms []string // os/arch or os/arch/variant
 }
 
-// rawSelect has exactly one of semver, tag, newest, numeric, alphabetical, and release.
+// rawSelect is the rule that selects a version. Set exactly one of semver, tag, newest,
+// numeric, alphabetical, and release.
 type rawSelect struct {
 	strictyaml.Origin
-	// Semver is a range of semantic versions: ">=1.4 <2".
+	// Highest semantic version in this range, such as `>=1.4 <2` or `^3`.
 	Semver strictyaml.Located[string] `yaml:"semver"`
-	// Tag is a moving tag to follow; every new digest is a version.
+	// Digest that this tag points to. Each new digest is a version.
 	Tag strictyaml.Located[string] `yaml:"tag"`
-	// Newest selects the tag whose image was created last, among those that match this regular expression.
+	// Tag of the image that was created last, among the tags that match this regular expression.
 	Newest strictyaml.Located[string] `yaml:"newest"`
-	// Numeric selects the highest number, among the tags that match this regular expression.
+	// Tag with the highest number, among the tags that match this regular expression.
 	Numeric strictyaml.Located[string] `yaml:"numeric"`
-	// Alphabetical selects the last in alphabetical order, among the tags that match this regular expression.
+	// Last tag in alphabetical order, among the tags that match this regular expression.
 	Alphabetical strictyaml.Located[string] `yaml:"alphabetical"`
-	// Release follows the releases of a repository: FORGE/OWNER/REPO.
+	// Tag of the latest release of the repository `FORGE/OWNER/REPO`. Not with a glob as the component.
 	Release strictyaml.Located[string] `yaml:"release"`
-	// Filter is a regular expression whose group "version" is parsed as the semantic version.
+	// Regular expression of the tags that count, with `semver` only. Its group `version` is the version.
 	Filter strictyaml.Located[string] `yaml:"filter"`
-	// Exclude lists regular expressions of tags that are never selected.
+	// Regular expressions of tags that are never selected.
 	Exclude strictyaml.List `yaml:"exclude"`
-	// MinAge is how long a version must have been known before it is selected.
+	// How long promoter must have known a version before it is selected. Default: `0`.
 	MinAge strictyaml.Located[time.Duration] `yaml:"minAge"`
-	// Platforms that a version must have, as os/arch.
+	// Platforms that a version must have, as `os/arch`. Not with `chart`. Default: any.
 	Platforms strictyaml.List `yaml:"platforms"`
 }
 

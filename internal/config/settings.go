@@ -11,20 +11,20 @@ import (
 // The settings of an environment that may differ per application are merged key by key:
 // the layers of applications over the environment. Lists are replaced as a whole.
 
-// rawOverride is what may differ per application in an environment.
+// rawOverride is the settings of an environment that can differ by application.
 type rawOverride struct {
 	strictyaml.Origin
-	// Propose is who starts a promotion into this environment.
+	// Whether promotions start by themselves, wait for a request, or never start, so that promoter only observes. Default: `automatic`.
 	Propose strictyaml.Located[string] `yaml:"propose" values:"automatic manual never"`
-	// Land is how a promotion reaches the branch.
+	// How a promotion reaches the branch: users merge its pull request, promoter merges it, or promoter pushes without one. Default: `pr`.
 	Land strictyaml.Located[string] `yaml:"land" values:"pr automerge push"`
-	// Newer is what a newer snapshot does to an open promotion.
+	// What a newer snapshot does while an older one is promoted: update the pull request, wait for it, or wait until the children have the older one. See docs/configuration.md#newer. Default: `refresh`, with `propose: manual` `queue`.
 	Newer strictyaml.Located[string] `yaml:"newer" values:"refresh queue drain"`
-	// After names the parent environments, with conditions that must hold there.
+	// Parents, whose versions are promoted: a list of environments, or a mapping with conditions. See docs/configuration.md#after. Default: none, versions come from the registry.
 	After rawAfter `yaml:"after"`
-	// Gates must be satisfied before a promotion lands.
+	// What must pass before a promotion lands.
 	Gates *rawGates `yaml:"gates"`
-	// PullRequest is the appearance of pull requests.
+	// Content and grouping of pull requests. Not with `land: push`.
 	PullRequest *rawPullRequest `yaml:"pullRequest"`
 
 	Health strictyaml.Reserved `yaml:"health"`

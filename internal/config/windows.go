@@ -16,20 +16,21 @@ type Window struct {
 	Compiled schedule.Window
 }
 
-// rawWindow has either schedule and duration, or one or both of from and until.
+// rawWindow is a time window. Set schedule and duration, or one or both of from and
+// until.
 type rawWindow struct {
 	strictyaml.Origin
-	// Kind: promotions land only inside of an allow window, and not inside of a deny window. A deny takes precedence.
+	// Whether promotions land only while the window is open, or only while it is closed. An open `deny` window takes precedence.
 	Kind strictyaml.Located[string] `yaml:"kind" values:"allow deny" required:"true"`
-	// Schedule is when the window opens, as cron: minute hour day month weekday.
+	// When the window opens, in five cron fields: minute, hour, day, month, weekday. Requires `duration`.
 	Schedule strictyaml.Located[string] `yaml:"schedule"`
-	// Duration that the window stays open.
+	// How long the window stays open. At most 366 days.
 	Duration strictyaml.Located[time.Duration] `yaml:"duration"`
-	// From is the first day, YYYY-MM-DD, or a time in RFC 3339 format.
+	// Start: `YYYY-MM-DD`, or a time in RFC 3339.
 	From strictyaml.Located[string] `yaml:"from"`
-	// Until is the last day, YYYY-MM-DD, or an exclusive time in RFC 3339 format.
+	// End: `YYYY-MM-DD`, which is included, or a time in RFC 3339, which is not.
 	Until strictyaml.Located[string] `yaml:"until"`
-	// TimeZone by its name in the time zone database. Default: UTC.
+	// Time zone, such as `Europe/Berlin`. Default: `UTC`.
 	TimeZone strictyaml.Located[string] `yaml:"timeZone"`
 }
 

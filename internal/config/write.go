@@ -25,20 +25,21 @@ type Write struct {
 // DefaultWriteValue is what is written by default.
 const DefaultWriteValue = "{tag}"
 
-// rawWrite is one value that the default writer does not find. It has exactly one of path and regex.
+// rawWrite is a value that promoter does not find by itself. Set exactly one of path and
+// regex.
 type rawWrite struct {
 	strictyaml.Origin
-	// File from the root of the branch. Placeholders: {environment} {application}.
+	// Path from the root of the branch. Placeholders: `{environment}`, `{application}`.
 	File strictyaml.Located[string] `yaml:"file" required:"true"`
-	// Path of the value in YAML: spec.values.image.tag, images[0].newTag, images[name=web].newTag.
+	// Path of the value in YAML, such as `spec.values.image.tag` or `images[name=web].newTag`. See docs/writing.md#paths-of-write.
 	Path strictyaml.Located[string] `yaml:"path"`
-	// Regex whose only group is the value.
+	// Regular expression whose only group is the value, within one scalar.
 	Regex strictyaml.Located[string] `yaml:"regex"`
-	// Component whose version is written.
+	// Name of the component whose version is written.
 	Component strictyaml.Located[string] `yaml:"component" required:"true"`
-	// Value to write. Placeholders: {tag} {version} {digest} {revision} {component} {environment} {application}. Default: {tag}.
+	// What is written. Placeholders: `{tag}`, `{version}`, `{digest}`, `{revision}`, `{component}`, `{environment}`, `{application}`. Default: `{tag}`.
 	Value strictyaml.Located[string] `yaml:"value"`
-	// Create the key when it is missing.
+	// Add the key if it is missing. With `path` only. Default: `false`.
 	Create strictyaml.Located[bool] `yaml:"create"`
 }
 

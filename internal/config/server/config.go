@@ -72,45 +72,45 @@ const (
 // rawServer is the server's own file. It has what writers of a repository must not control.
 type rawServer struct {
 	strictyaml.Origin
-	// Version of this file's format.
+	// Version of the file format.
 	Version strictyaml.Located[int] `yaml:"version" required:"true"`
-	// Listen is the address that the server listens on. Default: 127.0.0.1:8080.
+	// Address that the service listens on: `HOST:PORT`. Default: `127.0.0.1:8080`.
 	Listen strictyaml.Located[string] `yaml:"listen"`
-	// URL is where users and webhooks reach the server.
+	// URL where users and webhooks reach the service.
 	URL strictyaml.Located[string] `yaml:"url"`
-	// Data is the folder for mirrors of repositories and for the SQLite database. Default: promoter-data.
+	// Folder for the mirrors of repositories and the SQLite database. Default: `promoter-data`.
 	Data strictyaml.Located[string] `yaml:"data"`
-	// Poll is how often everything is reconciled without any webhook. Default: 5m.
+	// How often everything is reconciled without webhooks. Default: `5m`.
 	Poll strictyaml.Located[time.Duration] `yaml:"poll"`
-	// Database: SQLite in the data folder by default.
+	// Database of the service. See docs/database.md. Default: SQLite in the data folder.
 	Database *rawDatabase `yaml:"database"`
-	// TLS is the certificate of the server. Default: none, and a proxy terminates TLS.
+	// Certificate of the service. See docs/service.md#tls. Default: none, a proxy terminates TLS.
 	TLS *rawTLS `yaml:"tls"`
-	// API lets commands query the running server. Default: disabled.
+	// API for `promoter status`, `history`, and `replay`. See docs/service.md#api. Default: disabled.
 	API *rawAPI `yaml:"api"`
-	// Traces are sent to an OpenTelemetry collector. Default: disabled.
+	// OpenTelemetry collector that receives traces. See docs/service.md#traces. Default: disabled.
 	Traces *rawTraces `yaml:"traces"`
-	// Forges are the Git servers, by name.
+	// Git hosts, by name.
 	Forges strictyaml.Map[*rawForge] `yaml:"forges"`
-	// Repositories are the GitOps repositories. A GitHub App needs none: it works on those where it is installed.
+	// GitOps repositories. A forge with an `app` needs none: promoter works on all repositories where the App is installed.
 	Repositories []*rawRepository `yaml:"repositories"`
-	// Onboarding proposes a config file to repositories that have none. Default: to none.
+	// Pull requests that add a config file. See docs/service.md#onboarding. Default: disabled.
 	Onboarding *rawOnboarding `yaml:"onboarding"`
-	// Registries that need a credential, plain http, or a poll of their own. All others are queried anonymously.
+	// Registries that need credentials, plain http, or a poll of their own. Others are accessed anonymously.
 	Registries []*rawRegistry `yaml:"registries"`
-	// Receivers of webhooks, by name: /webhooks/NAME.
+	// Receivers of webhooks, by name: the URL is `/webhooks/NAME`. Each has exactly one of `secret`, `pathSecret`, `app`, `audience`, and `anonymous`. See docs/webhooks.md.
 	Receivers strictyaml.Map[*rawReceiver] `yaml:"receivers"`
-	// Permissions are which users may do what.
+	// Who can use commands in comments. See docs/configuration.md#permissions-and-limits. Default: all users with write access.
 	Permissions []*rawPermission `yaml:"permissions"`
-	// Limits are what no repository's config file may exceed.
+	// Restrictions of all config files. See docs/configuration.md#permissions-and-limits. Default: none.
 	Limits []*rawLimit `yaml:"limits"`
-	// RateLimits are the maximum request rates per host.
+	// Maximum request rates for each host.
 	RateLimits []*rawRateLimit `yaml:"rateLimits"`
-	// Sizes are the maximum sizes to read.
+	// Maximum sizes of what promoter reads.
 	Sizes *rawSizes `yaml:"sizes"`
-	// Retention is how long the database keeps data.
+	// How long the database keeps data.
 	Retention *rawRetention `yaml:"retention"`
-	// Networks are the private networks (CIDR) that may be dialed.
+	// Private networks (CIDR) that promoter may connect to. Default: none.
 	Networks strictyaml.List `yaml:"networks"`
 
 	Bypass     strictyaml.Reserved   `yaml:"bypass"`
@@ -118,28 +118,28 @@ type rawServer struct {
 	Extensions strictyaml.Extensions `yaml:"x-*"`
 }
 
-// rawDatabase has one of path and url.
+// rawDatabase is the database of the service. Set path or url.
 type rawDatabase struct {
 	strictyaml.Origin
-	// Path of the SQLite file. Default: promoter.db in the data folder.
+	// Path of the SQLite file. Default: `promoter.db` in the data folder.
 	Path strictyaml.Located[string] `yaml:"path"`
-	// URL of a PostgreSQL database, by reference: env:NAME or file:PATH.
+	// URL of a PostgreSQL database, by reference.
 	URL strictyaml.Located[string] `yaml:"url"`
 }
 
 // rawTLS is a certificate with its key.
 type rawTLS struct {
 	strictyaml.Origin
-	// Certificate in PEM, followed by its intermediates: file:PATH. It is read again when the file changes.
+	// Certificate in PEM with its intermediates: `file:PATH`. A changed file is read again.
 	Certificate strictyaml.Located[string] `yaml:"certificate" required:"true"`
-	// Key of the certificate in PEM: file:PATH.
+	// Key of the certificate in PEM: `file:PATH`.
 	Key strictyaml.Located[string] `yaml:"key" required:"true"`
 }
 
-// rawAPI is how commands authenticate to the running server.
+// rawAPI is the authentication of the commands that query the service.
 type rawAPI struct {
 	strictyaml.Origin
-	// Token that a command presents, by reference: env:NAME or file:PATH; at least 32 characters.
+	// Token that the commands send, by reference. At least 32 characters.
 	Token strictyaml.Located[string] `yaml:"token" required:"true"`
 }
 

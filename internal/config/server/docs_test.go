@@ -7,35 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"promoter/internal/strictyaml"
-	"promoter/internal/strictyaml/strictyamltest"
 )
 
 const docsFile = "../../../docs/configuration.md"
-
-// TestDocs_everyKey makes sure that no key is left out of the reference page.
-func TestDocs_everyKey(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := map[string]bool{}
-	for _, code := range regexp.MustCompile("`[^`\n]+`").FindAllString(string(text), -1) {
-		for _, word := range regexp.MustCompile(`[A-Za-z]+`).FindAllString(code, -1) {
-			named[word] = true
-		}
-	}
-	for _, raw := range strictyamltest.RawTypes(rawServer{}) {
-		for i := range raw.NumField() {
-			key, tagged := raw.Field(i).Tag.Lookup("yaml")
-			if tagged && key != strictyaml.ExtensionKeys && !named[key] {
-				t.Errorf("the key %s of %s is not in %s", key, raw.Name(), docsFile)
-			}
-		}
-	}
-}
 
 // TestDocs_variables makes sure that the table of variables is that of the code.
 func TestDocs_variables(t *testing.T) {

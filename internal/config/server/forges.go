@@ -57,55 +57,55 @@ type Onboarding struct {
 	Repositories []string // patterns of GitOps repositories
 }
 
-// rawForge is a Git server with the credentials to use it.
+// rawForge is a Git host with the credentials to use it.
 type rawForge struct {
 	strictyaml.Origin
-	// Kind of the server; git is plain Git, which only supports push.
+	// Kind of the Git host. `gitea` includes Forgejo; `git` is plain Git, which has no pull requests.
 	Kind strictyaml.Located[string] `yaml:"kind" values:"github gitlab gitea git" required:"true"`
-	// URL of the server. Default: https://github.com or https://gitlab.com, by kind.
+	// URL of the Git host. Default: `https://github.com` or `https://gitlab.com`, required for other kinds.
 	URL strictyaml.Located[string] `yaml:"url"`
-	// App is a GitHub App.
+	// GitHub App that promoter works as, instead of `token`. See docs/github.md#as-a-github-app.
 	App *rawApp `yaml:"app"`
-	// Token by reference: env:NAME or file:PATH.
+	// Access token, by reference. Not for `git`.
 	Token strictyaml.Located[string] `yaml:"token"`
-	// Username for plain Git over https.
+	// Username for `git` over https.
 	Username strictyaml.Located[string] `yaml:"username"`
-	// Password for plain Git over https, by reference.
+	// Password for `git` over https, by reference.
 	Password strictyaml.Located[string] `yaml:"password"`
-	// SSHKey is a private key for plain Git over ssh, by reference.
+	// Private key for `git` over ssh, by reference. Requires `knownHosts`.
 	SSHKey strictyaml.Located[string] `yaml:"sshKey"`
-	// KnownHosts are the host keys for plain Git over ssh, by reference.
+	// Host keys for `git` over ssh, by reference. Requires `sshKey`.
 	KnownHosts strictyaml.Located[string] `yaml:"knownHosts"`
-	// Insecure allows plain http to this host when its address is in networks.
+	// Allow plain http to this host if its address is in `networks`. Default: `false`.
 	Insecure strictyaml.Located[bool] `yaml:"insecure"`
 }
 
-// rawApp is a GitHub App: one with id and key, or one that is created with setup.
+// rawApp is a GitHub App: an existing one, with id and key, or one that setup creates.
 type rawApp struct {
 	strictyaml.Origin
 	// ID of the App.
 	ID strictyaml.Located[int] `yaml:"id"`
-	// Key is the App's private key, by reference.
+	// Private key of the App, by reference.
 	Key strictyaml.Located[string] `yaml:"key"`
-	// Setup is the secret of the page /setup/FORGE/SECRET, which creates the App and stores it in the data folder, by reference; at least 32 characters.
+	// Secret of the page `/setup/NAME/SECRET`, which creates the App, by reference. At least 32 characters. Requires `url` and SQLite. See docs/github.md#with-setup.
 	Setup strictyaml.Located[string] `yaml:"setup"`
-	// Organization that owns the App of setup. Default: the account of the user who creates it.
+	// Owner of the App that `setup` creates. Default: the account of the user who creates it.
 	Organization strictyaml.Located[string] `yaml:"organization"`
 }
 
-// rawRepository is one GitOps repository.
+// rawRepository is a GitOps repository.
 type rawRepository struct {
 	strictyaml.Origin
-	// Forge by its name in forges.
+	// Name of the forge.
 	Forge strictyaml.Located[string] `yaml:"forge" required:"true"`
-	// Name on the forge, OWNER/NAME; with plain Git, the path below the forge's url.
+	// Name on the forge: `OWNER/NAME`, with plain Git the path below the `url` of the forge.
 	Name strictyaml.Located[string] `yaml:"name" required:"true"`
 }
 
-// rawOnboarding is which repositories get a pull request with a config file.
+// rawOnboarding is the choice of repositories that get a pull request with a config file.
 type rawOnboarding struct {
 	strictyaml.Origin
-	// Repositories as patterns: HOST/OWNER/NAME.
+	// Globs of repositories that get the pull request: `HOST/OWNER/NAME`.
 	Repositories strictyaml.List `yaml:"repositories" required:"true"`
 }
 

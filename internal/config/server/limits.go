@@ -39,38 +39,38 @@ const (
 	DefaultDeliveriesSize = 1 << 30
 )
 
-// rawRateLimit is the maximum request rate of hosts.
+// rawRateLimit is the maximum request rate to hosts.
 type rawRateLimit struct {
 	strictyaml.Origin
-	// Host as a pattern with *.
+	// Host, or a glob with `*`.
 	Host strictyaml.Located[string] `yaml:"host" required:"true"`
-	// PerSecond is the sustained rate of requests. Default: 50.
+	// Sustained requests per second. Default: `50`.
 	PerSecond strictyaml.Located[int] `yaml:"perSecond"`
-	// Burst of requests after a quiet time. Default: 100.
+	// Requests at once after a quiet time. Default: `100`.
 	Burst strictyaml.Located[int] `yaml:"burst"`
-	// Concurrent requests. Default: 8.
+	// Concurrent requests. Default: `8`.
 	Concurrent strictyaml.Located[int] `yaml:"concurrent"`
 }
 
-// rawSizes are sizes like 1MiB.
+// rawSizes is the maximum sizes, such as 1MiB.
 type rawSizes struct {
 	strictyaml.Origin
-	// File is the largest file that is searched for references. Default: 1MiB.
+	// Largest file that is searched for references, such as 1MiB. Default: `1MiB`.
 	File strictyaml.Located[string] `yaml:"file"`
-	// Pack is the most that one fetch may download. Default: 512MiB.
+	// Largest download of one fetch, such as 512MiB. Default: `512MiB`.
 	Pack strictyaml.Located[string] `yaml:"pack"`
-	// Object is the largest single Git object. Default: 32MiB.
+	// Largest Git object, such as 32MiB. Default: `32MiB`.
 	Object strictyaml.Located[string] `yaml:"object"`
 }
 
 // rawRetention is how long the database keeps data.
 type rawRetention struct {
 	strictyaml.Origin
-	// Deliveries of webhooks. Default: 30d.
+	// How long webhooks are kept, an hour or more. See docs/service.md#retention. Default: `30d`.
 	Deliveries strictyaml.Located[time.Duration] `yaml:"deliveries"`
-	// DeliveriesSize is the maximum size of all deliveries, as in 512MiB; the oldest are deleted first. Default: 1GiB.
+	// Maximum size of the stored webhooks, such as 512MiB. The oldest are deleted first. Default: `1GiB`.
 	DeliveriesSize strictyaml.Located[string] `yaml:"deliveriesSize"`
-	// History of promotions. Default: forever.
+	// How long the history is kept, an hour or more. Default: forever.
 	History strictyaml.Located[time.Duration] `yaml:"history"`
 }
 

@@ -33,33 +33,33 @@ type Limit struct {
 	Approvals int              // at least
 }
 
-// rawPermission allows users to use verbs.
+// rawPermission is a rule about who can use commands in comments.
 type rawPermission struct {
 	strictyaml.Origin
-	// Verbs that are allowed.
+	// Commands that the rule is about. `rollback`, `freeze`, and `thaw` do not exist as commands in comments.
 	Verbs strictyaml.List `yaml:"verbs" required:"true"`
-	// Repositories as patterns. Default: all.
+	// Globs of repositories where the rule applies: `HOST/OWNER/NAME`. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
-	// Applications as patterns. Default: all.
+	// Globs of applications where the rule applies. Default: all.
 	Applications strictyaml.List `yaml:"applications"`
-	// Environments as patterns. Default: all.
+	// Globs of environments where the rule applies. Default: all.
 	Environments strictyaml.List `yaml:"environments"`
-	// Who: NAME or team:GROUP/NAME.
+	// Users who can use the commands: `NAME` or `team:GROUP/NAME`.
 	Who strictyaml.List `yaml:"who" required:"true"`
 }
 
-// rawLimit is what config files may not exceed where it applies.
+// rawLimit is a restriction of config files.
 type rawLimit struct {
 	strictyaml.Origin
-	// Repositories as patterns. Default: all.
+	// Globs of repositories where the limit applies: `HOST/OWNER/NAME`. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
-	// Environments as patterns. Default: all.
+	// Globs of environments where the limit applies. Default: all.
 	Environments strictyaml.List `yaml:"environments"`
-	// Land lists the values of land that are allowed.
+	// Allowed values of `land`. Default: any.
 	Land strictyaml.List `yaml:"land" values:"pr automerge push"`
-	// Propose lists the values of propose that are allowed.
+	// Allowed values of `propose`. Default: any.
 	Propose strictyaml.List `yaml:"propose" values:"automatic manual never"`
-	// Approvals that are required at least.
+	// Minimum number of required approvals. Default: none.
 	Approvals strictyaml.Located[int] `yaml:"approvals"`
 }
 

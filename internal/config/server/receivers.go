@@ -27,24 +27,25 @@ type Receiver struct {
 // DefaultHeader is the header of a secret.
 const DefaultHeader = "Authorization"
 
-// rawReceiver accepts the webhooks of one sender. It has exactly one of secret, pathSecret, app, audience, and anonymous.
+// rawReceiver is the receiver of the webhooks of one sender. Set exactly one of secret,
+// pathSecret, app, audience, and anonymous.
 type rawReceiver struct {
 	strictyaml.Origin
-	// Kind of the sender.
+	// Sender of the webhooks. See docs/webhooks.md#senders.
 	Kind strictyaml.Located[string] `yaml:"kind" required:"true"`
 	// Secret that signs the body or is sent in a header, by reference.
 	Secret strictyaml.Located[string] `yaml:"secret"`
-	// PathSecret is a part of the URL, /webhooks/NAME/SECRET, by reference; at least 32 characters.
+	// Secret in the URL, `/webhooks/NAME/SECRET`, by reference. At least 32 characters. For `dockerhub`, `quay`, and `gar`.
 	PathSecret strictyaml.Located[string] `yaml:"pathSecret"`
-	// App accepts the webhook of the GitHub App that this forge has by setup, with the secret that was created with it.
+	// Name of the forge whose `app.setup` created a GitHub App: use the webhook secret of that App. For `github`.
 	App strictyaml.Located[string] `yaml:"app"`
-	// Header of the secret. Default: Authorization.
+	// Header of the secret, for senders that let you choose it. Default: `Authorization`.
 	Header strictyaml.Located[string] `yaml:"header"`
-	// Audience of Google's identity token.
+	// Audience of the identity token from Google, for `gar`.
 	Audience strictyaml.Located[string] `yaml:"audience"`
-	// Email of the account in Google's identity token.
+	// Email of the service account in the identity token, for `gar`.
 	Email strictyaml.Located[string] `yaml:"email"`
-	// Anonymous accepts webhooks without any credential. A webhook only triggers a reconciliation, but each one costs work.
+	// Accept webhooks without a credential. Each one only triggers a reconciliation, which costs work. Default: `false`.
 	Anonymous strictyaml.Located[bool] `yaml:"anonymous"`
 }
 

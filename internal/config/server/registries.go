@@ -52,45 +52,46 @@ type Login struct {
 	Secret   Reference // with azure, of the client
 }
 
-// rawRegistry is how a registry, or a part of it, is queried.
+// rawRegistry is a registry, or a part of it.
 type rawRegistry struct {
 	strictyaml.Origin
-	// Host, with its port if it has one.
+	// `HOST` or `HOST:PORT`.
 	Host strictyaml.Located[string] `yaml:"host" required:"true"`
-	// Repositories on the host, as patterns. Default: all.
+	// Globs of repositories on the host that the entry applies to. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
-	// Credentials for the registry.
+	// Credentials for the registry: `username` and `password`, `token`, or `provider`. See docs/registries.md#credentials. Default: none, access is anonymous.
 	Credentials *rawCredentials `yaml:"credentials"`
-	// UsableBy are the GitOps repositories, as patterns, that may use the credentials.
+	// Globs of GitOps repositories, `HOST/OWNER/NAME`, that may use the credentials. Required with `credentials`.
 	UsableBy strictyaml.List `yaml:"usableBy"`
-	// Insecure allows plain http to this host when its address is in networks.
+	// Allow plain http to this host if its address is in `networks`. Default: `false`.
 	Insecure strictyaml.Located[bool] `yaml:"insecure"`
-	// Poll is how often the service reads tags of this registry: an interval, or a schedule. Default: the server's poll.
+	// How often the service reads the tags: an interval, or a schedule. See docs/configuration.md#polls. Default: the `poll` of the server.
 	Poll config.RawPoll `yaml:"poll"`
 }
 
-// rawCredentials is a username with its password, a token, or a provider of temporary credentials.
+// rawCredentials is a username with a password, a token, or a provider of temporary
+// credentials.
 type rawCredentials struct {
 	strictyaml.Origin
-	// Username that belongs to the password.
+	// Username that belongs to `password`.
 	Username strictyaml.Located[string] `yaml:"username"`
-	// Password by reference: env:NAME or file:PATH.
+	// Password, by reference.
 	Password strictyaml.Located[string] `yaml:"password"`
-	// Token by reference: env:NAME or file:PATH.
+	// Token, by reference.
 	Token strictyaml.Located[string] `yaml:"token"`
-	// TokenHost is the host of the token service that may receive username and password. Default: one that belongs to the registry by its name.
+	// Host of the token service that may receive the password. Default: one that belongs to the registry by its name.
 	TokenHost strictyaml.Located[string] `yaml:"tokenHost"`
-	// Provider of temporary credentials: the cloud of the registry. Without further keys it uses the workload's ambient identity.
+	// Cloud that issues temporary credentials. Without further keys, promoter uses the ambient identity of the workload.
 	Provider strictyaml.Located[string] `yaml:"provider" values:"aws google azure"`
-	// Role to assume, an ARN, with aws.
+	// ARN of the role to assume, with `aws`.
 	Role strictyaml.Located[string] `yaml:"role"`
-	// Key is the JSON file of a service account or of a workload identity federation, by reference, with google.
+	// JSON file of a service account or of a workload identity federation, by reference, with `google`.
 	Key strictyaml.Located[string] `yaml:"key"`
-	// Tenant of Microsoft Entra ID, with azure.
+	// Tenant in Microsoft Entra ID, with `azure`.
 	Tenant strictyaml.Located[string] `yaml:"tenant"`
-	// Client ID of an application or of a managed identity, with azure.
+	// Client ID of an application or a managed identity, with `azure`.
 	Client strictyaml.Located[string] `yaml:"client"`
-	// Secret of the client, by reference, with azure.
+	// Secret of the client, by reference, with `azure`.
 	Secret strictyaml.Located[string] `yaml:"secret"`
 }
 

@@ -14,7 +14,15 @@ import (
 	"promoter/internal/strictyaml/strictyamltest"
 )
 
-// schema is generated with: go test . -run TestSchema_isCurrent -update.
+const referenceIntro = `# Reference: ` + "`promoter-server.yaml`" + `
+
+<!-- Generated from the types in internal/config/server by go generate. Do not edit. -->
+
+Every key of the server file. [Configuration](../configuration.md#promoter-serveryaml) explains the file with an example.
+A [secret reference](../configuration.md#secrets) is ` + "`env:NAME` or `file:/PATH`; a size is a number with `KiB`, `MiB`, or `GiB`" + `.
+`
+
+// schema and the reference are generated with: go test . -run TestSchema_isCurrent -update.
 func schema() strictyamltest.Schema {
 	return strictyamltest.Schema{
 		File: "../../../config/promoter-server.schema.json", Root: rawServer{}, Sources: []string{".", ".."}, Version: 1,
@@ -22,8 +30,9 @@ func schema() strictyamltest.Schema {
 		Forms: map[reflect.Type][]*reflectschema.Schema{
 			reflect.TypeFor[config.RawPoll](): {{Type: "string", Pattern: strictyamltest.DurationPattern}, {Ref: "#/$defs/schedule"}},
 		},
-		Enums: map[string][]string{"receiver.kind": receiver.Names(), "permission.verbs": verbNames()},
-		Names: []reflect.Type{reflect.TypeFor[strictyaml.Map[*rawForge]](), reflect.TypeFor[strictyaml.Map[*rawReceiver]]()},
+		Enums:     map[string][]string{"receiver.kind": receiver.Names(), "permission.verbs": verbNames()},
+		Reference: strictyamltest.Reference{File: "../../../docs/reference/server.md", Intro: referenceIntro},
+		Names:     []reflect.Type{reflect.TypeFor[strictyaml.Map[*rawForge]](), reflect.TypeFor[strictyaml.Map[*rawReceiver]]()},
 	}
 }
 

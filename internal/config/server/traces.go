@@ -32,18 +32,18 @@ const (
 	maxHeaderName = 100
 )
 
-// rawTraces is a collector that traces are sent to, by OTLP over HTTP.
+// rawTraces is an OpenTelemetry collector that receives traces by OTLP over HTTP.
 type rawTraces struct {
 	strictyaml.Origin
-	// Endpoint of the collector, without /v1/traces.
+	// URL of the collector, without `/v1/traces`.
 	Endpoint strictyaml.Located[string] `yaml:"endpoint" required:"true"`
-	// Headers of each request, by name. A value is env:NAME or file:PATH.
+	// Headers of each request, by name. Each value is a secret reference: `env:NAME` or `file:PATH`.
 	Headers strictyaml.Map[strictyaml.Located[string]] `yaml:"headers"`
-	// Ratio of the traces that are kept, above 0. Default: 1, all.
+	// Share of the traces that are kept: above 0, up to 1. Default: `1`.
 	Ratio strictyaml.Located[float64] `yaml:"ratio"`
-	// Service is the name of promoter in the collector. Default: promoter.
+	// Name of the service in the collector. Default: `promoter`.
 	Service strictyaml.Located[string] `yaml:"service"`
-	// Insecure allows plain http to the collector when its address is in networks.
+	// Allow plain http to the collector if its address is in `networks`. Default: `false`.
 	Insecure strictyaml.Located[bool] `yaml:"insecure"`
 }
 

@@ -22,8 +22,9 @@ import (
 	"promoter/internal/strictyaml"
 )
 
-// Schema describes how a JSON Schema is generated from raw types. Comments of the types
-// and of their fields become descriptions.
+// Schema describes how a JSON Schema, and the reference page with the same keys, are
+// generated from raw types. Comments of the types and of their fields become descriptions.
+// They are in Markdown for the page, and end with "Default: …." if there is a default.
 type Schema struct {
 	File    string   // of the schema
 	Root    any      // the raw type of the file
@@ -34,6 +35,8 @@ type Schema struct {
 	OneOf   map[string][]string // by definition: keys of which exactly one must be present
 	Names   []reflect.Type      // maps whose keys are names
 	Version int                 // the only version of the file
+
+	Reference Reference
 }
 
 // Patterns of strings.
@@ -44,21 +47,23 @@ const (
 	sizePattern     = `^[1-9][0-9]*(KiB|MiB|GiB)$`
 )
 
-// CheckCurrent compares the file with the generated schema. With update it writes it.
+// CheckCurrent compares the schema and the reference with the generated ones. With update
+// it writes them.
 func (s Schema) CheckCurrent(t *testing.T, update bool) {
 	t.Helper()
-	want := s.generate(t)
-	if update {
-		if err := os.WriteFile(s.File, want, 0o644); err != nil {
+	for file, want := range map[string][]byte{s.File: s.generate(t), s.Reference.File: s.page(t)} {
+		if update {
+			if err := os.WriteFile(file, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	got, err := os.ReadFile(s.File)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s is out of date; go generate writes it (-want +got):\n%s", s.File, diff)
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s is out of date; go generate writes it (-want +got):\n%s", file, diff)
+		}
 	}
 }
 
@@ -101,7 +106,7 @@ func (s Schema) generate(t *testing.T) []byte {
 	t.Helper()
 	reflector := &reflectschema.Reflector{
 		FieldNameTag: "yaml", Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true,
-		Mapper: s.mapType, Namer: definitionName, LookupComment: s.comments(t),
+		Mapper: s.mapType, Namer: definitionName, LookupComment: plain(s.comments(t)),
 	}
 	schema := reflector.Reflect(s.Root)
 	for _, raw := range s.Define {
@@ -252,6 +257,11 @@ func (s Schema) comments(t *testing.T) func(reflect.Type, string) string {
 	return func(typ reflect.Type, field string) string { return found[typ.Name()+"."+field] }
 }
 
+// plain removes Markdown.
+func plain(comment func(reflect.Type, string) string) func(reflect.Type, string) string {
+	return func(t reflect.Type, field string) string { return strings.ReplaceAll(comment(t, field), "`", "") }
+}
+
 func collectComments(found map[string]string, declaration *ast.GenDecl) {
 	for _, spec := range declaration.Specs {
 		named, ok := spec.(*ast.TypeSpec)
@@ -261,8 +271,8 @@ func collectComments(found map[string]string, declaration *ast.GenDecl) {
 		// Readers of a schema do not know the Go name of a type.
 		text, _, _ := strings.Cut(declaration.Doc.Text(), "\n\n")
 		text = strings.Join(strings.Fields(text), " ")
-		if rest, cut := strings.CutPrefix(text, named.Name.Name+" "); cut {
-			text = "This " + rest
+		if rest, cut := strings.CutPrefix(text, named.Name.Name+" is "); cut {
+			text = strings.ToUpper(rest[:1]) + rest[1:]
 		}
 		found[named.Name.Name+"."] = text
 		structure, ok := named.Type.(*ast.StructType)
