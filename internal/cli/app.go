@@ -14,7 +14,7 @@ import (
 )
 
 func newApp(system System) *cobra.Command {
-	command := &cobra.Command{Use: "app", Short: "Create and manage a GitHub App", Long: "app manages the GitHub App that promoter works as."}
+	command := &cobra.Command{Use: "app", Short: "Create a GitHub App", Long: "app has the commands for the GitHub App that promoter works as."}
 	command.AddCommand(newAppCreate(system))
 	return command
 }
@@ -25,7 +25,7 @@ func newAppCreate(system System) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "create",
 		Short: "Create a GitHub App with one click in a browser",
-		Long: `create makes GitHub create an App with exactly the permissions and events that promoter needs.
+		Long: `create creates a GitHub App with exactly the permissions and events that promoter needs.
 It prints an address on this machine: open it in a browser that is signed in to GitHub, press the
 button, and confirm on GitHub's page. create then stores the App's private key and secrets in the
 folder of --out, readable only by you, and prints the lines for the server file.
@@ -46,16 +46,16 @@ Exit codes: 0 the App exists; 1 it does not, or its key could not be stored; 130
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&options.Config, "config", "", "server file with the forge, its url, and networks (default: none)")
-	flags.StringVar(&options.Forge, "forge", "github", "name of the forge in the server file, and of the receiver")
-	flags.StringVar(&options.GitHub, "github", "", "address of GitHub (default: the forge in the server file, or https://github.com)")
-	flags.StringVar(&options.Organization, "org", "", "organization that owns the App (default: your own account)")
-	flags.StringVar(&options.Name, "name", "", "name of the App, at most 34 characters; you can change it on GitHub's page")
-	flags.StringVar(&options.URL, "url", "", "address where GitHub reaches promoter serve (default: url of the server file, or no webhook)")
-	flags.StringVar(&options.Folder, "out", githubapp.DefaultFolder, "folder for the credentials")
+	flags.StringVar(&options.Config, "config", "", "server `FILE` with the forge, its url, and networks (default: none)")
+	flags.StringVar(&options.Forge, "forge", "github", "`NAME` of the forge in the server file, and of the receiver")
+	flags.StringVar(&options.GitHub, "github", "", "`URL` of GitHub (default: the forge in the server file, or https://github.com)")
+	flags.StringVar(&options.Organization, "org", "", "`NAME` of the organization that owns the App (default: your own account)")
+	flags.StringVar(&options.Name, "name", "", "`NAME` of the App, at most 34 characters; you can change it on GitHub's page")
+	flags.StringVar(&options.URL, "url", "", "`URL` where GitHub reaches promoter serve (default: url of the server file, or no webhook)")
+	flags.StringVar(&options.Folder, "out", githubapp.DefaultFolder, "`FOLDER` for the credentials")
 	flags.BoolVar(&options.Public, "public", false, "allow other accounts to install the App")
-	flags.StringSliceVar(&options.With, "with", nil, "request an additional permission: administration, workflows (repeatable)")
-	flags.StringArrayVar(&options.Networks, "network", nil, "private network (CIDR) that may contain GitHub (repeatable)")
+	flags.StringSliceVar(&options.With, "with", nil, "additional `PERMISSION` to request: administration or workflows (repeatable)")
+	flags.StringArrayVar(&options.Networks, "network", nil, "private network (`CIDR`) that may contain GitHub (repeatable)")
 	flags.StringVarP(&output, "output", "o", "text", flagOutputPlain)
 	return command
 }

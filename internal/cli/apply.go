@@ -14,10 +14,10 @@ func newApply(system System) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "apply",
 		Short: "Write the changes that plan shows to the files of a checkout",
-		Long: `apply does the same as plan and writes the files. It commits nothing. If one file of an
-application cannot be written, apply writes nothing for that application; it writes the
-others and exits with 1. An environment with propose: manual is written if --env names it.
-Files on branches that are not checked out are not written.
+		Long: `apply makes the changes that plan shows. It writes files and commits nothing. If one file of an
+application cannot be changed, apply writes nothing for that application, writes the others, and
+exits with 1. To change an environment with propose: manual, name it with --env. Files on
+branches that are not checked out are not changed.
 
 Exit codes: 0 success; 1 a config error, a refused file, or a registry that did not respond;
 2 there were changes, only with --exit-code.`,

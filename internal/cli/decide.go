@@ -17,17 +17,18 @@ import (
 )
 
 const (
-	flagDecideEnv   = "environment (default: all)"
-	flagRequiredEnv = "environment (required)"
+	flagDecideEnv   = "`NAME` of the environment (default: all)"
+	flagRequiredEnv = "`NAME` of the environment (required)"
 )
 
 // decideHelp ends the help of each verb that is a decision.
 const decideHelp = `
 
-It is written to the branch promoter/_state of the repository, with the user, time, and reason.
-Any user who may push that branch can do it; no gate is skipped.
+The decision is recorded on the branch promoter/_state of the repository, with the user, time, and
+reason, and takes effect on the next reconciliation. Any user who may push that branch can record
+a decision. Gates still apply.
 
-Exit codes: 0 written, or already in effect; 1 not written.`
+Exit codes: 0 recorded, or already in effect; 1 not recorded.`
 
 func newHold(system System) *cobra.Command {
 	command, flags := newDecide(system, verb.Hold)
@@ -76,14 +77,13 @@ func newPromote(system System) *cobra.Command {
 	command.Short = "Request a promotion to an environment with propose: manual"
 	command.Long = `promote requests what waits in an environment with propose: manual, for one application
 or for all of them. With --with, promoter uses the given versions instead of those of the
-parent environments; it queries the registry for their digests. Conditions and gates still
-apply.` + decideHelp
+parent environments; it queries the registry for their digests.` + decideHelp
 	command.Example = `  promoter promote --to prod --app shop
   promoter promote --to prod --app shop --with quay.io/acme/web:1.4.3`
 	set := command.Flags()
 	set.Lookup("env").Usage = flagRequiredEnv
-	set.StringVar(&flags.decision.Environment, "to", "", "environment, same as --env")
-	set.StringArrayVar(&flags.decision.With, "with", nil, "version to promote: REPOSITORY[:TAG][@DIGEST] (repeatable)")
+	set.StringVar(&flags.decision.Environment, "to", "", "`NAME` of the environment, same as --env")
+	set.StringArrayVar(&flags.decision.With, "with", nil, "`VERSION` to promote, REPOSITORY[:TAG][@DIGEST] (repeatable)")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if set.Changed("to") && set.Changed("env") {
 			return fault.New(fault.Invalid, "--to and --env both name the environment: use one of them")
@@ -112,7 +112,7 @@ time or until 'promoter thaw'.` + decideHelp
 	command.Example = `  promoter freeze --until 2027-01-04 --reason 'end of the year'
   promoter freeze --env prod --until 4h`
 	var until string
-	command.Flags().StringVar(&until, "until", "", "when the freeze ends: a time, a day, or a duration (default: until thaw)")
+	command.Flags().StringVar(&until, "until", "", "`TIME` when the freeze ends: a time, a day, or a duration (default: until thaw)")
 	command.PreRunE = func(*cobra.Command, []string) (err error) {
 		flags.decision.Until, err = parseUntil(until, time.Now())
 		return err
@@ -147,8 +147,8 @@ func newDecide(system System, what verb.Verb) (*cobra.Command, *decideFlags) {
 	flags.targets.add(command)
 	set := command.Flags()
 	set.StringVar(&flags.decision.Environment, "env", "", flagDecideEnv)
-	set.StringVar(&flags.decision.Reason, "reason", "", "reason, shown to other users")
-	set.StringVar(&flags.decision.As, "as", "", "user who decides, if the credential is not a user's")
+	set.StringVar(&flags.decision.Reason, "reason", "", "reason, as `TEXT` that other users see")
+	set.StringVar(&flags.decision.As, "as", "", "`NAME` of the user who decides, if the credential is not a user's")
 	return command, flags
 }
 

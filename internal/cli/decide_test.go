@@ -20,7 +20,7 @@ func TestNewDecide_environmentInHelp(t *testing.T) {
 	t.Parallel()
 	for verb, want := range map[string]string{"promote": flagRequiredEnv, "rollback": flagRequiredEnv, "hold": flagDecideEnv, "freeze": flagDecideEnv} {
 		c := newConsole()
-		if code := c.run(t.Context(), verb, "--help"); code != exitDone || !strings.Contains(c.out.String(), want) {
+		if code := c.run(t.Context(), verb, "--help"); code != exitDone || !strings.Contains(c.out.String(), strings.ReplaceAll(want, "`", "")) {
 			t.Errorf("%s --help: exit %d, no %q in\n%s", verb, code, want, c.out.String())
 		}
 	}

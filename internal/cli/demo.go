@@ -60,7 +60,11 @@ Everything keeps running until Ctrl-C. With --once, demo exits after the last st
 With --forge github, demo uses pull requests on a GitHub Enterprise server on this machine, or an
 emulator of one: a user merges staging, promoter merges prod, and a closed pull request rejects
 its versions. It needs two tokens, PROMOTER_GITHUB_TOKEN and, for the user,
-PROMOTER_DEMO_PERSON_TOKEN. It creates a repository and removes it.`,
+PROMOTER_DEMO_PERSON_TOKEN. It creates a repository and removes it.
+
+Exit codes: 0 success; 1 a step failed.`,
+		Example: `  promoter demo
+  promoter demo --once`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			forge, err := demoForge(kind, address, system.Env)
@@ -72,9 +76,9 @@ PROMOTER_DEMO_PERSON_TOKEN. It creates a repository and removes it.`,
 			})
 		},
 	}
-	command.Flags().StringVar(&kind, "forge", "git", "git, or github to use pull requests")
-	command.Flags().StringVar(&address, "forge-url", "", "GitHub Enterprise server on this machine: http://127.0.0.1:PORT")
-	command.Flags().BoolVar(&keep, "keep", false, "keep the folder")
+	command.Flags().StringVar(&kind, "forge", "git", "`KIND` of forge: git, or github to use pull requests")
+	command.Flags().StringVar(&address, "forge-url", "", "`URL` of a GitHub Enterprise server on this machine: http://127.0.0.1:PORT")
+	command.Flags().BoolVar(&keep, "keep", false, "keep the folder at the end")
 	command.Flags().BoolVar(&once, "once", false, "exit after the last step")
 	return command
 }

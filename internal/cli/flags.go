@@ -12,13 +12,13 @@ import (
 
 // Usages of flags that several verbs have.
 const (
-	flagConfig      = "server file (default: $PROMOTER_CONFIG, or promoter-server.yaml in this folder)"
-	flagDir         = "folder to work in"
-	flagApp         = "application (default: all)"
+	flagConfig      = "server `FILE` (default: $PROMOTER_CONFIG, or promoter-server.yaml in this folder)"
+	flagDir         = "`FOLDER` to work in"
+	flagApp         = "`NAME` of the application (default: all)"
 	flagDryRun      = "show what would be done, and write nothing"
-	flagNetwork     = "private network (CIDR) that may contain registries (repeatable)"
-	flagColor       = "color the output: auto, always, or never"
-	flagOutputPlain = "output format: text or json"
+	flagNetwork     = "private network (`CIDR`) that may contain registries (repeatable)"
+	flagColor       = "`WHEN` to color the output: auto, always, or never"
+	flagOutputPlain = "output `FORMAT`: text or json"
 )
 
 // targetFlags select the repositories that a verb works on.
@@ -33,9 +33,9 @@ type targetFlags struct {
 func (f *targetFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.config, "config", "", flagConfig)
-	flags.StringArrayVar(&f.repositories, "repo", nil, "repository: OWNER/NAME or FORGE:OWNER/NAME of the server file, or a URL without one (repeatable)")
+	flags.StringArrayVar(&f.repositories, "repo", nil, "`REPOSITORY`: OWNER/NAME or FORGE:OWNER/NAME of the server file, or a URL without one (repeatable)")
 	flags.StringArrayVar(&f.networks, "network", nil, flagNetwork)
-	flags.StringVar(&f.cache, "cache", "", "folder that keeps mirrors of repositories and immutable facts about images")
+	flags.StringVar(&f.cache, "cache", "", "`FOLDER` that keeps mirrors of repositories and immutable facts about images between runs")
 	flags.StringVarP(&f.output, "output", "o", "text", flagOutputPlain)
 }
 
@@ -74,8 +74,8 @@ func (f *serviceFlags) add(command *cobra.Command) {
 
 // addURL adds the flags for the address of the service.
 func (f *serviceFlags) addURL(command *cobra.Command) {
-	command.Flags().StringVar(&f.url, "url", "", "address of the service (default: the address in the server file, on this machine)")
-	command.Flags().StringVar(&f.ca, "ca", "", "trust the certificate authorities in this PEM file for https, in addition to the system's")
+	command.Flags().StringVar(&f.url, "url", "", "`URL` of the service (default: the address in the server file, on this machine)")
+	command.Flags().StringVar(&f.ca, "ca", "", "PEM `FILE` of certificate authorities to trust for https, in addition to the system's")
 }
 
 func (f *serviceFlags) open(system System) (*adminapi.Client, error) {

@@ -36,7 +36,7 @@ closed, and merged, what landed, and user decisions. Times are UTC.
 
 It queries the running service as 'promoter status' does. Without a server file, or with
 --direct, it reads the repositories: what landed, from the commit trailers on the environments'
-branches, and the decisions that are still in effect; back to --since, by default 30 days.
+branches, and the decisions that are still in effect, of the last 30 days or --since.
 
 Exit codes: 0 success; 1 the service did not answer, or a repository could not be read.`,
 		Example: `  promoter history --repo acme/gitops --env prod --since 7d
@@ -48,12 +48,12 @@ Exit codes: 0 success; 1 the service did not answer, or a repository could not b
 	flags.targets.add(command)
 	flags.service.addURL(command)
 	set := command.Flags()
-	set.StringVar(&flags.query.Environment, "env", "", "only this environment")
-	set.StringVar(&flags.query.Application, "app", "", "only this application")
-	set.StringVar(&flags.query.Component, "component", "", "only events with a version of this component")
-	set.StringVar(&flags.since, "since", "", "only events since then: a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z")
-	set.IntVar(&flags.query.Limit, "limit", 100, "maximum number of events, up to 1000")
-	set.StringVar(&flags.query.After, "after", "", "show the next page: the value that the last line of the page before printed")
+	set.StringVar(&flags.query.Environment, "env", "", "only the environment with this `NAME`")
+	set.StringVar(&flags.query.Application, "app", "", "only the application with this `NAME`")
+	set.StringVar(&flags.query.Component, "component", "", "only events with a version of the component with this `NAME`")
+	set.StringVar(&flags.since, "since", "", "only events since this `TIME`: a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z")
+	set.IntVar(&flags.query.Limit, "limit", 100, "maximum `NUMBER` of events, up to 1000")
+	set.StringVar(&flags.query.After, "after", "", "show the next `PAGE`: the value that the last line of the previous page shows")
 	set.BoolVar(&flags.direct, "direct", false, "read the repositories instead of querying the service")
 	set.StringVar(&flags.color, "color", "auto", flagColor)
 	return command

@@ -34,7 +34,7 @@ Exit codes: 0 success; 1 no image reference found, or the file exists.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&dir, "dir", ".", flagDir)
-	flags.StringVarP(&output, "output", "o", "", "file to write, or - for standard output (default: .promoter.yaml in the folder)")
+	flags.StringVarP(&output, "output", "o", "", "`FILE` to write, or - for standard output (default: .promoter.yaml in the folder)")
 	return command
 }
 

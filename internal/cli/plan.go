@@ -28,9 +28,13 @@ conditions and gates that need one are listed as not evaluated.
 With --with, plan uses the given versions and queries no registry. The folder then needs no
 .promoter.yaml and is one environment.
 
+With --summary, plan prints no diffs: a line with counts for each environment, and the targets
+that are proposed, refused, or failed.
+
 Exit codes: 0 success; 1 a config error, a refused file, or a registry that did not respond
 (the rest is still printed); 2 there are changes, only with --exit-code.`,
 		Example: `  promoter plan
+  promoter plan --summary
   promoter plan --env staging -o diff
   promoter plan --with quay.io/acme/web:1.5.0 --dir deploy`,
 		Args: noArguments,
@@ -83,19 +87,21 @@ type planFlags struct {
 	networks     []string
 	maxFileSize  int64
 	exitCode     bool
+	summary      bool
 }
 
 func (f *planFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.dir, "dir", ".", flagDir)
-	flags.StringArrayVar(&f.environments, "env", nil, "only this environment (repeatable; default: all)")
-	flags.StringArrayVar(&f.with, "with", nil, "use this version: REPOSITORY[:TAG][@DIGEST], or - to read lines from standard input (repeatable)")
-	flags.StringArrayVar(&f.paths, "path", nil, "only files that match this glob (repeatable)")
-	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, json, or diff")
+	flags.StringArrayVar(&f.environments, "env", nil, "only the environment with this `NAME` (repeatable; default: all)")
+	flags.StringArrayVar(&f.with, "with", nil, "use this `VERSION`, REPOSITORY[:TAG][@DIGEST], or read lines of them from standard input, - (repeatable)")
+	flags.StringArrayVar(&f.paths, "path", nil, "only files that match this `GLOB` (repeatable)")
+	flags.StringVarP(&f.output, "output", "o", "text", "output `FORMAT`: text, json, or diff")
 	flags.StringVar(&f.color, "color", "auto", flagColor)
-	flags.StringVar(&f.cache, "cache", "", "folder that caches immutable facts about images")
+	flags.StringVar(&f.cache, "cache", "", "`FOLDER` that caches immutable facts about images")
 	flags.StringArrayVar(&f.networks, "network", nil, flagNetwork)
-	flags.Int64Var(&f.maxFileSize, "max-file-size", updater.DefaultMaxFileSize, "maximum size in bytes of a file that is parsed")
+	flags.Int64Var(&f.maxFileSize, "max-file-size", updater.DefaultMaxFileSize, "maximum size in `BYTES` of a file that is parsed")
+	flags.BoolVar(&f.summary, "summary", false, "print counts, and what is proposed, refused, or failed, without diffs")
 	flags.BoolVar(&f.exitCode, "exit-code", false, "exit with 2 if there are changes")
 }
 
@@ -159,10 +165,19 @@ func (f *planFlags) render(system System) (renderer, error) {
 	}
 	switch f.output {
 	case "text":
+		if f.summary {
+			return summaryRenderer{paint}, nil
+		}
 		return textRenderer{paint}, nil
 	case "diff":
+		if f.summary {
+			return nil, fault.New(fault.Invalid, "--summary prints no diff: use --output text or json")
+		}
 		return diffRenderer{paint: paint, visible: system.OutTerminal}, nil
 	case "json":
+		if f.summary {
+			return summaryJSONRenderer{}, nil
+		}
 		return jsonRenderer{}, nil
 	default:
 		return nil, fault.New(fault.Invalid, "--output %s: want text, json or diff", f.output)
@@ -180,7 +195,7 @@ func printPreviewErrors(w io.Writer, preview *checkout.Preview) {
 	for i := range preview.Targets {
 		target := &preview.Targets[i]
 		if len(target.Refusals) > 0 {
-			printMessage(w, "%s: left as it is: %s", previewName(target), target.Refusals[0])
+			printMessage(w, "%s: refused: %s", previewName(target), target.Refusals[0])
 		}
 	}
 }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -77,6 +80,118 @@ func previewName(target *checkout.TargetPreview) string {
 		name += " (" + target.Branch + ")"
 	}
 	return name
+}
+
+// summaryRenderer prints no diffs: for each environment the number of targets in each state,
+// then the targets that need attention, with those that have the same reason on one line.
+type summaryRenderer struct{ paint painter }
+
+// summaryStates are the states in the order in which a summary counts them.
+var summaryStates = []promotion.State{
+	promotion.Proposed, promotion.Refused, promotion.Unanswered, promotion.Waiting, promotion.Rejected, promotion.Reverted,
+	promotion.NotCheckedOut, promotion.NoReference, promotion.Absent, promotion.Same,
+}
+
+func (r summaryRenderer) render(w io.Writer, preview *checkout.Preview) error {
+	environments := summarize(preview)
+	width := 0
+	for _, e := range environments {
+		width = max(width, utf8.RuneCountInString(visible(e.Name)))
+	}
+	var b strings.Builder
+	for _, e := range environments {
+		var counts []string
+		for _, state := range summaryStates {
+			if n := e.Counts[state]; n > 0 {
+				counts = append(counts, r.paint.paint(stateColor(state), fmt.Sprintf("%d %s", n, state)))
+			}
+		}
+		fmt.Fprintf(&b, "%s  %s\n", r.name(e.Name, width), strings.Join(counts, ", "))
+	}
+	separator := "\n"
+	for _, e := range environments {
+		for rest := e.Targets; len(rest) > 0; {
+			first := rest[0]
+			same := slices.IndexFunc(rest, func(t summaryTarget) bool { return t.State != first.State || t.Reason != first.Reason })
+			if same < 0 {
+				same = len(rest)
+			}
+			var names []string
+			for _, target := range rest[:same] {
+				if target.Application != config.DefaultApplication {
+					names = append(names, visible(target.Application))
+				}
+			}
+			fmt.Fprintf(&b, "%s%s  %s  %s", separator, r.name(e.Name, width),
+				r.paint.paint(stateColor(first.State), string(first.State)), visible(first.Reason))
+			if len(names) > 0 {
+				fmt.Fprintf(&b, "  (%s)", strings.Join(names, ", "))
+			}
+			b.WriteString("\n")
+			rest, separator = rest[same:], ""
+		}
+	}
+	return write(w, b.String())
+}
+
+func (r summaryRenderer) name(name string, width int) string {
+	name = visible(name)
+	return r.paint.paint(colorBold, name) + strings.Repeat(" ", width-utf8.RuneCountInString(name))
+}
+
+type summaryJSON struct {
+	Schema       int                  `json:"schema"`
+	Errors       []errorJSON          `json:"errors"`
+	Environments []summaryEnvironment `json:"environments"`
+}
+
+type summaryEnvironment struct {
+	Name    string                  `json:"name"`
+	Branch  string                  `json:"branch,omitempty"`
+	Counts  map[promotion.State]int `json:"counts"`
+	Targets []summaryTarget         `json:"targets"`
+}
+
+type summaryTarget struct {
+	Application string          `json:"application"`
+	State       promotion.State `json:"state"`
+	Reason      string          `json:"reason"`
+}
+
+// summarize counts the targets of each environment, and lists those that are proposed,
+// refused, or failed, in this order, then by reason and application.
+func summarize(preview *checkout.Preview) []summaryEnvironment {
+	environments := []summaryEnvironment{}
+	for i := range preview.Targets {
+		target := &preview.Targets[i]
+		at := slices.IndexFunc(environments, func(e summaryEnvironment) bool { return e.Name == target.Environment })
+		if at < 0 {
+			at = len(environments)
+			environments = append(environments, summaryEnvironment{
+				Name: target.Environment, Branch: target.Branch, Counts: map[promotion.State]int{}, Targets: []summaryTarget{},
+			})
+		}
+		e := &environments[at]
+		e.Counts[target.State]++
+		switch target.State {
+		case promotion.Proposed, promotion.Refused, promotion.Unanswered:
+			e.Targets = append(e.Targets, summaryTarget{target.Application, target.State, target.Reason.String()})
+		}
+	}
+	for _, e := range environments {
+		slices.SortStableFunc(e.Targets, func(a, b summaryTarget) int {
+			return cmp.Or(cmp.Compare(slices.Index(summaryStates, a.State), slices.Index(summaryStates, b.State)),
+				cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Application, b.Application))
+		})
+	}
+	return environments
+}
+
+// summaryJSONRenderer prints a summary for programs.
+type summaryJSONRenderer struct{}
+
+func (summaryJSONRenderer) render(w io.Writer, preview *checkout.Preview) error {
+	return writeJSON(w, summaryJSON{Schema: planSchema, Errors: errorsToJSON(preview), Environments: summarize(preview)})
 }
 
 // diffRenderer prints what is proposed as one unified diff, which patch and git apply
@@ -182,14 +297,19 @@ type previewJSON struct {
 type jsonRenderer struct{}
 
 func (jsonRenderer) render(w io.Writer, preview *checkout.Preview) error {
-	out := planJSON{Schema: planSchema, Errors: []errorJSON{}, Environments: []previewJSON{}}
-	for _, e := range preview.Errors {
-		out.Errors = append(out.Errors, errorJSON{e.Component, fault.KindOf(e.Err), e.Err.Error()})
-	}
+	out := planJSON{Schema: planSchema, Errors: errorsToJSON(preview), Environments: []previewJSON{}}
 	for i := range preview.Targets {
 		out.Environments = append(out.Environments, previewToJSON(&preview.Targets[i]))
 	}
 	return writeJSON(w, out)
+}
+
+func errorsToJSON(preview *checkout.Preview) []errorJSON {
+	out := []errorJSON{}
+	for _, e := range preview.Errors {
+		out = append(out, errorJSON{e.Component, fault.KindOf(e.Err), e.Err.Error()})
+	}
+	return out
 }
 
 func previewToJSON(target *checkout.TargetPreview) previewJSON {

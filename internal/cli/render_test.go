@@ -97,6 +97,8 @@ func TestRenderers_golden(t *testing.T) {
 		"plan.color.txt": textRenderer{paint: true},
 		"plan.diff":      diffRenderer{},
 		"plan.json":      jsonRenderer{},
+		"summary.txt":    summaryRenderer{},
+		"summary.json":   summaryJSONRenderer{},
 	} {
 		var out bytes.Buffer
 		if err := r.render(&out, everything(t)); err != nil {

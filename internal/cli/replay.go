@@ -26,9 +26,9 @@ func newReplay(system System) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "replay [DELIVERY]",
 		Short: "Process a stored or saved delivery again",
-		Long: `replay makes the running service process a stored delivery again, as if the sender had sent it
-again: promoter reads what it reports again and reconciles the repositories that follow it. The
-ID of a delivery is in the log, in 'promoter status', and at its sender.
+		Long: `replay makes the running service process a stored delivery again: it reconciles the repositories
+that the events of the delivery are about. The ID of a delivery is in the log, in the output of
+'promoter status', and at its sender.
 
 With --file, replay decodes the payload in a file as the receiver would and shows the events. It
 sends nothing and needs no service.
@@ -44,10 +44,10 @@ answer.`,
 	}
 	flags.service.add(command)
 	set := command.Flags()
-	set.StringVar(&flags.receiver, "receiver", "", "receiver of the server file that accepted the delivery, or with --file would accept it")
-	set.StringVar(&flags.file, "file", "", "decode the payload in this file instead")
-	set.StringArrayVar(&flags.headers, "header", nil, "with --file, a request header, NAME: VALUE (repeatable)")
-	set.BoolVar(&flags.dryRun, "dry-run", false, "only show the events")
+	set.StringVar(&flags.receiver, "receiver", "", "`NAME` of the receiver that accepted the delivery, or with --file would accept it")
+	set.StringVar(&flags.file, "file", "", "decode the payload in this `FILE` instead")
+	set.StringArrayVar(&flags.headers, "header", nil, "with --file, a request `HEADER`, as in 'X-GitHub-Event: push' (repeatable)")
+	set.BoolVar(&flags.dryRun, "dry-run", false, "only show the events, and the repositories that would be reconciled")
 	set.StringVarP(&flags.output, "output", "o", "text", flagOutputPlain)
 	return command
 }

@@ -211,7 +211,7 @@ func printFailures(w io.Writer, results []app.Result) {
 		}
 		for _, decision := range result.Report.Decisions {
 			if decision.State == promotion.Refused {
-				printMessage(w, "%s: %s: left as it is: %s", name, targetName(decision.Target), decision.Reason)
+				printMessage(w, "%s: %s: refused: %s", name, targetName(decision.Target), decision.Reason)
 			}
 		}
 		for _, effect := range result.Report.Effects {

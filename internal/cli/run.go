@@ -20,16 +20,15 @@ func newRun(system System) *cobra.Command {
 		Short: "Reconcile all repositories once and exit",
 		Long: `run reconciles every repository of the server file: it reads the files, queries the registries,
 opens, refreshes, merges, or closes pull requests, pushes where the config permits it, and exits
-when nothing more lands. It is the scheduled container job. It needs no database: it reads
-everything from Git, the registries, and the forge, so the next run completes an interrupted
-one.
+when nothing more lands. Use it as a scheduled job. It needs no database: it reads everything from
+Git, the registries, and the forges, so the next run completes an interrupted one.
 
 Without a server file, --repo takes the URL of a repository. Credentials come from
 PROMOTER_GITHUB_TOKEN, PROMOTER_GITLAB_TOKEN, PROMOTER_GITEA_TOKEN with PROMOTER_GITEA_URL,
 PROMOTER_GIT_USERNAME and PROMOTER_GIT_PASSWORD, or PROMOTER_GIT_SSH_KEY and
 PROMOTER_GIT_KNOWN_HOSTS.
 
-Exit codes: 0 success; 1 a repository failed (the others are done); 130 interrupted.`,
+Exit codes: 0 success; 1 a repository failed (the others are completed); 130 interrupted.`,
 		Example: `  promoter run --config promoter-server.yaml --cache /var/cache/promoter
   promoter run --repo acme/gitops --dry-run
   promoter run --repo https://github.com/acme/gitops`,

@@ -51,11 +51,11 @@ Exit codes: 0 stopped; 1 it could not start or could not continue.`,
 	set := command.Flags()
 	set.StringVar(&flags.config, "config", "", flagConfig)
 	set.BoolVar(&flags.dryRun, "dry-run", false, flagDryRun)
-	set.DurationVar(&flags.quiet, "quiet", 5*time.Second, "debounce: how long to wait after a webhook before reconciling a repository")
-	set.StringVar(&flags.format, "log", "json", "log format: json or text")
-	set.StringVar(&flags.level, "log-level", "info", "log level: debug, info, warn, or error")
-	set.StringVar(&flags.pprof, "pprof", "", "serve profiles of the process at this address, 127.0.0.1:PORT (default: none)")
-	set.BoolVar(&flags.open, "pprof-open", false, "allow --pprof to be an address that other machines reach; profiles show memory contents")
+	set.DurationVar(&flags.quiet, "quiet", 5*time.Second, "debounce: `DURATION` to wait after a webhook before reconciling a repository")
+	set.StringVar(&flags.format, "log", "json", "log `FORMAT`: json or text")
+	set.StringVar(&flags.level, "log-level", "info", "log `LEVEL`: debug, info, warn, or error")
+	set.StringVar(&flags.pprof, "pprof", "", "`ADDRESS` that serves profiles of the process, such as 127.0.0.1:6060 (default: none)")
+	set.BoolVar(&flags.open, "pprof-open", false, "allow --pprof on an address that other machines reach; profiles show memory contents")
 	return command
 }
 

@@ -15,10 +15,13 @@ func newValidate(system System) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "validate",
 		Short: "Validate the config file",
-		Long: `validate checks .promoter.yaml, and with --server also the server file. It prints each problem
-with its file, line, and column, and how to fix it.
+		Long: `validate checks .promoter.yaml, and with --server also the server file. Without a .promoter.yaml
+and without --dir, it checks the server file alone. It prints each problem with its file, line, and
+column, and how to fix it.
 
 Exit codes: 0 no errors (there may be warnings); 1 errors.`,
+		Example: `  promoter validate
+  promoter validate --server promoter-server.yaml`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			// A folder with only a server file needs no .promoter.yaml.
@@ -32,7 +35,7 @@ Exit codes: 0 no errors (there may be warnings); 1 errors.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&dir, "dir", ".", flagDir)
-	flags.StringVar(&server, "server", "", "also validate this server file")
+	flags.StringVar(&server, "server", "", "server `FILE` to validate too")
 	flags.StringVarP(&output, "output", "o", "text", flagOutputPlain)
 	return command
 }

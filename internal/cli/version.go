@@ -17,6 +17,7 @@ func newVersion(system System) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Show the version",
+		Long:  "version prints the version, and with -o json also the revision, Go version, and platform.",
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return runVersion(system, output)
