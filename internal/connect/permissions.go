@@ -96,6 +96,27 @@ func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Ver
 	return engine.Permission{Allowed: len(targets) > 0}, nil
 }
 
+// Named implements engine.Permissions.
+func (p permissions) Named(v verb.Verb, targets ...promotion.Target) (all []string, covered bool) {
+	for _, target := range targets {
+		var named []string
+		found := false
+		for _, rule := range p.rules {
+			if slices.Contains(rule.Verbs, v) && inScope(rule.Scope, target) {
+				named, found = append(named, rule.Who...), true
+			}
+		}
+		switch {
+		case !found:
+		case !covered:
+			all, covered = named, true
+		default:
+			all = slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(named, name) })
+		}
+	}
+	return all, covered
+}
+
 // request is the command of one user. Each fact is asked of the forge once.
 type request struct {
 	permissions permissions

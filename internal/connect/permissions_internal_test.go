@@ -130,3 +130,33 @@ func TestCommanders_asksOnce(t *testing.T) {
 		t.Errorf("asked %d times", signals.count)
 	}
 }
+
+func TestPermissions_Named(t *testing.T) {
+	t.Parallel()
+	p := permissions{rules: []serverconfig.Permission{
+		permission("hold reject", "prod-*", "", "team:acme/sre", "cho"),
+		permission("reject", "prod-eu", "", "dan"),
+		permission("reject", "dev", "", "team:acme/sre"),
+		permission("hold", "dev", "", "eve"),
+	}}
+	eu, us, dev, qa := target("prod-eu", "shop"), target("prod-us", "shop"), target("dev", "shop"), target("qa", "shop")
+	for _, test := range []struct {
+		verb    verb.Verb
+		targets []promotion.Target
+		want    string
+		covered bool
+	}{
+		{verb.Hold, []promotion.Target{eu}, "team:acme/sre cho", true},
+		{verb.Reject, []promotion.Target{eu}, "team:acme/sre cho dan", true},
+		{verb.Reject, []promotion.Target{eu, us, dev, qa}, "team:acme/sre", true},
+		{verb.Hold, []promotion.Target{eu, dev}, "", true}, // no name is in both
+		{verb.Hold, []promotion.Target{qa}, "", false},
+		{verb.Promote, []promotion.Target{eu}, "", false},
+		{verb.Promote, nil, "", false},
+	} {
+		named, covered := p.Named(test.verb, test.targets...)
+		if got := strings.Join(named, " "); got != test.want || covered != test.covered {
+			t.Errorf("%s %v: %q, %v", test.verb, test.targets, got, covered)
+		}
+	}
+}

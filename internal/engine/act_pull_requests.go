@@ -86,7 +86,7 @@ func (x *executor) writeHead(ctx context.Context, effect Effect, files map[strin
 func (x *executor) createPullRequest(ctx context.Context, effect Effect) Effect {
 	p := pullrequest.Opened(effect.Proposal)
 	effect.Proposal = p
-	page, _ := x.r.page(ctx, x.o.Promotion.Config, p) // what could not be read is added next time
+	page, _ := x.r.page(ctx, x.o, p) // what could not be read is added next time
 	settings := p.Environment.PullRequest
 	pr, err := x.r.Repository.PullRequests().Create(ctx, scm.Draft{
 		Head: p.Head, Base: x.o.branchOf(p.Environment), Title: pullrequest.Title(page), Body: pullrequest.MergeBody("", pullrequest.Body(page)),
@@ -110,7 +110,7 @@ func (x *executor) refreshText(ctx context.Context, effect Effect, pushed bool) 
 		return effect
 	}
 	pr, edit := &x.o.Open[i], scm.Edit{}
-	page, err := x.r.page(ctx, x.o.Promotion.Config, p)
+	page, err := x.r.page(ctx, x.o, p)
 	if err != nil && !pushed {
 		return effect // nothing is removed only because it is unknown just now
 	}

@@ -269,7 +269,7 @@ func TestCommands_explain(t *testing.T) {
 	id := w.comment(1, "ada", "/promoter explain")
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
-	w.wantAnswer(1, "`shop` in `staging` is *proposed*", "**Merge gates**", "| `check ci` | waiting |", "not reported yet", "`shop` in `prod` is *same*")
+	w.wantAnswer(1, "`shop` in `staging` is *proposed*", "**Merge gates:** 0 of 1 passed; waiting for `check ci`", "| `check ci` | waiting |", "not reported yet", "`shop` in `prod` is *same*")
 	w.calm()
 }
 

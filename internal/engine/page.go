@@ -6,21 +6,24 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/command"
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
+	"promoter/internal/verb"
 )
 
 // maxCommitsShown is how many commits of a component a pull request lists.
 const maxCommitsShown = 30
 
 // page completes a proposal with what users read and no decision needs: the commits
-// between the versions. With an error, some that exist may be missing.
-func (r *Reconciler) page(ctx context.Context, c *config.Config, p pullrequest.Proposal) (pullrequest.Page, error) {
-	page := pullrequest.Page{Proposal: p, Commits: map[pullrequest.Span]scm.Comparison{}}
+// between the versions, and the commands in comments. With an error, some commits that
+// exist may be missing.
+func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Proposal) (pullrequest.Page, error) {
+	page := pullrequest.Page{Proposal: p, Commits: map[pullrequest.Span]scm.Comparison{}, Comments: r.commentsOn(o, p)}
 	if r.Compare == nil {
 		return page, nil
 	}
@@ -34,7 +37,7 @@ func (r *Reconciler) page(ctx context.Context, c *config.Config, p pullrequest.P
 			move := &moves[j]
 			// Only a repository from the config is read: an image could name one that the
 			// reader of the pull request may not see.
-			component, _ := c.Component(move.Component)
+			component, _ := o.Promotion.Config.Component(move.Component)
 			source := strings.TrimPrefix(strings.TrimPrefix(component.Source, "https://"), host+"/")
 			if source == "" {
 				continue
@@ -58,6 +61,44 @@ func (r *Reconciler) page(ctx context.Context, c *config.Config, p pullrequest.P
 		}
 	}
 	return page, failed
+}
+
+// commentsOn returns which commands users can write on the pull request of a proposal;
+// nil if promoter reads no comments.
+func (r *Reconciler) commentsOn(o Observation, p pullrequest.Proposal) *pullrequest.Comments {
+	if r.Permissions == nil || !r.Repository.Features().Comments {
+		return nil
+	}
+	var about pullRequestTargets
+	for _, d := range p.Decisions {
+		about.targets = append(about.targets, d.Target)
+	}
+	comments := &pullrequest.Comments{Allowed: map[verb.Verb][]string{}}
+	var requested []promotion.Target
+	for _, environment := range o.Promotion.Config.Order() {
+		into := targetsOf(o, command.Command{Verb: verb.Promote, Environment: environment}, about)
+		if slices.ContainsFunc(into, func(target promotion.Target) bool { return isOnRequest(o, target, p.Environment.Name) }) {
+			comments.Promote, requested = append(comments.Promote, environment), append(requested, into...)
+		}
+	}
+	for _, usage := range command.Usages() {
+		targets := requested
+		if usage.Verb != verb.Promote {
+			targets = targetsOf(o, command.Command{Verb: usage.Verb}, about)
+		}
+		if named, covered := r.Permissions.Named(usage.Verb, targets...); covered {
+			comments.Allowed[usage.Verb] = named
+		}
+	}
+	return comments
+}
+
+// isOnRequest reports whether a target gets what a parent has only on request.
+func isOnRequest(o Observation, target promotion.Target, parent string) bool {
+	settings := o.Promotion.Settings(target.Environment, target.Application)
+	_, present := o.Promotion.Targets[target]
+	return present && settings.Propose == config.ProposeManual &&
+		slices.ContainsFunc(settings.After, func(after config.Parent) bool { return after.Environment == parent })
 }
 
 // revision returns the commit from which a version was built. Files and trailers do not

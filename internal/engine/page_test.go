@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
+	"promoter/internal/verb"
 )
 
 // comparing is a forge that compares, or fails to.
@@ -43,5 +44,23 @@ func TestReconcile_keepsTextWhileAPartIsUnknown(t *testing.T) {
 	run()
 	if w.pull(1).Body == before {
 		t.Error("commits that are gone are still shown")
+	}
+}
+
+// A pull request names the commands that have an effect, and the users whom permissions
+// restrict them to.
+func TestReconcile_showsCommands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, asking())
+	w.Permissions.Only[verb.Promote] = []string{"team:acme/sre"}
+	w.pushAndRun(web, "1.1.0")
+	request := "| after the merge: request the promotion to `prod` | `/promoter promote prod` | `team:acme/sre` |"
+	if body := w.pull(1).Body; !strings.Contains(body, request) || !strings.Contains(body, "| `/promoter hold` | users with write access |") {
+		t.Errorf("the commands are missing:\n%s", body)
+	}
+	w.Forge.Limits.Comments = false
+	w.run()
+	if body := w.pull(1).Body; strings.Contains(body, "/promoter") {
+		t.Errorf("commands that are not read:\n%s", body)
 	}
 }

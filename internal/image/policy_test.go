@@ -301,3 +301,16 @@ func checkTotal(t *testing.T, policy *Policy, ordered []string) {
 		}
 	}
 }
+
+func TestUpdateOf(t *testing.T) {
+	t.Parallel()
+	for versions, want := range map[[2]string]Update{
+		{"1.4.1", "1.4.2"}: Patch, {"v1.4.1", "1.5.0"}: Minor, {"1.9", "2.0"}: Major, {"1.4.2", "1.4.1"}: Downgrade,
+		{"1.4.1-alpine", "1.4.2-alpine"}: Patch, {"1.4.1_b1", "1.4.1_b2"}: Other, {"1.5.0-rc.1", "1.5.0"}: Other,
+		{"main-a1", "main-b2"}: Other, {"", "1.0.0"}: Other,
+	} {
+		if got := UpdateOf(versions[0], versions[1]); got != want {
+			t.Errorf("%v: %s, want %s", versions, got, want)
+		}
+	}
+}

@@ -179,3 +179,38 @@ func (n number) compare(m number) int {
 		cmp.Compare(n.whole, m.whole),
 		cmp.Compare(n.fraction, m.fraction))
 }
+
+// Update is how far one semantic version is from another.
+type Update string
+
+// The updates. Other is a change of which the versions do not tell more.
+const (
+	Major     Update = "major"
+	Minor     Update = "minor"
+	Patch     Update = "patch"
+	Downgrade Update = "downgrade"
+	Other     Update = "other"
+)
+
+// Updates returns all updates, the largest first.
+func Updates() []Update { return []Update{Major, Minor, Patch, Downgrade, Other} }
+
+// UpdateOf returns the update from one version to another, as their texts show it.
+func UpdateOf(from, to string) Update {
+	a, isVersion := parseVersion(plusForUnderscore(from), false)
+	b, isVersionToo := parseVersion(plusForUnderscore(to), false)
+	switch {
+	case !isVersion || !isVersionToo:
+		return Other
+	case a.compare(b) > 0:
+		return Downgrade
+	case a.numbers[0] != b.numbers[0]:
+		return Major
+	case a.numbers[1] != b.numbers[1]:
+		return Minor
+	case a.numbers[2] != b.numbers[2]:
+		return Patch
+	default:
+		return Other
+	}
+}

@@ -78,6 +78,7 @@ type Reason struct {
 	Rule    Rule
 	Message string
 	Until   time.Time
+	Scope   state.Target // of a hold or freeze: the target whose record has it
 }
 
 // String returns the message.

@@ -146,9 +146,9 @@ func heldBy(held state.Held) Reason {
 	if held.Problem != "" {
 		return Reason{Rule: RuleHeld, Message: fmt.Sprintf("on hold: the record of %s on %s cannot be read: %s", held.Target, state.Branch, held.Problem)}
 	}
-	r := Reason{Rule: RuleHeld, Message: "on hold by "}
+	r := Reason{Rule: RuleHeld, Message: "on hold by ", Scope: held.Target}
 	if held.Freeze {
-		r = Reason{Rule: RuleFrozen, Message: held.Target.String() + " is frozen by "}
+		r.Rule, r.Message = RuleFrozen, held.Target.String()+" is frozen by "
 	}
 	r.Message += actor(held.Act) + " since " + day(held.At) + because(held.Act)
 	if held.Until != nil {

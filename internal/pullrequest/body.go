@@ -1,16 +1,12 @@
 package pullrequest
 
 import (
-	"net/url"
-	"strconv"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"promoter/internal/config"
-	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/scm"
 )
 
 // The markers around promoter's part of a pull request body. They must not change:
@@ -24,25 +20,22 @@ const (
 	maxBody       = 65_536 // runes of a body; GitHub accepts so many
 	minBody       = 500    // runes without which promoter's part is useless
 	maxCustomText = 16_384 // runes of the body in the config
-	maxCommits    = 30     // listed commits of one component
-	maxLink       = 500
-	shortCommit   = 7 // shown digits of a commit
+	maxShown      = 10     // rows and list items that are not folded
 )
 
 // Body returns promoter's part of the body of a pull request, with its markers, at
-// most 65,536 runes.
+// most 65,536 runes: what changes, why, what it waits for, and what users can do.
 func Body(p Page) string {
 	var b markdown
 	b.line(beginMarker)
 	b.line(titleMark(Title(p)))
 	b.paragraph(customText(p))
-	b.paragraph(onHold(p.Proposal))
-	p.writeVersions(&b)
+	p.writeChanges(&b)
+	b.paragraph(unchangedNote(p.Proposal))
 	p.writeReasons(&b)
-	p.writeConditions(&b)
-	p.writeGates(&b)
+	p.writeConditions(&b, true)
+	p.writeGates(&b, true)
 	p.writeActions(&b)
-	p.writeCommits(&b)
 	b.line(endMarker)
 	return truncate(strings.TrimSuffix(b.String(), "\n"), maxBody)
 }
@@ -57,12 +50,21 @@ func customText(p Page) string {
 	return shorten(strings.TrimSpace(strings.ToValidUTF8(text, "")), maxCustomText)
 }
 
-// onHold is why the pull request is kept as it is.
-func onHold(p Proposal) string {
+// unchangedNote is why the pull request is left as it is.
+func unchangedNote(p Proposal) string {
 	if p.Step != StepKeep || p.Reason.Message == "" {
 		return ""
 	}
-	return "**On hold:** " + Sanitize(p.Reason.Message) + until(p.Reason.Until) + "."
+	label := "Not updated"
+	if p.isHeld() {
+		label = "Paused"
+	}
+	return "**" + label + ":** " + Sanitize(p.Reason.Message) + until(p.Reason.Until) + "."
+}
+
+// isHeld reports whether the open pull request waits for the end of a hold or freeze.
+func (p Proposal) isHeld() bool {
+	return p.Step == StepKeep && (p.Reason.Rule == promotion.RuleHeld || p.Reason.Rule == promotion.RuleFrozen)
 }
 
 // row puts the application before the cells of a row if there are several.
@@ -73,61 +75,87 @@ func (p Page) row(application string, cells ...string) []string {
 	return append([]string{application}, cells...)
 }
 
-func (p Page) writeVersions(b *markdown) {
-	var rows [][]string
-	for _, d := range p.Decisions {
-		for _, m := range p.movesOf(d) {
-			from := promotion.Label(m.From)
-			if from == promotion.Label(m.To) && m.From.Digest != m.To.Digest {
-				from = promotion.ShortDigest(m.From.Digest)
-			}
-			created := "unknown"
-			if image.KnownCreated(m.To.Created) { // a date and no age: the text must not change by itself
-				created = m.To.Created.UTC().Format(time.DateOnly)
-			}
-			rows = append(rows, p.row(cell(d.Application), cell(m.Component), cell(from),
-				cell(promotion.Label(m.To)), cell(promotion.ShortDigest(m.To.Digest)), created))
-		}
-	}
-	b.table(p.row("application", "component", "from", "to", "digest", "created"), rows)
-}
-
 func (p Page) writeReasons(b *markdown) {
 	if p.Step == StepKeep {
-		return // onHold gives the reason
+		return // unchangedNote gives the reason
 	}
+	var list markdown
 	for _, d := range p.Decisions {
-		about := "Why"
-		if len(p.Decisions) > 1 {
-			about = "- " + code(d.Application)
+		if len(p.Decisions) == 1 {
+			b.paragraph("Why: " + Sanitize(d.Reason.Message) + ".")
+			return
 		}
-		b.line(about, ": ", Sanitize(d.Reason.Message), ".")
+		list.line("- ", code(d.Application), ": ", Sanitize(d.Reason.Message), ".")
 	}
-	b.line()
+	if len(p.Decisions) > maxShown {
+		b.fold(fmt.Sprintf("Why: the reasons of %d applications", len(p.Decisions)), list.String())
+		return
+	}
+	b.line(list.String())
 }
 
-func (p Page) writeConditions(b *markdown) {
+func (p Page) writeConditions(b *markdown, fold bool) {
+	var all []promotion.Condition
 	var rows [][]string
 	for _, d := range p.Decisions {
 		for _, c := range d.Conditions {
-			rows = append(rows, p.row(cell(d.Application), conditionCells(c)...))
+			all, rows = append(all, c), append(rows, p.row(cell(d.Application), conditionCells(c)...))
 		}
 	}
-	if len(rows) > 0 {
-		b.paragraph("**Conditions**")
-		b.table(p.row("application", "condition", "state", "value", "why"), rows)
-	}
+	writeConditionTable(b, "Conditions", all, fold, p.row("application", "condition", "state", "value", "why"), rows)
 }
 
-func (p Page) writeGates(b *markdown) {
+func (p Page) writeGates(b *markdown, fold bool) {
 	var rows [][]string
 	for _, gate := range p.Gates {
 		rows = append(rows, conditionCells(gate))
 	}
-	if len(rows) > 0 {
-		b.paragraph("**Merge gates**")
-		b.table([]string{"gate", "state", "value", "why"}, rows)
+	writeConditionTable(b, "Merge gates", p.Gates, fold, []string{"gate", "state", "value", "why"}, rows)
+}
+
+// writeConditionTable writes a table with a summary above it. Nothing is left to do
+// about conditions that passed, so they can be folded.
+func writeConditionTable(b *markdown, title string, all []promotion.Condition, fold bool, head []string, rows [][]string) {
+	if len(all) == 0 {
+		return
 	}
+	named := map[promotion.ConditionState][]string{}
+	for _, c := range all {
+		named[c.State] = append(named[c.State], c.Name)
+	}
+	passed := len(named[promotion.Passed])
+	summary := fmt.Sprintf("%d of %d passed", passed, len(all))
+	var table markdown
+	table.table(head, rows)
+	if fold && (passed == len(all) || len(all) > maxShown) {
+		b.fold(title+": "+summary+waitingFor(named, html), table.String())
+		return
+	}
+	b.paragraph("**" + title + ":** " + summary + waitingFor(named, code))
+	b.line(strings.TrimSuffix(table.String(), "\n"))
+}
+
+// waitingFor names the conditions that block, by what they need.
+func waitingFor(named map[promotion.ConditionState][]string, quote func(string) string) string {
+	text := ""
+	for _, kind := range []struct {
+		label string
+		names []string
+	}{
+		{"failed", named[promotion.Failed]},
+		{"a setting blocks", named[promotion.Blocked]},
+		{"waiting for", named[promotion.Pending]},
+		{"unknown", named[promotion.Unknown]},
+	} {
+		quoted := make([]string, 0, len(kind.names))
+		for _, name := range kind.names {
+			quoted = append(quoted, quote(name))
+		}
+		if len(quoted) > 0 {
+			text += "; " + kind.label + " " + firstOf(quoted)
+		}
+	}
+	return text
 }
 
 func conditionCells(c promotion.Condition) []string {
@@ -144,71 +172,6 @@ func until(t time.Time) string {
 		return ""
 	}
 	return " (until " + t.UTC().Format("2006-01-02 15:04") + " UTC)"
-}
-
-// writeActions lists what users can do.
-func (p Page) writeActions(b *markdown) {
-	application := "APPLICATION"
-	if !p.Group && len(p.Decisions) == 1 {
-		application = p.Decisions[0].Application
-	}
-	target := " --env " + p.Environment.Name + " --app " + application
-	b.paragraph("**Actions**")
-	if p.Environment.Land == config.LandAutomerge {
-		b.line("- **Merge:** promoter merges this pull request when all gates have passed.")
-	} else {
-		b.line("- **Merge** this pull request to deploy these versions.")
-	}
-	b.line("- **Close** it to reject these versions for ", code(p.Environment.Name), "; newer versions are still proposed.")
-	b.line("- **Pause:** `promoter hold", target, "`. `promoter resume", target, "` ends the hold, and undoes a close.")
-	b.line("- **Reject** these versions in all environments: `promoter reject`.")
-	b.line("- **Roll back** after the merge: `promoter rollback", target, "`.")
-	b.line("- **Comment** `/promoter hold`, `resume`, `reject`, `promote`, `refresh`, or `explain`; `/promoter help` lists the commands that you may use.")
-	b.line("- **Edit:** if you push to this branch, promoter no longer changes it. Text outside of this section is kept.")
-	b.line()
-}
-
-// writeCommits lists the commits between the versions.
-func (p Page) writeCommits(b *markdown) {
-	written := map[Span]bool{}
-	for _, move := range p.moves() {
-		span, known := SpanOf(move)
-		comparison, found := p.Commits[span]
-		if !known || !found || len(comparison.Commits) == 0 || written[span] {
-			continue
-		}
-		written[span] = true
-		b.paragraph("**Commits of " + code(move.Component) + "**" + compareLink(comparison.URL))
-		writeComparison(b, comparison)
-	}
-}
-
-// writeComparison lists the commits of a comparison, newest first.
-func writeComparison(b *markdown, comparison scm.Comparison) {
-	commits := comparison.Commits
-	for i := range min(len(commits), maxCommits) {
-		commit := commits[len(commits)-1-i]
-		title, _, _ := strings.Cut(commit.Message, "\n")
-		b.line("- ", code(commit.ID[:min(len(commit.ID), shortCommit)]), " ", code(title))
-	}
-	if more := max(comparison.Total, len(commits)) - min(len(commits), maxCommits); more > 0 {
-		b.line("- and ", strconv.Itoa(more), " more")
-	}
-	b.line()
-}
-
-// compareLink returns a link to a page of the forge, or nothing if the address is
-// not safe in Markdown.
-func compareLink(address string) string {
-	parsed, err := url.Parse(address)
-	if err != nil || parsed.Scheme != "https" && parsed.Scheme != "http" || parsed.Host == "" || len(address) > maxLink {
-		return ""
-	}
-	unsafe := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("<>()[]\\`\"|*", r) }
-	if strings.ContainsFunc(address, unsafe) {
-		return ""
-	}
-	return " ([compare](" + address + "))"
 }
 
 // MergeBody returns the body of a pull request with promoter's part replaced. Text
@@ -238,14 +201,20 @@ func MergeBody(existing, ours string) string {
 
 const truncatedNote = "\n\n*Truncated: the rest exceeds the size of a pull request body.*\n\n" + endMarker
 
-// truncate cuts promoter's part at the end of a line to so many runes.
+// truncate cuts promoter's part at the end of a line to so many runes, and closes what
+// is folded there.
 func truncate(ours string, room int) string {
 	if utf8.RuneCountInString(ours) <= room {
 		return ours
 	}
-	head := string([]rune(ours)[:room-utf8.RuneCountInString(truncatedNote)])
+	closing := "\n\n" + foldEnd
+	head := string([]rune(ours)[:room-utf8.RuneCountInString(closing+truncatedNote)])
 	if end := strings.LastIndexByte(head, '\n'); end > 0 {
 		head = head[:end]
 	}
-	return strings.TrimRight(head, "\n") + truncatedNote
+	head = strings.TrimRight(head, "\n")
+	if strings.LastIndex(head+"\n", "\n"+foldBegin+"\n") > strings.LastIndex(head+"\n", "\n"+foldEnd+"\n") {
+		head += closing
+	}
+	return head + truncatedNote
 }

@@ -12,6 +12,8 @@ type Page struct {
 	Proposal
 	// Commits are those between two versions, where they may be shown.
 	Commits map[Span]scm.Comparison
+	// Comments are the commands in comments; nil: promoter reads no comments here.
+	Comments *Comments
 }
 
 // Span is the change of a component from one source commit to another.

@@ -20,6 +20,8 @@ import (
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
+	"promoter/internal/state"
+	"promoter/internal/verb"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files of testdata")
@@ -59,6 +61,7 @@ func aPage(moves map[string][]promotion.Move) pullrequest.Page {
 func full() pullrequest.Page {
 	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.4.2"), aMove("worker", "2.0.0", "2.1.0")}})
 	p.Environment.Land = config.LandAutomerge
+	p.Comments = &pullrequest.Comments{Allowed: map[verb.Verb][]string{verb.Reject: {"team:acme/sre", "eve"}}, Promote: []string{"prod"}}
 	p.Environment.PullRequest.Body = "Runbook: https://example.com/runbook of {application} {version}"
 	opens := time.Date(2026, 11, 19, 8, 0, 0, 0, time.UTC)
 	p.Decisions[0].Conditions = []promotion.Condition{
@@ -110,7 +113,8 @@ func group() pullrequest.Page {
 func kept() pullrequest.Page {
 	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.5.0")}})
 	p.Step = pullrequest.StepKeep
-	p.Reason = promotion.Reason{Rule: promotion.RuleHeld, Message: "on hold by ann since 2026-11-18: the database moves", Until: promotiontest.Noon}
+	p.Reason = promotion.Reason{Rule: promotion.RuleHeld, Message: "on hold by ann since 2026-11-18: the database moves", Until: promotiontest.Noon, Scope: state.Target{Environment: "staging", Application: "shop"}}
+	p.Comments = &pullrequest.Comments{}
 	p.Open = &promotion.Open{Number: 7, Snapshots: map[string]promotion.Snapshot{"shop": {
 		"web":    {Repository: promotiontest.Repository("web"), Version: image.Version{Tag: "1.4.2", Digest: "sha256:" + strings.Repeat("c", 64)}},
 		"worker": {Repository: promotiontest.Repository("worker"), Version: promotiontest.Version("2.0.0@" + promotiontest.DigestA)},
@@ -129,7 +133,7 @@ func moved() pullrequest.Page {
 func TestBody_golden(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]pullrequest.Page{
-		"full": full(), "hostile": hostile(), "group": group(), "kept": kept(), "moved": moved(),
+		"full": full(), "hostile": hostile(), "group": group(), "kept": kept(), "moved": moved(), "long": many(12),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

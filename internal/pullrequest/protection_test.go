@@ -222,7 +222,7 @@ func TestProtection_refusedByRule(t *testing.T) {
 func FuzzParseRefusal(f *testing.F) {
 	for _, seed := range []string{
 		"refused 2026-11-18 11:00 UTC: No.", "refused 2026-11-18 11:00 UTC, merge queue: No: no.", "refused 2026-11-18 11:00 UTC, other: No.",
-		"refused 2026-13-18 11:00 UTC: No.", "refused ", "ready to land", "refused 2026-11-18 11:00 UTC: ",
+		"refused 2026-13-18 11:00 UTC: No.", "refused ", "ready to merge", "refused 2026-11-18 11:00 UTC: ",
 	} {
 		f.Add(seed)
 	}

@@ -79,9 +79,9 @@ func writeProposal(b *markdown, p Proposal) {
 	}
 	b.line()
 	page := Page{Proposal: p}
-	b.paragraph(onHold(p))
-	page.writeConditions(b)
-	page.writeGates(b)
+	b.paragraph(unchangedNote(p))
+	page.writeConditions(b, false)
+	page.writeGates(b, false)
 }
 
 // writeHelp writes the table of the commands. No line of it begins like a command.

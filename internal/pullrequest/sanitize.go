@@ -77,3 +77,10 @@ func code(text string) string {
 
 // cell returns a code span for a table, in which a bar would end the cell.
 func cell(text string) string { return strings.ReplaceAll(code(text), "|", `\|`) }
+
+// html returns a text from outside for HTML, where no Markdown is read.
+func html(text string) string {
+	return "<code>" + htmlSigns.Replace(escape(text, maxName)) + "</code>"
+}
+
+var htmlSigns = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "`", "'")

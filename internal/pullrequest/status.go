@@ -24,19 +24,22 @@ func StatusOf(p Proposal) scm.Status {
 	}
 	gates := slices.DeleteFunc(slices.Clone(p.Gates), func(gate promotion.Condition) bool { return gate.Forge })
 	if blocking, blocked := promotion.FirstBlocking(gates, false); blocked {
-		check := scm.CheckPending
-		if blocking.State == promotion.Failed {
-			check = scm.CheckFailed
+		check, label := scm.CheckPending, "waiting for "
+		switch blocking.State {
+		case promotion.Failed:
+			check, label = scm.CheckFailed, "failed: "
+		case promotion.Blocked:
+			label = "a setting blocks: "
 		}
 		why := promotion.BlockedBy(blocking)
-		return status(check, why.Message+until(why.Until))
+		return status(check, label+why.Message+until(why.Until))
 	}
 	if p.Open != nil && p.Open.Refused != nil {
 		return status(scm.CheckPassed, refusalDescription(*p.Open.Refused))
 	}
 	switch len(gates) {
 	case 0:
-		return status(scm.CheckPassed, "ready to land")
+		return status(scm.CheckPassed, "ready to merge")
 	case 1:
 		return status(scm.CheckPassed, gates[0].Name+" passed")
 	default:

@@ -196,12 +196,12 @@ func TestStatusOf(t *testing.T) {
 		gates []promotion.Condition
 		want  string
 	}{
-		{pullrequest.StepPropose, nil, "passed ready to land"},
+		{pullrequest.StepPropose, nil, "passed ready to merge"},
 		{pullrequest.StepPropose, []promotion.Condition{passed}, "passed check ci passed"},
 		{pullrequest.StepPropose, []promotion.Condition{passed, passed}, "passed all 2 gates passed"},
-		{pullrequest.StepPropose, []promotion.Condition{passed, waiting, failed}, "pending windows office: closed (until 2026-11-18 12:00 UTC)"},
-		{pullrequest.StepPropose, []promotion.Condition{failed}, "failed check e2e: e2e failed"},
-		{pullrequest.StepPropose, []promotion.Condition{unknown}, "pending check qa: " + strings.Repeat("é", 129) + "…"},
+		{pullrequest.StepPropose, []promotion.Condition{passed, waiting, failed}, "pending waiting for windows office: closed (until 2026-11-18 12:00 UTC)"},
+		{pullrequest.StepPropose, []promotion.Condition{failed}, "failed failed: check e2e: e2e failed"},
+		{pullrequest.StepPropose, []promotion.Condition{unknown}, "pending waiting for check qa: " + strings.Repeat("é", 117) + "…"},
 		{pullrequest.StepKeep, []promotion.Condition{passed}, "pending on hold by ann"},
 	} {
 		got := pullrequest.StatusOf(pullrequest.Proposal{

@@ -110,3 +110,11 @@ func (r *Permissions) Allowed(_ context.Context, user identity.User, verb verb.V
 	}
 	return engine.Permission{Allowed: !r.Strangers[user.Login]}, nil
 }
+
+// Named implements engine.Permissions.
+func (r *Permissions) Named(verb verb.Verb, _ ...promotion.Target) ([]string, bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	only, named := r.Only[verb]
+	return only, named
+}

@@ -1,0 +1,167 @@
+package pullrequest
+
+import (
+	"slices"
+	"strings"
+
+	"promoter/internal/command"
+	"promoter/internal/config"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+// Comments are the commands that users can write in comments.
+type Comments struct {
+	// Allowed are the users and teams that may give a command, where permissions cover
+	// it; empty: those whom several permissions name. A verb without an entry is for all
+	// users with write access.
+	Allowed map[verb.Verb][]string
+	// Promote are the next environments that these applications enter only on request.
+	Promote []string
+}
+
+// maxRejected is how many versions a command line names.
+const maxRejected = 3
+
+// writeActions lists what users can do now.
+func (p Page) writeActions(b *markdown) {
+	var list markdown
+	if merge := p.mergeAction(); merge != "" {
+		list.line("- ", merge)
+	}
+	if !p.isRollback() {
+		list.line("- **Close** it to reject these versions for ", code(p.Environment.Name),
+			"; newer versions are still proposed. `resume` undoes that.")
+	}
+	list.line("- **Edit:** if you push to this branch, promoter no longer changes it. Text outside of this section is kept.")
+	list.line()
+	list.table([]string{"to", "comment", "who may comment", "run"}, p.commandRows())
+	b.fold("Actions", list.String())
+}
+
+// isRollback reports whether a user requested the versions of before.
+func (p Page) isRollback() bool {
+	return slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleRollback })
+}
+
+// mergeAction is how the pull request is merged; empty if it has to wait.
+func (p Page) mergeAction() string {
+	_, waits := promotion.FirstBlocking(p.Gates, false)
+	blocked := slices.ContainsFunc(p.Gates, func(gate promotion.Condition) bool { return gate.State == promotion.Blocked })
+	switch {
+	case p.isHeld():
+		return ""
+	case p.Environment.Land != config.LandAutomerge && waits:
+		return "**Merge** this pull request to deploy these versions, when all gates have passed."
+	case p.Environment.Land != config.LandAutomerge:
+		return "**Merge** this pull request to deploy these versions."
+	case p.Step == StepKeep:
+		return ""
+	case blocked:
+		return "**Merge:** promoter cannot merge this pull request before a user changes a setting: see the merge gates."
+	case waits:
+		return "**Merge:** promoter merges this pull request when all gates have passed."
+	default:
+		return "**Merge:** promoter merges this pull request."
+	}
+}
+
+// commandRows are the commands that have an effect now: in a comment, and on the
+// command line.
+func (p Page) commandRows() [][]string {
+	var rows [][]string
+	add := func(to string, v verb.Verb, argument, line string) {
+		comment, who := "", ""
+		if p.Comments != nil && v != "" {
+			comment = code(strings.TrimSpace(command.Prefix + " " + string(v) + " " + argument))
+			if len(p.Comments.Allowed) > 0 {
+				who = p.Comments.who(v)
+			}
+		}
+		if comment != "" || line != "" {
+			rows = append(rows, []string{to, comment, who, cell(line)})
+		}
+	}
+	application := "APPLICATION"
+	if !p.Group && len(p.Decisions) == 1 {
+		application = p.Decisions[0].Application
+	}
+	target := " --env " + p.Environment.Name + " --app " + application
+
+	scope := p.Reason.Scope
+	switch {
+	case p.isHeld() && scope == (state.Target{}): // the record cannot be read
+	case p.isHeld() && p.Reason.Rule == promotion.RuleFrozen:
+		add("end the freeze", "", "", "promoter thaw"+scopeFlags(scope))
+	case p.isHeld() && scope.Application == state.All: // a comment applies to applications
+		add("end the hold", "", "", "promoter resume"+scopeFlags(scope))
+	case p.isHeld():
+		add("end the hold", verb.Resume, "", "promoter resume"+scopeFlags(scope))
+	case p.isRollback():
+		add("cancel the rollback", verb.Resume, "", "promoter resume"+target)
+	default:
+		add("stop promotions here; this pull request stays open", verb.Hold, "", "promoter hold"+target)
+		add("undo a close or a hold", verb.Resume, "", "promoter resume"+target)
+	}
+	if !p.isRollback() {
+		add("reject these versions in all environments", verb.Reject, "REASON", "promoter reject "+p.versions())
+		add("after the merge: restore the previous versions", "", "", "promoter rollback"+target)
+	}
+	if p.Comments != nil {
+		for _, environment := range p.Comments.Promote {
+			add("after the merge: request the promotion to "+code(environment), verb.Promote, environment, "promoter promote --to "+environment+" --app "+application)
+		}
+	}
+	add("query the registries, and update this pull request", verb.Refresh, "", "")
+	add("show every condition and gate", verb.Explain, "", "")
+	add("list the commands that you may use", verb.Help, "", "")
+	return rows
+}
+
+// who names the users who may give a command in a comment.
+func (c Comments) who(v verb.Verb) string {
+	named, restricted := c.Allowed[v]
+	switch {
+	case !restricted:
+		return "users with write access"
+	case len(named) == 0:
+		return "users named by `permissions`"
+	}
+	quoted := make([]string, 0, len(named))
+	for _, name := range named {
+		quoted = append(quoted, cell(name))
+	}
+	return firstOf(quoted)
+}
+
+// scopeFlags selects the target of a hold or freeze that may be wider than an application.
+func scopeFlags(scope state.Target) string {
+	flags := ""
+	if scope.Environment != state.All {
+		flags += " --env " + scope.Environment
+	}
+	if scope.Application != state.All {
+		flags += " --app " + scope.Application
+	}
+	return flags
+}
+
+// versions names what the pull request changes to, as 'promoter reject' reads it.
+func (p Page) versions() string {
+	var names []string
+	for _, m := range p.moves() {
+		name := m.Component + ":" + m.To.Tag
+		if !image.ValidTag(m.To.Tag) {
+			name = m.Component + "@" + m.To.Digest
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if text := strings.Join(names, " "); len(names) > 0 && len(names) <= maxRejected && len(text) < maxName/2 {
+		return text
+	}
+	return "IMAGE..."
+}
