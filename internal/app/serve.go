@@ -120,7 +120,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 // newServer completes the options with what the server file configures. The function is
 // called when a GitHub App was created.
 func newServer(ctx context.Context, c *connect.Connections, log *slog.Logger, options server.Options, appCreated func()) (web *server.Server, err error) {
-	options.Log, options.Now = log, c.Server.Now
+	options.Log, options.Now, options.Proxies = log, c.Server.Now, c.Server.File.Proxies
 	if options.Receivers, err = receivers(c); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -47,8 +48,11 @@ type Options struct {
 	TLS *tls.Config
 	Log *slog.Logger
 	Now func() time.Time
-	// Rate is how many requests per second a receiver accepts, and Burst how many at once.
-	// Zero: 50 and 200.
+	// Proxies are the networks of proxies in front of the server, whose X-Forwarded-For
+	// names the address of a client.
+	Proxies []netip.Prefix
+	// Rate is how many authenticated events per second a receiver accepts, and Burst how
+	// many at once. Zero: 100 and 1,000.
 	Rate, Burst int
 }
 
@@ -57,6 +61,7 @@ type Server struct {
 	Options
 	echo     *echo.Echo
 	refusals *rate.Limiter // of log lines about refused webhooks
+	sources  *sources
 
 	mu        sync.RWMutex
 	receivers map[string]*receiver
@@ -65,8 +70,8 @@ type Server struct {
 
 // Default limits of one receiver.
 const (
-	defaultRate  = 50
-	defaultBurst = 200
+	defaultRate  = 100
+	defaultBurst = 1000 // not less than the events of one delivery
 )
 
 // New returns a Server. Inbox, Ready, Log, and Now are required.
@@ -109,8 +114,9 @@ func New(options Options) (*Server, error) {
 
 // newServer returns a Server without routes.
 func newServer(options Options, middleware ...echo.MiddlewareFunc) *Server {
-	s := &Server{Options: options, echo: echo.New(), receivers: map[string]*receiver{}}
+	s := &Server{Options: options, echo: echo.New(), receivers: map[string]*receiver{}, sources: newSources()}
 	s.refusals = rate.NewLimiter(rate.Every(refusalEvery), refusalBurst)
+	s.echo.IPExtractor = addressOf(options.Proxies)
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = s.respondError
 	s.echo.Use(append([]echo.MiddlewareFunc{s.logRequest}, middleware...)...)

@@ -265,6 +265,7 @@ func TestNewSetupServer_answersOnlyItsHosts(t *testing.T) {
 // namesake.
 func TestServer_addsReceivers(t *testing.T) {
 	t.Parallel()
+	const first = "the-first-of-two-secrets"
 	w := newWorld(t, nil)
 	send := func(key string) int {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhooks/late", strings.NewReader(`{}`))
@@ -273,16 +274,16 @@ func TestServer_addsReceivers(t *testing.T) {
 		w.ServeHTTP(recorder, r)
 		return recorder.Code
 	}
-	if got := send("one"); got != http.StatusUnauthorized {
+	if got := send(first); got != http.StatusUnauthorized {
 		t.Errorf("before: %d", got)
 	}
-	for _, key := range []string{"one", "two"} {
+	for _, key := range []string{first, "the-second-of-two-secrets"} {
 		w.Add(receiver(t, webhook.Options{Name: "late", Kind: "generic", Secret: secret.New(key), Header: "Authorization"}))
 		if got := send(key); got == http.StatusUnauthorized {
 			t.Errorf("with %s: %d", key, got)
 		}
 	}
-	if got := send("one"); got != http.StatusUnauthorized {
+	if got := send(first); got != http.StatusUnauthorized {
 		t.Errorf("with the old one: %d", got)
 	}
 }

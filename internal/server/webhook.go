@@ -45,16 +45,15 @@ type Observation struct {
 // maxBody limits the body of a webhook, in bytes.
 const maxBody = 2 << 20
 
-// receiver is a webhook receiver with its limits.
+// receiver is a webhook receiver with its limit of authenticated events.
 type receiver struct {
 	Receiver *webhook.Receiver
 	name     string // empty: the unknown receiver
-	limiter  *rate.Limiter
-	budget   bodyBudget
+	events   *rate.Limiter
 }
 
 func (s *Server) limited(one *webhook.Receiver) *receiver {
-	return &receiver{Receiver: one, name: one.Name(), limiter: rate.NewLimiter(rate.Limit(s.Rate), s.Burst)}
+	return &receiver{Receiver: one, name: one.Name(), events: rate.NewLimiter(rate.Limit(s.Rate), s.Burst)}
 }
 
 // Add adds a receiver, or replaces that of the same name.
@@ -96,29 +95,30 @@ func (s *Server) webhook(c echo.Context) error {
 	return err
 }
 
-// accept reads, verifies, decodes, and stores a delivery.
+// accept reads, verifies, decodes, and stores a delivery. Whatever fails before the
+// credential is proven is charged to the address that it comes from; only the events of
+// authenticated deliveries are charged to the receiver.
 func (s *Server) accept(c echo.Context, to *receiver, at time.Time) (receipt, error) {
-	r := c.Request()
-	if !to.limiter.AllowN(at, 1) {
-		return receipt{}, fault.Limited(at.Add(time.Second), errors.New("this receiver gets more requests than it accepts"))
-	}
-	// No sender compresses bodies, and a small compressed body can be very large.
-	if coding := r.Header.Get(echo.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
-		return receipt{}, echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is compressed: send it uncompressed")
-	}
-	reader := &budgetReader{Reader: http.MaxBytesReader(c.Response(), r.Body, maxBody), budget: &to.budget}
-	defer reader.release()
-	body, err := io.ReadAll(reader)
+	r, from := c.Request(), s.sources.of(c.RealIP(), at)
+	body := s.sources.body(c.Response(), r.Body, from)
+	defer body.release()
+	content, err := readBody(r.Header, body, at)
 	if err != nil {
-		return receipt{}, bodyError(err, at)
+		return receipt{}, from.charge(at, err)
 	}
-	delivery, err := to.Receiver.Receive(r.Context(), webhook.Request{Header: r.Header, PathSecret: c.Param("secret"), Body: body})
+	delivery, err := to.Receiver.Receive(r.Context(), webhook.Request{Header: r.Header, PathSecret: c.Param("secret"), Body: content})
+	if fault.KindOf(err) == fault.Unauthorized {
+		return receipt{}, from.charge(at, err)
+	}
 	if err != nil {
 		return receipt{}, err
 	}
+	if !to.events.AllowN(at, min(len(delivery.Events), to.events.Burst())) {
+		return receipt{}, fault.Limited(at.Add(time.Second), errors.New("this receiver gets more events than it accepts"))
+	}
 	accepted := Accepted{
 		Delivery: delivery, Receiver: to.name, Sender: to.Receiver.Kind(), At: at,
-		Header: to.Receiver.LoggableHeaders(r.Header), Body: body,
+		Header: to.Receiver.LoggableHeaders(r.Header), Body: content,
 	}
 	if err := s.persist(r, accepted); err != nil {
 		return receipt{}, err
@@ -149,18 +149,26 @@ func (s *Server) persist(r *http.Request, accepted Accepted) (err error) {
 	return nil
 }
 
-// bodyError returns why a body could not be read.
-func bodyError(err error, at time.Time) error {
+// readBody reads the whole body.
+func readBody(header http.Header, body io.Reader, at time.Time) ([]byte, error) {
+	// No sender compresses bodies, and a small compressed body can be very large.
+	if coding := header.Get(echo.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is compressed: send it uncompressed")
+	}
+	content, err := io.ReadAll(body)
+	if err == nil {
+		return content, nil
+	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return echo.NewHTTPError(http.StatusRequestEntityTooLarge, "the body is larger than 2 MiB")
+		return nil, echo.NewHTTPError(http.StatusRequestEntityTooLarge, "the body is larger than 2 MiB")
 	}
 	if errors.Is(err, errBudgetExceeded) {
-		return fault.Limited(at.Add(time.Second), err)
+		return nil, fault.Limited(at.Add(time.Second), err)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return echo.NewHTTPError(http.StatusRequestTimeout, "the body did not arrive within 30 seconds")
+		return nil, echo.NewHTTPError(http.StatusRequestTimeout, "the body did not arrive within 30 seconds")
 	}
-	return fault.New(fault.Invalid, "the body cannot be read")
+	return nil, fault.New(fault.Invalid, "the body cannot be read")
 }
 
 // Refusals are logged some at once and then rarely, so that they cannot fill a disk. The

@@ -48,6 +48,7 @@ type Options struct {
 type Receiver struct {
 	name   string
 	kind   string
+	header string                 // carries the secret; empty: that of the sender
 	sign   func(...[]byte) []byte // HMAC-SHA256
 	verify verifier
 	decode decoder
@@ -94,7 +95,7 @@ func New(options Options) (*Receiver, error) {
 	if options.Secret.IsZero() {
 		key = []byte(rand.Text())
 	}
-	r := &Receiver{name: options.Name, kind: options.Kind, sign: hmacOf(sha256.New, key), decode: known.decode}
+	r := &Receiver{name: options.Name, kind: options.Kind, header: http.CanonicalHeaderKey(options.Header), sign: hmacOf(sha256.New, key), decode: known.decode}
 	var err error
 	if r.verify, err = verifierOf(known, options); err != nil {
 		return nil, fault.New(fault.Invalid, "receiver %s: %w", options.Name, err)
@@ -192,7 +193,7 @@ func (r *Receiver) LoggableHeaders(all http.Header) http.Header {
 		"X-Gitea-Delivery", "X-Gitea-Event", "X-Github-Delivery", "X-Github-Enterprise-Host", "X-Github-Event", "X-Gitlab-Event",
 		"X-Gitlab-Event-Uuid", "X-Gitlab-Instance", "X-Goog-Pubsub-Message-Id", "X-Nexus-Webhook-Delivery",
 	} {
-		if values := all.Values(name); len(values) > 0 {
+		if values := all.Values(name); len(values) > 0 && name != r.header { // an operator may have chosen one of them
 			kept[name] = values[:1:1]
 		}
 	}

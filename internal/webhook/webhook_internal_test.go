@@ -14,7 +14,7 @@ func TestReceive_signsOnceForEveryKind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range Kinds() {
 		for _, options := range []Options{
-			{Kind: kind, Secret: secret.New("a-secret"), Header: "X-Secret"},
+			{Kind: kind, Secret: secret.New("a-secret-of-a-receiver"), Header: "X-Secret"},
 			{Kind: kind, PathSecret: secret.New(strings.Repeat("s", minPathSecret))},
 		} {
 			r, err := New(options)

@@ -44,6 +44,7 @@ type Config struct {
 	RateLimits   []RateLimit
 	Sizes        Sizes
 	Networks     []netip.Prefix
+	Proxies      []netip.Prefix // whose X-Forwarded-For is believed
 }
 
 // Database is SQLite in a file, or PostgreSQL when URL is set.
@@ -112,6 +113,8 @@ type rawServer struct {
 	Retention *rawRetention `yaml:"retention"`
 	// Private networks (CIDR) that promoter may connect to. Default: none.
 	Networks strictyaml.List `yaml:"networks"`
+	// Networks (CIDR) of the proxies in front of the server. Their header X-Forwarded-For names the address of a client. Default: none.
+	TrustedProxies strictyaml.List `yaml:"trustedProxies"`
 
 	Bypass     strictyaml.Reserved   `yaml:"bypass"`
 	Notify     strictyaml.Reserved   `yaml:"notify"`
@@ -173,7 +176,8 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 		c.API = in.reference(raw.Token, "api.token")
 	}
 	c.Traces = loadTraces(in)
-	c.Networks = loadNetworks(in)
+	c.Networks = loadNetworks(in, in.raw.Networks, "name the networks of your registries and forges", "%q allows dialing every private address")
+	c.Proxies = loadNetworks(in, in.raw.TrustedProxies, "name the networks of your proxies", "%q lets every client choose its address")
 	c.Forges = loadForges(in)
 	c.Repositories = loadRepositories(in, c.Forges)
 	c.Onboarding = loadOnboarding(in)
@@ -283,11 +287,11 @@ func loadTLS(in *input) TLS {
 	return TLS{Position: raw.Position, Certificate: file(raw.Certificate, "tls.certificate"), Key: file(raw.Key, "tls.key")}
 }
 
-// loadNetworks reads the private networks, and warns about one that contains every
-// address, which would disable the guard.
-func loadNetworks(in *input) []netip.Prefix {
+// loadNetworks reads networks, and warns with the given texts about one that contains
+// every address.
+func loadNetworks(in *input, list strictyaml.List, advice, warning string) []netip.Prefix {
 	var networks []netip.Prefix
-	for _, raw := range in.raw.Networks.Items {
+	for _, raw := range list.Items {
 		if !raw.Valid() {
 			continue
 		}
@@ -299,7 +303,7 @@ func loadNetworks(in *input) []netip.Prefix {
 		case network != network.Masked():
 			in.report.Errorf(raw.Position, "write "+network.Masked().String(), "%q has an address inside of the network", raw.Value)
 		case network.Bits() == 0:
-			in.report.Warnf(raw.Position, "name the networks of your registries and forges", "%q allows dialing every private address", raw.Value)
+			in.report.Warnf(raw.Position, advice, warning, raw.Value)
 		}
 		networks = append(networks, network.Masked())
 	}
