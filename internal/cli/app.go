@@ -25,7 +25,7 @@ func newAppCreate(system System) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "create",
 		Short: "Create a GitHub App with one click in a browser",
-		Long: `create creates a GitHub App with exactly the permissions and events that promoter needs.
+		Long: `create registers a GitHub App with exactly the permissions and events that promoter needs.
 It prints an address on this machine: open it in a browser that is signed in to GitHub, press the
 button, and confirm on GitHub's page. create then stores the App's private key and secrets in the
 folder of --out, readable only by you, and prints the lines for the server file.

@@ -6,6 +6,8 @@
 // Data goes to standard output, messages to standard error.
 package cli
 
+//go:generate go test . -run ^TestReference_isCurrent$ -update
+
 import (
 	"context"
 	"errors"
@@ -78,8 +80,9 @@ Data goes to standard output, messages to standard error.`,
 			root.AddCommand(command)
 		}
 	}
-	root.AddCommand(newDemo(system), newVersion(system))
+	root.AddCommand(newDemo(system), newVersion(system), newMan(system))
 	root.InitDefaultCompletionCmd()
+	describeCompletion(root)
 	for _, command := range append(root.Commands(), root) {
 		if command.HasSubCommands() {
 			requireVerb(command)

@@ -12,12 +12,15 @@ import (
 	"promoter/internal/promotion"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 )
 
-func commandsPage(t *testing.T) string {
+// commandsPage returns docs/commands.md, and jsonPage the page with the JSON forms.
+func commandsPage(t *testing.T) string { return readPage(t, "commands.md") }
+func jsonPage(t *testing.T) string     { return readPage(t, "reference/json.md") }
+
+func readPage(t *testing.T, name string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/commands.md")
+	page, err := os.ReadFile("../../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,12 +32,17 @@ var (
 	consoleBlock = regexp.MustCompile("(?ms)^```console\n\\$ promoter ([^\n]*)\n(.*?)^```$")
 )
 
-// TestDocument_examples runs the examples of docs/commands.md one after the other
-// in the folder that the page shows.
+// TestDocument_examples runs the examples of docs/commands.md one after the other in the
+// folder that the page shows, and those of docs/reference/json.md in the same folder, new.
 func TestDocument_examples(t *testing.T) {
 	t.Parallel()
-	if files, examples := runExamples(t, commandsPage(t)); files < 3 || examples < 5 {
+	page := commandsPage(t)
+	if files, examples := runExamples(t, page); files < 3 || examples < 6 {
 		t.Fatalf("%d files, %d examples", files, examples)
+	}
+	folder, _, _ := strings.Cut(page, "\n## plan\n")
+	if _, examples := runExamples(t, folder+jsonPage(t)); examples == 0 {
+		t.Fatal("no examples of JSON")
 	}
 }
 
@@ -86,7 +94,8 @@ func runExamples(t *testing.T, page string) (shown, run int) {
 	return len(files), len(examples)
 }
 
-// TestDocument_isWhole finds every flag, state and key on the page.
+// TestDocument_isWhole finds every command and state on the page, and every key of plan -o json
+// on the other.
 func TestDocument_isWhole(t *testing.T) {
 	t.Parallel()
 	page := commandsPage(t)
@@ -101,22 +110,18 @@ func TestDocument_isWhole(t *testing.T) {
 		needed = append(needed, fmt.Sprintf("`%s`", state))
 	}
 	for _, command := range newRoot(newConsole().System).Commands() {
-		needed = append(needed, flagsOf(command)...)
+		needed = append(needed, "promoter "+command.Name())
 	}
-	needed = append(needed, jsonKeys(t)...)
 	for _, text := range needed {
 		if !strings.Contains(page, text) {
 			t.Errorf("docs/commands.md does not say %s", text)
 		}
 	}
-}
-
-func flagsOf(command *cobra.Command) []string {
-	names := []string{"promoter " + command.Name()}
-	for flag := range each(command.LocalFlags().VisitAll) {
-		names = append(names, "`--"+flag.Name)
+	for _, key := range jsonKeys(t) {
+		if !strings.Contains(jsonPage(t), key) {
+			t.Errorf("docs/reference/json.md does not say %s", key)
+		}
 	}
-	return names
 }
 
 // jsonKeys returns the keys of the JSON form, as the table has them.

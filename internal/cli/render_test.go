@@ -118,7 +118,7 @@ func TestRenderers_golden(t *testing.T) {
 	golden(t, "words.txt", words.String())
 }
 
-// documented is plan -o json as docs/commands.md has it.
+// documented is plan -o json as docs/reference/json.md has it.
 type documented struct {
 	Schema int `json:"schema"`
 	Errors []struct {

@@ -138,10 +138,10 @@ func TestDocument_runJSON(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &value); err != nil {
 		t.Fatal(err)
 	}
-	page := commandsPage(t)
+	page := jsonPage(t)
 	for _, key := range keysOf(value) {
 		if !regexp.MustCompile("[`.{ ]" + regexp.QuoteMeta(key) + "[`,}[]").MatchString(page) {
-			t.Errorf("docs/commands.md does not say %s", key)
+			t.Errorf("docs/reference/json.md does not say %s", key)
 		}
 	}
 }

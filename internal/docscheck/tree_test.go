@@ -44,6 +44,7 @@ func load(files fs.FS) (tree, error) {
 	if t.verbs, err = t.words(regexp.MustCompile(`\bUse:\s+"([a-z]+)`), sources...); err != nil {
 		return tree{}, err
 	}
+	t.verbs["completion"] = true // cobra's own
 	decisions, err := t.words(regexp.MustCompile(`\bnewDecide\(system, verb\.(\w+)\)`), sources...)
 	for name := range decisions {
 		t.verbs[strings.ToLower(name)] = true
