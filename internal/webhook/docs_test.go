@@ -110,7 +110,7 @@ func TestKinds_examplesAreValid(t *testing.T) {
 			t.Errorf("an example of %s", kind)
 		}
 	}
-	if examples < 12 {
+	if examples < 7 {
 		t.Errorf("only %d examples", examples)
 	}
 }
