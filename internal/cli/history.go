@@ -50,7 +50,7 @@ Exit codes: 0 success; 1 the service did not answer, or a repository could not b
 	set := command.Flags()
 	set.StringVar(&flags.query.Environment, "env", "", "only the environment with this `NAME`")
 	set.StringVar(&flags.query.Application, "app", "", "only the application with this `NAME`")
-	set.StringVar(&flags.query.Component, "component", "", "only events with a version of the component with this `NAME`")
+	set.StringVar(&flags.query.Component, "component", "", "only events that changed the component with this `NAME`")
 	set.StringVar(&flags.since, "since", "", "only events since this `TIME`: a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z")
 	set.IntVar(&flags.query.Limit, "limit", 100, "maximum `NUMBER` of events, up to 1000")
 	set.StringVar(&flags.query.After, "after", "", "show the next `PAGE`: the value that the last line of the previous page shows")
@@ -173,16 +173,18 @@ func eventTarget(e server.Event) string {
 	return decisionTarget(promotion.Target{Environment: e.Environment, Application: e.Application})
 }
 
-// eventDetails returns the versions of an event, the pull request, the commit, and the
+// eventDetails returns what an event changed, the pull request, the commit, and the
 // user.
 func eventDetails(e server.Event) string {
 	var parts []string
 	for _, version := range e.Versions {
-		label := version.Tag
-		if label == "" {
-			label = promotion.ShortDigest(version.Digest)
+		move := promotion.Move{Component: version.Component}
+		move.From.Tag, move.From.Digest, move.To.Tag, move.To.Digest = version.FromTag, version.FromDigest, version.Tag, version.Digest
+		if move.From.Tag+move.From.Digest != "" {
+			parts = append(parts, move.String())
+			continue
 		}
-		parts = append(parts, strings.TrimSpace(version.Component+" "+label))
+		parts = append(parts, strings.TrimSpace(version.Component+" "+promotion.Label(move.To)))
 	}
 	text := strings.Join(parts, ", ")
 	if e.PullRequest != nil {

@@ -22,13 +22,13 @@ func TestHistoryText(t *testing.T) {
 	history := server.History{Events: []server.Event{
 		{
 			At: at, Repository: "github.com/acme/gitops", Environment: "prod", Application: "shop", Action: "merged",
-			Versions: []server.Version{{Component: "web", Tag: "1.5.0"}, {Component: "worker", Digest: "sha256:0123456789abcdef"}},
+			Versions: []server.Version{{Component: "web", Tag: "1.5.0", FromTag: "1.4.0"}, {Component: "worker", Digest: "sha256:0123456789abcdef"}},
 			Commit:   "9f3c1a7be0121111", PullRequest: &server.PullRequest{Number: 42}, Reason: &server.Reason{Rule: "parent", Message: "staging has \x1b[31mit"},
 		},
 		{At: at, Repository: "git.example.com/o/r", Environment: "dev", Application: "_all", Action: "hold", By: "ada\x07", Versions: []server.Version{}},
 	}}
 	want := strings.Join([]string{
-		"2026-03-02 09:14:05Z  github.com/acme/gitops  prod/shop  merged  web 1.5.0, worker sha256:0123456789ab #42 9f3c1a7be012",
+		"2026-03-02 09:14:05Z  github.com/acme/gitops  prod/shop  merged  web 1.4.0 -> 1.5.0, worker sha256:0123456789ab #42 9f3c1a7be012",
 		`  staging has \x1b[31mit`,
 		`2026-03-02 09:14:05Z  git.example.com/o/r     dev        hold    by ada\a`,
 		"",

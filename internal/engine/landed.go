@@ -17,10 +17,11 @@ type Landed struct {
 	promotion.Target
 	Promotion string // its id
 	Snapshot  promotion.Snapshot
-	Commit    string    // on the branch
-	At        time.Time // of the commit
-	By        string    // the committer's name
-	Ours      bool      // promoter made the commit itself
+	Moves     []promotion.Move // what it changed; empty: unknown
+	Commit    string           // on the branch
+	At        time.Time        // of the commit
+	By        string           // the committer's name
+	Ours      bool             // promoter made the commit itself
 }
 
 // maxForeignCommits bounds how many commits of others are verified in one branch: each is a
@@ -96,13 +97,43 @@ func (h historyReader) landedOn(ctx context.Context, o Observation, branch, know
 					attempt++
 				}
 			}
+			moves, err := h.movesOf(ctx, target, commit, landings[at:])
+			if err != nil {
+				return nil, err
+			}
 			all = append(all, Landed{
-				Target: target, Promotion: promotion.ID(o.Info.Key, target, id, attempt), Snapshot: l.Snapshot,
+				Target: target, Promotion: promotion.ID(o.Info.Key, target, id, attempt), Snapshot: l.Snapshot, Moves: moves,
 				Commit: l.Commit, At: commit.Committer.When, By: commit.Committer.Name, Ours: h.by.committed(commit),
 			})
 		}
 	}
 	return all, nil
+}
+
+// movesOf returns what a landing changed, which is the first of those of its target,
+// newest first. The landing before has the versions of before. If there is none, or users
+// changed the files since, the files before the commit have them.
+func (h historyReader) movesOf(ctx context.Context, target promotion.Target, commit Commit, landings []promotion.Landing) ([]promotion.Move, error) {
+	landed := landings[0].Snapshot
+	if len(landings) > 1 {
+		if moves := promotion.ChangesOf(landings[1].Snapshot, landed); len(moves) > 0 {
+			return moves, nil
+		}
+	}
+	if len(commit.Parents) == 0 || commit.Shallow {
+		return nil, nil
+	}
+	files, err := h.past.at(ctx, target, commit.Parents[0])
+	if err != nil {
+		return nil, err
+	}
+	before := promotion.Snapshot{}
+	for _, r := range files.References {
+		pinned := before[r.Component]
+		pinned.Version.Tag, pinned.Version.Digest = r.Tag, r.Digest
+		before[r.Component] = pinned
+	}
+	return promotion.ChangesOf(before, landed), nil
 }
 
 // HistoryFromGit reads the history without a database: what landed since the time, and

@@ -16,6 +16,9 @@ func landedLines(all []engine.Landed) []string {
 	for _, l := range all {
 		attempt := l.Promotion[strings.LastIndex(l.Promotion, "/")+1:]
 		line := l.Environment + " " + l.Snapshot["web"].Version.Tag + " " + attempt
+		for _, move := range l.Moves {
+			line += ", " + move.String()
+		}
 		if !l.Ours {
 			line += " by a person"
 		}
@@ -34,7 +37,7 @@ func TestLanded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"dev 1.1.0 1"}, landedLines(landed)); diff != "" {
+	if diff := cmp.Diff([]string{"dev 1.1.0 1, web 1.0.0 -> 1.1.0"}, landedLines(landed)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if len(first.UserDecisions) == 0 || first.Default == "" {
@@ -50,7 +53,7 @@ func TestLanded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"dev 1.2.0 1"}, landedLines(fresh)); diff != "" {
+	if diff := cmp.Diff([]string{"dev 1.2.0 1, web 1.1.0 -> 1.2.0"}, landedLines(fresh)); diff != "" {
 		t.Errorf("since then (-want +got):\n%s", diff)
 	}
 	late, err := w.Reconciler().Landed(t.Context(), second, nil, w.Clock.Now().Add(time.Hour))
@@ -61,7 +64,7 @@ func TestLanded(t *testing.T) {
 	if err != nil || report.Unusable != "" {
 		t.Fatalf("%v, %s", err, report.Unusable)
 	}
-	if diff := cmp.Diff([]string{"dev 1.2.0 1", "dev 1.1.0 1"}, landedLines(recalled)); diff != "" {
+	if diff := cmp.Diff([]string{"dev 1.2.0 1, web 1.1.0 -> 1.2.0", "dev 1.1.0 1, web 1.0.0 -> 1.1.0"}, landedLines(recalled)); diff != "" {
 		t.Errorf("without a database (-want +got):\n%s", diff)
 	}
 }

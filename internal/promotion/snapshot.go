@@ -76,6 +76,19 @@ func SameRollout(a, b image.Version) bool {
 	return a.Tag != "" && a.Tag == b.Tag
 }
 
+// ChangesOf returns the moves from one snapshot to another, sorted by component. A
+// component that the first does not have moves from the zero version.
+func ChangesOf(from, to Snapshot) []Move {
+	var moves []Move
+	for _, component := range to.Components() {
+		before, after := from[component].Version, to[component].Version
+		if !SameRollout(before, after) {
+			moves = append(moves, Move{Component: component, From: before, To: after})
+		}
+	}
+	return moves
+}
+
 // Label returns the short name of a version: the tag, or the short digest if there
 // is no tag.
 func Label(v image.Version) string {

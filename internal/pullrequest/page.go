@@ -48,6 +48,12 @@ func (p Page) movesOf(d promotion.Decision) []promotion.Move {
 	if !known {
 		return d.Moves
 	}
+	return MovesTo(snapshot, d)
+}
+
+// MovesTo returns the moves that an open pull request with a snapshot has for a
+// decision, which may be about something newer.
+func MovesTo(snapshot promotion.Snapshot, d promotion.Decision) []promotion.Move {
 	var moves []promotion.Move
 	for _, component := range snapshot.Components() {
 		move := promotion.Move{Component: component, From: d.Snapshot[component].Version, To: snapshot[component].Version}

@@ -50,12 +50,15 @@ type Event struct {
 	Delivery    *TriggeringDelivery `json:"delivery,omitempty"`
 }
 
-// Version is the version of one component.
+// Version is the version that a component changed to, and the one that it had before if
+// that is known.
 type Version struct {
 	Component  string `json:"component"`
 	Repository string `json:"repository,omitempty"`
 	Tag        string `json:"tag,omitempty"`
 	Digest     string `json:"digest,omitempty"`
+	FromTag    string `json:"fromTag,omitempty"`
+	FromDigest string `json:"fromDigest,omitempty"`
 }
 
 // PullRequest is one by its number.

@@ -34,12 +34,15 @@ type Event struct {
 	Trigger       DeliveryRef
 }
 
-// EventVersion is the version of one component.
+// EventVersion is the version that a component changed to, and the one that it had
+// before if that is known.
 type EventVersion struct {
 	Component  string `json:"component"`
 	Repository string `json:"repository,omitempty"`
 	Tag        string `json:"tag,omitempty"`
 	Digest     string `json:"digest,omitempty"`
+	FromTag    string `json:"fromTag,omitempty"`
+	FromDigest string `json:"fromDigest,omitempty"`
 }
 
 // The actions whose identity is more than their time.

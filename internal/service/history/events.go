@@ -10,6 +10,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 	"promoter/internal/store"
 	"promoter/internal/verb"
@@ -53,7 +54,7 @@ func (w eventWriter) observed(report engine.Report, landed []engine.Landed) []st
 			}
 		}
 	}
-	all = append(all, w.merged(report)...)
+	all = append(all, w.merged(report, landed)...)
 	all = append(all, w.landed(landed)...)
 	for _, decisions := range report.UserDecisions {
 		all = append(all, w.userDecisions(decisions)...)
@@ -87,10 +88,11 @@ func (w eventWriter) proposal(effect engine.Effect, action string, at time.Time,
 		if i < len(effect.Promotions) {
 			e.Promotion = effect.Promotions[i]
 		}
+		moves := decision.Moves
 		if open := opened(decision.Application); open != nil && open.ID() != snapshot.ID() {
-			e.Promotion, snapshot = "", open
+			e.Promotion, snapshot, moves = "", open, pullrequest.MovesTo(open, decision)
 		}
-		all = append(all, withSnapshot(e, snapshot))
+		all = append(all, withSnapshot(e, snapshot, moves))
 	}
 	if target, ours := promotion.ParseHead(proposal.Head); len(all) == 0 && ours {
 		all = append(all, w.event(target, action, at))
@@ -98,26 +100,41 @@ func (w eventWriter) proposal(effect engine.Effect, action string, at time.Time,
 	return all
 }
 
-func withSnapshot(e store.Event, snapshot promotion.Snapshot) store.Event {
+// withSnapshot adds the versions that changed. Without moves, it is unknown which of the
+// snapshot did.
+func withSnapshot(e store.Event, snapshot promotion.Snapshot, moves []promotion.Move) store.Event {
 	e.Snapshot = snapshot.ID()
 	for _, component := range snapshot.Components() {
+		move, moved := promotion.MoveOf(moves, component)
+		if len(moves) > 0 && !moved {
+			continue
+		}
 		pinned := snapshot[component]
 		e.Versions = append(e.Versions, store.EventVersion{
 			Component: component, Repository: pinned.Repository.String(), Tag: pinned.Version.Tag, Digest: pinned.Version.Digest,
+			FromTag: move.From.Tag, FromDigest: move.From.Digest,
 		})
 	}
 	return e
 }
 
-// merged are the landings for which the forge returned a pull request.
-func (w eventWriter) merged(report engine.Report) []store.Event {
+// merged are the landings for which the forge returned a pull request. What they changed
+// is in the history of the branch, or differs from the landing before.
+func (w eventWriter) merged(report engine.Report, landed []engine.Landed) []store.Event {
 	var all []store.Event
 	for target, landings := range report.Landings {
-		for _, l := range landings {
+		for i, l := range landings {
 			if l.Number == 0 || l.At.IsZero() {
 				continue
 			}
-			e := withSnapshot(w.event(target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot)
+			var moves []promotion.Move
+			if i+1 < len(landings) {
+				moves = promotion.ChangesOf(landings[i+1].Snapshot, l.Snapshot)
+			}
+			if k := slices.IndexFunc(landed, func(x engine.Landed) bool { return x.Target == target && x.Commit == l.Commit }); k >= 0 {
+				moves = landed[k].Moves
+			}
+			e := withSnapshot(w.event(target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot, moves)
 			e.Commit, e.Number = l.Commit, l.Number
 			all = append(all, e)
 		}
@@ -132,7 +149,7 @@ func (w eventWriter) merged(report engine.Report) []store.Event {
 func (w eventWriter) landed(landed []engine.Landed) []store.Event {
 	all := make([]store.Event, 0, len(landed))
 	for _, l := range landed {
-		e := withSnapshot(w.event(l.Target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot)
+		e := withSnapshot(w.event(l.Target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot, l.Moves)
 		e.Commit, e.Promotion, e.User = l.Commit, l.Promotion, l.By
 		all = append(all, e)
 	}
