@@ -109,7 +109,7 @@ func scheduleLines(status server.Status) []string {
 	for _, one := range status.Schedules {
 		line := fmt.Sprintf("%s  %s", one.Schedule, count(one.Repositories, "repository", "repositories"))
 		if !one.Last.IsZero() {
-			line += ", came " + ago(status.At, one.Last)
+			line += ", last " + ago(status.At, one.Last)
 		}
 		if left := one.Next.Sub(status.At).Round(time.Second); !one.Next.IsZero() {
 			line += fmt.Sprintf(", next in %v", max(left, 0))
@@ -123,7 +123,7 @@ func scheduleLines(status server.Status) []string {
 		if one.Credential != "" {
 			with = " with " + one.Credential
 		}
-		lines = append(lines, fmt.Sprintf("waiting: %s (%s) is sent nothing%s until %s: %s", one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
+		lines = append(lines, fmt.Sprintf("waiting: %s (%s): no requests%s until %s: %s", one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
 	}
 	return lines
 }

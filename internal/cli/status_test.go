@@ -46,12 +46,12 @@ func TestScheduleLines_backoffs(t *testing.T) {
 	t.Parallel()
 	until := time.Date(2026, 6, 1, 11, 30, 0, 0, time.UTC)
 	got := scheduleLines(server.Status{Backoffs: []server.Backoff{
-		{Peer: "registry", Host: "quay.io", Until: until, Reason: "it asks for fewer requests"},
+		{Peer: "registry", Host: "quay.io", Until: until, Reason: "rate limited"},
 		{Peer: "forge", Host: "api.github.com", Credential: "the token of github", Until: until, Reason: "rate limited: wait"},
 	}})
 	want := []string{
-		"waiting: quay.io (registry) is sent nothing until 2026-06-01T11:30:00Z: it asks for fewer requests",
-		"waiting: api.github.com (forge) is sent nothing with the token of github until 2026-06-01T11:30:00Z: rate limited: wait",
+		"waiting: quay.io (registry): no requests until 2026-06-01T11:30:00Z: rate limited",
+		"waiting: api.github.com (forge): no requests with the token of github until 2026-06-01T11:30:00Z: rate limited: wait",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

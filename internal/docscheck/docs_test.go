@@ -41,6 +41,40 @@ func TestDocumentsHold(t *testing.T) {
 	}
 }
 
+// TestPagesInMessagesExist follows what errors, help, comments of config keys, and the chart
+// name as a page, with its anchor.
+func TestPagesInMessagesExist(t *testing.T) {
+	t.Parallel()
+	files := checkout(t)
+	tree, err := load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := regexp.MustCompile(`(?:^|[^/\w])(docs/[a-zA-Z0-9/_-]+\.md(?:#[a-z0-9_-]+)?)`)
+	count := 0
+	for _, root := range []string{"internal", "cmd", "charts", "config"} {
+		err := fs.WalkDir(files, root, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") || path.Ext(name) == ".md" || strings.Contains(name, "testdata/") {
+				return err
+			}
+			text, err := fs.ReadFile(files, name)
+			for _, found := range page.FindAllStringSubmatch(string(text), -1) {
+				count++
+				if why := tree.objectToLink("README.md", found[1]); why != "" {
+					t.Errorf("%s: %s", name, why)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count < 50 {
+		t.Errorf("only %d pages found", count)
+	}
+}
+
 func TestEveryDependencyHasItsLine(t *testing.T) {
 	t.Parallel()
 	files := checkout(t)

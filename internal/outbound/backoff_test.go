@@ -75,7 +75,7 @@ func TestBackoffs_requestedByTheHost(t *testing.T) {
 		if _, err := ask(c, s, "GET", "a.example", nil); err == nil || !strings.Contains(err.Error(), "limits requests until") {
 			t.Errorf("err = %v", err)
 		}
-		want := Backoff{Host: "a.example", Until: start.Add(time.Minute), Reason: "it asks for fewer requests"}
+		want := Backoff{Host: "a.example", Until: start.Add(time.Minute), Reason: "rate limited"}
 		if all := c.Backoffs(); len(all) != 1 || all[0] != want {
 			t.Errorf("%+v, want %+v", all, want)
 		}

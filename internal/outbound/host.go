@@ -178,7 +178,7 @@ func (h *host) refuse(now time.Time, asked time.Duration, named bool) time.Time 
 		pause = min(asked, maxRetryAfter)
 	}
 	if until := now.Add(pause); until.After(h.backoff) {
-		h.backoff, h.reason = until, "it asks for fewer requests"
+		h.backoff, h.reason = until, "rate limited"
 	}
 	return h.backoff
 }
