@@ -23,6 +23,10 @@ func main() {
 	if reconciles && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "run" {
+		// A closed output must not end a run halfway. Its error is reported at the end.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, os.Args[1:], cli.OS(showDemo))
 	stop()

@@ -20,6 +20,9 @@ type RunOptions struct {
 	CacheDir string                              // keeps mirrors and digests of images; empty: nothing is kept
 	Progress func(doing string, done, total int) // nil: not reported
 	Note     func(string)                        // is called with what was omitted and why; nil: not reported
+	// Acted is called with what was done in a repository, when it was done. Several
+	// repositories may call it at the same time. Nil: it is only in the result.
+	Acted func(repository string, effects []engine.Effect)
 }
 
 // Result is the result of one repository: an error about all of it, or a report.
@@ -27,6 +30,9 @@ type Result struct {
 	Repository string // as the user or the server file names it
 	Report     engine.Report
 	Onboarding *onboarding.Result // nil: it was not offered a config file
+	// Unfinished is set if the run was interrupted before the repository was done. The
+	// report then has what was done before.
+	Unfinished bool
 	Err        error
 }
 
@@ -35,7 +41,7 @@ func (r Result) Failed() bool {
 	if r.Err == nil && r.Onboarding.Pending() {
 		return false
 	}
-	return r.Err != nil || r.Report.Failed() || slices.ContainsFunc(r.Report.Decisions, func(d promotion.Decision) bool {
+	return r.Unfinished || r.Err != nil || r.Report.Failed() || slices.ContainsFunc(r.Report.Decisions, func(d promotion.Decision) bool {
 		return d.State == promotion.Refused
 	})
 }
@@ -48,9 +54,16 @@ func (r Result) Moved() (name string, moved bool) {
 
 // Run reconciles all repositories once, several at a time. The error is about the run as a
 // whole; a failure in one repository is in its result and does not affect others. The
-// results are in the order of the repositories, and complete even if the cleanup failed.
+// results are in the order of the repositories, and complete even if the cleanup failed or
+// the run was interrupted.
 func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
 	return forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
+		if options.Acted != nil {
+			w.Reconciler.Acted = func(_ context.Context, effects []engine.Effect) { options.Acted(result.Repository, effects) }
+		}
+		if len(c.Server.Targets) == 1 {
+			w.Reconciler.Progress = options.Progress // of several, their number is reported
+		}
 		if result.Report, err = w.Reconciler.Reconcile(ctx); err == nil {
 			result.Onboarding, err = batch.Offer(ctx, w, result.Report)
 		}
@@ -101,15 +114,18 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 		result.Err = workspace.Try(ctx, session, r, workspace.Options{DryRun: options.DryRun}, func(w *workspace.Workspace) error {
 			return r.Advise(do(ctx, batch, w, &result))
 		})
+		if ctx.Err() != nil && result.Err != nil {
+			result.Unfinished, result.Err = true, nil
+		}
 		results[index[r]] = result
 		progress.add(1)
 	})
 	var more []Result
-	if rest != nil {
+	if rest != nil && ctx.Err() == nil {
 		more, err = rest(ctx, session, batch)
 	}
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		err = context.Cause(ctx)
 	}
 	return append(results, more...), err
 }

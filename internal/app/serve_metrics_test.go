@@ -108,9 +108,13 @@ func TestServe_logs(t *testing.T) {
 		"pushed": `"environment":"dev","applications":["shop"],"commit":"`,
 		"opened": `"environment":"staging","applications":["shop"],"pull_request":1,"commit":"`,
 	}
+	const versions = `"versions":["web 1.0.0 -> 1.1.0"],"reason":"`
 	for _, message := range []string{"pushed", "opened", "reconciled"} {
 		var line struct{ Repository, Key string }
 		text := w.until(message)
+		if message != "reconciled" && !strings.Contains(text, versions) {
+			t.Errorf("no %s in %s", versions, text)
+		}
 		if !strings.Contains(text, want[message]) || strings.Contains(received+text, "trace_id") {
 			t.Errorf("no %s in %s, or a trace", want[message], text)
 		}

@@ -296,8 +296,9 @@ func TestRun_interruptedRunLeavesNothing(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	if _, err := app.Run(ctx, server, app.RunOptions{}); err == nil {
-		t.Error("an interrupted run is no error")
+	results, err := app.Run(ctx, server, app.RunOptions{})
+	if err == nil || len(results) != 1 || !results[0].Unfinished || !results[0].Failed() {
+		t.Errorf("an interrupted run is no error, or its repository is done: %v, %+v", err, results)
 	}
 	left, err := os.ReadDir(temporary)
 	if err != nil || len(left) > 0 {

@@ -85,7 +85,7 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	head := s.repo.Pulls.Get(2).HeadCommit
 	s.repo.Settings.SetStatus("ci", head, "e2e", "success")
 	s.repo.Pulls.Approve("bob", 2)
-	s.because(event("all gates are open, and Gitea is still looking", engine.ActionRefreshed), "prod", "try again later")
+	s.because(event("all gates are open, and Gitea is still looking", engine.ActionUpdated), "prod", "try again later")
 	event("Gitea has looked: prod is merged", engine.ActionMerged)
 	s.says("prod", "web:1.1.0")
 	if pull := s.repo.Pulls.Get(2); !pull.Merged || pull.Closer != "promoter-bot" || pull.HeadCommit != head {

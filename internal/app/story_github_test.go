@@ -63,9 +63,9 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 	s.pulls(stagingHead+" merged", prodHead+" open")
 	head := s.repo.Pulls.Get(2).HeadCommit
 	s.repo.Settings.SetStatus("ci", head, "e2e", "pending")
-	s.because(event("a check is pending, not approved", engine.ActionRefreshed), "prod", "proposed: ")
+	s.because(event("a check is pending, not approved", engine.ActionUpdated), "prod", "proposed: ")
 	s.repo.Settings.SetStatus("ci", head, "e2e", "success")
-	event("the check is green, not approved", engine.ActionRefreshed)
+	event("the check is green, not approved", engine.ActionUpdated)
 	s.repo.Pulls.Approve("bob", 2)
 	event("approved: prod is merged", engine.ActionMerged)
 	s.pulls(stagingHead+" merged", prodHead+" merged")

@@ -64,7 +64,7 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 			observation.Available[component.Name] = selection.Available(component.Name)
 		}
 		if options.Progress != nil {
-			options.Progress("asking registries", len(observation.Available), len(components))
+			options.Progress("querying registries", len(observation.Available), len(components))
 		}
 		return ctx.Err()
 	})

@@ -40,10 +40,16 @@ func runApply(command *cobra.Command, flags *planFlags, system System) error {
 	}
 	opened, preview, err := flags.preview(command, system)
 	if err != nil {
+		if command.Context().Err() != nil {
+			printMessage(system.Err, "nothing written")
+		}
 		return err
 	}
 	applied, err := opened.Apply(command.Context(), preview)
 	if err != nil {
+		for _, file := range applied.Files {
+			printMessage(system.Err, "wrote %s", file)
+		}
 		printApplySummary(system.Err, preview, applied)
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -134,7 +135,11 @@ func TestInterrupted(t *testing.T) {
 		if code := c.run(ctx, verb, "--dir", dir, "--with", "quay.io/acme/web:2"); code != exitSignal {
 			t.Errorf("%s: exit %d", verb, code)
 		}
-		if got := c.err.String(); got != "promoter: interrupted\n" || c.out.Len() > 0 {
+		want := "promoter: interrupted\n"
+		if verb == "apply" {
+			want = "promoter: nothing written\n" + want
+		}
+		if got := c.err.String(); got != want || c.out.Len() > 0 {
 			t.Errorf("%s: %q, %q", verb, c.out.String(), got)
 		}
 	}
@@ -144,6 +149,24 @@ func TestInterrupted(t *testing.T) {
 	c := newConsole()
 	if code := c.run(ctx, "version"); code != exitDone {
 		t.Errorf("a command that was done already: exit %d", code)
+	}
+}
+
+// An apply that cannot write everything names the files that it wrote.
+func TestApply_namesWrittenFilesAfterAFailure(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		".promoter.yaml": "version: 1\ncomponents:\n  web: {image: quay.io/acme/web, select: {semver: \">=1\"}}\nenvironments:\n  dev: {paths: [dev]}\n  prod: {paths: [prod]}\n",
+		"dev/app.yaml":   "image: quay.io/acme/web:1\n",
+		"prod/app.yaml":  "image: quay.io/acme/web:1\n",
+	}
+	for i := range 100 { // every name of a temporary file is taken
+		files[fmt.Sprintf("prod/.promoter-%d.tmp", i)] = ""
+	}
+	c := newConsole()
+	code := c.run(t.Context(), "apply", "--dir", folder(t, files), "--with", "quay.io/acme/web:2")
+	if want := "promoter: wrote dev/app.yaml\npromoter: wrote 1 file\npromoter: write default in prod: "; code != exitFailed || !strings.HasPrefix(c.err.String(), want) {
+		t.Errorf("exit %d, %q, want %q", code, c.err.String(), want)
 	}
 }
 
@@ -208,19 +231,37 @@ func TestClosedOutput(t *testing.T) {
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := newProgress(System{Err: &out})
-	p.show("asking registries", 1, 2)
+	p := newProgress(System{Err: &out, ErrTerminal: true})
 	p.clear()
-	if out.Len() > 0 {
-		t.Errorf("without a terminal: %q", out.String())
-	}
-	p = newProgress(System{Err: &out, ErrTerminal: true})
-	p.clear()
-	p.show("asking registries", 1, 2)
+	p.show("querying registries", 1, 2)
 	p.show("reading files", 0, 0)
 	p.clear()
 	p.clear()
-	if want := "\r\x1b[Kasking registries 1/2\r\x1b[Kreading files\r\x1b[K"; out.String() != want {
+	if want := "\r\x1b[Kquerying registries 1/2\r\x1b[Kreading files\r\x1b[K"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	out.Reset()
+	p.show("reading files", 0, 0)
+	p.around(func() { out.WriteString("a message\n") })
+	if want := "\r\x1b[Kreading files\r\x1b[Ka message\nreading files"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+// In the log of a job, long work has a line now and then, and short work none.
+func TestProgress_inALog(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	now := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
+	p := newProgress(System{Err: &out})
+	p.now = func() time.Time { return now }
+	for done := range 61 {
+		p.show("reconciling repositories", done, 60)
+		now = now.Add(400 * time.Millisecond)
+	}
+	p.around(func() { out.WriteString("a message\n") })
+	p.clear()
+	if want := "promoter: reconciling repositories: 25 of 60\npromoter: reconciling repositories: 50 of 60\na message\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
@@ -237,7 +278,7 @@ func TestProgress_isClearedBeforeErrors(t *testing.T) {
 	if code := c.run(t.Context(), "plan", "--dir", dir); code != exitFailed {
 		t.Errorf("exit %d", code)
 	}
-	head, words, found := strings.Cut(c.err.String(), "asking registries 1/1\r\x1b[K")
+	head, words, found := strings.Cut(c.err.String(), "querying registries 1/1\r\x1b[K")
 	if !found || head != "\r\x1b[K" || !strings.HasPrefix(words, "promoter: web: ") || strings.Contains(words, "\x1b") {
 		t.Errorf("%q", c.err.String())
 	}

@@ -59,8 +59,7 @@ func (f *targetFlags) connection(system System) connect.Options {
 // options are those of a run.
 func (f *targetFlags) options(system System, progress *progress) app.RunOptions {
 	return app.RunOptions{CacheDir: f.cache, Progress: progress.show, Note: func(note string) {
-		progress.clear()
-		printMessage(system.Err, "%s", note)
+		progress.around(func() { printMessage(system.Err, "%s", note) })
 	}}
 }
 

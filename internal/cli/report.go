@@ -19,24 +19,28 @@ type reportRenderer struct {
 	paint   painter
 	dryRun  bool
 	details bool                        // also conditions and gates, and every target
+	acted   bool                        // what was done is printed already
 	wanted  func(promotion.Target) bool // nil: all targets
 }
 
 func (r reportRenderer) results(results []app.Result) string {
 	var b strings.Builder
 	for i := range results {
-		b.WriteString(r.result(&results[i]))
+		if text := r.result(&results[i]); text != "" {
+			b.WriteString(r.heading(results[i].Repository) + text)
+		}
 	}
 	return b.String()
 }
 
+func (r reportRenderer) heading(repository string) string {
+	return r.paint.paint(colorBold, visible(repository)) + "\n"
+}
+
+// result prints one repository, without its heading.
 func (r reportRenderer) result(result *app.Result) string {
 	groups := groupByEnvironment(result.Report, r.wanted)
-	if len(groups.environments) == 0 && result.Onboarding == nil {
-		return ""
-	}
 	var b strings.Builder
-	b.WriteString(r.paint.paint(colorBold, visible(result.Repository)) + "\n")
 	if offered := result.Onboarding; offered != nil {
 		b.WriteString("  " + visible(onboardingText(*offered)) + "\n")
 	}
@@ -129,7 +133,9 @@ func (r reportRenderer) environment(g groupedReport, environment string) string 
 			if r.details && len(decision.Gates) > 0 {
 				effect.Gates = nil // the decision lists them
 			}
-			done += r.action(effect)
+			if !r.acted {
+				done += r.action(effect)
+			}
 			details += r.effect(effect, "    ")
 		}
 		b.WriteString(done)
@@ -143,7 +149,10 @@ func (r reportRenderer) environment(g groupedReport, environment string) string 
 		}
 	}
 	for _, effect := range g.others[environment] {
-		b.WriteString(r.action(effect) + r.effect(effect, "  "+visible(environment)+"  "))
+		if !r.acted {
+			b.WriteString(r.action(effect))
+		}
+		b.WriteString(r.effect(effect, "  "+visible(environment)+"  "))
 	}
 	return b.String()
 }
@@ -199,6 +208,9 @@ func printFailures(w io.Writer, results []app.Result) {
 		name := result.Repository
 		if moved, ok := result.Moved(); ok {
 			printMessage(w, "%s: it is called %s now: use that name", name, moved)
+		}
+		if result.Unfinished {
+			printMessage(w, "%s: not finished: the run was interrupted", name)
 		}
 		if result.Err != nil {
 			printMessage(w, "%s: %s", name, oneLine(result.Err))

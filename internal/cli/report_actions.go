@@ -9,22 +9,33 @@ import (
 	"promoter/internal/pullrequest"
 )
 
-// action prints what was done: one line for each target, which shows the action as its
-// state, and one for the pull request of a group. Below are the gates that the pull
-// request waits for. It prints nothing if nothing was done.
+// action prints what was done. Below are the gates that the pull request waits for. It
+// prints nothing if nothing was done.
 func (r reportRenderer) action(effect engine.Effect) string {
-	if effect.Action == engine.ActionNone {
-		return ""
-	}
 	var b strings.Builder
+	for _, line := range r.actionLines(effect) {
+		b.WriteString("  " + line + "\n")
+	}
+	if effect.Action != engine.ActionNone && effect.Err == nil {
+		b.WriteString(r.gates(effect, "    "))
+	}
+	return b.String()
+}
+
+// actionLines has one line for each target, which shows what was done as its state, and
+// one for the pull request of a group.
+func (r reportRenderer) actionLines(effect engine.Effect) (lines []string) {
+	if effect.Action == engine.ActionNone {
+		return nil
+	}
 	line := func(name string, parts ...string) {
-		text := "  " + r.paint.paint(colorBold, visible(name)) + "  " + r.paint.paint(colorGreen, string(effect.Action))
+		text := r.paint.paint(colorBold, visible(name)) + "  " + r.paint.paint(colorGreen, string(effect.Action))
 		for _, part := range parts {
 			if part != "" {
 				text += "  " + visible(part)
 			}
 		}
-		b.WriteString(text + "\n")
+		lines = append(lines, text)
 	}
 	commit := ""
 	if effect.Action == engine.ActionPushed || effect.Action == engine.ActionMerged {
@@ -42,10 +53,7 @@ func (r reportRenderer) action(effect engine.Effect) string {
 		}
 		line(effect.Environment.Name, number, commit, count(len(effect.Decisions), "application", "applications"))
 	}
-	if effect.Err == nil {
-		b.WriteString(r.gates(effect, "    "))
-	}
-	return b.String()
+	return lines
 }
 
 // reasonFor returns the reason that the line of an action gives for a target.

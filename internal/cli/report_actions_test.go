@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -44,5 +45,56 @@ func TestRunText_actionAndStateDoNotContradict(t *testing.T) {
 		if _, lines, _ := strings.Cut(text, "\n"); lines != test.want {
 			t.Errorf("%s: printed\n%swant\n%s", test.name, lines, test.want)
 		}
+	}
+}
+
+// What a run does is printed when it happens, under the name of its repository, and the
+// results do not repeat it.
+func TestRunPrinter_printsActionsAsTheyHappen(t *testing.T) {
+	t.Parallel()
+	pushed := did(decided("dev/blog", promotion.Proposed, "newer: blog 1 -> 2"), engine.ActionPushed, pullrequest.StepPush)
+	pushed.Commit = "9abc123456"
+	waits := decided("prod/blog", promotion.Waiting, "dev soak")
+	results := []app.Result{
+		{Repository: "acme/one", Report: engine.Report{
+			Decisions: []promotion.Decision{decided("dev/blog", promotion.Same, "already up to date"), waits}, Effects: []engine.Effect{pushed},
+		}},
+		{Repository: "acme/two", Unfinished: true, Report: engine.Report{Effects: []engine.Effect{pushed}}},
+	}
+	for _, test := range []struct{ output, out, err, end string }{
+		{
+			output: "text", out: "acme/one\n  dev/blog  pushed  9abc123  newer: blog 1 -> 2\n",
+			end: "acme/one\n  dev/blog  pushed  9abc123  newer: blog 1 -> 2\nacme/two\n  dev/blog  pushed  9abc123  newer: blog 1 -> 2\nacme/one\n  prod/blog  waiting  dev soak\n",
+		},
+		{output: "json", err: "promoter: acme/one: dev/blog  pushed  9abc123  newer: blog 1 -> 2\n"},
+	} {
+		var out, messages bytes.Buffer
+		system := System{Out: &out, Err: &messages}
+		printer := &runPrinter{system: system, output: test.output, progress: newProgress(system), text: reportRenderer{acted: true}}
+		printer.acted("acme/one", []engine.Effect{pushed})
+		if out.String() != test.out || messages.String() != test.err {
+			t.Errorf("%s: printed at once\n%s%s", test.output, out.String(), messages.String())
+		}
+		printer.acted("acme/two", []engine.Effect{pushed})
+		if err := printer.results(results); err != nil {
+			t.Error(err)
+		}
+		if test.end != "" && out.String() != test.end {
+			t.Errorf("%s: printed\n%swant\n%s", test.output, out.String(), test.end)
+		}
+		if test.end == "" && !strings.Contains(out.String(), `"action": "pushed"`) {
+			t.Errorf("the JSON lacks the action:\n%s", out.String())
+		}
+	}
+}
+
+// The output may be closed before the run ends.
+func TestRunPrinter_closedOutput(t *testing.T) {
+	t.Parallel()
+	system := System{Out: brokenWriter{}, Err: &bytes.Buffer{}}
+	printer := &runPrinter{system: system, output: "text", progress: newProgress(system), text: reportRenderer{acted: true}}
+	printer.acted("acme/one", []engine.Effect{did(decided("dev/blog", promotion.Proposed, "x"), engine.ActionPushed, pullrequest.StepPush)})
+	if err := printer.results(nil); err == nil {
+		t.Error("the error of the output is lost")
 	}
 }

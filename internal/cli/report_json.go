@@ -24,6 +24,7 @@ type repositoryJSON struct {
 	Key          identity.RepositoryKey `json:"key,omitempty"`
 	Name         string                 `json:"name,omitempty"`
 	Failed       bool                   `json:"failed"`
+	Unfinished   bool                   `json:"unfinished,omitempty"`
 	State        string                 `json:"state,omitempty"`
 	Errors       []partialErrorJSON     `json:"errors"`
 	Environments []environmentJSON      `json:"environments"`
@@ -98,7 +99,7 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) re
 	report := result.Report
 	out := repositoryJSON{
 		Repository: result.Repository, Key: report.Repository, Name: report.Name,
-		Failed: result.Failed(), State: report.Unusable,
+		Failed: result.Failed(), Unfinished: result.Unfinished, State: report.Unusable,
 		Errors: []partialErrorJSON{}, Environments: []environmentJSON{}, Actions: []actionJSON{},
 	}
 	if offered := result.Onboarding; offered != nil {

@@ -87,6 +87,7 @@ func everyResult() []app.Result {
 	return []app.Result{
 		{Repository: "acme/gitops", Report: report},
 		{Repository: "acme/archived", Report: engine.Report{Repository: "github.com/2", Name: "acme/archived", Unusable: "the repository is archived: unarchive it"}},
+		{Repository: "acme/later", Unfinished: true},
 		{Repository: "acme/gone", Err: errors.Join(fault.New(fault.NotFound, "repository acme/gone: not found"), errors.New("and more"))},
 	}
 }

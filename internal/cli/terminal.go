@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -91,43 +92,69 @@ func conditionColor(state promotion.ConditionState) string {
 	}
 }
 
-// progress shows the progress of long work on one line of a terminal, which is cleared at
-// the end. Without a terminal it shows nothing.
+// progressInterval is the least time between two lines of progress in a log.
+const progressInterval = 10 * time.Second
+
+// progress shows the progress of long work: on one line of a terminal, which is cleared
+// at the end, and in the log of a job on a line now and then.
 type progress struct {
-	out   io.Writer // nil: no terminal
-	mutex sync.Mutex
-	shown bool
+	out      io.Writer
+	terminal bool
+	now      func() time.Time
+	mutex    sync.Mutex
+	shown    string    // on the terminal now
+	last     time.Time // of the last line in a log, or of the start
 }
 
 // clearLine goes to the start of the line and erases it (ECMA-48, 8.3.41).
 const clearLine = "\r\x1b[K"
 
 func newProgress(system System) *progress {
-	if !system.ErrTerminal {
-		return &progress{}
-	}
-	return &progress{out: system.Err}
+	return &progress{out: system.Err, terminal: system.ErrTerminal, now: time.Now}
 }
 
 func (p *progress) show(doing string, done, total int) {
-	if p.out == nil {
-		return
-	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.shown = true
-	if total > 0 {
-		_, _ = fmt.Fprintf(p.out, "%s%s %d/%d", clearLine, doing, done, total)
+	if p.terminal {
+		p.shown = doing
+		if total > 0 {
+			p.shown = fmt.Sprintf("%s %d/%d", doing, done, total)
+		}
+		_, _ = io.WriteString(p.out, clearLine+p.shown)
 		return
 	}
-	_, _ = fmt.Fprintf(p.out, "%s%s", clearLine, doing)
+	now := p.now()
+	switch {
+	case p.last.IsZero():
+		p.last = now
+	case now.Sub(p.last) >= progressInterval:
+		p.last = now
+		if total > 0 {
+			doing = fmt.Sprintf("%s: %d of %d", doing, done, total)
+		}
+		printMessage(p.out, "%s", doing)
+	}
+}
+
+// around prints something else, which a line of progress must not disturb.
+func (p *progress) around(write func()) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.shown == "" {
+		write()
+		return
+	}
+	_, _ = io.WriteString(p.out, clearLine)
+	write()
+	_, _ = io.WriteString(p.out, p.shown)
 }
 
 func (p *progress) clear() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if p.shown {
+	if p.shown != "" {
 		_, _ = io.WriteString(p.out, clearLine)
-		p.shown = false
+		p.shown = ""
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -62,10 +63,8 @@ func (x *executor) execute(ctx context.Context) error {
 		chains[branch] = append(chains[branch], p)
 	}
 	for _, branch := range branches {
-		for _, effect := range x.pushChain(ctx, branch, chains[branch]) {
-			if err := x.record(ctx, effect); err != nil {
-				return err
-			}
+		if err := x.record(ctx, x.pushChain(ctx, branch, chains[branch])...); err != nil {
+			return err
 		}
 	}
 
@@ -100,13 +99,26 @@ func (x *executor) execute(ctx context.Context) error {
 	return x.replyToCommands(ctx)
 }
 
-// record adds an effect to the report. Some errors end the reconciliation.
-func (x *executor) record(ctx context.Context, effect Effect) error {
-	if err := x.o.failures.stop(ctx, effect.Err); err != nil {
-		return err
+// record adds effects to the report, and announces those that did something. Some errors
+// end the reconciliation; what was done before is in the report all the same.
+func (x *executor) record(ctx context.Context, effects ...Effect) (stop error) {
+	var done []Effect
+	for _, effect := range effects {
+		err := x.o.failures.stop(ctx, effect.Err)
+		if stop = cmp.Or(stop, err); err != nil {
+			effect.Err = nil // it is the error of the reconciliation
+		}
+		if effect = x.o.withPromotions(effect); effect.Action != ActionNone {
+			done = append(done, effect)
+		}
+		if err == nil || effect.Action != ActionNone {
+			x.effects = append(x.effects, effect)
+		}
 	}
-	x.effects = append(x.effects, x.o.withPromotions(effect))
-	return nil
+	if x.r.Acted != nil && len(done) > 0 {
+		x.r.Acted(ctx, done)
+	}
+	return stop
 }
 
 // carryOut carries out one proposal that is not pushed.

@@ -49,6 +49,7 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 		return x.createPullRequest(ctx, effect)
 	}
 	if pushed {
+		effect.Action = ActionRefreshed
 		// On a new head no check ran, and no user approved it.
 		open := x.o.Promotion.Open[p.Head]
 		open.Checks, open.Approvals, open.Votes, open.Void, open.Refused = nil, nil, nil, nil, nil
@@ -59,10 +60,7 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 	if effect = x.refreshText(ctx, effect, pushed); effect.Err != nil {
 		return effect
 	}
-	if pushed {
-		effect.Action = ActionRefreshed
-		x.again = x.again || effect.Environment.Land == config.LandAutomerge
-	}
+	x.again = x.again || pushed && effect.Environment.Land == config.LandAutomerge
 	if effect = x.setStatus(ctx, effect); effect.Err != nil || pushed || !p.Land {
 		return effect
 	}
@@ -137,7 +135,9 @@ func (x *executor) refreshText(ctx context.Context, effect Effect, pushed bool) 
 	if edit.Title != nil {
 		pr.Title = *edit.Title
 	}
-	effect.Action = ActionRefreshed
+	if effect.Action == ActionNone {
+		effect.Action = ActionUpdated
+	}
 	return effect
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"promoter/internal/edit"
@@ -33,7 +34,7 @@ func concurrently[T any](values []T, ask func(T)) {
 
 // selectVersions asks for the version of each component in an environment without
 // parents. A registry error is the error of its component alone.
-func selectVersions(ctx context.Context, registries Registries, o Observation) map[string]promotion.Available {
+func selectVersions(ctx context.Context, registries Registries, o Observation, progress func(doing string, done, total int)) map[string]promotion.Available {
 	hasNoParents := func(target promotion.Target) bool {
 		return len(o.Promotion.Config.Settings(target.Environment, target.Application).After) == 0
 	}
@@ -48,7 +49,17 @@ func selectVersions(ctx context.Context, registries Registries, o Observation) m
 			Policy: o.Promotion.Config.Policy(f.Component.Name), FirstSeen: firstSeen(o.Promotion.State, f.Name),
 		}})
 	}
-	concurrently(selections, func(s *selection) { s.Available = registries.Select(ctx, s.request) })
+	var mutex sync.Mutex
+	done := 0
+	concurrently(selections, func(s *selection) {
+		s.Available = registries.Select(ctx, s.request)
+		if progress != nil {
+			mutex.Lock()
+			defer mutex.Unlock()
+			done++
+			progress("querying registries", done, len(selections))
+		}
+	})
 	available := map[string]promotion.Available{}
 	for _, s := range selections {
 		available[s.request.Name] = s.Available

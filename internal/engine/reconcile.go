@@ -64,6 +64,12 @@ type Reconciler struct {
 	Log    *slog.Logger
 	DryRun bool   // observe and plan, write nothing
 	Trace  Tracer // nil: nothing is traced
+	// Acted is called with the effects of an action as soon as it was done: all commits of
+	// one push, or one pull request. Nil: they are only in the report.
+	Acted func(ctx context.Context, effects []Effect)
+	// Progress is called while registries are queried, from one goroutine at a time. Nil:
+	// not reported.
+	Progress func(doing string, done, total int)
 	// Permissions decides which users may give commands in comments. Nil: comments
 	// are not read.
 	Permissions Permissions
@@ -150,7 +156,7 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 		return o, err
 	}
 	o.Promotion.Policies = promotion.Policies(o.Promotion.Config, o.Promotion.Targets)
-	o.Promotion.Available = selectVersions(ctx, r.Registries, o)
+	o.Promotion.Available = selectVersions(ctx, r.Registries, o, r.Progress)
 	o.Promotion.Explicit = resolveRequested(ctx, r.Registries, o)
 	o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)
 	if ctx.Err() != nil {

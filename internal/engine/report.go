@@ -48,7 +48,8 @@ const (
 	ActionNone      Action = "nothing"
 	ActionPushed    Action = "pushed"    // a commit to the environment's branch
 	ActionOpened    Action = "opened"    // a pull request
-	ActionRefreshed Action = "refreshed" // its head, title or body
+	ActionRefreshed Action = "refreshed" // its head, for other versions or a newer base
+	ActionUpdated   Action = "updated"   // only its title or body
 	ActionMerged    Action = "merged"
 	ActionClosed    Action = "closed"
 )

@@ -63,7 +63,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	if err != nil {
 		return queue.Result{}, err
 	}
-	report, landings, failed := r.reconcile(ctx, current, reopened)
+	report, landings, failed := r.reconcile(ctx, current, reopened, r.acted(known, item, trigger))
 	if ctx.Err() != nil {
 		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
 	}
@@ -75,7 +75,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	r.refresher.flush(current)
 	took := r.now().Sub(begin)
 	r.onboarder.offer(ctx, current, reopened, report)
-	r.report.measure(item, report, failed, took)
+	r.report.measure(report, failed, took)
 	r.report.write(ctx, known, report, failed, took)
 	return result, errors.Join(failed, err)
 }
@@ -112,11 +112,24 @@ func (r *reconciler) trigger(ctx context.Context, item queue.Item) (store.Delive
 	return r.store.TriggerSince(ctx, item.Key, item.TriggeredAt)
 }
 
-func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository) (report engine.Report, landings history.Landings, err error) {
+// acted returns what logs, counts, and records actions when they happen. A process that
+// is killed later has done so.
+func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trigger store.DeliveryRef) func(context.Context, []engine.Effect) {
+	return func(ctx context.Context, effects []engine.Effect) {
+		r.report.acted(ctx, repository, item, effects)
+		// What was done is recorded, also if the process is about to end.
+		if err := r.history.Record(context.WithoutCancel(ctx), storedOf(repository), effects, trigger); err != nil {
+			r.log.DebugContext(ctx, "history not written yet", slog.Any("error", err)) // it is written again at the end
+		}
+	}
+}
+
+func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository, acted func(context.Context, []engine.Effect)) (report engine.Report, landings history.Landings, err error) {
 	options := workspace.Options{
 		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store,
 	}
 	err = workspace.Use(ctx, current.session, repository, options, func(w *workspace.Workspace) (err error) {
+		w.Reconciler.Acted = acted
 		report, err = w.Reconciler.Reconcile(ctx)
 		landings = r.history.ReadLandings(ctx, &w.Reconciler, &report)
 		return repository.Advise(err)
@@ -135,12 +148,8 @@ type outcome struct {
 // record stores the outcome of a reconciliation in one transaction. It reports whether
 // the repository has new subscriptions.
 func (r *reconciler) record(ctx context.Context, current *refresh, repository *connect.Repository, o outcome) (added bool, err error) {
-	info := repository.SCM.Info()
-	stored := store.Repository{
-		Key: string(info.Key), Forge: repository.Forge.Config.Name,
-		Host: cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL)), Name: cmp.Or(o.report.Name, info.Name),
-		Failure: failureOf(o.report, o.failed),
-	}
+	stored := storedOf(repository)
+	stored.Name, stored.Failure = cmp.Or(o.report.Name, stored.Name), failureOf(o.report, o.failed)
 	update, written := r.history.Update(stored, o.report, o.trigger, o.landings)
 	err = r.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		if added, err = r.subscribe(ctx, tx, stored.Key, current, o.report.Config); err != nil {
@@ -153,6 +162,15 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 	}
 	written()
 	return added, nil
+}
+
+// storedOf returns how a repository is stored.
+func storedOf(repository *connect.Repository) store.Repository {
+	info := repository.SCM.Info()
+	return store.Repository{
+		Key: string(info.Key), Forge: repository.Forge.Config.Name,
+		Host: cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL)), Name: info.Name,
+	}
 }
 
 // subscribe stores the subscriptions and schedules of a config. It reports whether there

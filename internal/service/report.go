@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/engine"
+	"promoter/internal/pullrequest"
 	"promoter/internal/queue"
 	"promoter/internal/telemetry"
 )
@@ -36,31 +37,34 @@ func loggerOf(log *slog.Logger, r *connect.Repository) *slog.Logger {
 }
 
 // measure counts the outcome of a reconciliation.
-func (r reporter) measure(item queue.Item, report engine.Report, failed error, took time.Duration) {
+func (r reporter) measure(report engine.Report, failed error, took time.Duration) {
 	r.metrics.Reconciled(resultOf(report, failed), took)
 	for _, effect := range report.Effects {
-		switch {
-		case effect.Err != nil:
+		if effect.Err != nil {
 			r.metrics.Action(actionFailed)
-		case effect.Action != engine.ActionNone:
-			r.metrics.Action(string(effect.Action))
-			if !item.TriggeredAt.IsZero() {
-				r.metrics.EventToAction(string(effect.Action), r.now().Sub(item.TriggeredAt))
-			}
 		}
 	}
 }
 
-// write logs the outcome of a reconciliation: a line for it, and one for each effect.
+// acted counts and logs actions when they happen.
+func (r reporter) acted(ctx context.Context, repository *connect.Repository, item queue.Item, effects []engine.Effect) {
+	log := loggerOf(r.log, repository)
+	for _, effect := range effects {
+		r.metrics.Action(string(effect.Action))
+		if !item.TriggeredAt.IsZero() {
+			r.metrics.EventToAction(string(effect.Action), r.now().Sub(item.TriggeredAt))
+		}
+		log.InfoContext(ctx, string(effect.Action), logAttrs(effect)...)
+	}
+}
+
+// write logs the outcome of a reconciliation: a line for it, and one for each failure.
 func (r reporter) write(ctx context.Context, repository *connect.Repository, report engine.Report, err error, took time.Duration) {
 	log := loggerOf(r.log, repository)
 	telemetry.Set(ctx, slog.String(traceResult, resultOf(report, err)))
 	for _, effect := range report.Effects {
-		switch {
-		case effect.Err != nil:
-			log.WarnContext(ctx, "action failed", append(logAttrs(effect), slog.String("act", string(effect.Action)), slog.Any("error", effect.Err))...)
-		case effect.Action != engine.ActionNone:
-			log.InfoContext(ctx, string(effect.Action), logAttrs(effect)...)
+		if effect.Err != nil {
+			log.WarnContext(ctx, "action failed", append(logAttrs(effect), slog.String("step", string(effect.Step)), slog.Any("error", effect.Err))...)
 		}
 	}
 	for _, partial := range report.Errors {
@@ -101,7 +105,13 @@ func logAttrs(effect engine.Effect) []any {
 	if effect.Commit != "" {
 		attrs = append(attrs, slog.String("commit", effect.Commit))
 	}
-	return attrs
+	if effect.URL != "" {
+		attrs = append(attrs, slog.String("url", effect.URL))
+	}
+	if versions := versionsOf(effect); len(versions) > 0 {
+		attrs = append(attrs, slog.Any("versions", versions))
+	}
+	return append(attrs, slog.String("reason", effect.Reason.String()))
 }
 
 // maxListed is how many repositories a line about a webhook lists, and how many
@@ -109,6 +119,24 @@ func logAttrs(effect engine.Effect) []any {
 const maxListed = 20
 
 func first(texts []string) []string { return texts[:min(len(texts), maxListed)] }
+
+// versionsOf returns the versions that an effect changed or would change, such as
+// "web 1.4.1 -> 1.4.2", with the application if it has several.
+func versionsOf(effect engine.Effect) (versions []string) {
+	if effect.Step == pullrequest.StepClose || effect.Step == pullrequest.StepKeep {
+		return nil // the pull request may have others
+	}
+	for _, decision := range effect.Decisions {
+		for _, move := range decision.Moves {
+			text := move.String()
+			if len(effect.Decisions) > 1 {
+				text = decision.Application + ": " + text
+			}
+			versions = append(versions, text)
+		}
+	}
+	return first(versions)
+}
 
 // applicationsOf returns the applications of an effect.
 func applicationsOf(effect engine.Effect) []string {

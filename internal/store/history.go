@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,8 +79,21 @@ func (e Event) Identity() string {
 // eventsPerStatement limits the events that one statement writes.
 const eventsPerStatement = 500
 
-// addEvents adds events to the history. Events that it contains are not changed.
+// AddEvents adds events to the history. Events that it contains are not changed.
+func (s *Store) AddEvents(ctx context.Context, events []Event) error {
+	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error { return addEvents(ctx, tx, events) })
+}
+
 func addEvents(ctx context.Context, tx *database.Tx, events []Event) error {
+	for some := range slices.Chunk(events, eventsPerStatement) {
+		if err := addSomeEvents(ctx, tx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) error {
 	rows := make([]map[string]any, 0, len(events))
 	for _, e := range events {
 		versions, err := json.Marshal(e.Versions)

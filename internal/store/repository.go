@@ -41,10 +41,8 @@ on conflict (key) do update set forge = excluded.forge, host = excluded.host, na
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(update.Events, eventsPerStatement) {
-		if err := addEvents(ctx, tx, some); err != nil {
-			return err
-		}
+	if err := addEvents(ctx, tx, update.Events); err != nil {
+		return err
 	}
 	for _, branch := range slices.Sorted(maps.Keys(update.Heads)) {
 		if _, err := tx.Exec(ctx, `

@@ -27,11 +27,11 @@ func (w eventWriter) event(target promotion.Target, action string, at time.Time)
 }
 
 // actions are what promoter did, one event for each application.
-func (w eventWriter) actions(report engine.Report, trigger store.DeliveryRef) []store.Event {
+func (w eventWriter) actions(effects []engine.Effect, trigger store.DeliveryRef) []store.Event {
 	var all []store.Event
-	for _, effect := range report.Effects {
-		if effect.Action == engine.ActionNone {
-			continue
+	for _, effect := range effects {
+		if effect.Action == engine.ActionNone || effect.Action == engine.ActionUpdated {
+			continue // no versions changed
 		}
 		for _, e := range w.proposal(effect, string(effect.Action), w.now, effect.Action == engine.ActionClosed) {
 			e.Commit, e.Number, e.URL, e.Trigger = effect.Commit, effect.Number, effect.URL, trigger

@@ -71,15 +71,27 @@ func (r *Recorder) since() time.Time {
 	return r.Now().Add(-r.Retention)
 }
 
-// Update returns what a reconciliation adds to the history: what promoter did, and what
-// was observed, unless this process has written the same observation already. The
-// function is to be called after the update was written.
+// Record adds what promoter just did to the history.
+func (r *Recorder) Record(ctx context.Context, repository store.Repository, effects []engine.Effect, trigger store.DeliveryRef) error {
+	events := r.writer(repository).actions(effects, trigger)
+	if len(events) == 0 {
+		return nil
+	}
+	return r.Store.AddEvents(ctx, events)
+}
+
+func (r *Recorder) writer(repository store.Repository) eventWriter {
+	return eventWriter{key: repository.Key, name: strings.TrimPrefix(repository.Host+"/"+repository.Name, "/"), now: r.Now()}
+}
+
+// Update returns what a reconciliation adds to the history: what promoter did, in case
+// Record could not write it, and what was observed, unless this process has written the
+// same observation already. The function is to be called after the update was written.
 func (r *Recorder) Update(repository store.Repository, report engine.Report, trigger store.DeliveryRef, landings Landings) (_ store.HistoryUpdate, written func()) {
-	name := strings.TrimPrefix(repository.Host+"/"+repository.Name, "/")
-	events := eventWriter{key: repository.Key, name: name, now: r.Now()}
+	events := r.writer(repository)
 	observed, since := events.observed(report, landings.landed), r.since()
 	observed = slices.DeleteFunc(observed, func(e store.Event) bool { return e.At.Before(since) })
-	update := store.HistoryUpdate{Events: events.actions(report, trigger), Heads: landings.heads}
+	update := store.HistoryUpdate{Events: events.actions(report.Effects, trigger), Heads: landings.heads}
 	digest, changed := r.changed(repository.Key, observed)
 	if changed {
 		update.Events = append(update.Events, observed...)

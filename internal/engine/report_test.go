@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"promoter/internal/engine"
+)
+
+// An action is announced when it was done, and stays in the report of a reconciliation
+// that is interrupted afterwards.
+func TestReconcile_announcesActionsWhenTheyHappen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.push(web, "1.1.0")
+	ctx, cancel := context.WithCancel(t.Context())
+	var acted, opened []engine.Action
+	w.Forge.Effect = func(before bool, what string) error {
+		if before && what == "create" {
+			opened = slices.Clone(acted)
+			cancel()
+			return ctx.Err()
+		}
+		return nil
+	}
+	reconciler := w.Reconciler()
+	reconciler.Acted = func(_ context.Context, effects []engine.Effect) {
+		for _, effect := range effects {
+			acted = append(acted, effect.Action)
+			if len(effect.Promotions) != 1 || effect.Commit != w.Git.Branch("main") {
+				t.Errorf("announced %+v", effect)
+			}
+		}
+	}
+	report, err := reconciler.Reconcile(ctx)
+	if err == nil || !slices.Equal(opened, []engine.Action{engine.ActionPushed}) || !slices.Equal(acted, opened) {
+		t.Errorf("announced %v before the pull request and %v in all: %v", opened, acted, err)
+	}
+	if len(report.Effects) != 1 || report.Effects[0].Action != engine.ActionPushed {
+		t.Errorf("the report of the interrupted reconciliation has %+v", report.Effects)
+	}
+}
+
+// A pull request is refreshed if it has a new head. A new text alone is an update.
+func TestReconcile_refreshedOnlyForANewHead(t *testing.T) {
+	t.Parallel()
+	w := staged(t, threeEnvironments)
+	w.Forge.Rewrite(1, w.pull(1).Title, "")
+	wantAction(t, w.run(), engine.ActionUpdated)
+	w.calm()
+	report := w.pushAndRun(web, "1.2.0")
+	wantAction(t, report, engine.ActionRefreshed)
+}
+
+// wantAction checks the last action of a report.
+func wantAction(t *testing.T, report engine.Report, want engine.Action) {
+	t.Helper()
+	if last := report.Effects[len(report.Effects)-1].Action; last != want {
+		t.Errorf("%s, want %s", last, want)
+	}
+}
