@@ -41,7 +41,7 @@ func TestRun_onboarding_baseMoves(t *testing.T) {
 	mine := r.Git.Commit("ann", onboardingHead, "My settings", map[string]string{".promoter.yaml": "version: 1\n"})
 	r.Git.Commit("ann", "main", "Another", map[string]string{"apps/dev/b.yaml": o.expand("image: $R/acme/b:2.0.0\n")})
 	o.pass(2 * time.Hour)
-	o.offered(o.run(onboards), "acme/gitops", "left alone: the branch promoter/_onboarding holds a commit of ann")
+	o.offered(o.run(onboards), "acme/gitops", "left alone: the branch promoter/_onboarding has a commit of ann")
 	if r.Git.Head(onboardingHead) != mine {
 		t.Error("the work of a person was overwritten")
 	}
@@ -90,7 +90,7 @@ func TestRun_onboarding_userAddsAConfig(t *testing.T) {
 	o.app.Install("acme")
 	results := o.run(onboards)
 	o.offered(results, "acme/gitops", "left alone: pull request #1 adds .promoter.yaml")
-	o.offered(results, "acme/taken", "left alone: the branch promoter/_onboarding holds a commit of eve")
+	o.offered(results, "acme/taken", "left alone: the branch promoter/_onboarding has a commit of eve")
 	o.idle("in hand")
 	r.Pulls.Close("ann", 1)
 	o.pass(2 * time.Hour)

@@ -102,7 +102,7 @@ environments:
 		"quay.io/tools/lint:2":            " quay.io/tools/lint:2",
 		"tools:2":                         "tools stands for many repositories",
 		"web":                             "names no version",
-		"quay.io/acme/other:1":            "nothing follows quay.io/acme/other; the components are tools, web",
+		"quay.io/acme/other:1":            "no component follows quay.io/acme/other; the components are tools, web",
 		"UPPER:1":                         "the components are tools, web",
 	} {
 		component, reference, err := parseImage(Decision{}, loaded, text)

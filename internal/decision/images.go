@@ -89,7 +89,7 @@ func parseImage(d Decision, c *config.Config, text string) (component string, re
 			return match.Name, reference, nil
 		}
 	}
-	return "", image.Reference{}, fault.New(fault.Invalid, "%q: nothing follows %s; the components are %s", text, reference.Repository.Familiar(), fault.List(componentNames(c)))
+	return "", image.Reference{}, fault.New(fault.Invalid, "%q: no component follows %s; the components are %s", text, reference.Repository.Familiar(), fault.List(componentNames(c)))
 }
 
 func componentNames(c *config.Config) []string {

@@ -108,7 +108,7 @@ func changesOf(ctx context.Context, d Decision, r repository, targets []promotio
 		case verb.Rollback:
 			previous, err := r.workspace.Reconciler.PreviousSnapshot(ctx, target)
 			if fault.KindOf(err) == fault.NotFound {
-				err = fmt.Errorf("%w: name the versions with 'promoter promote --with', and hold the target", err)
+				err = fmt.Errorf("%w: reject the current versions with 'promoter reject', and request others with 'promoter promote --with'", err)
 			}
 			if err != nil {
 				return nil, nil, err

@@ -185,7 +185,7 @@ func (o *offer) readBranch(ctx context.Context, text string) (current bool, reas
 		return false, "", fmt.Errorf("read the head of %s: %w", pullrequest.OnboardingBranch, err)
 	}
 	if commit.Committer.Email != o.reconciler.By.Email || commit.Committer.Name != o.reconciler.By.Name || len(commit.Parents) != 1 {
-		return false, "the branch " + pullrequest.OnboardingBranch + " holds a commit of " + commit.Committer.Name, nil
+		return false, "the branch " + pullrequest.OnboardingBranch + " has a commit of " + commit.Committer.Name, nil
 	}
 	content, err := o.reconciler.Objects.Read(o.head, config.FileName, config.MaxSize)
 	if fault.KindOf(err) == fault.NotFound {

@@ -6,7 +6,7 @@
 // promoter/_onboarding. It never asks twice: a pull request that was closed or merged, or
 // whose branch was deleted, is declined for good. The forge alone remembers that, so
 // nothing that promoter may lose lets it ask again. Outcomes are cached only to save
-// requests. promoter leaves a branch alone that holds a commit of another user.
+// requests. promoter leaves a branch alone that has a commit of another user.
 package onboarding
 
 import (

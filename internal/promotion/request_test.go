@@ -110,6 +110,18 @@ func TestPlan_requestNamesVersions(t *testing.T) {
 		w.Landed("dev/shop", promotiontest.Ago(9*time.Hour), promotiontest.Ago(time.Hour), "web:1.4.3@"+promotiontest.Digest("3"), "worker:1.0.0@"+promotiontest.Digest("b"))
 		w.Expect("staging/shop", promotion.Proposed, "requested by ada: web 1.5.0 -> 1.4.3")
 	})
+	t.Run("what is here is rejected: as a rollback without history", func(t *testing.T) {
+		t.Parallel()
+		w := asking(t, promotiontest.Chain)
+		w.Decides(state.Reject(w.StateTarget("staging/shop"), state.Rejection{Act: promotiontest.ByAda(""), Images: promotiontest.Images("web:1.5.0@" + promotiontest.Digest("5"))}))
+		w.Expect("staging/shop", promotion.Proposed, "requested by ada: web 1.5.0 -> 1.4.3")
+	})
+	t.Run("a hold stops it", func(t *testing.T) {
+		t.Parallel()
+		w := asking(t, promotiontest.Chain)
+		w.Decides(state.Hold(w.StateTarget("staging/shop"), promotiontest.ByAda("")))
+		w.Expect("staging/shop", promotion.Waiting, "on hold by ada since 2026-11-18")
+	})
 	t.Run("rejected stays rejected", func(t *testing.T) {
 		t.Parallel()
 		w := asking(t, promotiontest.Chain)

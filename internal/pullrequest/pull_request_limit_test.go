@@ -2,6 +2,7 @@ package pullrequest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"promoter/internal/promotion"
@@ -73,6 +74,10 @@ environments:
 	last := proposals[len(proposals)-1]
 	if d := last.Decisions[0]; d.State != promotion.Waiting || d.Reason.Rule != promotion.RuleLimit {
 		t.Errorf("%s: %s: what waits in line is not proposed", d.State, d.Reason)
+	}
+	reply := pullrequest.ReplyBody(pullrequest.CommandReply{Reply: state.Reply{Command: "explain", Reaction: "done"}, Proposals: proposals[len(proposals)-1:]})
+	if !strings.Contains(reply, "`app-9` in `dev` is *waiting*: waiting for the pull request limit: position 7 of 7.") {
+		t.Errorf("the reply has no position:\n%s", reply)
 	}
 }
 
