@@ -19,6 +19,9 @@ import (
 	"promoter/internal/fault"
 )
 
+// otherCommands is the group of commands that are no part of the daily work.
+const otherCommands = "Other:"
+
 // Main runs the command line and returns the exit code.
 func Main(ctx context.Context, args []string, system System) int {
 	root := newRoot(system)
@@ -49,6 +52,8 @@ values. It opens pull requests and promotes the same digests from environment to
 environment.
 
 Data goes to standard output, messages to standard error.`,
+		Example: `  promoter demo                      # see it work on this machine
+  promoter init && promoter plan     # start in a checkout of your GitOps repository`,
 		Version:       versionOf(released).text(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -73,6 +78,7 @@ Data goes to standard output, messages to standard error.`,
 			newPromote(system), newHold(system), newResume(system), newReject(system), newRollback(system), newFreeze(system), newThaw(system),
 		}},
 		{"As a service:", []*cobra.Command{newServe(system), newStatus(system), newReplay(system)}},
+		{otherCommands, []*cobra.Command{newDemo(system), newVersion(system), newMan(system)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, command := range group.commands {
@@ -80,7 +86,8 @@ Data goes to standard output, messages to standard error.`,
 			root.AddCommand(command)
 		}
 	}
-	root.AddCommand(newDemo(system), newVersion(system), newMan(system))
+	root.SetHelpCommandGroupID(otherCommands)
+	root.SetCompletionCommandGroupID(otherCommands)
 	root.InitDefaultCompletionCmd()
 	describeCompletion(root)
 	for _, command := range append(root.Commands(), root) {

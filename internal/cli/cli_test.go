@@ -378,7 +378,7 @@ func TestRequireVerb_missing(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"", "app", "completion"} {
 		c := newConsole()
-		if code := c.run(t.Context(), strings.Fields(line)...); code != exitDone || !strings.Contains(c.out.String(), " Commands:") || c.err.Len() > 0 {
+		if code := c.run(t.Context(), strings.Fields(line)...); code != exitDone || !strings.Contains(c.out.String(), "\nUsage:\n") || c.err.Len() > 0 {
 			t.Errorf("promoter %s: exit %d, out %q, err %q", line, code, c.out.String(), c.err.String())
 		}
 	}

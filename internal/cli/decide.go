@@ -26,7 +26,7 @@ const decideHelp = `
 
 The decision is recorded on the branch promoter/_state of the repository, with the user, time, and
 reason, and takes effect on the next reconciliation. Any user who may push that branch can record
-a decision. Gates still apply.
+a decision.
 
 Exit codes: 0 recorded, or already in effect; 1 not recorded.`
 
@@ -77,7 +77,7 @@ func newPromote(system System) *cobra.Command {
 	command.Short = "Request a promotion to an environment with propose: manual"
 	command.Long = `promote requests what waits in an environment with propose: manual, for one application
 or for all of them. With --with, promoter uses the given versions instead of those of the
-parent environments; it queries the registry for their digests.` + decideHelp
+parent environments; it queries the registry for their digests. Conditions and gates still apply.` + decideHelp
 	command.Example = `  promoter promote --to prod --app shop
   promoter promote --to prod --app shop --with quay.io/acme/web:1.4.3`
 	set := command.Flags()

@@ -42,9 +42,14 @@ func cliReference(root *cobra.Command) string {
 	for _, group := range root.Groups() {
 		var links []string
 		for _, command := range root.Commands() {
-			if command.GroupID == group.ID && command.Name() != "app" {
-				links = append(links, fmt.Sprintf("[`%[1]s`](#promoter-%[1]s)", command.Name()))
+			if command.GroupID != group.ID || command.Name() == "help" {
+				continue
 			}
+			name, anchor := command.Name(), command.Name()
+			if name == "app" {
+				name, anchor = "app create", "app-create" // its only command
+			}
+			links = append(links, fmt.Sprintf("[`%s`](#promoter-%s)", name, anchor))
 		}
 		fmt.Fprintf(&b, "\n- %s %s", group.Title, strings.Join(links, ", "))
 	}
