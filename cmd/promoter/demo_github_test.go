@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -56,7 +55,7 @@ func startEmulator(t *testing.T) string {
 
 // tokens are those of the accounts.
 func tokens() map[string]string {
-	return map[string]string{"PROMOTER_GITHUB_TOKEN": "token-promoter-bot", "PROMOTER_DEMO_PERSON_TOKEN": "token-ann"}
+	return map[string]string{"PROMOTER_GITHUB_TOKEN": "token-promoter-bot", "PROMOTER_DEMO_USER_TOKEN": "token-ann"}
 }
 
 // repositoriesOfAnn are what is left at the emulator.
@@ -89,40 +88,29 @@ func TestDemo_onGitHubTellsTheWholeStory(t *testing.T) {
 	if code := s.perform(t.Context(), "--once", "--forge", "github", "--forge-url", url); code != 0 {
 		t.Fatalf("the demo ended with %d\n%s%s", code, s.err.String(), s.out.String())
 	}
-	told := s.out.String()
-	for _, step := range []string{
-		`^1\. A registry, and a GitOps repository on a forge with three applications in dev, staging and prod$`,
-		`^Repository: http://127\.0\.0\.1:\d+/ann/promoter-demo-\S+\.git$`,
-		`^    land: automerge            # merges by itself when its gates allow$`,
-		`^2\. The pipeline pushes new images: dev gets them at once, staging as a pull request$`,
-		`^  staging  opened  #1 http://\S+/pull/1  3 applications$`,
-		`^  #1 Promote 3 applications to staging: blog, mail, shop \(open, by promoter-bot\)$`,
-		`^3\. A person merges it: ann$`,
-		`^  #1 .* \(merged, by ann\)$`,
-		`^  prod/shop  waiting  staging soak: present since \S+, until \S+Z$`,
-		`^An hour is too long for a demo\. ann shortens it to a second, and moves the window$`,
-		`^4\. Prod's pull request waits for its window and its check, then promoter merges it$`,
-		`^    gate check e2e: waiting, not reported yet$`,
-		`^  #2 Promote 3 applications to prod: blog, mail, shop \(open, by promoter-bot\)$`,
-		`^The tests report that the check e2e passed on it\.$`,
-		`^  prod  merged  #2 `,
-		`^  #2 .* \(merged, by promoter-bot\)$`,
-		`^5\. Running it again writes nothing$`,
-		`^6\. A bad image: ann closes the pull request, and it is not opened again$`,
-		`^  #3 Promote shop to staging: shop 1\.6\.0 \(closed\)$`,
-		`^  staging/shop  rejected  shop 1\.6\.0 was rejected by an unknown user on \S+ \(#3\): pull request #3 was closed$`,
-		`^This forge does not report who closed it\.$`,
-		`^  #4 Promote shop to staging: shop 1\.6\.1 \(open, by promoter-bot\)$`,
-		`^7\. Who did what$`,
-		`^[0-9a-f]{7} ann +Merge pull request #1 from ann:promoter/staging/_all$`,
-		`^  #4 .* \(open, by promoter-bot\), `,
-	} {
-		at := regexp.MustCompile(`(?m)` + step).FindStringIndex(told)
-		if at == nil {
-			t.Fatalf("the rest of the story does not tell %q:\n%s", step, told)
-		}
-		told = told[at[1]:]
-	}
+	checkSize(t, s.out.String())
+	checkStory(t, s.out.String(),
+		`^1\. You describe the environments in \.promoter\.yaml: dev, then staging, then prod$`,
+		`^     prod: {paths: .*, land: automerge,$`,
+		`^2\. You push new images: dev gets them at once, staging as a pull request$`,
+		`^   #1 Promote 3 applications to staging: blog, mail, shop \(open, by promoter-bot\)$`,
+		`^3\. You review and merge the pull request$`,
+		`^   #1 .* \(merged, by ann\)$`,
+		`^   prod/shop  waiting  staging soak: present since \S+, until \S+Z$`,
+		`^   An hour is too long for a demo\.`,
+		`^4\. promoter merges the one for prod when its window is open and its check has passed$`,
+		`gate check e2e: waiting, not reported yet$`,
+		`^   #2 Promote 3 applications to prod: blog, mail, shop \(open, by promoter-bot\)$`,
+		`^   The tests report that the check e2e passed\.$`,
+		`^   #2 .* \(merged, by promoter-bot\)$`,
+		`^5\. You run it again: nothing changes$`,
+		`^6\. You close the pull request with a bad image: promoter does not open it again$`,
+		`^   #3 Promote shop to staging: shop 1\.6\.0 \(closed\)$`,
+		`^   staging/shop  rejected  shop 1\.6\.0 was rejected by an unknown user `,
+		`^   #4 Promote shop to staging: shop 1\.6\.1 \(open, by promoter-bot\)$`,
+		`^7\. You read on GitHub who changed what$`,
+		`^   #4 .* \(open, by promoter-bot\), `,
+		`^   ann: Merge pull request #1 from ann:promoter/staging/_all$`)
 	s.gone(t)
 	if left := repositoriesOfAnn(t, url); len(left) != 0 {
 		t.Errorf("left at the forge: %v", left)
@@ -140,12 +128,33 @@ func TestDemo_onGitHubNoticesABrokenPromise(t *testing.T) {
 	}}
 	code := s.perform(t.Context(), "--once", "--keep", "--forge", "github", "--forge-url", url)
 	t.Cleanup(func() { _ = os.RemoveAll(s.folder) })
-	if code != 1 || !strings.Contains(s.err.String(), "step 2 of the demo (The pipeline pushes new images: dev gets them at once, staging as a pull request): promise broken: ") {
+	if code != 1 || !strings.Contains(s.err.String(), "step 2 of the demo (You push new images: dev gets them at once, staging as a pull request): promise broken: ") {
 		t.Errorf("exit %d, %q\n%s", code, s.err.String(), s.out.String())
 	}
 	if left := repositoriesOfAnn(t, url); len(left) != 1 || !strings.Contains(s.out.String(), ", and at the forge as ann/"+left[0]+"; ") {
 		t.Errorf("left at the forge: %v\n%s", left, s.out.String())
 	}
+}
+
+// TestDemo_onGitHubContinues runs the commands that the demo prints at its end.
+func TestDemo_onGitHubContinues(t *testing.T) {
+	t.Parallel()
+	url := startEmulator(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	s := stage{env: tokens()}
+	s.hear = func(printed string) {
+		if !strings.Contains(printed, "It keeps running until Ctrl-C") {
+			return
+		}
+		defer interrupt()
+		checkStory(t, runPrinted(t, printed, tokens()), `  prod/shop  `, `1 repository: .*pushed`, `"merged": *true`, `1 repository: `)
+	}
+	if code := s.perform(ctx, "--forge", "github", "--forge-url", url); code != 0 {
+		t.Errorf("exit %d\n%s%s", code, s.err.String(), s.out.String())
+	}
+	checkSize(t, strings.TrimSuffix(s.out.String(), "\nThe demo has stopped.\n"))
+	s.gone(t)
 }
 
 // TestDemo_onGitHubIsInterrupted removes what it made where Ctrl-C comes, before the
@@ -179,8 +188,8 @@ func TestDemo_onGitHubSaysWhatIsWrong(t *testing.T) {
 		{"no URL", []string{"--forge", "github"}, tokens(), "with --forge-url, as in http://127.0.0.1:4000; 'make demo-github' starts one"},
 		{"another forge", []string{"--forge", "svn"}, tokens(), "--forge svn: want git or github"},
 		{"a URL for nothing", []string{"--forge-url", address}, tokens(), "--forge-url is for --forge github"},
-		{"no tokens", []string{"--forge", "github", "--forge-url", address}, nil, "set PROMOTER_GITHUB_TOKEN to a token of promoter's account there, and PROMOTER_DEMO_PERSON_TOKEN to one of a person's"},
-		{"one token", []string{"--forge", "github", "--forge-url", address}, map[string]string{"PROMOTER_GITHUB_TOKEN": "t"}, "and PROMOTER_DEMO_PERSON_TOKEN to one of a person's"},
+		{"no tokens", []string{"--forge", "github", "--forge-url", address}, nil, "set PROMOTER_GITHUB_TOKEN to a token of promoter's account there, and PROMOTER_DEMO_USER_TOKEN to one of the user's"},
+		{"one token", []string{"--forge", "github", "--forge-url", address}, map[string]string{"PROMOTER_GITHUB_TOKEN": "t"}, "and PROMOTER_DEMO_USER_TOKEN to one of the user's"},
 		{"nobody there", []string{"--forge", "github", "--forge-url", address}, tokens(), "find GitHub's API at " + address + ": "},
 		{"another machine", []string{"--forge", "github", "--forge-url", "https://github.com"}, tokens(), "the forge at github.com is on another machine"},
 		{"a password", []string{"--forge", "github", "--forge-url", "http://ann:gate-7@127.0.0.1"}, tokens(), "the URL of the forge is none"},

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"promoter/internal/cli"
 )
@@ -42,9 +44,10 @@ func (s *stage) perform(ctx context.Context, args ...string) int {
 		Env: func(name string) (string, bool) { value, set := s.env[name]; return value, set },
 		Demo: func(ctx context.Context, request cli.DemoRequest) error {
 			honest := request.Promoter
+			request.Program, _ = exec.LookPath("promoter") // not this test
 			request.Promoter = func(ctx context.Context, out io.Writer, args ...string) int {
-				if i := len(args) - 1; args[0] == "run" {
-					s.folder = filepath.Dir(strings.TrimPrefix(args[i], "file://"))
+				if i := slices.Index(args, "--config"); i >= 0 {
+					s.folder = filepath.Dir(args[i+1])
 				}
 				if s.act != nil {
 					return s.act(honest, ctx, out, args...)
@@ -67,60 +70,102 @@ func (s *stage) gone(t *testing.T) {
 	}
 }
 
-func TestDemo_onceTellsTheWholeStory(t *testing.T) {
+// checkStory searches the output for each line, in this order.
+func checkStory(t *testing.T, printed string, steps ...string) {
+	t.Helper()
+	rest := printed
+	for _, step := range steps {
+		at := regexp.MustCompile(`(?m)` + step).FindStringIndex(rest)
+		if at == nil {
+			t.Fatalf("%q is not in the rest of the story:\n%s\n\nThe whole story:\n%s", step, rest, printed)
+		}
+		rest = rest[at[1]:]
+	}
+}
+
+// checkSize checks that the output fits into two screens of a terminal.
+func checkSize(t *testing.T, printed string) {
+	t.Helper()
+	if lines := strings.Count(printed, "\n"); lines > 100 {
+		t.Errorf("%d lines:\n%s", lines, printed)
+	}
+	for line := range strings.Lines(printed) {
+		if width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 100 {
+			t.Errorf("%d characters: %s", width, line)
+		}
+	}
+}
+
+var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// TestDemo_isALesson runs the demo as on a terminal.
+func TestDemo_isALesson(t *testing.T) {
 	t.Parallel()
-	var s stage
+	s := stage{color: true}
 	if code := s.perform(t.Context(), "--once"); code != 0 {
 		t.Fatalf("the demo ended with %d\n%s%s", code, s.err.String(), s.out.String())
 	}
-	told := s.out.String()
-	for _, step := range []string{
-		`^1\. A registry, and a GitOps repository with three applications in dev, staging and prod$`,
+	if !colors.MatchString(s.out.String()) {
+		t.Error("the output of the commands has no colors")
+	}
+	printed := colors.ReplaceAllString(s.out.String(), "")
+	checkSize(t, printed)
+	checkStory(t, printed,
+		`^promoter on your machine\. The commands run in \S+promoter-demo-\d+,$`,
+		`^1\. You describe the environments in \.promoter\.yaml: dev, then staging, then prod$`,
+		`^     dev: {paths: `,
+		`^   \$ promoter run$`,
+		`^   promoter: 1 repository: nothing to do$`,
+		`^2\. You push new images: dev gets them at once, staging waits for a request$`,
+		`^   .*\bpushed +[0-9a-f]{7}\b.*newer: shop 1\.4\.2 -> 1\.5\.0\n   staging/shop  waiting  propose is manual`,
+		`^3\. You review the change for staging and request it$`,
+		`^   \$ promoter plan --env staging --dir gitops$`,
+		`^   -    newTag: "1\.4\.2" .*\n   \+    newTag: "1\.5\.0" .*\n   \$ promoter promote --to staging --as ann`,
+		`^   prod/shop  waiting  staging soak: `,
+		`^4\. Prod gets the same digests after 2 seconds in staging, when its window is open$`,
+		`^   gate windows change: waiting, .*until \S+Z\n   An hour is too long for a demo`,
+		`^   -  change: .*\n   \+  change: .*\n   \$ promoter run\n.*pushed.*staging has: shop 1\.4\.2 -> 1\.5\.0$`,
+		`^5\. You run it again: nothing changes\n   \$ promoter run\n   promoter: 1 repository: nothing to do$`,
+		`^6\. You revert a bad image: promoter does not propose it again$`,
+		`^   -    newTag: "1\.6\.0" .*\n   \+    newTag: "1\.5\.0" `,
+		`^   dev/shop  reverted  shop 1\.6\.0 was here before and was reverted `,
+		`^7\. You start the service: `,
+		`^   dev was pushed [0-9.]+m?s after the webhook\.$`,
+		`^   \$ promoter status\n   127\.0\.0\.1:\d+/acme/gitops  (idle|waiting|running), reconciled \d+s ago`,
+		`^8\. You request it for staging: `,
+		`^   staging was pushed [0-9.]+m?s after the webhook\.\n   prod was pushed [0-9.]+s after the webhook\.$`,
+		`^9\. You read in Git who changed what$`,
+		`^   promoter: Promote shop to prod: shop 1\.7\.0$`,
+		`^Next: 'promoter init'`)
+	s.gone(t)
+}
+
+func TestDemo_verboseShowsEverything(t *testing.T) {
+	t.Parallel()
+	var s stage
+	if code := s.perform(t.Context(), "--once", "--verbose"); code != 0 {
+		t.Fatalf("the demo ended with %d\n%s%s", code, s.err.String(), s.out.String())
+	}
+	checkStory(t, s.out.String(),
+		`^apps/mail/prod/deployment\.yaml$`,
 		`^  dev/shop  same  already up to date$`,
-		`^2\. The pipeline pushes new images: dev gets them at once$`,
-		`^  dev/mail  pushed  [0-9a-f]{7}  newer: mail main-3f9c2ab -> main-a81d04e$`,
-		`^  staging/shop  waiting  propose is manual: waiting for a request$`,
-		`^3\. Staging waits for a person: Ann reviews the difference and requests it$`,
+		`^2\. You push new images: dev gets them at once, staging waits for a request$`,
+		`^\S+/acme/shop:1\.5\.0$`,
+		`\bpushed +[0-9a-f]{7}\b.*newer: mail main-3f9c2ab -> main-a81d04e$`,
 		`^\+    newTag: "1\.5\.0"      # quotes and comments stay$`,
-		`^\$ promoter promote --repo \S+ --to staging --as ann --reason 'for the testers'$`,
-		`^  staging/shop  pushed  [0-9a-f]{7}  dev has: shop 1\.4\.2 -> 1\.5\.0$`,
+		`^\+    digest: sha256:[0-9a-f]{64}$`,
+		`^\$ promoter promote --to staging --as ann --reason 'for the testers'$`,
 		`^  prod/shop  waiting  staging soak: .*, until \S+Z$`,
 		`^Waiting until \d\d:\d\d:\d\d\.$`,
-		`^4\. Prod waits until staging has had it for 2 seconds, and for its window$`,
-		`^    to be pushed when its gates allow$`,
-		`^    gate windows change: waiting, .*until \S+Z$`,
-		`^An hour is too long for a demo\. Ann moves the window to `,
-		`^  prod/shop  pushed  [0-9a-f]{7}  staging has: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^5\. Running it again writes nothing$`,
-		`^promoter: 1 repository: nothing to do$`,
 		`^Every branch is at the commit at which it was\.$`,
-		`^6\. A bad image: Ann takes it back by hand, and it does not come again$`,
-		`^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.5\.0 -> 1\.6\.0$`,
-		`^  dev/shop  reverted  shop 1\.6\.0 was here before and was reverted \(commit [0-9a-f]{7,12}\)$`,
-		`^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.5\.0 -> 1\.6\.1$`,
-		`^7\. The service: the registry notifies it of a new image, and dev has it a moment later$`,
-		`^\$ promoter serve --config \S+ --log text --quiet 100ms &$`,
+		`^\$ promoter serve --log text --quiet 100ms &$`,
 		`^POST http://127\.0\.0\.1:\d+/webhooks/registry: \{"delivery":"[0-9a-f]{64}-1","events":1\}$`,
 		` msg="webhook received" receiver=registry delivery=[0-9a-f]{64}-1 event=push events=1 `,
-		` msg=pushed repository=acme/gitops .* environment=dev `,
-		`^dev was pushed [0-9.]+m?s after the webhook\.$`,
-		`^127\.0\.0\.1:\d+/acme/gitops  (idle|waiting|running), reconciled \d+s ago`,
+		` msg=pushed repository=acme/gitops .*environment=dev\b`,
 		`^\d+s ago  registry  push  [0-9a-f]{64}-1$`,
-		`^8\. Ann asks for it in staging, and the service goes on to prod by itself$`,
-		`^POST http://127\.0\.0\.1:\d+/webhooks/argocd: \{"delivery":"[0-9a-f]{64}","events":1\}$`,
-		`^staging was pushed [0-9.]+m?s after the webhook\.$`,
-		`^prod was pushed [0-9.]+s after the webhook\.$`,
-		`^9\. Who did what$`,
-		`^[0-9a-f]{7} promoter Promote shop to prod: shop 1\.7\.0$`,
-		`^[0-9a-f]{7} ann +Take shop 1\.6\.0 back: it does not start$`,
-		`^Next: 'promoter init'`,
-	} {
-		at := regexp.MustCompile(`(?m)` + step).FindStringIndex(told)
-		if at == nil {
-			t.Fatalf("the rest of the story does not tell %q:\n%s", step, told)
-		}
-		told = told[at[1]:]
-	}
+		`^POST http://127\.0\.0\.1:\d+/webhooks/git: \{"delivery":"push-\d+","events":1\}$`,
+		`^promoter: Promote mail to prod: mail main-a81d04e$`,
+		`^ann: Begin$`)
 	if strings.Contains(s.out.String(), "\x1b") {
 		t.Error("the story is colored where there is no terminal")
 	}
@@ -137,14 +182,14 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 	}{
 		{
 			"another exit code", func(verbs, context.Context, io.Writer, ...string) int { return 1 },
-			"promoter: step 1 of the demo (A registry, and a GitOps repository with three applications in dev, staging and prod): " +
+			"promoter: step 1 of the demo (You describe the environments in .promoter.yaml: dev, then staging, then prod): " +
 				"promise broken: promoter run ended with exit code 1, not 0\n",
 		},
 		{
 			"nothing is said", func(honest verbs, ctx context.Context, _ io.Writer, args ...string) int {
 				return honest(ctx, io.Discard, args...)
 			},
-			`promise broken: promoter run does not print "^  dev/shop  same  "`,
+			`promise broken: promoter run does not print "nothing to do$"`,
 		},
 		{
 			"nothing is asked for", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
@@ -154,7 +199,7 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 				}
 				return honest(ctx, out, args...)
 			},
-			"step 3 of the demo (Staging waits for a person",
+			"step 3 of the demo (You review the change for staging and request it",
 		},
 		{
 			"run only looks", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
@@ -164,7 +209,7 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 				_, _ = io.WriteString(out, "promoter: 1 repository: nothing to do\n")
 				return honest(ctx, out, args...)
 			},
-			"step 2 of the demo (The pipeline pushes new images",
+			"step 2 of the demo (You push new images: ",
 		},
 		{
 			"the service does not start", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
@@ -174,7 +219,7 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 				}
 				return honest(ctx, out, args...)
 			},
-			"a moment later): promise broken: promoter serve ended, and printed\npromoter: promoter: no, thanks\n",
+			"delivers the next image): promise broken: promoter serve ended, and printed\npromoter: promoter: no, thanks\n",
 		},
 		{
 			"the service only looks", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
@@ -198,59 +243,86 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 	}
 }
 
-// TestDemo_keepsRunningUntilInterrupted stops it where it invites to play.
-func TestDemo_keepsRunningUntilInterrupted(t *testing.T) {
+// TestDemo_continuesUntilInterrupted runs the commands that the demo prints at its end, as
+// they are, and then works on the repository with the git command.
+func TestDemo_continuesUntilInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	var s stage
 	s.hear = func(printed string) {
-		if strings.Contains(printed, "Everything keeps running until Ctrl-C.") {
-			if _, err := os.Stat(s.folder); err != nil {
-				t.Errorf("there is nothing to play with: %v", err)
-			}
+		if !strings.Contains(printed, "It keeps running until Ctrl-C") {
+			return
 		}
-		if strings.Contains(printed, "A webhook by hand:") {
-			postByHand(t, printed)
-			interrupt()
-		}
+		defer interrupt()
+		output := runPrinted(t, printed, nil)
+		checkStory(t, output,
+			`acme/gitops  (idle|waiting|running), reconciled `, `  prod/shop  same  `, `^\+    newTag: "1\.8\.0" `,
+			`recorded in promoter/_state as ann`, `  staging/shop +promote  by ann$`, `main -> main$`)
+		pushWithGit(t, regexp.MustCompile(`repository +(\S+)`).FindStringSubmatch(printed)[1])
+		pushWithGit(t, "file://"+filepath.Join(s.folder, "gitops.git"))
 	}
-	if code := s.perform(ctx); code != 0 || !strings.HasSuffix(s.out.String(), "\nThe end.\n") {
+	if code := s.perform(ctx); code != 0 || !strings.HasSuffix(s.out.String(), "\nThe demo has stopped.\n") {
 		t.Errorf("exit %d\n%s%s", code, s.err.String(), s.out.String())
 	}
+	checkSize(t, strings.TrimSuffix(s.out.String(), "\nThe demo has stopped.\n"))
 	s.gone(t)
 }
 
-// postByHand does what the command line does that the demo shows.
-func postByHand(t *testing.T, printed string) {
+// runPrinted runs the commands that the demo prints after "In another terminal".
+func runPrinted(t *testing.T, printed string, env map[string]string) string {
 	t.Helper()
-	part := func(pattern string) string {
-		found := regexp.MustCompile(pattern).FindStringSubmatch(printed)
-		if found == nil {
-			t.Errorf("%q is not in %s", pattern, printed)
-			return ""
+	for _, program := range []string{"sh", "git", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed", program)
 		}
-		return found[1]
 	}
-	secret, err := os.ReadFile(part(`Authorization: Bearer \$\(cat (\S+)\)"`))
+	_, commands, _ := strings.Cut(printed, "\nIn another terminal")
+	var script strings.Builder
+	for line := range strings.Lines(commands) {
+		if strings.HasPrefix(line, "  ") {
+			script.WriteString(line)
+		}
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-eu", "-c", script.String())
+	shell.Env = gitEnv()
+	for name, value := range env {
+		shell.Env = append(shell.Env, name+"="+value)
+	}
+	output, err := shell.CombinedOutput()
 	if err != nil {
-		t.Error(err)
+		t.Errorf("%v\n%s\nof\n%s", err, output, script.String())
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, part(`curl (\S+) -H`), strings.NewReader(part(`-d '(.*)'`)))
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	request.Header.Set("Content-Type", part(`-H 'Content-Type: (\S+)'`))
-	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(secret)))
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer func() { _ = response.Body.Close() }()
-	if answer, err := io.ReadAll(response.Body); response.StatusCode != http.StatusAccepted || !strings.Contains(string(answer), `"events":1`) {
-		t.Errorf("status %d: %s, %v", response.StatusCode, answer, err)
+	return string(output)
+}
+
+// gitEnv keeps the user's own settings out.
+func gitEnv() []string {
+	return append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0")
+}
+
+// pushWithGit pushes several files with the git command, and then their changes, which it
+// sends as deltas.
+func pushWithGit(t *testing.T, url string) {
+	t.Helper()
+	const script = `
+git clone -q "$1" .
+git config user.name bob
+git config user.email bob@example.com
+for push in 1 2 3; do
+  for file in a b c; do seq 5000 | sed "s/\$/ $file/" >$file.txt; echo "$1 $push" >>$file.txt; done
+  git add .
+  git commit -q -m "Push $push"
+  git push -q || { git pull -q --rebase; git push -q; } # the service may have pushed
+  git fetch -q
+done
+test "$(git rev-parse HEAD)" = "$(git ls-remote "$1" refs/heads/main | cut -f1)"
+git fsck --strict
+`
+	command := exec.CommandContext(t.Context(), "sh", "-eu", "-c", script, "sh", url)
+	command.Dir, command.Env = t.TempDir(), gitEnv()
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", url, err, output)
 	}
 }
 
@@ -284,12 +356,12 @@ func TestDemo_keepsTheFolderAndColors(t *testing.T) {
 		if plain {
 			s.env = map[string]string{"NO_COLOR": "1"}
 		}
-		s.perform(t.Context(), "--once", "--keep")
+		s.perform(t.Context(), "--once", "--keep", "--verbose")
 		t.Cleanup(func() { _ = os.RemoveAll(s.folder) })
 		if _, err := os.Stat(filepath.Join(s.folder, "gitops.git", "HEAD")); err != nil {
 			t.Errorf("not kept: %v", err)
 		}
-		if colored := strings.Contains(s.out.String(), "\x1b"); colored == plain {
+		if colored := strings.Contains(s.out.String()+s.err.String(), "\x1b"); colored == plain {
 			t.Errorf("NO_COLOR %t: colored %t", plain, colored)
 		}
 	}

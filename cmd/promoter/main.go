@@ -36,10 +36,11 @@ func main() {
 // showDemo hands the command line to the demo, which lies beside it.
 func showDemo(ctx context.Context, request cli.DemoRequest) error {
 	options := demo.Options{
-		Out: request.Out, Promoter: request.Promoter, Once: request.Once, Keep: request.Keep, Now: request.Now,
+		Out: request.Out, Promoter: request.Promoter, Program: request.Program,
+		Verbose: request.Verbose, Once: request.Once, Keep: request.Keep, Now: request.Now,
 	}
 	if forge := request.Forge; forge != nil {
-		options.GitHub = &demo.GitHub{URL: forge.URL, Promoter: forge.Promoter, Person: forge.Person, Variable: forge.Variable}
+		options.GitHub = &demo.GitHub{URL: forge.URL, Promoter: forge.Promoter, User: forge.User, Variable: forge.Variable}
 	}
 	return demo.Run(ctx, options)
 }

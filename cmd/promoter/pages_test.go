@@ -37,16 +37,10 @@ func TestDemoPageShowsWhatTheDemoPrints(t *testing.T) {
 // everyTime puts in fixed words what differs with each run of the demo.
 func everyTime(printed string) string {
 	for pattern, fixed := range map[string]string{
-		`127\.0\.0\.1:\d+`:                      "127.0.0.1:5000",
-		`file://\S*promoter-demo-\d+\S`:         "file:///srv/",
-		`\S+promoter-demo-\d+\Sann`:             "ann",
-		`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`:       "2026-11-23T14:00:00Z",
-		`\b\d\d:\d\d:\d\d([.:])`:                "14:00:00$1",
-		`(pushed |commit )( ?)[0-9a-f]{7,12}\b`: "${1}${2}58b5d4a",
-		`\S+promoter-demo-\d+\Sservice\S`:       "",
-		`([" ])[0-9a-f]{64}(-\d)?\b`:            "${1}58b5d4a",
-		`was pushed [0-9.]+m?s after`:           "was pushed 120ms after",
-		`(?m)^\d+s ago  `:                       "0s ago  ",
+		`127\.0\.0\.1:\d+`:                   "127.0.0.1:5000",
+		`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`:    "2026-11-23T14:00:00Z",
+		`(pushed  |commit )[0-9a-f]{7,12}\b`: "${1}58b5d4a",
+		`was pushed [0-9.]+m?s after`:        "was pushed 120ms after",
 	} {
 		printed = regexp.MustCompile(pattern).ReplaceAllString(printed, fixed)
 	}

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -22,8 +24,10 @@ type DemoRequest struct {
 	// Promoter runs one command line with its output on out, and returns the exit
 	// code: the demo shows the real commands.
 	Promoter func(ctx context.Context, out io.Writer, args ...string) int
-	Once     bool // end after the last step, rather than run on until interrupted
-	Keep     bool // keep the folder
+	Program  string // its path, for the commands that a user is shown
+	Verbose  bool   // all output, rather than the lines that matter
+	Once     bool   // end after the last step, rather than run on until interrupted
+	Keep     bool   // keep the folder
 	Now      func() time.Time
 	// Forge is where pull requests are; nil: everything is pushed.
 	Forge *DemoForge
@@ -31,36 +35,38 @@ type DemoRequest struct {
 
 // DemoForge is a GitHub Enterprise server, or an emulator, and two accounts on it.
 type DemoForge struct {
-	URL              string
-	Promoter, Person secret.String
-	Variable         string // that holds the first of the tokens
+	URL            string
+	Promoter, User secret.String
+	Variable       string // that holds the first of the tokens
 }
 
 // The variables that hold the tokens of a demo with a forge. A run without a server file
 // reads the first one too.
 const (
-	demoTokenVariable  = "PROMOTER_GITHUB_TOKEN"
-	demoPersonVariable = "PROMOTER_DEMO_PERSON_TOKEN"
+	demoTokenVariable = "PROMOTER_GITHUB_TOKEN"
+	demoUserVariable  = "PROMOTER_DEMO_USER_TOKEN"
 )
 
 func newDemo(system System) *cobra.Command {
-	var keep, once bool
+	var keep, once, verbose bool
 	var kind, address string
 	command := &cobra.Command{
 		Use:   "demo",
 		Short: "Run promoter against an embedded registry and Git repository",
-		Long: `demo starts a registry on loopback and creates a Git repository with dev, staging, and prod in
-a temporary folder. It pushes new images and promotes them with the real commands: at once, on
-request, after a soak time, and in a window. A user reverts a bad image. Then demo starts the
-service, and a webhook from the registry delivers the next image. It checks each step; if one
-fails, it names the step and exits with 1. It changes nothing else and needs no network.
+		Long: `demo starts a registry and a Git server on loopback and creates a repository with dev, staging,
+and prod in a temporary folder. It pushes new images and promotes them with the real commands: at
+once, on request, after a soak time, and in a window. A user reverts a bad image. Then demo starts
+the service, and webhooks trigger the next promotions. It shows the lines that matter, and checks
+each step; if one fails, it names the step and exits with 1. It changes nothing else and needs no
+network.
 
-Everything keeps running until Ctrl-C. With --once, demo exits after the last step.
+Everything keeps running until Ctrl-C, and demo prints commands to try. With --once, it exits
+after the last step.
 
 With --forge github, demo uses pull requests on a GitHub Enterprise server on this machine, or an
 emulator of one: a user merges staging, promoter merges prod, and a closed pull request rejects
 its versions. It needs two tokens, PROMOTER_GITHUB_TOKEN and, for the user,
-PROMOTER_DEMO_PERSON_TOKEN. It creates a repository and removes it.
+PROMOTER_DEMO_USER_TOKEN. It creates a repository and removes it.
 
 Exit codes: 0 success; 1 a step failed.`,
 		Example: `  promoter demo
@@ -71,14 +77,19 @@ Exit codes: 0 success; 1 a step failed.`,
 			if err != nil {
 				return err
 			}
+			program, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("find this program: %w", err)
+			}
 			return system.Demo(command.Context(), DemoRequest{
-				Out: system.Out, Promoter: runVerbs(system), Once: once, Keep: keep, Now: time.Now, Forge: forge,
+				Out: system.Out, Promoter: runVerbs(system), Program: program, Verbose: verbose, Once: once, Keep: keep, Now: time.Now, Forge: forge,
 			})
 		},
 	}
 	command.Flags().StringVar(&kind, "forge", "git", "`KIND` of forge: git, or github to use pull requests")
 	command.Flags().StringVar(&address, "forge-url", "", "`URL` of a GitHub Enterprise server on this machine: http://127.0.0.1:PORT")
 	command.Flags().BoolVar(&keep, "keep", false, "keep the folder at the end")
+	command.Flags().BoolVar(&verbose, "verbose", false, "show the whole output of the commands, and the log of the service")
 	command.Flags().BoolVar(&once, "once", false, "exit after the last step")
 	return command
 }
@@ -96,12 +107,12 @@ func demoForge(kind, address string, env func(string) (string, bool)) (*DemoForg
 		return nil, fault.New(fault.Invalid, "--forge github: name a GitHub Enterprise server on this machine with --forge-url, as in http://127.0.0.1:4000; 'make demo-github' starts one")
 	}
 	forge := &DemoForge{URL: address, Variable: demoTokenVariable}
-	for variable, token := range map[string]*secret.String{demoTokenVariable: &forge.Promoter, demoPersonVariable: &forge.Person} {
+	for variable, token := range map[string]*secret.String{demoTokenVariable: &forge.Promoter, demoUserVariable: &forge.User} {
 		value, _ := env(variable)
 		*token = secret.New(value)
 	}
-	if forge.Promoter.IsZero() || forge.Person.IsZero() {
-		return nil, fault.New(fault.Invalid, "--forge github: set %s to a token of promoter's account there, and %s to one of a person's", demoTokenVariable, demoPersonVariable)
+	if forge.Promoter.IsZero() || forge.User.IsZero() {
+		return nil, fault.New(fault.Invalid, "--forge github: set %s to a token of promoter's account there, and %s to one of the user's", demoTokenVariable, demoUserVariable)
 	}
 	return forge, nil
 }

@@ -25,6 +25,7 @@ func newTestShow(t *testing.T, promoter func(context.Context, io.Writer, ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = s.close(context.Background()) })
 	return s
 }
 
@@ -39,7 +40,7 @@ func TestARegistryThatIsGone(t *testing.T) {
 		return 0
 	})
 	err := s.perform(t.Context())
-	if err == nil || !strings.HasPrefix(err.Error(), "step 2 of the demo (The pipeline pushes new images: dev gets them at once): push ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "step 2 of the demo (You push new images: dev gets them at once, staging waits for a request): push ") {
 		t.Errorf("error %v, want step 2", err)
 	}
 }
@@ -68,13 +69,13 @@ func TestTheFilesAreCompared(t *testing.T) {
 	}
 }
 
-func TestAPersonPullsAndPushes(t *testing.T) {
+func TestAUserPullsAndPushes(t *testing.T) {
 	t.Parallel()
 	s := newTestShow(t, nil)
 	if _, err := s.ann.push(t.Context(), tree{"a/b": "1"}, "Begin\n\nAnd more."); err != nil {
 		t.Fatal(err)
 	}
-	bob, err := newPerson("bob", filepath.Join(t.TempDir(), "bob"), s.hub, time.Now)
+	bob, err := newUser("bob", filepath.Join(t.TempDir(), "bob"), s.hub, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,13 +93,8 @@ func TestAPersonPullsAndPushes(t *testing.T) {
 	if _, err := s.ann.push(t.Context(), tree{"a/b": "3"}, "Too late"); err == nil {
 		t.Error("a push over another one is no error")
 	}
-	var log strings.Builder
-	if err := s.hub.log(&log); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(log.String(), "\n")
-	if len(lines) != 3 || !strings.HasSuffix(lines[0], " bob      Change it") || !strings.HasSuffix(lines[1], " ann      Begin") {
-		t.Errorf("the log is\n%s", log.String())
+	if log, err := s.hub.log(); err != nil || log != "bob: Change it\nann: Begin\n" {
+		t.Errorf("the log is\n%s, %v", log, err)
 	}
 }
 
@@ -126,6 +122,19 @@ func TestADemoDoesNotWaitLong(t *testing.T) {
 	cancel()
 	if err := s.wait(ctx, time.Now().Add(maxWait/2)); err == nil {
 		t.Error("an interruption does not end it")
+	}
+}
+
+func TestALongLineOfTheLessonIsBroken(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 30) + "end"
+	if got := wrap(long); got != strings.TrimSpace(strings.Repeat("word ", 19))+"\n     "+strings.Repeat("word ", 11)+"end" {
+		t.Errorf("%q", got)
+	}
+	for _, line := range []string{"short", strings.Repeat("x", 200)} {
+		if got := wrap(line); got != line {
+			t.Errorf("%q", got)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +25,8 @@ const (
 // hub is the bare repository shared by all users.
 type hub struct {
 	dir        string
-	address    string               // of the original at a forge; empty: this is the original
+	address    string               // URL for the users
+	mirror     bool                 // the original is at a forge, at that URL
 	auth       transport.AuthMethod // for the forge
 	repository *gogit.Repository
 }
@@ -38,24 +38,27 @@ func newHub(dir string) (*hub, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the repository: %w", err)
 	}
-	return &hub{dir: dir, repository: repository}, nil
+	return &hub{dir: dir, repository: repository}, loosen(repository)
 }
 
-// url returns the repository URL for the commands.
-func (h *hub) url() string {
-	if h.address != "" {
-		return h.address
+// loosen lets the git command store single objects when a user pushes to the folder:
+// this process does not notice new packs.
+func loosen(repository *gogit.Repository) error {
+	settings, err := repository.Config()
+	if err != nil {
+		return fmt.Errorf("configure the repository: %w", err)
 	}
-	path := filepath.ToSlash(h.dir)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path
+	settings.Raw.Section("receive").SetOption("unpackLimit", "1000000").SetOption("autogc", "false")
+	settings.Raw.Section("gc").SetOption("auto", "0")
+	if err := repository.SetConfig(settings); err != nil {
+		return fmt.Errorf("configure the repository: %w", err)
 	}
-	return "file://" + path
+	return nil
 }
 
 // fetch updates the branches to those of the original.
 func (h *hub) fetch(ctx context.Context) error {
-	if h.address == "" {
+	if !h.mirror {
 		return nil
 	}
 	forge, err := h.repository.CreateRemoteAnonymous(&gitconfig.RemoteConfig{Name: "anonymous", URLs: []string{h.address}})
@@ -129,25 +132,27 @@ func (h *hub) refs() (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// log prints the commits of main, newest first, like git log --oneline.
-func (h *hub) log(out io.Writer) error {
+// log returns the commits of main, newest first, like git log --format='%an: %s'.
+func (h *hub) log() (string, error) {
 	head, err := h.repository.Reference(mainBranch, true)
 	if err != nil {
-		return fmt.Errorf("read main: %w", err)
+		return "", fmt.Errorf("read main: %w", err)
 	}
 	commits, err := h.repository.Log(&gogit.LogOptions{From: head.Hash(), Order: gogit.LogOrderCommitterTime})
 	if err != nil {
-		return fmt.Errorf("read the log: %w", err)
+		return "", fmt.Errorf("read the log: %w", err)
 	}
-	return commits.ForEach(func(commit *object.Commit) error {
+	var lines strings.Builder
+	err = commits.ForEach(func(commit *object.Commit) error {
 		subject, _, _ := strings.Cut(commit.Message, "\n")
-		fmt.Fprintf(out, "%.7s %-8s %s\n", commit.Hash, commit.Author.Name, subject)
+		fmt.Fprintf(&lines, "%s: %s\n", commit.Author.Name, subject)
 		return nil
 	})
+	return lines.String(), err
 }
 
-// person is a user who works on a clone of the repository.
-type person struct {
+// user works on a clone of the repository.
+type user struct {
 	name  string
 	dir   string
 	now   func() time.Time
@@ -155,21 +160,31 @@ type person struct {
 	clone *gogit.Repository
 }
 
-// newPerson creates a person with an empty clone.
-func newPerson(name, dir string, h *hub, now func() time.Time) (*person, error) {
+// newUser creates a user with an empty clone, which the git command can use too.
+func newUser(name, dir string, h *hub, now func() time.Time) (*user, error) {
 	clone, err := gogit.PlainInitWithOptions(dir, &gogit.PlainInitOptions{InitOptions: gogit.InitOptions{DefaultBranch: mainBranch}})
 	if err != nil {
 		return nil, fmt.Errorf("make a clone: %w", err)
 	}
-	_, err = clone.CreateRemote(&gitconfig.RemoteConfig{Name: gogit.DefaultRemoteName, URLs: []string{h.url()}})
+	settings, err := clone.Config()
 	if err != nil {
 		return nil, fmt.Errorf("make a clone: %w", err)
 	}
-	return &person{name: name, dir: dir, now: now, auth: h.auth, clone: clone}, nil
+	settings.User.Name, settings.User.Email = name, name+"@example.com"
+	settings.Remotes[gogit.DefaultRemoteName] = &gitconfig.RemoteConfig{
+		Name: gogit.DefaultRemoteName, URLs: []string{h.address}, Fetch: []gitconfig.RefSpec{"+refs/heads/*:refs/remotes/origin/*"},
+	}
+	settings.Branches[mainBranch.Short()] = &gitconfig.Branch{
+		Name: mainBranch.Short(), Remote: gogit.DefaultRemoteName, Merge: mainBranch,
+	}
+	if err := clone.SetConfig(settings); err != nil {
+		return nil, fmt.Errorf("make a clone: %w", err)
+	}
+	return &user{name: name, dir: dir, now: now, auth: h.auth, clone: clone}, nil
 }
 
 // pull updates the clone to main.
-func (p *person) pull(ctx context.Context) error {
+func (p *user) pull(ctx context.Context) error {
 	work, err := p.clone.Worktree()
 	if err != nil {
 		return fmt.Errorf("pull: %w", err)
@@ -185,7 +200,7 @@ func (p *person) pull(ctx context.Context) error {
 }
 
 // push commits the given files and pushes. It returns the commit.
-func (p *person) push(ctx context.Context, files tree, message string) (string, error) {
+func (p *user) push(ctx context.Context, files tree, message string) (string, error) {
 	work, err := p.clone.Worktree()
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
@@ -209,7 +224,7 @@ func (p *person) push(ctx context.Context, files tree, message string) (string, 
 	return commit.String(), nil
 }
 
-func (p *person) write(name, content string) error {
+func (p *user) write(name, content string) error {
 	path := filepath.Join(p.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make the sample: %w", err)

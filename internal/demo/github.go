@@ -22,9 +22,9 @@ import (
 type GitHub struct {
 	// URL of the pages and of Git, on loopback. The API is below /api/v3.
 	URL string
-	// Promoter and Person are the tokens of two accounts. The demo acts as the
+	// Promoter and User are the tokens of two accounts. The demo acts as the
 	// second one for user actions.
-	Promoter, Person secret.String
+	Promoter, User secret.String
 	// Variable names the environment variable with Promoter's token, for the
 	// server's config file.
 	Variable string
@@ -32,9 +32,9 @@ type GitHub struct {
 
 // github is the server with one repository of the demo.
 type github struct {
-	url              string // of the pages, without a trailing slash
-	promoter, person account
-	owner, name      string // of the repository
+	url            string // of the pages, without a trailing slash
+	promoter, user account
+	owner, name    string // of the repository
 }
 
 // account is a user of the API.
@@ -57,11 +57,11 @@ func openGitHub(ctx context.Context, options GitHub, now func() time.Time) (*git
 	if g.promoter, err = identify(ctx, address, client, options.Promoter); err != nil {
 		return nil, err
 	}
-	if g.person, err = identify(ctx, address, client, options.Person); err != nil {
+	if g.user, err = identify(ctx, address, client, options.User); err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(g.promoter.login, g.person.login) {
-		return nil, fault.New(fault.Invalid, "both tokens are of the account %s: the person must have another account than promoter", g.person.login)
+	if strings.EqualFold(g.promoter.login, g.user.login) {
+		return nil, fault.New(fault.Invalid, "both tokens are of the account %s: the user must have another account than promoter", g.user.login)
 	}
 	return g, g.create(ctx, now())
 }
@@ -117,13 +117,13 @@ func identify(ctx context.Context, address string, client *http.Client, token se
 // create creates the user's repository, to which promoter may push.
 func (g *github) create(ctx context.Context, now time.Time) error {
 	name := "promoter-demo-" + now.UTC().Format("20060102-150405.000")
-	made, _, err := g.person.api.Repositories.Create(ctx, "", &gogithub.Repository{Name: &name})
+	made, _, err := g.user.api.Repositories.Create(ctx, "", &gogithub.Repository{Name: &name})
 	if err != nil {
 		return fmt.Errorf("create a repository: %w", err)
 	}
 	g.owner, g.name, _ = strings.Cut(made.GetFullName(), "/")
 	permission := &gogithub.RepositoryAddCollaboratorOptions{Permission: "push"}
-	if _, _, err := g.person.api.Repositories.AddCollaborator(ctx, g.owner, g.name, g.promoter.login, permission); err != nil {
+	if _, _, err := g.user.api.Repositories.AddCollaborator(ctx, g.owner, g.name, g.promoter.login, permission); err != nil {
 		return errors.Join(fmt.Errorf("prepare the repository %s: %w", g.fullName(), err), g.remove(ctx))
 	}
 	return nil
@@ -140,14 +140,14 @@ const removeTimeout = 10 * time.Second
 func (g *github) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	if _, err := g.person.api.Repositories.Delete(ctx, g.owner, g.name); err != nil {
+	if _, err := g.user.api.Repositories.Delete(ctx, g.owner, g.name); err != nil {
 		return fmt.Errorf("remove the repository %s: %w", g.fullName(), err)
 	}
 	return nil
 }
 
 func (g *github) pull(ctx context.Context, number int) (*gogithub.PullRequest, error) {
-	pull, _, err := g.person.api.PullRequests.Get(ctx, g.owner, g.name, number)
+	pull, _, err := g.user.api.PullRequests.Get(ctx, g.owner, g.name, number)
 	return pull, err
 }
 
@@ -165,12 +165,12 @@ func pullState(p *gogithub.PullRequest) string {
 }
 
 func pullLine(p *gogithub.PullRequest) string {
-	return fmt.Sprintf("  #%d %s (%s)", p.GetNumber(), p.GetTitle(), pullState(p))
+	return fmt.Sprintf("#%d %s (%s)", p.GetNumber(), p.GetTitle(), pullState(p))
 }
 
 // list lists all pull requests, each with the time of its last change.
 func (g *github) list(ctx context.Context) (string, error) {
-	all, _, err := g.person.api.PullRequests.List(ctx, g.owner, g.name, &gogithub.PullRequestListOptions{
+	all, _, err := g.user.api.PullRequests.List(ctx, g.owner, g.name, &gogithub.PullRequestListOptions{
 		State: "all", ListOptions: gogithub.ListOptions{PerPage: 100},
 	})
 	if err != nil {
@@ -191,7 +191,7 @@ func (g *github) list(ctx context.Context) (string, error) {
 // merge merges a pull request as the user and returns when it was merged.
 func (g *github) merge(ctx context.Context, number int) (time.Time, error) {
 	options := &gogithub.PullRequestOptions{MergeMethod: "merge"}
-	if _, _, err := g.person.api.PullRequests.Merge(ctx, g.owner, g.name, number, "", options); err != nil {
+	if _, _, err := g.user.api.PullRequests.Merge(ctx, g.owner, g.name, number, "", options); err != nil {
 		return time.Time{}, err
 	}
 	pull, err := g.pull(ctx, number)
@@ -200,7 +200,7 @@ func (g *github) merge(ctx context.Context, number int) (time.Time, error) {
 
 // closePull closes a pull request as the user.
 func (g *github) closePull(ctx context.Context, number int) error {
-	_, _, err := g.person.api.PullRequests.Edit(ctx, g.owner, g.name, number, &gogithub.PullRequest{State: gogithub.String("closed")})
+	_, _, err := g.user.api.PullRequests.Edit(ctx, g.owner, g.name, number, &gogithub.PullRequest{State: gogithub.String("closed")})
 	return err
 }
 
@@ -210,7 +210,7 @@ func (g *github) passCheck(ctx context.Context, number int, name string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = g.person.api.Checks.CreateCheckRun(ctx, g.owner, g.name, gogithub.CreateCheckRunOptions{
+	_, _, err = g.user.api.Checks.CreateCheckRun(ctx, g.owner, g.name, gogithub.CreateCheckRunOptions{
 		Name: name, HeadSHA: pull.GetHead().GetSHA(), Status: gogithub.String("completed"), Conclusion: gogithub.String("success"),
 	})
 	return err

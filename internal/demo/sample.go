@@ -88,37 +88,20 @@ func (s *sample) fill(template string, v version) string {
 // Quotes, comments and unusual spaces test that they are preserved.
 
 const environments = `environments:
-  dev:
-    paths: ["apps/{application}/dev"]
-    land: push
-  staging:
-    paths: ["apps/{application}/staging"]
-    after: [dev]
-    propose: manual            # a person asks for it
-    land: push
-  prod:
-    paths: ["apps/{application}/prod"]
-    after: {staging: {soak: 2s}}
-    gates: {windows: [change]} # lands only inside the window
-    land: push
+  dev: {paths: ["apps/{application}/dev"], land: push}
+  staging: {paths: ["apps/{application}/staging"], land: push, after: [dev], propose: manual}
+  prod: {paths: ["apps/{application}/prod"], land: push,
+    after: {staging: {soak: 2s}}, gates: {windows: [change]}}
 `
 
 // environmentsOnGitHub are the environments of the demo with pull requests.
 const environmentsOnGitHub = `environments:
-  dev:
-    paths: ["apps/{application}/dev"]
-    land: push
-  staging:
-    paths: ["apps/{application}/staging"]
-    after: [dev]
-    land: pr                   # a person merges
-    pullRequest: {group: environment}
-  prod:
-    paths: ["apps/{application}/prod"]
-    after: {staging: {soak: SOAK}}
-    gates: {windows: [change], checks: [e2e]}
-    land: automerge            # merges by itself when its gates allow
-    pullRequest: {group: environment}
+  dev: {paths: ["apps/{application}/dev"], land: push}
+  staging: {paths: ["apps/{application}/staging"], land: pr, after: [dev],
+    pullRequest: {group: environment}}
+  prod: {paths: ["apps/{application}/prod"], land: automerge,
+    after: {staging: {soak: SOAK}}, gates: {windows: [change], checks: [e2e]},
+    pullRequest: {group: environment}}
 `
 
 const components = `version: 1
@@ -138,8 +121,8 @@ const (
 	configOnGitHub = components + environmentsOnGitHub
 )
 
-// serverFile is promoter's own config for the repository NAME at the forge URL.
-const serverFile = `version: 1
+// serverFileOnGitHub is promoter's own config for the repository NAME at the forge URL.
+const serverFileOnGitHub = `version: 1
 forges:
   github: {kind: github, url: "URL", token: "env:TOKEN", insecure: true}
 repositories:

@@ -1,7 +1,12 @@
 package demo
 
 import (
+	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,8 +57,8 @@ func (l *loopback) stop() error {
 	return err
 }
 
-// gitHost serves the bare repository on loopback to the service, which does not
-// read local folders.
+// gitHost serves the bare repository on loopback, and posts a webhook after each
+// push, as Gitea does.
 type gitHost struct {
 	loopback *loopback
 	git      githttp.Server
@@ -61,6 +66,12 @@ type gitHost struct {
 	refs     storer.ReferenceStorer
 	now      func() time.Time
 	moved    chan time.Time // when main was pushed to; only the last time is kept
+	pushes   int
+
+	client *http.Client
+	to     string // URL for webhooks; empty: no receiver
+	secret string
+	sent   notified
 }
 
 // gitName is the name of the repository on that host.
@@ -71,9 +82,31 @@ func startGitHost(ctx context.Context, h *hub, now func() time.Time) (*gitHost, 
 	g.git = githttp.Server{Storer: h.repository.Storer, Push: g.push}
 	routes := http.NewServeMux()
 	routes.Handle("/"+gitName+"/", g)
+	routes.Handle("/"+gitName+".git/", g)
 	var err error
 	g.loopback, err = startLoopback(ctx, routes)
 	return g, err
+}
+
+// url returns the URL of the repository.
+func (g *gitHost) url() string { return "http://" + g.loopback.host + "/" + gitName }
+
+// notifyTo starts sending webhooks to a URL, and forgets when main was pushed to.
+func (g *gitHost) notifyTo(client *http.Client, to, secret string) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.client, g.to, g.secret = client, to, secret
+	select {
+	case <-g.moved: // of a push before
+	default:
+	}
+}
+
+// last returns the latest webhook.
+func (g *gitHost) last() notified {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return g.sent
 }
 
 // ServeHTTP serializes requests.
@@ -84,7 +117,7 @@ func (g *gitHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // push moves all branches from the positions that the pusher has seen, or none.
-func (g *gitHost) push(_ context.Context, commands []*packp.Command) error {
+func (g *gitHost) push(ctx context.Context, commands []*packp.Command) error {
 	for _, command := range commands {
 		ref, err := g.refs.Reference(command.Name)
 		if exists := err == nil; exists != (command.Old != plumbing.ZeroHash) || exists && ref.Hash() != command.Old {
@@ -96,6 +129,7 @@ func (g *gitHost) push(_ context.Context, commands []*packp.Command) error {
 			return err
 		}
 	}
+	g.notify(ctx)
 	return nil
 }
 
@@ -114,4 +148,32 @@ func (g *gitHost) move(command *packp.Command) error {
 		g.moved <- g.now()
 	}
 	return nil
+}
+
+// notify posts the event of a push. A real server would retry.
+//
+// https://docs.gitea.com/usage/webhooks
+func (g *gitHost) notify(ctx context.Context) {
+	if g.to == "" {
+		return
+	}
+	g.pushes++
+	g.sent = notified{repository: gitName, at: g.now()}
+	body, err := json.Marshal(payload{"repository": payload{"full_name": gitName, "clone_url": g.url()}})
+	if err != nil {
+		g.sent.answer = err.Error()
+		return
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.to, bytes.NewReader(body))
+	if err != nil {
+		g.sent.answer = err.Error()
+		return
+	}
+	signature := hmac.New(sha256.New, []byte(g.secret))
+	signature.Write(body)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-Gitea-Event", "push")
+	request.Header.Set("X-Gitea-Delivery", fmt.Sprintf("push-%d", g.pushes))
+	request.Header.Set("X-Gitea-Signature", hex.EncodeToString(signature.Sum(nil)))
+	g.sent.status, g.sent.answer = send(g.client, request)
 }

@@ -1,6 +1,12 @@
 package demo
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -42,5 +48,36 @@ func TestAGitHostMovesBranchesFromWhereTheyWere(t *testing.T) {
 	}
 	if _, err := s.hub.repository.Reference(other, false); err == nil {
 		t.Error("the branch is still there")
+	}
+}
+
+// TestAGitHostNotifiesOfPushes checks the webhook, which the service verifies in the tests
+// of cmd/promoter.
+func TestAGitHostNotifiesOfPushes(t *testing.T) {
+	t.Parallel()
+	s := newTestShow(t, nil)
+	signatures := make(chan string, 1)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		signatures <- r.Header.Get("X-Gitea-Signature") + " " + string(body)
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	t.Cleanup(receiver.Close)
+	s.git.notifyTo(receiver.Client(), receiver.URL, "secret")
+	if _, err := s.ann.push(t.Context(), tree{"a": "1"}, "Begin"); err != nil {
+		t.Fatal(err)
+	}
+	body := `{"repository":{"clone_url":"` + s.git.url() + `","full_name":"acme/gitops"}}`
+	signature := hmac.New(sha256.New, []byte("secret"))
+	signature.Write([]byte(body))
+	if got, want := <-signatures, hex.EncodeToString(signature.Sum(nil))+" "+body; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if sent := s.git.last(); sent.status != http.StatusAccepted {
+		t.Errorf("%+v", sent)
+	}
+	receiver.Close()
+	if _, err := s.ann.push(t.Context(), tree{"a": "2"}, "Change it"); err != nil {
+		t.Errorf("a receiver that is gone stops a push: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,12 +20,12 @@ import (
 // database is in the demo's folder.
 type service struct {
 	journal *journal
-	file    string // the server file
 	url     string
+	reserve net.Listener      // keeps the port of the URL free until the service starts
 	secrets map[string]string // by receiver
 	client  *http.Client
 	git     *gitHost
-	stop    context.CancelFunc
+	stop    context.CancelFunc // nil before it is started
 	over    chan struct{}
 	code    int  // exit code
 	missed  bool // it exited while still needed, and this was reported
@@ -34,12 +35,12 @@ type service struct {
 // a failure, even on a slow machine.
 const maxService = 15 * time.Second
 
-// serviceFile is promoter's own config for the repository at GIT. Secrets are
+// serverFile is promoter's own config for the repository at GIT. Secrets are
 // in files of FOLDER.
-const serviceFile = `version: 1
-listen: 127.0.0.1:0
+const serverFile = `version: 1
+listen: LISTEN
 data: "FOLDER/data"
-api: {token: "file:FOLDER/api"}
+api: {token: "file:FOLDER/secrets/api"}
 forges:
   local: {kind: git, url: "http://GIT", insecure: true}
 repositories:
@@ -47,69 +48,83 @@ repositories:
 registries:
   - {host: "HOST", insecure: true}
 receivers:
-  registry: {kind: distribution, secret: "file:FOLDER/registry"}
-  argocd: {kind: argocd, secret: "file:FOLDER/argocd"}
+  registry: {kind: distribution, secret: "file:FOLDER/secrets/registry"}
+  git: {kind: gitea, secret: "file:FOLDER/secrets/git"}
 networks: [127.0.0.0/8]
 `
 
-// startService starts the real command and waits until it has reconciled once.
-func startService(ctx context.Context, s *show) (err error) {
-	v := &service{journal: newJournal(), secrets: map[string]string{}, over: make(chan struct{})}
+// newService writes the server file and prepares the service.
+func newService(ctx context.Context, s *show) (v *service, err error) {
+	v = &service{journal: newJournal(), git: s.git, secrets: map[string]string{}, over: make(chan struct{})}
 	if v.client, err = newClient(s.options.Now); err != nil {
-		return err
+		return nil, err
 	}
-	if v.git, err = startGitHost(ctx, s.hub, s.options.Now); err != nil {
-		return err
+	if err := v.writeSecrets(filepath.Join(s.folder, "secrets")); err != nil {
+		return nil, err
 	}
-	if err := v.write(filepath.Join(s.folder, "service"), s.registry.loopback.host); err != nil {
-		return errors.Join(err, v.git.loopback.stop())
+	var listening net.ListenConfig
+	if v.reserve, err = listening.Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
+		return nil, fmt.Errorf("listen on loopback: %w", err)
 	}
-	ctx, v.stop = context.WithCancel(ctx)
-	args := []string{"serve", "--config", v.file, "--log", "text", "--quiet", "100ms"}
-	fmt.Fprintf(s.options.Out, "\n$ promoter %s &\n", inWords(args))
-	go func() {
-		defer close(v.over)
-		v.code = s.options.Promoter(ctx, v.journal, args...)
-	}()
-	s.service = v
-	_, found, err := v.printed(ctx, `msg=listening address=(\S+)`)
-	if err != nil {
-		return err
+	address := v.reserve.Addr().String()
+	v.url = "http://" + address
+	text := strings.NewReplacer(
+		"LISTEN", address, "FOLDER", filepath.ToSlash(s.folder), "GIT", v.git.loopback.host, "NAME", gitName, "HOST", s.registry.loopback.host,
+	).Replace(serverFile)
+	if err := os.WriteFile(s.file, []byte(text), 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("write the server file: %w", err), v.reserve.Close())
 	}
-	v.url = "http://" + found[1]
-	_, _, err = v.printed(ctx, `msg=reconciled `)
-	return err
+	return v, nil
 }
 
-// write creates the folder with the secrets and the server's config file.
-func (v *service) write(folder, registry string) error {
+func (v *service) writeSecrets(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("make a folder for the service: %w", err)
+		return fmt.Errorf("make a folder for the secrets: %w", err)
 	}
-	for _, name := range []string{"api", "registry", "argocd"} {
+	for _, name := range []string{"api", "registry", "git"} {
 		v.secrets[name] = rand.Text() + rand.Text()
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(v.secrets[name]+"\n"), 0o600); err != nil {
 			return fmt.Errorf("write a secret of the service: %w", err)
 		}
 	}
-	v.file = filepath.Join(folder, "promoter-server.yaml")
-	text := strings.NewReplacer("FOLDER", filepath.ToSlash(folder), "GIT", v.git.loopback.host, "NAME", gitName, "HOST", registry).Replace(serviceFile)
-	if err := os.WriteFile(v.file, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write the server file: %w", err)
-	}
 	return nil
 }
 
-// end stops the service, waits until it has stopped, and then stops the Git
-// server.
+// start runs the real command and waits until it has reconciled once. From then on the
+// registry and the Git server notify it.
+func (v *service) start(ctx context.Context, s *show) error {
+	args := []string{"serve", "--log", "text", "--quiet", "100ms"}
+	s.command("promoter " + inWords(args) + " &")
+	if err := v.reserve.Close(); err != nil {
+		return fmt.Errorf("free the port of the service: %w", err)
+	}
+	running, stop := context.WithCancel(ctx)
+	v.stop = stop
+	go func() {
+		defer close(v.over)
+		v.code = s.options.Promoter(running, v.journal, s.inFolder(args)...)
+	}()
+	for _, pattern := range []string{`msg=listening `, `msg=reconciled `} {
+		if _, err := v.printed(ctx, pattern); err != nil {
+			return err
+		}
+	}
+	s.registry.notifier.notifyTo(v.client, v.url+"/webhooks/registry", v.secrets["registry"])
+	v.git.notifyTo(v.client, v.url+"/webhooks/git", v.secrets["git"])
+	return nil
+}
+
+// end stops the service and waits until it has stopped.
 func (v *service) end() error {
+	if v.stop == nil {
+		return v.reserve.Close()
+	}
 	v.stop()
 	<-v.over
-	err := v.git.loopback.stop()
 	if v.code != 0 && !v.missed {
-		err = errors.Join(fmt.Errorf("promise broken: promoter serve ended with exit code %d, and printed\n%s", v.code, v.journal.all()), err)
+		return fmt.Errorf("promise broken: promoter serve ended with exit code %d, and printed\n%s", v.code, v.journal.all())
 	}
-	return err
+	return nil
 }
 
 // pushed waits until the service has pushed to main, and returns when that was.
@@ -129,31 +144,19 @@ func (v *service) pushed(ctx context.Context) (time.Time, error) {
 }
 
 // printed waits for a matching log line of the service. It returns the lines up to
-// it and the submatches of the pattern.
-func (v *service) printed(ctx context.Context, pattern string) (lines, found []string, err error) {
-	lines, found, err = v.journal.next(ctx, v.over, pattern)
+// it.
+func (v *service) printed(ctx context.Context, pattern string) ([]string, error) {
+	lines, err := v.journal.next(ctx, v.over, pattern)
 	if errors.Is(err, errOver) {
 		err = v.miss()
 	}
-	return lines, found, err
+	return lines, err
 }
 
 // miss returns the error that the service exited before the end of the demo.
 func (v *service) miss() error {
 	v.missed = true
 	return fmt.Errorf("promise broken: promoter serve ended, and printed\n%s", v.journal.all())
-}
-
-// post sends a webhook to a receiver.
-func (v *service) post(ctx context.Context, receiver, text string) (status int, answer string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, v.url+"/webhooks/"+receiver, strings.NewReader(text))
-	if err != nil {
-		return 0, "", fmt.Errorf("post a webhook: %w", err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+v.secrets[receiver])
-	status, answer = send(v.client, request)
-	return status, answer, nil
 }
 
 // journal keeps the lines that the service prints while the demo continues.
@@ -190,41 +193,41 @@ func (j *journal) Write(p []byte) (int, error) {
 var errOver = errors.New("promoter serve ended")
 
 // next waits for a matching line among those not shown yet. It returns the
-// lines up to it and the submatches of the pattern.
-func (j *journal) next(ctx context.Context, over <-chan struct{}, pattern string) (lines, found []string, err error) {
+// lines up to it.
+func (j *journal) next(ctx context.Context, over <-chan struct{}, pattern string) ([]string, error) {
 	wanted := regexp.MustCompile(pattern)
 	late := time.NewTimer(maxService)
 	defer late.Stop()
 	for {
-		if lines, found := j.find(wanted); found != nil {
-			return lines, found, nil
+		if lines := j.find(wanted); lines != nil {
+			return lines, nil
 		}
 		select {
 		case <-j.change:
 		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		case <-over:
-			if lines, found := j.find(wanted); found != nil {
-				return lines, found, nil
+			if lines := j.find(wanted); lines != nil {
+				return lines, nil
 			}
-			return nil, nil, errOver
+			return nil, errOver
 		case <-late.C:
-			return nil, nil, fmt.Errorf("promise broken: promoter serve does not print %q, but\n%s", pattern, j.all())
+			return nil, fmt.Errorf("promise broken: promoter serve does not print %q, but\n%s", pattern, j.all())
 		}
 	}
 }
 
-func (j *journal) find(wanted *regexp.Regexp) (lines, found []string) {
+func (j *journal) find(wanted *regexp.Regexp) []string {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	for i, line := range j.lines[j.shown:] {
-		if found := wanted.FindStringSubmatch(line); found != nil {
+		if wanted.MatchString(line) {
 			lines := j.lines[j.shown : j.shown+i+1]
 			j.shown += i + 1
-			return lines, found
+			return lines
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 func (j *journal) all() string {

@@ -3,11 +3,12 @@ package demo
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
 
-// chapter is one step of the demo. It ends with a check of the result.
+// chapter is one step of the demo: what a user does. It ends with a check of the result.
 type chapter struct {
 	title string
 	play  func(context.Context, *show) error
@@ -15,15 +16,26 @@ type chapter struct {
 
 func chapters() []chapter {
 	return []chapter{
-		{"A registry, and a GitOps repository with three applications in dev, staging and prod", begin},
-		{"The pipeline pushes new images: dev gets them at once", landInDev},
-		{"Staging waits for a person: Ann reviews the difference and requests it", askForStaging},
-		{"Prod waits until staging has had it for 2 seconds, and for its window", landInProd},
-		{"Running it again writes nothing", again},
-		{"A bad image: Ann takes it back by hand, and it does not come again", takeBack},
-		{"The service: the registry notifies it of a new image, and dev has it a moment later", landByWebhook},
-		{"Ann asks for it in staging, and the service goes on to prod by itself", goOnByItself},
-		{"Who did what", tellHistory},
+		{"You describe the environments in .promoter.yaml: dev, then staging, then prod", begin},
+		{"You push new images: dev gets them at once, staging waits for a request", landInDev},
+		{"You review the change for staging and request it", askForStaging},
+		{"Prod gets the same digests after 2 seconds in staging, when its window is open", landInProd},
+		{"You run it again: nothing changes", again},
+		{"You revert a bad image: promoter does not propose it again", takeBack},
+		{"You start the service: a webhook from the registry delivers the next image", landByWebhook},
+		{"You request it for staging: a webhook from the Git server triggers the service, and prod follows", goOnByItself},
+		{"You read in Git who changed what", showHistory},
+	}
+}
+
+// introduce prints where everything is.
+func introduce(s *show) {
+	fmt.Fprintf(s.options.Out, `promoter on your machine. The commands run in %s,
+where %s names the registry and the repository. You are the user %s, and
+%s is your clone of %s.
+`, s.folder, serverFileName, s.ann.name, cloneName, s.hub.address)
+	if !s.options.Verbose {
+		fmt.Fprintln(s.options.Out, "Only the lines that matter are shown; --verbose shows all of them.")
 	}
 }
 
@@ -33,7 +45,8 @@ func begin(ctx context.Context, s *show) error {
 	if err := fill(ctx, s); err != nil {
 		return err
 	}
-	return upToDate(ctx, s)
+	_, err := s.run(ctx, []string{`nothing to do$`}, `^  dev/shop  same  `, `^  prod/mail  same  `)
+	return err
 }
 
 // fill pushes the first images and the first commit.
@@ -48,34 +61,34 @@ func fill(ctx context.Context, s *show) (err error) {
 	if _, err = s.ann.push(ctx, files, "Begin"); err != nil {
 		return err
 	}
-	s.tell("Registry:   %s\nRepository: %s", s.registry.loopback.host, s.hub.url())
-	for _, name := range files.names() {
-		fmt.Fprintf(s.options.Out, "  %s\n", name)
-	}
+	s.detail("%s", strings.Join(files.names(), "\n"))
 	_, environments, _ := strings.Cut(files[configFile], "\n\nenvironments:")
-	s.tell("How they hang together, in %s:\n\nenvironments:%s", configFile, strings.TrimSuffix(environments, "\n"))
+	s.say("environments:%s", strings.TrimSuffix(environments, "\n"))
 	return nil
 }
 
-func upToDate(ctx context.Context, s *show) error {
-	s.tell("Everything is up to date.")
-	_, err := s.run(ctx, `^  dev/shop  same  `, `^  prod/mail  same  `, `nothing to do$`)
-	return err
+// pushed matches the line of run about a commit.
+func pushed(target, change string) string {
+	return `^ +` + target + ` +pushed +[0-9a-f]{7}\b.* ` + regexp.QuoteMeta(change) + `$`
+}
+
+// publish pushes images as the pipeline does.
+func publish(ctx context.Context, s *show, versions ...version) ([]version, error) {
+	published, err := s.registry.publish(ctx, versions...)
+	for _, v := range published {
+		s.detail("%s/acme/%s:%s", s.registry.loopback.host, v.application, v.tag)
+	}
+	return published, err
 }
 
 func landInDev(ctx context.Context, s *show) (err error) {
-	if s.after, err = s.registry.publish(ctx, secondRelease()...); err != nil {
+	if s.after, err = publish(ctx, s, secondRelease()...); err != nil {
 		return err
-	}
-	for _, v := range s.after {
-		fmt.Fprintf(s.options.Out, "  %s/acme/%s:%s\n", s.registry.loopback.host, v.application, v.tag)
 	}
 	s.want.take("dev", s.after...)
 	_, err = s.run(ctx,
-		`^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^  dev/blog  pushed  [0-9a-f]{7}  newer: blog 2\.0\.1 -> 2\.1\.0$`,
-		`^  dev/mail  pushed  [0-9a-f]{7}  newer: mail main-3f9c2ab -> main-a81d04e$`,
-		`^  staging/shop  waiting  propose is manual`, `3 pushed$`)
+		[]string{pushed("dev/shop", "newer: shop 1.4.2 -> 1.5.0"), `^  staging/shop  waiting  propose is manual`},
+		pushed("dev/blog", "newer: blog 2.0.1 -> 2.1.0"), pushed("dev/mail", "newer: mail main-3f9c2ab -> main-a81d04e"), `3 pushed$`)
 	return err
 }
 
@@ -83,21 +96,19 @@ func askForStaging(ctx context.Context, s *show) error {
 	if err := s.ann.pull(ctx); err != nil {
 		return err
 	}
-	s.tell("In her clone, after 'git pull':")
-	_, err := s.promoter(ctx, []string{"plan", "--env", "staging", "--dir", s.ann.dir},
-		`^-    newTag: "1\.4\.2" `, `^\+    newTag: "1\.5\.0" `, `^\+  tag: 2\.1\.0$`, `^\+ .*acme/mail:main-a81d04e@`)
+	s.command("git -C " + cloneName + " pull")
+	_, err := s.promoter(ctx, []string{"plan", "--env", "staging", "--dir", cloneName},
+		[]string{`^\+\+\+ .*/shop/staging/`, `^-    newTag: "1\.4\.2" `, `^\+    newTag: "1\.5\.0" `}, `^\+  tag: 2\.1\.0$`, `^\+ .*acme/mail:main-a81d04e@`)
 	if err != nil {
 		return err
 	}
-	s.tell("It is what she wants. She asks for it, and the next run pushes it, with the digests of dev.")
-	_, err = s.promoter(ctx, []string{
-		"promote", "--repo", s.hub.url(), "--to", "staging", "--as", s.ann.name, "--reason", "for the testers",
-	}, `Promote .*: for the testers$`, `recorded in promoter/_state as ann`)
+	_, err = s.promoter(ctx, []string{"promote", "--to", "staging", "--as", s.ann.name, "--reason", "for the testers"},
+		[]string{`recorded in promoter/_state as ann`}, `Promote .*: for the testers$`)
 	if err != nil {
 		return err
 	}
 	s.want.take("staging", s.after...)
-	printed, err := s.run(ctx, `^  staging/shop  pushed  [0-9a-f]{7}  .*shop 1\.4\.2 -> 1\.5\.0$`, `^  prod/shop  waiting  staging soak: `, `3 pushed$`)
+	printed, err := s.run(ctx, []string{pushed("staging/shop", "dev has: shop 1.4.2 -> 1.5.0"), `^  prod/shop  waiting  staging soak: `}, `3 pushed$`)
 	if err != nil {
 		return err
 	}
@@ -109,12 +120,14 @@ func askForStaging(ctx context.Context, s *show) error {
 }
 
 func landInProd(ctx context.Context, s *show) error {
-	s.tell("The 2 seconds are over. The window is not open.")
-	printed, err := s.run(ctx, `^  prod/shop  proposed  staging has: shop 1\.4\.2 -> 1\.5\.0$`, `^    to be pushed when its gates allow$`, `^    gate windows change: waiting`, `nothing to do$`)
+	printed, err := s.run(ctx, []string{`^  prod/shop  proposed  staging has: shop 1\.4\.2 -> 1\.5\.0$`}, `gate windows change: waiting`, `nothing to do$`)
 	if err != nil {
 		return err
 	}
-	until, err := untilIn(printed, `^    gate `)
+	// The lesson shows the gate of one application.
+	const gate = `^ *gate windows change: waiting, .*`
+	s.excerptOnce(printed, gate)
+	until, err := untilIn(printed, gate)
 	if err != nil {
 		return err
 	}
@@ -125,22 +138,32 @@ func landInProd(ctx context.Context, s *show) error {
 		return err
 	}
 	s.want.take("prod", s.after...)
-	_, err = s.run(ctx, `^  prod/shop  pushed  [0-9a-f]{7}  staging has: shop 1\.4\.2 -> 1\.5\.0$`, `3 pushed$`)
+	_, err = s.run(ctx, []string{pushed("prod/shop", "staging has: shop 1.4.2 -> 1.5.0")}, `3 pushed$`)
 	return err
 }
 
 // moveWindow commits a config change, because an hour is too long for a demo.
 func moveWindow(ctx context.Context, s *show) error {
+	before := s.want.tree()[configFile]
 	s.want.opens = later(s.options.Now(), 2*time.Second)
-	s.tell("An hour is too long for a demo. Ann moves the window to %s: a commit in %s, and 'git push'.",
-		s.want.opens.Format(time.TimeOnly), configFile)
-	if err := s.ann.pull(ctx); err != nil {
-		return err
-	}
-	if _, err := s.ann.push(ctx, tree{configFile: s.want.tree()[configFile]}, "Open the window of prod"); err != nil {
+	s.say("An hour is too long for a demo. You commit and push an earlier start in %s:", configFile)
+	if err := changeConfig(ctx, s, before, "Open the window of prod"); err != nil {
 		return err
 	}
 	return s.wait(ctx, s.want.opens)
+}
+
+// changeConfig commits the wanted config file, and prints how it differs from before.
+func changeConfig(ctx context.Context, s *show, before, message string) error {
+	if err := s.ann.pull(ctx); err != nil {
+		return err
+	}
+	after := s.want.tree()[configFile]
+	if _, err := s.ann.push(ctx, tree{configFile: after}, message); err != nil {
+		return err
+	}
+	s.change(before, after)
+	return nil
 }
 
 func again(ctx context.Context, s *show) error {
@@ -148,7 +171,7 @@ func again(ctx context.Context, s *show) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.run(ctx, `^  prod/shop  same  `, `nothing to do$`); err != nil {
+	if _, err := s.run(ctx, []string{`nothing to do$`}, `^  prod/shop  same  `); err != nil {
 		return err
 	}
 	after, err := s.hub.refs()
@@ -158,79 +181,78 @@ func again(ctx context.Context, s *show) error {
 	if after != before {
 		return fmt.Errorf("promise broken: the branches were\n%s\nand are\n%s", before, after)
 	}
-	s.tell("Every branch is at the commit at which it was.")
+	s.detail("Every branch is at the commit at which it was.")
 	return nil
 }
 
 func takeBack(ctx context.Context, s *show) error {
-	bad, err := s.registry.publish(ctx, made("shop", "1.6.0", 16))
+	bad, err := publish(ctx, s, made("shop", "1.6.0", 16))
 	if err != nil {
 		return err
 	}
-	s.tell("The pipeline pushes shop 1.6.0.")
 	s.want.take("dev", bad...)
-	if _, err := s.run(ctx, `^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.5\.0 -> 1\.6\.0$`, `1 pushed$`); err != nil {
+	if _, err := s.run(ctx, []string{pushed("dev/shop", "newer: shop 1.5.0 -> 1.6.0")}, `1 pushed$`); err != nil {
 		return err
 	}
 	if err := revert(ctx, s); err != nil {
 		return err
 	}
-	s.tell("The next run leaves it so, and states the reason.")
-	if _, err := s.run(ctx, `^  dev/shop  reverted  shop 1\.6\.0 was here before and was reverted `, `nothing to do$`); err != nil {
+	if _, err := s.run(ctx, []string{`^  dev/shop  reverted  shop 1\.6\.0 was here before and was reverted `}, `nothing to do$`); err != nil {
 		return err
 	}
 	good, err := s.registry.publish(ctx, made("shop", "1.6.1", 17))
 	if err != nil {
 		return err
 	}
-	s.tell("The pipeline pushes shop 1.6.1, which is better. It goes.")
+	s.say("You push a fix, shop 1.6.1:")
 	s.want.take("dev", good...)
-	_, err = s.run(ctx, `^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.5\.0 -> 1\.6\.1$`, `1 pushed$`)
+	_, err = s.run(ctx, []string{pushed("dev/shop", "newer: shop 1.5.0 -> 1.6.1")}, `1 pushed$`)
 	return err
 }
 
-// revert restores the previous version of the shop in dev with a manual commit.
+// revert restores the previous version of the shop in dev with a user's commit.
 func revert(ctx context.Context, s *show) error {
 	if err := s.ann.pull(ctx); err != nil {
 		return err
 	}
-	s.want.take("dev", s.after...)
 	path, _ := place{"dev", "shop"}.file()
-	commit, err := s.ann.push(ctx, tree{path: s.want.tree()[path]}, "Take shop 1.6.0 back: it does not start")
+	before := s.want.tree()[path]
+	s.want.take("dev", s.after...)
+	after := s.want.tree()[path]
+	if _, err := s.ann.push(ctx, tree{path: after}, "Revert shop 1.6.0: it does not start"); err != nil {
+		return err
+	}
+	s.say("It does not start. You revert the commit, and push:")
+	s.change(withoutDigests(before), withoutDigests(after))
+	return nil
+}
+
+// withoutDigests shortens a file for a reader.
+func withoutDigests(file string) string {
+	return regexp.MustCompile(`sha256:[0-9a-f]{64}`).ReplaceAllString(file, "sha256:…")
+}
+
+func showHistory(_ context.Context, s *show) error {
+	log, err := s.hub.log()
 	if err != nil {
 		return err
 	}
-	s.tell("It does not start. Ann puts 1.5.0 back by hand: commit %.7s, 'git push'.", commit)
+	s.command("git -C " + cloneName + " log --format='%an: %s'")
+	if s.options.Verbose {
+		fmt.Fprint(s.options.Out, log)
+	} else {
+		s.excerpt(log, []string{` shop 1\.7\.0$`, `^ann: Revert`})
+	}
+	s.conclude()
 	return nil
 }
 
-func tellHistory(_ context.Context, s *show) error {
-	s.tell("$ git log --format='%%h %%an %%s' main")
-	if err := s.hub.log(s.options.Out); err != nil {
-		return err
+// conclude ends the lesson.
+func (s *show) conclude() {
+	fmt.Fprint(s.options.Out, "\nAfter every step, all files of main were compared with what the step promises.\n")
+	if s.options.Once {
+		fmt.Fprint(s.options.Out, `Without --once, the demo keeps running, and lists commands to try.
+Next: 'promoter init' in a clone of your own repository, then 'promoter plan'.
+`)
 	}
-	s.tell(`After every step all files of main were compared with what was promised, byte by byte.
-
-Next: 'promoter init' in a clone of your own repository, then 'promoter plan', then
-'promoter run --repo URL --dry-run'.`)
-	return nil
-}
-
-// invite lists commands to try.
-func invite(s *show) {
-	if s.github != nil {
-		inviteOnGitHub(s)
-		return
-	}
-	s.tell(`Everything keeps running until Ctrl-C. In another terminal:
-
-  git clone %[1]s
-  promoter explain prod --repo %[1]s
-  promoter promote --to staging --app shop --repo %[1]s
-  promoter hold --env prod --reason 'incident 42' --repo %[1]s
-  promoter resume --env prod --repo %[1]s
-  promoter run --repo %[1]s
-
-New images go to the registry, such as with 'docker push %[2]s/acme/shop:1.8.0'.`, s.hub.url(), s.registry.loopback.host)
-	inviteToPost(s)
 }

@@ -19,52 +19,40 @@ func prepareGitHub(ctx context.Context, s *show) (err error) {
 	}
 	g := s.github
 	s.want.config, s.want.soak = configOnGitHub, "1h"
-	file := filepath.Join(s.folder, "promoter-server.yaml")
-	text := strings.NewReplacer("URL", g.url, "TOKEN", options.Variable, "NAME", g.fullName(), "HOST", s.registry.loopback.host).Replace(serverFile)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	text := strings.NewReplacer("URL", g.url, "TOKEN", options.Variable, "NAME", g.fullName(), "HOST", s.registry.loopback.host).Replace(serverFileOnGitHub)
+	if err := os.WriteFile(s.file, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write the server file: %w", err)
 	}
-	s.target = []string{"--config", file}
-	s.hub.address, s.hub.auth = g.cloneURL(), &githttp.BasicAuth{Username: g.person.login, Password: options.Person.Reveal()}
-	s.ann, err = newPerson(g.person.login, filepath.Join(s.folder, "clone"), s.hub, s.options.Now)
+	s.hub.address, s.hub.mirror = g.cloneURL(), true
+	s.hub.auth = &githttp.BasicAuth{Username: g.user.login, Password: options.User.Reveal()}
+	s.ann, err = newUser(g.user.login, filepath.Join(s.folder, cloneName), s.hub, s.options.Now)
 	return err
 }
 
-func chaptersOnGitHub(ann string) []chapter {
+func chaptersOnGitHub() []chapter {
 	return []chapter{
-		{"A registry, and a GitOps repository on a forge with three applications in dev, staging and prod", beginOnGitHub},
-		{"The pipeline pushes new images: dev gets them at once, staging as a pull request", proposeStaging},
-		{"A person merges it: " + ann, mergeStaging},
-		{"Prod's pull request waits for its window and its check, then promoter merges it", mergeProd},
-		{"Running it again writes nothing", againOnGitHub},
-		{"A bad image: " + ann + " closes the pull request, and it is not opened again", closeStaging},
-		{"Who did what", tellHistoryOnGitHub},
+		{"You describe the environments in .promoter.yaml: dev, then staging, then prod", begin},
+		{"You push new images: dev gets them at once, staging as a pull request", proposeStaging},
+		{"You review and merge the pull request", mergeStaging},
+		{"promoter merges the one for prod when its window is open and its check has passed", mergeProd},
+		{"You run it again: nothing changes", againOnGitHub},
+		{"You close the pull request with a bad image: promoter does not open it again", closeStaging},
+		{"You read on GitHub who changed what", showHistoryOnGitHub},
 	}
-}
-
-func beginOnGitHub(ctx context.Context, s *show) error {
-	if err := fill(ctx, s); err != nil {
-		return err
-	}
-	return upToDate(ctx, s)
 }
 
 func proposeStaging(ctx context.Context, s *show) (err error) {
-	if s.after, err = s.registry.publish(ctx, secondRelease()...); err != nil {
+	if s.after, err = publish(ctx, s, secondRelease()...); err != nil {
 		return err
-	}
-	for _, v := range s.after {
-		fmt.Fprintf(s.options.Out, "  %s/acme/%s:%s\n", s.registry.loopback.host, v.application, v.tag)
 	}
 	s.want.take("dev", s.after...)
 	_, err = s.run(ctx,
-		`^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^  staging/shop  opened  #1  dev has: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^  staging  opened  #1 .*  3 applications$`, `3 pushed, 1 opened$`)
+		[]string{pushed("dev/shop", "newer: shop 1.4.2 -> 1.5.0")},
+		`^  staging  opened  #1 `, `^  staging/shop  opened  #1  dev has: shop 1\.4\.2 -> 1\.5\.0$`, `3 pushed, 1 opened$`)
 	if err != nil {
 		return err
 	}
-	return tellPull(ctx, s, 1, "open, by "+s.github.promoter.login)
+	return showPull(ctx, s, 1, "open, by "+s.github.promoter.login)
 }
 
 // mergeStaging merges the staging pull request as the user. The gates of prod
@@ -72,16 +60,15 @@ func proposeStaging(ctx context.Context, s *show) (err error) {
 // request is open: a head that is behind its base would have to be updated,
 // which an emulator may not support.
 func mergeStaging(ctx context.Context, s *show) error {
-	s.tell("It is what %s wants.", s.ann.name)
 	merged, err := s.github.merge(ctx, 1)
 	if err != nil {
 		return err
 	}
 	s.want.take("staging", s.after...)
-	if err := tellPull(ctx, s, 1, "merged, by "+s.ann.name); err != nil {
+	if err := showPull(ctx, s, 1, "merged, by "+s.ann.name); err != nil {
 		return err
 	}
-	if _, err := s.run(ctx, `^  staging/shop  same  `, `^  prod/shop  waiting  staging soak: present since .*, until `, `nothing to do$`); err != nil {
+	if _, err := s.run(ctx, []string{`^  prod/shop  waiting  staging soak: present since .*, until `}, `^  staging/shop  same  `, `nothing to do$`); err != nil {
 		return err
 	}
 	if err := shorten(ctx, s); err != nil {
@@ -99,44 +86,40 @@ const (
 
 // shorten commits the shortened gates.
 func shorten(ctx context.Context, s *show) error {
+	before := s.want.tree()[configFile]
 	s.want.soak, s.want.opens = shortSoak.String(), later(s.options.Now(), shortWindow)
-	s.tell("An hour is too long for a demo. %s shortens it to a second, and moves the window\nto %s: a commit in %s, and 'git push'.",
-		s.ann.name, s.want.opens.Format(time.TimeOnly), configFile)
-	if err := s.ann.pull(ctx); err != nil {
-		return err
-	}
-	_, err := s.ann.push(ctx, tree{configFile: s.want.tree()[configFile]}, "Let prod follow sooner")
-	return err
+	s.say("An hour is too long for a demo. You commit and push a shorter one, and an earlier start:")
+	return changeConfig(ctx, s, before, "Let prod follow sooner")
 }
 
 func mergeProd(ctx context.Context, s *show) error {
 	printed, err := s.run(ctx,
-		`^  prod/shop  opened  #2  staging has: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^  prod  opened  #2 .*  3 applications$`, `^    gate check e2e: waiting, `, `1 opened$`)
+		[]string{`^ +gate check e2e: waiting, `},
+		`^  prod  opened  #2 `, `^  prod/shop  opened  #2  staging has: shop 1\.4\.2 -> 1\.5\.0$`, `1 opened$`)
 	if err != nil {
 		return err
 	}
 	// On a slow machine the window may be open already.
-	if gate := `^    gate windows change: waiting, .*until ` + s.want.opens.Format(time.RFC3339) + `$`; s.options.Now().Before(s.want.opens) {
+	if gate := `^ +gate windows change: waiting, .*until ` + s.want.opens.Format(time.RFC3339) + `$`; s.options.Now().Before(s.want.opens) {
 		if err := prints("run", printed, gate); err != nil {
 			return err
 		}
 	}
-	if err := tellPull(ctx, s, 2, "open, by "+s.github.promoter.login); err != nil {
+	if err := showPull(ctx, s, 2, "open, by "+s.github.promoter.login); err != nil {
 		return err
 	}
 	if err := s.github.passCheck(ctx, 2, "e2e"); err != nil {
 		return err
 	}
-	s.tell("The tests report that the check e2e passed on it.")
+	s.say("The tests report that the check e2e passed.")
 	if err := s.wait(ctx, s.want.opens); err != nil {
 		return err
 	}
 	s.want.take("prod", s.after...)
-	if _, err := s.run(ctx, `^  prod/shop  merged  #2  `, `^  prod  merged  #2 `, `1 merged$`); err != nil {
+	if _, err := s.run(ctx, []string{`1 merged$`}, `^  prod  merged  #2 `, `^  prod/shop  merged  #2  `); err != nil {
 		return err
 	}
-	return tellPull(ctx, s, 2, "merged, by "+s.github.promoter.login)
+	return showPull(ctx, s, 2, "merged, by "+s.github.promoter.login)
 }
 
 func againOnGitHub(ctx context.Context, s *show) error {
@@ -155,83 +138,94 @@ func againOnGitHub(ctx context.Context, s *show) error {
 }
 
 func closeStaging(ctx context.Context, s *show) error {
-	bad, err := s.registry.publish(ctx, made("shop", "1.6.0", 16))
+	bad, err := publish(ctx, s, made("shop", "1.6.0", 16))
 	if err != nil {
 		return err
 	}
-	s.tell("The pipeline pushes shop 1.6.0.")
 	s.want.take("dev", bad...)
-	if _, err := s.run(ctx, `^  dev/shop  pushed  [0-9a-f]{7}  newer: shop 1\.5\.0 -> 1\.6\.0$`, `^  staging  opened  #3 .*  1 application$`, `1 pushed, 1 opened$`); err != nil {
+	if _, err := s.run(ctx, []string{pushed("dev/shop", "newer: shop 1.5.0 -> 1.6.0")}, `^  staging  opened  #3 `, `1 pushed, 1 opened$`); err != nil {
 		return err
 	}
-	s.tell("It does not start. %s closes the pull request.", s.ann.name)
+	s.say("It does not start. You close the pull request.")
 	if err := s.github.closePull(ctx, 3); err != nil {
 		return err
 	}
-	if err := tellPull(ctx, s, 3, "closed"); err != nil {
+	if err := showPull(ctx, s, 3, "closed"); err != nil {
 		return err
 	}
-	s.tell("The next run leaves it so, and states the reason. So do all that follow.")
-	for range 2 {
-		printed, err := s.run(ctx, `^  staging/shop  rejected  shop 1\.6\.0 was rejected by (an unknown user|`+s.ann.name+`) .*pull request #3 was closed$`, `nothing to do$`)
+	rejected := `^  staging/shop  rejected  shop 1\.6\.0 was rejected by (an unknown user|` + s.ann.name + `) .*pull request #3 was closed$`
+	for _, shown := range []string{rejected, `nothing to do$`} {
+		printed, err := s.run(ctx, []string{shown}, rejected, `nothing to do$`)
 		if err != nil {
 			return err
 		}
 		if strings.Contains(printed, "by an unknown user") {
-			s.tell("This forge does not report who closed it.")
+			s.detail("This forge does not report which user closed it.")
 		}
 	}
 	good, err := s.registry.publish(ctx, made("shop", "1.6.1", 17))
 	if err != nil {
 		return err
 	}
-	s.tell("The pipeline pushes shop 1.6.1, which is better. It goes.")
+	s.say("You push a fix, shop 1.6.1:")
 	s.want.take("dev", good...)
-	if _, err := s.run(ctx, `^  staging/shop  opened  #4  dev has: shop 1\.5\.0 -> 1\.6\.1$`, `^  staging  opened  #4 `, `1 pushed, 1 opened$`); err != nil {
+	if _, err := s.run(ctx, []string{`1 pushed, 1 opened$`}, `^  staging  opened  #4 `, `^  staging/shop  opened  #4  dev has: shop 1\.5\.0 -> 1\.6\.1$`); err != nil {
 		return err
 	}
-	return tellPull(ctx, s, 4, "open, by "+s.github.promoter.login)
+	return showPull(ctx, s, 4, "open, by "+s.github.promoter.login)
 }
 
-func tellHistoryOnGitHub(ctx context.Context, s *show) error {
-	s.tell("$ git log --format='%%h %%an %%s' main")
-	if err := s.hub.log(s.options.Out); err != nil {
-		return err
-	}
+func showHistoryOnGitHub(ctx context.Context, s *show) error {
 	all, err := s.github.list(ctx)
 	if err != nil {
 		return err
 	}
-	s.tell("The pull requests:\n\n%s", all)
-	s.tell(`After every step all files of main were compared with what was promised, byte by byte,
-and the pull requests with what the forge says of them.
-
-Next: a token and 'promoter run --repo https://github.com/OWNER/NAME --dry-run'.`)
+	s.say("%s", all)
+	log, err := s.hub.log()
+	if err != nil {
+		return err
+	}
+	s.command("git -C " + cloneName + " log --format='%an: %s'")
+	if s.options.Verbose {
+		fmt.Fprint(s.options.Out, log)
+	} else {
+		s.excerpt(log, []string{`^promoter: .* prod`, `^ann: `})
+	}
+	s.conclude()
 	return nil
 }
 
-// tellPull prints a pull request and checks its state at the forge.
-func tellPull(ctx context.Context, s *show, number int, promised string) error {
+// showPull prints a pull request and checks its state at the forge.
+func showPull(ctx context.Context, s *show, number int, promised string) error {
 	pull, err := s.github.pull(ctx, number)
 	if err != nil {
 		return err
 	}
-	s.tell("%s", pullLine(pull))
+	s.say("%s", pullLine(pull))
 	if got := pullState(pull); got != promised {
 		return fmt.Errorf("promise broken: pull request #%d is %s, not %s", number, got, promised)
 	}
 	return nil
 }
 
-// inviteOnGitHub lists commands to try.
+// inviteOnGitHub prints where everything is, and commands to continue with.
 func inviteOnGitHub(s *show) {
-	s.tell(`Everything keeps running until Ctrl-C. In another terminal, with the same tokens:
-
-  git clone %[1]s    # the password is one of the tokens
-  promoter explain prod --config %[2]s
-  promoter run --config %[2]s
-  curl -X PUT -d '{}' -H "Authorization: Bearer $PROMOTER_DEMO_PERSON_TOKEN" %[3]s/pulls/4/merge
-
-New images go to the registry, such as with 'docker push %[4]s/acme/shop:1.7.0'.`,
-		s.hub.url(), s.target[1], s.github.url+"/api/v3/repos/"+s.github.fullName(), s.registry.loopback.host)
+	fmt.Fprintf(s.options.Out, `
+It keeps running until Ctrl-C, which removes the folder and the repository:
+  repository  %[1]s
+  registry    http://%[2]s
+  folder      %[3]s: %[4]s is your clone
+In another terminal, with the variables %[5]s and PROMOTER_DEMO_USER_TOKEN as here:
+  cd %[3]s
+  promoter() { '%[6]s' "$@"; }
+  promoter explain prod --app shop
+Push an image, shop 1.7.0, and update the pull request for staging:
+%[7]s
+  promoter run
+Merge it, and open the one for prod:
+  curl -X PUT -d '{}' -H "Authorization: Bearer $PROMOTER_DEMO_USER_TOKEN" \
+    %[8]s/pulls/4/merge
+  sleep 2; promoter run
+`, s.hub.address, s.registry.loopback.host, s.folder, cloneName, s.options.GitHub.Variable, s.options.Program,
+		pushImage(s, "1.6.1", "1.7.0"), s.github.url+"/api/v3/repos/"+s.github.fullName())
 }

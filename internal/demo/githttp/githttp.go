@@ -1,5 +1,5 @@
 // Package githttp serves one bare repository over smart HTTP with go-git, without the
-// git command. It sends full clones only, which is enough for small repositories.
+// git command. It has no shallow clones, which is enough for small repositories.
 //
 // https://git-scm.com/docs/http-protocol
 package githttp
@@ -19,6 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/format/pktline"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/server"
@@ -68,6 +69,12 @@ func (s *Server) infoRefs(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	if service == transport.UploadPackServiceName {
+		if err := refs.Capabilities.Set(capability.MultiACKDetailed); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+	}
 	refs.Prefix = [][]byte{[]byte("# service=" + service), pktline.Flush}
 	answer(w, service+"-advertisement", refs.Encode)
 }
@@ -103,24 +110,45 @@ func answer(w http.ResponseWriter, kind string, encode func(io.Writer) error) {
 	_, _ = w.Write(body.Bytes()) // the client may have disconnected
 }
 
-// uploadPack sends the objects that a client lacks.
+// uploadPack sends the objects that a client lacks. It acknowledges common commits only
+// to clients that can read all acknowledgements; others receive all objects.
 func (s *Server) uploadPack(w http.ResponseWriter, r *http.Request) {
 	request, done, err := s.readUpload(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	const kind = transport.UploadPackServiceName + "-result"
-	if !done { // negotiation: nothing in common until the client sends done
-		answer(w, kind, func(out io.Writer) error { return (&packp.ServerResponse{}).Encode(out, false) })
-		return
+	var common []plumbing.Hash
+	if request.Capabilities.Supports(capability.MultiACKDetailed) {
+		common = request.Haves
+		request.Capabilities.Delete(capability.MultiACKDetailed) // unknown to the library
 	}
-	pack, err := s.pack(r.Context(), request)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+	var pack *packp.UploadPackResponse
+	if done {
+		if pack, err = s.pack(r.Context(), request); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 	}
-	answer(w, kind, pack.Encode)
+	answer(w, transport.UploadPackServiceName+"-result", func(out io.Writer) error {
+		lines := pktline.NewEncoder(out)
+		for _, commit := range common {
+			if err := lines.Encodef("ACK %s common\n", commit); err != nil {
+				return err
+			}
+		}
+		switch {
+		case pack == nil: // negotiation, until the client sends done
+			return lines.EncodeString("NAK\n")
+		case len(common) == 0:
+			return pack.Encode(out)
+		}
+		err := lines.Encodef("ACK %s\n", common[len(common)-1])
+		if err == nil {
+			_, err = io.Copy(out, pack)
+		}
+		return err
+	})
 }
 
 func (s *Server) pack(ctx context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {

@@ -159,6 +159,30 @@ func TestServer_acceptsThinPacks(t *testing.T) {
 	}
 }
 
+// TestServer_sendsWhatIsNew checks that a second fetch negotiates, also after many commits
+// that only the client has.
+func TestServer_sendsWhatIsNew(t *testing.T) {
+	t.Parallel()
+	url := serve(t, nil)
+	ann, bob := commit(t, url, "1", "2", "3"), t.TempDir()
+	mustGit(t, ann, "push", "-q", "-u", "origin", "main")
+	mustGit(t, bob, "clone", "-q", url, ".")
+	for i := range 50 {
+		mustGit(t, bob, "commit", "-q", "--allow-empty", "-m", fmt.Sprint(i))
+	}
+	write(t, ann, "b.yaml", []byte("4"))
+	mustGit(t, ann, "add", ".")
+	mustGit(t, ann, "commit", "-q", "-m", "Add it")
+	mustGit(t, ann, "push", "-q")
+	mustGit(t, bob, "-c", "fetch.unpackLimit=1", "fetch", "-q") // keeps the pack
+	if output := mustGit(t, bob, "count-objects", "-v"); !strings.Contains(output, "in-pack: 3\n") {
+		t.Errorf("not only the new commit, tree, and file:\n%s", output)
+	}
+	mustGit(t, bob, "pull", "-q", "--rebase")
+	mustGit(t, bob, "push", "-q")
+	mustGit(t, bob, "fsck", "--strict")
+}
+
 func numbers(count int) string {
 	var text strings.Builder
 	for i := range count {
