@@ -200,7 +200,7 @@ func (in *input) namesAreValid() bool {
 		{"windows", false, raw.Windows.Origin, len(raw.Windows.Entries), maxWindows},
 	} {
 		if section.required && section.count == 0 && !section.Invalid {
-			in.report.Errorf(strictyaml.FirstSet(section.Origin, raw.Origin), "see docs/configuration.md", "there are no %s", section.key)
+			in.report.Errorf(strictyaml.FirstSet(section.Origin, raw.Origin), "see docs/reference/config.md#"+section.key, "there are no %s", section.key)
 		}
 		if section.count > section.limit {
 			in.report.Errorf(section.Position, "use patterns, or split the repository", "there are %d %s, more than %d", section.count, section.key, section.limit)

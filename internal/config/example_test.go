@@ -37,6 +37,6 @@ applications:
 	// .promoter.yaml:10:25: warning: dev accepts every newer snapshot at once; when they arrive more often than every 1d, none reaches prod (write newer: drain in dev)
 	// [dev prod]
 	// payments manual
-	// .promoter.yaml:1:1: there are no components (see docs/configuration.md)
+	// .promoter.yaml:1:1: there are no components (see docs/reference/config.md#components)
 	// .promoter.yaml:2:28: "pushed" is not a value of land (known here: automerge, pr, push)
 }

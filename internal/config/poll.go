@@ -62,7 +62,7 @@ func (p RawPoll) Times(report *strictyaml.Report) (schedule.Times, bool) {
 		if _, err := schedule.NewTimes(schedule.TimesSpec{Schedule: "0 0 * * *", TimeZone: p.TimeZone.Value}); err != nil {
 			refused = p.TimeZone.Position
 		}
-		report.Errorf(refused, "see polls in docs/configuration.md", "poll: %v", err)
+		report.Errorf(refused, "see docs/configuration.md#polls", "poll: %v", err)
 	}
 	return times, err == nil
 }

@@ -141,7 +141,7 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 	}
 	policy, err := image.NewPolicy(out.Select.Selection)
 	if err != nil {
-		report.Errorf(chosenAt, "see select in docs/configuration.md", "select.%v", err)
+		report.Errorf(chosenAt, "see docs/reference/config.md#componentsnameselect"+chosen, "select.%v", err)
 	}
 	return policy
 }

@@ -78,7 +78,7 @@ func loadWindow(report *strictyaml.Report, name strictyaml.Located[string], raw 
 	}
 	var err error
 	if window.Compiled, err = schedule.NewWindow(name.Value, window.Spec); err != nil {
-		report.Errorf(refusedWindowKey(name, raw), "see windows in docs/configuration.md", "window %s: %v", name.Value, err)
+		report.Errorf(refusedWindowKey(name, raw), "see docs/reference/config.md#windows", "window %s: %v", name.Value, err)
 	}
 	return window
 }
