@@ -27,10 +27,8 @@ const maxRejected = 3
 
 // writeActions lists what users can do now.
 func (p Page) writeActions(b *markdown) {
+	b.paragraph(p.mergeAction())
 	var list markdown
-	if merge := p.mergeAction(); merge != "" {
-		list.line("- ", merge)
-	}
 	if !p.isRollback() {
 		list.line("- **Close** it to reject these versions for ", code(p.Environment.Name),
 			"; newer versions are still proposed. `resume` undoes that.")
