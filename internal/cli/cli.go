@@ -1,7 +1,8 @@
 // Package cli is the command line: one file per verb, with its flags, its help, and what
 // it prints. The verbs that are decisions are in decide.go, because they share all but
 // their help. What several verbs print is in preview.go (plan, apply), report.go and
-// report_json.go (run, explain), and output.go (all).
+// report_json.go (run, explain), and output.go (all). man.go has the manual pages. The
+// package is large because the verbs are many; no file of a verb uses that of another.
 //
 // Data goes to standard output, messages to standard error.
 package cli
