@@ -60,7 +60,7 @@ environments:
 	})
 	w.push("acme/web:1.4.0", "one")
 	w.push("acme/worker:1.0.0", "one")
-	w.expect(w.options(), "dev/default same: already up to date", "prod/default same: already up to date")
+	w.expect(w.options(), "dev/default same: already up to date", "prod/default same: already up to date; no upstream environment references worker")
 	if n := w.registry.RequestsFor("acme/web"); n == 0 || n > 4 {
 		t.Errorf("web was asked about %d times", n)
 	}
@@ -74,7 +74,7 @@ environments:
 	w.registry.Forget()
 	options := w.options()
 	options.Environments = []string{"prod"}
-	w.expect(options, "prod/default same: already up to date")
+	w.expect(options, "prod/default same: already up to date; no upstream environment references worker")
 	if len(w.registry.Requests()) > 0 {
 		t.Errorf("asked: %q", w.registry.Requests())
 	}
@@ -84,7 +84,7 @@ environments:
 	options.Explicit = w.given("$R/acme/web:9.9.9", "$R/acme/missing:1")
 	preview := w.expect(options,
 		"dev/default proposed: requested: web 1.4.0 -> 9.9.9",
-		"prod/default same: already up to date")
+		"prod/default same: already up to date; no upstream environment references worker")
 	if len(w.registry.Requests()) > 0 {
 		t.Errorf("asked: %q", w.registry.Requests())
 	}

@@ -188,7 +188,7 @@ environments:
 	options := w.options()
 	var done []int
 	options.Progress = func(doing string, n, total int) {
-		if total != 3 || doing != "asking registries" {
+		if total != 3 || doing != "querying registries" {
 			t.Errorf("progress: %s %d/%d", doing, n, total)
 		}
 		done = append(done, n)

@@ -110,7 +110,7 @@ func (o Observation) report() Report {
 // finalReport is the report at the end of a reconciliation.
 func (o Observation) finalReport(plan Plan, effects []Effect) Report {
 	report := o.report()
-	report.Decisions, report.Effects = plan.Decisions, effects
+	report.Decisions, report.Effects = pullrequest.Queued(plan.Decisions, plan.Proposals), effects
 	report.Default, report.Heads, report.Landings = o.Refs.Default, o.Heads, o.Promotion.Landings
 	report.UserDecisions = append(report.UserDecisions, o.Promotion.State)
 	return report

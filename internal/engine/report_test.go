@@ -3,9 +3,11 @@ package engine_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
 )
 
 // An action is announced when it was done, and stays in the report of a reconciliation
@@ -51,6 +53,27 @@ func TestReconcile_refreshedOnlyForANewHead(t *testing.T) {
 	w.calm()
 	report := w.pushAndRun(web, "1.2.0")
 	wantAction(t, report, engine.ActionRefreshed)
+}
+
+// A target that waits for the limit of open pull requests shows its position.
+func TestReconcile_showsThePositionInTheQueue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], pullRequest: {limit: 1}}"))
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Add an application", func(all map[string]string) {
+		for _, environment := range environments() {
+			all[environment+"/cart.txt"] = line(worker, "1.0.0") + "\n"
+		}
+	})
+	w.push(web, "1.1.0")
+	w.pushAndRun(worker, "1.1.0")
+	observed, err := w.Reconciler().Observe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, report := range []engine.Report{w.run(), observed} {
+		wantReason(t, report, "staging", "waiting: 1st in the queue: 1 of 1 pull requests are open")
+	}
+	w.calm()
 }
 
 // wantAction checks the last action of a report.

@@ -30,7 +30,7 @@ func fromParents(in *input) Decision {
 		return waiting(in, c.moves, c.why)
 	}
 	if len(c.moves) == 0 {
-		return unchanged(in, Same, AlreadySame())
+		return unchanged(in, Same, sameAsUpstream(in))
 	}
 	if in.obs.Checkout {
 		return propose(in, c.moves, fromUpstream(in.sources, c.moves, false), c.conditions)

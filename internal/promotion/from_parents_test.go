@@ -39,6 +39,23 @@ func TestPlan_noDifference(t *testing.T) {
 		w.Expect("staging/shop", promotion.Same, "already up to date")
 		w.Expect("prod/shop", promotion.Proposed, "staging has: web 1.4.0 -> 1.5.0")
 	})
+	t.Run("a component that is not upstream", func(t *testing.T) {
+		t.Parallel()
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop", "web:1.5.0")
+		w.Has("staging/shop", "web:1.5.0", "worker:2.0.0")
+		w.Has("prod/shop", "moving:1")
+		w.Expect("staging/shop", promotion.Same, "already up to date; no upstream environment references worker")
+		w.Expect("prod/shop", promotion.Same, "no upstream environment references moving")
+	})
+	t.Run("a component that left the config", func(t *testing.T) {
+		t.Parallel()
+		w := promotiontest.NewCheckout(t, promotiontest.Chain)
+		w.Has("dev/shop") // its files reference images that no component follows
+		w.Has("staging/shop")
+		w.Expect("dev/shop", promotion.NoReference, "no reference to a followed component")
+		w.Expect("staging/shop", promotion.NoReference, "no reference to a followed component")
+	})
 	t.Run("absent is looked through to the grandparent", func(t *testing.T) {
 		t.Parallel()
 		w := promotiontest.NewCheckout(t, promotiontest.Chain)

@@ -50,8 +50,41 @@ func RefusedBy(refusals []edit.Refusal) Reason {
 	return Reason{Rule: RuleRefused, Message: message}
 }
 
+// noLongerFollowed is the reason of a pull request for components that left the config,
+// or to which no file refers any more. The other components of the target do not differ.
+func noLongerFollowed(in *input, components []string) Reason {
+	why := "no file here references "
+	if _, found := in.obs.Config.Component(components[0]); !found {
+		why = "the config has no component "
+	}
+	return Reason{Rule: RuleGone, Message: why + strings.Join(components, ", ") + " any more, and nothing else differs"}
+}
+
 // AlreadySame is the reason of a target in which nothing differs.
 func AlreadySame() Reason { return Reason{Rule: RuleSame, Message: "already up to date"} }
+
+// sameAsUpstream is the reason of a target that differs from its sources in nothing. Of a
+// component that no source references, that is not known.
+func sameAsUpstream(in *input) Reason {
+	var missing []string
+	for _, ref := range in.refs {
+		if !slices.ContainsFunc(in.sources, func(source Target) bool {
+			_, there := in.ix.ref(source, ref.component)
+			return there
+		}) {
+			missing = append(missing, ref.component)
+		}
+	}
+	why := AlreadySame()
+	switch text := "no upstream environment references " + strings.Join(missing, ", "); len(missing) {
+	case 0:
+	case len(in.refs):
+		why.Message = text
+	default:
+		why.Message += "; " + text
+	}
+	return why
+}
 
 func alreadyNewer(component string, current, available image.Version) Reason {
 	return Reason{Rule: RuleSame, Message: fmt.Sprintf("already at %s %s, which is newer than %s",

@@ -106,6 +106,9 @@ func dispose(in *input, d Decision, open Open) Disposition {
 		return found && ref.differs(pinned.Version, in.ix.moving(ref.component))
 	})
 	if known && !differs {
+		if gone := notFollowed(in, snapshot); len(gone) > 0 {
+			return closing(noLongerFollowed(in, gone))
+		}
 		return closing(AlreadySame())
 	}
 	if d.Request != nil || in.obs.State.At(state.Target(d.Target)).Rollback != nil {
@@ -141,6 +144,13 @@ func dispose(in *input, d Decision, open Open) Disposition {
 		return closing(why)
 	}
 	return keep(d.Reason)
+}
+
+// notFollowed returns the components of a snapshot that the target has no longer.
+func notFollowed(in *input, snapshot Snapshot) []string {
+	return slices.DeleteFunc(snapshot.Components(), func(component string) bool {
+		return slices.ContainsFunc(in.refs, func(ref currentRef) bool { return ref.component == component })
+	})
 }
 
 // inSources reports whether a version is or was in a source. A registry that does

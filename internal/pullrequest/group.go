@@ -3,7 +3,9 @@ package pullrequest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"promoter/internal/promotion"
@@ -109,7 +111,9 @@ func idleGroup(branch string, members []member, open *promotion.Open) (Proposal,
 		closing = cmp.Or(closing, why)
 	}
 	if closing.Message == "" {
-		closing = promotion.AlreadySame()
+		// It is about applications that are nowhere any more.
+		names := slices.Sorted(maps.Keys(open.Snapshots))
+		closing = promotion.Reason{Rule: promotion.RuleGone, Message: "no environment has files of " + strings.Join(names, ", ")}
 	}
 	p.Step, p.Reason = StepClose, closing
 	return p, true

@@ -123,6 +123,11 @@ func TestPlan_groupWithNothingReady(t *testing.T) {
 	openGroup(done, map[string]promotion.Snapshot{"shop": promotiontest.SnapshotOf("web:1.4@" + promotiontest.DigestA), "gone": promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)})
 	expectSummaries(done, "close promoter/dev/_all [dev/shop]: already up to date")
 
+	gone := groupOf(t)
+	nothing(gone)
+	openGroup(gone, map[string]promotion.Snapshot{"gone": promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)})
+	expectSummaries(gone, "close promoter/dev/_all [dev/jobs dev/shop]: no environment has files of gone")
+
 	foreign := groupOf(t)
 	openGroup(foreign, bothOf())
 	open := foreign.Open[allBranch]

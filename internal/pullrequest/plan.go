@@ -253,9 +253,10 @@ func limitOpen(proposals []Proposal, open map[string]promotion.Open) {
 			waiting[environment] = append(waiting[environment], p)
 		}
 	}
-	for _, queue := range waiting {
+	for environment, queue := range waiting {
 		for i, p := range queue {
-			why := promotion.Reason{Rule: promotion.RuleLimit, Message: fmt.Sprintf("waiting for the pull request limit: position %d of %d", i+1, len(queue))}
+			why := promotion.Reason{Rule: promotion.RuleLimit, Message: fmt.Sprintf("%s in the queue: %d of %d pull requests are open",
+				ordinal(i+1), used[environment], p.Environment.PullRequest.Limit)}
 			p.Step, p.Reason, p.Land = StepWait, why, false
 			p.Decisions = slices.Clone(p.Decisions)
 			for k := range p.Decisions {
@@ -263,6 +264,43 @@ func limitOpen(proposals []Proposal, open map[string]promotion.Open) {
 			}
 		}
 	}
+}
+
+// ordinal returns "1st", "2nd", "3rd", "4th", and so on.
+func ordinal(n int) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", n, suffix)
+}
+
+// Queued returns the decisions as users see them: those that wait for the limit of open
+// pull requests have their position in the queue. They stay proposed for everything that
+// depends on them.
+func Queued(decisions []promotion.Decision, proposals []Proposal) []promotion.Decision {
+	queued := map[promotion.Target]promotion.Decision{}
+	for _, p := range proposals {
+		for _, d := range p.Decisions {
+			if p.Step == StepWait && d.Reason.Rule == promotion.RuleLimit {
+				queued[d.Target] = d
+			}
+		}
+	}
+	shown := slices.Clone(decisions)
+	for i, d := range shown {
+		if waiting, found := queued[d.Target]; found {
+			shown[i] = waiting
+		}
+	}
+	return shown
 }
 
 // Opened returns a proposal as it is once its pull request is open:

@@ -63,10 +63,10 @@ environments:
 		"propose promoter/dev/app-1 [dev/app-1]: newer: web 1.4 -> 1.5",
 	}
 	for i := range 6 {
-		want = append(want, fmt.Sprintf("wait promoter/dev/app-%d [dev/app-%[1]d]: waiting for the pull request limit: position %d of 7", i+2, i+1))
+		want = append(want, fmt.Sprintf("wait promoter/dev/app-%d [dev/app-%[1]d]: %s in the queue: 3 of 3 pull requests are open", i+2, []string{"1st", "2nd", "3rd", "4th", "5th", "6th"}[i]))
 	}
 	want = append(want, "propose promoter/dev/app-8 [dev/app-8]: newer: web 1.4 -> 1.5",
-		"wait promoter/dev/app-9 [dev/app-9]: waiting for the pull request limit: position 7 of 7")
+		"wait promoter/dev/app-9 [dev/app-9]: 7th in the queue: 3 of 3 pull requests are open")
 	proposals := arrange(w)
 	if diff := cmp.Diff(want, summaries(proposals)); diff != "" {
 		t.Error(diff)
@@ -76,8 +76,39 @@ environments:
 		t.Errorf("%s: %s: what waits in line is not proposed", d.State, d.Reason)
 	}
 	reply := pullrequest.ReplyBody(pullrequest.CommandReply{Reply: state.Reply{Command: "explain", Reaction: "done"}, Proposals: proposals[len(proposals)-1:]})
-	if !strings.Contains(reply, "`app-9` in `dev` is *waiting*: waiting for the pull request limit: position 7 of 7.") {
+	if !strings.Contains(reply, "`app-9` in `dev` is *waiting*: 7th in the queue: 3 of 3 pull requests are open.") {
 		t.Errorf("the reply has no position:\n%s", reply)
+	}
+	planned := promotion.Plan(w.Observation, promotiontest.Noon)
+	var queued []string
+	for i, d := range pullrequest.Queued(planned, proposals) {
+		if planned[i].State != promotion.Proposed {
+			t.Errorf("%s is %s: only what is shown has the position", planned[i].Application, planned[i].State)
+		}
+		if d.State == promotion.Waiting {
+			queued = append(queued, d.Application+" "+d.Reason.Message)
+		}
+	}
+	if len(queued) != 7 || queued[6] != "app-9 7th in the queue: 3 of 3 pull requests are open" {
+		t.Errorf("in the queue: %q", queued)
+	}
+}
+
+func TestPlan_positionInTheQueue(t *testing.T) {
+	t.Parallel()
+	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+environments:
+  dev: {paths: ["dev/{application}"], pullRequest: {limit: 1}}
+`).WithForge()
+	w.Publish("web:1.5@" + promotiontest.DigestB)
+	for i := range 125 {
+		w.Has(fmt.Sprintf("dev/app-%03d", i), "web:1.4@"+promotiontest.DigestA)
+	}
+	proposals := arrange(w)
+	for position, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 112: "112th", 122: "122nd"} {
+		if got := proposals[position].Reason.Message; got != want+" in the queue: 1 of 1 pull requests are open" {
+			t.Errorf("%q, want %s", got, want)
+		}
 	}
 }
 

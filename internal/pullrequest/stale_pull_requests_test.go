@@ -66,6 +66,14 @@ func TestPlan_stalePullRequests(t *testing.T) {
 			w.Targets[w.Target("dev/shop")] = promotion.Current{}
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 		}, pullrequest.StepClose, "no reference to a followed component"},
+		{"the component left the config", func(w *promotiontest.Scenario) {
+			w.Publish("web:1.4@" + promotiontest.DigestA)
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA, "gone:2@"+promotiontest.DigestB))
+		}, pullrequest.StepClose, "the config has no component gone any more, and nothing else differs"},
+		{"the component left the files", func(w *promotiontest.Scenario) {
+			w.Publish("web:1.4@" + promotiontest.DigestA)
+			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA, "worker:2@"+promotiontest.DigestB))
+		}, pullrequest.StepClose, "no file here references worker any more, and nothing else differs"},
 		{"the registry has an older one now", func(w *promotiontest.Scenario) {
 			w.Publish("web:1.4.5@" + promotiontest.DigestC)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))

@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/engine"
+	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/queue"
 	"promoter/internal/telemetry"
@@ -75,6 +76,15 @@ func (r reporter) write(ctx context.Context, repository *connect.Repository, rep
 	}
 	if report.Unusable != "" {
 		log = log.With(slog.String("state", report.Unusable))
+	}
+	queued := 0
+	for _, decision := range report.Decisions {
+		if decision.Reason.Rule == promotion.RuleLimit {
+			queued++
+		}
+	}
+	if queued > 0 {
+		log = log.With(slog.Int("queued", queued))
 	}
 	log.InfoContext(ctx, "reconciled", slog.Int("targets", len(report.Decisions)), slog.Duration("took", took))
 }
