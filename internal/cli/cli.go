@@ -2,7 +2,7 @@
 // it prints. The verbs that are decisions are in decide.go, because they share all but
 // their help. What several verbs print is in preview.go (plan, apply), report.go and
 // report_json.go (run, explain), and output.go (all). man.go has the manual pages. The
-// package is large because the verbs are many; no file of a verb uses that of another.
+// package is large because the verbs are many.
 //
 // Data goes to standard output, messages to standard error.
 package cli

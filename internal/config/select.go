@@ -38,7 +38,7 @@ type rawSelect struct {
 	Exclude strictyaml.List `yaml:"exclude"`
 	// How long promoter must have known a version before it is selected. Default: `0`.
 	MinAge strictyaml.Located[time.Duration] `yaml:"minAge"`
-	// Platforms that a version must have, as `os/arch`. Not with `chart`. Default: any.
+	// Platforms that a version must have, as `os/arch` or `os/arch/variant`. Not with `chart`. Default: any.
 	Platforms strictyaml.List `yaml:"platforms"`
 }
 

@@ -133,9 +133,9 @@ type rawDatabase struct {
 // rawTLS is a certificate with its key.
 type rawTLS struct {
 	strictyaml.Origin
-	// Certificate in PEM with its intermediates: `file:PATH`. A changed file is read again.
+	// Certificate in PEM with its intermediates: `file:/PATH`. A changed file is read again.
 	Certificate strictyaml.Located[string] `yaml:"certificate" required:"true"`
-	// Key of the certificate in PEM: `file:PATH`.
+	// Key of the certificate in PEM: `file:/PATH`.
 	Key strictyaml.Located[string] `yaml:"key" required:"true"`
 }
 

@@ -37,7 +37,7 @@ type rawTraces struct {
 	strictyaml.Origin
 	// URL of the collector, without `/v1/traces`.
 	Endpoint strictyaml.Located[string] `yaml:"endpoint" required:"true"`
-	// Headers of each request, by name. Each value is a secret reference: `env:NAME` or `file:PATH`.
+	// Headers of each request, by name. Each value is a secret reference: `env:NAME` or `file:/PATH`.
 	Headers strictyaml.Map[strictyaml.Located[string]] `yaml:"headers"`
 	// Share of the traces that are kept: above 0, up to 1. Default: `1`.
 	Ratio strictyaml.Located[float64] `yaml:"ratio"`
