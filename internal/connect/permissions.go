@@ -114,7 +114,8 @@ func (p permissions) Named(v verb.Verb, targets ...promotion.Target) (all []stri
 			all = slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(named, name) })
 		}
 	}
-	return all, covered
+	slices.Sort(all)
+	return slices.Compact(all), covered
 }
 
 // request is the command of one user. Each fact is asked of the forge once.

@@ -146,8 +146,8 @@ func TestPermissions_Named(t *testing.T) {
 		want    string
 		covered bool
 	}{
-		{verb.Hold, []promotion.Target{eu}, "team:acme/sre cho", true},
-		{verb.Reject, []promotion.Target{eu}, "team:acme/sre cho dan", true},
+		{verb.Hold, []promotion.Target{eu}, "cho team:acme/sre", true},
+		{verb.Reject, []promotion.Target{eu}, "cho dan team:acme/sre", true},
 		{verb.Reject, []promotion.Target{eu, us, dev, qa}, "team:acme/sre", true},
 		{verb.Hold, []promotion.Target{eu, dev}, "", true}, // no name is in both
 		{verb.Hold, []promotion.Target{qa}, "", false},

@@ -148,8 +148,8 @@ type Permissions interface {
 	// An error is neither yes nor no.
 	Allowed(ctx context.Context, user identity.User, verb verb.Verb, targets ...promotion.Target) (Permission, error)
 	// Named returns the users and teams that rules allow to give a command about all of
-	// the targets; empty if only users whom several rules name may. False: no rule covers
-	// it, so that all users with write access may.
+	// the targets, sorted; empty if only users whom several rules name may. False: no rule
+	// covers it, so that all users with write access may.
 	Named(verb verb.Verb, targets ...promotion.Target) ([]string, bool)
 }
 

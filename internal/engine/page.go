@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,13 +82,12 @@ func (r *Reconciler) commentsOn(o Observation, p pullrequest.Proposal) *pullrequ
 			comments.Promote, requested = append(comments.Promote, environment), append(requested, into...)
 		}
 	}
-	for _, usage := range command.Usages() {
-		targets := requested
-		if usage.Verb != verb.Promote {
-			targets = targetsOf(o, command.Command{Verb: usage.Verb}, about)
-		}
-		if named, covered := r.Permissions.Named(usage.Verb, targets...); covered {
-			comments.Allowed[usage.Verb] = named
+	for v, targets := range map[verb.Verb][]promotion.Target{
+		verb.Hold: about.targets, verb.Resume: about.targets, verb.Promote: requested,
+		verb.Reject: slices.Collect(maps.Keys(o.Promotion.Targets)), // everywhere
+	} {
+		if named, covered := r.Permissions.Named(v, targets...); covered {
+			comments.Allowed[v] = named
 		}
 	}
 	return comments
