@@ -111,7 +111,7 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 	}
 	session.Each(func(r *connect.Repository) {
 		result := Result{Repository: r.Name}
-		result.Err = workspace.Try(ctx, session, r, workspace.Options{DryRun: options.DryRun}, func(w *workspace.Workspace) error {
+		result.Err = workspace.Try(ctx, session, r, workspace.Options{DryRun: options.DryRun}, func(ctx context.Context, w *workspace.Workspace) error {
 			return r.Advise(do(ctx, batch, w, &result))
 		})
 		if ctx.Err() != nil && result.Err != nil {

@@ -33,7 +33,7 @@ func Record(ctx context.Context, c *connect.Connections, d Decision, cacheDir st
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	r := session.Repositories[0]
-	err = workspace.Use(ctx, session, r, workspace.Options{}, func(w *workspace.Workspace) error {
+	err = workspace.Use(ctx, session, r, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) error {
 		result, err = record(ctx, d, server, r, w)
 		return err
 	})

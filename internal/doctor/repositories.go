@@ -53,7 +53,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	}
 	checkStateBranch(ctx, r, subject, f)
 	var loaded *config.Config
-	err := workspace.Try(ctx, session, r, workspace.Options{}, func(w *workspace.Workspace) (err error) {
+	err := workspace.Try(ctx, session, r, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		loaded, _, err = w.Config(ctx)
 		return err
 	})

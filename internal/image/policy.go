@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode"
@@ -57,6 +58,7 @@ type Policy struct {
 	within   *semver.Constraints // only semver
 	filter   *regexp.Regexp      // what a tag must match; nil: anything
 	exclude  []*regexp.Regexp
+	steps    int64 // instructions of all compiled expressions
 }
 
 // NewPolicy compiles a selection.
@@ -114,7 +116,40 @@ func NewPolicy(s Selection) (*Policy, error) {
 		}
 		p.exclude = append(p.exclude, expression)
 	}
+	for _, expression := range append([]*regexp.Regexp{p.filter}, p.exclude...) {
+		p.steps += instructions(expression)
+	}
 	return p, nil
+}
+
+// instructions returns the size of a compiled expression: what it costs to match one byte,
+// at most.
+func instructions(expression *regexp.Regexp) int64 {
+	if expression == nil {
+		return 0
+	}
+	parsed, err := syntax.Parse(expression.String(), syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return 0
+	}
+	return int64(len(program.Inst))
+}
+
+// Cost returns the largest number of steps that Candidates takes to match tags with the
+// regular expressions of the policy: bytes, times instructions.
+func (p *Policy) Cost(tags []string) int64 {
+	if p.steps == 0 {
+		return 0
+	}
+	size := int64(0)
+	for _, tag := range tags {
+		size += int64(len(tag))
+	}
+	return size * p.steps
 }
 
 func compileRange(s string) (*semver.Constraints, error) {

@@ -164,7 +164,7 @@ func (b *Batch) offerCandidate(ctx context.Context, session *connect.Session, c 
 	if r.Key() != c.key { // another repository has the name now; the next session lists it
 		return nil, nil //nolint:nilnil // nothing was offered, and nothing failed
 	}
-	err = workspace.Try(ctx, session, r, workspace.Options{DryRun: dryRun}, func(w *workspace.Workspace) error {
+	err = workspace.Try(ctx, session, r, workspace.Options{DryRun: dryRun}, func(ctx context.Context, w *workspace.Workspace) error {
 		if !b.permits(w) {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/budget"
 	"promoter/internal/fault"
 )
 
@@ -124,7 +125,10 @@ func (h *host) wait(ctx context.Context) error {
 		if wait > h.maxWait || bounded && wait >= deadline.Sub(h.now()) {
 			return h.limited(h.now().Add(wait))
 		}
-		if err := sleep(ctx, wait); err != nil {
+		resume := budget.Wait(ctx)
+		err := sleep(ctx, wait)
+		resume()
+		if err != nil {
 			return fault.Wrap(kindOfFailure(err), err)
 		}
 		if reserved {

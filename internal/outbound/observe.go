@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"promoter/internal/budget"
 )
 
 // Exchange is a request that was sent and its outcome. It has no path and no header,
@@ -39,6 +41,7 @@ func (c *Client) observed(req *http.Request, via http.RoundTripper) (*http.Respo
 		exchange.Status, exchange.Remaining = resp.StatusCode, remaining(resp.Header)
 	}
 	c.options.Observe(req.Context(), exchange)
+	_ = budget.Spend(req.Context(), budget.Elapsed, req.URL.Host, exchange.Took.Milliseconds()) // has no limit
 	return resp, err
 }
 

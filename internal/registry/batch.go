@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/budget"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
@@ -55,8 +56,8 @@ type flight[V any] struct {
 	err   error
 }
 
-// errAbandoned marks a request that ended because its caller went away. The other
-// callers send it again.
+// errAbandoned marks a request that ended because its caller went away, or was over its
+// budget. The other callers send it again.
 var errAbandoned = errors.New("abandoned")
 
 // do returns the result of an earlier request, or sends it. A request for an earlier
@@ -87,9 +88,14 @@ func (f *flights[V]) do(ctx context.Context, key flightKey, asOf time.Time, send
 	f.mu.Unlock()
 
 	made.value, made.err = send()
-	if ctx.Err() == nil || made.err == nil {
+	over := errors.Is(made.err, budget.ErrExceeded)
+	if made.err == nil || ctx.Err() == nil && !over {
 		close(made.done)
 		return made.value, made.err
+	}
+	failed := made.err
+	if !over {
+		failed = fault.Wrap(fault.Temporary, ctx.Err())
 	}
 	made.err = errors.Join(errAbandoned, made.err)
 	f.mu.Lock()
@@ -98,7 +104,7 @@ func (f *flights[V]) do(ctx context.Context, key flightKey, asOf time.Time, send
 	}
 	f.mu.Unlock()
 	close(made.done)
-	return made.value, fault.Wrap(fault.Temporary, ctx.Err())
+	return made.value, failed
 }
 
 // forget drops results about image repositories, and errors. A request in flight that

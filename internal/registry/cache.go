@@ -6,16 +6,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"promoter/internal/atomicfile"
 	"promoter/internal/image"
 )
+
+// maxCacheBytes bounds the tags in memory, in bytes with an overhead for each. The
+// entries that do not fit are written to the cache folder too, if there is one.
+const maxCacheBytes = 96 << 20
 
 // maxCacheEntries bounds the entries in memory, because config files name the
 // repositories. An entry of an image with a few tags takes one or two KiB. What does
@@ -28,7 +34,9 @@ const idleClients = 3
 
 // Cache keeps responses from one Client to the next.
 type Cache struct {
-	limit int // entries in memory
+	limit int   // entries in memory
+	most  int64 // bytes in memory, about
+	bytes atomic.Int64
 
 	mu      sync.Mutex
 	clients int // how many have begun
@@ -42,7 +50,9 @@ type usedEntry struct {
 }
 
 // NewCache makes an empty one.
-func NewCache() *Cache { return &Cache{limit: maxCacheEntries, entries: map[scope]*usedEntry{}} }
+func NewCache() *Cache {
+	return &Cache{limit: maxCacheEntries, most: maxCacheBytes, entries: map[scope]*usedEntry{}}
+}
 
 // begin makes room for the next client. Entries that are no longer used go to the
 // cache folder, if there is one.
@@ -52,9 +62,28 @@ func (c *Cache) begin() {
 	c.clients++
 	for at, used := range c.entries {
 		if c.clients-used.client > idleClients {
-			_ = used.entry.save() // a failure costs requests
-			delete(c.entries, at)
+			c.drop(at)
 		}
+	}
+}
+
+// drop writes an entry to the cache folder, if there is one, and forgets it. The caller
+// holds the lock.
+func (c *Cache) drop(at scope) {
+	entry := c.entries[at].entry
+	_ = entry.save() // a failure costs requests
+	entry.uncount()
+	delete(c.entries, at)
+}
+
+// dropUntil drops entries until a condition is met. Which ones does not matter: what is
+// needed is requested again.
+func (c *Cache) dropUntil(enough func() bool) {
+	for at := range c.entries {
+		if enough() {
+			return
+		}
+		c.drop(at)
 	}
 }
 
@@ -66,26 +95,11 @@ func (c *Cache) entry(at scope, options Options) *cacheEntry {
 		used.client = c.clients
 		return used.entry
 	}
-	if dropped, full := dropOne(c.entries, c.limit); full {
-		_ = dropped.entry.save() // a failure costs requests
-	}
+	c.dropUntil(func() bool { return len(c.entries) < c.limit && c.bytes.Load() <= c.most })
 	made := newCacheEntry(options.CacheDir, at)
-	made.observe = options.ObserveCache
+	made.observe, made.all = options.ObserveCache, &c.bytes
 	c.entries[at] = &usedEntry{entry: made, client: c.clients}
 	return made
-}
-
-// dropOne makes room in a full map, and returns what it dropped. Which entry does not
-// matter: it is requested again.
-func dropOne[V any](m map[scope]V, limit int) (dropped V, full bool) {
-	if len(m) < limit {
-		return dropped, false
-	}
-	for key, value := range m {
-		delete(m, key)
-		return value, true
-	}
-	return dropped, false
 }
 
 // save writes what changed to the cache folder.
@@ -103,6 +117,40 @@ func (c *Cache) save() error {
 	return errors.Join(failed...)
 }
 
+// prune deletes the oldest files of a cache folder that has become too large: config
+// files name the repositories.
+func prune(folder string, most int64) error {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the registry cache: %w", err)
+	}
+	var files []fs.FileInfo
+	total := int64(0)
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			files = append(files, info)
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, file := range files {
+		if total <= most {
+			break
+		}
+		if err := os.Remove(filepath.Join(folder, file.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("shrink the registry cache: %w", err)
+		}
+		total -= file.Size()
+	}
+	return nil
+}
+
+// cacheFolder contains the files of all entries, below Options.CacheDir.
+const cacheFolder = "registry"
+
 // cacheEntry is what is known about one image repository under one credential.
 type cacheEntry struct {
 	file    string // empty: not kept on disk
@@ -112,7 +160,10 @@ type cacheEntry struct {
 	once    sync.Once
 	mu      sync.Mutex
 	content cacheFile
-	size    int // of all metadata, see metadata.size
+	size    int           // of all metadata, see metadata.size
+	all     *atomic.Int64 // bytes of all entries in memory; nil: they are not counted
+	counted int64         // bytes of this entry in all
+	tagSize int64         // of all tag lists
 	// changed counts changes; saved is the count that is on disk.
 	changed, saved int
 
@@ -158,17 +209,18 @@ const cacheFileVersion = 2
 
 // Bounds of one entry.
 const (
-	maxMetadataSize = 64 << 20 // bytes of all metadata: those of 100,000 images and more
-	maxLastDigests  = 100_000
+	maxMetadataSize = 16 << 20 // bytes of all metadata: those of 25,000 images and more
+	maxLastDigests  = 20_000
 	maxDigests      = 2000 // more than one batch requests
-	maxCacheFile    = 256 << 20
+	maxCacheFile    = 64 << 20
+	maxCacheFolder  = 1 << 30 // bytes of all files
 )
 
 func newCacheEntry(folder string, at scope) *cacheEntry {
 	e := &cacheEntry{scope: at, observe: func(bool) {}}
 	if folder != "" {
 		sum := sha256.Sum256([]byte(at.credential + "\x00" + at.repository.String()))
-		e.file = filepath.Join(folder, "registry", hex.EncodeToString(sum[:16])+".json")
+		e.file = filepath.Join(folder, cacheFolder, hex.EncodeToString(sum[:16])+".json")
 	}
 	return e
 }
@@ -181,8 +233,50 @@ func (e *cacheEntry) lock() {
 		for _, m := range e.content.Metadata {
 			e.size += m.size()
 		}
+		e.countTags()
 	})
 	e.mu.Lock()
+}
+
+// Overheads of an entry in memory, in bytes.
+const (
+	tagOverhead    = 32  // of a string
+	digestOverhead = 300 // of a tag with its digest in a map
+)
+
+// count updates the bytes of the entry, after its tags, digests, or metadata changed.
+func (e *cacheEntry) count() {
+	if e.all == nil {
+		return
+	}
+	size := int64(e.size) + int64(len(e.content.LastDigests)+len(e.content.Digests))*digestOverhead + e.tagSize
+	e.all.Add(size - e.counted)
+	e.counted = size
+}
+
+// countTags updates the bytes of the entry after its tag lists changed.
+func (e *cacheEntry) countTags() {
+	lists := [][]string{e.content.Listing.Tags, e.content.Listing.Previous}
+	if e.content.Tags != nil {
+		lists = append(lists, e.content.Tags.Tags)
+	}
+	e.tagSize = 0
+	for _, tags := range lists {
+		for _, tag := range tags {
+			e.tagSize += int64(len(tag)) + tagOverhead
+		}
+	}
+	e.count()
+}
+
+// uncount ends the counting of an entry that is dropped. Who uses it still may finish.
+func (e *cacheEntry) uncount() {
+	e.lock()
+	defer e.mu.Unlock()
+	if e.all != nil {
+		e.all.Add(-e.counted)
+		e.all, e.counted = nil, 0
+	}
 }
 
 func readCacheFile(file string, at scope) cacheFile {
@@ -290,6 +384,7 @@ func (e *cacheEntry) addMetadata(digest string, m metadata) {
 			e.size -= known.size()
 		}
 	}
+	e.count()
 }
 
 // lastDigest returns the digest that a tag had when it was last requested.
@@ -313,6 +408,7 @@ func (e *cacheEntry) setLastDigest(tag, digest string) {
 		e.content.LastDigests[tag] = digest
 	}
 	e.changed++
+	e.count()
 }
 
 // nextSlice counts the slices of tags that are rechecked: one for each time.
@@ -337,6 +433,7 @@ func (e *cacheEntry) setProgress(p progress) {
 	defer e.mu.Unlock()
 	e.content.Listing = p
 	e.changed++
+	e.countTags()
 }
 
 // validity is the range of times for which a response is accepted. Other clocks set
@@ -381,6 +478,7 @@ func (e *cacheEntry) setTags(tags []string, asOf time.Time) {
 	}
 	e.content.Tags = &cachedTags{Tags: tags, AsOf: asOf}
 	e.changed++
+	e.countTags()
 }
 
 // digest returns the digest of a tag, if it was requested for an accepted time.
@@ -408,5 +506,6 @@ func (e *cacheEntry) setDigest(tag, digest string, asOf time.Time) {
 	if len(e.content.Digests) < maxDigests {
 		e.content.Digests[tag] = cachedDigest{Digest: digest, AsOf: asOf}
 		e.changed++
+		e.count()
 	}
 }

@@ -162,15 +162,62 @@ func TestCache_unwritableFolderFailsOnlyFlush(t *testing.T) {
 	}
 }
 
-func TestDropOne_boundsTheMap(t *testing.T) {
+// Long tag lists of many repositories do not fill the memory: each entry counts what it
+// holds, and those that do not fit are read from the cache folder again.
+func TestCache_boundsItsBytes(t *testing.T) {
 	t.Parallel()
-	m := map[scope]int{}
-	for i := range 3 {
-		dropOne(m, 2)
-		m[scope{credential: strings.Repeat("x", i)}] = i
+	cache, folder := NewCache(), t.TempDir()
+	cache.most = 100_000
+	options := Options{CacheDir: folder}
+	tags := make([]string, 1000)
+	for i := range tags {
+		tags[i] = fmt.Sprintf("tag-%06d", i) // 10 bytes, and 32 of overhead
 	}
-	if len(m) != 2 {
-		t.Errorf("%d are remembered", len(m))
+	at := func(i int) scope { return scope{repository: mustRepository(t, fmt.Sprintf("quay.io/acme/app%d", i))} }
+	now := day(1)
+	for i := range 20 {
+		e := cache.entry(at(i), options)
+		e.setTags(tags, now)
+		e.setLastDigest("tag-000000", "sha256:"+strings.Repeat("a", 64))
+		if got := cache.bytes.Load(); got > 100_000+43_000 {
+			t.Fatalf("after %d entries: %d bytes", i+1, got)
+		}
+	}
+	for i := range 20 {
+		listed, ok := cache.entry(at(i), options).tags(validity{from: now, to: day(2)})
+		if !ok || len(listed.tags) != len(tags) {
+			t.Errorf("entry %d was lost", i)
+		}
+	}
+	for len(cache.entries) > 0 {
+		cache.dropUntil(func() bool { return false })
+	}
+	if got := cache.bytes.Load(); got != 0 {
+		t.Errorf("%d bytes of no entries", got)
+	}
+}
+
+func TestPrune_deletesTheOldestFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for i, name := range []string{"new", "old", "older"} {
+		file := filepath.Join(folder, name)
+		if err := os.WriteFile(file, make([]byte, 100), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if at := day(9 - i); os.Chtimes(file, at, at) != nil {
+			t.Fatal("the file has no time")
+		}
+	}
+	if err := prune(folder, 250); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(left) != 2 || filepath.Base(left[0]) != "new" || filepath.Base(left[1]) != "old" {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if err := prune(filepath.Join(folder, "missing"), 1); err != nil {
+		t.Error(err)
 	}
 }
 

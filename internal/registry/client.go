@@ -2,6 +2,7 @@ package registry
 
 import (
 	"errors"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -129,7 +130,13 @@ func (c *Client) For(repository identity.RepositoryKey) *View { return c.Batch()
 
 // Flush writes the cache to its folder, if there is one. A failure only costs later
 // processes requests.
-func (c *Client) Flush() error { return c.options.Cache.save() }
+func (c *Client) Flush() error {
+	err := c.options.Cache.save()
+	if c.options.CacheDir == "" {
+		return err
+	}
+	return errors.Join(err, prune(filepath.Join(c.options.CacheDir, cacheFolder), maxCacheFolder))
+}
 
 // access is an image repository as one view may read it.
 type access struct {
@@ -179,7 +186,12 @@ func (c *Client) session(at scope, granted grant, repository name.Repository) *s
 	if known, ok := c.sessions[at]; ok {
 		return known
 	}
-	dropOne(c.sessions, maxSessions)
+	if len(c.sessions) >= maxSessions {
+		for one := range c.sessions { // any one
+			delete(c.sessions, one)
+			break
+		}
+	}
 	made := &session{repository: repository, auth: granted.auth, realm: granted.realm(repository), base: c.transport, pageSize: c.options.Limits.PageSize}
 	c.sessions[at] = made
 	return made

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/budget"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 )
@@ -82,6 +83,9 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	}
 	list, err := v.tags(ctx, a, r.AsOf)
 	if err != nil {
+		return Selection{}, err
+	}
+	if err := budget.Spend(ctx, budget.Matching, r.Repository.String(), r.Policy.Cost(list.tags)); err != nil {
 		return Selection{}, err
 	}
 	candidates := r.Policy.Candidates(list.tags)

@@ -15,6 +15,7 @@ import (
 
 	ggcr "github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
+	"promoter/internal/budget"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 )
@@ -41,9 +42,10 @@ type progress struct {
 }
 
 const (
-	maxTags      = 500_000 // of one repository
-	maxIdlePages = 10      // pages in a row without a new tag
-	maxCursor    = 4 << 10 // bytes of a registry's query for its next page
+	maxTags      = 500_000  // of one repository
+	maxTagBytes  = 16 << 20 // of all tags of one repository; a tag has up to 128
+	maxIdlePages = 10       // pages in a row without a new tag
+	maxCursor    = 4 << 10  // bytes of a registry's query for its next page
 )
 
 func (p progress) valid() bool {
@@ -73,7 +75,7 @@ func (a *access) readTags(ctx context.Context, limit int) (listing, error) {
 	before := a.cache.progress()
 	now, err := a.readPages(ctx, before, limit)
 	switch {
-	case fault.KindOf(err) == fault.RateLimited && now.Next != "":
+	case (fault.KindOf(err) == fault.RateLimited || errors.Is(err, budget.ErrExceeded)) && now.Next != "":
 		a.cache.setProgress(now) // the pages that were read are not requested again
 		return listing{}, err
 	case err != nil:
@@ -101,8 +103,10 @@ func (a *access) readTags(ctx context.Context, limit int) (listing, error) {
 func (a *access) readPages(ctx context.Context, p progress, limit int) (progress, error) {
 	p.Tags = slices.Clone(p.Tags)
 	seen := make(map[string]bool, len(p.Tags))
+	total := 0 // bytes
 	for _, tag := range p.Tags {
 		seen[tag] = true
+		total += len(tag)
 	}
 	for read, idle := 0, 0; ; {
 		got, err := a.readPage(ctx, p.Next)
@@ -110,10 +114,13 @@ func (a *access) readPages(ctx context.Context, p progress, limit int) (progress
 			return p, err
 		}
 		idle++
+		size := 0
 		for _, tag := range got.tags {
+			size += len(tag)
 			if !seen[tag] && image.ValidTag(tag) {
 				seen[tag] = true
 				p.Tags = append(p.Tags, tag)
+				total += len(tag)
 				idle = 0
 			}
 		}
@@ -125,9 +132,12 @@ func (a *access) readPages(ctx context.Context, p progress, limit int) (progress
 			// page. The next request shows it.
 			p.Next = url.Values{"last": {got.tags[len(got.tags)-1]}}.Encode()
 		}
+		over := budget.Spend(ctx, budget.Tags, a.repository.String(), int64(size))
 		switch {
-		case len(p.Tags) > maxTags:
-			return p, fault.New(fault.Invalid, "the repository has more than %d tags: delete old ones, or follow one moving tag with `select: {tag: …}`", maxTags)
+		case len(p.Tags) > maxTags || total > maxTagBytes:
+			return p, fault.New(fault.Invalid, "the repository has more than %d tags, or %d MiB of them: delete old ones, or follow one moving tag with `select: {tag: …}`", maxTags, maxTagBytes>>20)
+		case over != nil:
+			return p, over
 		case idle > maxIdlePages:
 			return p, fault.Wrap(fault.Invalid, errCircle)
 		case p.Next == "" || read >= limit:

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"promoter/internal/budget"
 )
 
 const (
@@ -57,6 +60,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return known.response(req)
 		}
 	}
+	ctx := req.Context()
+	if err := budget.Spend(ctx, budget.Requests, req.URL.Host, 1); err != nil {
+		return nil, err
+	}
 	resp, err := t.inner.RoundTrip(req)
 	if _, isPlain := errors.AsType[tls.RecordHeaderError](err); pings && isPlain {
 		t.remember(host, ping{plain: true})
@@ -69,8 +76,24 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		challenge := http.Header{"Www-Authenticate": resp.Header.Values("WWW-Authenticate")}
 		t.remember(host, ping{status: resp.StatusCode, header: challenge})
 	}
-	resp.Body = http.MaxBytesReader(nil, resp.Body, maxResponse)
+	resp.Body = &chargedBody{ReadCloser: http.MaxBytesReader(nil, resp.Body, maxResponse), ctx: ctx, host: req.URL.Host}
 	return resp, nil
+}
+
+// chargedBody charges the budget of a reconciliation with the bytes that are read.
+type chargedBody struct {
+	io.ReadCloser
+	ctx  context.Context //nolint:containedctx // of the request that the body answers
+	host string
+}
+
+// Read implements io.Reader.
+func (b *chargedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if over := budget.Spend(b.ctx, budget.Received, b.host, int64(n)); over != nil {
+		return n, over
+	}
+	return n, err
 }
 
 // isPing reports whether a request is that of the distribution specification, section

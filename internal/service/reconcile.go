@@ -128,7 +128,7 @@ func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository
 	options := workspace.Options{
 		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store,
 	}
-	err = workspace.Use(ctx, current.session, repository, options, func(w *workspace.Workspace) (err error) {
+	err = workspace.Use(ctx, current.session, repository, options, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		w.Reconciler.Acted = acted
 		report, err = w.Reconciler.Reconcile(ctx)
 		landings = r.history.ReadLandings(ctx, &w.Reconciler, &report)

@@ -129,14 +129,14 @@ func TestWorkspace_panicReleasesTheMirror(t *testing.T) {
 	defer func() { runtime.KeepAlive(held) }()
 	func() {
 		defer func() { _ = recover() }()
-		_ = workspace.Use(t.Context(), current.session, one, workspace.Options{}, func(w *workspace.Workspace) error {
+		_ = workspace.Use(t.Context(), current.session, one, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) error {
 			held = w
 			panic("a defect")
 		})
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := workspace.Use(ctx, current.session, one, workspace.Options{}, func(*workspace.Workspace) error { return nil }); err != nil {
+	if err := workspace.Use(ctx, current.session, one, workspace.Options{}, func(context.Context, *workspace.Workspace) error { return nil }); err != nil {
 		t.Error(err)
 	}
 }

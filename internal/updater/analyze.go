@@ -20,6 +20,7 @@ type analysis struct {
 
 	stream   *span.Stream // nil if the file was not read
 	template bool         // the stream has lines but no documents
+	parsed   int          // bytes that were parsed
 }
 
 // analyze reads a file, parses it if it may contain a reference, and runs the
@@ -32,6 +33,12 @@ func (u *Updater) analyze(file File, known *sources) analysis {
 	if content == nil {
 		return analysis{}
 	}
+	a := u.analyzeContent(file, content, known)
+	a.parsed = len(content)
+	return a
+}
+
+func (u *Updater) analyzeContent(file File, content []byte, known *sources) analysis {
 	kind := u.filter.Kind(file.Path)
 	if kind == prefilter.Template {
 		return u.findInTemplate(file.Path, content)

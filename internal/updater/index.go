@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -24,6 +25,7 @@ type Index struct {
 	updater *Updater
 	sources *sources // of all files
 	files   map[string]*indexed
+	found   int // references and refusals of all files
 }
 
 // indexed is what one file contains. A file without content of interest has no
@@ -67,9 +69,9 @@ type Difference struct {
 // Next returns the index of the commit with that difference, and the paths of
 // the files whose findings may have changed.
 func (x *Index) Next(ctx context.Context, d Difference) (*Index, []string, error) {
-	next := &Index{updater: x.updater, sources: x.sources, files: maps.Clone(x.files)}
+	next := &Index{updater: x.updater, sources: x.sources, files: maps.Clone(x.files), found: x.found}
 	for _, path := range d.Gone {
-		delete(next.files, path)
+		next.set(path, &indexed{})
 	}
 	if err := next.scan(ctx, d.Files, newSources()); err != nil {
 		return nil, nil, err
@@ -136,18 +138,34 @@ func (x *Index) scan(ctx context.Context, files []File, known *sources) error {
 		group.Go(func() (err error) {
 			defer fault.Survive(&err)
 			for _, file := range batch {
-				found := x.updater.index(file, known)
+				found, err := x.updater.index(ctx, file, known)
+				if err != nil {
+					return err
+				}
 				mutex.Lock()
 				x.set(file.Path, found)
+				over := x.found > maxFound
 				mutex.Unlock()
+				if over {
+					return errTooMany
+				}
 			}
-			return context.Cause(ctx)
+			return nil
 		})
 	}
-	return group.Wait() //nolint:wrapcheck // the cause of the context, or a defect
+	err := group.Wait()
+	if errors.Is(err, errTooMany) {
+		sizes := map[string]int{}
+		for path, found := range x.files {
+			sizes[path] = found.size()
+		}
+		return tooMany(sizes)
+	}
+	return err //nolint:wrapcheck // the cause of the context, a defect, or an exceeded budget
 }
 
 func (x *Index) set(path string, found *indexed) {
+	x.found += found.size() - x.at(path).size()
 	if found.empty() {
 		delete(x.files, path)
 	} else {
@@ -155,13 +173,16 @@ func (x *Index) set(path string, found *indexed) {
 	}
 }
 
+// size is what the file counts against maxFound.
+func (f *indexed) size() int { return len(f.References) + len(f.Refusals) }
+
 func (f *indexed) empty() bool {
 	return len(f.References)+len(f.Refusals)+len(f.Declared) == 0 && !f.Waits && !f.Unread
 }
 
 // index scans one file. A file that depends on sources in other files is
 // scanned again when the sources are known.
-func (u *Updater) index(file File, known *sources) *indexed {
+func (u *Updater) index(ctx context.Context, file File, known *sources) (*indexed, error) {
 	found := &indexed{}
 	if read := file.Read; read != nil {
 		file.Read = func() ([]byte, error) {
@@ -170,12 +191,15 @@ func (u *Updater) index(file File, known *sources) *indexed {
 			return content, err
 		}
 	}
-	a := u.analyze(file, known)
+	a, err := u.charged(ctx, file, known)
+	if err != nil {
+		return nil, err
+	}
 	found.Refusals, found.Declared, found.Waits = a.refusals, a.declared, a.needsSources
 	for _, s := range a.sites {
 		found.References = append(found.References, s.reference(file.Path))
 	}
-	return found
+	return found, nil
 }
 
 // at returns the content of a file.
@@ -238,7 +262,7 @@ func (u *Updater) ReadIndex(r io.Reader) (*Index, error) {
 		if err = cmp.Or(err, decoder.Decode(&path), decoder.Decode(found)); err != nil {
 			break
 		}
-		x.files[path] = found
+		x.set(path, found)
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, fmt.Errorf("read the index of references: %w", err))

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -53,7 +54,9 @@ func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]F
 	var (
 		mu      sync.Mutex
 		waiting []File
+		count   atomic.Int64 // of what was found
 	)
+	count.Store(int64(len(i.References) + len(i.Refusals)))
 	group, ctx := errgroup.WithContext(ctx)
 	for range i.updater.options.Workers {
 		group.Go(func() (err error) {
@@ -62,8 +65,12 @@ func (i *Inventory) scan(ctx context.Context, files iter.Seq2[File, error]) ([]F
 			var later []File
 			for batch := range batches {
 				for _, file := range batch {
-					if !i.scanFile(file, &found) {
-						later = append(later, file)
+					n, err := i.scanFile(ctx, file, &found, &later)
+					if err != nil {
+						return err
+					}
+					if count.Add(int64(n)) > maxFound {
+						return tooMany(map[string]int{file.Path: n})
 					}
 				}
 			}
@@ -111,19 +118,23 @@ func send(ctx context.Context, files iter.Seq2[File, error], batches chan<- []Fi
 	return flush()
 }
 
-// scanFile adds the findings of one file. It returns false, without adding
-// anything, if the file must be scanned again when all sources are known.
-func (i *Inventory) scanFile(file File, found *Inventory) bool {
-	a := i.updater.analyze(file, i.sources)
+// scanFile adds the findings of one file, or adds it to those that must be scanned again
+// when all sources are known. It returns the number of findings.
+func (i *Inventory) scanFile(ctx context.Context, file File, found *Inventory, later *[]File) (int, error) {
+	a, err := i.updater.charged(ctx, file, i.sources)
+	if err != nil {
+		return 0, err
+	}
 	if a.needsSources && !i.sources.complete {
-		return false
+		*later = append(*later, file)
+		return 0, nil
 	}
 	for _, s := range a.sites {
 		found.References = append(found.References, s.reference(file.Path))
 	}
 	found.Refusals = append(found.Refusals, a.refusals...)
 	found.Notes = append(found.Notes, a.notes...)
-	return true
+	return len(a.sites) + len(a.refusals), nil
 }
 
 func (i *Inventory) add(found Inventory) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/engine"
+	"promoter/internal/fault"
 	"promoter/internal/git"
 	"promoter/internal/git/object"
 	"promoter/internal/promotion"
@@ -201,9 +202,17 @@ func (m *mirror) withTree(commit string, do func(*object.Tree) error) error {
 	return do(tree)
 }
 
+// Limits of the files of a commit. A few kilobytes of trees that name each other can list
+// more paths than fit into memory, so listing stops at the limit.
+const (
+	maxFiles = 500_000
+	maxPaths = 64 << 20 // bytes
+)
+
 // Limits of a commit whose files are all read.
 const (
 	maxAllFiles = 50_000
+	maxAllPaths = 8 << 20  // bytes
 	maxFileSize = 1 << 20  // bytes
 	maxAllSize  = 64 << 20 // bytes
 )
@@ -216,8 +225,8 @@ const unreadable = state.All + "/" + state.All + ".json"
 // files: the holds of users would be lost.
 func (m *mirror) All(commit string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		entries, err := m.List(context.Background(), commit)
-		if err != nil || len(entries) > maxAllFiles {
+		entries, err := m.list(context.Background(), commit, maxAllFiles, maxAllPaths)
+		if err != nil {
 			yield(unreadable, nil)
 			return
 		}
@@ -295,7 +304,13 @@ func (m *mirror) Root(commit string) (root object.ID, err error) {
 // List implements scan.Repository. It returns a complete list, because the lock must
 // not be held while the caller reads the files.
 func (m *mirror) List(ctx context.Context, commit string) ([]object.Entry, error) {
+	return m.list(ctx, commit, maxFiles, maxPaths)
+}
+
+// list lists the files of a commit, up to a number of files and of bytes of their paths.
+func (m *mirror) list(ctx context.Context, commit string, files, paths int) ([]object.Entry, error) {
 	var entries []object.Entry
+	size := 0
 	err := m.withTree(commit, func(tree *object.Tree) error {
 		for entry, err := range tree.Files() {
 			if err == nil {
@@ -305,6 +320,9 @@ func (m *mirror) List(ctx context.Context, commit string) ([]object.Entry, error
 				return err
 			}
 			entries = append(entries, entry)
+			if size += len(entry.Path); len(entries) > files || size > paths {
+				return fault.New(fault.Invalid, "the commit %.7s has more than %d files, or more than %d MiB of paths", commit, files, paths>>20)
+			}
 		}
 		return nil
 	})

@@ -14,7 +14,9 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/budget"
 	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
@@ -113,19 +115,21 @@ func (w *Workspace) Close() error {
 	return errors.Join(err, w.mirror.git.Close())
 }
 
-// Use opens a repository for one function. A panic closes it too, because the next one
-// to open it waits for that.
-func Use(ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(*Workspace) error) (err error) {
+// Use opens a repository for one function, whose context has the budget of one
+// reconciliation. A panic closes it too, because the next one to open it waits for that.
+func Use(ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(context.Context, *Workspace) error) (err error) {
 	w, err := Open(ctx, session, r, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	return do(w)
+	bounded, stop := budget.WithTimeout(ctx, budget.New(budget.Defaults()), cmp.Or(session.Server.File.Timeout, serverconfig.DefaultTimeout))
+	defer stop()
+	return budget.Cause(bounded, do(bounded, w))
 }
 
 // Try is Use, and returns a panic as an error, so that it affects no other repository.
-func Try(ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(*Workspace) error) (err error) {
+func Try(ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(context.Context, *Workspace) error) (err error) {
 	defer fault.Survive(&err)
 	return Use(ctx, session, r, options, do)
 }

@@ -1,10 +1,12 @@
 package workspace
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/git/gittest"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -314,5 +317,48 @@ func TestMirrorFolder_tellsKeysApart(t *testing.T) {
 	slices.Sort(folders)
 	if len(slices.Compact(folders)) != 3 {
 		t.Errorf("got %v", folders)
+	}
+}
+
+// A push of a few kilobytes can list a million long paths: a tree whose entries are many
+// times the same subtree. Listing stops at the limit, and the branch fails alone. As the
+// state branch, it holds everything.
+func TestMirror_listingStopsAtItsLimits(t *testing.T) {
+	t.Parallel()
+	url, clone := gitRepository(t, map[string]string{"README": "words"})
+	long := strings.Repeat("x", 200)
+	mktree := func(n int, mode, kind, id string) string {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "%s %s %s\t%s%04d\n", mode, kind, id, long, i)
+		}
+		return strings.TrimSpace(gittest.ExecWithInput(t, clone, text.String(), "mktree"))
+	}
+	tree := mktree(100, "100644", "blob", strings.TrimSpace(gittest.ExecWithInput(t, clone, "{}", "hash-object", "-w", "--stdin")))
+	for range 2 {
+		tree = mktree(100, "040000", "tree", tree)
+	}
+	head := runGit(t, clone, "commit-tree", "-m", "a million files", tree)
+	runGit(t, clone, "push", "-q", "-f", "origin", head+":refs/heads/main")
+	l := openWorkspace(t, url)
+	if got := fetchMain(t, l); got != head {
+		t.Fatalf("fetched %s", got)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := l.mirror.List(t.Context(), head)
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "or more than 64 MiB of paths") {
+		t.Errorf("the list: %v", err)
+	}
+	read, err := state.Read(l.Reconciler.Objects.All(head))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, held := read.Held(state.Target{Environment: "prod", Application: "shop"}, time.Now()); !held {
+		t.Error("the state holds nothing")
+	}
+	runtime.ReadMemStats(&after)
+	if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 400 {
+		t.Errorf("%d MiB were allocated", allocated)
 	}
 }

@@ -29,6 +29,7 @@ type Config struct {
 	URL          string // without a slash at the end; empty: not known
 	Data         string
 	Poll         time.Duration
+	Timeout      time.Duration // of one reconciliation
 	Database     Database
 	Retention    Retention
 	TLS          TLS
@@ -68,6 +69,9 @@ const (
 	DefaultListen = "127.0.0.1:8080"
 	DefaultData   = "promoter-data"
 	DefaultPoll   = 5 * time.Minute
+
+	// DefaultTimeout is how long one reconciliation may take.
+	DefaultTimeout = 5 * time.Minute
 )
 
 // rawServer is the server's own file. It has what writers of a repository must not control.
@@ -109,6 +113,8 @@ type rawServer struct {
 	RateLimits []*rawRateLimit `yaml:"rateLimits"`
 	// Maximum sizes of what promoter reads.
 	Sizes *rawSizes `yaml:"sizes"`
+	// Limits of one reconciliation.
+	Reconciliation *rawReconciliation `yaml:"reconciliation"`
 	// How long the database keeps data.
 	Retention *rawRetention `yaml:"retention"`
 	// Private networks (CIDR) that promoter may connect to. Default: none.
@@ -187,6 +193,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Limits = loadLimits(in)
 	c.RateLimits = loadRateLimits(in)
 	c.Sizes = loadSizes(in)
+	c.Timeout = loadTimeout(in)
 	if in.report.Failed() {
 		return nil, in.report.Problems()
 	}

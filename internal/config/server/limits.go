@@ -63,6 +63,13 @@ type rawSizes struct {
 	Object strictyaml.Located[string] `yaml:"object"`
 }
 
+// rawReconciliation limits one reconciliation.
+type rawReconciliation struct {
+	strictyaml.Origin
+	// How long one reconciliation may take, a minute or more. Waiting for a rate limit does not count. The next one continues. Default: `5m`.
+	Timeout strictyaml.Located[time.Duration] `yaml:"timeout"`
+}
+
 // rawRetention is how long the database keeps data.
 type rawRetention struct {
 	strictyaml.Origin
@@ -75,8 +82,9 @@ type rawRetention struct {
 }
 
 const (
-	maxRate      = 10_000    // more than any host allows
-	maxSize      = 16 << 30  // bytes
+	maxRate      = 10_000   // more than any host allows
+	maxSize      = 16 << 30 // bytes
+	minTimeout   = time.Minute
 	minRetention = time.Hour // what is kept for less could be deleted before it is used
 )
 
@@ -134,6 +142,17 @@ func loadSize(report *strictyaml.Report, raw strictyaml.Located[string], key str
 	}
 	report.Errorf(raw.Position, "write a number and KiB, MiB or GiB, at most 16GiB", "%s is not a size", key)
 	return 0
+}
+
+func loadTimeout(in *input) time.Duration {
+	raw := in.raw.Reconciliation
+	if raw == nil || !raw.Timeout.Valid() {
+		return DefaultTimeout
+	}
+	if raw.Timeout.Value < minTimeout {
+		in.report.Errorf(raw.Timeout.Position, "write at least 1m, as in 5m", "reconciliation.timeout is too short")
+	}
+	return raw.Timeout.Value
 }
 
 func loadRetention(in *input) Retention {

@@ -95,6 +95,7 @@ func TestLoad_full(t *testing.T) {
 			{Land: []config.Land{config.LandPR, config.LandAutomerge}, Approvals: 1, Scope: serverconfig.Scope{Environments: []string{"prod-*"}}},
 		},
 		RateLimits: []serverconfig.RateLimit{{Host: "quay.io", PerSecond: 10, Burst: 20, Concurrent: 4}},
+		Timeout:    10 * time.Minute,
 		Sizes:      serverconfig.Sizes{File: 4 << 20, Pack: 512 << 20, Object: 32 << 20},
 		Networks:   []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")},
 	}
@@ -146,6 +147,7 @@ func TestLoad_defaults(t *testing.T) {
 	}
 	want := &serverconfig.Config{
 		Listen: serverconfig.DefaultListen, Data: serverconfig.DefaultData, Poll: serverconfig.DefaultPoll,
+		Timeout:   serverconfig.DefaultTimeout,
 		Sizes:     serverconfig.Sizes{File: 1 << 20, Pack: 512 << 20, Object: 32 << 20},
 		Retention: serverconfig.Retention{Deliveries: serverconfig.DefaultDeliveries, DeliveriesSize: serverconfig.DefaultDeliveriesSize},
 	}
