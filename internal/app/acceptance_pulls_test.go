@@ -211,7 +211,7 @@ func TestRun_limitOfOpenPullRequests_github(t *testing.T) {
 		s.repo.Git.Commit("ada", "main", "Many", files)
 		report := s.run()
 		s.pulls("promoter/staging/app000 open", "promoter/staging/app001 open", "promoter/staging/app002 open")
-		if words := fmt.Sprint(report.Effects); !strings.Contains(words, "limit: position") {
+		if words := fmt.Sprint(report.Effects); !strings.Contains(words, " in the queue: 3 of 3 pull requests are open") {
 			s.t.Error("the position in the queue is missing")
 		}
 		s.calm()
