@@ -184,22 +184,6 @@ func (f *planFlags) render(system System) (renderer, error) {
 	}
 }
 
-// printPreviewErrors prints what could not be planned.
-func printPreviewErrors(w io.Writer, preview *checkout.Preview) {
-	for _, e := range preview.Errors {
-		printMessage(w, "%s: %v", e.Component, e.Err)
-	}
-	for _, repository := range preview.Unused {
-		printMessage(w, "no file refers to %s", repository.Familiar())
-	}
-	for i := range preview.Targets {
-		target := &preview.Targets[i]
-		if len(target.Refusals) > 0 {
-			printMessage(w, "%s: refused: %s", previewName(target), target.Refusals[0])
-		}
-	}
-}
-
 // printPlanSummary summarizes a plan.
 func printPlanSummary(w io.Writer, preview *checkout.Preview) {
 	text := "nothing to change"

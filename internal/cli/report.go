@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -199,47 +198,6 @@ func targetName(target promotion.Target) string {
 		return target.Environment
 	}
 	return target.Environment + "/" + target.Application
-}
-
-// printFailures prints one line for each part that failed.
-func printFailures(w io.Writer, results []app.Result) {
-	for i := range results {
-		result := &results[i]
-		name := result.Repository
-		if moved, ok := result.Moved(); ok {
-			printMessage(w, "%s: it is called %s now: use that name", name, moved)
-		}
-		if result.Unfinished {
-			printMessage(w, "%s: not finished: the run was interrupted", name)
-		}
-		if result.Err != nil {
-			printMessage(w, "%s: %s", name, oneLine(result.Err))
-		}
-		if result.Report.Unusable != "" && (result.Onboarding == nil || result.Failed()) {
-			printMessage(w, "%s: %s", name, result.Report.Unusable)
-		}
-		for _, partial := range result.Report.Errors {
-			printMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
-		}
-		for _, decision := range result.Report.Decisions {
-			if decision.State == promotion.Refused {
-				printMessage(w, "%s: %s: refused: %s", name, targetName(decision.Target), decision.Reason)
-			}
-		}
-		for _, effect := range result.Report.Effects {
-			if effect.Err != nil {
-				printMessage(w, "%s: %s: %s", name, effectName(effect), oneLine(effect.Err))
-			}
-		}
-	}
-}
-
-// effectName names what an effect is about.
-func effectName(effect engine.Effect) string {
-	if isSingle(effect) {
-		return targetName(effect.Decisions[0].Target)
-	}
-	return effect.Environment.Name
 }
 
 // exitOfRun returns the exit code: 1 if any part of a repository failed.

@@ -126,8 +126,37 @@ func worthRetrying(resp *http.Response, err error) bool {
 	return false
 }
 
+// unreachableError is the failure of a request without a response.
+type unreachableError struct {
+	host string
+	err  error
+}
+
+// Error returns the failure.
+func (u *unreachableError) Error() string { return u.err.Error() }
+
+// Unwrap returns the failure.
+func (u *unreachableError) Unwrap() error { return u.err }
+
+// Unreachable returns the host from which a request got no response, or to which it was
+// not sent because the host limits requests or failed several times, and the cause. It
+// reports false for errors of responses.
+func Unreachable(err error) (host, cause string, ok bool) {
+	if limit, ok := errors.AsType[*limitError](err); ok {
+		return limit.host, limit.Error(), true
+	}
+	if failed, ok := errors.AsType[*unreachableError](err); ok {
+		return failed.host, Scrub(failed.Error()), true
+	}
+	return "", "", false
+}
+
 // describe explains a network failure to users.
 func describe(host string, err error) error {
+	return &unreachableError{host, explained(host, err)}
+}
+
+func explained(host string, err error) error {
 	var dns *net.DNSError
 	var timeout net.Error
 	switch {

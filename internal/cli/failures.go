@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"promoter/internal/app"
+	"promoter/internal/checkout"
+	"promoter/internal/engine"
+	"promoter/internal/outbound"
+	"promoter/internal/promotion"
+)
+
+// printFailures prints one line for each part that failed, and one for each host that
+// several of them could not reach.
+func printFailures(w io.Writer, results []app.Result) {
+	hosts := unreachableHosts{}
+	for i := range results {
+		result := &results[i]
+		hosts.add(result.Repository, "", result.Err)
+		for _, partial := range result.Report.Errors {
+			hosts.add(result.Repository, partial.What, partial.Err)
+		}
+	}
+	hosts.print(w)
+	for i := range results {
+		result := &results[i]
+		name := result.Repository
+		if moved, ok := result.Moved(); ok {
+			printMessage(w, "%s: it is called %s now: use that name", name, moved)
+		}
+		if result.Unfinished {
+			printMessage(w, "%s: not finished: the run was interrupted", name)
+		}
+		if result.Err != nil && !hosts.printed(result.Err) {
+			printMessage(w, "%s: %s", name, oneLine(result.Err))
+		}
+		if result.Report.Unusable != "" && (result.Onboarding == nil || result.Failed()) {
+			printMessage(w, "%s: %s", name, result.Report.Unusable)
+		}
+		for _, partial := range result.Report.Errors {
+			if !hosts.printed(partial.Err) {
+				printMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
+			}
+		}
+		for _, decision := range result.Report.Decisions {
+			if decision.State == promotion.Refused {
+				printMessage(w, "%s: %s: refused: %s", name, targetName(decision.Target), decision.Reason)
+			}
+		}
+		for _, effect := range result.Report.Effects {
+			if effect.Err != nil {
+				printMessage(w, "%s: %s: %s", name, effectName(effect), oneLine(effect.Err))
+			}
+		}
+	}
+}
+
+// effectName names what an effect is about.
+func effectName(effect engine.Effect) string {
+	if isSingle(effect) {
+		return targetName(effect.Decisions[0].Target)
+	}
+	return effect.Environment.Name
+}
+
+// printPreviewErrors prints what could not be planned.
+func printPreviewErrors(w io.Writer, preview *checkout.Preview) {
+	hosts := unreachableHosts{}
+	for _, e := range preview.Errors {
+		hosts.add("", componentPrefix+e.Component, e.Err)
+	}
+	hosts.print(w)
+	for _, e := range preview.Errors {
+		if !hosts.printed(e.Err) {
+			printMessage(w, "%s: %v", e.Component, e.Err)
+		}
+	}
+	for _, repository := range preview.Unused {
+		printMessage(w, "no file refers to %s", repository.Familiar())
+	}
+	for i := range preview.Targets {
+		target := &preview.Targets[i]
+		if len(target.Refusals) > 0 {
+			printMessage(w, "%s: refused: %s", previewName(target), target.Refusals[0])
+		}
+	}
+}
+
+// componentPrefix is how the engine names a component that failed.
+const componentPrefix = "component "
+
+// unreachableHosts are the hosts that could not be reached, with what they affect.
+type unreachableHosts map[string]*unreachableHost
+
+type unreachableHost struct {
+	cause        string
+	repositories map[string]bool // that have affected parts, or are affected as a whole
+	parts        map[string]bool // a repository, or one of its components
+	components   int
+}
+
+// add adds an error of a component, or of a whole repository.
+func (u unreachableHosts) add(repository, what string, err error) {
+	host, cause, unreachable := outbound.Unreachable(err)
+	if !unreachable {
+		return
+	}
+	one := u[host]
+	if one == nil {
+		one = &unreachableHost{cause: cause, repositories: map[string]bool{}, parts: map[string]bool{}}
+		u[host] = one
+	}
+	part := repository + "\n" + what
+	if !one.parts[part] && strings.HasPrefix(what, componentPrefix) {
+		one.components++
+	}
+	one.repositories[repository], one.parts[part] = true, true
+}
+
+// printed reports whether the line of a host covers an error. One that affects a single
+// part has no line of its own.
+func (u unreachableHosts) printed(err error) bool {
+	host, _, unreachable := outbound.Unreachable(err)
+	return unreachable && len(u[host].parts) > 1
+}
+
+// print prints one line for each host.
+func (u unreachableHosts) print(w io.Writer) {
+	for _, host := range slices.Sorted(maps.Keys(u)) {
+		one := u[host]
+		if len(one.parts) < 2 {
+			continue
+		}
+		affected, only := count(one.components, "component", "components"), slices.Collect(maps.Keys(one.repositories))[0]
+		prefix := ""
+		switch repositories := count(len(one.repositories), "repository", "repositories"); {
+		case one.components == 0:
+			affected = repositories
+		case len(one.repositories) > 1:
+			affected += " in " + repositories
+		case only != "":
+			prefix = only + ": "
+		}
+		printMessage(w, "%s%s cannot be reached, which affects %s: %s", prefix, host, affected, one.cause)
+	}
+}
