@@ -161,6 +161,9 @@ type clock struct {
 	timer   *time.Timer
 }
 
+// timerNow is the clock of the timer, which no caller can inject: it ends a context.
+func timerNow() time.Time { return time.Now() } //nolint:forbidigo // see above
+
 // maxPauses limits the pauses, as a multiple of the time: a host that limits requests
 // does not stop the clock forever.
 const maxPauses = 3
@@ -172,7 +175,7 @@ func WithTimeout(ctx context.Context, b *Budget, limit time.Duration) (context.C
 	ctx, cancel := context.WithCancelCause(With(ctx, b))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.time = clock{limit: limit, left: limit, pauses: maxPauses * limit, started: time.Now()}
+	b.time = clock{limit: limit, left: limit, pauses: maxPauses * limit, started: timerNow()}
 	b.time.timer = time.AfterFunc(limit, func() { cancel(b.timedOut()) })
 	return ctx, func() {
 		b.mu.Lock()
@@ -216,7 +219,7 @@ func (b *Budget) pause() bool {
 	if c.waiting++; c.waiting > 1 || c.pauses <= 0 || !c.timer.Stop() {
 		return true
 	}
-	now := time.Now()
+	now := timerNow()
 	c.left, c.started = c.left-now.Sub(c.started), now
 	c.timer.Reset(max(c.left, 0) + c.pauses) // a pause must end too
 	return true
@@ -229,7 +232,7 @@ func (b *Budget) resume() {
 	if c.waiting--; c.waiting > 0 || c.pauses <= 0 || !c.timer.Stop() {
 		return
 	}
-	now := time.Now()
+	now := timerNow()
 	c.pauses, c.started = c.pauses-now.Sub(c.started), now
 	c.timer.Reset(max(c.left, 0))
 }

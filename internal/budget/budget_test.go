@@ -13,6 +13,9 @@ import (
 	"promoter/internal/fault"
 )
 
+// pass lets the time of the bubble pass.
+func pass(d time.Duration) { <-time.After(d) }
+
 func TestSpend_namesTheLargestConsumers(t *testing.T) {
 	t.Parallel()
 	ctx := budget.With(t.Context(), budget.New(budget.Limits{budget.Parsed: {Total: 100}, budget.Requests: {Total: 1000, Each: 10}}))
@@ -66,12 +69,12 @@ func TestWithTimeout_endsTheContextWithTheSlowestHosts(t *testing.T) {
 		ctx, stop := budget.WithTimeout(t.Context(), budget.New(nil), time.Minute)
 		defer stop()
 		_ = budget.Spend(ctx, budget.Elapsed, "slow.example", 50_000)
-		time.Sleep(59 * time.Second)
+		pass(59 * time.Second)
 		synctest.Wait()
 		if ctx.Err() != nil {
 			t.Fatal("it ended early")
 		}
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		err := budget.Cause(ctx, fmt.Errorf("read the tags: %w", ctx.Err()))
 		want := "the reconciliation is over its budget of time: it took longer than 1m0s; milliseconds of waiting for hosts: slow.example (50000); the next one continues"
 		if err == nil || err.Error() != want || fault.KindOf(err) != fault.Temporary {
@@ -91,14 +94,14 @@ func TestWait_stopsTheClock(t *testing.T) {
 		ctx, stop := budget.WithTimeout(t.Context(), budget.New(nil), time.Minute)
 		defer stop()
 		begin := time.Now()
-		time.Sleep(30 * time.Second)
+		pass(30 * time.Second)
 		first := budget.Wait(ctx)
-		time.Sleep(50 * time.Second)
+		pass(50 * time.Second)
 		second := budget.Wait(ctx)
 		first()
-		time.Sleep(50 * time.Second)
+		pass(50 * time.Second)
 		second()
-		time.Sleep(29 * time.Second)
+		pass(29 * time.Second)
 		synctest.Wait()
 		if ctx.Err() != nil {
 			t.Fatalf("it ended after %s", time.Since(begin))

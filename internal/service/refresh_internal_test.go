@@ -129,7 +129,7 @@ func TestWorkspace_panicReleasesTheMirror(t *testing.T) {
 	defer func() { runtime.KeepAlive(held) }()
 	func() {
 		defer func() { _ = recover() }()
-		_ = workspace.Use(t.Context(), current.session, one, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) error {
+		_ = workspace.Use(t.Context(), current.session, one, workspace.Options{}, func(_ context.Context, w *workspace.Workspace) error {
 			held = w
 			panic("a defect")
 		})
