@@ -67,7 +67,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	if ctx.Err() != nil {
 		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
 	}
-	result := queue.Result{Next: earlier(nextChange(report, r.now()), r.retries.next(item.Key, report, r.now(), r.poll))}
+	result := queue.Result{Next: earlier(nextChange(report, begin), r.retries.next(item.Key, report, r.now(), r.poll))}
 	added, err := r.record(ctx, current, known, outcome{report: report, failed: failed, landings: landings, trigger: trigger})
 	if added {
 		result.Next = r.now() // an earlier event about what it subscribed to now did not trigger it
@@ -199,10 +199,11 @@ func failureOf(report engine.Report, err error) string {
 }
 
 // nextChange returns when something in the repository changes without a trigger, for
-// instance when a window opens or a soak ends. Zero: no such time is known.
-func nextChange(report engine.Report, now time.Time) (next time.Time) {
+// instance when a window opens or a soak ends. Zero: no such time is known. A time that
+// passed since the reconciliation began counts: its decisions may be older.
+func nextChange(report engine.Report, began time.Time) (next time.Time) {
 	consider := func(at time.Time) {
-		if at.After(now) {
+		if at.After(began) {
 			next = earlier(next, at)
 		}
 	}

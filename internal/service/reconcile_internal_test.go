@@ -1,0 +1,29 @@
+package service
+
+import (
+	"testing"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/promotion"
+)
+
+func TestNextChange(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, time.November, 23, 14, 0, 0, 0, time.UTC)
+	until := func(at time.Time) promotion.Decision { return promotion.Decision{Reason: promotion.Reason{Until: at}} }
+	tests := []struct {
+		name      string
+		decisions []promotion.Decision
+		want      time.Time
+	}{
+		{"nothing waits", []promotion.Decision{{}}, time.Time{}},
+		{"the earliest time", []promotion.Decision{until(began.Add(2 * time.Second)), until(began.Add(time.Second))}, began.Add(time.Second)},
+		{"a time that passed before", []promotion.Decision{until(began.Add(-time.Second)), until(began)}, time.Time{}},
+	}
+	for _, test := range tests {
+		if got := nextChange(engine.Report{Decisions: test.decisions}, began); !got.Equal(test.want) {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
