@@ -190,7 +190,7 @@ func TestDemo_onGitHubSaysWhatIsWrong(t *testing.T) {
 		{"a URL for nothing", []string{"--forge-url", address}, tokens(), "--forge-url is for --forge github"},
 		{"no tokens", []string{"--forge", "github", "--forge-url", address}, nil, "set PROMOTER_GITHUB_TOKEN to a token of promoter's account there, and PROMOTER_DEMO_USER_TOKEN to one of the user's"},
 		{"one token", []string{"--forge", "github", "--forge-url", address}, map[string]string{"PROMOTER_GITHUB_TOKEN": "t"}, "and PROMOTER_DEMO_USER_TOKEN to one of the user's"},
-		{"nobody there", []string{"--forge", "github", "--forge-url", address}, tokens(), "find GitHub's API at " + address + ": "},
+		{"no server there", []string{"--forge", "github", "--forge-url", address}, tokens(), "find GitHub's API at " + address + ": "},
 		{"another machine", []string{"--forge", "github", "--forge-url", "https://github.com"}, tokens(), "the forge at github.com is on another machine"},
 		{"a password", []string{"--forge", "github", "--forge-url", "http://ann:gate-7@127.0.0.1"}, tokens(), "the URL of the forge is none"},
 	}

@@ -106,7 +106,7 @@ func TestDemo_isALesson(t *testing.T) {
 		t.Fatalf("the demo ended with %d\n%s%s", code, s.err.String(), s.out.String())
 	}
 	if !colors.MatchString(s.out.String()) {
-		t.Error("the output of the commands has no colors")
+		t.Error("no colors")
 	}
 	printed := colors.ReplaceAllString(s.out.String(), "")
 	checkSize(t, printed)
@@ -356,12 +356,12 @@ func TestDemo_keepsTheFolderAndColors(t *testing.T) {
 		if plain {
 			s.env = map[string]string{"NO_COLOR": "1"}
 		}
-		s.perform(t.Context(), "--once", "--keep", "--verbose")
+		s.perform(t.Context(), "--once", "--keep")
 		t.Cleanup(func() { _ = os.RemoveAll(s.folder) })
 		if _, err := os.Stat(filepath.Join(s.folder, "gitops.git", "HEAD")); err != nil {
 			t.Errorf("not kept: %v", err)
 		}
-		if colored := strings.Contains(s.out.String()+s.err.String(), "\x1b"); colored == plain {
+		if colored := strings.Contains(s.out.String(), "\x1b"); colored == plain {
 			t.Errorf("NO_COLOR %t: colored %t", plain, colored)
 		}
 	}

@@ -36,7 +36,7 @@ func main() {
 // showDemo hands the command line to the demo, which lies beside it.
 func showDemo(ctx context.Context, request cli.DemoRequest) error {
 	options := demo.Options{
-		Out: request.Out, Promoter: request.Promoter, Program: request.Program,
+		Out: request.Out, Promoter: request.Promoter, Title: request.Title, Program: request.Program,
 		Verbose: request.Verbose, Once: request.Once, Keep: request.Keep, Now: request.Now,
 	}
 	if forge := request.Forge; forge != nil {

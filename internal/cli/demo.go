@@ -24,10 +24,11 @@ type DemoRequest struct {
 	// Promoter runs one command line with its output on out, and returns the exit
 	// code: the demo shows the real commands.
 	Promoter func(ctx context.Context, out io.Writer, args ...string) int
-	Program  string // its path, for the commands that a user is shown
-	Verbose  bool   // all output, rather than the lines that matter
-	Once     bool   // end after the last step, rather than run on until interrupted
-	Keep     bool   // keep the folder
+	Title    func(string) string // how the title of a step is printed
+	Program  string              // its path, for the commands that a user is shown
+	Verbose  bool                // all output, rather than the lines that matter
+	Once     bool                // end after the last step, rather than run on until interrupted
+	Keep     bool                // keep the folder
 	Now      func() time.Time
 	// Forge is where pull requests are; nil: everything is pushed.
 	Forge *DemoForge
@@ -81,8 +82,13 @@ Exit codes: 0 success; 1 a step failed.`,
 			if err != nil {
 				return fmt.Errorf("find this program: %w", err)
 			}
+			paint, err := newPainter("auto", system)
+			if err != nil {
+				return err
+			}
+			title := func(text string) string { return paint.paint(colorBold, text) }
 			return system.Demo(command.Context(), DemoRequest{
-				Out: system.Out, Promoter: runVerbs(system), Program: program, Verbose: verbose, Once: once, Keep: keep, Now: time.Now, Forge: forge,
+				Out: system.Out, Promoter: runVerbs(system), Title: title, Program: program, Verbose: verbose, Once: once, Keep: keep, Now: time.Now, Forge: forge,
 			})
 		},
 	}

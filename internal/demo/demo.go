@@ -33,6 +33,8 @@ type Options struct {
 	// Promoter runs one promoter command line, prints to out, and returns the
 	// exit code.
 	Promoter func(ctx context.Context, out io.Writer, args ...string) int
+	// Title formats the title of a step.
+	Title func(string) string
 	// Program is the path of promoter, for the commands that the user is shown.
 	Program string
 	// Verbose prints the whole output of the commands and the log of the service,
@@ -163,7 +165,7 @@ func (s *show) perform(ctx context.Context) error {
 	for _, chapter := range chapters {
 		s.number++
 		s.step = chapter.title
-		fmt.Fprintf(s.options.Out, "\n%d. %s\n", s.number, s.step)
+		fmt.Fprintf(s.options.Out, "\n%s\n", s.options.Title(fmt.Sprintf("%d. %s", s.number, s.step)))
 		err := chapter.play(ctx, s)
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -21,7 +21,7 @@ func newTestShow(t *testing.T, promoter func(context.Context, io.Writer, ...stri
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = registry.loopback.stop() })
-	s, err := newShow(t.Context(), Options{Out: io.Discard, Promoter: promoter, Now: time.Now}, t.TempDir(), registry)
+	s, err := newShow(t.Context(), Options{Out: io.Discard, Promoter: promoter, Title: strings.ToUpper, Now: time.Now}, t.TempDir(), registry)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,16 +44,16 @@ func TestARegistryTellsOfPushes(t *testing.T) {
 	}
 	push("shop", "1.0.0")
 	if _, known := s.registry.notifier.last(); known {
-		t.Error("somebody was told before there was anybody")
+		t.Error("a webhook was sent before there was a receiver")
 	}
 	s.registry.notifier.notifyTo(server.Client(), server.URL, "gate-7")
 	pushed := push("shop", "1.1.0")
 	last, _ := s.registry.notifier.last()
 	if last.status != http.StatusAccepted || last.answer != "thanks" || last.repository != "acme/shop" || last.tag != "1.1.0" || last.at.IsZero() {
-		t.Errorf("told %+v", last)
+		t.Errorf("sent %+v", last)
 	}
 	if len(receiver.bodies) != 1 || receiver.proofs[0] != "Bearer gate-7" {
-		t.Fatalf("told %q with %q", receiver.bodies, receiver.proofs)
+		t.Fatalf("sent %q with %q", receiver.bodies, receiver.proofs)
 	}
 	for _, part := range []string{`"action":"push"`, `"repository":"acme/shop"`, `"tag":"1.1.0"`, `"host":"` + s.registry.loopback.host + `"`, pushed.digest, "manifest"} {
 		if !strings.Contains(receiver.bodies[0], part) {
@@ -63,7 +63,7 @@ func TestARegistryTellsOfPushes(t *testing.T) {
 	server.Close()
 	push("shop", "1.2.0")
 	if last, _ := s.registry.notifier.last(); last.status != 0 || !strings.Contains(last.answer, "connect") {
-		t.Errorf("nobody there: %+v", last)
+		t.Errorf("a receiver that is gone: %+v", last)
 	}
 }
 

@@ -70,9 +70,8 @@ func (s *Server) infoRefs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if service == transport.UploadPackServiceName {
-		if err := refs.Capabilities.Set(capability.MultiACKDetailed); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
+		for _, own := range ownCapabilities() {
+			_ = refs.Capabilities.Set(own) // fails only with arguments
 		}
 	}
 	refs.Prefix = [][]byte{[]byte("# service=" + service), pktline.Flush}
@@ -110,6 +109,12 @@ func answer(w http.ResponseWriter, kind string, encode func(io.Writer) error) {
 	_, _ = w.Write(body.Bytes()) // the client may have disconnected
 }
 
+// ownCapabilities returns what this server can do for fetches and the library cannot.
+// Progress is never sent; Git accepts that only from servers with the capability.
+func ownCapabilities() []capability.Capability {
+	return []capability.Capability{capability.MultiACKDetailed, capability.NoProgress}
+}
+
 // uploadPack sends the objects that a client lacks. It acknowledges common commits only
 // to clients that can read all acknowledgements; others receive all objects.
 func (s *Server) uploadPack(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +126,9 @@ func (s *Server) uploadPack(w http.ResponseWriter, r *http.Request) {
 	var common []plumbing.Hash
 	if request.Capabilities.Supports(capability.MultiACKDetailed) {
 		common = request.Haves
-		request.Capabilities.Delete(capability.MultiACKDetailed) // unknown to the library
+	}
+	for _, own := range ownCapabilities() {
+		request.Capabilities.Delete(own)
 	}
 	var pack *packp.UploadPackResponse
 	if done {

@@ -150,7 +150,9 @@ func TestServer_acceptsThinPacks(t *testing.T) {
 				mustGit(t, ann, "fetch", "-q")
 			}
 			bob := t.TempDir()
-			mustGit(t, bob, "clone", "-q", url, ".")
+			if output := mustGit(t, bob, "clone", "-q", url, "."); output != "" {
+				t.Errorf("a quiet clone prints\n%s", output)
+			}
 			mustGit(t, bob, "fsck", "--strict")
 			if got, want := mustGit(t, bob, "rev-parse", "HEAD"), mustGit(t, ann, "rev-parse", "HEAD"); got != want {
 				t.Errorf("bob has %s, ann %s", got, want)
