@@ -56,6 +56,7 @@ type story struct {
 	digests map[string]string // by NAME:TAG
 	times   map[string]time.Time
 	around  database.CommitHook // of a service; nil: none
+	logged  func(line string)   // is called while a service logs a line; nil: none
 }
 
 // clock runs like the real time, from where the test sets it.

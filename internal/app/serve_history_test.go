@@ -1,9 +1,11 @@
 package app_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,6 +94,32 @@ func TestServe_history(t *testing.T) {
 	}
 	w.stop()
 	s.historyFromGit(again)
+}
+
+// An action is in the history and in the metrics when its line is in the log, while the
+// reconciliation goes on.
+func TestServe_recordsActionsWhenTheyHappen(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	var w *served
+	seen := make(chan string, 10)
+	s.logged = func(line string) {
+		for _, action := range []string{"pushed", "opened"} {
+			if !strings.Contains(line, `"msg":"`+action+`"`) {
+				continue
+			}
+			history, err := w.client(serveToken).History(t.Context(), server.HistoryQuery{Limit: 100})
+			_, metrics := w.get("/metrics")
+			seen <- fmt.Sprint(linesOf(history), err, strings.Contains(metrics, `promoter_actions_total{action="`+action+`"} 1`))
+		}
+	}
+	w = serve(t, s)
+	w.publish("web", "1.1.0")
+	w.stop()
+	want := []string{"[pushed dev 1.1.0] <nil> true", "[opened staging 1.1.0 pushed dev 1.1.0] <nil> true"}
+	if got := []string{<-seen, <-seen}; !slices.Equal(got, want) {
+		t.Errorf("meanwhile: %q, want %q", got, want)
+	}
 }
 
 // eventOf is the only event of an action.

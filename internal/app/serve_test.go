@@ -108,6 +108,9 @@ func (w *served) Write(line []byte) (int, error) {
 	if strings.Contains(string(line), "canary") {
 		w.t.Errorf("a secret is in the log: %s", line)
 	}
+	if w.logged != nil {
+		w.logged(string(line))
+	}
 	w.lines <- string(line)
 	return len(line), nil
 }

@@ -116,11 +116,11 @@ func (r *reconciler) trigger(ctx context.Context, item queue.Item) (store.Delive
 // is killed later has done so.
 func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trigger store.DeliveryRef) func(context.Context, []engine.Effect) {
 	return func(ctx context.Context, effects []engine.Effect) {
-		r.report.acted(ctx, repository, item, effects)
 		// What was done is recorded, also if the process is about to end.
 		if err := r.history.Record(context.WithoutCancel(ctx), storedOf(repository), effects, trigger); err != nil {
 			r.log.DebugContext(ctx, "history not written yet", slog.Any("error", err)) // it is written again at the end
 		}
+		r.report.acted(ctx, repository, item, effects)
 	}
 }
 
