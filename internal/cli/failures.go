@@ -16,9 +16,12 @@ import (
 // printFailures prints one line for each part that failed, and one for each host that
 // several of them could not reach.
 func printFailures(w io.Writer, results []app.Result) {
-	hosts := unreachableHosts{}
+	hosts, unfinished := unreachableHosts{}, []string{}
 	for i := range results {
 		result := &results[i]
+		if result.Unfinished {
+			unfinished = append(unfinished, result.Repository)
+		}
 		hosts.add(result.Repository, "", result.Err)
 		for _, partial := range result.Report.Errors {
 			hosts.add(result.Repository, partial.What, partial.Err)
@@ -30,9 +33,6 @@ func printFailures(w io.Writer, results []app.Result) {
 		name := result.Repository
 		if moved, ok := result.Moved(); ok {
 			printMessage(w, "%s: it is called %s now: use that name", name, moved)
-		}
-		if result.Unfinished {
-			printMessage(w, "%s: not finished: the run was interrupted", name)
 		}
 		if result.Err != nil && !hosts.printed(result.Err) {
 			printMessage(w, "%s: %s", name, oneLine(result.Err))
@@ -55,6 +55,9 @@ func printFailures(w io.Writer, results []app.Result) {
 				printMessage(w, "%s: %s: %s", name, effectName(effect), oneLine(effect.Err))
 			}
 		}
+	}
+	if len(unfinished) > 0 {
+		printMessage(w, "not finished: %s", shortList(unfinished))
 	}
 }
 
