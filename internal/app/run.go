@@ -23,6 +23,15 @@ type RunOptions struct {
 	// Acted is called with what was done in a repository, when it was done. Several
 	// repositories may call it at the same time. Nil: it is only in the result.
 	Acted func(repository string, effects []engine.Effect)
+	// Offered is the same for a config file that was offered. Nil: it is only in the result.
+	Offered func(repository string, result onboarding.Result)
+}
+
+// offered announces a result that changed something.
+func (o RunOptions) offered(repository string, result *onboarding.Result) {
+	if o.Offered != nil && result.Acted() {
+		o.Offered(repository, *result)
+	}
 }
 
 // Result is the result of one repository: an error about all of it, or a report.
@@ -66,6 +75,7 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 		}
 		if result.Report, err = w.Reconciler.Reconcile(ctx); err == nil {
 			result.Onboarding, err = batch.Offer(ctx, w, result.Report)
+			options.offered(result.Repository, result.Onboarding)
 		}
 		return err
 	})
@@ -135,6 +145,7 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 func onboardRest(options RunOptions) func(context.Context, *connect.Session, *onboarding.Batch) ([]Result, error) {
 	return func(ctx context.Context, session *connect.Session, batch *onboarding.Batch) (more []Result, err error) {
 		err = batch.OfferAll(ctx, session, options.DryRun, func(r *connect.Repository, result *onboarding.Result, failed error) {
+			options.offered(r.Name, result)
 			if failed != nil || result.Reportable() {
 				more = append(more, Result{Repository: r.Name, Onboarding: result, Err: failed})
 			}

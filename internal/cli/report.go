@@ -40,7 +40,7 @@ func (r reportRenderer) heading(repository string) string {
 func (r reportRenderer) result(result *app.Result) string {
 	groups := groupByEnvironment(result.Report, r.wanted)
 	var b strings.Builder
-	if offered := result.Onboarding; offered != nil {
+	if offered := result.Onboarding; offered != nil && !(r.acted && offered.Acted()) {
 		b.WriteString("  " + visible(onboardingText(*offered)) + "\n")
 	}
 	for _, environment := range groups.environments {

@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/engine"
+	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 )
@@ -84,6 +85,26 @@ func TestRunPrinter_printsActionsAsTheyHappen(t *testing.T) {
 		}
 		if test.end == "" && !strings.Contains(out.String(), `"action": "pushed"`) {
 			t.Errorf("the JSON lacks the action:\n%s", out.String())
+		}
+	}
+}
+
+// An offered config file is printed when its pull request is opened, and once.
+func TestRunPrinter_onboarding(t *testing.T) {
+	t.Parallel()
+	offered := onboarding.Result{State: onboarding.Opened, Number: 3, URL: "https://github.com/acme/new/pull/3"}
+	const line = "onboarding pull request #3 https://github.com/acme/new/pull/3 opened\n"
+	for output, want := range map[string][2]string{"text": {"acme/new\n  " + line, ""}, "json": {"", "promoter: acme/new: " + line}} {
+		var out, messages bytes.Buffer
+		system := System{Out: &out, Err: &messages}
+		printer := &runPrinter{system: system, output: output, progress: newProgress(system), text: reportRenderer{acted: true}}
+		printer.offered("acme/new", offered)
+		if got := [2]string{out.String(), messages.String()}; got != want {
+			t.Errorf("%s: printed %q", output, got)
+		}
+		err := printer.results([]app.Result{{Repository: "acme/new", Onboarding: &offered}})
+		if err != nil || output == "text" && out.String() != want[0] {
+			t.Errorf("%s: printed %q, %v", output, out.String(), err)
 		}
 	}
 }

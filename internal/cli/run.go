@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/engine"
+	"promoter/internal/onboarding"
 )
 
 func newRun(system System) *cobra.Command {
@@ -57,7 +58,7 @@ func runRun(command *cobra.Command, flags *targetFlags, color string, dryRun boo
 	progress := newProgress(system)
 	options := flags.options(system, progress)
 	printer := &runPrinter{system: system, output: flags.output, progress: progress, text: reportRenderer{paint: paint, dryRun: dryRun, acted: true}}
-	options.DryRun, options.Acted = dryRun, printer.acted
+	options.DryRun, options.Acted, options.Offered = dryRun, printer.acted, printer.offered
 	results, failed := app.Run(command.Context(), server, options)
 	progress.clear()
 	if results == nil {
@@ -101,6 +102,19 @@ func (p *runPrinter) acted(repository string, effects []engine.Effect) {
 				printMessage(p.system.Err, "%s: %s", repository, line)
 			}
 		}
+	})
+}
+
+// offered prints that a config file was offered to a repository.
+func (p *runPrinter) offered(repository string, result onboarding.Result) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.progress.around(func() {
+		if p.output == "text" {
+			p.print(repository, "  "+visible(onboardingText(result))+"\n")
+			return
+		}
+		printMessage(p.system.Err, "%s: %s", repository, onboardingText(result))
 	})
 }
 

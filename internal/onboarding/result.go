@@ -27,6 +27,11 @@ type Result struct {
 	Known  bool   // it is from the cache, so it was reported before
 }
 
+// Acted reports whether a pull request was opened, or its branch changed, just now.
+func (r *Result) Acted() bool {
+	return r != nil && !r.Known && (r.State == Opened || r.State == Refreshed)
+}
+
 // isOpen reports whether a pull request is open now.
 func (r Result) isOpen() bool {
 	switch r.State {
