@@ -9,6 +9,7 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/checkout"
 	"promoter/internal/engine"
+	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/promotion"
 )
@@ -100,6 +101,7 @@ type unreachableHosts map[string]*unreachableHost
 
 type unreachableHost struct {
 	cause        string
+	paused       bool            // the cause is only that it gets no requests
 	repositories map[string]bool // that have affected parts, or are affected as a whole
 	parts        map[string]bool // a repository, or one of its components
 	components   int
@@ -111,9 +113,14 @@ func (u unreachableHosts) add(repository, what string, err error) {
 	if !unreachable {
 		return
 	}
+	// After some failures the host gets no more requests. The failures say why.
+	paused := fault.KindOf(err) == fault.RateLimited
 	one := u[host]
+	if one != nil && one.paused && !paused {
+		one.cause, one.paused = cause, false
+	}
 	if one == nil {
-		one = &unreachableHost{cause: cause, repositories: map[string]bool{}, parts: map[string]bool{}}
+		one = &unreachableHost{cause: cause, paused: paused, repositories: map[string]bool{}, parts: map[string]bool{}}
 		u[host] = one
 	}
 	part := repository + "\n" + what
