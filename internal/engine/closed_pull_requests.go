@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
@@ -59,6 +60,9 @@ func readClosed(ctx context.Context, h historyReader, o Observation, head string
 	branch, _ := promotion.ParseHead(head)
 	afterMerge := true
 	for _, pr := range closed {
+		if pr.Unread != nil {
+			o.failures.add(fmt.Sprintf("who closed #%d", pr.Number), pr.Unread)
+		}
 		landed := promotion.ReadTrailers(h.objects.Trailers(pr.Head.Message))
 		landed = slices.DeleteFunc(landed, func(l promotion.Landed) bool { return !covers(branch, l.Target) })
 		if pr.State == scm.StateMerged {
@@ -153,6 +157,10 @@ func closedByDeletion(ctx context.Context, repository scm.Repository, o Observat
 		return true, nil
 	}
 	deleted, err := deletions.HeadDeleted(ctx, pr.Number)
+	if fault.KindOf(err) == fault.Invalid { // as if the forge did not report it
+		o.failures.add(fmt.Sprintf("when the branch of #%d was deleted", pr.Number), err)
+		return true, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("ask when the branch of #%d was deleted: %w", pr.Number, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
+	"promoter/internal/fault"
 	"promoter/internal/state"
 )
 
@@ -142,5 +143,21 @@ func TestReconcile_closeThenDeletedBranchIsAClose(t *testing.T) {
 				t.Errorf("asked for the deletion %d times", n)
 			}
 		})
+	}
+}
+
+// A forge sends something about one pull request that cannot be read. It counts as
+// unknown, which is reported, and everything else goes on.
+func TestReconcile_unreadableTimelineOfOnePullRequest(t *testing.T) {
+	t.Parallel()
+	w := staged(t, threeEnvironments)
+	w.Forge.CloseByHand(1, "ada")
+	w.Clock.Add(5 * time.Second)
+	w.Git.Set("promoter/staging/shop", "")
+	w.failing("deletions", fault.New(fault.Invalid, "the answer has another form than expected"))
+	report := w.partial()
+	w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
+	if len(report.Errors) != 1 || !strings.Contains(report.Errors[0].What+report.Errors[0].Err.Error(), "#1 was deletedthe answer has another form") {
+		t.Errorf("errors: %+v", report.Errors)
 	}
 }

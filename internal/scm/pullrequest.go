@@ -33,27 +33,30 @@ type PullRequests interface {
 // reconciliations cannot be distinguished.
 type Deletions interface {
 	// HeadDeleted returns when the head branch of a pull request was first deleted
-	// since the pull request was last opened, or the zero time if unknown.
+	// since the pull request was last opened, or the zero time if unknown. Invalid: the
+	// forge has it in a form that cannot be read.
 	HeadDeleted(ctx context.Context, number int) (time.Time, error)
 }
 
 // PullRequest is one pull request as reported by the forge. Title and body are
 // informational: no decision depends on them.
 type PullRequest struct {
-	Number   int
-	URL      string
-	Title    string
-	Body     string // empty if the head is in a fork: that text is untrusted
-	Author   identity.User
-	Head     Head
-	Base     string // branch
-	Draft    bool
-	Labels   []string
-	Opened   time.Time
-	State    PullRequestState
-	Closer   identity.User // set when closed, if the forge has Closers and reports it for this one
-	ClosedAt time.Time     // set when closed or merged
-	Merged   Merged        // set when merged
+	Number int
+	URL    string
+	Title  string
+	Body   string // empty if the head is in a fork: that text is untrusted
+	Author identity.User
+	Head   Head
+	Base   string // branch
+	Draft  bool
+	Labels []string
+	Opened time.Time
+	State  PullRequestState
+	Closer identity.User // set when closed, if the forge has Closers and reports it for this one
+	// Unread is why Closer is unknown, if the forge has it in a form that cannot be read.
+	Unread   error
+	ClosedAt time.Time // set when closed or merged
+	Merged   Merged    // set when merged
 }
 
 // Head is the source of the commits of a pull request.

@@ -10,6 +10,7 @@ import (
 
 	sdk "code.gitea.io/sdk/gitea"
 
+	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
@@ -41,6 +42,7 @@ type end struct {
 	at              time.Time
 	commit, message string
 	closer          identity.User
+	unread          error // why the closer is unknown
 }
 
 // Closed lists closed and merged pull requests. The full list is read once and cached
@@ -52,7 +54,7 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 	}
 	known, err := p.archive(ctx)
 	if err != nil {
-		return nil, explain(noun, err)
+		return nil, p.repository.explain(noun, err)
 	}
 	found := slices.DeleteFunc(slices.Clone(known.pulls), func(pull scm.PullRequest) bool { return pull.Head.Branch != head })
 	if len(found) == 0 && known.cut {
@@ -66,7 +68,7 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 		if err != nil {
 			return nil, explain(noun, err)
 		}
-		pull.Head.Commit, pull.Head.Message, pull.Closer = ended.commit, ended.message, ended.closer
+		pull.Head.Commit, pull.Head.Message, pull.Closer, pull.Unread = ended.commit, ended.message, ended.closer, ended.unread
 		closed = append(closed, pull)
 	}
 	return closed, nil
@@ -155,7 +157,12 @@ func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (e
 		return end{}, err
 	}
 	if pull.State == scm.StateClosed {
-		if ended.closer, err = p.closer(ctx, pull); err != nil {
+		ended.closer, err = p.closer(ctx, pull)
+		if fault.KindOf(err) == fault.Invalid { // of no consequence for other pull requests
+			ended.unread = explain(p.repository.noun("timeline of pull request %d", pull.Number), err)
+			return ended, nil
+		}
+		if err != nil {
 			return end{}, err
 		}
 	}
@@ -203,7 +210,7 @@ func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.User,
 	}
 	var closer identity.User
 	for _, event := range events {
-		if event != nil && event.Type == "close" {
+		if event.Type == "close" {
 			closer = p.repository.forge.person(event.Poster)
 		}
 	}

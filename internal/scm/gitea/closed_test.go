@@ -143,3 +143,18 @@ func TestClosed_behindAllThatAreListed(t *testing.T) {
 		t.Errorf("an open one is listed: %+v", open)
 	}
 }
+
+// A closed pull request can be reopened while another one of the same branch is open.
+func TestOpen_twoOfOneBranch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	first := w.propose(t, repo)
+	w.repo.Pulls.Close("ann", first.Number)
+	second := w.propose(t, repo)
+	w.repo.Pulls.Reopen("ann", first.Number)
+	all, err := repo.PullRequests().Open(t.Context())
+	if err != nil || len(all) != 2 || all[0].Number != first.Number || all[1].Number != second.Number {
+		t.Errorf("open: %+v, %v", all, err)
+	}
+}

@@ -7,14 +7,17 @@ import (
 	"promoter/internal/fault"
 )
 
-// For a commit that does not exist, Gitea returns a 5xx error. The commit is then
-// looked up.
+// For a commit that does not exist, Gitea returns 404, and older versions a 5xx error.
+// The commit is then looked up.
 func TestCompare_missingCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	from, none := w.repo.Git.Head("main"), strings.Repeat("0123456789", 4)
 	_, err := w.forge.Compare(t.Context(), "acme/deploy", from, none, 5)
-	want(t, "to", err, fault.NotFound, "no commit 012345678901")
+	want(t, "to", err, fault.NotFound, "404: not found")
+	w.Fail("/compare/", 500, "exit status 128 - fatal: bad object")
+	_, err = w.forge.Compare(t.Context(), "acme/deploy", from, none, 5)
+	want(t, "to, of an older version", err, fault.NotFound, "no commit 012345678901")
 	_, err = w.forge.Compare(t.Context(), "acme/deploy", none, from, 5)
 	want(t, "from", err, fault.NotFound)
 	w.Fail("/compare/", 500, "accident")

@@ -2,6 +2,7 @@ package gitea_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +38,11 @@ type world struct {
 	repo  *giteatest.Repository
 	token string
 	forge *gitea.Forge
+	ahead atomic.Int64 // of the clock of the forges, a duration
 }
+
+// later advances the clock of the forges.
+func (w *world) later(by time.Duration) { w.ahead.Add(int64(by)) }
 
 func newWorld(t *testing.T, options ...giteatest.Options) *world {
 	t.Helper()
@@ -47,6 +52,10 @@ func newWorld(t *testing.T, options ...giteatest.Options) *world {
 	}
 	if with.Now == nil {
 		with.Now = scmtest.Ticking()
+	}
+	var err error
+	if with.Recorded, err = giteatest.ReadRecorded(); err != nil {
+		t.Fatal(err)
 	}
 	w := &world{Server: giteatest.New(t, with)}
 	w.repo = w.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n"})
@@ -60,7 +69,7 @@ func newWorld(t *testing.T, options ...giteatest.Options) *world {
 func (w *world) ask(t *testing.T) *gitea.Forge {
 	t.Helper()
 	forge, err := gitea.New(gitea.Options{
-		URL: w.URL(), HTTP: w.Client(), Now: time.Now,
+		URL: w.URL(), HTTP: w.Client(), Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
 		Token: func(context.Context) (secret.String, error) { return secret.New(w.token), nil },
 	})
 	if err != nil {

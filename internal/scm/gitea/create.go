@@ -27,7 +27,7 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 	}
 	pull, resp, err := p.repository.forge.api(ctx).CreatePullRequest(p.repository.owner, p.repository.name, wanted)
 	var opened scm.PullRequest
-	switch err = explain(noun, answered(resp, err)); fault.KindOf(err) {
+	switch err = p.repository.explain(noun, answered(resp, err)); fault.KindOf(err) {
 	case "":
 		opened = p.translate(pull)
 	case fault.Temporary:

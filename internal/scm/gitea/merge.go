@@ -67,8 +67,15 @@ func (p pulls) merge(ctx context.Context, number int, method sdk.MergeStyle, mer
 	if err != nil {
 		return fault.New(fault.Temporary, "read the answer: %w", err)
 	}
-	return &refusedError{status: resp.StatusCode, words: wordsIn(resp.StatusCode, data)}
+	words := wordsIn(resp.StatusCode, data)
+	if words == "" && resp.StatusCode == http.StatusInternalServerError && method == sdk.MergeStyleFastForwardOnly {
+		words = wordsDiverged // which Gitea tells only to administrators of the server
+	}
+	return &refusedError{status: resp.StatusCode, words: words}
 }
+
+// wordsDiverged are in Gitea's message when a head cannot be fast-forwarded.
+const wordsDiverged = "DivergingFastForwardOnly"
 
 // merged fetches the result of a merge, which Gitea's response does not include. The
 // merge itself is certain.
@@ -83,8 +90,8 @@ func (p pulls) merged(ctx context.Context, number int) scm.Merged {
 // Messages that distinguish Gitea's refusals of a merge.
 // https://github.com/go-gitea/gitea/blob/main/routers/api/v1/repo/pull.go
 var (
-	wordsWay     = regexp.MustCompile(`(?i)allowed merge style|DivergingFastForwardOnly`)
-	wordsApart   = regexp.MustCompile(`(?i)DivergingFastForwardOnly|is behind the base branch`)
+	wordsWay     = regexp.MustCompile(`(?i)allowed merge style|` + wordsDiverged)
+	wordsApart   = regexp.MustCompile(`(?i)` + wordsDiverged + `|is behind the base branch`)
 	wordsMoved   = regexp.MustCompile(`(?i)head out of date`)
 	wordsRace    = regexp.MustCompile(`(?i)push out of date|` + lockedRef)
 	wordsLater   = regexp.MustCompile(`(?i)try again later`)
@@ -99,7 +106,7 @@ func refusesMethod(err error) bool {
 
 // judgeMerge classifies a refused merge. What Gitea forbids remains forbidden until a
 // user or a check acts. "Try again later" is returned for a head that has conflicts,
-// and for one that Gitea is still checking.
+// and for one that Gitea is still checking; see conflicts.
 func judgeMerge(noun string, err error) error {
 	status, words := statusOf(err), err.Error()
 	refused := &scm.RefusedError{Words: words}
@@ -112,7 +119,7 @@ func judgeMerge(noun string, err error) error {
 		return fault.New(fault.Conflict, "%s: Gitea answered %d: %s", noun, status, words)
 	case wordsRace.MatchString(words), wordsLater.MatchString(words):
 		return fault.New(fault.Temporary, "%s: Gitea answered %d: %s", noun, status, words)
-	case status == http.StatusConflict && !strings.Contains(words, "PushRejected"):
+	case status == http.StatusConflict && words == "": // Gitea returns the output of Git instead
 		return fault.New(fault.Temporary, "%s: Gitea answered %d: it conflicts with its base: %w", noun, status, scm.ErrBehind)
 	case wordsSigning.MatchString(words):
 		refused.Rule = scm.RuleSigned
@@ -144,6 +151,8 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 		return scm.Merged{}, fault.New(fault.Conflict, "%s: its head is %.12s now", noun, current.Head.Commit)
 	case current.State == scm.StateClosed:
 		return scm.Merged{}, fault.New(fault.Conflict, "%s: it was closed meanwhile", noun)
+	case wordsLater.MatchString(cause.Error()) && p.repository.forge.conflicts(p.repository.info.Key, pull):
+		return scm.Merged{}, fault.New(fault.Temporary, "%s: it conflicts with its base: %w: %w", noun, scm.ErrBehind, cause)
 	}
 	return scm.Merged{}, p.named(ctx, current.Base, cause)
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
@@ -163,4 +164,58 @@ func TestMerge_branchServesAgain(t *testing.T) {
 	pull.Head.Commit = w.repo.Git.Head(head)
 	_, err = merge(t, repo, pull)
 	want(t, "with the new head", err, fault.Conflict, "its head is")
+}
+
+// Gitea calls a head that conflicts and one that it still checks the same. A check ends.
+func TestMerge_conflictIsDistinguishedFromACheckByTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.Git.Commit("ann", "main", "Other", map[string]string{"a.yaml": "image: web:9\n"})
+	_, err := merge(t, repo, pull)
+	want(t, "at first", err, fault.Temporary, "try again later")
+	if errors.Is(err, scm.ErrBehind) {
+		t.Error("it is called behind, and may be checked")
+	}
+	w.later(2 * time.Minute)
+	_, err = merge(t, w.open(t), pull)
+	want(t, "later", err, fault.Temporary, "conflicts with its base")
+	if !errors.Is(err, scm.ErrBehind) {
+		t.Error("it is not called behind")
+	}
+	w.push(t, "image: web:3\n")
+	pull.Head.Commit = w.repo.Git.Head(head)
+	if _, err = merge(t, w.open(t), pull); errors.Is(err, scm.ErrBehind) {
+		t.Errorf("a new head is not checked: %v", err)
+	}
+}
+
+// A refused merge starts a check, during which Gitea gives another reason.
+func TestMerge_checkAfterARefusal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.LookLate(1)
+	old := pull.Head.Commit
+	pull.Head.Commit = strings.Repeat("0", 40)
+	_, err := merge(t, repo, pull)
+	want(t, "another head", err, fault.Conflict, "its head is")
+	pull.Head.Commit = old
+	_, err = merge(t, repo, pull)
+	want(t, "while it is checked", err, fault.Temporary, "try again later")
+	_, err = merge(t, repo, pull)
+	must(t, "then", err)
+}
+
+// Gitea merges it later by itself, if a user asked for that. It does not conflict.
+func TestMerge_scheduledByAUser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.Fail("/merge", http.StatusConflict, "pull request is already scheduled to auto merge when checks succeed [pull_id: 1]")
+	_, err := merge(t, repo, pull)
+	want(t, "merge", err, fault.Unauthorized, "already scheduled")
 }

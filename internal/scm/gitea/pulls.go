@@ -20,7 +20,7 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	all, err := pages(0, p.list(ctx, sdk.StateOpen, "oldest"), func(pull *sdk.PullRequest) (scm.PullRequest, bool) {
 		return p.translate(pull), true
 	})
-	return all, explain(p.repository.noun("open pull requests"), err)
+	return all, p.repository.explain(p.repository.noun("open pull requests"), err)
 }
 
 // list reads one page. Gitea sorts by oldest, recentupdate and others, by default by
@@ -35,6 +35,7 @@ func (p pulls) list(ctx context.Context, state sdk.StateType, sort string) func(
 // when the branch is deleted. A pull request that was pushed without a branch (AGit)
 // has no label, and belongs to no branch.
 func (p pulls) translate(pull *sdk.PullRequest) scm.PullRequest {
+	p.repository.forge.watchMergeable(p.repository.info.Key, pull)
 	translated := scm.PullRequest{
 		Number: int(pull.Index), URL: p.repository.info.URL + "/pulls/" + strconv.FormatInt(pull.Index, 10), Title: pull.Title, Author: p.repository.forge.person(pull.Poster),
 		Draft: pull.Draft, Opened: utc(pull.Created), State: scm.StateOpen,
@@ -176,7 +177,6 @@ func (r *repository) HeadDeleted(ctx context.Context, number int) (time.Time, er
 	var deleted time.Time
 	for _, event := range events { // oldest first
 		switch {
-		case event == nil:
 		case event.Type == "delete_branch" && deleted.IsZero():
 			deleted = event.Created.UTC()
 		case event.Type == "reopen":
@@ -184,13 +184,4 @@ func (r *repository) HeadDeleted(ctx context.Context, number int) (time.Time, er
 		}
 	}
 	return deleted, nil
-}
-
-// timeline lists the events of a pull request since a time, oldest first. The zero
-// time lists all.
-func (r *repository) timeline(ctx context.Context, number int, since time.Time) ([]*sdk.TimelineComment, error) {
-	return pages(0, func(page sdk.ListOptions) ([]*sdk.TimelineComment, *sdk.Response, error) {
-		options := sdk.ListIssueCommentOptions{ListOptions: page, Since: since}
-		return r.forge.api(ctx).ListIssueTimeline(r.owner, r.name, int64(number), options)
-	}, all[*sdk.TimelineComment])
 }

@@ -27,6 +27,8 @@ type repository struct {
 	methods     []sdk.MergeStyle // merge methods, in the order in which they are tried
 	linear      bool             // no method creates a merge commit
 	withoutPull bool             // pull requests are disabled
+	empty       bool             // without a commit, as Gitea reports
+	admin       bool             // our account administers the repository
 
 	mu          sync.Mutex
 	writers     map[string]bool // by login in lower case
@@ -64,6 +66,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	owner, short, _ = rest.SplitName(info.Name)
 	return &repository{
 		forge: f, owner: owner, name: short, info: info, methods: mergeMethods(found), withoutPull: !found.HasPullRequests,
+		empty: found.Empty, admin: found.Permissions != nil && found.Permissions.Admin,
 		linear:  !found.AllowMerge && !found.AllowRebaseMerge,
 		writers: map[string]bool{}, drafts: map[int]string{},
 	}, nil
@@ -138,6 +141,15 @@ func (r *repository) Conversation() scm.Conversation { return conversation{r} }
 // noun formats a description of an object of the repository for errors.
 func (r *repository) noun(format string, args ...any) string {
 	return fmt.Sprintf(format, args...) + " of " + r.info.Name
+}
+
+// explain is explain for requests about pull requests. For a second after the first
+// push, Gitea calls the repository empty, and finds none.
+func (r *repository) explain(noun string, err error) error {
+	if r.empty && statusOf(err) == http.StatusNotFound {
+		return fault.New(fault.Temporary, "%s: Gitea finds no commit in the repository yet", noun)
+	}
+	return explain(noun, err)
 }
 
 // Compare lists the commits between two revisions. Gitea returns all of them, newest

@@ -76,9 +76,13 @@ func TestRules_afterTheFirstPush(t *testing.T) {
 	}
 	empty.Git.Commit(self, "main", "Begin", map[string]string{"a": "1\n"})
 	for range 2 {
+		_, err = repo.PullRequests().Open(t.Context())
+		want(t, "pull requests, too early", err, fault.Temporary, "finds no commit in the repository yet")
 		_, err = repo.(scm.Ruled).Rules(t.Context(), "main")
-		want(t, "too early", err, fault.Temporary, "object does not exist")
+		want(t, "too early", err, fault.Temporary, "answered 500")
 	}
+	_, err = repo.PullRequests().Open(t.Context())
+	must(t, "pull requests then", err)
 	_, err = repo.(scm.Ruled).Rules(t.Context(), "main")
 	must(t, "then", err)
 }
@@ -136,4 +140,46 @@ func TestOpen_headsWithoutABranch(t *testing.T) {
 	if len(all) != 3 {
 		t.Errorf("%d pull requests", len(all))
 	}
+}
+
+// A renamed repository is found by its former name. Gitea redirects writes too, with a
+// status after which they would be sent as reads: they are not sent, and succeed with
+// the next reconciliation.
+func TestOpen_renamedWhileItIsOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	former := w.repo.Settings.Name()
+	w.repo.Settings.Rename("moved")
+	if all, err := repo.PullRequests().Open(t.Context()); err != nil || len(all) != 1 {
+		t.Errorf("a read: %+v, %v", all, err)
+	}
+	title := "Another"
+	err := repo.PullRequests().Edit(t.Context(), pull.Number, scm.Edit{Title: &title})
+	want(t, "an edit", err, fault.Conflict, "renamed or moved")
+	_, err = merge(t, repo, pull)
+	want(t, "a merge", err, fault.Conflict, "renamed or moved")
+	again, err := w.forge.Open(t.Context(), former)
+	must(t, "open", err)
+	if again.Info().Name != "acme/moved" || again.Info().Key != repo.Info().Key {
+		t.Errorf("opened as %+v", again.Info())
+	}
+	_, err = merge(t, again, pull)
+	must(t, "merge", err)
+}
+
+// An archived repository refuses pull requests, merges, and comments, and nothing else.
+func TestOpen_archived(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.Settings.SetArchived(true)
+	_, err := merge(t, repo, pull)
+	want(t, "a merge", err, fault.Unauthorized, "423", "acme/deploy is archived", "read-only")
+	want(t, "a comment", repo.Conversation().Say(t.Context(), pull.Number, "<!-- x -->", "Hello"), fault.Unauthorized, "is archived")
+	_, err = repo.PullRequests().Create(t.Context(), scm.Draft{Head: "other", Base: "main", Title: "Other"})
+	want(t, "a pull request", err, fault.Unauthorized, "is archived")
+	must(t, "a status", repo.Signals().SetStatus(t.Context(), pull.Head.Commit, scm.Status{Context: "promoter", State: scm.CheckPassed}))
 }

@@ -25,6 +25,7 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	r.s.SetTeam(scmtest.Team, scmtest.Ann, self)
 	r.DetectMerges()
 	bench := r.model.Bench(forge, self, func(who string) string { return who })
+	bench.People.Label = func(_ *testing.T, who string, number int, label string) { r.Label(who, number, label) }
 	bench.People.Draft = func(_ *testing.T, _ string, number int, draft bool) { r.draft(number, draft) }
 	bench.People.Check = func(_ *testing.T, who, commit, name, conclusion string) {
 		r.Settings.SetStatus(who, commit, name, concluded(conclusion))

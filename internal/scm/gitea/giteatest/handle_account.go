@@ -26,14 +26,17 @@ func getPermission(c *call) *reply {
 		return refuse(http.StatusNotFound, "user does not exist [uid: 0, name: "+name+"]")
 	}
 	permission := c.repo.model.Permission(u)
+	if c.repo.throughTeam[lower(name)] {
+		permission = "none"
+	}
 	return ok(object{"permission": permission, "role_name": permission, "user": drawUser(c, u)})
 }
 
-// assignable returns all users who may write.
+// assignable returns all users who may write, or read pull requests through a team.
 func assignable(c *call) []*user {
 	var users []*user
 	for login := range c.repo.model.Permissions {
-		if u := c.s.hub.User(login); c.repo.model.MayPush(u) {
+		if u := c.s.hub.User(login); c.repo.model.MayPush(u) || c.repo.throughTeam[login] {
 			users = append(users, u)
 		}
 	}
@@ -43,6 +46,14 @@ func assignable(c *call) []*user {
 
 func listAssignees(c *call) *reply {
 	return ok(forgetest.DrawAll(c, assignable(c), drawUser))
+}
+
+// listRepositoryTeams is for all users who may read the repository.
+func listRepositoryTeams(c *call) *reply {
+	if !c.s.orgs[lower(c.repo.model.Owner)] {
+		return refuse(http.StatusMethodNotAllowed, "repo is not owned by an organization")
+	}
+	return ok(forgetest.DrawAll(c, c.repo.teams, drawTeam))
 }
 
 // belongs reports whether an account is in an organization, that is, in one of its

@@ -22,7 +22,17 @@ func since(c *call, events []*event) []*event {
 	return slices.DeleteFunc(slices.Clone(events), func(e *event) bool { return e.Updated.Before(at) })
 }
 
-func listTimeline(c *call, p *pull) *reply { return list(c, since(c, p.Events), false, drawEvent) }
+// listTimeline reports the length of the page instead of that of the list.
+func listTimeline(c *call, p *pull) *reply {
+	answer := list(c, since(c, p.Events), false, drawEvent)
+	drawn := answer.Body.([]object)
+	answer.Header.Set("X-Total-Count", itoa(len(drawn)))
+	if len(drawn) == 0 {
+		answer.Header.Set("Content-Type", "application/json;charset=utf-8")
+		answer.Body = forgetest.Plain("null")
+	}
+	return answer
+}
 
 func listLabels(c *call) *reply { return list(c, c.repo.labels, false, drawLabel) }
 
@@ -52,6 +62,16 @@ func createLabel(c *call) *reply {
 	return created(drawLabel(c, made))
 }
 
+// labeled is the kind of the events of labels.
+const labeled = "label"
+
+func addLabel(p *pull, by *user, name string) {
+	if !slices.Contains(p.Labels, name) {
+		p.Happened(labeled, by, name)
+	}
+	p.Label(name)
+}
+
 // addLabels silently ignores unknown IDs.
 func addLabels(c *call, p *pull) *reply {
 	var body struct {
@@ -65,7 +85,7 @@ func addLabels(c *call, p *pull) *reply {
 	}
 	for _, one := range c.repo.labels {
 		if slices.Contains(body.Labels, one.id) {
-			p.Label(one.name)
+			addLabel(p, c.who(), one.name)
 		}
 	}
 	return ok(drawLabels(c, p))
@@ -73,7 +93,7 @@ func addLabels(c *call, p *pull) *reply {
 
 // listComments is not paginated.
 func listComments(c *call, p *pull) *reply {
-	drawn := forgetest.DrawAll(c, since(c, p.Comments()), drawEvent)
+	drawn := forgetest.DrawAll(c, since(c, p.Comments()), drawComment)
 	answer := ok(drawn)
 	answer.Header.Set("X-Total-Count", itoa(len(drawn)))
 	return answer
@@ -98,7 +118,7 @@ func createComment(c *call, p *pull) *reply {
 	if refused != nil {
 		return refused
 	}
-	return created(drawEvent(c, p.Happened(forgetest.Commented, c.who(), text)))
+	return created(drawComment(c, p.Happened(forgetest.Commented, c.who(), text)))
 }
 
 // onComment finds the comment of the path.
@@ -114,7 +134,7 @@ func onComment(handle func(c *call, one *event) *reply) func(c *call) *reply {
 
 // listAllComments includes comments on issues, by creation.
 func listAllComments(c *call) *reply {
-	return list(c, since(c, c.repo.model.Comments()), false, drawEvent)
+	return list(c, since(c, c.repo.model.Comments()), false, drawComment)
 }
 
 func editComment(c *call, one *event) *reply {
@@ -127,7 +147,7 @@ func editComment(c *call, one *event) *reply {
 	}
 	one.Body, one.Updated = text, c.s.hub.Now()
 	one.Pull.Touch()
-	return ok(drawEvent(c, one))
+	return ok(drawComment(c, one))
 }
 
 // createReaction returns the existing reaction, if any.

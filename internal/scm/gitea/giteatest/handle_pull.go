@@ -202,6 +202,9 @@ func mergePull(c *call, p *pull) *reply {
 		c.s.t.Errorf("giteatest: a merge that is not bound to a head: %s", c.body)
 	}
 	if refused := refuseMerge(c, p, body.Do, body.HeadCommitID); refused != nil {
+		if progressOf(p).waits == 0 && refused.Status != http.StatusMethodNotAllowed {
+			progressOf(p).waits = c.repo.late // it is checked again
+		}
 		return refused
 	}
 	text := body.Title
@@ -217,7 +220,7 @@ func mergePull(c *call, p *pull) *reply {
 // conflicts returns a refusal without a message.
 func conflicts(way string) *reply {
 	return forgetest.Answer(http.StatusConflict, object{
-		"Style": way, "StdOut": "CONFLICT (content): Merge conflict", "StdErr": "", "Err": object{},
+		"Style": way, "CommitSHA": "", "StdOut": "CONFLICT (content): Merge conflict", "StdErr": "", "Err": object{},
 	})
 }
 
@@ -227,7 +230,7 @@ func refuseMerge(c *call, p *pull, way, head string) *reply {
 	deny := func(words string) *reply { return refuse(http.StatusMethodNotAllowed, words) }
 	switch _, clean := p.Repo.Bare.Merge(base, p.HeadCommit); {
 	case p.Merged:
-		return deny("")
+		return deny("The PR is already merged")
 	case !p.IsOpen():
 		return notFound()
 	case !allowedToMerge(p, c.who()):
@@ -240,7 +243,7 @@ func refuseMerge(c *call, p *pull, way, head string) *reply {
 	case !clean:
 		return deny("Please try again later")
 	case refusal(p) != "":
-		return deny("pull request not ready to merge [reason: " + refusal(p) + "]")
+		return deny(refusal(p))
 	case c.repo.protection[p.Base].Signed:
 		return deny("wont sign: nokey")
 	case !c.repo.ways[way]:
@@ -248,7 +251,7 @@ func refuseMerge(c *call, p *pull, way, head string) *reply {
 	case head != p.HeadCommit:
 		return refuse(http.StatusConflict, "head out of date")
 	case way == "fast-forward-only" && !p.Repo.Bare.Ancestor(base, p.HeadCommit):
-		return refuse(http.StatusInternalServerError, "Merge DivergingFastForwardOnly Error: exit status 128: fatal: Not possible to fast-forward, aborting.")
+		return refuse(http.StatusInternalServerError, "")
 	}
 	return nil
 }
@@ -268,7 +271,7 @@ func requestReviewers(c *call, p *pull) *reply {
 	for _, name := range body.Reviewers {
 		u := c.s.hub.Users[lower(name)]
 		if u == nil {
-			return refuse(http.StatusNotFound, fmt.Sprintf("User '%s' not exist", name))
+			return unknown(fmt.Sprintf("User '%s' not exist", name))
 		}
 		people = append(people, u)
 	}
@@ -280,19 +283,27 @@ func requestReviewers(c *call, p *pull) *reply {
 	for _, u := range people {
 		switch {
 		case u == p.Author:
-			return refuse(http.StatusUnprocessableEntity, "poster of pr can't be reviewer")
+			return refuse(http.StatusUnprocessableEntity, fmt.Sprintf("poster of pr can't be reviewer [user_id: %d, repo_id: %d]", u.ID, c.repo.model.ID))
 		case c.repo.model.Permission(u) == "none":
-			return refuse(http.StatusUnprocessableEntity, "Reviewer can't read")
+			return refuse(http.StatusUnprocessableEntity, fmt.Sprintf("Reviewer can't read [user_id: %d, repo_id: %d]", u.ID, c.repo.model.ID))
 		case !slices.Contains(p.Reviewers, u):
 			p.Reviewers = append(p.Reviewers, u)
 		}
-		asked = append(asked, object{"id": c.s.hub.NextID(), "user": drawUser(c, u), "state": "REQUEST_REVIEW", "commit_id": p.HeadCommit})
+		requested := &review{ID: c.s.hub.NextID(), Author: u, State: "REQUEST_REVIEW", Official: c.repo.model.MayPush(u), At: c.s.hub.Now()}
+		asked = append(asked, drawReview(p)(c, requested))
 	}
 	for _, one := range teams {
 		p.Teams = append(p.Teams, one.name)
 	}
 	p.Happened("review_request", c.who(), "")
 	return created(asked)
+}
+
+// unknown is the response for a name that does not exist.
+func unknown(message string) *reply {
+	r := refuse(http.StatusNotFound, message)
+	r.Body.(object)["errors"] = nil
+	return r
 }
 
 // teamsOf finds teams of the organization; for a user's repository they are ignored.
@@ -304,7 +315,7 @@ func teamsOf(c *call, names []string) ([]*team, *reply) {
 	for _, name := range names {
 		i := slices.IndexFunc(c.s.teams, func(t *team) bool { return lower(t.org) == lower(c.repo.model.Owner) && lower(t.name) == lower(name) })
 		if i < 0 {
-			return nil, refuse(http.StatusNotFound, fmt.Sprintf("Team '%s' not exist", name))
+			return nil, unknown(fmt.Sprintf("Team '%s' not exist", name))
 		}
 		found = append(found, c.s.teams[i])
 	}
@@ -321,7 +332,7 @@ func drawReview(p *pull) func(*call, *review) object {
 		return object{
 			"id": one.ID, "user": drawUser(c, one.Author), "team": nil, "state": cmp.Or(reviewStates[one.State], string(one.State)), "body": "", "commit_id": one.Commit,
 			"stale": one.Commit != p.HeadCommit, "official": one.Official, "dismissed": one.Dismissed, "comments_count": 0,
-			"submitted_at": stamp(one.At), "html_url": p.Repo.Page(), "pull_request_url": p.Repo.Page(),
+			"submitted_at": stamp(one.At), "updated_at": stamp(one.At), "html_url": p.Repo.Page(), "pull_request_url": p.Repo.Page(),
 		}
 	}
 }

@@ -5,13 +5,26 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"promoter/internal/scm/forgetest"
 )
 
 func getRepository(c *call) *reply { return ok(drawRepository(c, c.repo.model)) }
 
+// drawPayloadCommit draws a commit as webhooks do.
+func drawPayloadCommit(c *call, commit string) object {
+	one := c.repo.model.Bare.ReadCommit(commit)
+	drawn := object{"id": commit, "message": one.Message, "url": c.repo.model.Page() + "/commit/" + commit, "timestamp": stamp(one.Committer.At)}
+	fill(drawn, object{"name": one.Author.Name, "email": one.Author.Email, "username": ""}, "author", "committer")
+	fill(drawn, object{"verified": false, "reason": "gpg.error.not_signed_commit", "signature": "", "signer": nil, "payload": ""}, "verification")
+	return fill(drawn, nil, "added", "removed", "modified")
+}
+
 func getBranch(c *call) *reply {
-	if accident := c.repo.settled(); accident != nil {
-		return accident
+	if c.repo.settles() {
+		answer := forgetest.Answer(http.StatusInternalServerError, forgetest.Plain("Internal Server Error"))
+		answer.Header.Set("Content-Type", "text/plain; charset=utf-8")
+		return answer
 	}
 	name := c.r.PathValue("branch")
 	commit := c.repo.model.Bare.Head(name)
@@ -20,8 +33,8 @@ func getBranch(c *call) *reply {
 	}
 	rule, protected := c.repo.protection[name]
 	drawn := object{
-		"name": name, "commit": object{"id": commit}, "protected": protected, "required_approvals": rule.Approvals,
-		"enable_status_check": len(rule.Checks) > 0, "status_check_contexts": rule.Checks, "effective_branch_protection_name": "",
+		"name": name, "commit": drawPayloadCommit(c, commit), "protected": protected, "required_approvals": rule.Approvals,
+		"enable_status_check": len(rule.Checks) > 0, "status_check_contexts": names(rule.Checks), "effective_branch_protection_name": "",
 		"user_can_push": c.repo.model.MayPush(c.who()) && !rule.PushDenied, "user_can_merge": c.repo.model.MayPush(c.who()),
 	}
 	if protected && c.repo.model.Administers(c.who()) {
@@ -37,69 +50,69 @@ func listProtections(c *call) *reply {
 	}
 	drawn := []object{}
 	for name, rule := range c.repo.protection {
-		drawn = append(drawn, object{
+		one := object{
 			"branch_name": name, "rule_name": name, "enable_push": !rule.PushDenied, "enable_push_whitelist": false,
-			"enable_merge_whitelist": len(rule.MergeAllowed) > 0, "merge_whitelist_usernames": rule.MergeAllowed,
+			"enable_merge_whitelist": len(rule.MergeAllowed) > 0, "merge_whitelist_usernames": names(rule.MergeAllowed),
 			"enable_status_check": len(rule.Checks) > 0, "status_check_contexts": rule.Checks, "required_approvals": rule.Approvals,
 			"block_on_rejected_reviews": rule.Rejected, "block_on_official_review_requests": rule.Requests,
-			"block_on_outdated_branch": rule.Outdated, "require_signed_commits": rule.Signed, "dismiss_stale_approvals": false,
-		})
+			"block_on_outdated_branch": rule.Outdated, "require_signed_commits": rule.Signed, "dismiss_stale_approvals": rule.DismissStale,
+		}
+		fill(one, 0, "priority")
+		fill(one, "", "protected_file_patterns", "unprotected_file_patterns")
+		fill(one, noTime, "created_at", "updated_at")
+		fill(one, []string{}, "push_whitelist_usernames", "push_whitelist_teams", "force_push_allowlist_usernames", "force_push_allowlist_teams",
+			"merge_whitelist_teams", "approvals_whitelist_username", "approvals_whitelist_teams")
+		drawn = append(drawn, fill(one, false, "push_whitelist_deploy_keys", "enable_force_push", "enable_force_push_allowlist",
+			"force_push_allowlist_deploy_keys", "enable_approvals_whitelist", "ignore_stale_approvals", "block_admin_merge_override"))
 	}
 	return ok(drawn)
 }
 
-// getRefs returns one ref, or all refs below a name.
+// names returns an empty list for none.
+func names(all []string) []string { return append([]string{}, all...) }
+
+// getRefs returns all refs whose names begin so, also a single one as a list.
 func getRefs(c *call) *reply {
-	if accident := c.repo.settled(); accident != nil {
-		return accident
+	if c.repo.settles() {
+		return notFound()
 	}
 	wanted := "refs/" + c.r.PathValue("ref")
 	var found []object
-	for line := range strings.Lines(c.repo.model.Bare.Run("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)", wanted)) {
-		if part := strings.Fields(line); len(part) == 3 {
+	for line := range strings.Lines(c.repo.model.Bare.Run("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)")) {
+		if part := strings.Fields(line); len(part) == 3 && strings.HasPrefix(part[0], wanted) {
 			found = append(found, object{"ref": part[0], "url": c.s.URL(), "object": object{"type": part[2], "sha": part[1], "url": c.s.URL()}})
 		}
 	}
-	switch {
-	case len(found) == 0:
+	if len(found) == 0 {
 		return notFound()
-	case len(found) == 1 && found[0]["ref"] == wanted:
-		return ok(found[0])
 	}
 	return ok(found)
 }
 
 func getCommit(c *call) *reply {
-	if accident := c.repo.settled(); accident != nil {
-		return accident
-	}
 	id, known := c.repo.model.Bare.Commit(c.r.PathValue("sha"))
-	if !known {
-		return notFound()
+	if !known || c.repo.settles() {
+		return unknown("commit doesn't exist: " + c.r.PathValue("sha"))
 	}
 	return ok(drawCommit(c, c.repo.model, id))
 }
 
-// compare returns all commits of BASE...HEAD, newest first, and a 5xx error for a
-// commit that does not exist.
+// compare returns all commits of BASE...HEAD, newest first.
 func compare(c *call) *reply {
 	base, head, _ := strings.Cut(c.r.PathValue("basehead"), "...")
 	from, known := c.repo.model.Bare.Commit(base)
 	to, known2 := c.repo.model.Bare.Commit(head)
-	switch {
-	case !known && !isID(base) || !known2 && !isID(head):
+	if !known || !known2 {
 		return notFound()
-	case !known || !known2:
-		return refuse(http.StatusInternalServerError, "exit status 128 - fatal: bad object")
 	}
 	drawn := []object{}
 	for _, commit := range slices.Backward(c.repo.model.Bare.Between(from, to)) {
-		drawn = append(drawn, drawCommit(c, c.repo.model, commit))
+		one := drawCommit(c, c.repo.model, commit)
+		one["stats"] = object{"total": 1, "additions": 1, "deletions": 0} // also if they are not wanted
+		drawn = append(drawn, one)
 	}
 	return ok(object{"total_commits": len(drawn), "commits": drawn})
 }
-
-func isID(name string) bool { return len(name) == 40 }
 
 // listReleases returns drafts to users who may push, unless they are excluded.
 func listReleases(c *call) *reply {
@@ -108,9 +121,10 @@ func listReleases(c *call) *reply {
 		return draft == "true" && !one.Draft
 	})
 	return list(c, shown, true, func(_ *call, one *release) object {
-		return object{
+		drawn := object{
 			"id": one.ID, "tag_name": one.Tag, "name": one.Tag, "body": "", "draft": one.Draft, "prerelease": one.Prerelease,
-			"created_at": one.Published.Format(time.RFC3339), "published_at": one.Published.Format(time.RFC3339), "author": drawUser(c, one.By),
+			"created_at": one.Published.Format(time.RFC3339), "published_at": one.Published.Format(time.RFC3339), "author": drawUser(c, one.By), "assets": []string{},
 		}
+		return fill(drawn, "", "target_commitish", "url", "html_url", "tarball_url", "zipball_url", "upload_url")
 	})
 }

@@ -40,8 +40,8 @@ func createStatus(c *call) *reply {
 // key for the highest index first is leastindex.
 // https://github.com/go-gitea/gitea/blob/main/models/git/commit_status.go
 func listStatuses(c *call) *reply {
-	if accident := c.repo.settled(); accident != nil {
-		return accident
+	if c.repo.settles() {
+		return notFound()
 	}
 	var found []*status
 	for _, one := range c.repo.model.Statuses {

@@ -1,7 +1,7 @@
 package giteatest
 
 import (
-	"net/http"
+	"strings"
 
 	"promoter/internal/scm/forgetest"
 )
@@ -21,6 +21,9 @@ type Repository struct {
 	late       int                   // how many merges of a new head are deferred
 	settling   int                   // requests that fail after the first push
 	labels     []*label
+
+	teams       []*team         // with access
+	throughTeam map[string]bool // logins in lower case, whose permission is that of a team
 }
 
 type label struct {
@@ -36,6 +39,7 @@ type Protection struct {
 	Rejected     bool // requested changes block
 	Requests     bool // official requests for reviews block
 	Signed       bool
+	DismissStale bool     // a push dismisses approvals
 	PushDenied   bool     // pushes over Git are rejected
 	MergeAllowed []string // logins; none: all users with write access
 }
@@ -63,7 +67,7 @@ func newRepository(s *Server, model *forgetest.Repository) *Repository {
 	return &Repository{
 		Git: model.Branches(), Pulls: model.PullRequests(), Settings: model.Settings(), s: s, model: model, preferred: "merge",
 		ways:       map[string]bool{"merge": true, "rebase": true, "rebase-merge": true, "squash": true, "fast-forward-only": true},
-		protection: map[string]Protection{},
+		protection: map[string]Protection{}, throughTeam: map[string]bool{},
 	}
 }
 
@@ -81,6 +85,11 @@ func (r *Repository) TidyUp(who string, number int) {
 		p.Happened(forgetest.HeadDeleted, by, p.Head)
 		p.From.Follow(by)
 	})
+}
+
+// Label adds a label as who, of which the timeline tells.
+func (r *Repository) Label(who string, number int, name string) {
+	r.Pulls.With(who, number, func(p *pull, by *user) { addLabel(p, by, name) })
 }
 
 // AllowWays restricts the merge methods: merge, rebase, rebase-merge, squash,
@@ -116,18 +125,38 @@ func (r *Repository) Protect(branch string, p Protection) {
 // settle makes requests fail for a while after the first push.
 func settle(push forgetest.Push) {
 	if len(push.Before) == 0 && len(push.Now) > 0 {
-		own(push.To).settling = 2
+		own(push.To).settling = 4
 	}
 }
 
-// settled returns the 5xx error of the first second after the first push, nil
-// afterwards.
-func (r *Repository) settled() *reply {
+// settles reports whether the repository is still called empty, as in the first second
+// after the first push.
+func (r *Repository) settles() bool {
 	if r.settling == 0 {
-		return nil
+		return false
 	}
 	r.settling--
-	return refuse(http.StatusInternalServerError, "object does not exist [id: , rel_path: ]")
+	return true
+}
+
+// PermitTeam gives a team of the organization a permission for code, issues, and pull
+// requests, as the web pages do. The permission of its members in the repository stays
+// "none" in the API.
+func (r *Repository) PermitTeam(name, permission string) {
+	r.s.act(func() {
+		org, short, _ := strings.Cut(name, "/")
+		for _, t := range r.s.teams {
+			if lower(t.org) != lower(org) || lower(t.name) != lower(short) {
+				continue
+			}
+			t.units = units(permission)
+			r.teams = append(r.teams, t)
+			for login := range t.members {
+				r.model.Permissions[login] = permission
+				r.throughTeam[login] = true
+			}
+		}
+	})
 }
 
 // labelNamed returns a label of the repository, and creates it if necessary.

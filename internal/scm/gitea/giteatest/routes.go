@@ -1,7 +1,6 @@
 package giteatest
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -32,6 +31,7 @@ func endpoints() map[string]endpoint {
 		"GET /repos/{owner}/{repo}":              {"repository", "", reading(getRepository)},
 		"GET /r/collaborators/{user}/permission": {"repository", "", reading(getPermission)},
 		"GET /r/assignees":                       {"repository", "", reading(listAssignees)},
+		"GET /r/teams":                           {"repository", "", reading(listRepositoryTeams)},
 		"GET /r/branches/{branch...}":            {"repository", "", reading(getBranch)},
 		"GET /r/branch_protections":              {"repository", paged, reading(listProtections)},
 		"GET /r/compare/{basehead...}":           {"repository", commits, reading(compare)},
@@ -41,12 +41,12 @@ func endpoints() map[string]endpoint {
 		"GET /r/commits/{ref}/statuses":          {"repository", paged + " sort state", reading(listStatuses)},
 		"POST /r/statuses/{sha}":                 {"repository", "", writing(createStatus)},
 
-		"GET /r/pulls":                               {"repository", paged + " state sort milestone labels poster base_branch", reading(listPulls)},
-		"POST /r/pulls":                              {"repository", "", writing(createPull)},
+		"GET /r/pulls":                               {"repository", paged + " state sort milestone labels poster base_branch", reading(settled(listPulls))},
+		"POST /r/pulls":                              {"repository", "", writing(unarchived(createPull))},
 		"GET /r/pulls/{number}":                      {"repository", "", reading(onPull(getPull))},
 		"GET /r/pulls/{base}/{head...}":              {"repository", "", reading(getPullByBranches)},
 		"PATCH /r/pulls/{number}":                    {"repository", "", writing(onPull(editPull))},
-		"POST /r/pulls/{number}/merge":               {"repository", "", writing(onPull(mergePull))},
+		"POST /r/pulls/{number}/merge":               {"repository", "", writing(unarchived(onPull(mergePull)))},
 		"GET /r/pulls/{number}/reviews":              {"repository", paged, reading(onPull(listReviews))},
 		"POST /r/pulls/{number}/requested_reviewers": {"repository", "", writing(onPull(requestReviewers))},
 
@@ -54,7 +54,7 @@ func endpoints() map[string]endpoint {
 		"POST /r/labels":                   {"issue", "", writing(createLabel)},
 		"GET /r/issues/{number}/timeline":  {"issue", paged + " since before", reading(onPull(listTimeline))},
 		"GET /r/issues/{number}/comments":  {"issue", paged + " since before", reading(onPull(listComments))},
-		"POST /r/issues/{number}/comments": {"issue", "", writing(onPull(createComment))},
+		"POST /r/issues/{number}/comments": {"issue", "", writing(unarchived(onPull(createComment)))},
 		"POST /r/issues/{number}/labels":   {"issue", "", writing(onPull(addLabels))},
 		"PATCH /r/issues/comments/{id}":    {"issue", "", writing(onComment(editComment))},
 		"GET /r/issues/comments":           {"issue", paged + " since before", reading(listAllComments)},
@@ -85,28 +85,50 @@ func reading(handle func(c *call) *reply) func(c *call) *reply {
 	}
 }
 
-// writing also requires a credential and a repository that is not archived. Each
-// handler checks its own permission: they differ.
+// writing also requires a credential. Each handler checks its own permission: they
+// differ.
 func writing(handle func(c *call) *reply) func(c *call) *reply {
 	return reading(func(c *call) *reply {
-		switch {
-		case c.token.anonymous():
+		if c.token.anonymous() {
 			return refuse(http.StatusUnauthorized, "token is required")
-		case c.repo.model.Archived:
-			return refuse(http.StatusLocked, fmt.Sprintf("<Repository %d:%s> is archived", c.repo.model.ID, c.repo.model.FullName()))
 		}
 		return handle(c)
 	})
 }
 
-// moved redirects to the current name with the same method.
+// settled finds nothing while the repository is still called empty.
+func settled(handle func(c *call) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		if c.repo.settles() {
+			return notFound()
+		}
+		return handle(c)
+	}
+}
+
+// unarchived refuses what an archived repository does not allow. It allows other
+// writes.
+func unarchived(handle func(c *call) *reply) func(c *call) *reply {
+	return func(c *call) *reply {
+		if c.repo.model.Archived {
+			return refuse(http.StatusLocked, c.repo.model.FullName()+" is archived")
+		}
+		return handle(c)
+	}
+}
+
+// moved redirects to the current name. A client repeats the request as GET.
 func moved(c *call, name string) *reply {
-	answer := bare(http.StatusTemporaryRedirect)
+	answer := bare(http.StatusMovedPermanently)
 	to := prefix + "/repos/" + c.repo.model.FullName() + c.r.URL.EscapedPath()[len("/repos/")+len(name):]
 	if c.r.URL.RawQuery != "" {
 		to += "?" + c.r.URL.RawQuery
 	}
 	answer.Header.Set("Location", to)
+	if c.r.Method == http.MethodGet {
+		answer.Header.Set("Content-Type", "text/html; charset=utf-8")
+		answer.Body = forgetest.Plain(`<a href="` + to + `">Moved Permanently</a>.` + "\n\n")
+	}
 	return answer
 }
 
@@ -150,6 +172,7 @@ func page[T any](c *call, all []T, linked bool) ([]T, http.Header) {
 
 // list returns one page of the elements, converted by draw.
 func list[T any](c *call, all []T, linked bool, draw func(*call, T) object) *reply {
+	c.listing = true
 	part, header := page(c, all, linked)
 	drawn := forgetest.DrawAll(c, part, draw)
 	return &reply{Status: http.StatusOK, Header: header, Body: drawn}

@@ -32,8 +32,8 @@ func refuse(status int, message string) *reply {
 // notFound is the response for what does not exist and for what the caller cannot
 // read.
 func notFound() *reply {
-	r := refuse(http.StatusNotFound, "The target couldn't be found.")
-	r.Body.(object)["errors"] = []string{}
+	r := refuse(http.StatusNotFound, "not found")
+	r.Body.(object)["errors"] = nil
 	return r
 }
 
@@ -47,6 +47,8 @@ type call struct {
 	body  []byte
 	token *token
 	repo  *Repository
+
+	listing bool // the request is for a list, which has fewer keys
 }
 
 // who returns the account of the token.
@@ -66,8 +68,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return refuse(http.StatusNotImplemented, "giteatest has no such route")
 		}
 		c := &call{s: s, r: inner, route: name, body: body}
-		return c.dispatch(route)
+		answer := c.dispatch(route)
+		s.compare(name, answer)
+		return answer
 	})
+}
+
+// compare fails the test if a real Gitea was recorded and never sent such a response.
+func (s *Server) compare(route string, answer *reply) {
+	if s.recorded == nil {
+		return
+	}
+	for _, difference := range s.recorded.compare(route, answer) {
+		s.t.Errorf("giteatest: %s answered %d: %s", route, answer.Status, difference)
+	}
 }
 
 // dispatch checks the parameters, authenticates the request and calls the handler of
@@ -99,7 +113,7 @@ func lacks(c *call, category string) *reply {
 	if write {
 		level = "write:"
 	}
-	return refuse(http.StatusForbidden, "token does not have at least one of required scope(s): ["+level+category+"]")
+	return refuse(http.StatusForbidden, "token does not have at least one of required scope(s), required=["+level+category+"], token scope="+strings.Join(c.token.scopes, ","))
 }
 
 // admitGit finds the repository and checks the permissions of the token, with Gitea's

@@ -29,6 +29,7 @@ const prefix = "/api/v1"
 type Options struct {
 	Now      func() time.Time // default: the time of the machine
 	MaxItems int              // of a page, as MAX_RESPONSE_ITEMS; default 50
+	Recorded *Recorded        // if set, every response is compared with these
 }
 
 // Server is one Gitea server. All methods are safe for concurrent use.
@@ -38,6 +39,7 @@ type Server struct {
 	hub      *forgetest.Hub
 	maxItems int
 	routes   forgetest.Routes[endpoint]
+	recorded *Recorded
 
 	tokens map[string]*token
 	first  string // of the tokens
@@ -58,13 +60,14 @@ type (
 type team struct {
 	id        int64
 	org, name string
-	members   map[string]bool // logins in lower case
+	members   map[string]bool   // logins in lower case
+	units     map[string]string // permissions by unit
 }
 
 // New starts a Gitea that stops at the end of the test.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
-	s := &Server{t: t, maxItems: options.MaxItems, routes: forgetest.NewRoutes(endpoints()), tokens: map[string]*token{}, orgs: map[string]bool{}}
+	s := &Server{t: t, maxItems: options.MaxItems, recorded: options.Recorded, routes: forgetest.NewRoutes(endpoints()), tokens: map[string]*token{}, orgs: map[string]bool{}}
 	if options.Now == nil {
 		options.Now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
 	}
@@ -107,13 +110,18 @@ func (s *Server) AddSystem(login string) { s.act(func() { s.hub.User(login).ID =
 func (s *Server) SetTeam(name string, logins ...string) {
 	s.act(func() {
 		org, short, _ := strings.Cut(name, "/")
-		made := &team{id: s.hub.NextID(), org: org, name: short, members: map[string]bool{}}
+		made := &team{id: s.hub.NextID(), org: org, name: short, members: map[string]bool{}, units: units("read")}
 		for _, login := range logins {
 			made.members[lower(s.hub.User(login).Login)] = true
 		}
 		s.orgs[lower(org)] = true
 		s.teams = append(s.teams, made)
 	})
+}
+
+// units returns this permission for the units that are of interest.
+func units(permission string) map[string]string {
+	return map[string]string{"repo.code": permission, "repo.issues": permission, "repo.pulls": permission}
 }
 
 // act calls f exclusively; a failure of Git fails the test.
@@ -170,6 +178,14 @@ func (s *Server) Revoke(text string) { s.act(func() { delete(s.tokens, text) }) 
 // contains the text, without executing it.
 func (s *Server) Fail(route string, status int, message string) {
 	s.hub.Front.Fail(route, refuse(status, message))
+}
+
+// Garble sends this body to the next request whose "METHOD /route" contains the text,
+// without executing it.
+func (s *Server) Garble(route, body string) {
+	answer := forgetest.Answer(http.StatusOK, forgetest.Plain(body))
+	answer.Header.Set("Content-Type", "application/json;charset=utf-8")
+	s.hub.Front.Fail(route, answer)
 }
 
 // Collide fails the next write as Gitea does when two writes collide.
