@@ -113,7 +113,7 @@ func (u unreachableHosts) add(repository, what string, err error) {
 	if !unreachable {
 		return
 	}
-	// After some failures the host gets no more requests. The failures say why.
+	// After some failures the host gets no more requests. The failures before have the reason.
 	paused := fault.KindOf(err) == fault.RateLimited
 	one := u[host]
 	if one != nil && one.paused && !paused {
