@@ -36,7 +36,7 @@ type rawEnvironment struct {
 	rawOverride
 	// Display name. Default: the name.
 	Title strictyaml.Located[string] `yaml:"title"`
-	// Branch that has the files. Set it in all environments or in none. Default: the default branch.
+	// Branch that has the files, and none that begins with `promoter/`. Set it in all environments or in none. Default: the default branch.
 	Branch strictyaml.Located[string] `yaml:"branch"`
 	// Globs of the files of the environment; a folder includes everything below it. `{application}` captures the application. See docs/configuration.md#paths. Default: the whole tree.
 	Paths strictyaml.List `yaml:"paths"`
@@ -68,6 +68,8 @@ func loadEnvironments(in *input) []Environment {
 			in.captures = in.captures || environment.match.captures()
 			if raw.Branch.Valid() && !validBranch(raw.Branch.Value) {
 				in.report.Errorf(raw.Branch.Position, "write the name without refs/heads/", "%q is not a valid branch name", raw.Branch.Value)
+			} else if raw.Branch.Valid() && strings.HasPrefix(strings.ToLower(raw.Branch.Value), ownBranches) {
+				in.report.Errorf(raw.Branch.Position, "name the branch that is deployed", "%q is a branch of promoter's own", raw.Branch.Value)
 			}
 		}
 		environments = append(environments, environment)
@@ -116,6 +118,10 @@ func parsePaths(report *strictyaml.Report, texts strictyaml.List) []*glob.Path {
 	}
 	return paths
 }
+
+// ownBranches is the prefix, in lower case, of the branches of pull requests and of the
+// state branch. Some forges do not distinguish case.
+const ownBranches = "promoter/"
 
 // validBranch checks a name by the rules that matter for branches on forges.
 // https://git-scm.com/docs/git-check-ref-format

@@ -29,7 +29,7 @@ const DefaultWriteValue = "{tag}"
 // regex.
 type rawWrite struct {
 	strictyaml.Origin
-	// Path from the root of the branch. Placeholders: `{environment}`, `{application}`.
+	// Path from the root of the branch. Placeholders: `{environment}`, `{application}`. Never `.promoter.yaml`, nor a path with a folder `.git`.
 	File strictyaml.Located[string] `yaml:"file" required:"true"`
 	// Path of the value in YAML, such as `spec.values.image.tag` or `images[name=web].newTag`. See docs/writing.md#paths-of-write.
 	Path strictyaml.Located[string] `yaml:"path"`
@@ -83,11 +83,29 @@ func checkWriteFile(in *input, raw *rawWrite) {
 	case !file.Valid():
 	case file.Value == "" || strings.ContainsAny(file.Value, "*\\") || path.IsAbs(file.Value) || slices.ContainsFunc(strings.Split(file.Value, "/"), dots):
 		in.report.Errorf(file.Position, "write the path from the root of the branch, without * and ..", "%q is not the path of one file", file.Value)
+	case mayBeReserved(file.Value):
+		in.report.Errorf(file.Position, "name a file of an application", "%q is or can be a file of Git or the config of promoter, which is never written", file.Value)
 	case strings.Contains(file.Value, glob.Application) && !in.captures:
 		in.report.Errorf(file.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
 	default:
 		checkPlaceholders(in.report, file, "write.file", "environment", "application")
 	}
+}
+
+// mayBeReserved reports whether a file, with names in place of its placeholders, can be one
+// that no promotion may change: the config itself, or what Git treats as its own folder on
+// some file system.
+func mayBeReserved(file string) bool {
+	segments := strings.Split(strings.NewReplacer("{environment}", "{}", glob.Application, "{}").Replace(strings.ToLower(file)), "/")
+	return len(segments) == 1 && couldBe(segments[0], ".promoter.yaml") ||
+		slices.ContainsFunc(segments, func(segment string) bool { return couldBe(segment, ".git") || couldBe(segment, "git~1") })
+}
+
+// couldBe reports whether a segment, in which {} is a name, can be the given one.
+func couldBe(segment, name string) bool {
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(segment), regexp.QuoteMeta("{}"), "[a-z0-9-]+")
+	matched, err := regexp.MatchString("^(?:"+pattern+")$", name)
+	return err != nil || matched
 }
 
 // checkWriteValue validates which value is written, and what is written.
