@@ -2,6 +2,7 @@ package pullrequest
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,15 +41,17 @@ func Body(p Page) string {
 	return truncate(strings.TrimSuffix(b.String(), "\n"), maxBody)
 }
 
-// customText is the body of the config, which may use any markup except the
-// markers.
+// customText is the body of the config, which may use any markup except comments of
+// promoter. Their beginning is broken, not removed: text around something removed can
+// become a new one.
 func customText(p Page) string {
-	text := p.fill(p.Environment.PullRequest.Body)
-	for _, marker := range []string{beginMarker, endMarker} {
-		text = strings.ReplaceAll(text, marker, "")
-	}
-	return shorten(strings.TrimSpace(strings.ToValidUTF8(text, "")), maxCustomText)
+	text := strings.TrimSpace(strings.ToValidUTF8(p.fill(p.Environment.PullRequest.Body), ""))
+	return shorten(ownComments.ReplaceAllString(text, "&lt;!--$1"), maxCustomText)
 }
+
+// ownComments matches the beginning of a comment of promoter: a marker, or a hash of a
+// title.
+var ownComments = regexp.MustCompile(`(?i)<!--(\s*promoter:)`)
 
 // unchangedNote is why the pull request is left as it is.
 func unchangedNote(p Proposal) string {
