@@ -32,14 +32,9 @@ func unclear(text string) commandResult {
 	return commandResult{reaction: scm.ReactionUnclear, text: text}
 }
 
-// apply asks, live, what the user may do, and returns what the command changes.
+// apply asks, live, what a user with any permission may do, and returns what the command
+// changes.
 func (c commandReader) apply(ctx context.Context, o Observation, given userCommand) (commandResult, error) {
-	// A user without permissions gets no text: anyone who can comment could make
-	// promoter write for them.
-	permission, err := c.r.Permissions.Allowed(ctx, given.Author, verb.Help)
-	if err != nil || !permission.Allowed {
-		return refused(""), err
-	}
 	about, ours, err := c.pullRequests.find(ctx, o, given.Number)
 	what := given.command.Verb
 	switch {
@@ -81,7 +76,7 @@ func (c commandReader) apply(ctx context.Context, o Observation, given userComma
 
 	// The others record something in the state.
 	targets := targetsOf(o, given.command, about)
-	permission, err = c.r.Permissions.Allowed(ctx, given.Author, what, targets...)
+	permission, err := c.r.Permissions.Allowed(ctx, given.Author, what, targets...)
 	if err != nil || !permission.Allowed {
 		return refused(permission.Reason), err
 	}

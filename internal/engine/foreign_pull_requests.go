@@ -15,7 +15,8 @@ import (
 const maxForeignStatuses = 50
 
 // setForeignStatuses sets our status on the pull requests of others against managed
-// branches, once for each head, so that it can be a required check.
+// branches, once for each head, so that it can be a required check. On a pull request of
+// ours that a user took over it fails: no gate was checked for what that contains.
 func (x *executor) setForeignStatuses(ctx context.Context) error {
 	if !x.r.Repository.Features().Statuses {
 		return nil
@@ -23,10 +24,14 @@ func (x *executor) setForeignStatuses(ctx context.Context) error {
 	managed, set := x.o.environmentsByBranch(), 0
 	for _, pr := range x.o.Open {
 		open, ours := x.o.Promotion.Open[pr.Head.Branch]
-		if managed[pr.Base] == nil || ours && open.Number == pr.Number && open.Foreign == "" {
-			continue
+		takenOver := ""
+		if ours && pr.Head.Own {
+			takenOver = open.Foreign
 		}
-		attempted, err := x.setForeignStatus(ctx, pr)
+		if managed[pr.Base] == nil || ours && pr.Head.Own && takenOver == "" {
+			continue // also a second pull request of our branch: its commit has one status
+		}
+		attempted, err := x.setForeignStatus(ctx, pr, takenOver)
 		if err := x.o.failures.addOrStop(ctx, fmt.Sprintf("pull request #%d", pr.Number), err); err != nil {
 			return err
 		}
@@ -41,18 +46,26 @@ func (x *executor) setForeignStatuses(ctx context.Context) error {
 }
 
 // setForeignStatus reports whether it tried to set the status. A forge may be unable to
-// set one on a commit in a fork.
-func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest) (bool, error) {
+// set one on a commit in a fork. takenOver is why a pull request of our branch belongs to
+// a user: then the status fails, whatever it was before.
+func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest, takenOver string) (bool, error) {
 	// A token that may not read checks may still set statuses.
 	_, err := readChecks(ctx, x.r.Repository.Signals(), pr.Head.Commit, x.o.Statuses)
 	if err != nil && fault.KindOf(err) != fault.Unauthorized {
 		return false, err
 	}
-	if _, set := x.o.Statuses[pr.Head.Commit]; set {
+	current, set := x.o.Statuses[pr.Head.Commit]
+	status := pullrequest.StatusOfTakenOver(takenOver)
+	if set && (takenOver == "" || current.State == status.State && current.Description == status.Description) {
 		return false, nil
 	}
-	status := pullrequest.StatusOfOthers(checkConfig(ctx, x.r.Remote, x.r.Objects, x.o.Refs.Default, pr))
+	if takenOver == "" {
+		status = pullrequest.StatusOfOthers(checkConfig(ctx, x.r.Remote, x.r.Objects, x.o.Refs.Default, pr))
+	}
 	err = x.r.Repository.Signals().SetStatus(ctx, pr.Head.Commit, status)
+	if err == nil {
+		x.o.Statuses[pr.Head.Commit] = scm.Check{State: status.State, Description: status.Description, At: x.o.Now}
+	}
 	if err != nil && (pr.Head.Own || fault.KindOf(err) != fault.NotFound) {
 		return true, fmt.Errorf("set its status: %w", err)
 	}

@@ -8,16 +8,29 @@ import (
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 )
 
-// A pull request that a user took over can be merged where our status is required.
+// Our status would pass on commits of a user for which no gate was checked, so it fails, also
+// where it passed before, until the user undoes that.
 func TestReconcile_statusOfTakenOverPullRequest(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
+	ours := w.Git.Branch("promoter/staging/shop")
+	if got := w.statusOf(ours); !strings.HasPrefix(got, "passed") {
+		t.Fatalf("the status of our own commit is %q", got)
+	}
 	w.byHand("promoter/staging/shop", "staging", "1.0.0", "1.0.9")
-	w.run()
-	if got := w.statusOf(w.Git.Branch("promoter/staging/shop")); !strings.Contains(got, "not a promotion") {
-		t.Errorf("its status is %q", got)
+	theirs := w.Git.Branch("promoter/staging/shop")
+	if err := w.Forge.Signals().SetStatus(t.Context(), theirs, pullrequest.StatusOfOthers(nil)); err != nil {
+		t.Fatal(err)
+	}
+	w.Forge.ByHand("ada", "promoter/staging/shop", "feature", true) // the same commit in a second pull request
+	for range 2 {
+		w.run()
+		if got := w.statusOf(theirs); !strings.HasPrefix(got, "failed not promoter's anymore: ") {
+			t.Errorf("its status is %q", got)
+		}
 	}
 	w.calm()
 }

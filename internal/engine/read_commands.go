@@ -13,12 +13,16 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/scm"
 	"promoter/internal/state"
+	"promoter/internal/verb"
 )
 
 // Limits of one reconciliation. Where there is more, the state records how far the
 // comments were processed.
 const (
-	maxCommands     = 20
+	maxCommands = 20
+	// maxRefusals is how many commands of users without permission get their reaction.
+	// They are no part of maxCommands: such users cannot keep others waiting.
+	maxRefusals     = 20
 	commentPageSize = 300
 	maxCommentPages = 10
 	// listingDelay is how long a new comment may be missing from listings.
@@ -29,6 +33,13 @@ const (
 type userCommand struct {
 	scm.Comment
 	command command.Command
+}
+
+// authorPermission is whether the author of comments may give any command at all. It is
+// asked once for each author in a reconciliation.
+type authorPermission struct {
+	Permission
+	err error
 }
 
 // commandReader reads and applies the commands in comments.
@@ -53,16 +64,35 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 	}
 	// When a command has to wait, later ones of the same user wait too: they keep their
 	// order, and those of other users go on.
-	waiting, tried, left := map[string]bool{}, 0, false
+	waiting, tried, refusals, left := map[string]bool{}, 0, 0, false
+	authors := map[string]authorPermission{}
 	for _, given := range commandsIn(o, comments) {
 		login := strings.ToLower(given.Author.Login)
-		if waiting[login] || tried == maxCommands {
+		if waiting[login] || tried == maxCommands && refusals == maxRefusals {
 			left = true
 			continue
 		}
-		tried++
+		author, asked := authors[login]
+		if !asked {
+			author.Permission, author.err = r.Permissions.Allowed(ctx, given.Author, verb.Help)
+			authors[login] = author
+		}
+		counter, most := &tried, maxCommands
+		if author.err == nil && !author.Allowed || fault.KindOf(author.err) == fault.Unauthorized {
+			counter, most = &refusals, maxRefusals
+		}
+		if *counter == most {
+			left = left || counter == &tried // refusals never keep the list from moving on
+			continue
+		}
+		*counter++
 		what := fmt.Sprintf("comment on #%d", given.Number)
-		result, err := c.apply(ctx, o, given)
+		// A user without permissions gets no text: anyone who can comment could make
+		// promoter write for them.
+		result, err := refused(""), author.err
+		if err == nil && author.Allowed {
+			result, err = c.apply(ctx, o, given)
+		}
 		unknown := fault.KindOf(err) == fault.Unauthorized
 		if unknown { // this does not go away, and would be an error of every reconciliation
 			o.failures.add(what, err)

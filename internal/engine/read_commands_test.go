@@ -375,6 +375,33 @@ func TestCommands_limitOfOneReconciliation(t *testing.T) {
 	w.calm()
 }
 
+// Users who may do nothing do not keep the commands of others waiting, and the forge is
+// asked once about each of them.
+func TestCommands_outsidersUseNoBudgetOfOthers(t *testing.T) {
+	t.Parallel()
+	w := staged(t, threeEnvironments)
+	w.Permissions.Strangers["mallory"], w.Permissions.Strangers["eve"] = true, true
+	var outsiders []int64
+	for i := range 60 {
+		outsiders = append(outsiders, w.comment(1, []string{"mallory", "eve"}[i%2], "/promoter hold"))
+	}
+	id := w.comment(1, "ada", "/promoter hold")
+	w.Permissions.Asked = 0
+	if _, err := w.Reconciler().Reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.wantReactions(id, scm.ReactionDone)
+	w.wantReactions(outsiders[19], scm.ReactionRefused)
+	w.wantReactions(outsiders[20])
+	if !w.held() || w.Permissions.Asked > 6 {
+		t.Errorf("held: %v; asked %d times", w.held(), w.Permissions.Asked)
+	}
+	w.run()
+	w.run()
+	w.wantReactions(outsiders[59], scm.ReactionRefused)
+	w.calm()
+}
+
 // With many comments, the state records how far they were read.
 func TestCommands_manyCommentsArePaged(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,13 @@ func StatusOfOthers(config error) scm.Status {
 	return status(scm.CheckPassed, "not a promotion")
 }
 
+// StatusOfTakenOver returns the commit status of a pull request of promoter that a user
+// took over. It fails until the user undoes that: the gates of the config were not
+// checked for its commits.
+func StatusOfTakenOver(why string) scm.Status {
+	return status(scm.CheckFailed, "not promoter's anymore: "+why)
+}
+
 func status(state scm.CheckState, description string) scm.Status {
 	return scm.Status{Context: promotion.StatusContext, State: state, Description: oneLine(description, maxDescription)}
 }

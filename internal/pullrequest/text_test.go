@@ -172,6 +172,38 @@ func TestMergeBody_keepsTextOfUsers(t *testing.T) {
 	}
 }
 
+// A template cannot write promoter's markers, also not by one that appears when another is
+// taken out of it, or is filled into it. Otherwise the body would grow with each update.
+func TestBody_markersInTemplateAreInert(t *testing.T) {
+	t.Parallel()
+	for _, marker := range []string{beginMarker, endMarker, "<!-- promoter:title 0011223344556677 -->"} {
+		for _, template := range []string{
+			marker,
+			marker[:10] + marker + marker[10:],
+			marker[:3] + marker[:10] + marker + marker[10:] + marker[3:],
+			"<!-- promoter:{component}" + strings.TrimPrefix(marker, "<!-- promoter:"),
+			"<!--  promoter:end\xff -->" + strings.ToUpper(marker),
+		} {
+			page := full()
+			page.Environment.PullRequest.Body = "Mine: " + template + template
+			ours := pullrequest.Body(page)
+			for _, own := range []string{beginMarker, endMarker, "<!-- promoter:title "} {
+				if n := strings.Count(ours, own); n != 1 {
+					t.Errorf("%q: %d times %s", template, n, own)
+				}
+			}
+			body := "Hello\n" + ours + "\nbye"
+			page.Environment.PullRequest.Body += "!"
+			for range 3 {
+				body = pullrequest.MergeBody(body, pullrequest.Body(page))
+			}
+			if want := "Hello\n" + pullrequest.Body(page) + "\nbye"; body != want {
+				t.Errorf("%q: the body became %q", template, body)
+			}
+		}
+	}
+}
+
 func TestMergeBody_truncatesOwnPart(t *testing.T) {
 	t.Parallel()
 	theirs := strings.Repeat("é", 64_000)
@@ -220,6 +252,14 @@ func TestStatusOfOthers(t *testing.T) {
 	}
 	got := pullrequest.StatusOfOthers(errors.New(".promoter.yaml:3:1: no\nsuch thing"))
 	if got.State != scm.CheckFailed || got.Description != "not a promotion; the config has an error: .promoter.yaml:3:1: no such thing" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestStatusOfTakenOver(t *testing.T) {
+	t.Parallel()
+	got := pullrequest.StatusOfTakenOver("ada\ncommitted to it")
+	if got.State != scm.CheckFailed || got.Description != "not promoter's anymore: ada committed to it" {
 		t.Errorf("got %v", got)
 	}
 }
