@@ -27,6 +27,20 @@ type Signals interface {
 	MayWrite(ctx context.Context, person identity.User) (bool, error)
 }
 
+// LimitsPermissions is implemented by repositories whose forge may not show to the
+// credential which users may push. Then MayWrite is Unauthorized.
+type LimitsPermissions interface {
+	// PermissionLimit returns the zero value if MayWrite works for all users.
+	PermissionLimit(ctx context.Context) (PermissionLimit, error)
+}
+
+// PermissionLimit is why MayWrite fails.
+type PermissionLimit struct {
+	All    bool   // for every user who may push, else for some
+	Reason string // what the forge does not show; empty: MayWrite works
+	Fix    string // how to fix it
+}
+
 // CheckState is the result of a check.
 type CheckState string
 

@@ -61,6 +61,7 @@ type Forge struct {
 	closed   map[identity.RepositoryKey]*archive
 
 	unmergeable map[pullKey]unmergeable
+	limits      map[identity.RepositoryKey]keptLimit
 }
 
 // New returns a Forge. It sends no request. URL, Token, HTTP and Now are required.
@@ -73,7 +74,7 @@ func New(options Options) (*Forge, error) {
 		return nil, fmt.Errorf("the URL of Gitea: %w", err)
 	}
 	page.Path = strings.TrimRight(page.Path, "/")
-	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, closed: map[identity.RepositoryKey]*archive{}, unmergeable: map[pullKey]unmergeable{}}
+	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, closed: map[identity.RepositoryKey]*archive{}, unmergeable: map[pullKey]unmergeable{}, limits: map[identity.RepositoryKey]keptLimit{}}
 	made.http = rest.NewClient(rest.Options{
 		Endpoint: page.JoinPath("api", "v1"), Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
 		Limits: rest.Limits{Prefix: limitPrefix, Refused: limited}, Pauses: &made.Pauses,

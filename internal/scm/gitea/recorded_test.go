@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/scm"
 	"promoter/internal/scm/gitea/giteatest"
 )
@@ -231,5 +232,51 @@ func TestRecorded_closedAndItsBranchUsedAgain(t *testing.T) {
 	closed := closedOf(t, replay(t, at(t, file, 4, 9, 10)...), "five")
 	if len(closed) != 1 || closed[0].Number != 6 || closed[0].Closer.Login != "bob" || closed[0].Unread != nil {
 		t.Errorf("closed: %+v", closed)
+	}
+}
+
+// Who may push, as accounts with different rights see it. No user who may not push is
+// taken for one who may.
+func TestRecorded_permissions(t *testing.T) {
+	t.Parallel()
+	accounts := []string{"ann", "orgowner", "admin2", "writer", "reader", "teamwriter", "teamcode", "teamreader", "teamadmin", "outsider", "gil"}
+	for asker, want := range map[string]string{
+		"admin-collaborator": "ann orgowner admin2 writer teamwriter? teamcode? teamreader? teamadmin",
+		"team-admin":         "ann orgowner admin2 writer teamwriter? teamcode? teamreader? teamadmin",
+		"team-writer":        "ann? orgowner? admin2? writer? teamwriter teamcode? teamreader? teamadmin?",
+		"write-collaborator": "ann? orgowner? admin2? writer? teamwriter? teamcode? teamreader? teamadmin?",
+	} {
+		exchanges := slices.Clone(recorded(t)["api/permission-asked-by-"+asker])
+		if asker == "team-admin" { // which did not ask for the lists that everyone gets
+			exchanges = append(exchanges, at(t, "api/permission-asked-by-admin-collaborator", 16, 19)...)
+		}
+		if asker == "team-writer" { // it is in the team of teamwriter, whose number is 2
+			for _, login := range []string{"bot", "teamwriter"} {
+				member := at(t, "api/teams", 6)[0]
+				member.Path = "/api/v1/teams/2/members/" + login
+				exchanges = append(exchanges, member)
+			}
+		}
+		repo := replay(t, exchanges...)
+		var got []string
+		for _, who := range accounts {
+			switch may, err := repo.Signals().MayWrite(t.Context(), identity.User{Host: repo.Info().Self.Host, Login: who}); {
+			case fault.KindOf(err) == fault.Unauthorized:
+				got = append(got, who+"?")
+			case err != nil:
+				t.Fatal(err)
+			case may:
+				got = append(got, who)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("asked by %s: %s, want %s", asker, strings.Join(got, " "), want)
+		}
+	}
+	repo := replay(t, recorded(t)["api/permission-personal-repository"]...)
+	for who, want := range map[string]bool{"bob": true, "cid": true, "eve": false} {
+		if may, err := repo.Signals().MayWrite(t.Context(), identity.User{Host: repo.Info().Self.Host, Login: who}); may != want || err != nil {
+			t.Errorf("in a repository of a user, %s may write: %t, %v", who, may, err)
+		}
 	}
 }

@@ -31,7 +31,7 @@ type repository struct {
 	admin       bool             // our account administers the repository
 
 	mu          sync.Mutex
-	writers     map[string]bool // by login in lower case
+	writers     map[string]access // by login in lower case
 	statusCache rest.StatusCache[scm.Status]
 	labels      map[string]int64 // IDs by name; nil: not fetched yet
 	drafts      map[int]string   // by number, the draft prefix of the title
@@ -68,7 +68,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 		forge: f, owner: owner, name: short, info: info, methods: mergeMethods(found), withoutPull: !found.HasPullRequests,
 		empty: found.Empty, admin: found.Permissions != nil && found.Permissions.Admin,
 		linear:  !found.AllowMerge && !found.AllowRebaseMerge,
-		writers: map[string]bool{}, drafts: map[int]string{},
+		writers: map[string]access{}, drafts: map[int]string{},
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package gitea_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -58,22 +59,120 @@ func TestReviews_withoutAdministrator(t *testing.T) {
 	}
 }
 
+// wantWriters checks which users may push. Those for whom it is hidden are named with a
+// question mark.
+func (w *world) wantWriters(t *testing.T, want ...string) {
+	t.Helper()
+	signals := w.open(t).Signals()
+	var got []string
+	for _, who := range []string{"ann", "bob", "eve", "rea", "nobody"} {
+		switch may, err := signals.MayWrite(t.Context(), w.person(who)); {
+		case fault.KindOf(err) == fault.Unauthorized:
+			got = append(got, who+"?")
+		case err != nil:
+			t.Fatal(err)
+		case may:
+			got = append(got, who)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("may write: %q, want %q", got, want)
+	}
+}
+
+func (w *world) wantLimit(t *testing.T, all bool, fix string) {
+	t.Helper()
+	limit, err := w.ask(t).Open(t.Context(), "acme/deploy")
+	must(t, "open", err)
+	got, err := limit.(scm.LimitsPermissions).PermissionLimit(t.Context())
+	if err != nil || got.All != all || got.Fix != fix || (got.Reason == "") != (fix == "") {
+		t.Errorf("limit: %+v, %v, want %q", got, err, fix)
+	}
+}
+
+// Gitea shows to everyone which users may be assigned: those with write access, and
+// those who read pull requests through a team.
 func TestMayWrite_withoutAdministrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repo.Settings.Permit("ann", "write")
 	w.repo.Settings.Permit("eve", "read")
-	signals := w.open(t).Signals()
-	for _, who := range []string{"eve", "nobody"} {
-		if may, err := signals.MayWrite(t.Context(), w.person(who)); may || err != nil {
-			t.Errorf("%s may write: %t, %v", who, may, err)
-		}
-	}
-	_, err := signals.MayWrite(t.Context(), w.person("ann"))
-	want(t, "ann", err, fault.Unauthorized, "administrators", "make promoter-bot one")
+	w.wantWriters(t, "ann")
+	w.wantLimit(t, false, "")
+	w.SetTeam("acme/devs", "bob")
+	w.repo.PermitTeam("acme/devs", "write")
+	w.wantWriters(t, "ann", "bob")
+	w.wantLimit(t, false, "")
+	w.SetTeam("acme/readers", "rea")
+	w.repo.PermitTeam("acme/readers", "read")
+	w.wantWriters(t, "ann?", "bob?", "rea?")
+	w.wantLimit(t, true, "make promoter-bot an administrator of the repository, and a member of acme/devs")
+	_, err := w.open(t).Signals().MayWrite(t.Context(), w.person("ann"))
+	want(t, "ann", err, fault.Unauthorized, "only to administrators", "make promoter-bot an administrator of the repository")
+	w.JoinTeam("acme/devs", self)
+	w.wantWriters(t, "ann?", "bob", "rea?")
+	w.wantLimit(t, false, "make promoter-bot an administrator of the repository")
+}
+
+// To administrators, Gitea shows the permissions of users, except for those that they
+// have through a team.
+func TestMayWrite_administrator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
 	w.repo.Settings.Permit(self, "admin")
-	if may, err := signals.MayWrite(t.Context(), w.person("ann")); !may || err != nil {
-		t.Errorf("ann may write: %t, %v", may, err)
+	w.repo.Settings.Permit("ann", "write")
+	w.repo.Settings.Permit("eve", "read")
+	w.wantWriters(t, "ann")
+	w.SetTeam("acme/readers", "rea")
+	w.repo.PermitTeam("acme/readers", "read")
+	w.wantWriters(t, "ann")
+	w.wantLimit(t, false, "")
+	w.SetTeam("acme/devs", "bob")
+	w.repo.PermitTeam("acme/devs", "write")
+	w.wantWriters(t, "ann", "bob?", "rea?")
+	w.wantLimit(t, false, "make promoter-bot a member of acme/devs")
+	w.JoinTeam("acme/devs", self)
+	w.wantWriters(t, "ann", "bob")
+	w.wantLimit(t, false, "")
+}
+
+// An approval of a user who writes through a team counts as Gitea counts it, where
+// Gitea does not show the team. One of a user without access does not count.
+func TestReviews_throughATeam(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repo.Settings.Permit(self, "admin")
+	w.SetTeam("acme/devs", "bob")
+	w.repo.PermitTeam("acme/devs", "write")
+	w.SetTeam("acme/readers", "rea")
+	w.repo.PermitTeam("acme/readers", "read")
+	w.repo.Settings.Permit("ann", "write")
+	pull := w.propose(t, w.open(t))
+	for _, who := range []string{"bob", "rea", "ann"} {
+		w.repo.Pulls.Approve(who, pull.Number)
+	}
+	w.repo.Settings.Permit("ann", "none")
+	w.repo.Pulls.Review("bob", pull.Number, "PENDING")
+	reviews, err := w.open(t).Signals().Reviews(t.Context(), pull.Number)
+	if err != nil || len(reviews) != 3 || !reviews[0].MayWrite || reviews[1].MayWrite || reviews[2].MayWrite {
+		t.Errorf("reviews: %+v, %v", reviews, err)
+	}
+}
+
+// A push dismisses an approval, which is then not official either.
+func TestReviews_dismissedByAPush(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.repo.Settings.Permit("ann", "write")
+	w.repo.Protect("main", giteatest.Protection{Approvals: 1, DismissStale: true})
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.Pulls.Approve("ann", pull.Number)
+	w.push(t, "image: web:3\n")
+	w.repo.Pulls.Approve("ann", pull.Number)
+	reviews, err := repo.Signals().Reviews(t.Context(), pull.Number)
+	if err != nil || len(reviews) != 2 || reviews[0].State != scm.Dismissed || reviews[1].State != scm.Approved || !reviews[1].MayWrite {
+		t.Errorf("reviews: %+v, %v", reviews, err)
 	}
 }
 

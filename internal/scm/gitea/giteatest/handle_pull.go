@@ -256,7 +256,13 @@ func refuseMerge(c *call, p *pull, way, head string) *reply {
 	return nil
 }
 
-func listReviews(c *call, p *pull) *reply { return list(c, p.Reviews, false, drawReview(p)) }
+// listReviews omits pending reviews, but counts them.
+func listReviews(c *call, p *pull) *reply {
+	submitted := slices.DeleteFunc(slices.Clone(p.Reviews), func(one *review) bool { return one.State == "PENDING" })
+	answer := list(c, submitted, false, drawReview(p))
+	answer.Header.Set("X-Total-Count", itoa(len(p.Reviews)))
+	return answer
+}
 
 // requestReviewers looks up all names first, then adds one after the other.
 func requestReviewers(c *call, p *pull) *reply {

@@ -38,6 +38,9 @@ func follow(p *pull, push forgetest.Push) {
 		default:
 			p.HeadCommit = head
 			p.Publish()
+			if repo.protection[p.Base].DismissStale {
+				dismissStale(p)
+			}
 			progressOf(p).waits = repo.late
 			p.Happened(forgetest.HeadPushed, push.By, head)
 		}
@@ -52,6 +55,16 @@ func follow(p *pull, push forgetest.Push) {
 		p.Close(push.By)
 	case repo.detect && p.Repo.Bare.Ancestor(p.HeadCommit, base):
 		p.Land(push.By, foundAt(p, base))
+	}
+}
+
+// dismissStale dismisses the approvals of former heads. Once there is another one of the
+// same user, they are not official any more; here they are not at once.
+func dismissStale(p *pull) {
+	for _, one := range p.Reviews {
+		if one.State == scm.Approved {
+			one.Dismissed, one.Official = true, false
+		}
 	}
 }
 

@@ -153,7 +153,7 @@ func (s *shape) learn(value any, complete bool) {
 		if complete && s.required == nil {
 			s.required = map[string]bool{}
 			for key := range value {
-				s.required[key] = true
+				s.required[key] = !strings.Contains(key, ".") // of the units of a team, not all are there
 			}
 		}
 		for key := range s.required {
@@ -246,8 +246,8 @@ func (s *shape) compare(at string, value any) (differences []string) {
 	}
 	switch value := value.(type) {
 	case object:
-		for key := range s.required {
-			if _, has := value[key]; !has {
+		for key, always := range s.required {
+			if _, has := value[key]; always && !has {
 				differences = append(differences, at+" lacks the key "+key)
 			}
 		}

@@ -119,6 +119,19 @@ func (s *Server) SetTeam(name string, logins ...string) {
 	})
 }
 
+// JoinTeam adds accounts to a team.
+func (s *Server) JoinTeam(name string, logins ...string) {
+	s.act(func() {
+		for _, t := range s.teams {
+			for _, login := range logins {
+				if lower(t.org+"/"+t.name) == lower(name) {
+					t.members[lower(s.hub.User(login).Login)] = true
+				}
+			}
+		}
+	})
+}
+
 // units returns this permission for the units that are of interest.
 func units(permission string) map[string]string {
 	return map[string]string{"repo.code": permission, "repo.issues": permission, "repo.pulls": permission}

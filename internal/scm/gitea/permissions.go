@@ -1,0 +1,237 @@
+package gitea
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "code.gitea.io/sdk/gitea"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
+)
+
+// access is whether a user may push.
+type access int
+
+const (
+	denied access = iota
+	allowed
+	hidden // Gitea does not show it to our account
+)
+
+// MayWrite queries Gitea on each call.
+func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
+	noun := s.repository.noun("permission of %s", rest.OneLine(person.Login))
+	may, err := s.access(ctx, person)
+	if err == nil && may == hidden {
+		limit, err := s.limit(ctx)
+		if err != nil {
+			return false, explain(noun, err)
+		}
+		return false, fault.New(fault.Unauthorized, "%s: %s: %s", noun, limit.Reason, limit.Fix)
+	}
+	return may == allowed, explain(noun, err)
+}
+
+// writer is access, cached per reconciliation.
+func (s signals) writer(ctx context.Context, person identity.User) (access, error) {
+	login := strings.ToLower(person.Login)
+	s.repository.mu.Lock()
+	may, known := s.repository.writers[login]
+	s.repository.mu.Unlock()
+	if known {
+		return may, nil
+	}
+	may, err := s.access(ctx, person)
+	if err != nil {
+		return hidden, err
+	}
+	s.repository.mu.Lock()
+	defer s.repository.mu.Unlock()
+	s.repository.writers[login] = may
+	return may, nil
+}
+
+// access finds out whether a user may push. Gitea shows the permissions of users to
+// administrators of the repository only, and to those without what a user may through a
+// team. Everyone sees the users who may be assigned, and the teams: who may push is
+// among the former, and the others there may read pull requests through a team.
+func (s signals) access(ctx context.Context, person identity.User) (access, error) {
+	if person.Bot || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
+		return denied, nil
+	}
+	level, err := s.level(ctx, person.Login)
+	if err != nil || level != hidden && level != denied {
+		return level, err
+	}
+	users, resp, err := s.repository.forge.api(ctx).GetAssignees(s.repository.owner, s.repository.name)
+	if err != nil {
+		return hidden, answered(resp, err)
+	}
+	if !slices.ContainsFunc(users, func(u *sdk.User) bool { return s.repository.forge.person(u).Same(person) }) {
+		return denied, nil
+	}
+	teams, err := s.teams(ctx)
+	switch {
+	case err != nil || teams.hidden:
+		return hidden, err
+	case len(teams.readers) == 0 && (level == hidden || len(teams.writers) > 0):
+		return allowed, nil
+	}
+	for _, team := range teams.writers {
+		switch member, err := s.member(ctx, team, person.Login); {
+		case err != nil || member == allowed:
+			return member, err
+		case member == hidden:
+			level = hidden
+		}
+	}
+	return level, nil
+}
+
+// level returns what a user may without a team. A deleted account may nothing.
+func (s signals) level(ctx context.Context, login string) (access, error) {
+	if !s.repository.admin {
+		return hidden, nil
+	}
+	level, resp, err := s.repository.forge.api(ctx).CollaboratorPermission(s.repository.owner, s.repository.name, login)
+	switch err = answered(resp, err); {
+	case statusOf(err) == http.StatusNotFound:
+		return denied, nil
+	case statusOf(err) == http.StatusForbidden && !strings.Contains(err.Error(), "scope"):
+		return hidden, nil
+	case err != nil:
+		return hidden, err
+	case writes(level.Permission):
+		return allowed, nil
+	}
+	return denied, nil
+}
+
+func writes(mode sdk.AccessMode) bool {
+	return mode == sdk.AccessModeOwner || mode == sdk.AccessModeAdmin || mode == sdk.AccessModeWrite
+}
+
+// teams are the teams of a repository by which Gitea lets users be assigned.
+type teams struct {
+	writers []*sdk.Team // may push, and are not administrators
+	readers []string    // names of those that may not push
+	hidden  bool        // they cannot be listed
+}
+
+// teams lists the teams with access to the repository. Only an organization has teams.
+func (s signals) teams(ctx context.Context) (teams, error) {
+	listed, resp, err := s.repository.forge.api(ctx).GetRepoTeams(s.repository.owner, s.repository.name)
+	switch err = answered(resp, err); statusOf(err) {
+	case http.StatusMethodNotAllowed: // the owner is a user
+		return teams{}, nil
+	case http.StatusForbidden, http.StatusNotFound:
+		return teams{hidden: true}, nil
+	}
+	var found teams
+	for _, team := range listed {
+		assignable := team.UnitsMap["repo.pulls"] != "none" && team.UnitsMap["repo.pulls"] != ""
+		for _, mode := range team.UnitsMap {
+			assignable = assignable || writes(sdk.AccessMode(mode))
+		}
+		switch {
+		case team.Permission == sdk.AccessModeOwner || team.Permission == sdk.AccessModeAdmin:
+		case writes(sdk.AccessMode(team.UnitsMap["repo.code"])) || team.UnitsMap == nil && writes(team.Permission):
+			found.writers = append(found.writers, team)
+		case assignable || team.UnitsMap == nil:
+			found.readers = append(found.readers, team.Name)
+		}
+	}
+	return found, err
+}
+
+// member reports whether a user is in a team. Gitea shows that to the members of the
+// team and to owners of the organization. Users outside of the organization get the same
+// response as for a user who is not in the team.
+func (s signals) member(ctx context.Context, team *sdk.Team, login string) (access, error) {
+	err := s.inTeam(ctx, team.ID, login)
+	switch status := statusOf(err); {
+	case err == nil:
+		return allowed, nil
+	case status == http.StatusForbidden:
+		return hidden, nil
+	case status != http.StatusNotFound:
+		return hidden, err
+	}
+	switch err := s.inTeam(ctx, team.ID, s.repository.info.Self.Login); statusOf(err) {
+	case http.StatusForbidden, http.StatusNotFound:
+		return hidden, nil
+	default:
+		return denied, err
+	}
+}
+
+// limitKept is how long the limit is cached: rights change rarely.
+const limitKept = time.Hour
+
+// keptLimit is a limit and when it was found.
+type keptLimit struct {
+	scm.PermissionLimit
+	read time.Time
+}
+
+// PermissionLimit returns for which users Gitea does not show whether they may push.
+func (r *repository) PermissionLimit(ctx context.Context) (scm.PermissionLimit, error) {
+	r.forge.mu.Lock()
+	kept, known := r.forge.limits[r.info.Key]
+	r.forge.mu.Unlock()
+	if known && r.forge.now().Before(kept.read.Add(limitKept)) {
+		return kept.PermissionLimit, nil
+	}
+	limit, err := signals{r}.limit(ctx)
+	if err != nil {
+		return scm.PermissionLimit{}, explain(r.noun("permissions of users"), err)
+	}
+	r.forge.mu.Lock()
+	defer r.forge.mu.Unlock()
+	r.forge.limits[r.info.Key] = keptLimit{limit, r.forge.now()}
+	return limit, nil
+}
+
+// limit returns the zero value if access is never hidden.
+func (s signals) limit(ctx context.Context) (scm.PermissionLimit, error) {
+	found, err := s.teams(ctx)
+	if err != nil || !found.hidden && (len(found.readers) == 0 || s.repository.admin && len(found.writers) == 0) {
+		return scm.PermissionLimit{}, err
+	}
+	var unseen []string
+	for _, team := range found.writers {
+		member, err := s.member(ctx, team, s.repository.info.Self.Login)
+		if err != nil {
+			return scm.PermissionLimit{}, err
+		}
+		if member != allowed {
+			unseen = append(unseen, s.repository.owner+"/"+team.Name)
+		}
+	}
+	fix := "make " + s.repository.info.Self.Login
+	wanted := strings.Join(unseen, ", ")
+	switch {
+	case !s.repository.admin:
+		limit := scm.PermissionLimit{
+			All: len(unseen) == len(found.writers), Reason: "Gitea shows only to administrators of the repository which users may push",
+			Fix: fix + " an administrator of the repository",
+		}
+		if wanted != "" {
+			limit.Fix += ", and a member of " + wanted
+		}
+		return limit, nil
+	case wanted == "" && !found.hidden:
+		return scm.PermissionLimit{}, nil
+	}
+	return scm.PermissionLimit{
+		Reason: "Gitea shows only to members of a team who may push through it",
+		Fix:    fix + " a member of " + cmp.Or(wanted, "the organization"),
+	}, nil
+}
