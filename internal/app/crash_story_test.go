@@ -59,8 +59,8 @@ func (d *drama) play(over func() bool) {
 // A reconciliation that proposes something has about thirty.
 const longestLife = 40
 
-// threaten kills up to two processes in this act: work that crashed three is delayed
-// for a minute.
+// threaten kills up to two processes in this act: work that was running each time is
+// delayed twice as long.
 func (d *drama) threaten() {
 	d.dice.Lock()
 	defer d.dice.Unlock()

@@ -45,7 +45,7 @@ func newMortal(t testing.TB, kind databasetest.Kind, config, poll string) *morta
 		story: s, ledger: newLedger(t, kind, filepath.Join(s.dir, "data")),
 		poll: poll, event: func(string) *process { return nil }, accepted: map[string]bool{},
 	}
-	m.orders = orders{File: m.processFile("data"), Lease: mortalLease, Driver: m.driver, Source: m.source}
+	m.orders = orders{File: m.processFile("data"), Lease: mortalLease, FirstCrash: 100 * time.Millisecond, Driver: m.driver, Source: m.source}
 	s.forge.Traffic.Watch(m.watch)
 	s.registry.Wrap(m.listening)
 	return m

@@ -27,6 +27,8 @@ const servedVariable = "PROMOTER_TEST_SERVE"
 type orders struct {
 	File  string        // the server file
 	Lease time.Duration // of the queue; its poll interval follows from it
+	// FirstCrash is the delay of work that was running when a process died.
+	FirstCrash time.Duration
 	// Point is where it exits; empty: it does not.
 	Point  string
 	Before bool // before the commit, not after it
@@ -53,7 +55,10 @@ func serveAsChild(text string) error {
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	options := app.ServeOptions{
 		Debounce: -1, Log: log, Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
-		Queue: queue.Options{Lease: o.Lease, Poll: o.Lease / 15, FirstRetry: 100 * time.Millisecond, LastRetry: time.Second},
+		Queue: queue.Options{
+			Lease: o.Lease, Poll: o.Lease / 15, FirstRetry: 100 * time.Millisecond, LastRetry: time.Second,
+			FirstCrash: o.FirstCrash, LastCrash: time.Minute,
+		},
 	}
 	if o.Point != "" {
 		options.CommitHook = o.around

@@ -47,3 +47,11 @@ func (n qualifiedName) owner() string {
 	}
 	return owner
 }
+
+// tenant returns HOST/OWNER, where OWNER is the first part of the path: users create
+// nested groups as they like.
+func (n qualifiedName) tenant() string {
+	host, path, _ := strings.Cut(n.text, "/")
+	owner, _, _ := strings.Cut(path, "/")
+	return strings.ToLower(host + "/" + owner)
+}

@@ -170,6 +170,9 @@ func (r *Repository) Key() identity.RepositoryKey { return r.SCM.Info().Key }
 // Matches reports whether one of the globs of the server file names the repository.
 func (r *Repository) Matches(globs []string) bool { return r.name.matchesAny(globs) }
 
+// Tenant returns HOST/OWNER, whose repositories share the workers with those of others.
+func (r *Repository) Tenant() string { return r.name.tenant() }
+
 // Advise adds to an error about the repository which credential to check.
 func (r *Repository) Advise(err error) error {
 	switch kind := fault.KindOf(err); {

@@ -13,7 +13,10 @@
 // run that loses its lease is notified through its context, and must make its
 // effects conditional.
 //
-// A failed run is retried with increasing delays, and its error is stored. A
-// run that crashes the whole process is delayed after some attempts, so that
-// other work proceeds.
+// A failed run is retried with increasing delays, and its error is stored. Work
+// that was running when a process died is a suspect: it is retried later each
+// time, and alone (crash.go).
+//
+// Work belongs to tenants, who share the workers of a process. Urgent work comes
+// first (share.go).
 package queue

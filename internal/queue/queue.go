@@ -57,6 +57,10 @@ type Trigger struct {
 	MaxDebounce time.Duration
 	// Trace is the traceparent of the cause; empty: it is not traced.
 	Trace string
+	// Tenant is who shares the workers with others; empty: as before.
+	Tenant string
+	// Urgent work starts before other work: an event triggered it, not a schedule.
+	Urgent bool
 }
 
 // Limits of the names of work, in bytes.
@@ -73,6 +77,8 @@ func (t Trigger) validate() error {
 	switch {
 	case !valid(t.Kind, maxKind) || !valid(t.Key, maxKey):
 		return fault.New(fault.Invalid, "work needs a kind of up to %d and a key of up to %d bytes of text", maxKind, maxKey)
+	case t.Tenant != "" && !valid(t.Tenant, maxKey):
+		return fault.New(fault.Invalid, "the tenant of a trigger is not up to %d bytes of text", maxKey)
 	case t.Debounce < 0:
 		return fault.New(fault.Invalid, "the debounce time of a trigger is negative")
 	case t.Trace != "" && !isTrace(t.Trace):
@@ -96,6 +102,8 @@ type triggerRow struct {
 	MaxDebounce int64  `json:"maxDebounce"`
 	Debounce    int64  `json:"debounce"`
 	Traces      string `json:"traces"`
+	Tenant      string `json:"tenant"`
+	Urgent      int64  `json:"urgent"`
 }
 
 // TriggerIn stores triggers with a transaction, with one statement. Call it last: other
@@ -125,6 +133,10 @@ func (q *Queue) TriggerIn(ctx context.Context, tx *database.Tx, triggers ...Trig
 		// Several triggers of a row are as urgent as the most urgent one.
 		row.Debounce, row.MaxDebounce = min(row.Debounce, debounce), min(row.MaxDebounce, limit)
 		row.Triggers++
+		row.Tenant = cmp.Or(t.Tenant, row.Tenant)
+		if t.Urgent {
+			row.Urgent = 1
+		}
 		row.Traces = prependTrace(trace, row.Traces)
 	}
 	sorted := make([]*triggerRow, 0, len(rows))
@@ -149,9 +161,10 @@ const restart = `(work.triggered = work.done or work.triggered_at = 0 or (work.o
 
 // addTriggers inserts or updates rows. Failed work is not run before retry_after.
 const addTriggers = `
-insert into work (kind, key, triggered, claimed, done, triggered_at, due_by, not_before, retry_after, attempts, last_error, failed_at, owner, lease_until, traces)
+insert into work (kind, key, triggered, claimed, done, triggered_at, due_by, not_before, retry_after, attempts, last_error, failed_at, owner, lease_until, traces, tenant, urgent)
 select value->>'kind', value->>'key', cast(value->>'triggers' as bigint), 0, 0, @now,
-	@now + cast(value->>'maxDebounce' as bigint), @now + cast(value->>'debounce' as bigint), 0, 0, '', 0, '', 0, value->>'traces'
+	@now + cast(value->>'maxDebounce' as bigint), @now + cast(value->>'debounce' as bigint), 0, 0, '', 0, '', 0, value->>'traces',
+	value->>'tenant', cast(value->>'urgent' as bigint)
 from @elements(?) where true
 on conflict (kind, key) do update set
 	triggered    = work.triggered + excluded.triggered,
@@ -159,7 +172,9 @@ on conflict (kind, key) do update set
 	due_by       = case when ` + restart + ` then excluded.due_by else @least(work.due_by, excluded.due_by) end,
 	not_before   = @greatest(work.retry_after, @least(excluded.not_before,
 		case when ` + restart + ` then excluded.due_by else @least(work.due_by, excluded.due_by) end)),
-	traces       = substr(excluded.traces || work.traces, 1, ` + maxTraces + `)`
+	traces       = substr(excluded.traces || work.traces, 1, ` + maxTraces + `),
+	tenant       = case when excluded.tenant = '' then work.tenant else excluded.tenant end,
+	urgent       = @greatest(work.urgent, excluded.urgent)`
 
 // The traces of a row are texts of the same length, each followed by a space, newest
 // first, so that a database can truncate them.
@@ -226,7 +241,7 @@ type Stat struct {
 	Kind    string
 	Waiting int // triggered and not running; schedules do not count
 	Running int
-	Failing int // the last run failed
+	Failing int // the last run failed, or its process died
 	// Oldest is the age of the oldest trigger that no successful run has read.
 	Oldest time.Duration
 }
@@ -244,7 +259,7 @@ func (q *Queue) Stats(ctx context.Context) (all []Stat, err error) {
 select kind,
 	count(case when triggered > done and triggered_at > 0 and owner = '' then 1 end),
 	count(case when owner <> '' and lease_until > @now then 1 end),
-	count(case when failed_at > 0 then 1 end),
+	count(case when failed_at > 0 or crashes > 0 then 1 end),
 	coalesce(max(case when triggered > done and triggered_at > 0 then @now - triggered_at end), 0)
 from work group by kind order by kind`)
 	})
@@ -263,6 +278,8 @@ type Entry struct {
 	Attempts  int
 	LastError string
 	FailedAt  time.Time
+	// Crashes counts the processes that died during a run since the last successful one.
+	Crashes int
 }
 
 // Entries lists the work of a kind by key, starting after the given key.
@@ -271,12 +288,12 @@ func (q *Queue) Entries(ctx context.Context, kind, after string, limit int) (all
 		return tx.Query(ctx, func(scan database.Scan) error {
 			one := Entry{Kind: kind}
 			var triggered, notBefore, failed int64
-			err := scan(&one.Key, &one.Owner, &triggered, &notBefore, &one.Attempts, &one.LastError, &failed)
+			err := scan(&one.Key, &one.Owner, &triggered, &notBefore, &one.Attempts, &one.LastError, &failed, &one.Crashes)
 			one.TriggeredAt, one.NotBefore, one.FailedAt = database.Time(triggered), database.Time(notBefore), database.Time(failed)
 			all = append(all, one)
 			return err
 		}, `
-select key, owner, triggered_at, case when triggered > done then not_before else 0 end, attempts, last_error, failed_at
+select key, owner, triggered_at, case when triggered > done then not_before else 0 end, attempts, last_error, failed_at, crashes
 from work where kind = ? and key > ? order by key limit ?`, kind, after, limit)
 	})
 	return all, err

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -9,13 +10,6 @@ import (
 
 	"promoter/internal/database"
 	"promoter/internal/fault"
-)
-
-// Work that crashes its process is delayed from the third attempt on, by this time
-// beyond its lease.
-const (
-	crashAttempts = 3
-	crashDelay    = time.Minute
 )
 
 // Item is a run: claimed work with its lease.
@@ -29,61 +23,150 @@ type Item struct {
 	// Traces are those of the triggers that no successful run has read, oldest first,
 	// up to 20.
 	Traces []string
+	// Tenant and Urgent are those of the triggers.
+	Tenant string
+	Urgent bool
 
 	owner string
 }
 
+// ClaimOptions are what to claim.
+type ClaimOptions struct {
+	Kind  string
+	Limit int // of runs
+	Lease time.Duration
+	// Suspects claims work that was running when a process died, and no other.
+	Suspects bool
+	// FirstCrash and LastCrash are the first and the longest delay of work that was
+	// running when a process died.
+	FirstCrash, LastCrash time.Duration
+	// Share returns how many runs of each tenant to claim; nil: as many as are due.
+	Share func([]Waiting) []Share
+}
+
+// Waiting is the work of one tenant that is due.
+type Waiting struct {
+	Tenant string
+	Runs   int
+	Urgent int       // of them
+	Due    time.Time // of the oldest
+}
+
+// Share is how many runs of a tenant to claim.
+type Share struct {
+	Tenant string `json:"tenant"`
+	Runs   int    `json:"runs"`
+}
+
+// Claimed is the result of a claim.
+type Claimed struct {
+	Items []Item
+	// Crashed is the work that was running when another process died. It is due later.
+	Crashed []Crash
+	// Wait is the time until work is due that is not due yet, and Suspect the time until
+	// suspects are; math.MaxInt64 if there is none.
+	Wait, Suspect time.Duration
+}
+
+// isDue is the condition for work that no process runs.
+const isDue = `kind = ? and triggered > done and not_before <= @now and owner = '' and (crashes > 0) = (cast(? as bigint) > 0)`
+
+const waiting = `
+select tenant, count(*), count(case when urgent > 0 then 1 end), min(not_before) from work where ` + isDue + ` group by tenant`
+
 const claim = `
-with due as materialized (
-	select kind, key from work
-	where kind = ? and triggered > done and not_before <= @now
-		and (owner = '' or lease_until <= @now - case when attempts >= ? then cast(? as bigint) else 0 end)
+with share as materialized (
+	select value->>'tenant' as tenant, cast(value->>'runs' as bigint) as runs from @elements(?)
+), ranked as materialized (
+	select key, runs, row_number() over (partition by work.tenant order by urgent desc, not_before, key) as place
+	from work join share on share.tenant = work.tenant where ` + isDue + `
+), due as materialized (
+	select kind, key from work where ` + isDue + ` and key in (select key from ranked where place <= runs)
 	order by not_before limit ? @skip_locked
 )
 update work set owner = ?, lease_until = @now + ?, claimed = triggered, attempts = attempts + 1,
 	claimed_traces = substr(traces || claimed_traces, 1, ` + maxTraces + `), traces = ''
 where (kind, key) in (select kind, key from due)
-returning key, attempts, triggered_at, claimed_traces`
+returning key, attempts, triggered_at, claimed_traces, tenant, urgent`
 
-// untilDue is the time until something is due. Its condition is that of claim: otherwise
-// the loop would poll without a pause.
+// untilDue is the time until work becomes due. Work that is due and was not claimed does
+// not count: the loop would poll without a pause.
 const untilDue = `
-select min(case when owner = '' then not_before
-	else @greatest(not_before, lease_until + case when attempts >= ? then cast(? as bigint) else 0 end) end) - @now
+select min(case when owner <> '' then lease_until
+		when crashes = 0 and not_before > @now then not_before end) - @now,
+	min(case when crashes > 0 and owner = '' then not_before end) - @now
 from work where kind = ? and triggered > done`
 
-// Claim starts up to limit runs of a kind; those that have been due for the longest
-// time come first. It also returns the time until something else is due, which is
-// math.MaxInt64 if nothing is.
-func (q *Queue) Claim(ctx context.Context, kind string, limit int, lease time.Duration) (items []Item, wait time.Duration, err error) {
+// Claim starts runs of a kind; of each tenant, urgent ones and those that have been due
+// for the longest time come first.
+func (q *Queue) Claim(ctx context.Context, o ClaimOptions) (claimed Claimed, err error) {
 	owner := q.owner()
-	err = q.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		items, wait = nil, 0
-		row := func(scan database.Scan) error {
-			item, triggered, traces := Item{Kind: kind, owner: owner}, int64(0), ""
-			err := scan(&item.Key, &item.Attempt, &triggered, &traces)
-			item.TriggeredAt, item.Traces = database.Time(triggered), tracesOf(traces)
-			items = append(items, item)
+	err = q.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+		claimed = Claimed{}
+		if claimed.Crashed, err = q.endExpired(ctx, tx, o); err != nil {
 			return err
 		}
-		err := tx.Query(ctx, row, claim, kind, crashAttempts, crashDelay.Microseconds(), limit, owner, lease.Microseconds())
-		if err != nil || len(items) == limit {
+		if claimed.Items, err = claimShares(ctx, tx, o, owner); err != nil {
 			return err
 		}
-		var micros *int64
-		err = tx.One(ctx, []any{&micros}, untilDue, crashAttempts, crashDelay.Microseconds(), kind)
-		switch {
-		case micros == nil || *micros > int64(math.MaxInt64/time.Microsecond):
-			wait = math.MaxInt64
-		case *micros > 0:
-			wait = time.Duration(*micros) * time.Microsecond
-		}
+		var wait, suspect *int64
+		err = tx.One(ctx, []any{&wait, &suspect}, untilDue, o.Kind)
+		claimed.Wait, claimed.Suspect = durationOf(wait), durationOf(suspect)
 		return err
 	})
 	if err != nil {
-		return nil, 0, err
+		return Claimed{}, err
 	}
-	return items, wait, nil
+	return claimed, nil
+}
+
+// claimShares claims what is due, by the shares of the tenants.
+func claimShares(ctx context.Context, tx *database.Tx, o ClaimOptions, owner string) (items []Item, err error) {
+	suspects, due := 0, []Waiting(nil)
+	if o.Suspects {
+		suspects = 1
+	}
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		one, oldest := Waiting{}, int64(0)
+		err := scan(&one.Tenant, &one.Runs, &one.Urgent, &oldest)
+		one.Due = database.Time(oldest)
+		due = append(due, one)
+		return err
+	}, waiting, o.Kind, suspects)
+	if err != nil || len(due) == 0 {
+		return nil, err
+	}
+	var shares []Share
+	if o.Share != nil {
+		shares = o.Share(due)
+	} else {
+		for _, one := range due {
+			shares = append(shares, Share{one.Tenant, o.Limit})
+		}
+	}
+	if len(shares) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(shares)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "shares: %w", err)
+	}
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		item, triggered, traces, urgent := Item{Kind: o.Kind, owner: owner}, int64(0), "", 0
+		err := scan(&item.Key, &item.Attempt, &triggered, &traces, &item.Tenant, &urgent)
+		item.TriggeredAt, item.Traces, item.Urgent = database.Time(triggered), tracesOf(traces), urgent > 0
+		items = append(items, item)
+		return err
+	}, claim, string(text), o.Kind, suspects, o.Kind, suspects, o.Limit, owner, o.Lease.Microseconds())
+	return items, err
+}
+
+// durationOf returns a time in microseconds as a duration of 0 or more.
+func durationOf(micros *int64) time.Duration {
+	if micros == nil || *micros > int64(math.MaxInt64/time.Microsecond) {
+		return math.MaxInt64
+	}
+	return time.Duration(max(*micros, 0)) * time.Microsecond
 }
 
 // ErrLost means that a run has lost its lease: its key may have another run.
@@ -128,8 +211,8 @@ type Result struct {
 
 // A schedule counts as a trigger with a time to run, but without a time of the trigger.
 const (
-	succeeded = `update work set done = claimed, owner = '', lease_until = 0, attempts = 0, last_error = '', failed_at = 0, retry_after = 0,
-		claimed_traces = '', triggered_at = case when triggered = claimed then 0 else triggered_at end`
+	succeeded = `update work set done = claimed, owner = '', lease_until = 0, attempts = 0, last_error = '', failed_at = 0, retry_after = 0, crashes = 0,
+		urgent = case when triggered = claimed then 0 else urgent end, claimed_traces = '', triggered_at = case when triggered = claimed then 0 else triggered_at end`
 	succeededWithNext = succeeded + `,
 		not_before = case when triggered = claimed then cast(? as bigint) else not_before end,
 		triggered  = case when triggered = claimed then triggered + 1 else triggered end`

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,6 +48,12 @@ type Options struct {
 	// FirstRetry and LastRetry are the first and the longest delay of retries; zero is 5
 	// seconds and 10 minutes.
 	FirstRetry, LastRetry time.Duration
+	// Grace is how long runs that do not obey the end of their context may continue after
+	// Drain; zero is 5 seconds.
+	Grace time.Duration
+	// FirstCrash and LastCrash are the first and the longest delay of work that was running
+	// when a process died; zero is 30 seconds and 6 hours.
+	FirstCrash, LastCrash time.Duration
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -66,6 +74,9 @@ func (o Options) withDefaults() (Options, error) {
 	set(&o.Drain, 20*time.Second)
 	set(&o.FirstRetry, 5*time.Second)
 	set(&o.LastRetry, 10*time.Minute)
+	set(&o.Grace, 5*time.Second)
+	set(&o.FirstCrash, 30*time.Second)
+	set(&o.LastCrash, 6*time.Hour)
 	return o, nil
 }
 
@@ -74,13 +85,14 @@ func (o Options) withDefaults() (Options, error) {
 var ErrStopping = errors.New("promoter stops")
 
 // Run does work until the context ends. Then it starts no more runs, waits for those in
-// progress, and releases those that do not end in time.
+// progress, and releases those that do not end in time, even if they still run: the
+// process is about to exit.
 func (q *Queue) Run(ctx context.Context, o Options) error {
 	o, err := o.withDefaults()
 	if err != nil {
 		return err
 	}
-	p := &pool{q: q, o: o, running: map[string]bool{}}
+	p := &pool{q: q, o: o, stopping: ctx.Done(), running: map[string]Item{}}
 	p.base, p.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
 	for kind, worker := range o.Kinds {
@@ -88,8 +100,17 @@ func (q *Queue) Run(ctx context.Context, o Options) error {
 		loops.Go(func() { p.loop(ctx, kind, worker, loop) })
 	}
 	loops.Wait()
-	over := time.AfterFunc(o.Drain, func() { p.stop(ErrStopping) })
-	p.runs.Wait()
+	ended := make(chan struct{})
+	go func() {
+		p.runs.Wait()
+		close(ended)
+	}()
+	over, late := time.AfterFunc(o.Drain, func() { p.stop(ErrStopping) }), time.NewTimer(o.Drain+o.Grace)
+	select {
+	case <-ended:
+	case <-late.C:
+		p.abandon() //nolint:contextcheck // the context has ended
+	}
 	over.Stop()
 	p.stop(ErrStopping)
 	return nil
@@ -97,100 +118,136 @@ func (q *Queue) Run(ctx context.Context, o Options) error {
 
 // pool is the state of one Run.
 type pool struct {
-	q    *Queue
-	o    Options
-	base context.Context //nolint:containedctx // of the runs, which outlive the context of Run
-	stop context.CancelCauseFunc
+	q        *Queue
+	o        Options
+	base     context.Context //nolint:containedctx // of the runs, which outlive the context of Run
+	stop     context.CancelCauseFunc
+	stopping <-chan struct{} // the context of Run has ended
 
 	runs    sync.WaitGroup
 	mu      sync.Mutex
-	running map[string]bool // kind and key
+	running map[string]Item // by kind and key
+}
+
+// abandon releases the runs that do not end.
+func (p *pool) abandon() {
+	p.mu.Lock()
+	left := slices.Collect(maps.Values(p.running))
+	p.mu.Unlock()
+	for _, item := range left {
+		p.log(p.base, item, slog.LevelError, "run does not end; the process exits without it", ErrStopping)
+		p.finish(item, func(ctx context.Context) error { return p.q.Release(ctx, item, 0) })
+	}
 }
 
 // loop claims and starts runs of one kind.
 func (p *pool) loop(ctx context.Context, kind string, worker Worker, loop loop) {
-	free := make(chan struct{}, max(1, worker.Concurrency))
-	for range cap(free) {
-		free <- struct{}{}
-	}
+	room, ended := newRoom(worker.Concurrency), make(chan struct{}, 1)
 	failing := false
 	for ctx.Err() == nil {
-		slots := takeSlots(ctx, free)
-		items, wait, err := p.claim(ctx, kind, slots)
-		for _, item := range items {
-			p.start(item, worker.Handler, free) //nolint:contextcheck // a run outlives the context of the loop
-		}
-		for range slots - len(items) {
-			free <- struct{}{}
-		}
-		switch {
-		case ctx.Err() != nil:
-		case err != nil && !failing:
-			p.o.Log.ErrorContext(ctx, "queue unavailable", slog.String("kind", kind), slog.String("error", err.Error()))
-		case err == nil && failing:
-			p.o.Log.InfoContext(ctx, "queue available again", slog.String("kind", kind))
-		}
-		if failing = err != nil; failing {
-			wait = p.o.Poll
-		}
-		if len(items) < slots || err != nil {
-			timer := time.NewTimer(min(wait, loop.poll))
-			select {
-			case <-timer.C:
-			case <-loop.wake:
-			case <-ctx.Done():
+		p.mu.Lock()
+		free, suspects, wait := room.next(monotonic())
+		p.mu.Unlock()
+		if free > 0 {
+			claimed, err := p.claim(ctx, kind, room, free, suspects)
+			p.logClaim(ctx, kind, claimed.Crashed, err, failing)
+			for _, item := range claimed.Items {
+				p.start(item, worker.Handler, room, suspects, ended) //nolint:contextcheck // a run outlives the context of the loop
 			}
-			timer.Stop()
+			if failing = err != nil; failing {
+				wait = p.o.Poll
+			} else {
+				wait = min(claimed.Wait, loop.poll, p.noteSuspect(room, claimed, suspects))
+			}
+			if len(claimed.Items) > 0 {
+				continue
+			}
 		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ended:
+		case <-loop.wake:
+		case <-ctx.Done():
+		}
+		timer.Stop()
 	}
 }
 
-// takeSlots waits for one slot, and then takes all that are free.
-func takeSlots(ctx context.Context, free chan struct{}) (slots int) {
-	select {
-	case <-free:
-	case <-ctx.Done():
-		return 0
+// noteSuspect records when the next suspect is due, and returns when it may start. Another
+// process may have locked one that is due.
+func (p *pool) noteSuspect(room *room, claimed Claimed, suspects bool) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now, wait := monotonic(), claimed.Suspect
+	if suspects && len(claimed.Items) == 0 {
+		wait = max(wait, p.o.Poll)
 	}
-	for slots = 1; ; slots++ {
-		select {
-		case <-free:
-		default:
-			return slots
-		}
+	room.suspectIn(now, wait)
+	return room.untilSuspect(now)
+}
+
+// logClaim logs the first error of several, and what crashed.
+func (p *pool) logClaim(ctx context.Context, kind string, crashed []Crash, err error, failing bool) {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && !failing:
+		p.o.Log.ErrorContext(ctx, "queue unavailable", slog.String("kind", kind), slog.String("error", err.Error()))
+	case err == nil && failing:
+		p.o.Log.InfoContext(ctx, "queue available again", slog.String("kind", kind))
+	}
+	for _, one := range crashed {
+		p.o.Log.WarnContext(ctx, "a process died during this run; it is retried alone", slog.String("kind", kind),
+			slog.String("key", one.Key), slog.Int("crashes", one.Crashes), slog.Time("next", one.Next))
 	}
 }
 
 // claim is not canceled by the end of the context: runs could be claimed and not
 // started. It gives up in time for the next renewal.
-func (p *pool) claim(ctx context.Context, kind string, slots int) ([]Item, time.Duration, error) {
-	if ctx.Err() != nil {
-		return nil, 0, nil
-	}
+func (p *pool) claim(ctx context.Context, kind string, room *room, free int, suspects bool) (Claimed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.o.Renew)
 	defer cancel()
-	return p.q.Claim(ctx, kind, slots, p.o.Lease)
+	o := ClaimOptions{
+		Kind: kind, Limit: free, Lease: p.o.Lease, Suspects: suspects, FirstCrash: p.o.FirstCrash, LastCrash: p.o.LastCrash,
+	}
+	if !suspects {
+		o.Share = func(waiting []Waiting) []Share {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return room.share(waiting, free)
+		}
+	}
+	return p.q.Claim(ctx, o)
 }
 
-// start starts a run, which frees its slot at its end. If an earlier run of the key lost
-// its lease and still runs in this process, the new run is released.
-func (p *pool) start(item Item, handler Handler, free chan<- struct{}) {
+// start starts a run. If an earlier run of the key lost its lease and still runs in this
+// process, the new run is released.
+func (p *pool) start(item Item, handler Handler, room *room, suspect bool, ended chan<- struct{}) {
 	name := item.Kind + "\x00" + item.Key
 	p.mu.Lock()
-	taken := p.running[name]
-	p.running[name] = true
+	_, taken := p.running[name]
+	if !taken {
+		p.running[name] = item
+	}
+	room.begin(item, suspect, monotonic())
 	p.mu.Unlock()
 	p.runs.Go(func() {
-		defer func() { free <- struct{}{} }()
+		defer func() {
+			p.mu.Lock()
+			room.end(item, suspect, monotonic())
+			if !taken {
+				delete(p.running, name)
+			}
+			p.mu.Unlock()
+			select {
+			case ended <- struct{}{}:
+			default: // the loop was notified
+			}
+		}()
 		if taken {
 			p.finish(item, func(ctx context.Context) error { return p.q.Release(ctx, item, p.o.Poll) })
 			return
 		}
-		defer func() {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			delete(p.running, name)
-		}()
 		p.run(item, handler)
 	})
 }
@@ -211,6 +268,7 @@ func (p *pool) run(item Item, handler Handler) {
 	switch {
 	case lost:
 		p.log(base, item, slog.LevelWarn, "run lost its lease", ErrLost)
+		go p.survive(item)
 	case err == nil:
 		p.finish(item, func(ctx context.Context) error { return p.q.Done(ctx, item, result) })
 	case stopped:
@@ -267,6 +325,27 @@ func (p *pool) finish(item Item, write func(context.Context) error) {
 	defer cancel()
 	if err := write(ctx); err != nil {
 		p.log(ctx, item, slog.LevelError, "result of a run not stored; it runs again", err)
+		go p.survive(item)
+	}
+}
+
+// survive ends a run without a result, as soon as the database answers: otherwise
+// another process would suspect that it killed this one.
+func (p *pool) survive(item Item) {
+	for {
+		ctx, cancel := context.WithTimeout(p.base, p.o.Renew)
+		err := p.q.survived(ctx, item)
+		cancel()
+		if err == nil {
+			return
+		}
+		timer := time.NewTimer(p.o.Poll)
+		select {
+		case <-timer.C:
+		case <-p.stopping:
+			timer.Stop()
+			return
+		}
 	}
 }
 
@@ -303,3 +382,6 @@ func (o Options) failure(attempt int, err error) Failure {
 func (o Options) spread(delay time.Duration) time.Duration {
 	return delay - time.Duration(o.Random()*float64(delay)/2)
 }
+
+// monotonic is the time by which the process waits. It is never stored.
+func monotonic() time.Time { return time.Now() } //nolint:forbidigo // see above

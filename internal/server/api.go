@@ -57,6 +57,7 @@ type Repository struct {
 	Attempts     int             `json:"attempts,omitempty"`    // since the last successful run
 	LastError    string          `json:"lastError,omitempty"`   // of the last run, if it failed
 	FailedAt     time.Time       `json:"failedAt,omitzero"`
+	Crashes      int             `json:"crashes,omitempty"` // processes that died during its reconciliation since the last successful one
 }
 
 // Delivery is a stored webhook.

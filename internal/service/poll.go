@@ -53,6 +53,9 @@ func (p *poller) handle(ctx context.Context, _ queue.Item) (queue.Result, error)
 	}
 	p.polled.Store(true)
 	triggers := repositoryTriggers(slices.Collect(maps.Keys(current.repositories)))
+	for i := range triggers {
+		triggers[i].Tenant = current.repositories[triggers[i].Key].Tenant()
+	}
 	if err := p.queue.Trigger(ctx, append(triggers, current.onboardings()...)...); err != nil {
 		return queue.Result{}, err
 	}

@@ -138,9 +138,9 @@ func debounce(configured time.Duration) time.Duration {
 	return max(configured, 0)
 }
 
-// debounced returns a trigger that waits for others.
+// debounced returns the trigger of an event, which waits for others.
 func debounced(kind, key string, debounce time.Duration) queue.Trigger {
-	return queue.Trigger{Kind: kind, Key: key, Debounce: debounce, MaxDebounce: maxDebounces * debounce}
+	return queue.Trigger{Kind: kind, Key: key, Debounce: debounce, MaxDebounce: maxDebounces * debounce, Urgent: true}
 }
 
 // maxClockSkew is how far the clock of this machine may be from that of the database. An

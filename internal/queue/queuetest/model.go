@@ -158,7 +158,7 @@ func (s *story) step() {
 // end completes all remaining work and checks that every trigger was served.
 func (s *story) end() {
 	s.Helper()
-	for quiet := 0; quiet < 3; {
+	for quiet := 0; quiet < 30; { // a third of the claims are for suspects
 		s.clock.Move(2 * time.Hour)
 		s.runs = nil
 		s.claim(100)
@@ -225,11 +225,17 @@ func (s *story) move() {
 func (s *story) claim(limit int) {
 	s.Helper()
 	now, length := s.clock.Now(), time.Duration(1+s.IntN(20))*time.Second
-	items, _, err := s.anyQueue().Claim(s.Context(), "repository", limit, length)
+	by := s.IntN(len(s.queues))
+	suspects := s.IntN(3) == 0
+	claimed, err := s.queues[by].Claim(s.Context(), queue.ClaimOptions{
+		Kind: "repository", Limit: limit, Lease: length, Suspects: suspects, FirstCrash: time.Minute, LastCrash: 4 * time.Minute,
+	})
 	s.must(err)
+	items := claimed.Items
 	due := map[string]time.Time{}
 	for key, row := range s.rows {
-		if row.due(now) {
+		row.expire(now, s.queues[by])
+		if row.due(now) && (row.crashes > 0) == suspects {
 			due[key] = row.at
 		}
 	}
@@ -238,7 +244,7 @@ func (s *story) claim(limit int) {
 	}
 	var newest time.Time
 	for _, item := range items {
-		s.begin(item, due, now.Add(length))
+		s.begin(item, due, now.Add(length), s.queues[by])
 		newest = later(newest, due[item.Key])
 		delete(due, item.Key)
 	}
@@ -250,7 +256,7 @@ func (s *story) claim(limit int) {
 }
 
 // begin records a run that the queue returned.
-func (s *story) begin(item queue.Item, due map[string]time.Time, until time.Time) {
+func (s *story) begin(item queue.Item, due map[string]time.Time, until time.Time, by *queue.Queue) {
 	s.Helper()
 	now := s.clock.Now()
 	s.tell("claimed %s, attempt %d, until %s", item.Key, item.Attempt, until.Format("15:04:05"))
@@ -265,6 +271,7 @@ func (s *story) begin(item queue.Item, due map[string]time.Time, until time.Time
 	}
 	row := s.rows[item.Key]
 	row.claim(now, until.Sub(now))
+	row.by = by
 	if row.attempts != item.Attempt {
 		s.Errorf("%s: attempt %d, want %d", item.Key, item.Attempt, row.attempts)
 	}
@@ -381,8 +388,10 @@ type row struct {
 	hold      time.Time // no trigger runs it before that
 	attempts  int
 
-	owned bool
-	lease time.Time
+	owned   bool
+	by      *queue.Queue
+	lease   time.Time
+	crashes int
 
 	fresh []string // traces of the unread triggers, oldest first
 	seen  []string // and of the read ones
@@ -424,11 +433,20 @@ func (r *row) due(now time.Time) bool {
 	if r.unread+r.read == 0 && !r.scheduled || r.at.After(now) {
 		return false
 	}
-	over := r.lease
-	if r.attempts >= 3 {
-		over = over.Add(time.Minute)
+	return !r.owned
+}
+
+// expire ends a run whose lease is over. Another process than its own counts a crash.
+func (r *row) expire(now time.Time, by *queue.Queue) {
+	if !r.owned || r.lease.After(now) {
+		return
 	}
-	return !r.owned || !over.After(now)
+	if r.owned = false; r.by == by {
+		return
+	}
+	next := now.Add(min(time.Minute<<r.crashes, 4*time.Minute))
+	r.hold, r.at = later(r.hold, next), later(r.at, next)
+	r.crashes++
 }
 
 func (r *row) claim(now time.Time, length time.Duration) {
@@ -447,7 +465,7 @@ func (r *row) free(now time.Time) {
 
 // done reports whether nothing is left.
 func (r *row) done(next time.Time) bool {
-	r.owned, r.attempts, r.hold, r.read, r.scheduled, r.seen = false, 0, time.Time{}, 0, false, nil
+	r.owned, r.attempts, r.crashes, r.hold, r.read, r.scheduled, r.seen = false, 0, 0, time.Time{}, 0, false, nil
 	if r.unread > 0 {
 		return false
 	}

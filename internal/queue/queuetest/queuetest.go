@@ -13,7 +13,7 @@ import (
 // Run runs the whole suite on one kind of database.
 func Run(t *testing.T, kind databasetest.Kind) {
 	t.Helper()
-	for _, group := range []map[string]func(*testing.T, databasetest.Kind){triggers, claims, ends, lists, loops, leases, traces, tracing} {
+	for _, group := range []map[string]func(*testing.T, databasetest.Kind){triggers, claims, crashes, shares, ends, lists, loops, leases, traces, tracing} {
 		for name, test := range group {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -87,12 +87,22 @@ func (b *bench) triggerAll(triggers ...queue.Trigger) {
 // claim begins runs and returns them by key.
 func (b *bench) claim(limit int) map[string]queue.Item {
 	b.Helper()
-	items, _, err := b.Claim(b.Context(), "repository", limit, lease)
+	return b.claimWith(claimOf(limit))
+}
+
+// claimOf returns the usual options.
+func claimOf(limit int) queue.ClaimOptions {
+	return queue.ClaimOptions{Kind: "repository", Limit: limit, Lease: lease, FirstCrash: time.Minute, LastCrash: time.Hour}
+}
+
+func (b *bench) claimWith(o queue.ClaimOptions) map[string]queue.Item {
+	b.Helper()
+	claimed, err := b.Claim(b.Context(), o)
 	if err != nil {
 		b.Fatal(err)
 	}
 	found := map[string]queue.Item{}
-	for _, item := range items {
+	for _, item := range claimed.Items {
 		found[item.Key] = item
 	}
 	return found
@@ -101,11 +111,11 @@ func (b *bench) claim(limit int) map[string]queue.Item {
 // wait returns how long nothing is due.
 func (b *bench) wait() time.Duration {
 	b.Helper()
-	items, wait, err := b.Claim(b.Context(), "repository", 1, lease)
-	if err != nil || len(items) > 0 {
-		b.Fatalf("claimed %v, error %v", items, err)
+	claimed, err := b.Claim(b.Context(), claimOf(1))
+	if err != nil || len(claimed.Items) > 0 {
+		b.Fatalf("claimed %v, error %v", claimed.Items, err)
 	}
-	return wait
+	return claimed.Wait
 }
 
 // one claims the only run that is due.

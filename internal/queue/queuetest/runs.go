@@ -90,28 +90,6 @@ var claims = map[string]func(*testing.T, databasetest.Kind){
 		b.trigger("a")
 		b.one()
 	},
-	"work that crashes its process is delayed from the third attempt on": func(t *testing.T, kind databasetest.Kind) {
-		b := newBench(t, kind)
-		b.trigger("a")
-		for range 2 {
-			b.one()
-			b.clock.Move(lease)
-		}
-		item := b.one()
-		if item.Attempt != 3 {
-			t.Errorf("attempt %d", item.Attempt)
-		}
-		if wait := b.wait(); wait != lease+time.Minute {
-			t.Errorf("it is due in %v", wait)
-		}
-		b.clock.Move(lease + time.Minute - time.Microsecond)
-		if wait := b.wait(); wait != time.Microsecond { // else it would be asked for all the time
-			t.Errorf("it is due in %v", wait)
-		}
-		b.none()
-		b.clock.Move(time.Microsecond)
-		b.one()
-	},
 	"concurrent claims share the work": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		const keys = 60
@@ -123,14 +101,14 @@ var claims = map[string]func(*testing.T, databasetest.Kind){
 		for i := range found {
 			all.Go(func() {
 				for {
-					items, _, err := b.Claim(t.Context(), "repository", 3, lease)
-					if err != nil || len(items) == 0 {
+					claimed, err := b.Claim(t.Context(), claimOf(3))
+					if err != nil || len(claimed.Items) == 0 {
 						if err != nil {
 							t.Error(err)
 						}
 						return
 					}
-					found[i] = append(found[i], items...)
+					found[i] = append(found[i], claimed.Items...)
 				}
 			})
 		}

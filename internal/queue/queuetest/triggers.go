@@ -107,7 +107,7 @@ var triggers = map[string]func(*testing.T, databasetest.Kind){
 			{Kind: "repository", Key: "a", Trace: strings.Repeat("x", 55)},
 		} {
 			if err := b.Trigger(t.Context(), one); fault.KindOf(err) != fault.Invalid {
-				t.Errorf("trigger %q: error %v", one, err)
+				t.Errorf("trigger %+v: error %v", one, err)
 			}
 		}
 		b.triggerAll(queue.Trigger{Kind: strings.Repeat("ü", 32), Key: strings.Repeat("ü", 512)})

@@ -280,7 +280,7 @@ func say(runs chan<- string, key string) {
 // short returns leases that a test can wait for. A claim that takes longer than
 // the time between two renewals gives up.
 func short() queue.Options {
-	return queue.Options{Lease: 4 * time.Second, Renew: 2 * time.Second, Poll: 10 * time.Millisecond}
+	return queue.Options{Lease: 4 * time.Second, Renew: 2 * time.Second, Poll: 10 * time.Millisecond, FirstCrash: time.Millisecond}
 }
 
 var leases = map[string]func(*testing.T, databasetest.Kind){
@@ -383,8 +383,10 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 		if p.db.SingleProcess() {
 			length = time.Minute
 		}
-		if items, _, err := p.Claim(t.Context(), "repository", 1, length); err != nil || len(items) != 1 {
-			t.Fatalf("claimed %v, error %v", items, err)
+		o := claimOf(1)
+		o.Lease = length
+		if claimed := p.claimWith(o); len(claimed) != 1 {
+			t.Fatalf("claimed %v", claimed)
 		}
 		good := p.leaseOf("a")
 		after := newProcess(t, p.db)

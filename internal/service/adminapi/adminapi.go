@@ -6,6 +6,7 @@ package adminapi
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"promoter/internal/connect"
@@ -110,17 +111,34 @@ func repositoriesOf(stored []store.Repository, entries map[string]queue.Entry) [
 func repositoryOf(entry queue.Entry) server.Repository {
 	shown := server.Repository{
 		State: server.StateIdle, WaitingSince: entry.TriggeredAt, NextRun: entry.NotBefore,
-		LastError: entry.LastError, FailedAt: entry.FailedAt,
+		LastError: entry.LastError, FailedAt: entry.FailedAt, Crashes: entry.Crashes,
+	}
+	if entry.Crashes > 0 {
+		shown.LastError = crashText(entry)
 	}
 	switch {
 	case entry.Owner != "":
 		shown.State = server.StateRunning
-	case !entry.FailedAt.IsZero():
+	case !entry.FailedAt.IsZero() || entry.Crashes > 0:
 		shown.State, shown.Attempts = server.StateFailing, entry.Attempts
 	case !entry.TriggeredAt.IsZero():
 		shown.State = server.StateWaiting
 	}
 	return shown
+}
+
+// crashText explains why a repository is retried later than others, with the error of
+// the last attempt, if that ended.
+func crashText(entry queue.Entry) string {
+	times := "once"
+	if entry.Crashes > 1 {
+		times = fmt.Sprintf("%d times", entry.Crashes)
+	}
+	text := fmt.Sprintf("its reconciliation was running when promoter stopped unexpectedly (%s), so it is retried alone, and later each time", times)
+	if entry.LastError != "" {
+		text += "; the last attempt: " + entry.LastError
+	}
+	return text
 }
 
 // addSchedules adds when repositories are reconciled without a trigger.

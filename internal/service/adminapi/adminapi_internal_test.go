@@ -21,11 +21,22 @@ func TestRepositoriesOf(t *testing.T) {
 			"github.com/2": {Key: "github.com/2", TriggeredAt: at},
 			"github.com/3": {Key: "github.com/3", Owner: "host/1", Attempts: 1},
 			"github.com/4": {Key: "github.com/4", NotBefore: at},
+			"github.com/5": {Key: "github.com/5", NotBefore: at, FailedAt: at, Attempts: 3, Crashes: 3},
+			"github.com/6": {Key: "github.com/6", NotBefore: at, FailedAt: at, Attempts: 2, Crashes: 1, LastError: "502"},
 		})
 	want := []server.Repository{
 		{Name: "github.com/2", Key: "github.com/2", State: server.StateWaiting, WaitingSince: at},
 		{Name: "github.com/3", Key: "github.com/3", State: server.StateRunning},
 		{Name: "github.com/4", Key: "github.com/4", State: server.StateIdle, NextRun: at},
+		{
+			Name: "github.com/5", Key: "github.com/5", State: server.StateFailing, NextRun: at, Attempts: 3, FailedAt: at, Crashes: 3,
+			LastError: "its reconciliation was running when promoter stopped unexpectedly (3 times), so it is retried alone, and later each time",
+		},
+		{
+			Name: "github.com/6", Key: "github.com/6", State: server.StateFailing, NextRun: at, Attempts: 2, FailedAt: at, Crashes: 1,
+			LastError: "its reconciliation was running when promoter stopped unexpectedly (once), so it is retried alone, and later each time; " +
+				"the last attempt: 502",
+		},
 		{
 			Name: "github.com/acme/gitops", Key: "github.com/1", Forge: "github", State: server.StateFailing, ReconciledAt: at, Failure: "no config",
 			WaitingSince: at, NextRun: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at,

@@ -1,0 +1,110 @@
+package queue
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestShare(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		capacity int
+		running  []Item
+		waiting  []Waiting
+		want     []Share
+	}{
+		"one tenant leaves a worker": {
+			capacity: 4, waiting: []Waiting{{"a", 1000, 1000, at}}, want: []Share{{"a", 3}},
+		},
+		"half while another one waits": {
+			capacity: 4, waiting: []Waiting{{"a", 1000, 1000, at}, {"b", 1000, 1000, at}}, want: []Share{{"a", 2}, {"b", 2}},
+		},
+		"what others do not need": {
+			capacity: 8, waiting: []Waiting{{"a", 1000, 1000, at}, {"b", 1, 1, at}}, want: []Share{{"a", 7}, {"b", 1}},
+		},
+		"events first": {
+			capacity: 4, waiting: []Waiting{{"a", 9, 0, at}, {"b", 1, 1, at.Add(time.Minute)}}, want: []Share{{"a", 3}, {"b", 1}},
+		},
+		"a part for events": {
+			capacity: 4, running: []Item{{Tenant: "a"}, {Tenant: "b"}, {Tenant: "c"}},
+			waiting: []Waiting{{"d", 1, 0, at}, {"e", 1, 1, at}}, want: []Share{{"e", 1}},
+		},
+		"none for polls": {
+			capacity: 4, running: []Item{{Tenant: "a"}, {Tenant: "b"}, {Tenant: "c"}}, waiting: []Waiting{{"d", 1, 0, at}}, want: []Share{},
+		},
+		"a tenant that has its part": {
+			capacity: 4, running: []Item{{Tenant: "a", Urgent: true}, {Tenant: "a", Urgent: true}, {Tenant: "a", Urgent: true}},
+			waiting: []Waiting{{"a", 5, 5, at}}, want: []Share{},
+		},
+		"unknown tenants are not limited": {
+			capacity: 2, waiting: []Waiting{{"", 5, 5, at}}, want: []Share{{"", 2}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRoom(test.capacity)
+			for _, item := range test.running {
+				r.begin(item, false, at)
+			}
+			if diff := cmp.Diff(test.want, r.share(test.waiting, test.capacity-len(test.running))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A single worker takes turns.
+func TestShare_ofOneWorker(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	r, got := newRoom(1), ""
+	for range 6 {
+		one := r.share([]Waiting{{"a", 1000, 1000, at}, {"b", 10, 0, at.Add(time.Hour)}, {"c", 10, 0, at}}, 1)[0]
+		item := Item{Tenant: one.Tenant}
+		r.begin(item, false, at)
+		r.end(item, false, at)
+		got += one.Tenant
+	}
+	if got != "acbacb" {
+		t.Errorf("order %s", got)
+	}
+}
+
+func TestRoom_ofSuspects(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	r, item := newRoom(4), Item{}
+	check := func(when string, wantFree int, wantSuspects bool) {
+		t.Helper()
+		if free, suspects, _ := r.next(at); free != wantFree || suspects != wantSuspects {
+			t.Errorf("%s: %d free, suspects: %t", when, free, suspects)
+		}
+	}
+	r.begin(item, false, at)
+	r.suspectIn(at, time.Minute)
+	check("before it is due", 3, false)
+	at = at.Add(time.Minute)
+	check("while another run ends", 0, false)
+	at = at.Add(maxHold / 2)
+	r.end(item, false, at)
+	check("now it is alone", 1, true)
+	r.begin(item, true, at)
+	r.suspectIn(at, 0)
+	check("nothing runs beside it", 0, false)
+	at = at.Add(maxAlone)
+	check("unless it is slow", 3, false)
+	r.end(item, true, at)
+	check("others have their turn before the next one", 4, false)
+	at = at.Add(maxHold/2 + maxAlone)
+	check("the next one", 1, true)
+	r.begin(item, false, at)
+	r.suspectIn(at, maxWait)
+	check("it runs elsewhere", 3, false)
+	r.suspectIn(at, 0)
+	check("another one waits for other runs", 0, false)
+	at = at.Add(maxHold)
+	check("but not for slow ones", 1, true)
+}
