@@ -49,6 +49,10 @@ type ServeOptions struct {
 // promoter stops.
 const drainTimeout = 20 * time.Second
 
+// exitTimeout is when the process exits, whatever still runs. It is less than the 30
+// seconds after which Kubernetes kills it.
+const exitTimeout = drainTimeout + 8*time.Second
+
 // Serve receives webhooks, polls, and reconciles repositories until the context ends.
 // The server is one of connect.OpenService.
 func Serve(ctx context.Context, s *connect.Server, options ServeOptions) (err error) {
@@ -59,8 +63,30 @@ func Serve(ctx context.Context, s *connect.Server, options ServeOptions) (err er
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return serveOn(ctx, s, db, options)
+	return untilExit(ctx, exitTimeout, options.Log, func() error {
+		return errors.Join(serveOn(ctx, s, db, options), db.Close())
+	})
+}
+
+// untilExit calls a function. It returns at the latest a time after the end of the
+// context, even if the function does not: the process exits then.
+func untilExit(ctx context.Context, timeout time.Duration, log *slog.Logger, serve func() error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- serve() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(timeout)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-late.C:
+		log.ErrorContext(ctx, "the process exits while work still runs", slog.Duration("after", timeout))
+		return nil
+	}
 }
 
 // openDatabase opens SQLite in the data folder, or the server that the file names.

@@ -187,11 +187,12 @@ func (r *refresher) flush(used *refresh) {
 	}
 }
 
-// close ends the current refresh, which must have no users.
+// close ends the current refresh. It leaves one that work which does not end still uses:
+// the process is about to exit.
 func (r *refresher) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.current == nil {
+	if r.current == nil || r.current.users > 0 {
 		return nil
 	}
 	last := r.current

@@ -14,7 +14,9 @@ import (
 // restart replaces the queue with that of a new process; the old one does not return.
 func (b *bench) restart() {
 	b.Helper()
-	b.clock.Move(lease) // of replicas
+	if b.clock != nil {
+		b.clock.Move(lease) // of replicas
+	}
 	q, err := queue.New(b.Context(), b.db, "here")
 	b.must(err)
 	b.Queue = q

@@ -376,6 +376,24 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 			t.Errorf("entry %+v", entry)
 		}
 	},
+	"a run that ignores the end of its context does not delay the exit": func(t *testing.T, kind databasetest.Kind) {
+		p := single(t, kind)
+		began, end := make(chan string, 1), make(chan bool)
+		p.run(1, queue.Options{Drain: time.Millisecond, Grace: time.Millisecond}, func(_ context.Context, item queue.Item) (queue.Result, error) {
+			began <- item.Key
+			<-end
+			return queue.Result{}, nil
+		})
+		p.trigger("a")
+		until(p, "the run", began)
+		p.stop()
+		if entry := p.entry("a"); entry.Owner != "" || entry.Attempts != 0 || entry.NotBefore.IsZero() {
+			t.Errorf("entry %+v", entry)
+		}
+		close(end)
+		p.restart()
+		p.one() // it is no suspect
+	},
 	"the work of a crashed process continues": func(t *testing.T, kind databasetest.Kind) {
 		p := single(t, kind)
 		p.trigger("a")
