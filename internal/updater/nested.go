@@ -65,11 +65,8 @@ func refuseBlock(d *document, out *sink, n *yaml.Node, problem error) {
 	if extension := path.Ext(key); extension != ".yaml" && extension != ".yml" && extension != ".json" && !slices.Contains(manifestKeys, key) {
 		return
 	}
-	for line := range strings.Lines(n.Value) {
-		if isComment([]byte(line)) {
-			continue
-		}
-		for name := range mentions(line) {
+	for _, line := range templateLines(span.Unparsed([]byte(n.Value))) {
+		for name := range mentions(line.text) {
 			if followed, found := d.follow(name); found {
 				out.refuse(d.scalar(n), followed.Component, "the text under %s mentions %s and cannot be edited: %v", shorten(key), name, problem)
 				return

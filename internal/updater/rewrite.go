@@ -175,12 +175,14 @@ func (r *rewriter) apply(plans []planned) {
 }
 
 // proveTemplate proves a template by analyzing it again: the same lines must be
-// whole references with the intended values.
+// whole references with the intended values, and no line may still name the old version
+// of an image that changed.
 func (r *rewriter) proveTemplate(content []byte, changes []span.Change) error {
 	again := r.updater.findInTemplate(r.file, content)
 	if len(again.sites) != len(r.found.sites) || len(again.refusals) != len(r.found.refusals) {
 		return errors.New("the result would have other references than the template")
 	}
+	left := map[edit.Reference]bool{}
 	for i := range r.found.sites {
 		old, now := r.found.sites[i].tag.scalar, again.sites[i].tag.scalar
 		want := old.Value()
@@ -191,6 +193,36 @@ func (r *rewriter) proveTemplate(content []byte, changes []span.Change) error {
 		}
 		if now.Value() != want || now.Node.Line != old.Node.Line {
 			return fmt.Errorf("the value at line %d would not be the requested text", old.Node.Line)
+		}
+		was, is := r.found.sites[i].version(), again.sites[i].version()
+		if was.Tag != is.Tag {
+			left[edit.Reference{Repository: was.Repository, Tag: was.Tag}] = true
+		}
+		if was.Digest != is.Digest {
+			left[edit.Reference{Repository: was.Repository, Digest: was.Digest}] = true
+		}
+	}
+	return r.proveNoneLeft(again.stream, left)
+}
+
+// proveNoneLeft returns an error if a line of a template names one of the versions, which
+// have a tag or a digest.
+func (r *rewriter) proveNoneLeft(s *span.Stream, left map[edit.Reference]bool) error {
+	for number, line := range templateLines(s) {
+		for _, word := range nameLike.FindAllString(line.text, -1) {
+			_, name, _ := cutReference(word)
+			reference, err := image.Parse(name)
+			if err != nil {
+				continue
+			}
+			followed, found := r.updater.follower.Follow(r.file, reference.Repository)
+			if !found || !followed.Numeric && isAddress(reference) {
+				continue
+			}
+			if reference.Tag != "" && left[edit.Reference{Repository: followed.Repository, Tag: reference.Tag}] ||
+				reference.Digest != "" && left[edit.Reference{Repository: followed.Repository, Digest: reference.Digest}] {
+				return fmt.Errorf("line %d would still name %s; change it by hand, or keep the version in the values", number+1, word)
+			}
 		}
 	}
 	return nil

@@ -115,6 +115,12 @@ func (s *site) current() (tag, digest string) {
 	return tag, digest
 }
 
+// version returns the current version of the site, without its location.
+func (s *site) version() edit.Reference {
+	tag, digest := s.current()
+	return edit.Reference{Repository: s.followed.Repository, Tag: tag, Digest: digest}
+}
+
 // parts returns the scalars of the site, the tag's first.
 func (s *site) parts() []*part {
 	parts := make([]*part, 0, 2)

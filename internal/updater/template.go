@@ -31,43 +31,129 @@ func (u *Updater) findInTemplate(file string, content []byte) analysis {
 		out.refuseLine(1, writes[0].Component, "a write entry cannot change a template: it has no values to prove")
 	}
 	registries := registriesIn(content)
-	comment := false
-	for number, start := range d.stream.Lines() {
-		line := content[start:d.stream.LineEnd(start)]
-		inside := comment
-		comment = inComment(line, comment)
-		if inside || comment || isComment(line) {
-			continue
-		}
-		findInLine(d, out, registries, number+1, start, string(line))
+	for number, line := range templateLines(d.stream) {
+		findInLine(d, out, registries, number+1, line.start, line.text)
 	}
 	return analysis{findings: out.findings, stream: d.stream, template: true}
 }
 
-// isComment reports whether the line contains only a comment, of YAML or of the
-// template language.
-func isComment(line []byte) bool {
-	line = bytes.TrimSpace(line)
-	if bytes.HasPrefix(line, []byte("#")) {
-		return true
-	}
-	open := bytes.HasPrefix(line, []byte("{{/*")) || bytes.HasPrefix(line, []byte("{{- /*"))
-	return open && (bytes.HasSuffix(line, []byte("*/}}")) || bytes.HasSuffix(line, []byte("*/ -}}")))
+// line is a line of a template with its offset.
+type line struct {
+	start int
+	text  string
 }
 
-// inComment reports whether a template comment is open after the line.
-func inComment(line []byte, open bool) bool {
-	if opening := bytes.LastIndex(line, []byte("/*")); opening >= 0 && bytes.Contains(line, []byte("{{")) {
-		return bytes.LastIndex(line, []byte("*/")) < opening
+// templateLines yields the lines of a template by their index, without those that contain
+// only a comment, of YAML or of the template language, and without ignored ones.
+func templateLines(s *span.Stream) iter.Seq2[int, line] {
+	return func(yield func(int, line) bool) {
+		comments := templateComments(s.Data)
+		for number, start := range s.Lines() {
+			end := s.LineEnd(start)
+			for len(comments) > 0 && comments[0].End <= start {
+				comments = comments[1:]
+			}
+			text := s.Data[start:end]
+			trimmed := bytes.TrimSpace(text)
+			if len(trimmed) == 0 || trimmed[0] == '#' || onlyComments(s.Data, start, end, comments) || ignoresLine(string(text)) {
+				continue
+			}
+			if !yield(number, line{start, string(text)}) {
+				return
+			}
+		}
 	}
-	return open && !bytes.Contains(line, []byte("*/"))
 }
+
+// onlyComments reports whether a line has nothing except white space outside of comments.
+func onlyComments(data []byte, start, end int, comments []span.Span) bool {
+	for _, comment := range comments {
+		if comment.Start >= end {
+			break
+		}
+		if comment.Start > start && len(bytes.TrimSpace(data[start:comment.Start])) > 0 {
+			return false
+		}
+		start = min(end, comment.End)
+	}
+	return len(bytes.TrimSpace(data[start:end])) == 0
+}
+
+// templateComments returns the comments of the template language. Everything else counts
+// as text: a line that is taken for a comment would keep its old version without a
+// refusal. So a comment is only what text/template takes for one, and there is none after
+// something that it does not accept.
+// https://pkg.go.dev/text/template#hdr-Actions
+func templateComments(data []byte) (comments []span.Span) {
+	for at := 0; ; {
+		open := bytes.Index(data[at:], []byte("{{"))
+		if open < 0 {
+			return comments
+		}
+		start := at + open
+		inner := start + len("{{")
+		if rest := data[inner:]; len(rest) > 1 && rest[0] == '-' && isTemplateSpace(rest[1]) {
+			inner += 2
+		}
+		if !bytes.HasPrefix(data[inner:], []byte("/*")) {
+			end, found := actionEnd(data, inner)
+			if !found {
+				return comments
+			}
+			at = end
+			continue
+		}
+		inner += len("/*")
+		closing := bytes.Index(data[inner:], []byte("*/"))
+		if closing < 0 {
+			return comments
+		}
+		end := inner + closing + len("*/")
+		if rest := data[end:]; len(rest) > 1 && isTemplateSpace(rest[0]) && rest[1] == '-' {
+			end += 2
+		}
+		if !bytes.HasPrefix(data[end:], []byte("}}")) {
+			return comments
+		}
+		at = end + len("}}")
+		comments = append(comments, span.Span{Start: start, End: at})
+	}
+}
+
+// actionEnd returns the offset after the action that contains an offset. Its end is not
+// within a quoted text.
+func actionEnd(data []byte, at int) (int, bool) {
+	for at < len(data) {
+		switch c := data[at]; {
+		case c == '`':
+			closing := bytes.IndexByte(data[at+1:], '`')
+			if closing < 0 {
+				return 0, false
+			}
+			at += closing + 2
+		case c == '"' || c == '\'':
+			for at++; at < len(data) && data[at] != c; at++ {
+				switch data[at] {
+				case '\\':
+					at++
+				case '\n':
+					return 0, false
+				}
+			}
+			at++
+		case bytes.HasPrefix(data[at:], []byte("}}")):
+			return at + len("}}"), true
+		default:
+			at++
+		}
+	}
+	return 0, false
+}
+
+func isTemplateSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // findInLine inspects one line of a template.
 func findInLine(d *document, out *sink, registries []string, number, start int, line string) {
-	if ignoresLine(line) {
-		return
-	}
 	if match := templateLine.FindStringSubmatchIndex(line); match != nil {
 		n := lineScalar(d.stream, number, start+match[2], line[match[2]:match[3]])
 		if addTemplateSite(d, out, n, line[:match[2]]) {

@@ -1,6 +1,12 @@
 package updater_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"text/template/parse"
+
+	"promoter/internal/image"
+)
 
 func TestTemplate_lines(t *testing.T) {
 	t.Parallel()
@@ -42,4 +48,114 @@ func TestTemplate_shortNames(t *testing.T) {
 			checkHub(t, head+line, head+line, refused)
 		})
 	}
+}
+
+// A line that only looks like part of a comment is inspected.
+func TestTemplate_comments(t *testing.T) {
+	t.Parallel()
+	const head = "{{- if .Values.on }}\n"
+	oneLine := func(text string) string { return head + text + "\nimage: " + webV1 + "\n" }
+	changed := func(name, text string) shapeCase {
+		return shapeCase{name: name, before: oneLine(text), after: head + text + "\nimage: " + webV2 + "\n"}
+	}
+	checkShapes(t, []shapeCase{
+		changed("shell glob", `args: ["cp -R {{ $sourcePath }}/* /b"]`),
+		changed("quoted", `args: {{ "{{/*" }}`),
+		changed("raw text", "args: {{ `{{/*` }}"),
+		changed("after two spaces", "{{-  /* x"),
+		changed("that does not end", "{{/* x */ y }}"),
+		changed("unclosed action", "a: {{ .x\nb: {{/* x"),
+		changed("text in two lines", "a: {{ \"x\n\" }}{{/* x"),
+		changed("comments in one line", "{{/* a */}} {{- /* b */ -}}"),
+		changed("trimmed in the next line", "{{-\n/* "+webV1+"\n*/\n-}}"),
+		{name: "the rest of a comment", before: head + "{{/* a */}}{{- /*\nimage: " + webV1 + "\n*/}}\n"},
+		{name: "beside a comment", before: head + "{{/* a */}} image: " + webV1 + "\n", refused: "file.yaml:2: a line of a template that mentions"},
+		{
+			name: "the old version remains", before: oneLine("x: [" + webV1 + ", {{ .x }}]"),
+			refused: "file.yaml:3: line 2 would still name " + webV1,
+		},
+		{
+			name: "another version remains", before: oneLine("x: [quay.io/acme/web:v0, {{ .x }}]"),
+			after: head + "x: [quay.io/acme/web:v0, {{ .x }}]\nimage: " + webV2 + "\n", refused: "file.yaml:2: a line of a template",
+		},
+	})
+}
+
+// FuzzTemplate checks with the parser of text/template that after an edit without a refusal
+// no text outside of comments names the old version.
+func FuzzTemplate(f *testing.F) {
+	for _, text := range []string{
+		"{{- if .x }}\nimage: W\n{{/* W */}}\n# W\nargs: cp {{ .x }}/* /b\nimage: W\n{{ end }}\n",
+		"{{- /*\nimage: W\n*/ -}}\nimage: W\n",
+		"a: {{ \"{{/*\" }}\nimage: W\nb: {{ `*/}}` }}\n",
+		"a: {{ '\\'' }} {{/* x */}}\nimage: 'W'\nx: [W, {{ .x }}]\n",
+		"{{ .a }}/* {{ .b }}\n- W\n- \"W\" # promoter: ignore\n*/}}\n",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		data := []byte(strings.ReplaceAll(text, "W", webV1))
+		if len(data) > 1<<14 || strings.Contains(text, webV1) {
+			t.Skip()
+		}
+		follower := engineFollower()
+		inventory := scanOne(t, follower, "templates/_f.tpl", data)
+		wanted := func(string) (image.Version, bool) { return image.Version{Tag: "v2"}, true }
+		result := inventory.Rewrite(t.Context(), oneFile("templates/_f.tpl", data).file("templates/_f.tpl"), wanted)
+		if result.Content == nil || len(result.Refusals)+len(inventory.Refusals) > 0 {
+			return
+		}
+		rendered, valid := templateText(string(result.Content))
+		if !valid {
+			t.Skip() // nothing is rendered from it
+		}
+		for line := range strings.Lines(rendered) {
+			line = strings.TrimSpace(line)
+			for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\"'[],=", r) }) {
+				if word == webV1 && line[0] != '#' && !strings.Contains(line, "promoter: ignore") {
+					t.Errorf("%q still names the old version:\n%s", line, result.Content)
+				}
+			}
+		}
+	})
+}
+
+// templateText returns a template without the comments that the parser of text/template
+// finds; false if it does not accept the template.
+func templateText(content string) (text string, valid bool) {
+	tree := parse.New("f")
+	tree.Mode = parse.ParseComments | parse.SkipFuncCheck
+	if _, err := tree.Parse(content, "", "", map[string]*parse.Tree{}); err != nil {
+		return "", false
+	}
+	removed := []byte(content)
+	var walk func(node parse.Node)
+	walkAll := func(list *parse.ListNode) {
+		if list != nil {
+			for _, node := range list.Nodes {
+				walk(node)
+			}
+		}
+	}
+	branch := func(b *parse.BranchNode) { walkAll(b.List); walkAll(b.ElseList) }
+	walk = func(node parse.Node) {
+		switch n := node.(type) {
+		case *parse.ListNode:
+			walkAll(n)
+		case *parse.IfNode:
+			branch(&n.BranchNode)
+		case *parse.RangeNode:
+			branch(&n.BranchNode)
+		case *parse.WithNode:
+			branch(&n.BranchNode)
+		case *parse.CommentNode:
+			for i := range len(n.Text) {
+				if at := int(n.Pos) + i; removed[at] != '\n' {
+					removed[at] = ' '
+				}
+			}
+		}
+	}
+	walkAll(tree.Root)
+	return string(removed), true
 }
