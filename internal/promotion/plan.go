@@ -184,7 +184,7 @@ func draft(in *input, moves []Move, reason Reason, conditions []Condition) Decis
 func refuse(in *input, d Decision) Decision {
 	if in.obs.PushOnly && in.settings.Land != config.LandPush {
 		d.State, d.Reason = Refused, Reason{Rule: RuleForge, Message: "land is " + string(in.settings.Land) +
-			", but this repository has no pull requests: it is plain Git, or they are disabled"}
+			", but this repository has no pull requests: it is plain Git, or they are disabled (write land: push)"}
 	}
 	if len(in.current.Refusals) > 0 {
 		d.State, d.Reason = Refused, RefusedBy(in.current.Refusals)

@@ -111,7 +111,7 @@ func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
 	for _, land := range []string{"pr", "automerge"} {
 		w := capped(t, ", land: "+land, config.Limit{})
 		w.PushOnly = true
-		reason := "land is " + land + ", but this repository has no pull requests: it is plain Git, or they are disabled"
+		reason := "land is " + land + ", but this repository has no pull requests: it is plain Git, or they are disabled (write land: push)"
 		w.Expect("prod/shop", promotion.Refused, reason)
 		expectOnly(w, pullrequest.StepWait, false, reason)
 	}
