@@ -111,3 +111,41 @@ func TestRun_renamed_gitea(t *testing.T) {
 	}
 	s.says("dev", "web:1.1.0")
 }
+
+// Gitea does not show to the account which users may push: no command in a comment can
+// work. The pull request lists none, doctor reports it, and so does the reply.
+func TestRun_commandsWithoutTheirRights_gitea(t *testing.T) {
+	t.Parallel()
+	app.AnotherForge(t)
+	s := newGiteaStory(t, reviewed)
+	s.forge.SetTeam("acme/readers", "rea")
+	s.repo.PermitTeam("acme/readers", "read")
+	s.release("web", "1.1.0")
+	s.run()
+	if body := s.repo.Pulls.Get(1).Body; strings.Contains(body, "/promoter") || !strings.Contains(body, "promoter hold") {
+		t.Errorf("the body lists commands that cannot work:\n%s", body)
+	}
+	token := s.forge.Token("promoter-bot", giteatest.Scopes()...)
+	file := s.serverFile("doctor.yaml", fmt.Sprintf(`forge: {kind: gitea, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
+		fmt.Sprintf("data: %q\nrepositories: [{forge: forge, name: acme/gitops}]", filepath.Join(s.dir, "data")))
+	const finding = "warn repository acme/gitops: commands in comments are refused for all users that permissions does not name: Gitea shows only to administrators"
+	if found := checked(t, file, environ("TOKEN", token), s.clock.Now); !strings.Contains(found, finding) {
+		t.Errorf("doctor does not report it:\n%s", found)
+	}
+	s.repo.Pulls.Comment("ada", 1, "/promoter hold")
+	s.pass()
+	comments := s.repo.Pulls.Get(1).Comments
+	if reply := comments[len(comments)-1].Body; !strings.Contains(reply, "may not read your permissions: 'promoter doctor'") {
+		t.Errorf("the reply: %s", reply)
+	}
+
+	s.repo.Settings.Permit("promoter-bot", "admin")
+	s.clock.set(s.clock.Now().Add(2 * time.Hour))
+	s.run()
+	if body := s.repo.Pulls.Get(1).Body; !strings.Contains(body, "`/promoter hold`") {
+		t.Errorf("an administrator's pull request lists no commands:\n%s", body)
+	}
+	if found := checked(t, file, environ("TOKEN", token), s.clock.Now); strings.Contains(found, "commands in comments") {
+		t.Errorf("doctor of an administrator:\n%s", found)
+	}
+}

@@ -61,6 +61,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 		f.fail(subject, fixFor(err, "check it with promoter validate"), "%v", err)
 		return nil
 	}
+	checkCommands(ctx, r, subject, f)
 	if r.Forge.Config.Kind == serverconfig.ForgeGit { // which reports permissions only on a push
 		f.ok(subject, "opens, and has a valid config")
 	} else {
@@ -87,6 +88,25 @@ func checkStateBranch(ctx context.Context, r *connect.Repository, subject string
 		f.fail(subject, fix, "%s may not be pushed to: the forge wants a merge queue there", state.Branch)
 	case rules.PullRequests || rules.Approvals > 0 || len(rules.Checks) > 0: // the forge does not report whether promoter is exempt
 		f.warn(subject, fix, "the forge wants pull requests or checks for %s, unless promoter may go past that", state.Branch)
+	}
+}
+
+// checkCommands checks that the forge shows which users may give commands in comments.
+func checkCommands(ctx context.Context, r *connect.Repository, subject string, f *findings) {
+	limited, ok := r.SCM.(scm.LimitsPermissions)
+	if !ok || !r.SCM.Features().Comments {
+		return
+	}
+	limit, err := limited.PermissionLimit(ctx)
+	users := "some users"
+	if limit.All {
+		users = "all users"
+	}
+	switch {
+	case err != nil:
+		f.warn(subject, fixFor(err, "see docs/forges.md"), "the permissions of users cannot be read: %v", err)
+	case limit.Reason != "":
+		f.warn(subject, limit.Fix, "commands in comments are refused for %s that permissions does not name: %s", users, limit.Reason)
 	}
 }
 

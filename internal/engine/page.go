@@ -22,13 +22,14 @@ const maxCommitsShown = 30
 
 // page completes a proposal with what users read and no decision needs: the commits
 // between the versions, and the commands in comments. With an error, some commits that
-// exist may be missing.
+// exist may be missing, or commands may be listed that do not work.
 func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Proposal) (pullrequest.Page, error) {
-	page := pullrequest.Page{Proposal: p, Commits: map[pullrequest.Span]scm.Comparison{}, Comments: r.commentsOn(o, p)}
-	if r.Compare == nil {
-		return page, nil
-	}
+	page := pullrequest.Page{Proposal: p, Commits: map[pullrequest.Span]scm.Comparison{}}
 	var failed error
+	page.Comments, failed = r.commentsOn(ctx, o, p)
+	if r.Compare == nil {
+		return page, failed
+	}
 	host, _, _ := strings.Cut(string(r.Repository.Info().Key), "/")
 	page.Decisions = slices.Clone(p.Decisions)
 	for i, decision := range page.Decisions {
@@ -66,9 +67,9 @@ func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Prop
 
 // commentsOn returns which commands users can write on the pull request of a proposal;
 // nil if promoter reads no comments.
-func (r *Reconciler) commentsOn(o Observation, p pullrequest.Proposal) *pullrequest.Comments {
+func (r *Reconciler) commentsOn(ctx context.Context, o Observation, p pullrequest.Proposal) (*pullrequest.Comments, error) {
 	if r.Permissions == nil || !r.Repository.Features().Comments {
-		return nil
+		return nil, nil //nolint:nilnil // none is no error
 	}
 	var about pullRequestTargets
 	for _, d := range p.Decisions {
@@ -90,7 +91,13 @@ func (r *Reconciler) commentsOn(o Observation, p pullrequest.Proposal) *pullrequ
 			comments.Allowed[v] = named
 		}
 	}
-	return comments
+	limited, is := r.Repository.(scm.LimitsPermissions)
+	if !is {
+		return comments, nil
+	}
+	limit, err := limited.PermissionLimit(ctx)
+	comments.OnlyNamed = limit.All
+	return comments, onlyTemporary(err)
 }
 
 // isOnRequest reports whether a target gets what a parent has only on request.

@@ -96,7 +96,7 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 		unknown := fault.KindOf(err) == fault.Unauthorized
 		if unknown { // this does not go away, and would be an error of every reconciliation
 			o.failures.add(what, err)
-			result, err = refused("promoter's account may not check your permissions: its log contains more"), nil
+			result, err = refused("promoter's account may not read your permissions: 'promoter doctor' and the log name the right that it needs"), nil
 		}
 		if err != nil {
 			left, waiting[login] = true, true

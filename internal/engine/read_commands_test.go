@@ -249,7 +249,7 @@ func TestCommands_refusedWhenPermissionsAreUnreadable(t *testing.T) {
 		t.Errorf("the error is about %q", what)
 	}
 	w.wantReactions(id, scm.ReactionRefused)
-	w.wantAnswer(1, "promoter's account may not check")
+	w.wantAnswer(1, "promoter's account may not read your permissions: 'promoter doctor'")
 	if strings.Contains(w.answers(1), "stranger") {
 		t.Errorf("it repeats what somebody said who may be anybody:\n%s", w.answers(1))
 	}

@@ -18,6 +18,9 @@ type Comments struct {
 	// it; empty: those whom several permissions name. A verb without an entry is for all
 	// users with write access.
 	Allowed map[verb.Verb][]string
+	// OnlyNamed: promoter can recognize only the users in Allowed, because the forge does
+	// not show who has write access.
+	OnlyNamed bool
 	// Promote are the next environments that these applications enter only on request.
 	Promote []string
 }
@@ -72,7 +75,7 @@ func (p Page) commandRows() [][]string {
 	var rows [][]string
 	add := func(to string, v verb.Verb, argument, line string) {
 		comment, who := "", ""
-		if p.Comments != nil && v != "" {
+		if p.Comments != nil && v != "" && p.Comments.mayWork(v) {
 			comment = code(strings.TrimSpace(command.Prefix + " " + string(v) + " " + argument))
 			if len(p.Comments.Allowed) > 0 {
 				who = p.Comments.who(v)
@@ -116,6 +119,16 @@ func (p Page) commandRows() [][]string {
 	add("show every condition and gate", verb.Explain, "", "")
 	add("list the commands that you may use", verb.Help, "", "")
 	return rows
+}
+
+// mayWork reports whether a user can be allowed to give a command.
+func (c Comments) mayWork(v verb.Verb) bool {
+	_, restricted := c.Allowed[v]
+	switch v {
+	case verb.Help, verb.Explain, verb.Refresh: // for all users that are named for a command
+		restricted = len(c.Allowed) > 0
+	}
+	return restricted || !c.OnlyNamed
 }
 
 // who names the users who may give a command in a comment.

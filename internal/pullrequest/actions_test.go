@@ -76,6 +76,18 @@ func TestBody_actionsOfTheState(t *testing.T) {
 			[]string{automatic, deploy},
 		},
 		{"no comments", shop(func(p *pullrequest.Page) { p.Comments = nil }), []string{"| to | run |", "promoter hold"}, []string{"/promoter"}},
+		{
+			"no user can be recognized", shop(func(p *pullrequest.Page) { p.Comments.OnlyNamed, p.Comments.Promote = true, []string{"prod"} }),
+			[]string{"| to | run |", "promoter hold", "promoter promote --to prod"},
+			[]string{"/promoter"},
+		},
+		{
+			"only named users can be recognized", shop(func(p *pullrequest.Page) {
+				p.Comments.OnlyNamed, p.Comments.Allowed = true, map[verb.Verb][]string{verb.Hold: {"ann"}}
+			}),
+			[]string{"| `/promoter hold` | `ann` |", "`/promoter explain`", "| undo a close or a hold |  |  | `promoter resume"},
+			[]string{"`/promoter resume`", "`/promoter reject"},
+		},
 		{"nothing to request", gates(config.LandPR), nil, []string{"/promoter promote", "who may comment"}},
 		{
 			"a request", shop(func(p *pullrequest.Page) { p.Comments.Promote = []string{"prod"} }),
