@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"promoter/internal/cli"
 	"promoter/internal/demo"
 )
@@ -22,6 +24,11 @@ func main() {
 	reconciles := len(os.Args) > 1 && (os.Args[1] == "run" || os.Args[1] == "serve")
 	if reconciles && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
+	}
+	if reconciles {
+		// Nine tenths of the memory of the container, unless GOMEMLIMIT is set. Outside of a
+		// container there is no limit, and where it cannot be read neither.
+		_, _ = memlimit.Set()
 	}
 	if len(os.Args) > 1 && os.Args[1] == "run" {
 		// A closed output must not end a run halfway. Its error is reported at the end.

@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/memory"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
 )
@@ -97,7 +98,7 @@ func (s *Session) With(ctx context.Context, repositories []*Repository) (*Sessio
 // Each calls a function for all repositories, a few at a time.
 func (s *Session) Each(do func(*Repository)) {
 	var group errgroup.Group
-	group.SetLimit(Parallel)
+	group.SetLimit(memory.Parallel(Parallel))
 	for _, r := range s.Repositories {
 		group.Go(func() error {
 			do(r)

@@ -23,6 +23,7 @@ var table = map[string]position{
 	"internal/identity":   {layer: 0},
 	"internal/secret":     {layer: 0},
 	"internal/fault":      {layer: 0},
+	"internal/memory":     {layer: 0},
 	"internal/schedule":   {layer: 0},
 	"internal/atomicfile": {layer: 0},
 	"internal/budget":     {layer: 1},
@@ -122,6 +123,7 @@ const anyPackage = "*"
 // may import it. Without a package, only tests may import it. Test files,
 // support code and internal/demo may import every listed module.
 var owners = map[string][]string{
+	"github.com/KimMachineGun/automemlimit":    {"cmd/promoter"},
 	"github.com/Masterminds/semver/v3":         {"internal/image"},
 	"github.com/bmatcuk/doublestar/v4":         {"internal/glob"},
 	"github.com/robfig/cron/v3":                {"internal/schedule"},

@@ -18,7 +18,9 @@ const (
 // room decides how much work of one kind may start in this process. Only its loop and
 // the ends of runs use it, under the lock of the pool.
 type room struct {
-	capacity int // runs at once
+	limits   Worker
+	capacity int         // runs at once, now
+	began    []time.Time // when each run began
 
 	running map[string]int // by tenant
 	total   int
@@ -32,18 +34,38 @@ type room struct {
 	rest       time.Time // until then, no suspect starts
 }
 
-func newRoom(capacity int) *room {
-	return &room{capacity: max(1, capacity), running: map[string]int{}, turn: map[string]int{}}
+// slowAfter is when a run does not count as new any more.
+const slowAfter = 15 * time.Second
+
+func newRoom(limits Worker) *room {
+	limits.Concurrency = max(1, limits.Concurrency)
+	limits.Most = max(limits.Most, limits.Concurrency)
+	return &room{limits: limits, capacity: limits.Concurrency, running: map[string]int{}, turn: map[string]int{}}
+}
+
+// resize sets the capacity: runs that are slow leave their worker to others.
+func (r *room) resize(now time.Time) {
+	fresh := 0
+	for _, begin := range r.began {
+		if now.Sub(begin) < slowAfter {
+			fresh++
+		}
+	}
+	r.capacity = min(r.limits.Most, r.limits.Concurrency+r.total-fresh)
+	if r.limits.Room != nil && r.total < r.capacity {
+		r.capacity = max(1, min(r.capacity, r.total+r.limits.Room(fresh)))
+	}
 }
 
 // next returns how many runs may start now and whether they must be suspects. If none
 // may, it returns when to ask again, unless a run ends earlier.
 func (r *room) next(now time.Time) (free int, suspects bool, wait time.Duration) {
+	r.resize(now)
 	if left := r.alone.Add(maxAlone).Sub(now); left > 0 {
 		return 0, false, left
 	}
 	if wait := r.untilSuspect(now); wait > 0 || !r.alone.IsZero() {
-		return r.capacity - r.total, false, wait
+		return max(0, r.capacity-r.total), false, min(wait, resizeEvery)
 	}
 	if r.hold.IsZero() {
 		r.hold = now
@@ -51,7 +73,7 @@ func (r *room) next(now time.Time) (free int, suspects bool, wait time.Duration)
 	if left := r.hold.Add(maxHold).Sub(now); left > 0 && r.total > 0 {
 		return 0, false, left
 	}
-	return min(1, r.capacity-r.total), true, maxWait
+	return max(0, min(1, r.capacity-r.total)), true, resizeEvery
 }
 
 // untilSuspect returns when a suspect may start.
@@ -73,6 +95,9 @@ func (r *room) suspectIn(now time.Time, wait time.Duration) {
 	}
 }
 
+// resizeEvery is how often a loop without a free worker checks the capacity.
+const resizeEvery = time.Second
+
 // maxWait is longer than any wait for work, so that it can be added to a time.
 const maxWait = 1000 * time.Hour
 
@@ -80,6 +105,7 @@ const maxWait = 1000 * time.Hour
 // waited for the first one.
 func (r *room) begin(item Item, suspect bool, now time.Time) {
 	r.total++
+	r.began = append(r.began, now)
 	r.running[item.Tenant]++
 	r.turns++
 	r.turn[item.Tenant] = r.turns
@@ -91,8 +117,9 @@ func (r *room) begin(item Item, suspect bool, now time.Time) {
 	}
 }
 
-func (r *room) end(item Item, suspect bool, now time.Time) {
+func (r *room) end(item Item, suspect bool, began, now time.Time) {
 	r.total--
+	r.began = slices.Delete(r.began, slices.Index(r.began, began), slices.Index(r.began, began)+1)
 	if r.running[item.Tenant]--; r.running[item.Tenant] == 0 {
 		delete(r.running, item.Tenant)
 	}

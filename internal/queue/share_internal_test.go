@@ -45,7 +45,7 @@ func TestShare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRoom(test.capacity)
+			r := newRoom(Worker{Concurrency: test.capacity})
 			for _, item := range test.running {
 				r.begin(item, false, at)
 			}
@@ -60,12 +60,12 @@ func TestShare(t *testing.T) {
 func TestShare_ofOneWorker(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	r, got := newRoom(1), ""
+	r, got := newRoom(Worker{}), ""
 	for range 6 {
 		one := r.share([]Waiting{{"a", 1000, 1000, at}, {"b", 10, 0, at.Add(time.Hour)}, {"c", 10, 0, at}}, 1)[0]
 		item := Item{Tenant: one.Tenant}
 		r.begin(item, false, at)
-		r.end(item, false, at)
+		r.end(item, false, at, at)
 		got += one.Tenant
 	}
 	if got != "acbacb" {
@@ -76,7 +76,7 @@ func TestShare_ofOneWorker(t *testing.T) {
 func TestRoom_ofSuspects(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	r, item := newRoom(4), Item{}
+	r, item := newRoom(Worker{Concurrency: 4}), Item{}
 	check := func(when string, wantFree int, wantSuspects bool) {
 		t.Helper()
 		if free, suspects, _ := r.next(at); free != wantFree || suspects != wantSuspects {
@@ -89,14 +89,14 @@ func TestRoom_ofSuspects(t *testing.T) {
 	at = at.Add(time.Minute)
 	check("while another run ends", 0, false)
 	at = at.Add(maxHold / 2)
-	r.end(item, false, at)
+	r.end(item, false, r.began[0], at)
 	check("now it is alone", 1, true)
 	r.begin(item, true, at)
 	r.suspectIn(at, 0)
 	check("nothing runs beside it", 0, false)
 	at = at.Add(maxAlone)
 	check("unless it is slow", 3, false)
-	r.end(item, true, at)
+	r.end(item, true, r.began[0], at)
 	check("others have their turn before the next one", 4, false)
 	at = at.Add(maxHold/2 + maxAlone)
 	check("the next one", 1, true)
@@ -107,4 +107,35 @@ func TestRoom_ofSuspects(t *testing.T) {
 	check("another one waits for other runs", 0, false)
 	at = at.Add(maxHold)
 	check("but not for slow ones", 1, true)
+}
+
+func TestRoom_ofSlowRunsAndMemory(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	fits := 100
+	r := newRoom(Worker{Concurrency: 4, Most: 6, Room: func(fresh int) int { return max(0, fits-fresh) }})
+	check := func(when string, want int) {
+		t.Helper()
+		if free, _, _ := r.next(at); free != want {
+			t.Errorf("%s: %d free", when, free)
+		}
+	}
+	check("an idle process", 4)
+	for range 3 {
+		r.begin(Item{Tenant: "slow"}, false, at)
+	}
+	check("with three runs", 1)
+	fits = 3
+	check("without memory", 0)
+	fits = 100
+	at = at.Add(slowAfter)
+	check("they are slow", 3)
+	r.begin(Item{Tenant: "other"}, false, at)
+	fits = 2
+	check("with memory for one more", 1)
+	for range 4 {
+		r.end(Item{}, false, r.began[0], at)
+	}
+	fits = 0
+	check("the first one needs no memory", 1)
 }

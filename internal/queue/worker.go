@@ -23,6 +23,12 @@ type Worker struct {
 	Handler Handler
 	// Concurrency is the number of keys that this process works on at once; zero is one.
 	Concurrency int
+	// Most is the same, with those that run for a while already: they wait for something,
+	// and must not delay others. It is at least Concurrency.
+	Most int
+	// Room, if set, returns how many more keys there is room for, beside a number of keys on
+	// which work has begun a moment ago. One is always worked on.
+	Room func(fresh int) int
 }
 
 // Options configure Run.
@@ -142,7 +148,7 @@ func (p *pool) abandon() {
 
 // loop claims and starts runs of one kind.
 func (p *pool) loop(ctx context.Context, kind string, worker Worker, loop loop) {
-	room, ended := newRoom(worker.Concurrency), make(chan struct{}, 1)
+	room, ended := newRoom(worker), make(chan struct{}, 1)
 	failing := false
 	for ctx.Err() == nil {
 		p.mu.Lock()
@@ -229,12 +235,13 @@ func (p *pool) start(item Item, handler Handler, room *room, suspect bool, ended
 	if !taken {
 		p.running[name] = item
 	}
-	room.begin(item, suspect, monotonic())
+	began := monotonic()
+	room.begin(item, suspect, began)
 	p.mu.Unlock()
 	p.runs.Go(func() {
 		defer func() {
 			p.mu.Lock()
-			room.end(item, suspect, monotonic())
+			room.end(item, suspect, began, monotonic())
 			if !taken {
 				delete(p.running, name)
 			}

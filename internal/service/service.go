@@ -24,6 +24,7 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/database"
+	"promoter/internal/memory"
 	"promoter/internal/queue"
 	"promoter/internal/service/history"
 	"promoter/internal/store"
@@ -49,6 +50,11 @@ const (
 	defaultDebounce = 5 * time.Second
 	maxDebounces    = 6
 )
+
+// One more repository than connect.Parallel is reconciled at once, because one owner never
+// uses all workers. maxParallel is how many repositories are reconciled at once while some wait for slow
+// hosts.
+const maxParallel = 16
 
 // Options are the parts that a Service works with. All are required except Traces.
 type Options struct {
@@ -97,7 +103,7 @@ func New(o Options) *Service {
 		inbox:     &Inbox{db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log},
 		refresher: refresher, queue: o.Queue, db: o.DB, traces: o.Traces, log: o.Log, now: now,
 		workers: map[string]queue.Worker{
-			KindRepository: {Handler: reconciler.handle, Concurrency: connect.Parallel},
+			KindRepository: {Handler: reconciler.handle, Concurrency: connect.Parallel + 1, Most: maxParallel, Room: new(memory.Gauge).Room},
 			KindPoll:       {Handler: poller.handle},
 			KindSchedule:   {Handler: schedules.handle},
 			kindDiscovery:  {Handler: discovery.handle},
