@@ -127,6 +127,10 @@ soak: ## Run stories and every fuzz target, each for SOAKTIME (10m); kill the se
 bench: ## Measure, and print each figure next to its limit.
 	@CGO_ENABLED=0 go run ./hack/bench
 
+.PHONY: attack
+attack: ## Attack the service on loopback, and print its figures.
+	@CGO_ENABLED=0 go test ./hack/attack -run '^$$' -bench . -benchtime 1x -timeout 20m
+
 .PHONY: load
 load: ## Load the service for some minutes, and print its figures.
 	@CGO_ENABLED=0 go run ./hack/bench load

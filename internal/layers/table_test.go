@@ -109,6 +109,7 @@ var table = map[string]position{
 	"hack/bench":              {layer: 13, support: true},
 	"hack/demo-github":        {layer: 13, support: true},
 	"hack/demo-github/bridge": {layer: 12, support: true},
+	"hack/attack":             {layer: 13, support: true},
 	"hack/load":               {layer: 13, support: true},
 	"hack/image":              {layer: 13, support: true},
 	"hack/schemas":            {layer: 13, support: true},
