@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"promoter/internal/scm/github"
+	"promoter/internal/scm/github/githubtest"
 )
 
 // doctor checks the server file of an orchard, and returns a line for each finding
@@ -54,5 +55,31 @@ func TestDoctor_app(t *testing.T) {
 	// Without a receiver none of its webhooks would be accepted.
 	if got := o.doctor(fmt.Sprintf("data: %q\n", filepath.Join(o.dir, "data"))); strings.Contains(got, "subscribe") {
 		t.Errorf("nobody hears webhooks:\n%s", got)
+	}
+}
+
+// A config names a team that the App may not read, the rules of the organization reject
+// commits that are not signed, and the plan of another repository has no rulesets.
+func TestDoctor_whatTheRepositoryLacks(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	o.repository("acme/gitops", webIn("pr, pullRequest: {reviewers: [\"team:acme/sre\"]}")).
+		Rule("", githubtest.Ruleset{Demands: githubtest.Demands{Signed: true}})
+	o.repository("acme/free", webIn("pr")).WithoutRulesets()
+	less := maps.Clone(needed())
+	delete(less, "members")
+	o.app.Install("acme").Permit(less)
+	if _, err := o.open(""); err != nil { // which writes the file
+		t.Fatal(err)
+	}
+	got := checked(t, filepath.Join(o.dir, "server.yaml"), environ(), o.now)
+	for _, want := range []string{
+		"warn repository acme/gitops: environment dev names team:acme/sre: its review is not requested, and its members are unknown: the installation of the App lacks the permission Members (organization): read-only",
+		"fail repository acme/gitops: no pull request can be opened: a ruleset requires signed commits on promoter/dev/example, and promoter signs none",
+		"ok repository acme/free: its plan has no rulesets: Upgrade to GitHub Pro",
+	} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("%s is missing in\n%s", want, got)
+		}
 	}
 }

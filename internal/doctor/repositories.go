@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
 	"promoter/internal/config"
@@ -9,6 +11,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 	"promoter/internal/workspace"
@@ -62,6 +65,8 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 		return nil
 	}
 	checkCommands(ctx, r, subject, f)
+	checkHeads(ctx, r, loaded, subject, f)
+	checkTeams(r, loaded, subject, f)
 	if r.Forge.Config.Kind == serverconfig.ForgeGit { // which reports permissions only on a push
 		f.ok(subject, "opens, and has a valid config")
 	} else {
@@ -77,6 +82,9 @@ func checkStateBranch(ctx context.Context, r *connect.Repository, subject string
 		return
 	}
 	rules, err := ruled.Rules(ctx, state.Branch)
+	if rules.Note != "" {
+		f.ok(subject, "%s", rules.Note)
+	}
 	const fix = "leave " + state.Branch + " out of the rule for branches, or let promoter go past it"
 	switch {
 	case fault.KindOf(err) == fault.NotFound: // the branch is created with the first entry
@@ -107,6 +115,45 @@ func checkCommands(ctx context.Context, r *connect.Repository, subject string, f
 		f.warn(subject, fixFor(err, "see docs/forges.md"), "the permissions of users cannot be read: %v", err)
 	case limit.Reason != "":
 		f.warn(subject, limit.Fix, "commands in comments are refused for %s that permissions does not name: %s", users, limit.Reason)
+	}
+}
+
+// checkHeads checks that the forge accepts our commits, which are not signed, on the
+// branches of pull requests. One environment stands for all.
+func checkHeads(ctx context.Context, r *connect.Repository, loaded *config.Config, subject string, f *findings) {
+	ruled, ok := r.SCM.(scm.HeadRuled)
+	if !ok {
+		return
+	}
+	for _, environment := range loaded.Environments {
+		if environment.Land == config.LandPush {
+			continue
+		}
+		reason, err := ruled.Unpushable(ctx, promotion.HeadBranch(environment.Name, "example"))
+		if err == nil && reason != "" {
+			f.fail(subject, "", "no pull request can be opened: %s", reason)
+		}
+		return
+	}
+}
+
+// checkTeams checks that the credential may read teams if the config names one.
+func checkTeams(r *connect.Repository, loaded *config.Config, subject string, f *findings) {
+	reader, ok := r.SCM.(scm.TeamReader)
+	if !ok || reader.TeamsHidden() == "" {
+		return
+	}
+	isTeam := func(name string) bool { return strings.HasPrefix(name, "team:") }
+	for _, environment := range loaded.Environments {
+		names := slices.Clone(environment.PullRequest.Reviewers)
+		if approvals := environment.Gates.Approvals; approvals != nil {
+			names = append(names, approvals.From...)
+		}
+		if i := slices.IndexFunc(names, isTeam); i >= 0 {
+			f.warn(subject, "add it to the App, then an owner of the account accepts it",
+				"environment %s names %s: its review is not requested, and its members are unknown: %s", environment.Name, names[i], reader.TeamsHidden())
+			return
+		}
 	}
 }
 

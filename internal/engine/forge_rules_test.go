@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -279,6 +280,29 @@ func TestReconcile_rulesAreReadOnce(t *testing.T) {
 	if n := many.Forge.Calls["rules"]; n != 1 {
 		t.Errorf("read %d times for three pull requests of one branch", n)
 	}
+}
+
+// A forge that requires signatures on all branches accepts no branch of ours: the reason is
+// reported before a push is tried.
+func TestReconcile_headsMustBeSigned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.Forge.SignedHeads = true
+	w.push(web, "1.1.0")
+	report, err := w.Reconciler().Reconcile(t.Context())
+	if err != nil || !report.Failed() {
+		t.Fatalf("%v, failed: %v", err, report.Failed())
+	}
+	found := slices.ContainsFunc(report.Effects, func(e engine.Effect) bool {
+		return e.Err != nil && strings.Contains(e.Err.Error(), "a ruleset requires signed commits on promoter/staging/shop")
+	})
+	if !found {
+		t.Errorf("effects: %+v", report.Effects)
+	}
+	w.wantPulls()
+	w.Forge.SignedHeads = false
+	w.run()
+	w.wantPulls("promoter/staging/shop open")
 }
 
 // While the rules cannot be read, nothing is done that they concern. Without permission

@@ -235,6 +235,32 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+// observeHeads skips the new branches of a plan to which the forge accepts no push of ours.
+func observeHeads(ctx context.Context, repository scm.Repository, o Observation, plan Plan) error {
+	ruled, can := repository.(scm.HeadRuled)
+	if !can {
+		return nil
+	}
+	for _, p := range plan.Proposals {
+		if p.Step != pullrequest.StepPropose || o.Refs.Branches[p.Head] != "" || o.failures.skipped[p.Head] != nil {
+			continue
+		}
+		reason, err := ruled.Unpushable(ctx, p.Head)
+		switch kind := fault.KindOf(err); {
+		case reason != "":
+			err = fault.New(fault.Unauthorized, "push %s: %s", p.Head, reason)
+		case kind == fault.Unauthorized, kind == fault.NotFound:
+			err = nil // the push will tell
+		case err != nil:
+			err = fmt.Errorf("read the rules of %s: %w", p.Head, err)
+		}
+		if err := o.failures.skipBranch(ctx, p.Head, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // observeRules reads the forge's own rules for the branches into which the plan merges,
 // once for each branch, under every name that environments have for it.
 func observeRules(ctx context.Context, repository scm.Repository, o Observation, plan Plan) (map[string]promotion.Protection, error) {

@@ -186,8 +186,10 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if err != nil {
 		return o, err
 	}
-	o.Promotion.Protected, err = observeRules(ctx, r.Repository, o, plan)
-	return o, err
+	if o.Promotion.Protected, err = observeRules(ctx, r.Repository, o, plan); err != nil {
+		return o, err
+	}
+	return o, observeHeads(ctx, r.Repository, o, plan)
 }
 
 // Plan is what a reconciliation decided.

@@ -53,4 +53,13 @@ type Rules struct {
 	// unknown.
 	Stuck  string
 	Hidden string // what could not be read, and why; empty: nothing
+	Note   string // what the forge has no rules for, and why; empty: nothing
+}
+
+// HeadRuled is implemented by repositories whose forge may reject our commits on any
+// branch.
+type HeadRuled interface {
+	// Unpushable returns why the forge rejects a push of our commits to a branch, which
+	// need not exist, and how to fix it. It is empty if it does not, or if unknown.
+	Unpushable(ctx context.Context, branch string) (string, error)
 }

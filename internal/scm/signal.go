@@ -41,6 +41,14 @@ type PermissionLimit struct {
 	Fix    string // how to fix it
 }
 
+// TeamReader is implemented by repositories that know that their credential cannot read
+// teams.
+type TeamReader interface {
+	// TeamsHidden returns why reviews cannot be requested from teams, and their members not
+	// be read. It is empty if they can, or if unknown.
+	TeamsHidden() string
+}
+
 // CheckState is the result of a check.
 type CheckState string
 

@@ -84,6 +84,11 @@ func (e githubEvent) delivery(name, host string) (Delivery, error) {
 	switch name {
 	case "ping":
 		return ignored(name, "a ping")
+	case "repository_ruleset":
+		if e.Repository == nil {
+			return ignored(name, "a ruleset of the organization belongs to no repository")
+		}
+		return e.about(event.Event{Kind: event.KindRepository}, host)
 	case "installation", "installation_repositories", "installation_target":
 		return Delivery{Events: []event.Event{{Kind: event.KindInstallation, Repository: event.Repository{Host: host}}}}, nil
 	case "package", "registry_package":
@@ -96,7 +101,7 @@ func (e githubEvent) delivery(name, host string) (Delivery, error) {
 		}
 		return e.about(event.Event{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID}, host)
 	case "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
-		"pull_request_review", "push", "repository", "status", "workflow_run", "branch_protection_rule", "repository_ruleset":
+		"pull_request_review", "push", "repository", "status", "workflow_run", "branch_protection_rule":
 		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)
 	}
 	return ignored(name, "the event does not matter")

@@ -26,7 +26,9 @@ type Forge struct {
 	// Protected are the rules of branches, and Secret is a rule that no request
 	// returns: the message of its refusal, or empty. Both apply to merges by promoter.
 	Protected map[string]scm.Rules
-	Secret    func(number int) string
+	// SignedHeads rejects new branches of ours, whose commits are not signed.
+	SignedHeads bool
+	Secret      func(number int) string
 	// Effect is called before and after each write, as that of Git.
 	Effect func(before bool, what string) error
 	// Fail is called before every request, also those that only read. It may be nil.
@@ -334,6 +336,18 @@ func (f *Forge) Rules(_ context.Context, branch string) (scm.Rules, error) {
 	}
 	defer f.call("rules")()
 	return f.Protected[branch], nil
+}
+
+// Unpushable implements scm.HeadRuled.
+func (f *Forge) Unpushable(_ context.Context, branch string) (string, error) {
+	if err := failing(f, "head rules"); err != nil {
+		return "", err
+	}
+	defer f.call("head rules")()
+	if f.SignedHeads {
+		return "a ruleset requires signed commits on " + branch, nil
+	}
+	return "", nil
 }
 
 // forbids returns why a pull request may not be merged. The caller holds the lock.

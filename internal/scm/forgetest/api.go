@@ -33,13 +33,18 @@ func Answer(status int, body any) *Reply {
 	return &Reply{Status: status, Header: http.Header{}, Body: body}
 }
 
-// Unless returns the reply with an ETag of its body, or "not modified" if the client
-// has it already.
-func (a *Reply) Unless(r *http.Request, cacheControl string) *Reply {
+// Unless returns the reply with an ETag of its body and of some headers of the request, or
+// "not modified" if the client has it already.
+func (a *Reply) Unless(r *http.Request, cacheControl string, vary ...string) *Reply {
 	if r.Method != http.MethodGet || a.Status != http.StatusOK {
 		return a
 	}
-	tag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(a.Text()))
+	sum := sha256.New()
+	sum.Write(a.Text())
+	for _, header := range vary {
+		sum.Write([]byte(r.Header.Get(header)))
+	}
+	tag := fmt.Sprintf(`W/"%x"`, sum.Sum(nil))
 	a.Header.Set("ETag", tag)
 	a.Header.Set("Cache-Control", cacheControl)
 	if r.Header.Get("If-None-Match") == tag {

@@ -386,6 +386,7 @@ type Event struct {
 	By               *User
 	Body             string
 	Created, Updated time.Time
+	Edited           time.Time // last edit of the body; zero: none
 	Reactions        []*Reaction
 }
 
@@ -445,6 +446,12 @@ func (p *Pull) Happened(kind string, by *User, body string) *Event {
 	}
 	p.Events = append(p.Events, one)
 	return one
+}
+
+// Reword edits the body of a comment.
+func (e *Event) Reword(body string) {
+	e.Body, e.Updated = body, e.Repo.Hub.Now()
+	e.Edited = e.Updated
 }
 
 // Close closes the pull request.

@@ -320,7 +320,7 @@ func (p Pulls) Ask(who, body string) {
 func (p Pulls) Reword(id int64, body string) {
 	p.act(func() {
 		if one := p.r.Comment(id); one != nil {
-			one.Body, one.Updated = body, p.r.Hub.Now()
+			one.Reword(body)
 		}
 	})
 }

@@ -23,6 +23,8 @@ type AppOptions struct {
 	HTTP     *http.Client
 	Now      func() time.Time
 	Pace     time.Duration // between two writes per installation, see WritePace
+	// Sleep waits before a new token is used again. Nil: a timer.
+	Sleep func(ctx context.Context, wait time.Duration) error
 }
 
 // App is one GitHub App. Its own credential only finds installations and creates
@@ -68,7 +70,7 @@ func NewApp(options AppOptions) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	hub.renewing(signer)
+	hub.renewing(signer, options.Sleep)
 	return &App{options: options, hub: hub, signer: signer}, nil
 }
 

@@ -69,22 +69,22 @@ func (s *appSigner) begin(context.Context) (int, error) { return 0, nil }
 
 // answered implements credential: after a rejection it compares the clocks, and
 // reports whether to retry.
-func (s *appSigner) answered(_ int, answer *http.Response) bool {
-	if answer.StatusCode != http.StatusUnauthorized {
-		return false
+func (s *appSigner) answered(_, rejected int, answer *http.Response) (wait time.Duration, again bool) {
+	if answer.StatusCode != http.StatusUnauthorized || rejected > 0 {
+		return 0, false
 	}
 	theirs, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
-		return false
+		return 0, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	skew := theirs.Sub(s.clock())
 	if (skew-s.skew).Abs() < smallSkew || skew.Abs() > largestSkew {
-		return false
+		return 0, false
 	}
 	s.skew = skew
-	return true
+	return 0, true
 }
 
 // minKeyBits is the minimum key size. GitHub creates keys of 2048 bits.

@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -32,7 +33,13 @@ func newAppWorld(t *testing.T) *appWorld {
 	w := &appWorld{clock: newClock()}
 	w.Server = githubtest.New(t, githubtest.Options{Now: w.clock.now})
 	w.of = w.NewApp("promoter", granted())
-	w.app = newApp(t, w.Server, w.of, w.clock.now)
+	options := optionsOf(w)
+	options.Sleep = func(ctx context.Context, wait time.Duration) error { w.clock.pass(wait); return ctx.Err() }
+	app, err := github.NewApp(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.app = app
 	return w
 }
 

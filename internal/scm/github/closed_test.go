@@ -8,8 +8,8 @@ import (
 	"promoter/internal/scm"
 )
 
-// TestClosed_whoClosedMayBeHidden lists a pull request whose issue cannot be read:
-// only its closer is missing.
+// TestClosed_whoClosedMayBeHidden lists a pull request whose issue and events cannot be
+// read: only its closer is missing.
 func TestClosed_whoClosedMayBeHidden(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]fault.Kind{403: "", 404: "", 410: "", 429: fault.RateLimited, 502: fault.Temporary} {
@@ -19,6 +19,7 @@ func TestClosed_whoClosedMayBeHidden(t *testing.T) {
 		w.on("GET "+pullsPath, says(200, "["+closed+"]"))
 		w.on("GET "+repoPath+"/git/commits/"+head, says(200, `{"message":"Promote"}`))
 		w.on("GET "+repoPath+"/issues/9", says(status, `{"message":"no"}`))
+		w.on("GET "+repoPath+"/issues/9/events", says(status, `{"message":"no"}`))
 		got, err := pulls.Closed(t.Context(), branchName, 2)
 		if want != "" {
 			checkFault(t, err, want, "closed pull requests from promoter/prod/web of acme/deploy")

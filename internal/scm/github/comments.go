@@ -3,15 +3,18 @@ package github
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	gogithub "github.com/google/go-github/v62/github"
 
+	"promoter/internal/fault"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
@@ -39,11 +42,14 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
 	comments, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]scm.Comment, *gogithub.Response, error) {
 		found, resp, err := c.comments(ctx, fmt.Sprintf("issues/%d/comments?%s", number, query(page)))
+		if err != nil {
+			return nil, resp, err
+		}
 		list := make([]scm.Comment, len(found))
 		for i, comment := range found {
 			list[i] = c.translate(comment, number)
 		}
-		return list, resp, err
+		return list, resp, c.settle(ctx, found, list)
 	})
 	return comments, explain(c.repository.noun("comments of pull request %d", number), err)
 }
@@ -65,6 +71,117 @@ func (c conversation) translate(comment *issueComment, number int) scm.Comment {
 		ID: comment.GetID(), Number: number, Author: author, Bot: author.Bot || comment.App != nil, Body: comment.GetBody(),
 		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),
 	}
+}
+
+// lateUpdate is how much later than its creation GitHub may date the last change of a
+// comment that no user edited.
+// https://github.com/palantir/policy-bot/pull/459
+const lateUpdate = 10 * time.Second
+
+// settledAfter is how long after its last change no edit of a comment has the same time.
+const settledAfter = 3 * time.Second
+
+// settle finds which comments were edited, where the times of the REST API do not tell.
+// Our own comments and those of other machines are not commands, so they are not queried.
+// If the GraphQL API cannot be used, they count as edited.
+func (c conversation) settle(ctx context.Context, found []*issueComment, comments []scm.Comment) error {
+	unclear := map[string]int{} // index by node
+	for i, one := range comments {
+		late := one.Edited && one.Changed.Sub(one.Created) <= lateUpdate
+		if !late || one.Bot || found[i].GetNodeID() == "" || c.repository.info.Self.Same(one.Author) {
+			continue
+		}
+		if edited, known := c.repository.forge.edits.get(one.ID, one.Changed); known {
+			comments[i].Edited = edited
+			continue
+		}
+		unclear[found[i].GetNodeID()] = i
+	}
+	if len(unclear) == 0 {
+		return nil
+	}
+	edited, err := c.repository.forge.edited(ctx, slices.Sorted(maps.Keys(unclear)))
+	switch fault.KindOf(explain("", err)) {
+	case "":
+	case fault.Temporary, fault.RateLimited:
+		return err
+	default:
+		return nil
+	}
+	for id, was := range edited {
+		if i, asked := unclear[id]; asked {
+			comments[i].Edited = was
+			if was || c.repository.forge.now().Sub(comments[i].Changed) > settledAfter { // an edit may still fall into the same second
+				c.repository.forge.edits.put(comments[i].ID, comments[i].Changed, was)
+			}
+		}
+	}
+	return nil
+}
+
+// edited queries which comments a user edited, by node. Those that it does not find are
+// not in the result.
+// https://docs.github.com/en/graphql/reference/objects#issuecomment
+func (f *Forge) edited(ctx context.Context, nodes []string) (map[string]bool, error) {
+	query := map[string]any{
+		"query":     "query($ids:[ID!]!){nodes(ids:$ids){... on IssueComment{id lastEditedAt}}}",
+		"variables": map[string]any{"ids": nodes},
+	}
+	var answer struct {
+		Data struct {
+			Nodes []struct {
+				ID     string     `json:"id"`
+				Edited *time.Time `json:"lastEditedAt"`
+			} `json:"nodes"`
+		} `json:"data"`
+	}
+	if err := f.post(ctx, f.graphql(), query, &answer); err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, node := range answer.Data.Nodes {
+		found[node.ID] = node.Edited != nil
+	}
+	return found, nil
+}
+
+// graphql returns the path of the GraphQL API, relative to that of the REST API.
+// https://docs.github.com/en/enterprise-server@latest/graphql/guides/forming-calls-with-graphql#the-graphql-endpoint
+func (f *Forge) graphql() string {
+	if strings.HasSuffix(f.api.BaseURL.Path, "/api/v3/") {
+		return "../graphql"
+	}
+	return "graphql"
+}
+
+// edits caches which comments were edited, up to the time of their last change.
+type edits struct {
+	mu    sync.Mutex
+	known map[editOf]bool
+}
+
+type editOf struct {
+	comment int64
+	changed time.Time
+}
+
+// maxEdits bounds the cache.
+const maxEdits = 1000
+
+func (e *edits) get(comment int64, changed time.Time) (edited, known bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	edited, known = e.known[editOf{comment, changed}]
+	return edited, known
+}
+
+func (e *edits) put(comment int64, changed time.Time, edited bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.known == nil || len(e.known) >= maxEdits {
+		e.known = map[editOf]bool{}
+	}
+	e.known[editOf{comment, changed}] = edited
 }
 
 // Say creates, updates or leaves our comment. The marker is prepended to a text that
@@ -120,9 +237,14 @@ func (r *recent) next(ctx context.Context) (comments []scm.Comment, more int, er
 	if err != nil {
 		return nil, 0, err
 	}
-	last := r.from
-	for _, one := range found {
-		comment := r.conversation.translate(one, numberOf(one))
+	last, list := r.from, make([]scm.Comment, len(found))
+	for i, one := range found {
+		list[i] = r.conversation.translate(one, numberOf(one))
+	}
+	if err := r.conversation.settle(ctx, found, list); err != nil {
+		return nil, 0, err
+	}
+	for _, comment := range list {
 		last = rest.Later(last, comment.Changed)
 		if comment.Number != 0 && !r.seen[comment.ID] && !comment.Changed.Before(r.from) {
 			r.seen[comment.ID], comments = true, append(comments, comment)

@@ -40,7 +40,12 @@ type bench struct {
 
 func newServerBench(t *testing.T) (*bench, scmtest.Bench) {
 	t.Helper()
-	clock := scmtest.Ticking()
+	return newServerBenchAt(t, scmtest.Ticking())
+}
+
+// newServerBenchAt is newServerBench with a clock of the server.
+func newServerBenchAt(t *testing.T, clock func() time.Time) (*bench, scmtest.Bench) {
+	t.Helper()
 	b := &bench{Server: githubtest.New(t, githubtest.Options{Now: clock}), clock: clock}
 	b.repo = b.NewRepository("acme/deploy", map[string]string{"a.yaml": "image: web:1\n"})
 	b.token = b.Token(self, "repo", "read:org")

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -28,6 +29,9 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 	}
 	pull, _, err := p.repository.forge.api.PullRequests.Create(ctx, p.repository.owner, p.repository.name, wanted)
 	var opened scm.PullRequest
+	if refusesHead(err) {
+		return opened, fault.New(fault.Temporary, "%w: GitHub does not know the branch yet", explain(noun, err))
+	}
 	switch err = explain(noun, err); fault.KindOf(err) {
 	case "":
 		opened = p.translate(pull)
@@ -112,6 +116,15 @@ func (p pulls) review(ctx context.Context, number int, names []string) error {
 		return err
 	}, refusesName)
 	return explain(p.repository.noun("reviewers of pull request %d", number), err)
+}
+
+// refusesHead reports whether GitHub does not know the head, as in the moments after
+// its push: the caller pushed it before.
+// https://github.com/gitbutlerapp/gitbutler/issues/4904
+func refusesHead(err error) bool {
+	answer := refused(err)
+	return answer != nil && answer.Response.StatusCode == http.StatusUnprocessableEntity &&
+		slices.ContainsFunc(answer.Errors, func(one gogithub.Error) bool { return one.Field == "head" && one.Code == "invalid" })
 }
 
 // refusesName reports whether GitHub does not know a user, or not as a collaborator.

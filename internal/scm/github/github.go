@@ -66,6 +66,7 @@ type Forge struct {
 	self     identity.User // refreshed once an hour; fixed for an installation
 	selfRead time.Time     // time of that refresh
 
+	edits     edits
 	permitted Permitted // permissions of the installation; nil: a user's credential
 }
 

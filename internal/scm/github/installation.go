@@ -170,7 +170,7 @@ func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
 	if err != nil {
 		return nil, err
 	}
-	forge.renewing(made)
+	forge.renewing(made, a.options.Sleep)
 	forge.self = self
 	forge.permitted = i.Permitted
 	return &Installed{Forge: forge, Installation: i, tokens: made}, nil

@@ -31,6 +31,7 @@ type tokens struct {
 	mu      sync.Mutex
 	token   secret.String
 	expires time.Time // by GitHub's clock
+	made    time.Time // by GitHub's clock
 	number  int       // increases with each token, and when one is dropped
 	worked  bool      // the token was accepted at least once
 	refused bool      // the token was rejected on first use
@@ -89,6 +90,7 @@ func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.token, t.expires, t.worked, t.refused = secret.New(made.Token), made.Expires, false, false
+	t.made = t.app.signer.now()
 	t.number++
 	return t.token, nil
 }
@@ -122,31 +124,41 @@ func (t *tokens) begin(ctx context.Context) (int, error) {
 	return t.number, nil
 }
 
-// answered implements credential. A token that worked before and is rejected was
-// revoked: another one is requested, once. One that never worked is not replaced,
-// because the next would not work either.
-func (t *tokens) answered(used int, answer *http.Response) bool {
+// youngToken is how long a token is new. GitHub may reject it until all of its servers
+// know it, which takes about a second.
+// https://github.com/octokit/auth-app.js/issues/65
+const youngToken = 10 * time.Second
+
+// maxWaits is how often a request waits for a new token: 1, 2, and 4 seconds.
+const maxWaits = 3
+
+// answered implements credential. A new token that is rejected is used again after a
+// wait. One that worked before and is rejected was revoked: another one is requested,
+// once. One that never worked is not replaced, because the next would not work either.
+func (t *tokens) answered(used, rejected int, answer *http.Response) (wait time.Duration, again bool) {
 	suspended := isSuspended(answer)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.ended != nil:
-		return false
+		return 0, false
 	case suspended:
 		t.ended, t.token = t.app.suspended(t.of), secret.String{}
-		return false
+		return 0, false
 	case answer.StatusCode != http.StatusUnauthorized:
 		t.worked = t.worked || used == t.number
-		return false
+		return 0, false
 	case used != t.number: // replaced in the meantime
-		return true
+		return 0, true
+	case rejected < maxWaits && t.app.signer.now().Sub(t.made) < youngToken:
+		return time.Second << rejected, true
 	case !t.worked:
 		t.refused = true
-		return false
+		return 0, false
 	}
 	t.token, t.worked = secret.String{}, false
 	t.number++ // invalidates it for concurrent users
-	return true
+	return 0, true
 }
 
 // isSuspended reports whether a response is a rejection because the installation is

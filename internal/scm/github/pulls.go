@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,27 +138,47 @@ func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
 	return err
 }
 
-// closer fetches the user who closed a pull request, which only its issue includes.
-// If the issue cannot be read, the user is empty: our own closes are known without
-// it.
+// closer fetches the user who closed a pull request, which only its issue includes. An
+// App needs the permission issues for that, and none for the events. If neither can be
+// read, the user is empty: our own closes are known without it.
+// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 func (p pulls) closer(ctx context.Context, number int) (identity.User, error) {
 	issue, _, err := p.repository.forge.api.Issues.Get(ctx, p.repository.owner, p.repository.name, number)
-	switch fault.KindOf(explain("", err)) {
-	case fault.NotFound, fault.Unauthorized:
-		return identity.User{}, nil
+	if err == nil {
+		return p.repository.forge.person(issue.GetClosedBy()), nil
 	}
-	if err != nil {
+	if !isHidden(err) {
 		return identity.User{}, err
 	}
-	return p.repository.forge.person(issue.GetClosedBy()), nil
+	events, err := p.repository.events(ctx, number)
+	if err != nil && !isHidden(err) {
+		return identity.User{}, err
+	}
+	for _, event := range slices.Backward(events) {
+		if event.GetEvent() == "closed" {
+			return p.repository.forge.person(event.GetActor()), nil
+		}
+	}
+	return identity.User{}, nil
+}
+
+// isHidden reports whether the credential may not read something.
+func isHidden(err error) bool {
+	kind := fault.KindOf(explain("", err))
+	return kind == fault.NotFound || kind == fault.Unauthorized
+}
+
+// events lists the events of a pull request, oldest first.
+func (r *repository) events(ctx context.Context, number int) ([]*gogithub.IssueEvent, error) {
+	return pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.IssueEvent, *gogithub.Response, error) {
+		return r.forge.api.Issues.ListIssueEvents(ctx, r.owner, r.name, number, &page)
+	})
 }
 
 // HeadDeleted reads the events of the pull request.
 // https://docs.github.com/en/rest/using-the-rest-api/issue-event-types#head_ref_deleted
 func (r *repository) HeadDeleted(ctx context.Context, number int) (time.Time, error) {
-	events, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.IssueEvent, *gogithub.Response, error) {
-		return r.forge.api.Issues.ListIssueEvents(ctx, r.owner, r.name, number, &page)
-	})
+	events, err := r.events(ctx, number)
 	if err != nil {
 		return time.Time{}, explain(r.noun("events of pull request %d", number), err)
 	}

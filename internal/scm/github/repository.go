@@ -103,6 +103,16 @@ func (f *Forge) administers(found *gogithub.Repository) bool {
 // long-running, and accounts can be renamed.
 const accountKept = time.Hour
 
+// TeamsHidden reports whether the App may not read teams. GitHub refuses to request their
+// reviews then, with the words of an unknown team.
+// https://github.com/github/docs/issues/35057
+func (r *repository) TeamsHidden() string {
+	if r.forge.permitted == nil || r.forge.permitted.Grants(Permission{Name: "members", Access: "read"}) {
+		return ""
+	}
+	return "the installation of the App lacks the permission Members (organization): read-only"
+}
+
 // account fetches the account of the credential.
 func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	f.mu.Lock()

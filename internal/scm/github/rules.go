@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -26,7 +27,7 @@ type asked struct {
 func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error) {
 	noun := r.noun("rules of branch %s", rest.OneLine(branch))
 	found := asked{}
-	if err := r.rulesets(ctx, branch, &found); err != nil {
+	if err := r.applyRulesets(ctx, branch, &found); err != nil {
 		return scm.Rules{}, explain(noun, err)
 	}
 	if err := r.classic(ctx, branch, &found); err != nil {
@@ -83,7 +84,11 @@ func (r *repository) classic(ctx context.Context, branch string, found *asked) e
 			} `json:"required_status_checks"`
 		} `json:"protection"`
 	}
-	if err := r.get(ctx, "branches/"+url.PathEscape(branch), &response); err != nil {
+	err := r.get(ctx, "branches/"+url.PathEscape(branch), &response)
+	if statusOf(err) == http.StatusNotFound {
+		return nil // rulesets apply to branches that do not exist
+	}
+	if err != nil {
 		return err
 	}
 	if !response.Protection.Enabled {
@@ -147,10 +152,29 @@ type rule struct {
 	} `json:"parameters"`
 }
 
+// applyRulesets adds the rules of all rulesets that apply to a branch.
+func (r *repository) applyRulesets(ctx context.Context, branch string, found *asked) error {
+	rules, err := r.rulesets(ctx, branch, found)
+	if err != nil {
+		return err
+	}
+	passes := map[int64]bool{} // rulesets that promoter may bypass
+	for _, one := range rules {
+		if one.isForm() {
+			if _, known := passes[one.Ruleset]; !known {
+				passes[one.Ruleset] = slices.Contains([]string{"always", "pull_requests_only", "exempt"}, r.bypass(ctx, one.Ruleset))
+			}
+		}
+		found.take(one, passes[one.Ruleset])
+	}
+	return nil
+}
+
 // rulesets reads the rules of all rulesets that apply to a branch, including those of
-// the organization. A server that is too old for rulesets has none.
+// the organization. A server that is too old for rulesets has none, and neither has a
+// private repository of a free plan, which is noted.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
-func (r *repository) rulesets(ctx context.Context, branch string, found *asked) error {
+func (r *repository) rulesets(ctx context.Context, branch string, found *asked) ([]rule, error) {
 	rules, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]rule, *gogithub.Response, error) {
 		path := fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=%d&page=%d", r.owner, r.name, url.PathEscape(branch), page.PerPage, max(page.Page, 1))
 		request, err := r.forge.api.NewRequest(http.MethodGet, path, nil)
@@ -161,22 +185,30 @@ func (r *repository) rulesets(ctx context.Context, branch string, found *asked) 
 		response, err := r.forge.api.Do(ctx, request, &some)
 		return some, response, err
 	})
+	if answer := refused(err); answer != nil && statusOf(err) == http.StatusForbidden && strings.Contains(answer.Message, "Upgrade to GitHub") {
+		found.Note = "its plan has no rulesets: " + wordsOf(answer)
+		return nil, nil
+	}
 	if statusOf(err) == http.StatusNotFound {
-		return nil
+		return nil, nil
 	}
+	return rules, err
+}
+
+// Unpushable returns why the rulesets for a branch, which need not exist, reject our
+// commits, which are not signed. Rulesets of an organization often apply to all branches.
+func (r *repository) Unpushable(ctx context.Context, branch string) (string, error) {
+	rules, err := r.rulesets(ctx, branch, &asked{})
 	if err != nil {
-		return err
+		return "", explain(r.noun("rules of branch %s", rest.OneLine(branch)), err)
 	}
-	passes := map[int64]bool{} // rulesets that promoter may bypass
 	for _, one := range rules {
-		if one.isForm() {
-			if _, known := passes[one.Ruleset]; !known {
-				passes[one.Ruleset] = r.mayBypass(ctx, one.Ruleset)
-			}
+		if one.Type == "required_signatures" && !slices.Contains([]string{"always", "exempt"}, r.bypass(ctx, one.Ruleset)) {
+			return "a ruleset requires signed commits on " + branch + ", and promoter signs none: " +
+				"exclude promoter/** from it, or let promoter bypass it", nil
 		}
-		found.take(one, passes[one.Ruleset])
 	}
-	return nil
+	return "", nil
 }
 
 // isForm reports whether a rule is about how changes are merged. A permission to
@@ -186,14 +218,16 @@ func (one rule) isForm() bool {
 	return slices.Contains([]string{"merge_queue", "required_signatures", "required_linear_history"}, one.Type)
 }
 
-// mayBypass reports whether our account may bypass a ruleset. If that cannot be read,
-// the ruleset applies.
-func (r *repository) mayBypass(ctx context.Context, ruleset int64) bool {
+// bypass returns how our account may bypass a ruleset. If that cannot be read, it is
+// empty, and the ruleset applies.
+func (r *repository) bypass(ctx context.Context, ruleset int64) string {
 	var response struct {
 		Bypass string `json:"current_user_can_bypass"`
 	}
-	err := r.get(ctx, fmt.Sprintf("rulesets/%d", ruleset), &response)
-	return err == nil && slices.Contains([]string{"always", "pull_requests_only", "exempt"}, response.Bypass)
+	if err := r.get(ctx, fmt.Sprintf("rulesets/%d", ruleset), &response); err != nil {
+		return ""
+	}
+	return response.Bypass
 }
 
 // take adds a rule. Rule types not listed here are noticed when a merge is refused.

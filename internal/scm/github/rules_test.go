@@ -124,7 +124,7 @@ func TestRules_classic(t *testing.T) {
 func TestRules_faults(t *testing.T) {
 	t.Parallel()
 	w := ruledWire(t, `[]`)
-	for status, kind := range map[int]fault.Kind{401: fault.Unauthorized, 403: fault.Unauthorized, 404: fault.NotFound, 500: fault.Temporary} {
+	for status, kind := range map[int]fault.Kind{401: fault.Unauthorized, 403: fault.Unauthorized, 404: "", 500: fault.Temporary} {
 		w.on(branchPath, says(status, `{"message":"no"}`))
 		_, err := w.open().(scm.Ruled).Rules(t.Context(), "main")
 		checkFault(t, err, kind, "rules of branch main of acme/deploy")

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -117,7 +118,10 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 	return rest.Worst(append(checks, runs...)), nil
 }
 
-// runs lists the latest check run per name and app.
+// runs lists the latest check run per name and check suite. Two workflows that have a job
+// of the same name have a check suite each, so the worst result counts. A canceled run is
+// void if the same app started the name again, as in a workflow that cancels itself.
+// https://github.com/yonatangross/orchestkit/issues/4177
 func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 	options := gogithub.ListCheckRunsOptions{Filter: gogithub.String("latest")}
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
@@ -134,7 +138,7 @@ func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 	latest := map[string]*gogithub.CheckRun{}
 	var order []string
 	for _, run := range found {
-		source := fmt.Sprintf("%d/%s", run.GetApp().GetID(), run.GetName())
+		source := fmt.Sprintf("%d/%d/%s", run.GetApp().GetID(), run.GetCheckSuite().GetID(), run.GetName())
 		before, ok := latest[source]
 		if !ok {
 			order = append(order, source)
@@ -143,11 +147,20 @@ func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 			latest[source] = run
 		}
 	}
-	checks := make([]scm.Check, len(order))
-	for i, source := range order {
-		checks[i] = checkOf(latest[source])
+	var checks []scm.Check
+	for _, source := range order {
+		if run := latest[source]; !isReplaced(run, found) {
+			checks = append(checks, checkOf(run))
+		}
 	}
 	return checks, nil
+}
+
+// isReplaced reports whether a run ended without a result, and another one follows.
+func isReplaced(run *gogithub.CheckRun, all []*gogithub.CheckRun) bool {
+	return slices.Contains([]string{"cancelled", "stale"}, run.GetConclusion()) && slices.ContainsFunc(all, func(one *gogithub.CheckRun) bool {
+		return one.GetName() == run.GetName() && one.GetApp().GetID() == run.GetApp().GetID() && one.GetID() > run.GetID()
+	})
 }
 
 // checkOf converts a check run. Our account sets statuses, never check runs.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -36,36 +37,45 @@ func limited(resp *http.Response, data []byte) (words string, refused bool) {
 type credential interface {
 	// begin identifies the current credential before it is used.
 	begin(ctx context.Context) (int, error)
-	// answered inspects the response to a request with the credential. It reports
-	// whether to repeat the request: the credential was rejected, and there is, or
+	// answered inspects the response to a request with the credential, which was
+	// rejected as often before. It reports whether to repeat the request, and after
+	// what wait: the credential was rejected, and either it is too new, or there is, or
 	// can be, another one.
-	answered(used int, answer *http.Response) (again bool)
+	answered(used, rejected int, answer *http.Response) (wait time.Duration, again bool)
 }
 
-// again repeats a rejected request once, with another credential.
+// maxRejected is how often one request is repeated: after three waits for a new token,
+// and with another one.
+const maxRejected = 4
+
+// again repeats a rejected request.
 type again struct {
 	next       http.RoundTripper
 	credential credential
+	sleep      func(ctx context.Context, wait time.Duration) error
 }
 
-// RoundTrip sends the request at most twice.
+// RoundTrip sends the request, and repeats it as long as its credential asks for it.
 func (a *again) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, another, err := a.once(req)
-	if err != nil || !another || req.Body != nil && req.GetBody == nil {
-		return resp, err
-	}
-	second := req.Clone(req.Context())
-	if req.GetBody != nil {
-		if second.Body, err = req.GetBody(); err != nil {
-			return resp, nil //nolint:nilerr // the first response holds the error
+	attempt := req
+	for rejected := 0; ; rejected++ {
+		resp, wait, another, err := a.once(attempt, rejected)
+		if err != nil || !another || rejected == maxRejected || req.Body != nil && req.GetBody == nil {
+			return resp, err
+		}
+		if attempt = req.Clone(req.Context()); req.GetBody != nil {
+			if attempt.Body, err = req.GetBody(); err != nil {
+				return resp, nil //nolint:nilerr // the response holds the error
+			}
+		}
+		_ = resp.Body.Close() // in memory
+		if err := a.sleep(req.Context(), wait); err != nil {
+			return nil, err
 		}
 	}
-	_ = resp.Body.Close() // in memory
-	resp, _, err = a.once(second)
-	return resp, err
 }
 
-func (a *again) once(req *http.Request) (resp *http.Response, another bool, err error) {
+func (a *again) once(req *http.Request, rejected int) (resp *http.Response, wait time.Duration, another bool, err error) {
 	used, err := a.credential.begin(req.Context())
 	if err == nil {
 		resp, err = a.next.RoundTrip(req)
@@ -73,15 +83,19 @@ func (a *again) once(req *http.Request) (resp *http.Response, another bool, err 
 		_ = req.Body.Close() // nothing was sent
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
-	return resp, a.credential.answered(used, resp), nil
+	wait, another = a.credential.answered(used, rejected, resp)
+	return resp, wait, another, nil
 }
 
 // renewing lets a forge repeat rejected requests with a new credential.
-func (f *Forge) renewing(c credential) {
+func (f *Forge) renewing(c credential, sleep func(ctx context.Context, wait time.Duration) error) {
+	if sleep == nil {
+		sleep = rest.Sleep
+	}
 	client := f.api.Client()
-	client.Transport = &again{next: client.Transport, credential: c}
+	client.Transport = &again{next: client.Transport, credential: c, sleep: sleep}
 	api := gogithub.NewClient(client)
 	api.BaseURL, api.UserAgent = f.api.BaseURL, f.api.UserAgent
 	f.api = api

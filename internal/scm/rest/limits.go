@@ -96,7 +96,7 @@ func (g *gate) admit(req *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := sleep(req.Context(), wait); err != nil {
+	if err := Sleep(req.Context(), wait); err != nil {
 		return err
 	}
 	return g.paused()
@@ -127,7 +127,8 @@ func (g *gate) turn() (time.Duration, error) {
 	return turn.Sub(now), nil
 }
 
-func sleep(ctx context.Context, wait time.Duration) error {
+// Sleep waits until the time has passed or the context ends.
+func Sleep(ctx context.Context, wait time.Duration) error {
 	if wait <= 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (c *call) authenticate() *reply {
 	case strings.Count(text, ".") == 2:
 		return readJWT(c, text)
 	default:
-		if c.token = c.s.tokens[text]; c.token == nil || c.token.ended(c.s.hub.Front.Now()) {
+		if c.token = c.s.tokens[text]; c.token == nil || c.token.ended(c.s.hub.Front.Now()) || c.s.hub.Front.Now().Before(c.token.known) {
 			return refuse(http.StatusUnauthorized, "Bad credentials")
 		}
 	}

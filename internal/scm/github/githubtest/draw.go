@@ -277,7 +277,7 @@ func drawComment(c *call, one *comment) object {
 	return object{
 		"id": one.ID, "node_id": node(one.ID), "url": issues + "comments/" + id, "issue_url": issues + number,
 		"html_url": one.Repo.Page() + "/" + page + "/" + number + "#issuecomment-" + id, "user": drawUser(c, one.By), "body": one.Body,
-		"created_at": stamp(one.Created), "updated_at": stamp(one.Updated), "author_association": "NONE", "performed_via_github_app": nil,
+		"created_at": stamp(one.Created), "updated_at": stamp(c.s.updated(one)), "author_association": "NONE", "performed_via_github_app": nil,
 	}
 }
 

@@ -80,7 +80,7 @@ func createToken(c *call) *reply {
 	if len(permissions) == 0 {
 		permissions = maps.Clone(of.permissions)
 	}
-	made := &token{owner: of.app.bot, installation: of, permissions: permissions, expires: c.s.hub.Now().Add(tokenLife)}
+	made := &token{owner: of.app.bot, installation: of, permissions: permissions, expires: c.s.hub.Now().Add(tokenLife), known: c.s.hub.Now().Add(c.s.lateTokens)}
 	text := fmt.Sprintf("ghs_%036d", c.s.hub.NextID())
 	c.s.tokens[text] = made
 	return created(object{"token": text, "expires_at": made.expires.Format(time.RFC3339), "permissions": permissions, "repository_selection": of.selection()})

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -67,6 +68,58 @@ func addAssignees(c *call, p *pull) *reply {
 
 func listComments(c *call, p *pull) *reply { return list(c, p.Comments(), drawComment) }
 
+// updated returns when a comment last changed by GitHub's account: often some time after it
+// was created, although no user edited it.
+// https://github.com/palantir/policy-bot/pull/459
+func (s *Server) updated(one *comment) time.Time {
+	if late := one.Created.Add(s.lateComments); one.Edited.IsZero() && late.After(one.Updated) {
+		return late
+	}
+	return one.Updated
+}
+
+// DelayComments makes the time of change of comments that no user edited later than that of
+// their creation.
+func (s *Server) DelayComments(by time.Duration) { s.act(func() { s.lateComments = by }) }
+
+// queryComments answers the only query of the GraphQL API: when comments were edited.
+// https://docs.github.com/en/graphql/reference/objects#issuecomment
+func queryComments(c *call) *reply {
+	var body struct {
+		Query     string `json:"query"`
+		Variables struct {
+			IDs []string `json:"ids"`
+		} `json:"variables"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return refused
+	}
+	if !strings.Contains(body.Query, "nodes(ids:$ids)") || !strings.Contains(body.Query, "... on IssueComment{id lastEditedAt}") || len(body.Variables.IDs) > 100 {
+		c.s.t.Errorf("githubtest: query %s", body.Query)
+	}
+	nodes := []any{}
+	for _, id := range body.Variables.IDs {
+		nodes = append(nodes, drawEdited(c, id))
+	}
+	return ok(object{"data": object{"nodes": nodes}})
+}
+
+// drawEdited returns a node, null if the token may not read it.
+func drawEdited(c *call, id string) any {
+	for _, repo := range c.s.hub.Repos {
+		for _, one := range repo.Comments() {
+			switch {
+			case node(one.ID) != id || !c.token.sees(repo):
+			case one.Edited.IsZero():
+				return object{"id": id, "lastEditedAt": nil}
+			default:
+				return object{"id": id, "lastEditedAt": stamp(one.Edited)}
+			}
+		}
+	}
+	return nil
+}
+
 // words returns the body of a comment.
 func words(c *call) (string, *reply) {
 	var body struct {
@@ -97,7 +150,7 @@ func editComment(c *call, one *comment) *reply {
 	if refused != nil {
 		return refused
 	}
-	one.Body, one.Updated = text, c.s.hub.Now()
+	one.Reword(text)
 	return ok(drawComment(c, one))
 }
 
@@ -121,11 +174,11 @@ func listAllComments(c *call) *reply {
 		if err != nil {
 			c.s.t.Errorf("githubtest: %s: since %q", c.route, text)
 		}
-		all = slices.DeleteFunc(all, func(one *comment) bool { return one.Updated.Before(since) })
+		all = slices.DeleteFunc(all, func(one *comment) bool { return c.s.updated(one).Before(since) })
 	}
 	if query.Get("sort") == "updated" {
 		slices.SortFunc(all, func(a, b *comment) int {
-			return cmp.Or(a.Updated.Truncate(time.Second).Compare(b.Updated.Truncate(time.Second)), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(c.s.updated(a).Truncate(time.Second).Compare(c.s.updated(b).Truncate(time.Second)), cmp.Compare(a.ID, b.ID))
 		})
 		if query.Get("direction") != "asc" {
 			slices.Reverse(all)

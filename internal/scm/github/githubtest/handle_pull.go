@@ -85,6 +85,9 @@ func refuseCreate(c *call, head, base, title, text string) *reply {
 		return field("base")
 	case headCommit == "":
 		return field("head")
+	case c.repo.lateHeads > 0:
+		c.repo.lateHeads--
+		return field("head")
 	case c.repo.model.Bare.Ancestor(headCommit, baseCommit):
 		return invalid(object{"resource": "PullRequest", "code": "custom", "message": fmt.Sprintf("No commits between %s and %s", base, head)})
 	}

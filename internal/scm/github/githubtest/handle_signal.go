@@ -59,19 +59,25 @@ func listStatuses(c *call) *reply {
 	return list(c, all, drawStatus)
 }
 
-// listChecks returns the latest check run of each name, unless all are requested.
+// listChecks returns the latest check run of each name in each check suite, unless all are
+// requested.
 func listChecks(c *call) *reply {
 	commit, known := c.repo.model.Bare.Commit(c.r.PathValue("ref"))
 	if !known {
 		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+c.r.PathValue("ref"))
 	}
 	var runs []*check
-	seen := map[string]bool{}
+	type source struct {
+		suite int64
+		name  string
+	}
+	seen := map[source]bool{}
 	for _, one := range slices.Backward(c.repo.checks) {
-		if one.commit != commit || seen[one.name] && c.r.URL.Query().Get("filter") != "all" {
+		from := source{c.repo.suite(one), one.name}
+		if one.commit != commit || seen[from] && c.r.URL.Query().Get("filter") != "all" {
 			continue
 		}
-		seen[one.name] = true
+		seen[from] = true
 		runs = append(runs, one)
 	}
 	drawn, header := page(c, runs, drawCheck)
@@ -97,7 +103,7 @@ func drawCheck(c *call, one *check) object {
 	return object{
 		"id": one.id, "node_id": node(one.id), "head_sha": one.commit, "name": one.name, "url": url, "html_url": c.repo.model.Page() + "/runs/" + itoa(int(one.id)),
 		"details_url": "https://ci.example.com/" + itoa(int(one.id)), "status": status, "conclusion": conclusion, "started_at": at, "completed_at": completed,
-		"external_id": "", "check_suite": object{"id": one.id}, "app": drawApp(c, one.by), "pull_requests": []object{},
+		"external_id": "", "check_suite": object{"id": c.repo.suite(one)}, "app": drawApp(c, one.by), "pull_requests": []object{},
 		"output": object{"title": nil, "summary": nil, "text": nil, "annotations_count": 0, "annotations_url": url + "/annotations"},
 	}
 }

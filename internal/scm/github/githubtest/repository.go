@@ -21,6 +21,8 @@ type Repository struct {
 	rulesets   []*ruleset
 	checks     []*check
 	labels     map[string]int64
+	lateHeads  int  // see DelayHead
+	free       bool // see WithoutRulesets
 }
 
 // Protection is the classic protection of a branch.
@@ -32,6 +34,7 @@ type Protection struct {
 // check is a check run.
 type check struct {
 	id                       int64
+	workflow                 string // of GitHub Actions; empty: another app
 	commit, name, conclusion string // in_progress or queued: not completed
 	by                       *user
 	at                       time.Time
@@ -92,10 +95,16 @@ func (r *Repository) Protect(branch string, p Protection) {
 
 // SetCheckRun adds a check run with a conclusion, or in_progress or queued.
 func (r *Repository) SetCheckRun(who, commit, name, conclusion string) {
+	r.SetJob(who, commit, "", name, conclusion)
+}
+
+// SetJob adds the check run of a job of a workflow. Each workflow has a check suite of
+// its own.
+func (r *Repository) SetJob(who, commit, workflow, name, conclusion string) {
 	r.s.act(func() {
 		hub := r.model.Hub
 		r.checks = append(r.checks, &check{
-			id: hub.NextID(), commit: commit, name: name, conclusion: conclusion, by: hub.User(who), at: hub.Now(),
+			id: hub.NextID(), workflow: workflow, commit: commit, name: name, conclusion: conclusion, by: hub.User(who), at: hub.Now(),
 		})
 	})
 }
@@ -121,6 +130,24 @@ func (r *Repository) latest(commit, context string) string {
 		return "failure"
 	}
 	return ""
+}
+
+// WithoutRulesets makes the repository a private one of a free plan.
+func (r *Repository) WithoutRulesets() { r.s.act(func() { r.free = true }) }
+
+// DelayHead refuses the next pull requests, as GitHub does just after the push of their
+// head.
+// https://github.com/gitbutlerapp/gitbutler/issues/4904
+func (r *Repository) DelayHead(times int) { r.s.act(func() { r.lateHeads = times }) }
+
+// suite returns the ID of the check suite of a check run: that of its first run.
+func (r *Repository) suite(of *check) int64 {
+	for _, one := range r.checks {
+		if one.commit == of.commit && one.by == of.by && one.workflow == of.workflow {
+			return one.id
+		}
+	}
+	return of.id
 }
 
 // hasLabel reports whether a label exists in the repository.

@@ -21,7 +21,9 @@ type endpoint struct {
 	either []string
 }
 
-// endpoints returns the routes by method and path.
+// endpoints returns the routes by method and path, with the permissions of an App, one of
+// which each needs.
+// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 func endpoints() map[string]endpoint {
 	none, pulls, onPulls := []string{}, []string{"pull_requests=read"}, []string{"issues=write", "pull_requests=write"}
 	metadata, contents, onIssues := []string{"metadata=read"}, []string{"contents=read"}, []string{"issues=read", "pull_requests=read"}
@@ -32,6 +34,7 @@ func endpoints() map[string]endpoint {
 		"GET /app":                               {asApp(getApp), nil},
 		"GET /app/installations":                 {asApp(listInstallations), nil},
 
+		"POST /graphql": {queryComments, onIssues},
 		"POST /app/installations/{id}/access_tokens":                    {asApp(createToken), nil},
 		"GET /repos/{owner}/{repo}/installation":                        {asApp(getRepositoryInstallation), nil},
 		"GET /installation/repositories":                                {listInstallationRepositories, none},
@@ -56,7 +59,7 @@ func endpoints() map[string]endpoint {
 		"PUT /repos/{owner}/{repo}/pulls/{number}/merge":                {writing(onPull(mergePull)), []string{"contents=write"}},
 		"GET /repos/{owner}/{repo}/pulls/{number}/reviews":              {reading(onPull(listReviews)), pulls},
 		"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers": {writing(onPull(requestReviewers)), edits},
-		"GET /repos/{owner}/{repo}/issues/{number}":                     {reading(onPull(getIssue)), onIssues},
+		"GET /repos/{owner}/{repo}/issues/{number}":                     {reading(onPull(getIssue)), []string{"issues=read"}},
 		"GET /repos/{owner}/{repo}/issues/{number}/events":              {reading(onPull(listEvents)), onIssues},
 		"GET /repos/{owner}/{repo}/issues/{number}/comments":            {reading(onPull(listComments)), onIssues},
 		"POST /repos/{owner}/{repo}/issues/{number}/comments":           {writing(onPull(createComment)), onPulls},
@@ -64,7 +67,7 @@ func endpoints() map[string]endpoint {
 		"POST /repos/{owner}/{repo}/issues/{number}/assignees":          {writing(onPull(addAssignees)), onPulls},
 		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":              {writing(onComment(editComment)), onPulls},
 		"GET /repos/{owner}/{repo}/issues/comments":                     {reading(listAllComments), onIssues},
-		"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions":     {writing(onComment(createReaction)), onPulls},
+		"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions":     {writing(onComment(createReaction)), []string{"issues=write"}},
 	}
 }
 

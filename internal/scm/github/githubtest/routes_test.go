@@ -22,6 +22,9 @@ func TestEndpoints_areDescribed(t *testing.T) {
 	parameter := regexp.MustCompile(`\{[^}]*\}`)
 	for pattern := range endpoints() {
 		method, path, _ := strings.Cut(pattern, " ")
+		if path == "/graphql" { // an API of its own
+			continue
+		}
 		r := httptest.NewRequestWithContext(t.Context(), method, parameter.ReplaceAllString(path, "7"), nil)
 		if err := described.Find(r); err != nil {
 			t.Errorf("%s: %v", pattern, err)

@@ -163,6 +163,9 @@ func unformed(d Demands, method string) string {
 // listRules returns the rules of all rulesets of a branch, including those that the
 // caller may bypass.
 func listRules(c *call) *reply {
+	if c.repo.free {
+		return refuse(http.StatusForbidden, "Upgrade to GitHub Pro or make this repository public to enable this feature.")
+	}
 	var all []object
 	for _, one := range c.repo.rulesOn(c.r.PathValue("branch")) {
 		for _, rule := range one.draw() {

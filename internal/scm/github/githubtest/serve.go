@@ -55,7 +55,7 @@ func (c *call) who() *user { return c.token.owner }
 
 // ServeHTTP serves the API below its prefix, and pages and Git elsewhere.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !strings.HasPrefix(r.URL.Path, prefix+"/") {
+	if !strings.HasPrefix(r.URL.Path, prefix+"/") && r.URL.Path != graphql {
 		s.servePages(w, r)
 		return
 	}
@@ -69,10 +69,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		c := &call{s: s, r: inner, route: name, body: body}
 		answer := c.dispatch(route)
-		if answer.Status != http.StatusNotImplemented {
+		if answer.Status != http.StatusNotImplemented && r.URL.Path != graphql {
 			s.api.Check(s.t, inner, body, answer)
 		}
-		return answer.Unless(r, "private, max-age=60, s-maxage=60")
+		return answer.Unless(r, "private, max-age=60, s-maxage=60", "Authorization")
 	})
 }
 
@@ -101,6 +101,9 @@ func (c *call) dispatch(route endpoint) *reply {
 // inner returns the request without the prefix, and with /repositories/ID, to which
 // renamed repositories redirect, replaced by the name.
 func (s *Server) inner(r *http.Request) *http.Request {
+	if r.URL.Path == graphql {
+		return forgetest.Below(r, "/api")
+	}
 	inner := forgetest.Below(r, prefix)
 	rest, byID := strings.CutPrefix(inner.URL.RawPath, "/repositories/")
 	if !byID {

@@ -27,6 +27,9 @@ import (
 // prefix is the path of GitHub Enterprise's API.
 const prefix = "/api/v3"
 
+// graphql is the path of GitHub Enterprise's GraphQL API.
+const graphql = "/api/graphql"
+
 // Options configures a Server. The zero value is right for most tests.
 type Options struct {
 	Now func() time.Time // default: the time of the machine
@@ -43,6 +46,9 @@ type Server struct {
 	tokens map[string]*token
 	teams  map[string]map[string]bool // ORG/SLUG, logins in lower case
 	used   int                        // requests in the current hour
+
+	lateComments time.Duration // see DelayComments
+	lateTokens   time.Duration // see DelayTokens
 
 	apps          []*App
 	installations []*Installation
@@ -70,6 +76,7 @@ type token struct {
 	installation *Installation     // of an installation token
 	permissions  map[string]string // of an installation token
 	expires      time.Time         // of an installation token
+	known        time.Time         // of an installation token: rejected before
 }
 
 // anonymous returns the token of a request without a credential.
@@ -176,6 +183,10 @@ func (s *Server) SetTeam(name string, logins ...string) {
 		s.teams[lower(name)] = members
 	})
 }
+
+// DelayTokens makes new tokens of installations unknown to the API for some time.
+// https://github.com/octokit/auth-app.js/issues/65
+func (s *Server) DelayTokens(by time.Duration) { s.act(func() { s.lateTokens = by }) }
 
 // act calls f exclusively; a failure of Git fails the test.
 func (s *Server) act(f func()) {
