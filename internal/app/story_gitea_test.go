@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -147,5 +148,30 @@ func TestRun_commandsWithoutTheirRights_gitea(t *testing.T) {
 	}
 	if found := checked(t, file, environ("TOKEN", token), s.clock.Now); strings.Contains(found, "commands in comments") {
 		t.Errorf("doctor of an administrator:\n%s", found)
+	}
+}
+
+// A user deletes the branch of a pull request, which closes it, and reopens it, which
+// does not restore the branch: promoter pushes it again.
+func TestRun_reopenedWithoutItsBranch_gitea(t *testing.T) {
+	t.Parallel()
+	app.AnotherForge(t)
+	s := newGiteaStory(t, reviewed)
+	s.release("web", "1.1.0")
+	s.run()
+	pull := s.repo.Pulls.Get(1)
+	s.repo.Label("ada", 1, "mine")
+	s.repo.Git.DeleteBranch("ada", pull.Head)
+	s.repo.Reopen("ada", 1)
+	if err := os.RemoveAll(s.cache); err != nil { // the commit is in no clone any more
+		t.Fatal(err)
+	}
+	s.run()
+	if all := s.repo.Pulls.All(); len(all) != 1 || !all[0].Open || s.repo.Git.Head(pull.Head) == "" || all[0].HeadCommit != s.repo.Git.Head(pull.Head) {
+		t.Errorf("its branch is at %q, and there are %+v", s.repo.Git.Head(pull.Head), all)
+	}
+	before := s.writes()
+	if s.run(); s.writes() != before {
+		t.Errorf("the next run wrote %d times", s.writes()-before)
 	}
 }

@@ -57,6 +57,10 @@ func (r pullRequestReader) read(ctx context.Context, o Observation, pr scm.PullR
 	open := asOpen(pr)
 	head, err := r.objects.Commit(pr.Head.Commit)
 	if fault.KindOf(err) == fault.NotFound {
+		if _, exists := o.Refs.Branches[pr.Head.Branch]; !exists && o.failures.lastAttempt {
+			// A user reopened it, and the forge did not restore its branch: it is pushed again.
+			return open, nil
+		}
 		// The head is newer than the listing of branches.
 		return open, fault.Wrap(fault.Conflict, err)
 	}

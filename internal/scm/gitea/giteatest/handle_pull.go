@@ -165,7 +165,7 @@ func changeState(c *call, p *pull, state *string) *reply {
 	case *state == "closed" && p.IsOpen():
 		p.Close(c.who())
 	case *state == "open" && !p.IsOpen():
-		p.Restore(c.who())
+		p.Reopen(c.who())
 	}
 	return nil
 }

@@ -92,6 +92,11 @@ func (r *Repository) Label(who string, number int, name string) {
 	r.Pulls.With(who, number, func(p *pull, by *user) { addLabel(p, by, name) })
 }
 
+// Reopen reopens a pull request as who, which does not restore a deleted branch.
+func (r *Repository) Reopen(who string, number int) {
+	r.Pulls.With(who, number, func(p *pull, by *user) { p.Reopen(by) })
+}
+
 // AllowWays restricts the merge methods: merge, rebase, rebase-merge, squash,
 // fast-forward-only.
 func (r *Repository) AllowWays(ways ...string) {
@@ -118,6 +123,9 @@ func (r *Repository) LookLate(times int) { r.s.act(func() { r.late = times }) }
 func (r *Repository) Protect(branch string, p Protection) {
 	r.s.act(func() {
 		r.protection[branch] = p
+		for _, open := range r.model.Pulls { // all are checked again
+			progressOf(open).waits = r.late
+		}
 		forgetest.Deny(r.model, r.protection, func(p Protection) bool { return p.PushDenied })
 	})
 }
