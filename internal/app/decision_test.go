@@ -40,8 +40,8 @@ func TestRecordDecision_subjectNamesTheApplication(t *testing.T) {
 		decision decision.Decision
 		want     string
 	}{
-		{decision.Decision{Application: "shop"}, "Hold shop everywhere in the repository"},
 		{decision.Decision{Application: "shop", Environment: "prod", Reason: "so"}, "Hold shop in prod: so"},
+		{decision.Decision{Application: "shop"}, "Hold shop everywhere in the repository"},
 		{decision.Decision{Environment: "dev", Reason: "two\nlines"}, "Hold dev: two lines"},
 		{decision.Decision{}, "Hold the repository"},
 	} {

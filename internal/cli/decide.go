@@ -98,7 +98,8 @@ func newRollback(system System) *cobra.Command {
 	flags.addApplication(command)
 	command.Short = "Roll back to the previous versions, and hold"
 	command.Long = `rollback requests the versions that the target had before the current ones, from the
-history of its branch, and holds the target until 'promoter resume'.` + decideHelp
+history of its branch, and holds the target until 'promoter resume'. It never returns to versions
+that were rolled back, reverted, or rejected: a second rollback changes nothing.` + decideHelp
 	command.Example = "  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'"
 	command.Flags().Lookup("env").Usage = flagRequiredEnv
 	return command
@@ -171,7 +172,7 @@ func runDecide(command *cobra.Command, flags *decideFlags, system System) error 
 		return fmt.Errorf("print what was decided: %w", err)
 	}
 	if result.Unchanged {
-		printMessage(system.Err, "nothing written: %s already contains it", state.Branch)
+		printMessage(system.Err, "nothing written to %s", state.Branch)
 		return nil
 	}
 	printMessage(system.Err, "recorded in %s as %s; takes effect on the next reconciliation", state.Branch, userName(result.By))
@@ -190,6 +191,7 @@ type decisionJSON struct {
 	Subject    string            `json:"subject"`
 	Targets    []targetJSON      `json:"targets"`
 	Images     map[string]string `json:"images,omitempty"`
+	Effects    []string          `json:"effects"`
 }
 
 type userJSON struct {
@@ -205,7 +207,7 @@ type targetJSON struct {
 func decisionToJSON(what verb.Verb, result decision.Result) decisionJSON {
 	out := decisionJSON{
 		Schema: decisionSchema, Repository: result.Repository, Verb: what, Subject: result.Subject,
-		By: userJSON{result.By.Host, result.By.Login}, Targets: []targetJSON{}, Images: result.Images,
+		By: userJSON{result.By.Host, result.By.Login}, Targets: []targetJSON{}, Images: result.Images, Effects: list(result.Effects),
 	}
 	for _, target := range result.Targets {
 		out.Targets = append(out.Targets, targetJSON(target))
@@ -221,10 +223,13 @@ func decisionText(result decision.Result) string {
 		fmt.Fprintf(&b, "  %s\n", visible(decisionTarget(target)))
 	}
 	for component, text := range sortedPairs(result.Images) {
-		if tagged, unknown := strings.CutSuffix(text, "@"); unknown {
-			text = tagged + " (by name: its digest is unknown)"
+		if !strings.Contains(text, "@") {
+			text += " (by name: its digest is unknown)"
 		}
 		fmt.Fprintf(&b, "    %s %s\n", visible(component), visible(text))
+	}
+	for _, effect := range result.Effects {
+		fmt.Fprintf(&b, "  %s\n", visible(effect))
 	}
 	return b.String()
 }

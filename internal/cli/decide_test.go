@@ -31,7 +31,7 @@ func TestDecision_textAndJSON(t *testing.T) {
 	result := decision.Result{
 		Repository: "acme/gitops", Subject: "Roll back shop in prod", By: identity.User{Host: "github.com", Login: "ann"},
 		Targets: []promotion.Target{{Environment: "prod", Application: "shop"}, {Environment: "prod", Application: "_all"}, {Environment: "_all", Application: "_all"}},
-		Images:  map[string]string{"worker": "quay.io/acme/worker:1@", "web": "quay.io/acme/web:1@sha256:2"},
+		Images:  map[string]string{"worker": "quay.io/acme/worker:1", "web": "quay.io/acme/web:1@sha256:2"},
 	}
 	want := "acme/gitops  Roll back shop in prod\n  prod/shop\n  prod\n  everywhere\n" +
 		"    web quay.io/acme/web:1@sha256:2\n    worker quay.io/acme/worker:1 (by name: its digest is unknown)\n"

@@ -43,6 +43,7 @@ type Result struct {
 	By         identity.User      // the user who is recorded
 	Targets    []promotion.Target // that it applies to; state.All stands for all
 	Images     map[string]string  // reject, rollback: by component
+	Effects    []string           // what it changed, what was in effect before, and what stops it
 	Unchanged  bool               // it was in effect before, so nothing was written
 }
 

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 	"promoter/internal/verb"
@@ -112,6 +113,26 @@ environments:
 		}
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// What a decision records can be read again, with and without a tag or digest.
+func TestImagesOf_canBeParsed(t *testing.T) {
+	t.Parallel()
+	web, err := image.Parse("quay.io/acme/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := "sha256:" + strings.Repeat("0", 64)
+	for want, version := range map[string]image.Version{
+		"quay.io/acme/web:1":           {Tag: "1"},
+		"quay.io/acme/web@" + digest:   {Digest: digest},
+		"quay.io/acme/web:1@" + digest: {Tag: "1", Digest: digest},
+	} {
+		got := imagesOf(promotion.Snapshot{"web": {Repository: web.Repository, Version: version}})["web"]
+		if _, err := image.Parse(got); err != nil || got != want {
+			t.Errorf("%s: %s, %v", want, got, err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 func imagesOf(snapshot promotion.Snapshot) map[string]string {
 	images := make(map[string]string, len(snapshot))
 	for component, pinned := range snapshot {
-		images[component] = pinned.String()
+		images[component] = pinned.Reference()
 	}
 	return images
 }
@@ -33,10 +33,10 @@ func readImages(ctx context.Context, d Decision, r repository) (map[string]strin
 		if err != nil {
 			return nil, err
 		}
-		if other, twice := images[component]; twice && other != pinned.String() {
+		if other, twice := images[component]; twice && other != pinned.Reference() {
 			return nil, fault.New(fault.Invalid, "%s: two versions of %s at once: reject one after the other", text, component)
 		}
-		images[component] = pinned.String()
+		images[component] = pinned.Reference()
 	}
 	return images, nil
 }

@@ -3,7 +3,6 @@ package decision
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"promoter/internal/connect"
 	"promoter/internal/fault"
@@ -54,15 +53,33 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Repository: r.Name, By: user(d.As, info.Self, server.Env), Targets: targets, Subject: subject(d, targets)}
-	changes, images, err := changesOf(ctx, d, opened, targets, state.Act{By: result.By, At: server.Now().UTC(), Reason: d.Reason})
+	act := state.Act{By: user(d.As, info.Self, server.Env), At: server.Now().UTC(), Reason: d.Reason}
+	result := Result{Repository: r.Name, By: act.By, Targets: targets, Subject: subject(d, targets)}
+	switch d.Verb {
+	case verb.Rollback:
+		if result.Effects, err = rolledBack(ctx, opened, targets[0]); err != nil || len(result.Effects) > 0 {
+			result.Unchanged = true
+			return result, err
+		}
+	case verb.Promote:
+		if targets, result.Effects, err = promotable(ctx, d, opened, targets, act); err != nil || len(targets) == 0 {
+			result.Unchanged = true
+			return result, err
+		}
+		result.Targets = targets
+	}
+	changes, images, err := changesOf(ctx, d, opened, targets, act)
 	if err != nil {
 		return Result{}, err
 	}
 	result.Images = images
-	written, err := w.Reconciler.RecordDecision(ctx, result.Subject, changes...)
-	result.Unchanged = !written
-	return result, err
+	recorded, err := w.Reconciler.RecordDecision(ctx, result.Subject, changes...)
+	if err != nil {
+		return Result{}, err
+	}
+	result.Unchanged = !recorded.Written
+	result.Effects = append(result.Effects, effects(d, targets, recorded, act.At)...)
+	return result, nil
 }
 
 // user returns who decides: the account of the credential if the forge reports it, else
@@ -107,9 +124,6 @@ func changesOf(ctx context.Context, d Decision, r repository, targets []promotio
 			change = state.Thaw(at.Environment)
 		case verb.Rollback:
 			previous, err := r.workspace.Reconciler.PreviousSnapshot(ctx, target)
-			if fault.KindOf(err) == fault.NotFound {
-				err = fmt.Errorf("%w: reject the current versions with 'promoter reject', and request others with 'promoter promote --with'", err)
-			}
 			if err != nil {
 				return nil, nil, err
 			}

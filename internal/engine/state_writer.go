@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 
@@ -57,38 +58,79 @@ func (r *Reconciler) draftState(head, message string, apply func(state.State) (s
 	return Update{Branch: state.Branch, Old: head, New: commit}, nil
 }
 
+// Recorded is what a user decision changed in the state branch.
+type Recorded struct {
+	Before, After state.State
+	Written       bool // false: the decision was recorded already
+}
+
 // RecordDecision writes a user decision to the state branch. It retries when something
-// else is written there at the same time, and reports false when the decision is
-// recorded already.
-func (r *Reconciler) RecordDecision(ctx context.Context, message string, changes ...state.Change) (written bool, err error) {
+// else is written there at the same time.
+func (r *Reconciler) RecordDecision(ctx context.Context, message string, changes ...state.Change) (recorded Recorded, err error) {
 	for attempt := 1; ; attempt++ {
-		written, err = r.recordOnce(ctx, message, changes)
+		recorded, err = r.recordOnce(ctx, message, changes)
 		if fault.KindOf(err) != fault.Conflict || attempt == maxAttempts {
-			return written, err
+			return recorded, err
 		}
 		if err := r.pause(ctx, attempt); err != nil {
-			return false, err
+			return Recorded{}, err
 		}
 	}
 }
 
-func (r *Reconciler) recordOnce(ctx context.Context, message string, changes []state.Change) (written bool, err error) {
-	refs, err := r.Remote.Refs(ctx)
+func (r *Reconciler) recordOnce(ctx context.Context, message string, changes []state.Change) (recorded Recorded, err error) {
+	head, err := r.fetchState(ctx)
 	if err != nil {
-		return false, err // the error names the listing
+		return Recorded{}, err
 	}
-	head := refs.Branches[state.Branch]
-	if head != "" {
-		if _, err := r.Remote.Fetch(ctx, state.Branch); err != nil {
-			return false, fmt.Errorf("fetch %s: %w", state.Branch, err)
-		}
-	}
-	update, err := r.draftState(head, message, func(s state.State) (state.State, error) { return s.Apply(changes...) })
+	update, err := r.draftState(head, message, func(s state.State) (state.State, error) {
+		recorded.Before = s
+		after, err := s.Apply(changes...)
+		recorded.After = after
+		return after, err
+	})
 	if err != nil || update.New == "" {
-		return false, err
+		return recorded, err
 	}
 	if err := r.Remote.Push(ctx, update); err != nil {
-		return false, fmt.Errorf("write %s: %w", state.Branch, err)
+		return Recorded{}, fmt.Errorf("write %s: %w", state.Branch, err)
 	}
-	return true, nil
+	recorded.Written = true
+	return recorded, nil
+}
+
+// State reads the state branch.
+func (r *Reconciler) State(ctx context.Context) (state.State, error) {
+	head, err := r.fetchState(ctx)
+	if err != nil {
+		return state.State{}, err
+	}
+	return readState(r.Objects, head)
+}
+
+// fetchState fetches the state branch and returns its head; empty: there is none yet.
+func (r *Reconciler) fetchState(ctx context.Context) (head string, err error) {
+	refs, err := r.Remote.Refs(ctx)
+	if err != nil {
+		return "", err // the error names the listing
+	}
+	head = refs.Branches[state.Branch]
+	if head != "" {
+		if _, err := r.Remote.Fetch(ctx, state.Branch); err != nil {
+			return "", fmt.Errorf("fetch %s: %w", state.Branch, err)
+		}
+	}
+	return head, nil
+}
+
+// Decide returns what promoter would decide after changes of the state, with the
+// observation that it decides from. It writes nothing. Without a usable config, both are
+// empty.
+func (r *Reconciler) Decide(ctx context.Context, changes ...state.Change) (promotion.Observation, []promotion.Decision, error) {
+	o, err := r.withoutCommands().observe(ctx, true)
+	if err != nil || o.Unusable != "" {
+		return promotion.Observation{}, nil, err
+	}
+	o.Promotion.State, _ = o.Promotion.State.Apply(changes...)
+	return o.Promotion, promotion.Plan(o.Promotion, o.Now), nil
 }

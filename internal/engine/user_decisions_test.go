@@ -7,7 +7,10 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
+	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -22,6 +25,64 @@ func (w *world) decide(changes ...state.Change) {
 
 func (w *world) act(why string) state.Act {
 	return state.Act{By: identity.User{Login: "ada"}, At: w.Clock.Now(), Reason: why}
+}
+
+// A rollback goes back from the first landing of the current versions: what landed after
+// it was rolled back. What users rejected is no candidate.
+func TestPreviousSnapshot_neverReturnsToWhatWasRolledBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	target := promotion.Target{Environment: "dev", Application: "shop"}
+	previous := func() string {
+		t.Helper()
+		before, err := w.Reconciler().PreviousSnapshot(t.Context(), target)
+		if err != nil {
+			return err.Error()
+		}
+		return before["web"].Version.Tag
+	}
+	for _, tag := range []string{"1.1.0", "1.2.0", "1.3.0", "1.4.0"} {
+		w.pushAndRun(web, tag)
+		w.Clock.Add(time.Minute)
+	}
+	before, err := w.Reconciler().PreviousSnapshot(t.Context(), target)
+	if err != nil || before["web"].Version.Tag != "1.3.0" {
+		t.Fatalf("previous is %v, %v", before, err)
+	}
+	images := map[string]string{"web": before["web"].Reference(), "worker": before["worker"].Reference()}
+	w.decide(state.Rollback(in("dev"), state.RolledBack{Act: w.act("slow"), Images: images}))
+	w.run()
+	w.holds("dev", "1.3.0 1.0.0")
+	if got := previous(); got != "1.2.0" {
+		t.Errorf("after the rollback: %s", got)
+	}
+	reject := func(tag string) {
+		pinned := promotion.Pinned{Repository: before["web"].Repository, Version: image.Version{Tag: tag}}
+		w.decide(state.Reject(in("dev"), state.Rejection{Act: w.act(""), Images: map[string]string{"web": pinned.Reference()}}))
+	}
+	reject("1.2.0")
+	if got := previous(); got != "1.1.0" {
+		t.Errorf("after a rejection: %s", got)
+	}
+	reject("1.1.0")
+	if got := previous(); !strings.Contains(got, "promoter landed nothing earlier in shop in dev") {
+		t.Errorf("with nothing left: %s", got)
+	}
+}
+
+// Without an earlier landing, the error has the commands that return to the files of
+// before.
+func TestPreviousSnapshot_firstPromotion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.pushAndRun(web, "1.1.0")
+	_, err := w.Reconciler().PreviousSnapshot(t.Context(), promotion.Target{Environment: "dev", Application: "shop"})
+	want := "promoter landed nothing earlier in shop in dev, and before it did, the files had web 1.0.0: to return to it, use " +
+		"'promoter reject web:1.1.0 --env dev --app shop' and then 'promoter promote --to dev --app shop --with quay.io/acme/web:1.0.0@" +
+		enginetest.Digest("web 1.0.0") + "'"
+	if fault.KindOf(err) != fault.NotFound || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
 }
 
 func in(environment string) state.Target {

@@ -72,14 +72,14 @@ func Trailers(environment string, snapshots map[string]Snapshot) []Trailer {
 		snapshot := snapshots[application]
 		trailers = append(trailers, Trailer{TrailerApplication, application}, Trailer{TrailerSnapshot, snapshot.ID()})
 		for _, component := range snapshot.Components() {
-			trailers = append(trailers, Trailer{TrailerImage, component + "=" + snapshot[component].image()})
+			trailers = append(trailers, Trailer{TrailerImage, component + "=" + snapshot[component].Reference()})
 		}
 	}
 	return trailers
 }
 
-// image returns NAME[:TAG][@DIGEST].
-func (p Pinned) image() string {
+// Reference returns NAME[:TAG][@DIGEST], which image.Parse reads.
+func (p Pinned) Reference() string {
 	return image.Reference{Name: p.Repository.String(), Tag: p.Version.Tag, Digest: p.Version.Digest}.String()
 }
 

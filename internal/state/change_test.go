@@ -31,6 +31,31 @@ func TestHold_theWidestIsNamed(t *testing.T) {
 	}
 }
 
+// A second decision of the same kind does not replace the user and reason of the first.
+func TestHold_keepsTheFirst(t *testing.T) {
+	t.Parallel()
+	until := after(60)
+	back := func(who string, minute int) state.Change {
+		return state.Rollback(shop, state.RolledBack{Act: act(who, minute), Images: map[string]string{"web": web2}})
+	}
+	first := apply(t, state.State{}, state.Hold(prod, act("ann", 0)), state.Freeze("dev", act("ann", 0), &until), back("ann", 0))
+	same(t, first, apply(t, first, state.Hold(prod, act("ben", 1)), state.Freeze("dev", act("ben", 1), &until), back("ben", 1)))
+	longer := apply(t, first, state.Freeze("dev", act("ben", 1), nil))
+	if got := held(longer, state.Target{Environment: "dev", Application: "shop"}, noon); got != "dev frozen by ben" {
+		t.Errorf("with another end: %q", got)
+	}
+}
+
+// A wide resume leaves alone what nothing stopped, and still covers it.
+func TestResume_touchesOnlyWhatIsStopped(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{}, state.Hold(shop, act("ann", 0)), state.FirstSeen(blog, "v1:1", after(0)), state.Resume(everyone, act("ben", 2)))
+	if s.At(shop).Resumed == nil || s.At(blog).Resumed != nil || !s.ResumedAt(blog).Equal(after(2)) {
+		t.Errorf("resumed: %v", whole(s))
+	}
+	same(t, s, apply(t, s, state.Reject(blog, reject(1, web2)))) // of before, and only observed now
+}
+
 func TestFreeze_passesByItself(t *testing.T) {
 	t.Parallel()
 	until := after(60)

@@ -10,15 +10,31 @@ import (
 	"promoter/internal/image"
 )
 
-// Hold stops a target until it is resumed.
+// Hold stops a target until it is resumed. A hold that exists stays, with its user and
+// reason.
 func Hold(target Target, act Act) Change {
-	return at(target, func(r *Record) { r.Hold = &act })
+	return at(target, func(r *Record) {
+		if r.Hold == nil {
+			r.Hold = &act
+		}
+	})
 }
 
 // Freeze stops an environment, or with All the repository, until it is thawed or until
-// the time, if there is one.
+// the time, if there is one. A freeze until the same time stays, with its user and reason.
 func Freeze(environment string, act Act, until *time.Time) Change {
-	return at(Target{environment, All}, func(r *Record) { r.Freeze = &Frozen{Act: act, Until: until} })
+	return at(Target{environment, All}, func(r *Record) {
+		if r.Freeze == nil || !sameEnd(r.Freeze.Until, until) {
+			r.Freeze = &Frozen{Act: act, Until: until}
+		}
+	})
+}
+
+func sameEnd(a, b *time.Time) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return utc(*a).Equal(utc(*b))
 }
 
 // Thaw ends a freeze.
@@ -56,7 +72,8 @@ func (s State) Held(target Target, now time.Time) (Held, bool) {
 // Resume ends the hold and the rollback of a target, and removes what was rejected there
 // until now, so that it may be proposed again. Resuming an environment resumes every
 // application in it, and resuming the repository everything: the user does not have to
-// know which targets are on hold. A freeze stays until it is thawed.
+// know which targets are on hold. The records of other targets do not change. A freeze
+// stays until it is thawed.
 func Resume(target Target, act Act) Change {
 	one := func(target Target) Change {
 		return at(target, func(r *Record) {
@@ -70,12 +87,17 @@ func Resume(target Target, act Act) Change {
 	return func(s State) State {
 		s = one(target)(s)
 		for _, within := range s.Targets() {
-			if within != target && slices.Contains(within.scopes(), target) {
+			if within != target && slices.Contains(within.scopes(), target) && s.At(within).stopped() {
 				s = one(within)(s)
 			}
 		}
 		return s
 	}
+}
+
+// stopped reports whether the record has something that a resume ends.
+func (r Record) stopped() bool {
+	return r.Hold != nil || r.Rollback != nil || r.Reopened != nil || len(r.Rejections) > 0
 }
 
 // ResumedAt returns when a target, or a wider one, was last resumed: what users did to a
@@ -94,15 +116,17 @@ func (s State) ResumedAt(target Target) time.Time {
 // any target. A rejection from before the target was resumed, such as an older close that
 // is only observed now, changes nothing.
 func Reject(target Target, rejection Rejection) Change {
-	return at(target, func(r *Record) {
-		if r.Resumed != nil && utc(rejection.At).Before(r.Resumed.At) || len(rejection.Images) == 0 {
-			return
+	return func(s State) State {
+		if utc(rejection.At).Before(s.ResumedAt(target)) || len(rejection.Images) == 0 {
+			return s
 		}
-		same := func(x Rejection) bool { return x.Number == rejection.Number && maps.Equal(x.Images, rejection.Images) }
-		if !slices.ContainsFunc(r.Rejections, same) {
-			r.Rejections = append(r.Rejections, rejection)
-		}
-	})
+		return s.With(target, func(r *Record) {
+			same := func(x Rejection) bool { return x.Number == rejection.Number && maps.Equal(x.Images, rejection.Images) }
+			if !slices.ContainsFunc(r.Rejections, same) {
+				r.Rejections = append(r.Rejections, rejection)
+			}
+		})
+	}
 }
 
 // Rejected returns the rejection of a version in a target, by its digest or, where one
@@ -137,9 +161,13 @@ func (r Rejection) covers(repository image.Repository, version image.Version) bo
 }
 
 // Rollback returns a target to the versions of the rollback and holds it until it is
-// resumed. An earlier request is dropped.
+// resumed. An earlier request is dropped. A rollback to the same versions stays, with its
+// user and reason.
 func Rollback(target Target, rollback RolledBack) Change {
 	return at(target, func(r *Record) {
+		if r.Rollback != nil && r.Hold != nil && maps.Equal(r.Rollback.Images, rollback.Images) {
+			return
+		}
 		hold := rollback.Act
 		r.Rollback, r.Hold, r.Request = &rollback, &hold, nil
 	})

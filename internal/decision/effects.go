@@ -1,0 +1,222 @@
+package decision
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/engine"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+// rolledBack returns text if a rollback of the target is in effect. A second one would
+// otherwise be relative to the first. When users reject the versions of the first, a
+// second one goes further back.
+func rolledBack(ctx context.Context, r repository, target promotion.Target) ([]string, error) {
+	s, err := r.workspace.Reconciler.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := state.Target(target)
+	back := s.At(at).Rollback
+	if back == nil {
+		return nil, nil
+	}
+	var versions, reject []string
+	for _, component := range slices.Sorted(maps.Keys(back.Images)) {
+		to, err := image.Parse(back.Images[component])
+		if err != nil {
+			return nil, nil //nolint:nilerr // promoter did not write it: a new rollback replaces it
+		}
+		if _, rejected := s.Rejected(at, to.Repository, image.Version{Tag: to.Tag, Digest: to.Digest}); rejected {
+			return nil, nil
+		}
+		versions = append(versions, version(component, to))
+		reject = append(reject, strings.Replace(version(component, to), " ", ":", 1))
+	}
+	return []string{
+		fmt.Sprintf("%s is already rolled back to %s by %s", name(at), strings.Join(versions, ", "), actText(back.Act)),
+		fmt.Sprintf("to go further back, run 'promoter reject %s --env %s%s', and roll back again", strings.Join(reject, " "),
+			target.Environment, applicationFlag(target)),
+	}, nil
+}
+
+// promotable returns the targets in which a request has an effect, and for the others the
+// reason why it has none. It returns all of them if that cannot be decided.
+func promotable(ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act) (useful []promotion.Target, effects []string, err error) {
+	var changes []state.Change
+	for _, target := range targets {
+		changes = append(changes, state.AddRequest(state.Target(target), state.Request{Act: act, With: d.With}))
+	}
+	observed, decisions, err := r.workspace.Reconciler.Decide(ctx, changes...)
+	if ctx.Err() != nil {
+		return nil, nil, err
+	}
+	if err != nil || observed.Config == nil { // the next reconciliation may know more
+		return targets, nil, nil //nolint:nilerr // and the request does not depend on it
+	}
+	for _, target := range targets {
+		i := slices.IndexFunc(decisions, func(decided promotion.Decision) bool { return decided.Target == target })
+		settings := observed.Settings(target.Environment, target.Application)
+		text := name(state.Target(target))
+		switch {
+		case len(d.With) > 0:
+			useful = append(useful, target)
+			continue
+		case settings.Propose == config.ProposeAutomatic:
+			text += " needs no request, because it has propose: automatic"
+		case i >= 0 && decisions[i].State == promotion.Same:
+			text += " has nothing to promote"
+		default:
+			useful = append(useful, target)
+		}
+		if i >= 0 {
+			text += "; it is " + string(decisions[i].State) + ": " + decisions[i].Reason.String()
+		}
+		effects = append(effects, text)
+	}
+	return useful, effects, nil
+}
+
+// effects returns what a decision changed, what was in effect before, and what still stops
+// its targets.
+func effects(d Decision, targets []promotion.Target, recorded engine.Recorded, now time.Time) []string {
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for _, target := range targets {
+		at := state.Target(target)
+		before := recorded.Before.At(at)
+		switch d.Verb {
+		case verb.Hold:
+			if before.Hold != nil {
+				add("%s is already on hold by %s", name(at), actText(*before.Hold))
+			}
+		case verb.Freeze:
+			if before.Freeze != nil && recorded.After.At(at).Freeze.At.Equal(before.Freeze.At) {
+				add("%s is already frozen by %s", name(at), actText(before.Freeze.Act))
+			}
+		case verb.Thaw:
+			if before.Freeze != nil {
+				add("ended the freeze of %s by %s", name(at), actText(before.Freeze.Act))
+			} else {
+				add("%s was not frozen", name(at))
+			}
+		case verb.Resume:
+			ended := endedBy(at, recorded)
+			if lines = append(lines, ended...); len(ended) == 0 {
+				add("%s had no hold, rollback, or rejection", name(at))
+			}
+		}
+		if d.Verb == verb.Hold || d.Verb == verb.Freeze {
+			continue
+		}
+		if held, stopped := recorded.After.Held(at, now); stopped {
+			if line := stillHeld(at, held, d.Verb); line != "" {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+// endedBy returns what a resume of a target ended, in it and within it.
+func endedBy(target state.Target, recorded engine.Recorded) []string {
+	var lines []string
+	for _, at := range recorded.Before.Targets() {
+		before, after := recorded.Before.At(at), recorded.After.At(at)
+		if !covers(target, at) {
+			continue
+		}
+		switch {
+		case before.Rollback != nil && after.Rollback == nil:
+			lines = append(lines, fmt.Sprintf("ended the rollback of %s by %s", name(at), actText(before.Rollback.Act)))
+		case before.Hold != nil && after.Hold == nil:
+			lines = append(lines, fmt.Sprintf("ended the hold of %s by %s", name(at), actText(*before.Hold)))
+		}
+		for _, rejection := range before.Rejections[:len(before.Rejections)-len(after.Rejections)] {
+			var images []string
+			for _, component := range slices.Sorted(maps.Keys(rejection.Images)) {
+				if rejected, err := image.Parse(rejection.Images[component]); err == nil {
+					images = append(images, version(component, rejected))
+				}
+			}
+			lines = append(lines, fmt.Sprintf("ended the rejection of %s in %s by %s", strings.Join(images, ", "), name(at), actText(rejection.Act)))
+		}
+	}
+	return lines
+}
+
+// stillHeld returns what stops a target after a resume, thaw, request, or rollback.
+func stillHeld(target state.Target, held state.Held, what verb.Verb) string {
+	command := "promoter resume"
+	if held.Freeze {
+		command = "promoter thaw"
+	}
+	if held.Target.Environment != state.All {
+		command += " --env " + held.Target.Environment
+	}
+	if held.Target.Application != state.All {
+		command += applicationFlag(promotion.Target(held.Target))
+	}
+	state, end := "on hold", "end it with '"+command+"'"
+	if held.Freeze {
+		state = "frozen"
+	}
+	switch {
+	case held.Problem != "":
+		return name(target) + " is on hold: the record of " + name(held.Target) + " cannot be read: " + held.Problem
+	case what == verb.Rollback && !held.Freeze && held.Target == target: // the hold of this rollback
+		return ""
+	case held.Target == target:
+		return fmt.Sprintf("%s is %s by %s: %s", name(target), state, actText(held.Act), end)
+	default:
+		return fmt.Sprintf("%s stays %s, because %s is %s by %s: %s", name(target), state, name(held.Target), state, actText(held.Act), end)
+	}
+}
+
+// covers reports whether a target is, or contains, another one.
+func covers(wide, target state.Target) bool {
+	return (wide.Environment == state.All || wide.Environment == target.Environment) &&
+		(wide.Application == state.All || wide.Application == target.Application)
+}
+
+// name describes a target for users, who do not know the application of a config that
+// distinguishes none.
+func name(target state.Target) string {
+	if target.Application == config.DefaultApplication {
+		return target.Environment
+	}
+	return target.String()
+}
+
+func applicationFlag(target promotion.Target) string {
+	if target.Application == config.DefaultApplication {
+		return ""
+	}
+	return " --app " + target.Application
+}
+
+// version returns a component with its tag, or without one its digest.
+func version(component string, r image.Reference) string {
+	if r.Tag == "" {
+		return component + "@" + r.Digest
+	}
+	return component + " " + r.Tag
+}
+
+// actText names the user of an act, its time, and its reason.
+func actText(act state.Act) string {
+	text := cmp.Or(act.By.Login, "an unknown user") + " since " + act.At.UTC().Format("2006-01-02 15:04 UTC")
+	if act.Reason != "" {
+		text += " (" + act.Reason + ")"
+	}
+	return text
+}
