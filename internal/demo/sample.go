@@ -111,8 +111,7 @@ components:
   blog: {image: HOST/acme/blog, select: {semver: "^2"}}
   mail: {image: HOST/acme/mail, select: {newest: '^main-[0-9a-f]{7,}$'}}
 
-windows:
-  change: {kind: allow, from: "OPENS"}
+windows: {change: {kind: allow, from: "OPENS"}}
 
 `
 

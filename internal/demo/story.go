@@ -19,9 +19,9 @@ func chapters() []chapter {
 		{"You describe the environments in .promoter.yaml: dev, then staging, then prod", begin},
 		{"You push new images: dev gets them at once, staging waits for a request", landInDev},
 		{"You review the change for staging and request it", askForStaging},
-		{"Prod gets the same digests after 2 seconds in staging, when its window is open", landInProd},
+		{"Prod gets the same versions after 2 seconds in staging, when its window is open", landInProd},
 		{"You run it again: nothing changes", again},
-		{"You revert a bad image: promoter does not propose it again", takeBack},
+		{"You push shop 1.6.0, and revert it in dev: promoter does not propose it again", takeBack},
 		{"You start the service: a webhook from the registry delivers the next image", landByWebhook},
 		{"You request it for staging: a webhook from the Git server triggers the service, and prod follows", goOnByItself},
 		{"You read in Git who changed what", showHistory},
@@ -62,8 +62,8 @@ func fill(ctx context.Context, s *show) (err error) {
 		return err
 	}
 	s.detail("%s", strings.Join(files.names(), "\n"))
-	_, environments, _ := strings.Cut(files[configFile], "\n\nenvironments:")
-	s.say("environments:%s", strings.TrimSuffix(environments, "\n"))
+	_, shown, _ := strings.Cut(files[configFile], "\n\nwindows:")
+	s.say("windows:%s", strings.ReplaceAll(strings.TrimSuffix(shown, "\n"), "\n\n", "\n"))
 	return nil
 }
 
