@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/cli/render"
 	"promoter/internal/githubapp"
 )
 
@@ -39,7 +40,7 @@ Exit codes: 0 the App exists; 1 it does not, or its key could not be stored; 130
   promoter app create --github https://github.example.com --network 10.0.0.0/8`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := render.CheckOutput(output); err != nil {
 				return err
 			}
 			return runAppCreate(command, options, output, system)
@@ -62,15 +63,15 @@ Exit codes: 0 the App exists; 1 it does not, or its key could not be stored; 130
 
 func runAppCreate(command *cobra.Command, options githubapp.Options, output string, system System) error {
 	options.Opened = func(address string) { printSetupAddress(system.Err, address) }
-	options.Failed = func(err error) { printMessage(system.Err, "%v: load the page in the browser again", err) }
+	options.Failed = func(err error) { render.PrintMessage(system.Err, "%v: load the page in the browser again", err) }
 	created, err := githubapp.Create(command.Context(), options)
 	if err != nil {
 		if ctx := command.Context(); ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			printMessage(system.Err, "no credentials were written; if GitHub already shows an App, delete it there")
+			render.PrintMessage(system.Err, "no credentials were written; if GitHub already shows an App, delete it there")
 		}
 		return err
 	}
-	if err := printAs(system.Out, output, createdToJSON(created), func() string { return createdText(created) }); err != nil {
+	if err := render.PrintAs(system.Out, output, createdToJSON(created), func() string { return createdText(created) }); err != nil {
 		return err
 	}
 	printCreated(system.Err, created)
@@ -79,17 +80,17 @@ func runAppCreate(command *cobra.Command, options githubapp.Options, output stri
 
 // printSetupAddress prints the address that the user opens.
 func printSetupAddress(w io.Writer, address string) {
-	printMessage(w, "open this address in a browser that is signed in to GitHub; Ctrl-C to leave it")
-	printDetail(w, "  %s", address)
+	render.PrintMessage(w, "open this address in a browser that is signed in to GitHub; Ctrl-C to leave it")
+	render.PrintDetail(w, "  %s", address)
 }
 
 // printCreated prints what was created and the next steps.
 func printCreated(w io.Writer, c githubapp.Created) {
-	printMessage(w, "%s was made; its credentials are in %s, which only you may read", c.App.Slug, c.Folder)
-	printDetail(w, "  1. install it: %s", c.App.Install)
-	printDetail(w, "  2. put the lines above into the server file")
+	render.PrintMessage(w, "%s was made; its credentials are in %s, which only you may read", c.App.Slug, c.Folder)
+	render.PrintDetail(w, "  1. install it: %s", c.App.Install)
+	render.PrintDetail(w, "  2. put the lines above into the server file")
 	if c.App.Hook != "" {
-		printDetail(w, "  3. let GitHub reach %s", c.App.Hook)
+		render.PrintDetail(w, "  3. let GitHub reach %s", c.App.Hook)
 	}
 }
 

@@ -2,11 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/checkout"
+	"promoter/internal/cli/render"
 )
 
 func newApply(system System) *cobra.Command {
@@ -41,33 +40,23 @@ func runApply(command *cobra.Command, flags *planFlags, system System) error {
 	opened, preview, err := flags.preview(command, system)
 	if err != nil {
 		if command.Context().Err() != nil {
-			printMessage(system.Err, "nothing written")
+			render.PrintMessage(system.Err, "nothing written")
 		}
 		return err
 	}
 	applied, err := opened.Apply(command.Context(), preview)
 	if err != nil {
 		for _, file := range applied.Files {
-			printMessage(system.Err, "wrote %s", file)
+			render.PrintMessage(system.Err, "wrote %s", file)
 		}
-		printApplySummary(system.Err, preview, applied)
+		render.PrintApplySummary(system.Err, preview, applied)
 		return err
 	}
-	err = renderer.render(system.Out, preview)
-	printPreviewErrors(system.Err, preview)
-	printApplySummary(system.Err, preview, applied) // also if the output is closed
+	err = renderer(system.Out, preview)
+	render.PrintPreviewErrors(system.Err, preview)
+	render.PrintApplySummary(system.Err, preview, applied) // also if the output is closed
 	if err != nil {
 		return fmt.Errorf("print what was written: %w", err)
 	}
 	return exitOf(preview, flags.exitCode)
-}
-
-// printApplySummary summarizes what apply wrote.
-func printApplySummary(w io.Writer, preview *checkout.Preview, applied checkout.Applied) {
-	if len(applied.Files) == 0 {
-		printMessage(w, "nothing written")
-	} else {
-		printMessage(w, "wrote %s", count(len(applied.Files), "file", "files"))
-	}
-	printOtherBranches(w, preview, "not written")
 }

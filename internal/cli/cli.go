@@ -1,8 +1,6 @@
-// Package cli is the command line: one file per verb, with its flags, its help, and what
-// it prints. The verbs that are decisions are in decide.go, because they share all but
-// their help. What several verbs print is in preview.go (plan, apply), report.go and
-// report_json.go (run, explain), and output.go (all). man.go has the manual pages. The
-// package is large because the verbs are many.
+// Package cli is the command line: one file per verb, with its flags and its help. The verbs
+// that are decisions are in decide.go, because they share all but their help. Package render
+// prints the results. man.go has the manual pages.
 //
 // Data goes to standard output, messages to standard error.
 package cli
@@ -17,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/cli/render"
 	"promoter/internal/fault"
 )
 
@@ -35,10 +34,10 @@ func Main(ctx context.Context, args []string, system System) int {
 	case errors.As(err, &code):
 		return int(code)
 	case ctx.Err() != nil:
-		printMessage(system.Err, "interrupted")
+		render.PrintMessage(system.Err, "interrupted")
 		return exitSignal
 	default:
-		printError(system.Err, err)
+		render.PrintError(system.Err, err)
 		return exitFailed
 	}
 }

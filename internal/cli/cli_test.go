@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"promoter/internal/cli/render"
 )
 
 func TestNewPainter(t *testing.T) {
@@ -22,7 +24,7 @@ func TestNewPainter(t *testing.T) {
 		when     string
 		terminal bool
 		env      string
-		want     painter
+		want     render.Painter
 	}{
 		{"auto", true, "", true},
 		{"auto", false, "", false},
@@ -47,15 +49,15 @@ func TestNewPainter(t *testing.T) {
 
 func TestPainter_leavesPlainTextAlone(t *testing.T) {
 	t.Parallel()
-	if got := painter(false).paint(colorRed, "x") + painter(true).paint(colorRed, "") + painter(true).paint("", "x"); got != "xx" {
+	if got := render.Painter(false).Paint(render.ColorRed, "x") + render.Painter(true).Paint(render.ColorRed, "") + render.Painter(true).Paint("", "x"); got != "xx" {
 		t.Errorf("%q", got)
 	}
 	for line, want := range map[string]string{
-		"+++ b/x\n": colorBold, "--- a/x\n": colorBold, "@@ -1 +1 @@\n": colorCyan,
-		"-a\n": colorRed, "+a\n": colorGreen, " a\n": "", "": "",
+		"+++ b/x\n": render.ColorBold, "--- a/x\n": render.ColorBold, "@@ -1 +1 @@\n": render.ColorCyan,
+		"-a\n": render.ColorRed, "+a\n": render.ColorGreen, " a\n": "", "": "",
 	} {
-		got := painter(true).diff(line)
-		if want == "" && got != line || want != "" && got != want+strings.TrimSuffix(line, "\n")+colorReset+"\n" {
+		got := render.Painter(true).Diff(line)
+		if want == "" && got != line || want != "" && got != want+strings.TrimSuffix(line, "\n")+render.ColorReset+"\n" {
 			t.Errorf("%q: %q", line, got)
 		}
 	}
@@ -323,7 +325,7 @@ func each[T any](visit func(func(T))) iter.Seq[T] {
 func TestPrintError(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	printError(&out, errors.Join(errors.New("one"), fmt.Errorf("two%s", "\n")))
+	render.PrintError(&out, errors.Join(errors.New("one"), fmt.Errorf("two%s", "\n")))
 	if want := "promoter: one\npromoter: two\n"; out.String() != want {
 		t.Errorf("got %q", out.String())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/cli/render"
 	"promoter/internal/decision"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
@@ -168,14 +169,14 @@ func runDecide(command *cobra.Command, flags *decideFlags, system System) error 
 		return err
 	}
 	data := decisionToJSON(flags.decision.Verb, result)
-	if err := printAs(system.Out, flags.targets.output, data, func() string { return decisionText(result) }); err != nil {
+	if err := render.PrintAs(system.Out, flags.targets.output, data, func() string { return decisionText(result) }); err != nil {
 		return fmt.Errorf("print what was decided: %w", err)
 	}
 	if result.Unchanged {
-		printMessage(system.Err, "nothing written to %s", state.Branch)
+		render.PrintMessage(system.Err, "nothing written to %s", state.Branch)
 		return nil
 	}
-	printMessage(system.Err, "recorded in %s as %s; takes effect on the next reconciliation", state.Branch, userName(result.By))
+	render.PrintMessage(system.Err, "recorded in %s as %s; takes effect on the next reconciliation", state.Branch, userName(result.By))
 	return nil
 }
 
@@ -207,7 +208,7 @@ type targetJSON struct {
 func decisionToJSON(what verb.Verb, result decision.Result) decisionJSON {
 	out := decisionJSON{
 		Schema: decisionSchema, Repository: result.Repository, Verb: what, Subject: result.Subject,
-		By: userJSON{result.By.Host, result.By.Login}, Targets: []targetJSON{}, Images: result.Images, Effects: list(result.Effects),
+		By: userJSON{result.By.Host, result.By.Login}, Targets: []targetJSON{}, Images: result.Images, Effects: render.List(result.Effects),
 	}
 	for _, target := range result.Targets {
 		out.Targets = append(out.Targets, targetJSON(target))
@@ -218,18 +219,18 @@ func decisionToJSON(what verb.Verb, result decision.Result) decisionJSON {
 // decisionText has one line for each target, and one for each image.
 func decisionText(result decision.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", visible(result.Repository), visible(result.Subject))
+	fmt.Fprintf(&b, "%s  %s\n", render.Visible(result.Repository), render.Visible(result.Subject))
 	for _, target := range result.Targets {
-		fmt.Fprintf(&b, "  %s\n", visible(decisionTarget(target)))
+		fmt.Fprintf(&b, "  %s\n", render.Visible(decisionTarget(target)))
 	}
-	for component, text := range sortedPairs(result.Images) {
+	for component, text := range render.SortedPairs(result.Images) {
 		if !strings.Contains(text, "@") {
 			text += " (by name: its digest is unknown)"
 		}
-		fmt.Fprintf(&b, "    %s %s\n", visible(component), visible(text))
+		fmt.Fprintf(&b, "    %s %s\n", render.Visible(component), render.Visible(text))
 	}
 	for _, effect := range result.Effects {
-		fmt.Fprintf(&b, "  %s\n", visible(effect))
+		fmt.Fprintf(&b, "  %s\n", render.Visible(effect))
 	}
 	return b.String()
 }
@@ -242,7 +243,7 @@ func decisionTarget(target promotion.Target) string {
 	case target.Application == state.All:
 		return target.Environment
 	default:
-		return targetName(target)
+		return render.TargetName(target)
 	}
 }
 

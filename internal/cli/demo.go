@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/cli/render"
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 )
@@ -86,7 +87,7 @@ Exit codes: 0 success; 1 a step failed.`,
 			if err != nil {
 				return err
 			}
-			title := func(text string) string { return paint.paint(colorBold, text) }
+			title := func(text string) string { return paint.Paint(render.ColorBold, text) }
 			return system.Demo(command.Context(), DemoRequest{
 				Out: system.Out, Promoter: runVerbs(system), Title: title, Program: program, Verbose: verbose, Once: once, Keep: keep, Now: time.Now, Forge: forge,
 			})

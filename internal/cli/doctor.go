@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/cli/render"
 	"promoter/internal/connect"
 	"promoter/internal/doctor"
 )
@@ -28,7 +29,7 @@ Exit codes: 0 nothing failed (there may be warnings); 1 a check failed.`,
   promoter doctor -o json`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := render.CheckOutput(output); err != nil {
 				return err
 			}
 			findings, err := doctor.Check(command.Context(), connect.Options{Config: file, Env: system.Env, Now: time.Now})
@@ -69,7 +70,7 @@ func printFindings(system System, findings []doctor.Finding, output string) erro
 			result.Healthy = false
 		}
 	}
-	if err := printAs(system.Out, output, result, func() string { return findingLines(findings) }); err != nil {
+	if err := render.PrintAs(system.Out, output, result, func() string { return findingLines(findings) }); err != nil {
 		return err
 	}
 	if !result.Healthy {
@@ -86,7 +87,7 @@ func findingLines(findings []doctor.Finding) string {
 		if f.Fix != "" {
 			line += " (" + f.Fix + ")"
 		}
-		b.WriteString(visible(line) + "\n")
+		b.WriteString(render.Visible(line) + "\n")
 	}
 	return b.String()
 }

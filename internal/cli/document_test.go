@@ -127,7 +127,7 @@ func TestDocument_isWhole(t *testing.T) {
 // jsonKeys returns the keys of the JSON form, as the table has them.
 func jsonKeys(t *testing.T) []string {
 	t.Helper()
-	golden, err := os.ReadFile("testdata/plan.json")
+	golden, err := os.ReadFile("render/testdata/plan.json")
 	if err != nil {
 		t.Fatal(err)
 	}

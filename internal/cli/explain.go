@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/checkout"
+	"promoter/internal/cli/render"
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
@@ -73,11 +74,11 @@ func runExplain(command *cobra.Command, flags *explainFlags, environment string,
 	if err := checkNames(results, environment, flags.application, wanted); err != nil {
 		return err
 	}
-	text := reportRenderer{paint: paint, dryRun: true, details: true, wanted: wanted}
-	if err := printAs(system.Out, flags.targets.output, runToJSON(results, wanted), func() string { return text.results(results) }); err != nil {
+	text := render.Report{Paint: paint, DryRun: true, Details: true, Wanted: wanted}
+	if err := render.PrintAs(system.Out, flags.targets.output, render.ReportJSON(results, wanted), func() string { return text.Results(results) }); err != nil {
 		return fmt.Errorf("print the explanation: %w", err)
 	}
-	printFailures(system.Err, results)
+	render.PrintFailures(system.Err, results)
 	return exitOfRun(results)
 }
 
@@ -96,7 +97,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		}
 		return app.Observe(command.Context(), server, f.targets.options(system, progress))
 	}
-	if err := checkOutput(f.targets.output); err != nil {
+	if err := render.CheckOutput(f.targets.output); err != nil {
 		return nil, err
 	}
 	opened, err := checkout.Open(f.dir, nil)
@@ -111,7 +112,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		Environments: []string{environment}, ShowOnly: true, Versions: registries.View(), Now: time.Now, Progress: progress.show,
 	})
 	if closing := registries.Close(); closing != nil {
-		printMessage(system.Err, "%v", closing) // only the cache is affected
+		render.PrintMessage(system.Err, "%v", closing) // only the cache is affected
 	}
 	if err != nil {
 		return nil, err
@@ -138,16 +139,16 @@ func checkNames(results []app.Result, environment, application string, wanted fu
 			if wanted(decision.Target) {
 				return nil
 			}
-			environments = appendNew(environments, decision.Environment)
+			environments = render.AppendNew(environments, decision.Environment)
 			if decision.Environment == environment {
-				applications = appendNew(applications, decision.Application)
+				applications = render.AppendNew(applications, decision.Application)
 			}
 		}
 	}
 	if len(applications) > 0 {
-		return fault.New(fault.Invalid, "no application %s in %s; the applications are %s", application, environment, shortList(applications))
+		return fault.New(fault.Invalid, "no application %s in %s; the applications are %s", application, environment, render.ShortList(applications))
 	}
-	return fault.New(fault.Invalid, "no environment %s; the environments are %s", environment, shortList(environments))
+	return fault.New(fault.Invalid, "no environment %s; the environments are %s", environment, render.ShortList(environments))
 }
 
 func isUnreadable(result app.Result) bool { return result.Err != nil || result.Report.Unusable != "" }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/cli/render"
 	"promoter/internal/connect"
 	"promoter/internal/service/adminapi"
 )
@@ -46,7 +47,7 @@ func (f *targetFlags) named(system System) bool {
 }
 
 func (f *targetFlags) open(system System) (*connect.Connections, error) {
-	if err := checkOutput(f.output); err != nil {
+	if err := render.CheckOutput(f.output); err != nil {
 		return nil, err
 	}
 	return connect.Connect(f.connection(system))
@@ -59,7 +60,7 @@ func (f *targetFlags) connection(system System) connect.Options {
 // options are those of a run.
 func (f *targetFlags) options(system System, progress *progress) app.RunOptions {
 	return app.RunOptions{CacheDir: f.cache, Progress: progress.show, Note: func(note string) {
-		progress.around(func() { printMessage(system.Err, "%s", note) })
+		progress.around(func() { render.PrintMessage(system.Err, "%s", note) })
 	}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/cli/render"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -72,24 +73,24 @@ func runHistory(command *cobra.Command, flags *historyFlags, system System) erro
 		return err
 	}
 	history := found.History
-	if err := printAs(system.Out, flags.targets.output, history, func() string { return historyText(history, paint) }); err != nil {
+	if err := render.PrintAs(system.Out, flags.targets.output, history, func() string { return historyText(history, paint) }); err != nil {
 		return fmt.Errorf("print the history: %w", err)
 	}
 	if len(history.Events) == 0 && flags.targets.output == "text" {
-		printMessage(system.Err, "no events match")
+		render.PrintMessage(system.Err, "no events match")
 	}
 	if history.Next != "" {
-		printMessage(system.Err, "there is more: add --after %s", history.Next)
+		render.PrintMessage(system.Err, "there is more: add --after %s", history.Next)
 	}
 	if len(found.Failures) > 0 {
-		printFailures(system.Err, found.Failures)
+		render.PrintFailures(system.Err, found.Failures)
 		return exit(exitFailed)
 	}
 	return nil
 }
 
 func (f *historyFlags) check() error {
-	if err := checkOutput(f.targets.output); err != nil {
+	if err := render.CheckOutput(f.targets.output); err != nil {
 		return err
 	}
 	if f.query.Limit < 1 || f.query.Limit > server.MaxEvents {
@@ -142,11 +143,11 @@ func (f *historyFlags) readGit(command *cobra.Command, system System) (app.GitHi
 
 // historyText has one line for each event, the newest first, in columns, and one below for
 // its reason. Times are UTC.
-func historyText(history server.History, paint painter) string {
+func historyText(history server.History, paint render.Painter) string {
 	rows := make([][]string, 0, len(history.Events))
 	widths := make([]int, 5)
 	for _, e := range history.Events {
-		row := []string{e.At.UTC().Format("2006-01-02 15:04:05Z"), visible(e.Repository), visible(eventTarget(e)), e.Action, visible(eventDetails(e))}
+		row := []string{e.At.UTC().Format("2006-01-02 15:04:05Z"), render.Visible(e.Repository), render.Visible(eventTarget(e)), e.Action, render.Visible(eventDetails(e))}
 		for i, cell := range row {
 			widths[i] = max(widths[i], len([]rune(cell)))
 		}
@@ -157,13 +158,13 @@ func historyText(history server.History, paint painter) string {
 		for column, cell := range row[:4] {
 			pad := strings.Repeat(" ", widths[column]-len([]rune(cell)))
 			if column == 3 {
-				cell = paint.paint(actionColor(cell), cell)
+				cell = paint.Paint(actionColor(cell), cell)
 			}
 			b.WriteString(cell + pad + "  ")
 		}
 		b.WriteString(row[4] + "\n")
 		if reason := history.Events[i].Reason; reason != nil && reason.Message != "" {
-			b.WriteString("  " + visible(reason.Message) + "\n")
+			b.WriteString("  " + render.Visible(reason.Message) + "\n")
 		}
 	}
 	return b.String()
@@ -202,11 +203,11 @@ func eventDetails(e server.Event) string {
 func actionColor(act string) string {
 	switch verb.Verb(act) {
 	case "pushed", "merged", "landed":
-		return colorGreen
+		return render.ColorGreen
 	case verb.Reject, verb.Rollback, "closed":
-		return colorRed
+		return render.ColorRed
 	case verb.Hold, verb.Freeze:
-		return colorYellow
+		return render.ColorYellow
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/cli/render"
 	"promoter/internal/server"
 )
 
@@ -36,7 +37,7 @@ func TestHistoryText(t *testing.T) {
 	if diff := cmp.Diff(want, historyText(history, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if colored := historyText(history, true); !strings.Contains(colored, colorGreen+"merged"+colorReset+"  ") {
+	if colored := historyText(history, true); !strings.Contains(colored, render.ColorGreen+"merged"+render.ColorReset+"  ") {
 		t.Errorf("with colors:\n%s", colored)
 	}
 }

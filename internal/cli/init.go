@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/checkout"
+	"promoter/internal/cli/render"
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/suggest"
@@ -58,7 +59,7 @@ func runInit(command *cobra.Command, system System, dir, output string) error {
 		return err
 	}
 	if output == standardOutput {
-		err = write(system.Out, suggestion.Text)
+		err = render.Write(system.Out, suggestion.Text)
 	} else {
 		err = checkout.WriteConfig(output, suggestion.Text)
 	}
@@ -76,15 +77,15 @@ const maxPositions = 5
 // printWarnings prints each warning with its positions and what to do.
 func printWarnings(w io.Writer, warnings []suggest.Warning) {
 	for _, warning := range warnings {
-		printMessage(w, "warning: %s", warning.Text)
+		render.PrintMessage(w, "warning: %s", warning.Text)
 		shown := warning.Positions[:min(len(warning.Positions), maxPositions)]
 		for _, position := range shown {
-			printDetail(w, "  %s", position)
+			render.PrintDetail(w, "  %s", position)
 		}
 		if more := len(warning.Positions) - len(shown); more > 0 {
-			printDetail(w, "  and %d more", more)
+			render.PrintDetail(w, "  and %d more", more)
 		}
-		printDetail(w, "  -> %s", warning.Advice)
+		render.PrintDetail(w, "  -> %s", warning.Advice)
 	}
 }
 
@@ -96,27 +97,27 @@ func printSuggestion(w io.Writer, s *suggest.Suggestion, output, dir string) {
 			active++
 		}
 	}
-	held := count(active, "component", "components") + ", " + count(len(s.Environments), "environment", "environments")
+	held := render.Count(active, "component", "components") + ", " + render.Count(len(s.Environments), "environment", "environments")
 	if len(s.Applications) > 0 {
-		held += ", " + count(len(s.Applications), "application", "applications")
+		held += ", " + render.Count(len(s.Applications), "application", "applications")
 	}
 	if output == standardOutput {
-		printMessage(w, "%s; nothing was written", held)
+		render.PrintMessage(w, "%s; nothing was written", held)
 		return
 	}
-	printMessage(w, "wrote %s: %s", output, held)
+	render.PrintMessage(w, "wrote %s: %s", output, held)
 	at := ""
 	if dir != "." {
 		at = " --dir " + dir
 	}
-	printDetail(w, "next:")
-	printDetail(w, "  read and adapt %s", output)
-	printDetail(w, "  promoter validate%s", at)
-	printDetail(w, "  promoter plan%s", at)
+	render.PrintDetail(w, "next:")
+	render.PrintDetail(w, "  read and adapt %s", output)
+	render.PrintDetail(w, "  promoter validate%s", at)
+	render.PrintDetail(w, "  promoter plan%s", at)
 }
 
 // printNothingFound prints what a folder would need.
 func printNothingFound(w io.Writer, err error) {
-	printMessage(w, "%v", err)
-	printDetail(w, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, or a repository with a tag in Helm values", config.FileName)
+	render.PrintMessage(w, "%v", err)
+	render.PrintDetail(w, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, or a repository with a tag in Helm values", config.FileName)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"promoter/internal/cli/render"
 )
 
 func newMan(system System) *cobra.Command {
@@ -34,7 +36,7 @@ Exit codes: 0 success; 1 the pages cannot be written.`,
 					return fmt.Errorf("write the manual pages: %w", err)
 				}
 			}
-			printMessage(system.Err, "wrote %s to %s", count(len(commands), "manual page", "manual pages"), folder)
+			render.PrintMessage(system.Err, "wrote %s to %s", render.Count(len(commands), "manual page", "manual pages"), folder)
 			return nil
 		},
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 )
+
+var update = flag.Bool("update", false, "rewrite docs/reference/cli.md")
 
 // TestReference_isCurrent compares docs/reference/cli.md with the commands; -update
 // writes it.

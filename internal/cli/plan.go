@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/checkout"
+	"promoter/internal/cli/render"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -55,11 +56,11 @@ func runPlan(command *cobra.Command, flags *planFlags, system System) error {
 	if err != nil {
 		return err
 	}
-	if err := renderer.render(system.Out, preview); err != nil {
+	if err := renderer(system.Out, preview); err != nil {
 		return fmt.Errorf("print the plan: %w", err)
 	}
-	printPreviewErrors(system.Err, preview)
-	printPlanSummary(system.Err, preview)
+	render.PrintPreviewErrors(system.Err, preview)
+	render.PrintPlanSummary(system.Err, preview)
 	return exitOf(preview, flags.exitCode)
 }
 
@@ -131,7 +132,7 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*checkout.Ch
 	})
 	progress.clear()
 	if closing := registries.Close(); closing != nil {
-		printMessage(system.Err, "%v", closing) // only the cache is affected
+		render.PrintMessage(system.Err, "%v", closing) // only the cache is affected
 	}
 	return opened, preview, err
 }
@@ -158,54 +159,10 @@ func (f *planFlags) readVersions(ctx context.Context, in io.Reader) (image.Expli
 }
 
 // render returns the renderer of the output format.
-func (f *planFlags) render(system System) (renderer, error) {
+func (f *planFlags) render(system System) (render.Plan, error) {
 	paint, err := newPainter(f.color, system)
 	if err != nil {
 		return nil, err
 	}
-	switch f.output {
-	case "text":
-		if f.summary {
-			return summaryRenderer{paint}, nil
-		}
-		return textRenderer{paint}, nil
-	case "diff":
-		if f.summary {
-			return nil, fault.New(fault.Invalid, "--summary prints no diff: use --output text or json")
-		}
-		return diffRenderer{paint: paint, visible: system.OutTerminal}, nil
-	case "json":
-		if f.summary {
-			return summaryJSONRenderer{}, nil
-		}
-		return jsonRenderer{}, nil
-	default:
-		return nil, fault.New(fault.Invalid, "--output %s: want text, json or diff", f.output)
-	}
-}
-
-// printPlanSummary summarizes a plan.
-func printPlanSummary(w io.Writer, preview *checkout.Preview) {
-	text := "nothing to change"
-	switch targets, files, changes := preview.Count(); {
-	case targets > 0:
-		text = fmt.Sprintf("%s in %s for %s; 'promoter apply' writes them", count(changes, "change", "changes"),
-			count(files, "file", "files"), count(targets, "application", "applications"))
-	case preview.Changed():
-		text += " here"
-	}
-	if n := preview.Waiting(); n > 0 {
-		text += "; " + count(n, "application waits", "applications wait")
-	}
-	printMessage(w, "%s", text)
-	printOtherBranches(w, preview, "'promoter apply' does not write it here")
-}
-
-// printOtherBranches prints what changes on branches that are not checked out.
-func printOtherBranches(w io.Writer, preview *checkout.Preview, what string) {
-	for i := range preview.Targets {
-		if target := &preview.Targets[i]; target.Changed() && !target.OnDisk {
-			printMessage(w, "%s: %s: its branch is not checked out", previewName(target), what)
-		}
-	}
+	return render.NewPlan(f.output, f.summary, paint, system.OutTerminal)
 }

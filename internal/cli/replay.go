@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/cli/render"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/server"
@@ -53,7 +54,7 @@ answer.`,
 }
 
 func runReplay(command *cobra.Command, flags replayFlags, delivery string, system System) error {
-	if err := checkOutput(flags.output); err != nil {
+	if err := render.CheckOutput(flags.output); err != nil {
 		return err
 	}
 	if (delivery == "") == (flags.file == "") {
@@ -63,16 +64,16 @@ func runReplay(command *cobra.Command, flags replayFlags, delivery string, syste
 	if err != nil {
 		return err
 	}
-	if err := printAs(system.Out, flags.output, replayed, func() string { return replayedText(replayed) }); err != nil {
+	if err := render.PrintAs(system.Out, flags.output, replayed, func() string { return replayedText(replayed) }); err != nil {
 		return err
 	}
 	switch {
 	case flags.file != "" || flags.dryRun:
-		printMessage(system.Err, "dry run, nothing triggered")
+		render.PrintMessage(system.Err, "dry run, nothing triggered")
 	case len(replayed.Repositories) > 0:
-		printMessage(system.Err, "triggered %s", count(len(replayed.Repositories), "repository", "repositories"))
+		render.PrintMessage(system.Err, "triggered %s", render.Count(len(replayed.Repositories), "repository", "repositories"))
 	default:
-		printMessage(system.Err, "no repository subscribes to it: nothing was triggered")
+		render.PrintMessage(system.Err, "no repository subscribes to it: nothing was triggered")
 	}
 	return nil
 }
@@ -95,7 +96,7 @@ func replay(command *cobra.Command, flags replayFlags, delivery string, system S
 // replayedText lists what a delivery reports.
 func replayedText(replayed server.Replayed) string {
 	var b strings.Builder
-	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }
+	line := func(format string, args ...any) { b.WriteString(render.Visible(fmt.Sprintf(format, args...)) + "\n") }
 	line("%s  %s  %s", replayed.Receiver, replayed.EventType, replayed.ID)
 	for _, event := range replayed.Events {
 		line("  %s", event)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/cli/render"
 	"promoter/internal/server"
 )
 
@@ -27,7 +28,7 @@ Exit codes: 0 the service answered; 1 it did not.`,
   promoter status --url https://promoter.example.com -o json`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := render.CheckOutput(output); err != nil {
 				return err
 			}
 			client, err := flags.open(system)
@@ -38,7 +39,7 @@ Exit codes: 0 the service answered; 1 it did not.`,
 			if err != nil {
 				return err
 			}
-			return printAs(system.Out, output, status, func() string { return statusText(status) })
+			return render.PrintAs(system.Out, output, status, func() string { return statusText(status) })
 		},
 	}
 	flags.add(command)
@@ -50,7 +51,7 @@ Exit codes: 0 the service answered; 1 it did not.`,
 // deliveries. Times are relative to the clock of the service.
 func statusText(status server.Status) string {
 	var b strings.Builder
-	line := func(format string, args ...any) { b.WriteString(visible(fmt.Sprintf(format, args...)) + "\n") }
+	line := func(format string, args ...any) { b.WriteString(render.Visible(fmt.Sprintf(format, args...)) + "\n") }
 	for _, repository := range status.Repositories {
 		line("%s  %s", repository.Name, strings.Join(repositoryFacts(status.At, repository), ", "))
 		if repository.Failure != "" {
@@ -91,7 +92,7 @@ func repositoryFacts(now time.Time, repository server.Repository) []string {
 		facts = append(facts, "triggered "+ago(now, repository.WaitingSince))
 	}
 	if repository.Attempts > 0 {
-		facts = append(facts, "failed "+count(repository.Attempts, "time", "times"))
+		facts = append(facts, "failed "+render.Count(repository.Attempts, "time", "times"))
 	}
 	switch left := repository.NextRun.Sub(now).Round(time.Second); {
 	case repository.NextRun.IsZero() || repository.State == server.StateRunning:
@@ -107,7 +108,7 @@ func repositoryFacts(now time.Time, repository server.Repository) []string {
 func scheduleLines(status server.Status) []string {
 	var lines []string
 	for _, one := range status.Schedules {
-		line := fmt.Sprintf("%s  %s", one.Schedule, count(one.Repositories, "repository", "repositories"))
+		line := fmt.Sprintf("%s  %s", one.Schedule, render.Count(one.Repositories, "repository", "repositories"))
 		if !one.Last.IsZero() {
 			line += ", last " + ago(status.At, one.Last)
 		}

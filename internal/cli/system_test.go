@@ -8,12 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"promoter/internal/checkout"
-	"promoter/internal/edit"
-	"promoter/internal/image"
-	"promoter/internal/promotion"
-	"promoter/internal/scan"
 )
 
 // console is a machine of which a test sees the output.
@@ -68,30 +62,3 @@ func web(t *testing.T) string {
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
-
-func repository(t *testing.T, name string) image.Repository {
-	t.Helper()
-	r, err := image.ParseRepository(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// placeOf makes a place in a state.
-func placeOf(name string, state promotion.State, reason string) checkout.TargetPreview {
-	environment, application, _ := strings.Cut(name, "/")
-	return checkout.TargetPreview{Decision: promotion.Decision{
-		Target: promotion.Target{Environment: environment, Application: application},
-		State:  state, Reason: promotion.Reason{Message: reason}, Snapshot: promotion.Snapshot{},
-	}}
-}
-
-// change gives a place a file that changes.
-func change(target checkout.TargetPreview, file, before, after string) checkout.TargetPreview {
-	target.Files = append(target.Files, scan.FileChange{Path: file, Before: []byte(before), After: []byte(after)})
-	target.Changes = append(target.Changes, edit.Change{
-		Component: "web", Shape: "reference", Position: edit.Position{File: file, Line: 1, Column: 8}, From: "a:1", To: "a:2",
-	})
-	return target
-}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/checkout"
+	"promoter/internal/cli/render"
 	"promoter/internal/config"
 	"promoter/internal/connect"
 )
@@ -61,8 +62,8 @@ func validate(dir string, withConfig bool, server string, system System) (proble
 }
 
 func printProblems(system System, problems config.Problems, output string) error {
-	result := validateJSON{Valid: problems.Err() == nil, Problems: list([]config.Problem(problems))}
-	if err := printAs(system.Out, output, result, func() string { return problemLines(problems) }); err != nil {
+	result := validateJSON{Valid: problems.Err() == nil, Problems: render.List([]config.Problem(problems))}
+	if err := render.PrintAs(system.Out, output, result, func() string { return render.ProblemLines(problems) }); err != nil {
 		return err
 	}
 	printValidation(system.Err, problems)
@@ -77,10 +78,10 @@ func printValidation(w io.Writer, problems config.Problems) {
 	failed, warned := len(problems.Errors()), len(problems.Warnings())
 	switch {
 	case failed == 0 && warned == 0:
-		printMessage(w, "the config is valid")
+		render.PrintMessage(w, "the config is valid")
 	case failed == 0:
-		printMessage(w, "the config is valid, with %s", count(warned, "warning", "warnings"))
+		render.PrintMessage(w, "the config is valid, with %s", render.Count(warned, "warning", "warnings"))
 	default:
-		printMessage(w, "the config is not valid: %s", count(failed, "error", "errors"))
+		render.PrintMessage(w, "the config is not valid: %s", render.Count(failed, "error", "errors"))
 	}
 }

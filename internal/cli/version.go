@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"promoter/internal/cli/render"
 )
 
 // released is the version that a release build sets with -ldflags -X. It is
@@ -37,7 +39,7 @@ type versionJSON struct {
 
 func runVersion(system System, output string) error {
 	v := versionOf(released)
-	return printAs(system.Out, output, v, func() string { return "promoter " + v.text() + "\n" })
+	return render.PrintAs(system.Out, output, v, func() string { return "promoter " + v.text() + "\n" })
 }
 
 func (v versionJSON) text() string {

@@ -93,12 +93,14 @@ var table = map[string]position{
 	"internal/service/adminapi": {layer: 10},
 
 	"internal/app":  {layer: 11},
-	"internal/cli":  {layer: 12},
 	"internal/demo": {layer: 12},
+
+	"internal/cli/render": {layer: 12},
+	"internal/cli":        {layer: 13},
 
 	"internal/demo/githttp": {layer: 11},
 
-	"cmd/promoter": {layer: 13},
+	"cmd/promoter": {layer: 14},
 
 	"internal/layers":         {layer: 1, support: true},
 	"internal/git/gittest":    {layer: 2, support: true},
@@ -153,7 +155,7 @@ var owners = map[string][]string{
 	"github.com/jackc/pgx/v5":                  {"internal/database"},
 	"github.com/google/go-cmp":                 nil,
 	"github.com/getkin/kin-openapi":            nil,
-	"github.com/rogpeppe/go-internal":          {"internal/cli"},
+	"github.com/rogpeppe/go-internal":          {"internal/cli/render"},
 	"github.com/santhosh-tekuri/jsonschema/v6": nil,
 	"helm.sh/helm/v3":                          nil,
 	"sigs.k8s.io/kustomize/api":                nil,

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/scan"
 	"promoter/internal/updater"
 )
 
@@ -92,16 +92,16 @@ func golden(t *testing.T, name, got string) {
 
 func TestRenderers_golden(t *testing.T) {
 	t.Parallel()
-	for name, r := range map[string]renderer{
-		"plan.txt":       textRenderer{},
-		"plan.color.txt": textRenderer{paint: true},
-		"plan.diff":      diffRenderer{},
-		"plan.json":      jsonRenderer{},
-		"summary.txt":    summaryRenderer{},
-		"summary.json":   summaryJSONRenderer{},
+	for name, r := range map[string]Plan{
+		"plan.txt":       textRenderer{}.render,
+		"plan.color.txt": textRenderer{paint: true}.render,
+		"plan.diff":      diffRenderer{}.render,
+		"plan.json":      jsonRenderer{}.render,
+		"summary.txt":    summaryRenderer{}.render,
+		"summary.json":   summaryJSONRenderer{}.render,
 	} {
 		var out bytes.Buffer
-		if err := r.render(&out, everything(t)); err != nil {
+		if err := r(&out, everything(t)); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()
@@ -112,9 +112,9 @@ func TestRenderers_golden(t *testing.T) {
 	}
 	var words bytes.Buffer
 	preview := everything(t)
-	printPreviewErrors(&words, preview)
-	printPlanSummary(&words, preview)
-	printApplySummary(&words, preview, checkout.Applied{Files: []string{"apps/shop/a.yaml"}})
+	PrintPreviewErrors(&words, preview)
+	PrintPlanSummary(&words, preview)
+	PrintApplySummary(&words, preview, checkout.Applied{Files: []string{"apps/shop/a.yaml"}})
 	golden(t, "words.txt", words.String())
 }
 
@@ -178,16 +178,16 @@ func TestText_controlCharacters(t *testing.T) {
 	preview := &checkout.Preview{Targets: []checkout.TargetPreview{target}, Errors: []checkout.ComponentError{{Component: odd, Err: errors.New(odd)}}}
 
 	var out bytes.Buffer
-	for _, r := range []renderer{textRenderer{}, diffRenderer{visible: true}} {
-		if err := r.render(&out, preview); err != nil {
+	for _, r := range []Plan{textRenderer{}.render, diffRenderer{visible: true}.render} {
+		if err := r(&out, preview); err != nil {
 			t.Fatal(err)
 		}
 	}
-	printPreviewErrors(&out, preview)
-	printPlanSummary(&out, preview)
-	printApplySummary(&out, preview, checkout.Applied{})
-	printError(&out, errors.New(odd))
-	printError(&out, &config.Error{Problems: config.Problems{{Message: odd}}})
+	PrintPreviewErrors(&out, preview)
+	PrintPlanSummary(&out, preview)
+	PrintApplySummary(&out, preview, checkout.Applied{})
+	PrintError(&out, errors.New(odd))
+	PrintError(&out, &config.Error{Problems: config.Problems{{Message: odd}}})
 	for i, r := range out.String() {
 		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u202e' || r == '\uFFFD') {
 			t.Errorf("%q at %d reaches the terminal", r, i)
@@ -211,7 +211,7 @@ func TestVisible(t *testing.T) {
 		"\uFFFD":                  "\uFFFD",
 		"\u200e\u2028\u00a0":      `\u200e\u2028\u00a0`,
 	} {
-		if got := visible(text); got != want {
+		if got := Visible(text); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
@@ -232,55 +232,40 @@ func TestVisible(t *testing.T) {
 func FuzzVisible(f *testing.F) {
 	f.Add("a\x1b\xff\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, shown := range []string{visible(text), strings.TrimRight(visibleLine(text), "\r\n")} {
+		for _, shown := range []string{Visible(text), strings.TrimRight(visibleLine(text), "\r\n")} {
 			if strings.ContainsAny(shown, "\x1b\r\n\x00\x7f\u009b") || strings.ContainsRune(shown, '\u202e') {
 				t.Fatalf("%q is shown as %q", text, shown)
 			}
 		}
-		if again := visible(visible(text)); again != visible(text) {
+		if again := Visible(Visible(text)); again != Visible(text) {
 			t.Fatalf("%q: %q", text, again)
 		}
 	})
 }
 
-// Git takes the diff whatever the files are called and however they end.
-func TestDiff_gitAppliesIt(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{
-		"plain.yaml":              "a: 1\nimage: quay.io/acme/web:1\n",
-		"with space.yaml":         "image: quay.io/acme/web:1\n",
-		"Grüße/日本.yaml":           "image: quay.io/acme/web:1\n",
-		"quo\"te\\.yaml":          "image: quay.io/acme/web:1\n",
-		"new\nline\t\x1b ü.yaml":  "image: quay.io/acme/web:1\n",
-		"no-newline.yaml":         "image: quay.io/acme/web:1",
-		"crlf.yaml":               "a: 1\r\nimage: quay.io/acme/web:1\r\nb: 2\r\n",
-		"-dash.yaml":              "image: quay.io/acme/web:1\n",
-		"bytes\xff.yaml":          "image: quay.io/acme/web:1 # \xc3\xa4\n",
-		"b/a/a.yaml":              "image: quay.io/acme/web:1\n",
-		"mixed.yaml":              "a: 1\r\nimage: quay.io/acme/web:1\nb: 2\r\n",
-		"ends-without-there.yaml": "image: quay.io/acme/web:1\nx: 1",
+func repository(t *testing.T, name string) image.Repository {
+	t.Helper()
+	r, err := image.ParseRepository(name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	dir := folder(t, files)
-	c := newConsole()
-	if code := c.run(t.Context(), "plan", "--dir", dir, "--with", "quay.io/acme/web:2", "-o", "diff"); code != exitDone {
-		t.Fatalf("exit %d: %s", code, c.err.String())
-	}
-	git(t, dir, "", "init", "-q")
-	git(t, dir, c.out.String(), "apply", "-")
-	for name, content := range files {
-		got, err := os.ReadFile(filepath.Join(dir, name))
-		if want := strings.ReplaceAll(content, "web:1", "web:2"); err != nil || string(got) != want {
-			t.Errorf("%q: %q, %v", name, got, err)
-		}
-	}
+	return r
 }
 
-func git(t *testing.T, dir, in string, args ...string) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", args...)
-	command.Dir, command.Stdin = dir, strings.NewReader(in)
-	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, output)
-	}
+// placeOf makes a place in a state.
+func placeOf(name string, state promotion.State, reason string) checkout.TargetPreview {
+	environment, application, _ := strings.Cut(name, "/")
+	return checkout.TargetPreview{Decision: promotion.Decision{
+		Target: promotion.Target{Environment: environment, Application: application},
+		State:  state, Reason: promotion.Reason{Message: reason}, Snapshot: promotion.Snapshot{},
+	}}
+}
+
+// change gives a place a file that changes.
+func change(target checkout.TargetPreview, file, before, after string) checkout.TargetPreview {
+	target.Files = append(target.Files, scan.FileChange{Path: file, Before: []byte(before), After: []byte(after)})
+	target.Changes = append(target.Changes, edit.Change{
+		Component: "web", Shape: "reference", Position: edit.Position{File: file, Line: 1, Column: 8}, From: "a:1", To: "a:2",
+	})
+	return target
 }

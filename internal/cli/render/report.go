@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"fmt"
@@ -13,16 +13,17 @@ import (
 	"promoter/internal/promotion"
 )
 
-// reportRenderer prints as text what a reconciliation observed and did.
-type reportRenderer struct {
-	paint   painter
-	dryRun  bool
-	details bool                        // also conditions and gates, and every target
+// Report prints as text what a reconciliation observed and did.
+type Report struct {
+	Paint   Painter
+	DryRun  bool
+	Details bool                        // also conditions and gates, and every target
 	acted   bool                        // what was done is printed already
-	wanted  func(promotion.Target) bool // nil: all targets
+	Wanted  func(promotion.Target) bool // nil: all targets
 }
 
-func (r reportRenderer) results(results []app.Result) string {
+// Results prints all repositories.
+func (r Report) Results(results []app.Result) string {
 	var b strings.Builder
 	for i := range results {
 		if text := r.result(&results[i]); text != "" {
@@ -32,16 +33,16 @@ func (r reportRenderer) results(results []app.Result) string {
 	return b.String()
 }
 
-func (r reportRenderer) heading(repository string) string {
-	return r.paint.paint(colorBold, visible(repository)) + "\n"
+func (r Report) heading(repository string) string {
+	return r.Paint.Paint(ColorBold, Visible(repository)) + "\n"
 }
 
 // result prints one repository, without its heading.
-func (r reportRenderer) result(result *app.Result) string {
-	groups := groupByEnvironment(result.Report, r.wanted)
+func (r Report) result(result *app.Result) string {
+	groups := groupByEnvironment(result.Report, r.Wanted)
 	var b strings.Builder
 	if offered := result.Onboarding; offered != nil && !(r.acted && offered.Acted()) {
-		b.WriteString("  " + visible(onboardingText(*offered)) + "\n")
+		b.WriteString("  " + Visible(onboardingText(*offered)) + "\n")
 	}
 	for _, environment := range groups.environments {
 		b.WriteString(r.environment(groups, environment))
@@ -80,7 +81,7 @@ func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool
 	}
 	for _, decision := range report.Decisions {
 		if name := decision.Environment; wanted == nil || wanted(decision.Target) {
-			g.environments = appendNew(g.environments, name)
+			g.environments = AppendNew(g.environments, name)
 			g.decisions[name] = append(g.decisions[name], decision)
 		}
 	}
@@ -89,7 +90,7 @@ func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool
 			continue
 		}
 		name := effect.Environment.Name
-		g.environments = appendNew(g.environments, name)
+		g.environments = AppendNew(g.environments, name)
 		if effect.Action != engine.ActionNone {
 			for _, decision := range effect.Decisions {
 				g.actions[decision.Target] = append(g.actions[decision.Target], effect)
@@ -117,19 +118,19 @@ func isSingle(effect engine.Effect) bool { return len(effect.Decisions) == 1 && 
 // do.
 const maxUnchanged = 10
 
-func (r reportRenderer) environment(g groupedReport, environment string) string {
+func (r Report) environment(g groupedReport, environment string) string {
 	var b strings.Builder
 	unchanged := map[promotion.State]int{}
 	decisions := g.decisions[environment]
 	for _, decision := range decisions {
 		actions, single := g.actions[decision.Target], g.single[decision.Target]
-		if !r.details && len(decisions) > maxUnchanged && isUnchanged(decision.State) && len(actions)+len(single) == 0 {
+		if !r.Details && len(decisions) > maxUnchanged && isUnchanged(decision.State) && len(actions)+len(single) == 0 {
 			unchanged[decision.State]++
 			continue
 		}
 		var done, details string
 		for _, effect := range single {
-			if r.details && len(decision.Gates) > 0 {
+			if r.Details && len(decision.Gates) > 0 {
 				effect.Gates = nil // the decision lists them
 			}
 			if !r.acted {
@@ -138,20 +139,20 @@ func (r reportRenderer) environment(g groupedReport, environment string) string 
 			details += r.effect(effect, "    ")
 		}
 		b.WriteString(done)
-		if r.details || details != "" || addsToActions(decision, actions) {
+		if r.Details || details != "" || addsToActions(decision, actions) {
 			b.WriteString(r.decision(decision) + details)
 		}
 	}
 	for _, state := range []promotion.State{promotion.Same, promotion.Absent} {
 		if n := unchanged[state]; n > 0 {
-			fmt.Fprintf(&b, "  %s  %s  %s\n", environment, state, count(n, "application", "applications"))
+			fmt.Fprintf(&b, "  %s  %s  %s\n", environment, state, Count(n, "application", "applications"))
 		}
 	}
 	for _, effect := range g.others[environment] {
 		if !r.acted {
 			b.WriteString(r.action(effect))
 		}
-		b.WriteString(r.effect(effect, "  "+visible(environment)+"  "))
+		b.WriteString(r.effect(effect, "  "+Visible(environment)+"  "))
 	}
 	return b.String()
 }
@@ -169,43 +170,33 @@ func isUnchanged(state promotion.State) bool {
 	return state == promotion.Same || state == promotion.Absent
 }
 
-func (r reportRenderer) decision(d promotion.Decision) string {
+func (r Report) decision(d promotion.Decision) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  %s  %s  %s", r.paint.paint(colorBold, visible(targetName(d.Target))),
-		r.paint.paint(stateColor(d.State), string(d.State)), visible(d.Reason.String()))
+	fmt.Fprintf(&b, "  %s  %s  %s", r.Paint.Paint(ColorBold, Visible(TargetName(d.Target))),
+		r.Paint.Paint(stateColor(d.State), string(d.State)), Visible(d.Reason.String()))
 	if !d.Reason.Until.IsZero() {
 		b.WriteString(", until " + d.Reason.Until.UTC().Format(time.RFC3339))
 	}
 	b.WriteString("\n")
-	if !r.details {
+	if !r.Details {
 		return b.String()
 	}
 	if len(d.Snapshot) > 0 {
-		fmt.Fprintf(&b, "    snapshot %s (%s)\n", visible(d.Snapshot.String()), d.Snapshot.ID())
+		fmt.Fprintf(&b, "    snapshot %s (%s)\n", Visible(d.Snapshot.String()), d.Snapshot.ID())
 	}
 	for _, condition := range d.Conditions {
-		fmt.Fprintf(&b, "    condition %s\n", textRenderer{r.paint}.condition(condition))
+		fmt.Fprintf(&b, "    condition %s\n", textRenderer{r.Paint}.condition(condition))
 	}
 	for _, gate := range d.Gates {
-		fmt.Fprintf(&b, "    gate %s\n", textRenderer{r.paint}.condition(gate))
+		fmt.Fprintf(&b, "    gate %s\n", textRenderer{r.Paint}.condition(gate))
 	}
 	return b.String()
 }
 
-// targetName omits the application if the config distinguishes none.
-func targetName(target promotion.Target) string {
+// TargetName omits the application if the config distinguishes none.
+func TargetName(target promotion.Target) string {
 	if target.Application == config.DefaultApplication || target.Application == "" {
 		return target.Environment
 	}
 	return target.Environment + "/" + target.Application
-}
-
-// exitOfRun returns the exit code: 1 if any part of a repository failed.
-func exitOfRun(results []app.Result) error {
-	for i := range results {
-		if results[i].Failed() {
-			return exit(exitFailed)
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func TestRun_showsOnboarding(t *testing.T) {
 			State: onboarding.Declined, Number: 4, Reason: "pull request #4 is closed",
 		}},
 	}
-	text := reportRenderer{}.results(results)
+	text := Report{}.Results(results)
 	for _, line := range []string{
 		"acme/gitops\n  onboarding pull request #3 https://github.com/acme/gitops/pull/3 opened\n",
 		"acme/other\n  onboarding pull request #4 declined: pull request #4 is closed\n",
@@ -33,8 +33,8 @@ func TestRun_showsOnboarding(t *testing.T) {
 		}
 	}
 	var messages bytes.Buffer
-	printFailures(&messages, results)
-	printRunSummary(&messages, results, false)
+	PrintFailures(&messages, results)
+	PrintRunSummary(&messages, results, false)
 	want := "promoter: acme/other: there is no .promoter.yaml on main\npromoter: 2 repositories: 1 opened; 1 failed\n"
 	if messages.String() != want {
 		t.Errorf("printed\n%swant\n%s", messages.String(), want)

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"promoter/internal/app"
@@ -86,6 +86,11 @@ type actionJSON struct {
 	Error        *partialErrorJSON     `json:"error,omitempty"`
 }
 
+// ReportJSON returns the results for programs.
+func ReportJSON(results []app.Result, wanted func(promotion.Target) bool) any {
+	return runToJSON(results, wanted)
+}
+
 // runToJSON converts results for programs. Lists are never null.
 func runToJSON(results []app.Result, wanted func(promotion.Target) bool) runJSON {
 	out := runJSON{Schema: runSchema, Repositories: []repositoryJSON{}}
@@ -132,7 +137,7 @@ func environmentToJSON(d promotion.Decision) environmentJSON {
 	out := environmentJSON{
 		Name: d.Environment, Application: d.Application, Snapshot: d.Snapshot.ID(), State: d.State,
 		Rule: d.Reason.Rule, Reason: d.Reason.String(), Moves: []moveJSON{},
-		Conditions: list(d.Conditions), Gates: list(d.Gates),
+		Conditions: List(d.Conditions), Gates: List(d.Gates),
 	}
 	for _, move := range d.Moves {
 		out.Moves = append(out.Moves, moveJSON{move.Component, versionOfMove(move.From), versionOfMove(move.To)})
@@ -145,8 +150,8 @@ func versionOfMove(v image.Version) versionInMove { return versionInMove{Tag: v.
 func actionToJSON(effect engine.Effect) actionJSON {
 	out := actionJSON{
 		Environment: effect.Environment.Name, Applications: []string{}, Action: effect.Action, Step: effect.Step,
-		Reason: effect.Reason.String(), Promotions: list(effect.Promotions), Branch: effect.Head, Number: effect.Number, URL: effect.URL,
-		Commit: effect.Commit, Land: effect.Land, Gates: list(effect.Gates),
+		Reason: effect.Reason.String(), Promotions: List(effect.Promotions), Branch: effect.Head, Number: effect.Number, URL: effect.URL,
+		Commit: effect.Commit, Land: effect.Land, Gates: List(effect.Gates),
 	}
 	for _, decision := range effect.Decisions {
 		out.Applications = append(out.Applications, decision.Application)

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // action prints what was done. Below are the gates that the pull request waits for. It
 // prints nothing if nothing was done.
-func (r reportRenderer) action(effect engine.Effect) string {
+func (r Report) action(effect engine.Effect) string {
 	var b strings.Builder
 	for _, line := range r.actionLines(effect) {
 		b.WriteString("  " + line + "\n")
@@ -24,15 +24,15 @@ func (r reportRenderer) action(effect engine.Effect) string {
 
 // actionLines has one line for each target, which shows what was done as its state, and
 // one for the pull request of a group.
-func (r reportRenderer) actionLines(effect engine.Effect) (lines []string) {
+func (r Report) actionLines(effect engine.Effect) (lines []string) {
 	if effect.Action == engine.ActionNone {
 		return nil
 	}
 	line := func(name string, parts ...string) {
-		text := r.paint.paint(colorBold, visible(name)) + "  " + r.paint.paint(colorGreen, string(effect.Action))
+		text := r.Paint.Paint(ColorBold, Visible(name)) + "  " + r.Paint.Paint(ColorGreen, string(effect.Action))
 		for _, part := range parts {
 			if part != "" {
-				text += "  " + visible(part)
+				text += "  " + Visible(part)
 			}
 		}
 		lines = append(lines, text)
@@ -44,14 +44,14 @@ func (r reportRenderer) actionLines(effect engine.Effect) (lines []string) {
 	number, reason := pullRequestName(effect.Number, effect.URL), effect.Reason.Message
 	switch {
 	case isSingle(effect):
-		line(targetName(effect.Decisions[0].Target), number, commit, reason)
+		line(TargetName(effect.Decisions[0].Target), number, commit, reason)
 	case effect.Action == engine.ActionClosed || len(effect.Decisions) == 0:
 		line(effect.Environment.Name, number, commit, reason)
 	default:
 		for _, decision := range effect.Decisions {
-			line(targetName(decision.Target), pullRequestName(effect.Number, ""), decision.Reason.Message)
+			line(TargetName(decision.Target), pullRequestName(effect.Number, ""), decision.Reason.Message)
 		}
-		line(effect.Environment.Name, number, commit, count(len(effect.Decisions), "application", "applications"))
+		line(effect.Environment.Name, number, commit, Count(len(effect.Decisions), "application", "applications"))
 	}
 	return lines
 }
@@ -68,13 +68,13 @@ func reasonFor(target promotion.Target, effect engine.Effect) string {
 
 // effect prints what failed, what waits, and in a dry run what would be done; nothing if
 // that is nothing.
-func (r reportRenderer) effect(effect engine.Effect, indent string) string {
+func (r Report) effect(effect engine.Effect, indent string) string {
 	text := ""
 	switch {
 	case effect.Action != engine.ActionNone && effect.Err == nil:
 		return "" // see action
 	case effect.Action != engine.ActionNone:
-	case r.dryRun || effect.Err != nil:
+	case r.DryRun || effect.Err != nil:
 		text = plannedText(effect)
 	default:
 		text = openText(effect)
@@ -83,21 +83,21 @@ func (r reportRenderer) effect(effect engine.Effect, indent string) string {
 		return ""
 	}
 	if len(effect.Decisions) > 1 || effect.Group {
-		text = strings.TrimSuffix(count(len(effect.Decisions), "application", "applications")+": "+text, ": ")
+		text = strings.TrimSuffix(Count(len(effect.Decisions), "application", "applications")+": "+text, ": ")
 	}
-	line := indent + visible(text) + "\n"
+	line := indent + Visible(text) + "\n"
 	if effect.Err != nil {
-		line = indent + r.paint.paint(colorRed, "failed") + visible(strings.TrimRight(" "+text, " ")+": "+oneLine(effect.Err)) + "\n"
+		line = indent + r.Paint.Paint(ColorRed, "failed") + Visible(strings.TrimRight(" "+text, " ")+": "+oneLine(effect.Err)) + "\n"
 	}
 	return line + r.gates(effect, "    ")
 }
 
 // gates lists the gates that block an open pull request.
-func (r reportRenderer) gates(effect engine.Effect, indent string) string {
+func (r Report) gates(effect engine.Effect, indent string) string {
 	var b strings.Builder
 	for _, gate := range effect.Gates {
-		if r.details || gate.State != promotion.Passed {
-			fmt.Fprintf(&b, "%sgate %s\n", indent, textRenderer{r.paint}.condition(gate))
+		if r.Details || gate.State != promotion.Passed {
+			fmt.Fprintf(&b, "%sgate %s\n", indent, textRenderer{r.Paint}.condition(gate))
 		}
 	}
 	return b.String()

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"cmp"
@@ -18,18 +18,37 @@ import (
 	"promoter/internal/promotion"
 )
 
-// renderer prints a preview.
-type renderer interface {
-	render(w io.Writer, preview *checkout.Preview) error
+// Plan prints a preview.
+type Plan func(w io.Writer, preview *checkout.Preview) error
+
+// NewPlan returns the renderer of an output format. A diff for a terminal has what does
+// not print escaped.
+func NewPlan(output string, summary bool, paint Painter, terminal bool) (Plan, error) {
+	switch {
+	case output == "text" && summary:
+		return summaryRenderer{paint}.render, nil
+	case output == "text":
+		return textRenderer{paint}.render, nil
+	case output == "diff" && summary:
+		return nil, fault.New(fault.Invalid, "--summary prints no diff: use --output text or json")
+	case output == "diff":
+		return diffRenderer{paint: paint, visible: terminal}.render, nil
+	case output == "json" && summary:
+		return summaryJSONRenderer{}.render, nil
+	case output == "json":
+		return jsonRenderer{}.render, nil
+	default:
+		return nil, fault.New(fault.Invalid, "--output %s: want text, json or diff", output)
+	}
 }
 
 // textRenderer prints each target with its state and reason, the diff, and the conditions
 // and gates.
-type textRenderer struct{ paint painter }
+type textRenderer struct{ paint Painter }
 
 func (r textRenderer) render(w io.Writer, preview *checkout.Preview) error {
 	for i := range preview.Targets {
-		if err := write(w, r.target(&preview.Targets[i])); err != nil {
+		if err := Write(w, r.target(&preview.Targets[i])); err != nil {
 			return err
 		}
 	}
@@ -38,13 +57,13 @@ func (r textRenderer) render(w io.Writer, preview *checkout.Preview) error {
 
 func (r textRenderer) target(target *checkout.TargetPreview) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.paint(colorBold, visible(previewName(target))),
-		r.paint.paint(stateColor(target.State), string(target.State)), visible(target.Reason.String()))
+	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.Paint(ColorBold, Visible(previewName(target))),
+		r.paint.Paint(stateColor(target.State), string(target.State)), Visible(target.Reason.String()))
 	for _, refusal := range target.Refusals {
-		fmt.Fprintf(&b, "  %s %s\n", r.paint.paint(colorRed, "refused"), visible(refusal.String()))
+		fmt.Fprintf(&b, "  %s %s\n", r.paint.Paint(ColorRed, "refused"), Visible(refusal.String()))
 	}
 	for _, note := range target.Notes {
-		fmt.Fprintf(&b, "  note %s\n", visible(note.Position.String()+": "+note.Text))
+		fmt.Fprintf(&b, "  note %s\n", Visible(note.Position.String()+": "+note.Text))
 	}
 	for _, condition := range target.Conditions {
 		fmt.Fprintf(&b, "  condition %s\n", r.condition(condition))
@@ -57,12 +76,12 @@ func (r textRenderer) target(target *checkout.TargetPreview) string {
 }
 
 func (r textRenderer) condition(c promotion.Condition) string {
-	text := fmt.Sprintf("%s: %s", visible(c.Name), r.paint.paint(conditionColor(c.State), string(c.State)))
+	text := fmt.Sprintf("%s: %s", Visible(c.Name), r.paint.Paint(conditionColor(c.State), string(c.State)))
 	if c.Reason != "" {
-		text += ", " + visible(c.Reason)
+		text += ", " + Visible(c.Reason)
 	}
 	if c.Value != "" {
-		text += " (" + visible(c.Value) + ")"
+		text += " (" + Visible(c.Value) + ")"
 	}
 	if c.Until != nil {
 		text += ", until " + c.Until.Format(time.RFC3339)
@@ -84,7 +103,7 @@ func previewName(target *checkout.TargetPreview) string {
 
 // summaryRenderer prints no diffs: for each environment the number of targets in each state,
 // then the targets that need attention, with those that have the same reason on one line.
-type summaryRenderer struct{ paint painter }
+type summaryRenderer struct{ paint Painter }
 
 // summaryStates are the states in the order in which a summary counts them.
 var summaryStates = []promotion.State{
@@ -96,14 +115,14 @@ func (r summaryRenderer) render(w io.Writer, preview *checkout.Preview) error {
 	environments := summarize(preview)
 	width := 0
 	for _, e := range environments {
-		width = max(width, utf8.RuneCountInString(visible(e.Name)))
+		width = max(width, utf8.RuneCountInString(Visible(e.Name)))
 	}
 	var b strings.Builder
 	for _, e := range environments {
 		var counts []string
 		for _, state := range summaryStates {
 			if n := e.Counts[state]; n > 0 {
-				counts = append(counts, r.paint.paint(stateColor(state), fmt.Sprintf("%d %s", n, state)))
+				counts = append(counts, r.paint.Paint(stateColor(state), fmt.Sprintf("%d %s", n, state)))
 			}
 		}
 		fmt.Fprintf(&b, "%s  %s\n", r.name(e.Name, width), strings.Join(counts, ", "))
@@ -119,11 +138,11 @@ func (r summaryRenderer) render(w io.Writer, preview *checkout.Preview) error {
 			var names []string
 			for _, target := range rest[:same] {
 				if target.Application != config.DefaultApplication {
-					names = append(names, visible(target.Application))
+					names = append(names, Visible(target.Application))
 				}
 			}
 			fmt.Fprintf(&b, "%s%s  %s  %s", separator, r.name(e.Name, width),
-				r.paint.paint(stateColor(first.State), string(first.State)), visible(first.Reason))
+				r.paint.Paint(stateColor(first.State), string(first.State)), Visible(first.Reason))
 			if len(names) > 0 {
 				fmt.Fprintf(&b, "  (%s)", strings.Join(names, ", "))
 			}
@@ -131,12 +150,12 @@ func (r summaryRenderer) render(w io.Writer, preview *checkout.Preview) error {
 			rest, separator = rest[same:], ""
 		}
 	}
-	return write(w, b.String())
+	return Write(w, b.String())
 }
 
 func (r summaryRenderer) name(name string, width int) string {
-	name = visible(name)
-	return r.paint.paint(colorBold, name) + strings.Repeat(" ", width-utf8.RuneCountInString(name))
+	name = Visible(name)
+	return r.paint.Paint(ColorBold, name) + strings.Repeat(" ", width-utf8.RuneCountInString(name))
 }
 
 type summaryJSON struct {
@@ -197,7 +216,7 @@ func (summaryJSONRenderer) render(w io.Writer, preview *checkout.Preview) error 
 // diffRenderer prints what is proposed as one unified diff, which patch and git apply
 // accept. What waits is omitted: it may not be written yet.
 type diffRenderer struct {
-	paint   painter
+	paint   Painter
 	visible bool // for a user: what does not print is escaped
 }
 
@@ -207,7 +226,7 @@ func (r diffRenderer) render(w io.Writer, preview *checkout.Preview) error {
 		if !target.Changed() {
 			continue
 		}
-		if err := write(w, r.target(target)); err != nil {
+		if err := Write(w, r.target(target)); err != nil {
 			return err
 		}
 	}
@@ -230,7 +249,7 @@ func (r diffRenderer) line(line string) string {
 	if r.visible {
 		line = visibleLine(line)
 	}
-	return r.paint.diff(line)
+	return r.paint.Diff(line)
 }
 
 // diffName writes a file name as Git does in a diff: in quotes if it contains control
@@ -320,9 +339,9 @@ func previewToJSON(target *checkout.TargetPreview) previewJSON {
 		Snapshot:    target.Snapshot.ID(),
 		State:       target.State,
 		Reason:      target.Reason.String(),
-		Changes:     list(target.Changes),
-		Refused:     list(target.Refusals),
-		Conditions:  list(target.Conditions),
-		Gates:       list(target.Gates),
+		Changes:     List(target.Changes),
+		Refused:     List(target.Refusals),
+		Conditions:  List(target.Conditions),
+		Gates:       List(target.Gates),
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package render
 
 import (
 	"io"
@@ -14,9 +14,9 @@ import (
 	"promoter/internal/promotion"
 )
 
-// printFailures prints one line for each part that failed, and one for each host that
+// PrintFailures prints one line for each part that failed, and one for each host that
 // several of them could not reach.
-func printFailures(w io.Writer, results []app.Result) {
+func PrintFailures(w io.Writer, results []app.Result) {
 	hosts, unfinished := unreachableHosts{}, []string{}
 	for i := range results {
 		result := &results[i]
@@ -33,45 +33,45 @@ func printFailures(w io.Writer, results []app.Result) {
 		result := &results[i]
 		name := result.Repository
 		if moved, ok := result.Moved(); ok {
-			printMessage(w, "%s: it is called %s now: use that name", name, moved)
+			PrintMessage(w, "%s: it is called %s now: use that name", name, moved)
 		}
 		if result.Err != nil && !hosts.printed(result.Err) {
-			printMessage(w, "%s: %s", name, oneLine(result.Err))
+			PrintMessage(w, "%s: %s", name, oneLine(result.Err))
 		}
 		if result.Report.Unusable != "" && (result.Onboarding == nil || result.Failed()) {
-			printMessage(w, "%s: %s", name, result.Report.Unusable)
+			PrintMessage(w, "%s: %s", name, result.Report.Unusable)
 		}
 		for _, partial := range result.Report.Errors {
 			if !hosts.printed(partial.Err) {
-				printMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
+				PrintMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
 			}
 		}
 		for _, decision := range result.Report.Decisions {
 			if decision.State == promotion.Refused {
-				printMessage(w, "%s: %s: refused: %s", name, targetName(decision.Target), decision.Reason)
+				PrintMessage(w, "%s: %s: refused: %s", name, TargetName(decision.Target), decision.Reason)
 			}
 		}
 		for _, effect := range result.Report.Effects {
 			if effect.Err != nil {
-				printMessage(w, "%s: %s: %s", name, effectName(effect), oneLine(effect.Err))
+				PrintMessage(w, "%s: %s: %s", name, effectName(effect), oneLine(effect.Err))
 			}
 		}
 	}
 	if len(unfinished) > 0 {
-		printMessage(w, "not finished: %s", shortList(unfinished))
+		PrintMessage(w, "not finished: %s", ShortList(unfinished))
 	}
 }
 
 // effectName names what an effect is about.
 func effectName(effect engine.Effect) string {
 	if isSingle(effect) {
-		return targetName(effect.Decisions[0].Target)
+		return TargetName(effect.Decisions[0].Target)
 	}
 	return effect.Environment.Name
 }
 
-// printPreviewErrors prints what could not be planned.
-func printPreviewErrors(w io.Writer, preview *checkout.Preview) {
+// PrintPreviewErrors prints what could not be planned.
+func PrintPreviewErrors(w io.Writer, preview *checkout.Preview) {
 	hosts := unreachableHosts{}
 	for _, e := range preview.Errors {
 		hosts.add("", componentPrefix+e.Component, e.Err)
@@ -79,16 +79,16 @@ func printPreviewErrors(w io.Writer, preview *checkout.Preview) {
 	hosts.print(w)
 	for _, e := range preview.Errors {
 		if !hosts.printed(e.Err) {
-			printMessage(w, "%s: %v", e.Component, e.Err)
+			PrintMessage(w, "%s: %v", e.Component, e.Err)
 		}
 	}
 	for _, repository := range preview.Unused {
-		printMessage(w, "no file refers to %s", repository.Familiar())
+		PrintMessage(w, "no file refers to %s", repository.Familiar())
 	}
 	for i := range preview.Targets {
 		target := &preview.Targets[i]
 		if len(target.Refusals) > 0 {
-			printMessage(w, "%s: refused: %s", previewName(target), target.Refusals[0])
+			PrintMessage(w, "%s: refused: %s", previewName(target), target.Refusals[0])
 		}
 	}
 }
@@ -144,9 +144,9 @@ func (u unreachableHosts) print(w io.Writer) {
 		if len(one.parts) < 2 {
 			continue
 		}
-		affected, only := count(one.components, "component", "components"), slices.Collect(maps.Keys(one.repositories))[0]
+		affected, only := Count(one.components, "component", "components"), slices.Collect(maps.Keys(one.repositories))[0]
 		prefix := ""
-		switch repositories := count(len(one.repositories), "repository", "repositories"); {
+		switch repositories := Count(len(one.repositories), "repository", "repositories"); {
 		case one.components == 0:
 			affected = repositories
 		case len(one.repositories) > 1:
@@ -154,6 +154,6 @@ func (u unreachableHosts) print(w io.Writer) {
 		case only != "":
 			prefix = only + ": "
 		}
-		printMessage(w, "%s%s cannot be reached, which affects %s: %s", prefix, host, affected, one.cause)
+		PrintMessage(w, "%s%s cannot be reached, which affects %s: %s", prefix, host, affected, one.cause)
 	}
 }

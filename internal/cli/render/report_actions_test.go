@@ -1,8 +1,9 @@
-package cli
+package render
 
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -41,8 +42,8 @@ func TestRunText_actionAndStateDoNotContradict(t *testing.T) {
 		},
 		{"nothing done", decided("dev/blog", promotion.Same, "already up to date"), nil, "  dev/blog  same  already up to date\n"},
 	} {
-		report := engine.Report{Decisions: []promotion.Decision{test.state}, Effects: test.effects}
-		text := reportRenderer{}.results([]app.Result{{Repository: "acme/gitops", Report: report}})
+		reported := engine.Report{Decisions: []promotion.Decision{test.state}, Effects: test.effects}
+		text := Report{}.Results([]app.Result{{Repository: "acme/gitops", Report: reported}})
 		if _, lines, _ := strings.Cut(text, "\n"); lines != test.want {
 			t.Errorf("%s: printed\n%swant\n%s", test.name, lines, test.want)
 		}
@@ -70,14 +71,13 @@ func TestRunPrinter_printsActionsAsTheyHappen(t *testing.T) {
 		{output: "json", err: "promoter: acme/one: dev/blog  pushed  9abc123  newer: blog 1 -> 2\n"},
 	} {
 		var out, messages bytes.Buffer
-		system := System{Out: &out, Err: &messages}
-		printer := &runPrinter{system: system, output: test.output, progress: newProgress(system), text: reportRenderer{acted: true}}
-		printer.acted("acme/one", []engine.Effect{pushed})
+		printer := NewRun(&out, &messages, test.output, Report{}, func(show func()) { show() })
+		printer.Acted("acme/one", []engine.Effect{pushed})
 		if out.String() != test.out || messages.String() != test.err {
 			t.Errorf("%s: printed at once\n%s%s", test.output, out.String(), messages.String())
 		}
-		printer.acted("acme/two", []engine.Effect{pushed})
-		if err := printer.results(results); err != nil {
+		printer.Acted("acme/two", []engine.Effect{pushed})
+		if err := printer.Results(results); err != nil {
 			t.Error(err)
 		}
 		if test.end != "" && out.String() != test.end {
@@ -96,13 +96,12 @@ func TestRunPrinter_onboarding(t *testing.T) {
 	const line = "onboarding pull request #3 https://github.com/acme/new/pull/3 opened\n"
 	for output, want := range map[string][2]string{"text": {"acme/new\n  " + line, ""}, "json": {"", "promoter: acme/new: " + line}} {
 		var out, messages bytes.Buffer
-		system := System{Out: &out, Err: &messages}
-		printer := &runPrinter{system: system, output: output, progress: newProgress(system), text: reportRenderer{acted: true}}
-		printer.offered("acme/new", offered)
+		printer := NewRun(&out, &messages, output, Report{}, func(show func()) { show() })
+		printer.Offered("acme/new", offered)
 		if got := [2]string{out.String(), messages.String()}; got != want {
 			t.Errorf("%s: printed %q", output, got)
 		}
-		err := printer.results([]app.Result{{Repository: "acme/new", Onboarding: &offered}})
+		err := printer.Results([]app.Result{{Repository: "acme/new", Onboarding: &offered}})
 		if err != nil || output == "text" && out.String() != want[0] {
 			t.Errorf("%s: printed %q, %v", output, out.String(), err)
 		}
@@ -112,10 +111,14 @@ func TestRunPrinter_onboarding(t *testing.T) {
 // The output may be closed before the run ends.
 func TestRunPrinter_closedOutput(t *testing.T) {
 	t.Parallel()
-	system := System{Out: brokenWriter{}, Err: &bytes.Buffer{}}
-	printer := &runPrinter{system: system, output: "text", progress: newProgress(system), text: reportRenderer{acted: true}}
-	printer.acted("acme/one", []engine.Effect{did(decided("dev/blog", promotion.Proposed, "x"), engine.ActionPushed, pullrequest.StepPush)})
-	if err := printer.results(nil); err == nil {
+	printer := NewRun(closedWriter{}, &bytes.Buffer{}, "text", Report{}, func(show func()) { show() })
+	printer.Acted("acme/one", []engine.Effect{did(decided("dev/blog", promotion.Proposed, "x"), engine.ActionPushed, pullrequest.StepPush)})
+	if err := printer.Results(nil); err == nil {
 		t.Error("the error of the output is lost")
 	}
 }
+
+// closedWriter is an output that is closed.
+type closedWriter struct{}
+
+func (closedWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

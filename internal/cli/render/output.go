@@ -1,4 +1,9 @@
-package cli
+// Package render prints results as text for users and as JSON for programs: plan.go those
+// of plan and apply, report.go those of run and explain, failures.go and summary.go their
+// messages. This file has what all commands print with.
+//
+// Text never contains control characters of others: see Visible.
+package render
 
 import (
 	"bytes"
@@ -18,54 +23,54 @@ import (
 	"promoter/internal/fault"
 )
 
-// printMessage prints one line for the user. An error of the output is ignored.
-func printMessage(w io.Writer, format string, args ...any) {
-	printDetail(w, "promoter: "+format, args...)
+// PrintMessage prints one line for the user. An error of the output is ignored.
+func PrintMessage(w io.Writer, format string, args ...any) {
+	PrintDetail(w, "promoter: "+format, args...)
 }
 
-// printDetail prints one more line of a message.
-func printDetail(w io.Writer, format string, args ...any) {
-	_, _ = io.WriteString(w, visible(fmt.Sprintf(format, args...))+"\n")
+// PrintDetail prints one more line of a message.
+func PrintDetail(w io.Writer, format string, args ...any) {
+	_, _ = io.WriteString(w, Visible(fmt.Sprintf(format, args...))+"\n")
 }
 
-// printError prints an error. The problems of a config have the form that editors
+// PrintError prints an error. The problems of a config have the form that editors
 // recognize, one per line.
-func printError(w io.Writer, err error) {
+func PrintError(w io.Writer, err error) {
 	var invalid *config.Error
 	if errors.As(err, &invalid) {
-		_, _ = io.WriteString(w, problemLines(invalid.Problems))
+		_, _ = io.WriteString(w, ProblemLines(invalid.Problems))
 		return
 	}
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {
-			printMessage(w, "%s", line)
+			PrintMessage(w, "%s", line)
 		}
 	}
 }
 
-// problemLines has one line for each problem.
-func problemLines(problems config.Problems) string {
+// ProblemLines has one line for each problem.
+func ProblemLines(problems config.Problems) string {
 	var b strings.Builder
 	for _, p := range problems {
-		b.WriteString(visible(p.String()) + "\n")
+		b.WriteString(Visible(p.String()) + "\n")
 	}
 	return b.String()
 }
 
-// printAs prints data as JSON or as text, for the verbs without another format.
-func printAs(w io.Writer, output string, data any, text func() string) error {
+// PrintAs prints data as JSON or as text, for the verbs without another format.
+func PrintAs(w io.Writer, output string, data any, text func() string) error {
 	switch output {
 	case "text":
-		return write(w, text())
+		return Write(w, text())
 	case "json":
 		return writeJSON(w, data)
 	default:
-		return checkOutput(output)
+		return CheckOutput(output)
 	}
 }
 
-// checkOutput refuses a format that printAs does not have, before a verb starts its work.
-func checkOutput(output string) error {
+// CheckOutput refuses a format that printAs does not have, before a verb starts its work.
+func CheckOutput(output string) error {
 	if output == "text" || output == "json" {
 		return nil
 	}
@@ -84,7 +89,7 @@ func writeJSON(w io.Writer, data any) error {
 	if err := encoder.Encode(data); err != nil {
 		return err
 	}
-	return write(w, escapeJSON(plain.String()))
+	return Write(w, escapeJSON(plain.String()))
 }
 
 // escapeJSON escapes what does not print. In indented JSON that occurs only in strings.
@@ -106,17 +111,17 @@ func escapeJSON(text string) string {
 	return b.String()
 }
 
-// write writes data. The verb ends with the first error.
-func write(w io.Writer, text string) error {
+// Write writes data. The verb ends with the first error.
+func Write(w io.Writer, text string) error {
 	_, err := io.WriteString(w, text)
 	return err
 }
 
-// visible returns the text on one line with everything that does not print escaped as in
+// Visible returns the text on one line with everything that does not print escaped as in
 // Go: file names, tags, and messages of registries come from others, and a terminal
 // executes control characters. Output for programs is not changed: JSON has its own
 // escapes, and a diff must keep its bytes.
-func visible(text string) string {
+func Visible(text string) string {
 	return escape(text, func(r rune) bool { return strconv.IsPrint(r) })
 }
 
@@ -151,8 +156,8 @@ func escape(text string, plain func(rune) bool) string {
 	return b.String()
 }
 
-// count returns a number with its noun.
-func count(n int, one, many string) string {
+// Count returns a number with its noun.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -167,7 +172,8 @@ func oneLine(err error) string {
 // maxShortList is how many names an error lists.
 const maxShortList = 20
 
-func shortList(names []string) string {
+// ShortList joins names, up to a number of them.
+func ShortList(names []string) string {
 	text := strings.Join(names[:min(len(names), maxShortList)], ", ")
 	if more := len(names) - maxShortList; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -178,16 +184,16 @@ func shortList(names []string) string {
 	return text
 }
 
-// list turns a nil slice into an empty one.
-func list[T any](values []T) []T {
+// List turns a nil slice into an empty one.
+func List[T any](values []T) []T {
 	if values == nil {
 		return []T{}
 	}
 	return values
 }
 
-// sortedPairs yields a map in the order of its keys.
-func sortedPairs(m map[string]string) iter.Seq2[string, string] {
+// SortedPairs yields a map in the order of its keys.
+func SortedPairs(m map[string]string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, key := range slices.Sorted(maps.Keys(m)) {
 			if !yield(key, m[key]) {
@@ -197,7 +203,8 @@ func sortedPairs(m map[string]string) iter.Seq2[string, string] {
 	}
 }
 
-func appendNew(names []string, name string) []string {
+// AppendNew appends a name that is not in the list.
+func AppendNew(names []string, name string) []string {
 	if slices.Contains(names, name) {
 		return names
 	}

@@ -1,10 +1,11 @@
-package cli
+package render
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -71,7 +72,7 @@ func everyResult() []app.Result {
 	closed := did(decided("live/c", promotion.Same, "already up to date"), engine.ActionClosed, pullrequest.StepClose)
 	closed.Decisions, closed.Number = nil, 8
 
-	report := engine.Report{
+	reported := engine.Report{
 		Repository: "github.com/1", Name: "acme/renamed",
 		Decisions: []promotion.Decision{
 			proposed, decided("dev/evil\x1b[2J", promotion.Rejected, "web 2 was rejected by ann"),
@@ -82,10 +83,10 @@ func everyResult() []app.Result {
 		Errors:  []engine.PartialError{{What: "component web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
 	}
 	for i := range 12 {
-		report.Decisions = append(report.Decisions, decided(fmt.Sprintf("many/app-%d", i), promotion.Same, "already up to date"))
+		reported.Decisions = append(reported.Decisions, decided(fmt.Sprintf("many/app-%d", i), promotion.Same, "already up to date"))
 	}
 	return []app.Result{
-		{Repository: "acme/gitops", Report: report},
+		{Repository: "acme/gitops", Report: reported},
 		{Repository: "acme/archived", Report: engine.Report{Repository: "github.com/2", Name: "acme/archived", Unusable: "the repository is archived: unarchive it"}},
 		{Repository: "acme/later", Unfinished: true},
 		{Repository: "acme/gone", Err: errors.Join(fault.New(fault.NotFound, "repository acme/gone: not found"), errors.New("and more"))},
@@ -95,11 +96,11 @@ func everyResult() []app.Result {
 func TestRunText_golden(t *testing.T) {
 	t.Parallel()
 	results := everyResult()
-	golden(t, "run.txt", reportRenderer{}.results(results))
-	golden(t, "run.color.txt", reportRenderer{paint: true}.results(results))
-	golden(t, "run.dry.txt", reportRenderer{dryRun: true}.results(results))
+	golden(t, "run.txt", Report{}.Results(results))
+	golden(t, "run.color.txt", Report{Paint: true}.Results(results))
+	golden(t, "run.dry.txt", Report{DryRun: true}.Results(results))
 	prod := func(target promotion.Target) bool { return target.Environment == "prod" }
-	golden(t, "explain.txt", reportRenderer{dryRun: true, details: true, wanted: prod}.results(results))
+	golden(t, "explain.txt", Report{DryRun: true, Details: true, Wanted: prod}.Results(results))
 }
 
 func TestRunJSON_golden(t *testing.T) {
@@ -121,10 +122,10 @@ func TestRunJSON_golden(t *testing.T) {
 func TestRunMessages_golden(t *testing.T) {
 	t.Parallel()
 	var words bytes.Buffer
-	printFailures(&words, everyResult())
-	printRunSummary(&words, everyResult(), false)
-	printRunSummary(&words, everyResult()[:1], true)
-	printRunSummary(&words, nil, false)
+	PrintFailures(&words, everyResult())
+	PrintRunSummary(&words, everyResult(), false)
+	PrintRunSummary(&words, everyResult()[:1], true)
+	PrintRunSummary(&words, nil, false)
 	golden(t, "run.words.txt", words.String())
 }
 
@@ -139,9 +140,12 @@ func TestDocument_runJSON(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &value); err != nil {
 		t.Fatal(err)
 	}
-	page := jsonPage(t)
+	page, err := os.ReadFile("../../../docs/reference/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, key := range keysOf(value) {
-		if !regexp.MustCompile("[`.{ ]" + regexp.QuoteMeta(key) + "[`,}[]").MatchString(page) {
+		if !regexp.MustCompile("[`.{ ]" + regexp.QuoteMeta(key) + "[`,}[]").Match(page) {
 			t.Errorf("docs/reference/json.md does not say %s", key)
 		}
 	}

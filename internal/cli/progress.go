@@ -3,30 +3,16 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
+	"promoter/internal/cli/render"
 	"promoter/internal/fault"
-	"promoter/internal/promotion"
 )
-
-// Colors of the terminal, as SGR sequences (ECMA-48, 8.3.117).
-const (
-	colorReset  = "\x1b[0m"
-	colorBold   = "\x1b[1m"
-	colorRed    = "\x1b[31m"
-	colorGreen  = "\x1b[32m"
-	colorYellow = "\x1b[33m"
-	colorCyan   = "\x1b[36m"
-)
-
-// painter colors text, if it is on.
-type painter bool
 
 // newPainter decides whether to color: the flag takes precedence over NO_COLOR
 // (https://no-color.org), and that over the kind of output.
-func newPainter(when string, system System) (painter, error) {
+func newPainter(when string, system System) (render.Painter, error) {
 	switch when {
 	case "always":
 		return true, nil
@@ -34,61 +20,9 @@ func newPainter(when string, system System) (painter, error) {
 		return false, nil
 	case "auto":
 		no, set := system.Env("NO_COLOR")
-		return painter(system.OutTerminal && (!set || no == "")), nil
+		return render.Painter(system.OutTerminal && (!set || no == "")), nil
 	default:
 		return false, fault.New(fault.Invalid, "--color %s: want auto, always or never", when)
-	}
-}
-
-func (p painter) paint(color, text string) string {
-	if !p || text == "" || color == "" {
-		return text
-	}
-	return color + text + colorReset
-}
-
-// diff colors a line of a unified diff.
-func (p painter) diff(line string) string {
-	body := strings.TrimSuffix(line, "\n")
-	return p.paint(diffColor(body), body) + line[len(body):]
-}
-
-func diffColor(line string) string {
-	switch {
-	case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-		return colorBold
-	case strings.HasPrefix(line, "@@"):
-		return colorCyan
-	case strings.HasPrefix(line, "-"):
-		return colorRed
-	case strings.HasPrefix(line, "+"):
-		return colorGreen
-	default:
-		return ""
-	}
-}
-
-func stateColor(state promotion.State) string {
-	switch state {
-	case promotion.Proposed:
-		return colorGreen
-	case promotion.Refused, promotion.Unanswered:
-		return colorRed
-	case promotion.Waiting:
-		return colorYellow
-	default:
-		return ""
-	}
-}
-
-func conditionColor(state promotion.ConditionState) string {
-	switch state {
-	case promotion.Passed:
-		return colorGreen
-	case promotion.Failed, promotion.Blocked:
-		return colorRed
-	default:
-		return colorYellow
 	}
 }
 
@@ -133,7 +67,7 @@ func (p *progress) show(doing string, done, total int) {
 		if total > 0 {
 			doing = fmt.Sprintf("%s: %d of %d", doing, done, total)
 		}
-		printMessage(p.out, "%s", doing)
+		render.PrintMessage(p.out, "%s", doing)
 	}
 }
 

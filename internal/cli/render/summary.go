@@ -1,0 +1,91 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"promoter/internal/app"
+	"promoter/internal/checkout"
+	"promoter/internal/engine"
+)
+
+// PrintPlanSummary summarizes a plan.
+func PrintPlanSummary(w io.Writer, preview *checkout.Preview) {
+	text := "nothing to change"
+	switch targets, files, changes := preview.Count(); {
+	case targets > 0:
+		text = fmt.Sprintf("%s in %s for %s; 'promoter apply' writes them", Count(changes, "change", "changes"),
+			Count(files, "file", "files"), Count(targets, "application", "applications"))
+	case preview.Changed():
+		text += " here"
+	}
+	if n := preview.Waiting(); n > 0 {
+		text += "; " + Count(n, "application waits", "applications wait")
+	}
+	PrintMessage(w, "%s", text)
+	printOtherBranches(w, preview, "'promoter apply' does not write it here")
+}
+
+// printOtherBranches prints what changes on branches that are not checked out.
+func printOtherBranches(w io.Writer, preview *checkout.Preview, what string) {
+	for i := range preview.Targets {
+		if target := &preview.Targets[i]; target.Changed() && !target.OnDisk {
+			PrintMessage(w, "%s: %s: its branch is not checked out", previewName(target), what)
+		}
+	}
+}
+
+// PrintApplySummary summarizes what apply wrote.
+func PrintApplySummary(w io.Writer, preview *checkout.Preview, applied checkout.Applied) {
+	if len(applied.Files) == 0 {
+		PrintMessage(w, "nothing written")
+	} else {
+		PrintMessage(w, "wrote %s", Count(len(applied.Files), "file", "files"))
+	}
+	printOtherBranches(w, preview, "not written")
+}
+
+// PrintRunSummary summarizes a run.
+func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
+	actions := map[engine.Action]int{}
+	failed, unfinished := 0, 0
+	for i := range results {
+		switch {
+		case results[i].Unfinished:
+			unfinished++
+		case results[i].Failed():
+			failed++
+		}
+		for _, effect := range results[i].Report.Effects {
+			if effect.Err == nil {
+				actions[effect.Action]++
+			}
+		}
+		if offered := results[i].Onboarding; offered != nil {
+			actions[engine.Action(offered.State)]++ // the states have the names of actions
+		}
+	}
+	var parts []string
+	for _, action := range []engine.Action{engine.ActionPushed, engine.ActionOpened, engine.ActionRefreshed, engine.ActionUpdated, engine.ActionMerged, engine.ActionClosed} {
+		if n := actions[action]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, action))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	switch {
+	case dryRun:
+		text = "nothing was written"
+	case text == "" && unfinished > 0:
+		text = "nothing was written"
+	case text == "" && (failed == 0 || failed < len(results)):
+		text = "nothing to do"
+	}
+	if failed > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s; %d failed", text, failed), "; ")
+	}
+	if unfinished > 0 {
+		text += fmt.Sprintf("; %d not finished", unfinished)
+	}
+	PrintMessage(w, "%s: %s", Count(len(results), "repository", "repositories"), text)
+}
