@@ -28,7 +28,7 @@ const (
 // MayWrite queries Gitea on each call.
 func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
 	noun := s.repository.noun("permission of %s", rest.OneLine(person.Login))
-	may, err := s.access(ctx, person)
+	may, err := s.access(ctx, person, s.roster)
 	if err == nil && may == hidden {
 		limit, err := s.limit(ctx)
 		if err != nil {
@@ -48,7 +48,7 @@ func (s signals) writer(ctx context.Context, person identity.User) (access, erro
 	if known {
 		return may, nil
 	}
-	may, err := s.access(ctx, person)
+	may, err := s.access(ctx, person, s.keptRoster)
 	if err != nil {
 		return hidden, err
 	}
@@ -58,11 +58,40 @@ func (s signals) writer(ctx context.Context, person identity.User) (access, erro
 	return may, nil
 }
 
+// roster is what Gitea shows to every account about who may push.
+type roster struct {
+	assignable []*sdk.User
+	teams      teams
+}
+
+func (s signals) roster(ctx context.Context) (*roster, error) {
+	users, resp, err := s.repository.forge.api(ctx).GetAssignees(s.repository.owner, s.repository.name)
+	if err != nil {
+		return nil, answered(resp, err)
+	}
+	found, err := s.teams(ctx)
+	return &roster{users, found}, err
+}
+
+// keptRoster is roster, cached per reconciliation.
+func (s signals) keptRoster(ctx context.Context) (*roster, error) {
+	s.repository.mu.Lock()
+	defer s.repository.mu.Unlock()
+	if s.repository.roster == nil {
+		found, err := s.roster(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.repository.roster = found
+	}
+	return s.repository.roster, nil
+}
+
 // access finds out whether a user may push. Gitea shows the permissions of users to
 // administrators of the repository only, and to those without what a user may through a
 // team. Everyone sees the users who may be assigned, and the teams: who may push is
 // among the former, and the others there may read pull requests through a team.
-func (s signals) access(ctx context.Context, person identity.User) (access, error) {
+func (s signals) access(ctx context.Context, person identity.User, read func(context.Context) (*roster, error)) (access, error) {
 	if person.Bot || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
 		return denied, nil
 	}
@@ -70,21 +99,20 @@ func (s signals) access(ctx context.Context, person identity.User) (access, erro
 	if err != nil || level != hidden && level != denied {
 		return level, err
 	}
-	users, resp, err := s.repository.forge.api(ctx).GetAssignees(s.repository.owner, s.repository.name)
+	found, err := read(ctx)
 	if err != nil {
-		return hidden, answered(resp, err)
+		return hidden, err
 	}
-	if !slices.ContainsFunc(users, func(u *sdk.User) bool { return s.repository.forge.person(u).Same(person) }) {
+	if !slices.ContainsFunc(found.assignable, func(u *sdk.User) bool { return s.repository.forge.person(u).Same(person) }) {
 		return denied, nil
 	}
-	teams, err := s.teams(ctx)
 	switch {
-	case err != nil || teams.hidden:
-		return hidden, err
-	case len(teams.readers) == 0 && (level == hidden || len(teams.writers) > 0):
+	case found.teams.hidden:
+		return hidden, nil
+	case len(found.teams.readers) == 0 && (level == hidden || len(found.teams.writers) > 0):
 		return allowed, nil
 	}
-	for _, team := range teams.writers {
+	for _, team := range found.teams.writers {
 		switch member, err := s.member(ctx, team, person.Login); {
 		case err != nil || member == allowed:
 			return member, err

@@ -32,6 +32,7 @@ type repository struct {
 
 	mu          sync.Mutex
 	writers     map[string]access // by login in lower case
+	roster      *roster           // nil: not fetched yet
 	statusCache rest.StatusCache[scm.Status]
 	labels      map[string]int64 // IDs by name; nil: not fetched yet
 	drafts      map[int]string   // by number, the draft prefix of the title

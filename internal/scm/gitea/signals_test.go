@@ -153,7 +153,11 @@ func TestReviews_throughATeam(t *testing.T) {
 	}
 	w.repo.Settings.Permit("ann", "none")
 	w.repo.Pulls.Review("bob", pull.Number, "PENDING")
+	w.Traffic.ResetRequests()
 	reviews, err := w.open(t).Signals().Reviews(t.Context(), pull.Number)
+	if n := w.Traffic.Requests()["GET /repos/{owner}/{repo}/teams"]; n != 1 {
+		t.Errorf("the teams were listed %d times", n)
+	}
 	if err != nil || len(reviews) != 3 || !reviews[0].MayWrite || reviews[1].MayWrite || reviews[2].MayWrite {
 		t.Errorf("reviews: %+v, %v", reviews, err)
 	}
