@@ -11,10 +11,10 @@ import (
 )
 
 // doctor checks a story, and returns a line for each finding.
-func (s *story) doctor(now func() time.Time) string {
+func (s *story) doctor(now func() time.Time, more ...string) string {
 	s.t.Helper()
 	file := s.serverFile("doctor.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
-		fmt.Sprintf("data: %q\nrepositories: [{forge: forge, name: acme/gitops}]", filepath.Join(s.dir, "data")))
+		fmt.Sprintf("data: %q\nrepositories: [{forge: forge, name: acme/gitops}]", filepath.Join(s.dir, "data"))+strings.Join(more, ""))
 	return checked(s.t, file, environ("TOKEN", s.token), now)
 }
 
@@ -41,6 +41,9 @@ func TestDoctor_github(t *testing.T) {
 	late := func() time.Time { return s.clock.Now().Add(-time.Hour - 30*time.Second) }
 	if found := s.doctor(late); !strings.Contains(found, "warn forge "+host+": its clock differs from this machine's by 1h0m") {
 		t.Errorf("a wrong clock:\n%s", found)
+	}
+	if found := s.doctor(s.clock.Now, "\nlimits: [{environments: [none], approvals: 1}]"); !strings.Contains(found, "warn repository acme/gitops: no entry of limits in the server file knows the environment ") {
+		t.Errorf("environments that no limit knows:\n%s", found)
 	}
 	s.repo.Git.Run("branch", "promoter/_state", "main")
 	s.repo.Rule("promoter/_state", githubtest.Ruleset{Demands: githubtest.Demands{Signed: true}})

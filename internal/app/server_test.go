@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -248,6 +249,37 @@ func TestRun_serverLimitsApply(t *testing.T) {
 	}
 	if got := acts(results["acme/free"]); len(got) != 1 || got[0] != engine.ActionPushed {
 		t.Errorf("without a limit: %v, want a push", got)
+	}
+}
+
+// Whatever a user who can write to the repository renames, what a limit of a branch and a
+// folder is about is not pushed.
+func TestRun_serverLimitsHoldAfterRenaming(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	var names []string
+	for name, paths := range map[string]string{
+		"acme/as-it-is": "prod: {paths: [prod]", "acme/other-environment": "live: {paths: [prod]", "acme/lax-environment": "dev: {paths: [prod]",
+		"acme/application": "dev: {paths: ['{application}/web.yaml']", "acme/everything": "dev: {paths: ['**']", "acme/folder": "dev: {paths: [live]",
+		"acme/hidden": "dev: {paths: [dev, prod/web.yaml]",
+	} {
+		files := webIn("push")
+		files[".promoter.yaml"] = strings.Replace(files[".promoter.yaml"], "dev: {paths: [dev]", paths, 1)
+		for _, folder := range []string{"prod", "live"} {
+			files[folder+"/web.yaml"] = files["dev/app.yaml"]
+		}
+		f.repository(name, files)
+		names = append(names, name)
+	}
+	results := f.run(f.open(insecureRegistry+`limits:
+  - {branches: [main], paths: ["prod/**"], land: [pr]}
+  - {branches: [main], paths: ["dev/**"], land: [push, automerge, pr]}
+  - {environments: [dev], land: [push, automerge, pr]}
+`, names...))
+	for name, result := range results {
+		if got := acts(result); len(got) == 0 || slices.Contains(got, engine.ActionPushed) {
+			t.Errorf("%s: %v, %+v", name, got, result.Report)
+		}
 	}
 }
 

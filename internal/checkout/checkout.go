@@ -79,14 +79,14 @@ func HasConfig(dir string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Validate checks the config file of the folder. Problems in it are not an error.
-func Validate(dir string) (config.Problems, error) {
+// Validate loads and checks the config file of the folder. Problems in it are not an error.
+func Validate(dir string) (*config.Config, config.Problems, error) {
 	data, err := readConfig(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	_, problems := config.Load(filepath.Join(dir, config.FileName), data)
-	return problems, nil
+	loaded, problems := config.Load(filepath.Join(dir, config.FileName), data)
+	return loaded, problems, nil
 }
 
 // load loads the config file of the folder. A missing file is a NotFound fault, one

@@ -79,7 +79,7 @@ func TestOpenCheckout_configIsALink(t *testing.T) {
 		w := newWorld(t, nil)
 		symlink(t, target, filepath.Join(w.dir, ".promoter.yaml"))
 		_, opening := checkout.Open(w.dir, given)
-		_, validating := checkout.Validate(w.dir)
+		_, _, validating := checkout.Validate(w.dir)
 		for _, err := range []error{opening, validating} {
 			if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), "canary") {
 				t.Errorf("%s: %v", name, err)
@@ -134,7 +134,7 @@ func TestOpenCheckout_brokenClone(t *testing.T) {
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{".promoter.yaml": minimal})
-	problems, err := checkout.Validate(w.dir)
+	_, problems, err := checkout.Validate(w.dir)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
 	}

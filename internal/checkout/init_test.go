@@ -40,7 +40,7 @@ func TestSuggest_golden(t *testing.T) {
 			if err := checkout.WriteConfig(filepath.Join(into, config.FileName), suggestion.Text); err != nil {
 				t.Fatal(err)
 			}
-			if problems, err := checkout.Validate(into); err != nil || len(problems) > 0 {
+			if _, problems, err := checkout.Validate(into); err != nil || len(problems) > 0 {
 				t.Errorf("the written config: %v %v", problems, err)
 			}
 		})

@@ -18,7 +18,8 @@ func newValidate(system System) *cobra.Command {
 		Short: "Validate the config file",
 		Long: `validate checks .promoter.yaml, and with --server also the server file. Without a .promoter.yaml
 and without --dir, it checks the server file alone. It prints each problem with its file, line, and
-column, and how to fix it.
+column, and how to fix it. It warns of environments that no limit or permission of the server file
+knows, if others are named there.
 
 Exit codes: 0 no errors (there may be warnings); 1 errors.`,
 		Example: `  promoter validate
@@ -49,15 +50,16 @@ type validateJSON struct {
 
 // validate validates the files that the flags select.
 func validate(dir string, withConfig bool, server string, system System) (problems config.Problems, err error) {
+	var loaded *config.Config
 	if withConfig {
-		if problems, err = checkout.Validate(dir); err != nil {
+		if loaded, problems, err = checkout.Validate(dir); err != nil {
 			return nil, err
 		}
 	}
 	if server == "" {
 		return problems, nil
 	}
-	more, err := connect.Validate(server, system.Env)
+	more, err := connect.Validate(server, system.Env, loaded)
 	return append(problems, more...), err
 }
 

@@ -9,7 +9,6 @@ import (
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/engine"
-	"promoter/internal/glob"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -17,7 +16,7 @@ import (
 )
 
 // Limits returns the limits of the server file for a repository that is open. Where
-// several entries name an environment, all of them apply.
+// several entries cover a deployment, all of them apply.
 func (s *Server) Limits(r *Repository) promotion.Limits {
 	var limits []serverconfig.Limit
 	for _, limit := range s.File.Limits {
@@ -28,14 +27,19 @@ func (s *Server) Limits(r *Repository) promotion.Limits {
 	if len(limits) == 0 {
 		return nil
 	}
-	return func(environment string) config.Limit { return combine(limits, environment) }
+	return func(d promotion.Deployment) config.Limit { return combine(limits, d) }
 }
 
-// combine returns the limits of an environment as one.
-func combine(limits []serverconfig.Limit, environment string) config.Limit {
+// combine returns the limits of a deployment as one.
+func combine(limits []serverconfig.Limit, d promotion.Deployment) config.Limit {
+	scopes := make([]serverconfig.Scope, len(limits))
+	for i, limit := range limits {
+		scopes[i] = limit.Scope
+	}
+	applies := coverageOf(scopes, d)
 	var out config.Limit
-	for _, limit := range limits {
-		if limit.Environments != nil && !glob.MatchAnyName(limit.Environments, environment) {
+	for i, limit := range limits {
+		if applies[i] == elsewhere {
 			continue
 		}
 		out.Land = intersect(out.Land, limit.Land, config.LandPR)
@@ -83,7 +87,7 @@ func (s *Server) Permissions(r *Repository) engine.Permissions {
 }
 
 // Allowed implements engine.Permissions.
-func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Verb, targets ...promotion.Target) (engine.Permission, error) {
+func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Verb, targets ...promotion.Deployment) (engine.Permission, error) {
 	r := request{permissions: p, user: user, teams: map[string]bool{}}
 	if v == verb.Help || v == verb.Explain || v == verb.Refresh {
 		return r.related(ctx)
@@ -97,25 +101,70 @@ func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Ver
 }
 
 // Named implements engine.Permissions.
-func (p permissions) Named(v verb.Verb, targets ...promotion.Target) (all []string, covered bool) {
+func (p permissions) Named(v verb.Verb, targets ...promotion.Deployment) (all []string, named bool) {
 	for _, target := range targets {
-		var named []string
-		found := false
-		for _, rule := range p.rules {
-			if slices.Contains(rule.Verbs, v) && inScope(rule.Scope, target) {
-				named, found = append(named, rule.Who...), true
+		for _, who := range p.required(v, target) {
+			if !named {
+				all, named = slices.Clone(who), true
+				continue
 			}
-		}
-		switch {
-		case !found:
-		case !covered:
-			all, covered = named, true
-		default:
-			all = slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(named, name) })
+			all = slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(who, name) })
 		}
 	}
 	slices.Sort(all)
-	return slices.Compact(all), covered
+	return slices.Compact(all), named
+}
+
+// required returns lists of users and teams for a verb on a target, of which a user must be
+// in each; none if no rule covers it.
+func (p permissions) required(v verb.Verb, d promotion.Deployment) (lists [][]string) {
+	var rules []serverconfig.Permission
+	var scopes []serverconfig.Scope
+	for _, rule := range p.rules {
+		if slices.Contains(rule.Verbs, v) {
+			rules, scopes = append(rules, rule), append(scopes, rule.Scope)
+		}
+	}
+	if !slices.ContainsFunc(scopes, func(scope serverconfig.Scope) bool { return scope.Paths != nil }) || len(d.Files) == 0 {
+		return requiredBy(rules, coverageOf(scopes, d))
+	}
+	// Each file counts for itself: a rule for one of them allows nothing for the others.
+	for _, file := range d.Files {
+		one := d
+		one.Files = []string{file}
+		for _, who := range requiredBy(rules, coverageOf(scopes, one)) {
+			if !slices.ContainsFunc(lists, func(known []string) bool { return slices.Equal(known, who) }) {
+				lists = append(lists, who)
+			}
+		}
+	}
+	return lists
+}
+
+// requiredBy returns the lists of rules. Those that cover a target are one list together;
+// if some of them name branches or paths, only these, because the names of the target are
+// up to the writers of the repository. Each rule that applies because none knows the target
+// is a list of its own.
+func requiredBy(rules []serverconfig.Permission, applies []coverage) (lists [][]string) {
+	var together, bound []string
+	for i, rule := range rules {
+		switch {
+		case applies[i] == notKnown:
+			lists = append(lists, rule.Who)
+		case applies[i] == elsewhere:
+		case rule.Branches != nil || rule.Paths != nil:
+			bound = append(bound, rule.Who...)
+		default:
+			together = append(together, rule.Who...)
+		}
+	}
+	if bound != nil {
+		together = bound
+	}
+	if together != nil {
+		lists = append(lists, together)
+	}
+	return lists
 }
 
 // request is the command of one user. Each fact is asked of the forge once.
@@ -139,31 +188,26 @@ func (r *request) related(ctx context.Context) (engine.Permission, error) {
 }
 
 // about decides about one target.
-func (r *request) about(ctx context.Context, v verb.Verb, target promotion.Target) (engine.Permission, error) {
-	covered := false
-	for _, rule := range r.permissions.rules {
-		if !slices.Contains(rule.Verbs, v) || !inScope(rule.Scope, target) {
-			continue
+func (r *request) about(ctx context.Context, v verb.Verb, at promotion.Deployment) (engine.Permission, error) {
+	lists := r.permissions.required(v, at)
+	for _, who := range lists {
+		named, err := r.named(ctx, who)
+		if err != nil {
+			return engine.Permission{}, err
 		}
-		covered = true
-		if named, err := r.named(ctx, rule.Who); err != nil || named {
-			return engine.Permission{Allowed: named}, err
+		if !named {
+			return engine.Permission{Reason: fmt.Sprintf("only users named by permissions in the server file may %s %s in %s",
+				v, at.Target.Application, at.Target.Environment)}, nil
 		}
 	}
-	if covered {
-		return engine.Permission{Reason: fmt.Sprintf("only users named by permissions in the server file may %s %s in %s", v, target.Application, target.Environment)}, nil
+	if len(lists) > 0 {
+		return engine.Permission{Allowed: true}, nil
 	}
 	may, err := r.mayWrite(ctx)
 	if err != nil || may {
 		return engine.Permission{Allowed: may}, err
 	}
 	return engine.Permission{Reason: fmt.Sprintf("only users who may write to %s may %s here", r.permissions.repository, v)}, nil
-}
-
-// inScope reports whether a rule for the repository covers a target.
-func inScope(scope serverconfig.Scope, target promotion.Target) bool {
-	return (scope.Environments == nil || glob.MatchAnyName(scope.Environments, target.Environment)) &&
-		(scope.Applications == nil || glob.MatchAnyName(scope.Applications, target.Application))
 }
 
 // named reports whether a list names the user, or a team of the user.

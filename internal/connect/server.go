@@ -146,9 +146,14 @@ func HasFile(options Options) bool {
 	return found || err != nil
 }
 
-// Validate checks a server file. Problems are not an error: they are the result.
-func Validate(file string, env func(string) (string, bool)) (config.Problems, error) {
-	_, problems, err := read(file, env)
+// Validate checks a server file, and whether its rules know the environments of a config,
+// unless that is nil. Which repository the config is of is not known, so entries for any
+// count. Problems are not an error: they are the result.
+func Validate(file string, env func(string) (string, bool), repository *config.Config) (config.Problems, error) {
+	loaded, problems, err := read(file, env)
+	if err == nil && loaded != nil && repository != nil {
+		problems = append(problems, UnknownEnvironments(loaded, repository, func([]string) bool { return true })...)
+	}
 	return problems, err
 }
 

@@ -74,7 +74,13 @@ func TestCaps_severalLimitsHoldTogether(t *testing.T) {
 		want   config.Limit
 	}{
 		{"none", nil, config.Limit{}},
-		{"another environment", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, config.Limit{}},
+		{
+			"another environment", []serverconfig.Limit{
+				{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}},
+				{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Approvals: 1},
+			}, config.Limit{Approvals: 1},
+		},
+		{"an unknown environment", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, config.Limit{Land: []config.Land{pr}}},
 		{"one", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Land: []config.Land{pr, automerge}}}, config.Limit{Land: []config.Land{pr, automerge}}},
 		{"what both allow", []serverconfig.Limit{{Land: []config.Land{pr, automerge}, Approvals: 1}, {Land: []config.Land{automerge, push}, Approvals: 2}}, config.Limit{Land: []config.Land{automerge}, Approvals: 2}},
 		{
@@ -84,7 +90,7 @@ func TestCaps_severalLimitsHoldTogether(t *testing.T) {
 			}, config.Limit{Land: []config.Land{pr}, Propose: []config.Propose{config.ProposeNever}},
 		},
 	} {
-		if diff := cmp.Diff(test.want, combine(test.limits, "prod-eu")); diff != "" {
+		if diff := cmp.Diff(test.want, combine(test.limits, target("prod-eu", "shop"))); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}
 	}

@@ -72,6 +72,9 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	} else {
 		f.ok(subject, "opens, may be pushed to, and has a valid config")
 	}
+	for _, unknown := range connect.UnknownEnvironments(session.Server.File, loaded, r.Matches) {
+		f.warn(subject, unknown.Hint, "%s", unknown.Message)
+	}
 	return loaded
 }
 

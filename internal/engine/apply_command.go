@@ -76,7 +76,7 @@ func (c commandReader) apply(ctx context.Context, o Observation, given userComma
 
 	// The others record something in the state.
 	targets := targetsOf(o, given.command, about)
-	permission, err := c.r.Permissions.Allowed(ctx, given.Author, what, targets...)
+	permission, err := c.r.Permissions.Allowed(ctx, given.Author, what, deployments(o, targets)...)
 	if err != nil || !permission.Allowed {
 		return refused(permission.Reason), err
 	}
@@ -126,7 +126,7 @@ func (c commandReader) helpText(ctx context.Context, o Observation, user identit
 	}
 	var allowed []string
 	for _, one := range commands {
-		permission, err := c.r.Permissions.Allowed(ctx, user, one.Verb, targetsOf(o, one, about)...)
+		permission, err := c.r.Permissions.Allowed(ctx, user, one.Verb, deployments(o, targetsOf(o, one, about))...)
 		if err != nil {
 			return "", err
 		}
@@ -189,6 +189,15 @@ func targetsOf(o Observation, one command.Command, about pullRequestTargets) []p
 	}
 	slices.SortFunc(targets, promotion.Target.Compare)
 	return slices.Compact(targets)
+}
+
+// deployments returns what permissions apply to.
+func deployments(o Observation, targets []promotion.Target) []promotion.Deployment {
+	all := make([]promotion.Deployment, 0, len(targets))
+	for _, target := range targets {
+		all = append(all, o.Promotion.Deployment(target))
+	}
+	return all
 }
 
 // rejections returns the changes that keep the versions of a pull request out of every

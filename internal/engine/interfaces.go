@@ -146,11 +146,11 @@ type Permissions interface {
 	// Allowed asks, live, whether a user may give a command about all of the targets;
 	// without targets, whether the user may give it about anything in the repository.
 	// An error is neither yes nor no.
-	Allowed(ctx context.Context, user identity.User, verb verb.Verb, targets ...promotion.Target) (Permission, error)
+	Allowed(ctx context.Context, user identity.User, verb verb.Verb, targets ...promotion.Deployment) (Permission, error)
 	// Named returns the users and teams that rules allow to give a command about all of
 	// the targets, sorted; empty if only users whom several rules name may. False: no rule
 	// covers it, so that all users with write access may.
-	Named(verb verb.Verb, targets ...promotion.Target) ([]string, bool)
+	Named(verb verb.Verb, targets ...promotion.Deployment) ([]string, bool)
 }
 
 // Permission is the answer of Permissions.

@@ -39,6 +39,7 @@ func (r *Reconciler) observeRefs(ctx context.Context, lastAttempt bool) (Observa
 	if refs.Default == "" {
 		refs.Default = o.Info.DefaultBranch
 	}
+	o.Promotion.DefaultBranch = refs.Default
 	if o.Refs = refs; refs.Branches[refs.Default] == "" {
 		o.Unusable = "the repository has no default branch yet: push " + ConfigFile + " to it"
 	}

@@ -87,7 +87,7 @@ func (r *Reconciler) commentsOn(ctx context.Context, o Observation, p pullreques
 		verb.Hold: about.targets, verb.Resume: about.targets, verb.Promote: requested,
 		verb.Reject: slices.Collect(maps.Keys(o.Promotion.Targets)), // everywhere
 	} {
-		if named, covered := r.Permissions.Named(v, targets...); covered {
+		if named, covered := r.Permissions.Named(v, deployments(o, targets)...); covered {
 			comments.Allowed[v] = named
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
+	"promoter/internal/glob"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -57,6 +59,9 @@ type Observation struct {
 	// uses. A branch without an entry was not looked up.
 	Protected map[string]Protection
 
+	// DefaultBranch is the branch of environments that name none.
+	DefaultBranch string
+
 	// Limits are the limits of the server file; nil: none.
 	Limits Limits
 
@@ -103,8 +108,38 @@ func (o *Observation) sourcesOf(parents []config.Parent, application string) []T
 	return slices.Compact(found)
 }
 
-// Limits returns what the server file allows in an environment of the repository.
-type Limits func(environment string) config.Limit
+// Limits returns what the server file allows for a target of the repository.
+type Limits func(Deployment) config.Limit
+
+// Deployment is a target with what rules of the server can apply to. Users who can write to
+// the repository choose the names of the target. The branch and the files are what a
+// cluster deploys.
+type Deployment struct {
+	Target Target
+	Branch string
+	Files  []string // that have, or can get, a version of the target, sorted
+}
+
+// Deployment returns a target with its branch and files.
+func (o Observation) Deployment(target Target) Deployment {
+	d := Deployment{Target: target, Branch: o.DefaultBranch}
+	current := o.Targets[target]
+	for _, reference := range current.References {
+		d.Files = append(d.Files, reference.Position.File)
+	}
+	for _, refusal := range current.Refusals {
+		d.Files = append(d.Files, refusal.File)
+	}
+	if environment, known := o.Config.Environment(target.Environment); known {
+		d.Branch = cmp.Or(environment.Branch, d.Branch)
+		for _, write := range environment.Write {
+			d.Files = append(d.Files, strings.NewReplacer("{environment}", target.Environment, glob.Application, target.Application).Replace(write.File))
+		}
+	}
+	slices.Sort(d.Files)
+	d.Files = slices.Compact(d.Files)
+	return d
+}
 
 // Settings returns an environment as it applies to an application, within the
 // limits of the server.
@@ -119,7 +154,7 @@ func (o *Observation) settings(environment, application string) (config.Environm
 	if o.Limits == nil {
 		return wanted, nil
 	}
-	settings := o.Limits(environment).Apply(wanted)
+	settings := o.Limits(o.Deployment(Target{environment, application})).Apply(wanted)
 	var shown []Condition
 	show := func(key, from, to string) {
 		if from != to {

@@ -16,9 +16,9 @@ func capped(t *testing.T, settings string, limit config.Limit) *promotiontest.Sc
 	w := promotiontest.NewCheckout(t, promotiontest.Components+"environments:\n  prod: {paths: ['prod/{application}']"+settings+"}\n").WithForge()
 	w.Has("prod/shop", "web:1.4")
 	w.Publish("web:1.5@" + promotiontest.DigestB)
-	w.Limits = func(environment string) config.Limit {
-		if environment != "prod" {
-			t.Errorf("asked about %s", environment)
+	w.Limits = func(d promotion.Deployment) config.Limit {
+		if d.Target != (promotion.Target{Environment: "prod", Application: "shop"}) || len(d.Files) != 1 {
+			t.Errorf("asked about %v", d)
 		}
 		return limit
 	}

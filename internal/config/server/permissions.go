@@ -1,9 +1,12 @@
 package serverconfig
 
 import (
+	"errors"
 	"slices"
+	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/glob"
 	"promoter/internal/strictyaml"
 	"promoter/internal/verb"
 )
@@ -14,6 +17,8 @@ type Scope struct {
 	Repositories []string
 	Applications []string
 	Environments []string
+	Branches     []string
+	Paths        []string
 }
 
 // Permission allows users to use verbs.
@@ -44,6 +49,10 @@ type rawPermission struct {
 	Applications strictyaml.List `yaml:"applications"`
 	// Globs of environments where the rule applies. Default: all.
 	Environments strictyaml.List `yaml:"environments"`
+	// Globs of branches where the rule applies; an environment without a branch has the default branch. Default: all.
+	Branches strictyaml.List `yaml:"branches"`
+	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the rule applies if a file of the application is there. Default: all.
+	Paths strictyaml.List `yaml:"paths"`
 	// Users who can use the commands: `NAME` or `team:GROUP/NAME`.
 	Who strictyaml.List `yaml:"who" required:"true"`
 }
@@ -53,8 +62,14 @@ type rawLimit struct {
 	strictyaml.Origin
 	// Globs of repositories where the limit applies: `HOST/OWNER/NAME`. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
+	// Globs of applications where the limit applies. Default: all.
+	Applications strictyaml.List `yaml:"applications"`
 	// Globs of environments where the limit applies. Default: all.
 	Environments strictyaml.List `yaml:"environments"`
+	// Globs of branches where the limit applies; an environment without a branch has the default branch. Default: all.
+	Branches strictyaml.List `yaml:"branches"`
+	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the limit applies if a file of the application is there. Default: all.
+	Paths strictyaml.List `yaml:"paths"`
 	// Allowed values of `land`. Default: any.
 	Land strictyaml.List `yaml:"land" values:"pr automerge push"`
 	// Allowed values of `propose`. Default: any.
@@ -76,7 +91,7 @@ func loadPermissions(in *input) (permissions []Permission) {
 		}
 		permissions = append(permissions, Permission{
 			Position: raw.Position, Verbs: verbs, Who: raw.Who.Strings(),
-			Scope: loadScope(in.report, raw.Repositories, raw.Applications, raw.Environments),
+			Scope: loadScope(in.report, scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths}),
 		})
 	}
 	return permissions
@@ -102,13 +117,22 @@ func required(report *strictyaml.Report, section strictyaml.Origin, what, key st
 	}
 }
 
-func loadScope(report *strictyaml.Report, repositories, applications, environments strictyaml.List) Scope {
-	checkRepositoryPatterns(report, repositories, "repositories")
+// scopeLists are the lists of a scope as they are written.
+type scopeLists struct{ repositories, applications, environments, branches, paths strictyaml.List }
+
+func loadScope(report *strictyaml.Report, lists scopeLists) Scope {
+	checkRepositoryPatterns(report, lists.repositories, "repositories")
 	for _, list := range []struct {
 		key, kind string
 		names     bool
 		strictyaml.List
-	}{{"repositories", "repository", false, repositories}, {"applications", "application", true, applications}, {"environments", "environment", true, environments}} {
+	}{
+		{"repositories", "repository", false, lists.repositories},
+		{"applications", "application", true, lists.applications},
+		{"environments", "environment", true, lists.environments},
+		{"branches", "branch", false, lists.branches},
+		{"paths", "path", false, lists.paths},
+	} {
 		// Without the list the entry applies everywhere, which an empty one does not
 		// suggest.
 		if list.IsEmpty() {
@@ -120,7 +144,21 @@ func loadScope(report *strictyaml.Report, repositories, applications, environmen
 			}
 		}
 	}
-	return Scope{Repositories: repositories.Strings(), Applications: applications.Strings(), Environments: environments.Strings()}
+	for _, pattern := range lists.branches.Items {
+		if pattern.Valid() && (pattern.Value == "" || strings.HasPrefix(pattern.Value, "refs/") || strings.ContainsAny(pattern.Value, " ?[]{}~^:\\")) {
+			report.Errorf(pattern.Position, "write the name without refs/heads/, and * for any part", "no branch can have a name like %q", pattern.Value)
+		}
+	}
+	for _, pattern := range lists.paths.Items {
+		var invalid *glob.Error
+		if _, err := glob.ParsePath(pattern.Value); pattern.Valid() && errors.As(err, &invalid) {
+			report.Errorf(pattern.Position, invalid.Hint, "%q: %s", pattern.Value, invalid.Message)
+		}
+	}
+	return Scope{
+		Repositories: lists.repositories.Strings(), Applications: lists.applications.Strings(), Environments: lists.environments.Strings(),
+		Branches: lists.branches.Strings(), Paths: lists.paths.Strings(),
+	}
 }
 
 func loadLimits(in *input) []Limit {
@@ -129,7 +167,7 @@ func loadLimits(in *input) []Limit {
 		if raw.Invalid {
 			continue
 		}
-		limit := Limit{Position: raw.Position, Approvals: raw.Approvals.Value, Scope: loadScope(in.report, raw.Repositories, strictyaml.List{}, raw.Environments)}
+		limit := Limit{Position: raw.Position, Approvals: raw.Approvals.Value, Scope: loadScope(in.report, scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths})}
 		for _, land := range raw.Land.Strings() {
 			limit.Land = append(limit.Land, config.Land(land))
 		}

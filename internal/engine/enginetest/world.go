@@ -91,7 +91,7 @@ func NewPermissions() *Permissions {
 }
 
 // Allowed implements engine.Permissions.
-func (r *Permissions) Allowed(_ context.Context, user identity.User, verb verb.Verb, targets ...promotion.Target) (engine.Permission, error) {
+func (r *Permissions) Allowed(_ context.Context, user identity.User, verb verb.Verb, targets ...promotion.Deployment) (engine.Permission, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.Asked++
@@ -104,15 +104,15 @@ func (r *Permissions) Allowed(_ context.Context, user identity.User, verb verb.V
 		return engine.Permission{Reason: "only " + only[0] + " may " + string(verb)}, nil
 	}
 	for _, target := range targets {
-		if where, named := r.Where[user.Login]; named && !slices.Contains(where, target.Environment) {
-			return engine.Permission{Reason: "not in " + target.Environment}, nil
+		if where, named := r.Where[user.Login]; named && !slices.Contains(where, target.Target.Environment) {
+			return engine.Permission{Reason: "not in " + target.Target.Environment}, nil
 		}
 	}
 	return engine.Permission{Allowed: !r.Strangers[user.Login]}, nil
 }
 
 // Named implements engine.Permissions.
-func (r *Permissions) Named(verb verb.Verb, _ ...promotion.Target) ([]string, bool) {
+func (r *Permissions) Named(verb verb.Verb, _ ...promotion.Deployment) ([]string, bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	only, named := r.Only[verb]
