@@ -18,7 +18,8 @@ type Item struct {
 	// TriggeredAt is the first trigger that no successful run has read; zero: only a
 	// schedule caused this run.
 	TriggeredAt time.Time
-	// Attempt counts the runs since the last successful one, including this one.
+	// Attempt counts the runs since the last successful one, including this one. Runs that
+	// a trigger starts before the retry of a failed one do not count.
 	Attempt int
 	// Traces are those of the triggers that no successful run has read, oldest first,
 	// up to 20.
@@ -27,7 +28,8 @@ type Item struct {
 	Tenant string
 	Urgent bool
 
-	owner string
+	owner   string
+	counted int64 // 1: this run counts in Attempt; 0: a trigger ran it before its retry
 }
 
 // ClaimOptions are what to claim.
@@ -84,10 +86,10 @@ with share as materialized (
 	select kind, key from work where ` + isDue + ` and key in (select key from ranked where place <= runs)
 	order by not_before limit ? @skip_locked
 )
-update work set owner = ?, lease_until = @now + ?, claimed = triggered, attempts = attempts + 1,
+update work set owner = ?, lease_until = @now + ?, claimed = triggered, attempts = attempts + case when retry_at > @now then 0 else 1 end,
 	claimed_traces = substr(traces || claimed_traces, 1, ` + maxTraces + `), traces = ''
 where (kind, key) in (select kind, key from due)
-returning key, attempts, triggered_at, claimed_traces, tenant, urgent`
+returning key, attempts, triggered_at, claimed_traces, tenant, urgent, case when retry_at > @now then 0 else 1 end`
 
 // untilDue is the time until work becomes due. Work that is due and was not claimed does
 // not count: the loop would poll without a pause.
@@ -153,7 +155,7 @@ func claimShares(ctx context.Context, tx *database.Tx, o ClaimOptions, owner str
 	}
 	err = tx.Query(ctx, func(scan database.Scan) error {
 		item, triggered, traces, urgent := Item{Kind: o.Kind, owner: owner}, int64(0), "", 0
-		err := scan(&item.Key, &item.Attempt, &triggered, &traces, &item.Tenant, &urgent)
+		err := scan(&item.Key, &item.Attempt, &triggered, &traces, &item.Tenant, &urgent, &item.counted)
 		item.TriggeredAt, item.Traces, item.Urgent = database.Time(triggered), tracesOf(traces), urgent > 0
 		items = append(items, item)
 		return err
@@ -197,8 +199,8 @@ func (q *Queue) Renew(ctx context.Context, item Item, lease time.Duration) error
 // Release ends a run as if it had not begun. It may begin again after the delay.
 func (q *Queue) Release(ctx context.Context, item Item, delay time.Duration) error {
 	return q.change(ctx, item,
-		"update work set owner = '', lease_until = 0, attempts = attempts - 1, not_before = @greatest(not_before, @now + ?)",
-		delay.Microseconds())
+		"update work set owner = '', lease_until = 0, attempts = attempts - cast(? as bigint), not_before = @greatest(not_before, @now + ?)",
+		item.counted, delay.Microseconds())
 }
 
 // Result is the result of a successful run.
@@ -211,7 +213,7 @@ type Result struct {
 
 // A schedule counts as a trigger with a time to run, but without a time of the trigger.
 const (
-	succeeded = `update work set done = claimed, owner = '', lease_until = 0, attempts = 0, last_error = '', failed_at = 0, retry_after = 0, crashes = 0,
+	succeeded = `update work set done = claimed, owner = '', lease_until = 0, attempts = 0, last_error = '', failed_at = 0, retry_after = 0, retry_at = 0, crashes = 0,
 		urgent = case when triggered = claimed then 0 else urgent end, claimed_traces = '', triggered_at = case when triggered = claimed then 0 else triggered_at end`
 	succeededWithNext = succeeded + `,
 		not_before = case when triggered = claimed then cast(? as bigint) else not_before end,
@@ -250,6 +252,10 @@ type Failure struct {
 // maxError limits the stored error of a run, in bytes.
 const maxError = 2000
 
+// retryAt is when failed work is retried. A trigger may run it earlier; if that fails too,
+// it changes nothing about the time.
+const retryAt = `@greatest(case when retry_at > @now then retry_at else @now + ? end, cast(? as bigint))`
+
 // Fail ends a failed run. Its triggers stay.
 func (q *Queue) Fail(ctx context.Context, item Item, f Failure) error {
 	reason := strings.ToValidUTF8(strings.ReplaceAll(f.Reason, "\x00", ""), "\uFFFD")
@@ -260,8 +266,9 @@ func (q *Queue) Fail(ctx context.Context, item Item, f Failure) error {
 	minDelay, notBefore := f.MinDelay.Microseconds(), database.Micros(f.NotBefore)
 	return q.change(ctx, item, `update work set owner = '', lease_until = 0, last_error = ?, failed_at = @now,
 	retry_after = @greatest(@now + ?, cast(? as bigint)),
+	retry_at    = `+retryAt+`,
 	not_before  = case
-		when triggered > claimed then @greatest(@greatest(@now + ?, cast(? as bigint)), @least(not_before, @greatest(@now + ?, cast(? as bigint))))
-		else @greatest(@now + ?, cast(? as bigint)) end`,
-		reason, minDelay, notBefore, minDelay, notBefore, delay, at, delay, at)
+		when triggered > claimed then @greatest(@greatest(@now + ?, cast(? as bigint)), @least(not_before, `+retryAt+`))
+		else @greatest(`+retryAt+`, @now + ?, cast(? as bigint)) end`,
+		reason, minDelay, notBefore, delay, at, minDelay, notBefore, delay, at, delay, at, minDelay, notBefore)
 }

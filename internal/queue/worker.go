@@ -361,9 +361,8 @@ func (p *pool) log(ctx context.Context, item Item, level slog.Level, what string
 		slog.Int("attempt", item.Attempt), slog.String("error", err.Error()))
 }
 
-// failure returns when to retry after an error. Errors that a user must correct are
-// retried rarely, but a trigger may retry them after the usual delay. For other errors,
-// triggers do not shorten the delay.
+// failure returns when to retry after an error. Triggers do not shorten the delay, unless a
+// user may have corrected the error: then they do, down to maxMinDelay.
 func (o Options) failure(attempt int, err error) Failure {
 	delay := o.FirstRetry
 	for range attempt - 1 {
@@ -379,10 +378,13 @@ func (o Options) failure(attempt int, err error) Failure {
 	}
 	switch fault.KindOf(err) {
 	case fault.Invalid, fault.NotFound, fault.Unauthorized:
-		f.Delay = max(delay, o.spread(o.LastRetry))
+		f.MinDelay = min(delay, maxMinDelay)
 	}
 	return f
 }
+
+// maxMinDelay is the longest delay of a trigger after an error that a user must correct.
+const maxMinDelay = time.Minute
 
 // spread shortens a delay by up to a half, so that work that failed together is not
 // retried together.

@@ -26,8 +26,9 @@ func TestFailure_delaysByKindOfError(t *testing.T) {
 		{"many", 1_000_000, fault.Wrap(fault.Conflict, no), Failure{Delay: 10 * time.Minute, MinDelay: 10 * time.Minute}},
 		{"a limit with a time", 2, fault.Limited(at, no), Failure{Delay: 10 * time.Second, MinDelay: 10 * time.Second, RetryAt: at, NotBefore: at}},
 		{"a limit without one", 2, fault.Limited(time.Time{}, no), Failure{Delay: 10 * time.Second, MinDelay: 10 * time.Second}},
-		{"an error that a user must correct", 2, fault.Wrap(fault.Invalid, no), Failure{Delay: 10 * time.Minute, MinDelay: 10 * time.Second}},
-		{"a missing permission", 1, fault.Wrap(fault.Unauthorized, no), Failure{Delay: 10 * time.Minute, MinDelay: 5 * time.Second}},
+		{"an error that a user must correct", 2, fault.Wrap(fault.Invalid, no), Failure{Delay: 10 * time.Second, MinDelay: 10 * time.Second}},
+		{"for a long time", 9, fault.Wrap(fault.Invalid, no), Failure{Delay: 10 * time.Minute, MinDelay: time.Minute}},
+		{"a missing permission", 1, fault.Wrap(fault.Unauthorized, no), Failure{Delay: 5 * time.Second, MinDelay: 5 * time.Second}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

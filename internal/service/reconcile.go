@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -54,7 +55,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	if err != nil {
 		return queue.Result{}, err
 	}
-	current.invalidate(events, r.now())
+	current.invalidate(events, r.retries.retried(item.Key, r.now()), r.now())
 	begin, reopened := r.now(), known.Reopen(ctx)
 	if reopened.SCM != nil && string(reopened.Key()) != item.Key { // another repository has the name now
 		return r.unknown(ctx, item.Key, current)
@@ -194,6 +195,11 @@ func failureOf(report engine.Report, err error) string {
 		return report.Unusable
 	case len(report.Errors) > 0:
 		return report.Errors[0].What + ": " + report.Errors[0].Err.Error()
+	}
+	for _, effect := range report.Effects {
+		if effect.Err != nil {
+			return fmt.Sprintf("%s in %s: %v", effect.Step, effect.Environment.Name, effect.Err)
+		}
 	}
 	return ""
 }

@@ -37,7 +37,7 @@ type refresh struct {
 
 // minRefreshInterval is the minimum time between two refreshes, regardless of triggers:
 // each requests every repository from its forge.
-const minRefreshInterval = time.Minute
+const minRefreshInterval = 30 * time.Second
 
 // refresher hands out the current refresh. One that was replaced ends with its last user.
 type refresher struct {
@@ -214,23 +214,19 @@ func (r *refresh) unopened(forge string) error {
 }
 
 // nextAttempt returns when to refresh again because of repositories that could not be
-// opened: at the given time, or later if the forge requested that. Zero: another attempt
-// would not help, because an operator has to change a credential, or there is no such
-// repository.
-func (r *refresh) nextAttempt(at time.Time) (next time.Time) {
+// opened: at the given time, or later if the forge requested that, and how many they are.
+// A refused credential is tried again too: it may be accepted a moment later. A repository
+// that does not exist is not.
+func (r *refresh) nextAttempt(at time.Time) (next time.Time, failing int) {
 	for _, repository := range r.session.Repositories {
-		if repository.SCM != nil {
+		if repository.SCM != nil || fault.KindOf(repository.Err) == fault.NotFound {
 			continue
 		}
-		switch fault.KindOf(repository.Err) {
-		case fault.Temporary:
-			next = earlier(next, at)
-		case fault.RateLimited:
-			until, _ := fault.RetryAt(repository.Err)
-			next = earlier(next, latest(until, at))
-		}
+		failing++
+		until, _ := fault.RetryAt(repository.Err)
+		next = earlier(next, latest(until, at))
 	}
-	return next
+	return next, failing
 }
 
 // failureLifetime is how long a failed request to a registry is shared: a registry that
@@ -238,8 +234,9 @@ func (r *refresh) nextAttempt(at time.Time) (next time.Time) {
 const failureLifetime = 30 * time.Second
 
 // invalidate drops answers of registries that are older than an event about their image,
-// and from time to time all failures.
-func (r *refresh) invalidate(events []store.ImageEvent, now time.Time) {
+// and from time to time all failures: at the latest those until a time, because a retry
+// must not read the failure that it should overcome.
+func (r *refresh) invalidate(events []store.ImageEvent, failed, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var changed []event.Image
@@ -249,7 +246,7 @@ func (r *refresh) invalidate(events []store.ImageEvent, now time.Time) {
 			changed = append(changed, one.Image)
 		}
 	}
-	if len(changed) == 0 && now.Sub(r.failuresDropped) < failureLifetime {
+	if len(changed) == 0 && now.Sub(r.failuresDropped) < failureLifetime && !failed.After(r.failuresDropped) {
 		return
 	}
 	r.failuresDropped = now

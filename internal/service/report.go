@@ -97,11 +97,6 @@ func resultOf(report engine.Report, failed error) string {
 	case failureOf(report, nil) != "":
 		return resultPartial
 	}
-	for _, effect := range report.Effects {
-		if effect.Err != nil {
-			return resultPartial
-		}
-	}
 	return resultSucceeded
 }
 

@@ -22,37 +22,68 @@ const maxDoublings = 20
 // trigger.
 type retryBackoff struct {
 	mutex sync.Mutex
-	times map[string]int
+	known map[string]partialFailure
 }
 
-// next returns when to retry because of partial failures; zero: there are none, or a
-// retry would not help.
+// partialFailure is the last partial failure of a repository.
+type partialFailure struct {
+	times int       // failed retries in a row
+	at    time.Time // when it was
+	retry time.Time // when to retry
+}
+
+// next returns when to retry because of partial failures; zero: there are none. A
+// reconciliation before the retry, because of a webhook, does not delay it.
 func (b *retryBackoff) next(key string, report engine.Report, now time.Time, poll time.Duration) time.Time {
-	retry, notBefore := retryable(report)
-	if !retry {
+	failed, limited := failures(report)
+	if !failed && limited.IsZero() {
 		b.forget(key)
 		return time.Time{}
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if b.times == nil {
-		b.times = map[string]int{}
+	last := b.known[key]
+	if failed && !last.retry.After(now) {
+		wait := min(firstRetry<<min(last.times, maxDoublings), poll)
+		last.times++
+		last.retry = now.Add(wait - rand.N(wait/4+1))
 	}
-	wait := min(firstRetry<<min(b.times[key], maxDoublings), poll)
-	b.times[key]++
-	return latest(now.Add(wait-rand.N(wait/4+1)), notBefore)
+	if !failed {
+		last.retry = limited.Add(rand.N(limitSlack)) // the end of a limit is known, so the delay does not grow
+	}
+	if b.known == nil {
+		b.known = map[string]partialFailure{}
+	}
+	last.at = now
+	b.known[key] = last
+	return last.retry
+}
+
+// limitSlack spreads what waits for the end of the same limit.
+const limitSlack = 2 * time.Second
+
+// retried returns the time of the last partial failure of a repository if it is retried
+// now; zero: it is not.
+func (b *retryBackoff) retried(key string, now time.Time) time.Time {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if last := b.known[key]; !last.retry.After(now) {
+		return last.at
+	}
+	return time.Time{}
 }
 
 // forget resets the count of a repository.
 func (b *retryBackoff) forget(key string) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	delete(b.times, key)
+	delete(b.known, key)
 }
 
-// retryable reports whether a part failed in a way that a retry may fix, and the time
-// before which it will not.
-func retryable(report engine.Report) (retry bool, notBefore time.Time) {
+// failures reports whether a part failed, and the last end of the limits because of which
+// parts failed. An error that a user must correct is retried too: it may be that of a
+// proxy, for a moment.
+func failures(report engine.Report) (failed bool, limited time.Time) {
 	var all []error
 	for _, partial := range report.Errors {
 		all = append(all, partial.Err)
@@ -61,34 +92,35 @@ func retryable(report engine.Report) (retry bool, notBefore time.Time) {
 		all = append(all, effect.Err)
 	}
 	for _, err := range all {
-		switch fault.KindOf(err) {
-		case fault.Temporary, fault.RateLimited, fault.Conflict:
-			retry = true
-			until, _ := fault.RetryAt(err)
-			notBefore = latest(notBefore, until)
+		if until, ok := fault.RetryAt(err); ok {
+			limited = latest(limited, until)
+		} else if err != nil {
+			failed = true
 		}
 	}
-	return retry, notBefore
+	return failed, limited
 }
 
-// openRetry counts the consecutive polls in which a repository could not be opened for a
-// reason that a retry may fix.
+// openRetry counts the consecutive polls in which repositories could not be opened.
 type openRetry struct {
-	mutex sync.Mutex
-	times int
+	mutex   sync.Mutex
+	times   int
+	failing int // repositories, the last time
 }
 
 // next returns when to poll again because of such repositories; zero: there are none.
 // The delay begins with the given minimum and doubles each time, up to the poll
-// interval.
+// interval. It begins again when more repositories fail.
 func (r *openRetry) next(current *refresh, now time.Time, minimum, poll time.Duration) time.Time {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	wait := min(minimum<<min(r.times, maxDoublings), poll)
-	next := current.nextAttempt(now.Add(wait + rand.N(wait/4+1)))
-	if r.times++; next.IsZero() {
+	_, failing := current.nextAttempt(now)
+	if failing > r.failing {
 		r.times = 0
 	}
+	wait := min(minimum<<min(r.times, maxDoublings), poll)
+	next, _ := current.nextAttempt(now.Add(wait + rand.N(wait/4+1)))
+	r.times, r.failing = r.times+1, failing
 	return next
 }
 

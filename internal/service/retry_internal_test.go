@@ -30,12 +30,12 @@ func TestReconcile_retriesPartialFailures(t *testing.T) {
 	retried(one, 20*time.Second, 30*time.Second)
 	requests := b.registryRequests.Load()
 	retried(two, 20*time.Second, 30*time.Second)
-	retried(one, 45*time.Second, time.Minute)
+	retried(one, 20*time.Second, 30*time.Second) // a webhook delays nothing
 	if more := b.registryRequests.Load() - requests; requests == 0 || more > 0 {
 		t.Errorf("a registry that is down got %d requests, and then %d", requests, more)
 	}
 	b.clock.Add(31 * time.Second)
-	retried(one, 90*time.Second, 2*time.Minute)
+	retried(one, 45*time.Second, time.Minute)
 	if b.registryRequests.Load() == requests {
 		t.Error("a registry that was down gets no further requests")
 	}
@@ -72,7 +72,7 @@ func (b *bench) expect(next time.Time, least, most time.Duration) {
 func TestPoll_retriesWhatCouldNotBeOpened(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for _, wait := range []time.Duration{time.Minute, 2 * time.Minute} {
+	for _, wait := range []time.Duration{30 * time.Second, time.Minute} {
 		b.failForge()
 		b.expect(b.poll(), wait, wait*5/4)
 		if opened := len(b.current().repositories); opened > 0 {
@@ -87,7 +87,7 @@ func TestPoll_retriesWhatCouldNotBeOpened(t *testing.T) {
 	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)
 	b.clock.Add(6 * time.Minute)
 	b.failForge()
-	b.expect(b.poll(), time.Minute, 75*time.Second) // the backoff starts again
+	b.expect(b.poll(), 30*time.Second, 38*time.Second) // the backoff starts again
 }
 
 // A forge that limits its rate until a time is polled at that time.
@@ -98,12 +98,15 @@ func TestPoll_waitsForTheRateLimit(t *testing.T) {
 	b.expect(b.poll(), 3*time.Minute, 3*time.Minute+time.Second)
 }
 
-// What an operator has to change is retried with the usual polls.
-func TestPoll_retriesARefusedTokenWithTheNextPoll(t *testing.T) {
+// A token that is refused may be accepted a moment later. One that stays so costs the forge
+// less and less. A repository that does not exist is not retried.
+func TestPoll_retriesARefusedToken(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.github.Revoke(b.currentToken())
-	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)
+	b.expect(b.poll(), 30*time.Second, 38*time.Second)
+	b.clock.Add(38 * time.Second)
+	b.expect(b.poll(), time.Minute, 75*time.Second)
 	b.two.Settings.Remove()
 	b.replaceToken()
 	b.clock.Add(6 * time.Minute)
@@ -120,5 +123,5 @@ func TestPoll_isNotDelayedByARecentRefresh(t *testing.T) {
 	b.current() // a reconciliation refreshes
 	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)
 	b.clock.Add(10 * time.Second)
-	b.expect(b.poll(), 50*time.Second, 50*time.Second)
+	b.expect(b.poll(), 20*time.Second, 20*time.Second)
 }

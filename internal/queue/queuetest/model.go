@@ -393,6 +393,9 @@ type row struct {
 	lease   time.Time
 	crashes int
 
+	retry   time.Time // of a failure, unless a trigger runs it earlier
+	counted bool      // the current run counts as an attempt
+
 	fresh []string // traces of the unread triggers, oldest first
 	seen  []string // and of the read ones
 }
@@ -453,7 +456,9 @@ func (r *row) claim(now time.Time, length time.Duration) {
 	r.read, r.unread = r.read+r.unread, 0
 	r.seen, r.fresh = newest(append(r.seen, r.fresh...)), nil
 	r.owned, r.lease = true, now.Add(length)
-	r.attempts++
+	if r.counted = !r.retry.After(now); r.counted {
+		r.attempts++
+	}
 }
 
 // free ends the lease at once.
@@ -466,6 +471,7 @@ func (r *row) free(now time.Time) {
 // done reports whether nothing is left.
 func (r *row) done(next time.Time) bool {
 	r.owned, r.attempts, r.crashes, r.hold, r.read, r.scheduled, r.seen = false, 0, 0, time.Time{}, 0, false, nil
+	r.retry = time.Time{}
 	if r.unread > 0 {
 		return false
 	}
@@ -479,15 +485,22 @@ func (r *row) done(next time.Time) bool {
 func (r *row) fail(now time.Time, f queue.Failure) {
 	r.owned = false
 	r.hold = later(now.Add(f.MinDelay), f.NotBefore)
-	again := later(now.Add(f.Delay), f.RetryAt)
-	if r.unread > 0 {
-		again = later(r.hold, earlier(r.at, again))
+	again := now.Add(f.Delay)
+	if r.retry.After(now) {
+		again = r.retry
 	}
-	r.at = again
+	again = later(again, f.RetryAt)
+	r.retry = again
+	if r.unread > 0 {
+		again = earlier(r.at, again)
+	}
+	r.at = later(r.hold, again)
 }
 
 func (r *row) release(now time.Time, after time.Duration) {
 	r.owned = false
-	r.attempts--
+	if r.counted {
+		r.attempts--
+	}
 	r.at = later(r.at, now.Add(after))
 }

@@ -181,6 +181,32 @@ var ends = map[string]func(*testing.T, databasetest.Kind){
 		b.clock.Move(time.Hour)
 		b.claim(2)
 	},
+	"a trigger before the retry does not delay it": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		b.trigger("a")
+		fail := func(attempt int) {
+			t.Helper()
+			item := b.one()
+			if item.Attempt != attempt {
+				t.Errorf("attempt %d, want %d", item.Attempt, attempt)
+			}
+			b.must(b.Fail(t.Context(), item, queue.Failure{Reason: "no", Delay: time.Duration(item.Attempt) * time.Minute, MinDelay: time.Second}))
+		}
+		fail(1)
+		for range 9 {
+			b.clock.Move(time.Second)
+			b.trigger("a")
+			fail(1)
+		}
+		b.must(b.Release(t.Context(), func() queue.Item { b.clock.Move(time.Second); b.trigger("a"); return b.one() }(), 50*time.Second))
+		if entry := b.entry("a"); entry.Attempts != 1 || !entry.NotBefore.Equal(b.clock.Now().Add(50*time.Second)) {
+			t.Errorf("entry %+v", entry)
+		}
+		b.clock.Move(50 * time.Second)
+		fail(2)
+		b.clock.Move(2 * time.Minute)
+		fail(3)
+	},
 	"a failure is retried at its time": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.trigger("a")

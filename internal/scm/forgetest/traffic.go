@@ -44,6 +44,9 @@ func (t Traffic) Total() (all, writes int) {
 // ResetRequests resets the counters.
 func (t Traffic) ResetRequests() { t.front.Act(func() { clear(t.front.counts) }) }
 
+// Recover drops the failures that were injected and did not happen yet.
+func (t Traffic) Recover() { t.front.Act(func() { t.front.failures = nil }) }
+
 // AnyWrite stands for the route of every request to the API that is not a GET.
 const AnyWrite = "WRITE"
 
