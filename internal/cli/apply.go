@@ -53,7 +53,7 @@ func runApply(command *cobra.Command, flags *planFlags, system System) error {
 		return err
 	}
 	err = renderer(system.Out, preview)
-	render.PrintPreviewErrors(system.Err, preview)
+	render.PrintPreviewErrors(system.Err, preview, flags.output)
 	render.PrintApplySummary(system.Err, preview, applied) // also if the output is closed
 	if err != nil {
 		return fmt.Errorf("print what was written: %w", err)

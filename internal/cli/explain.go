@@ -78,7 +78,7 @@ func runExplain(command *cobra.Command, flags *explainFlags, environment string,
 	if err := render.PrintAs(system.Out, flags.targets.output, render.ReportJSON(results, wanted), func() string { return text.Results(results) }); err != nil {
 		return fmt.Errorf("print the explanation: %w", err)
 	}
-	render.PrintFailures(system.Err, results)
+	render.PrintFailures(system.Err, results, flags.targets.output)
 	return exitOfRun(results)
 }
 

@@ -83,7 +83,7 @@ func runHistory(command *cobra.Command, flags *historyFlags, system System) erro
 		render.PrintMessage(system.Err, "there is more: add --after %s", history.Next)
 	}
 	if len(found.Failures) > 0 {
-		render.PrintFailures(system.Err, found.Failures)
+		render.PrintFailures(system.Err, found.Failures, "json")
 		return exit(exitFailed)
 	}
 	return nil

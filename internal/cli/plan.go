@@ -59,7 +59,7 @@ func runPlan(command *cobra.Command, flags *planFlags, system System) error {
 	if err := renderer(system.Out, preview); err != nil {
 		return fmt.Errorf("print the plan: %w", err)
 	}
-	render.PrintPreviewErrors(system.Err, preview)
+	render.PrintPreviewErrors(system.Err, preview, flags.output)
 	render.PrintPlanSummary(system.Err, preview)
 	return exitOf(preview, flags.exitCode)
 }

@@ -62,8 +62,11 @@ func runRun(command *cobra.Command, flags *targetFlags, color string, dryRun boo
 	if err := printer.Results(results); err != nil {
 		return fmt.Errorf("print what was done: %w", err)
 	}
-	render.PrintFailures(system.Err, results)
+	render.PrintFailures(system.Err, results, flags.output)
 	render.PrintRunSummary(system.Err, results, dryRun)
+	if command.Context().Err() != nil {
+		render.PrintMessage(system.Err, "run it again: it continues where it stopped")
+	}
 	if failed != nil {
 		return failed
 	}

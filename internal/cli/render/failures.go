@@ -15,8 +15,8 @@ import (
 )
 
 // PrintFailures prints one line for each part that failed, and one for each host that
-// several of them could not reach.
-func PrintFailures(w io.Writer, results []app.Result) {
+// several of them could not reach. The results as text list the targets that failed.
+func PrintFailures(w io.Writer, results []app.Result, output string) {
 	hosts, unfinished := unreachableHosts{}, []string{}
 	for i := range results {
 		result := &results[i]
@@ -46,15 +46,8 @@ func PrintFailures(w io.Writer, results []app.Result) {
 				PrintMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
 			}
 		}
-		for _, decision := range result.Report.Decisions {
-			if decision.State == promotion.Refused {
-				PrintMessage(w, "%s: %s: refused: %s", name, TargetName(decision.Target), decision.Reason)
-			}
-		}
-		for _, effect := range result.Report.Effects {
-			if effect.Err != nil {
-				PrintMessage(w, "%s: %s: %s", name, effectName(effect), oneLine(effect.Err))
-			}
+		if output != "text" {
+			printFailedTargets(w, name, result.Report)
 		}
 	}
 	if len(unfinished) > 0 {
@@ -62,16 +55,28 @@ func PrintFailures(w io.Writer, results []app.Result) {
 	}
 }
 
-// effectName names what an effect is about.
-func effectName(effect engine.Effect) string {
-	if isSingle(effect) {
-		return TargetName(effect.Decisions[0].Target)
+// printFailedTargets prints one line for each target that was refused or failed.
+func printFailedTargets(w io.Writer, repository string, report engine.Report) {
+	for _, decision := range report.Decisions {
+		if decision.State == promotion.Refused {
+			PrintMessage(w, "%s: %s: refused: %s", repository, TargetName(decision.Target), decision.Reason)
+		}
 	}
-	return effect.Environment.Name
+	for _, effect := range report.Effects {
+		if effect.Err == nil {
+			continue
+		}
+		name := effect.Environment.Name
+		if isSingle(effect) {
+			name = TargetName(effect.Decisions[0].Target)
+		}
+		PrintMessage(w, "%s: %s: %s", repository, name, oneLine(effect.Err))
+	}
 }
 
-// PrintPreviewErrors prints what could not be planned.
-func PrintPreviewErrors(w io.Writer, preview *checkout.Preview) {
+// PrintPreviewErrors prints what could not be planned. The plan as text lists what was
+// refused.
+func PrintPreviewErrors(w io.Writer, preview *checkout.Preview, output string) {
 	hosts := unreachableHosts{}
 	for _, e := range preview.Errors {
 		hosts.add("", componentPrefix+e.Component, e.Err)
@@ -84,6 +89,9 @@ func PrintPreviewErrors(w io.Writer, preview *checkout.Preview) {
 	}
 	for _, repository := range preview.Unused {
 		PrintMessage(w, "no file refers to %s", repository.Familiar())
+	}
+	if output == "text" {
+		return
 	}
 	for i := range preview.Targets {
 		target := &preview.Targets[i]

@@ -47,13 +47,13 @@ func TestPrintFailures_oneLinePerUnreachableHost(t *testing.T) {
 		{"one part", []app.Result{{Repository: "acme/one", Report: engine.Report{Errors: report.Errors[1:2]}}}, "promoter: acme/one: component app-0: tags of acme/app-0: CAUSE\n"},
 	} {
 		var out bytes.Buffer
-		PrintFailures(&out, test.results)
+		PrintFailures(&out, test.results, "json")
 		if got := masked(out.String(), host); got != test.want {
 			t.Errorf("%s: printed\n%swant\n%s", test.name, got, test.want)
 		}
 	}
 	var out bytes.Buffer
-	PrintPreviewErrors(&out, &preview)
+	PrintPreviewErrors(&out, &preview, "diff")
 	if got, want := masked(out.String(), host), "promoter: HOST cannot be reached, which affects 60 components: CAUSE\n"; got != want {
 		t.Errorf("plan printed\n%swant\n%s", got, want)
 	}

@@ -47,18 +47,58 @@ func NewPlan(output string, summary bool, paint Painter, terminal bool) (Plan, e
 type textRenderer struct{ paint Painter }
 
 func (r textRenderer) render(w io.Writer, preview *checkout.Preview) error {
-	for i := range preview.Targets {
-		if err := Write(w, r.target(&preview.Targets[i])); err != nil {
+	for rest := preview.Targets; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(t checkout.TargetPreview) bool { return t.Environment != rest[0].Environment })
+		if n < 0 {
+			n = len(rest)
+		}
+		if err := Write(w, r.environment(rest[:n])); err != nil {
 			return err
 		}
+		rest = rest[n:]
 	}
 	return nil
 }
 
-func (r textRenderer) target(target *checkout.TargetPreview) string {
+// environment prints the targets of one environment. Of many, it prints one diff, as an
+// example of each state.
+func (r textRenderer) environment(targets []checkout.TargetPreview) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s\n", r.paint.Paint(ColorBold, Visible(previewName(target))),
-		r.paint.Paint(stateColor(target.State), string(target.State)), Visible(target.Reason.String()))
+	var all []row
+	for i := range targets {
+		target := &targets[i]
+		all = append(all, row{
+			application: target.Application, state: target.State, text: target.Reason.String(),
+			details: r.details(target), failed: len(target.Refusals) > 0,
+		})
+	}
+	examples := map[promotion.State]bool{}
+	for _, group := range collapse(all) {
+		first := slices.IndexFunc(targets, func(t checkout.TargetPreview) bool { return t.Application == group.applications[0] })
+		target, name := &targets[first], previewName(&targets[first])
+		many := len(all) > maxListed
+		if many && (len(group.applications) > 1 || group.more) {
+			name = target.Environment
+			if target.Branch != "" {
+				name += " (" + target.Branch + ")"
+			}
+		}
+		fmt.Fprintf(&b, "%s  %s  %s\n%s", r.paint.Paint(ColorBold, Visible(name)),
+			r.paint.Paint(stateColor(target.State), string(target.State)), Visible(group.reason(all)), group.details)
+		if many && (examples[target.State] || group.more) {
+			continue
+		}
+		if examples[target.State] = true; many && len(group.applications) > 1 && len(target.Files) > 0 {
+			fmt.Fprintf(&b, "  for example %s; -o diff prints all\n", Visible(target.Application))
+		}
+		b.WriteString(diffRenderer{paint: r.paint, visible: true}.target(target))
+	}
+	return b.String()
+}
+
+// details lists the refusals, the notes, the conditions, and the gates of a target.
+func (r textRenderer) details(target *checkout.TargetPreview) string {
+	var b strings.Builder
 	for _, refusal := range target.Refusals {
 		fmt.Fprintf(&b, "  %s %s\n", r.paint.Paint(ColorRed, "refused"), Visible(refusal.String()))
 	}
@@ -71,7 +111,6 @@ func (r textRenderer) target(target *checkout.TargetPreview) string {
 	for _, gate := range target.Gates {
 		fmt.Fprintf(&b, "  gate %s\n", r.condition(gate))
 	}
-	b.WriteString(diffRenderer{paint: r.paint, visible: true}.target(target))
 	return b.String()
 }
 
@@ -143,7 +182,12 @@ func (r summaryRenderer) render(w io.Writer, preview *checkout.Preview) error {
 			}
 			fmt.Fprintf(&b, "%s%s  %s  %s", separator, r.name(e.Name, width),
 				r.paint.Paint(stateColor(first.State), string(first.State)), Visible(first.Reason))
-			if len(names) > 0 {
+			switch {
+			case len(names) > maxListed && len(names) == len(e.names):
+				fmt.Fprintf(&b, "  (%s)", Count(len(names), "application", "applications"))
+			case len(names) > maxListed:
+				fmt.Fprintf(&b, "  (%s: %s)", Count(len(names), "application", "applications"), shortNames(names, e.names))
+			case len(names) > 0:
 				fmt.Fprintf(&b, "  (%s)", strings.Join(names, ", "))
 			}
 			b.WriteString("\n")
@@ -169,6 +213,7 @@ type summaryEnvironment struct {
 	Branch  string                  `json:"branch,omitempty"`
 	Counts  map[promotion.State]int `json:"counts"`
 	Targets []summaryTarget         `json:"targets"`
+	names   []string                // of all applications
 }
 
 type summaryTarget struct {
@@ -192,6 +237,7 @@ func summarize(preview *checkout.Preview) []summaryEnvironment {
 		}
 		e := &environments[at]
 		e.Counts[target.State]++
+		e.names = append(e.names, Visible(target.Application))
 		switch target.State {
 		case promotion.Proposed, promotion.Refused, promotion.Unanswered:
 			e.Targets = append(e.Targets, summaryTarget{target.Application, target.State, target.Reason.String()})

@@ -112,7 +112,7 @@ func TestRenderers_golden(t *testing.T) {
 	}
 	var words bytes.Buffer
 	preview := everything(t)
-	PrintPreviewErrors(&words, preview)
+	PrintPreviewErrors(&words, preview, "diff")
 	PrintPlanSummary(&words, preview)
 	PrintApplySummary(&words, preview, checkout.Applied{Files: []string{"apps/shop/a.yaml"}})
 	golden(t, "words.txt", words.String())
@@ -183,7 +183,7 @@ func TestText_controlCharacters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	PrintPreviewErrors(&out, preview)
+	PrintPreviewErrors(&out, preview, "diff")
 	PrintPlanSummary(&out, preview)
 	PrintApplySummary(&out, preview, checkout.Applied{})
 	PrintError(&out, errors.New(odd))

@@ -27,7 +27,10 @@ func (r Report) Results(results []app.Result) string {
 	var b strings.Builder
 	for i := range results {
 		if text := r.result(&results[i]); text != "" {
-			b.WriteString(r.heading(results[i].Repository) + text)
+			if results[i].Repository != "." { // a checkout, in this folder
+				b.WriteString(r.heading(results[i].Repository))
+			}
+			b.WriteString(text)
 		}
 	}
 	return b.String()
@@ -114,39 +117,37 @@ func isAbout(effect engine.Effect, wanted func(promotion.Target) bool) bool {
 // isSingle reports whether an effect is about one application alone.
 func isSingle(effect engine.Effect) bool { return len(effect.Decisions) == 1 && !effect.Group }
 
-// maxUnchanged is how many targets of one environment are listed if they have nothing to
-// do.
-const maxUnchanged = 10
-
+// environment prints the states of the targets of an environment, and what was done or
+// remains to be done about them.
 func (r Report) environment(g groupedReport, environment string) string {
 	var b strings.Builder
-	unchanged := map[promotion.State]int{}
-	decisions := g.decisions[environment]
-	for _, decision := range decisions {
+	var states []row
+	for _, decision := range g.decisions[environment] {
 		actions, single := g.actions[decision.Target], g.single[decision.Target]
-		if !r.Details && len(decisions) > maxUnchanged && isUnchanged(decision.State) && len(actions)+len(single) == 0 {
-			unchanged[decision.State]++
-			continue
-		}
-		var done, details string
+		one := row{application: decision.Application, state: decision.State, text: r.reason(decision), failed: decision.State == promotion.Refused}
+		details := ""
 		for _, effect := range single {
 			if r.Details && len(decision.Gates) > 0 {
 				effect.Gates = nil // the decision lists them
 			}
 			if !r.acted {
-				done += r.action(effect)
+				b.WriteString(r.action(effect))
 			}
 			details += r.effect(effect, "    ")
+			one.failed = one.failed || effect.Err != nil
 		}
-		b.WriteString(done)
 		if r.Details || details != "" || addsToActions(decision, actions) {
-			b.WriteString(r.decision(decision) + details)
+			one.details = r.details(decision) + details
+			states = append(states, one)
 		}
 	}
-	for _, state := range []promotion.State{promotion.Same, promotion.Absent} {
-		if n := unchanged[state]; n > 0 {
-			fmt.Fprintf(&b, "  %s  %s  %s\n", environment, state, Count(n, "application", "applications"))
+	for _, group := range collapse(states) {
+		name := promotion.Target{Environment: environment}
+		if len(group.applications) == 1 && !group.more {
+			name.Application = group.application
 		}
+		fmt.Fprintf(&b, "  %s  %s  %s\n%s", r.Paint.Paint(ColorBold, Visible(TargetName(name))),
+			r.Paint.Paint(stateColor(group.state), string(group.state)), Visible(group.reason(states)), group.details)
 	}
 	for _, effect := range g.others[environment] {
 		if !r.acted {
@@ -166,21 +167,21 @@ func addsToActions(d promotion.Decision, actions []engine.Effect) bool {
 	return d.State != promotion.Same && d.Reason.String() != reasonFor(d.Target, actions[len(actions)-1])
 }
 
-func isUnchanged(state promotion.State) bool {
-	return state == promotion.Same || state == promotion.Absent
+// reason returns why a decision is as it is, and until when.
+func (r Report) reason(d promotion.Decision) string {
+	text := d.Reason.String()
+	if !d.Reason.Until.IsZero() {
+		text += ", until " + d.Reason.Until.UTC().Format(time.RFC3339)
+	}
+	return text
 }
 
-func (r Report) decision(d promotion.Decision) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "  %s  %s  %s", r.Paint.Paint(ColorBold, Visible(TargetName(d.Target))),
-		r.Paint.Paint(stateColor(d.State), string(d.State)), Visible(d.Reason.String()))
-	if !d.Reason.Until.IsZero() {
-		b.WriteString(", until " + d.Reason.Until.UTC().Format(time.RFC3339))
-	}
-	b.WriteString("\n")
+// details lists the snapshot, the conditions, and the gates of a decision.
+func (r Report) details(d promotion.Decision) string {
 	if !r.Details {
-		return b.String()
+		return ""
 	}
+	var b strings.Builder
 	if len(d.Snapshot) > 0 {
 		fmt.Fprintf(&b, "    snapshot %s (%s)\n", Visible(d.Snapshot.String()), d.Snapshot.ID())
 	}

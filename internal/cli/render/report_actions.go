@@ -9,6 +9,35 @@ import (
 	"promoter/internal/pullrequest"
 )
 
+// actions prints what was done. Many pushes to one environment for the same reason share one
+// line.
+func (r Report) actions(effects []engine.Effect) string {
+	same := map[string][]string{} // by environment and reason: the applications
+	key := func(e engine.Effect) string {
+		if e.Action != engine.ActionPushed || e.Err != nil || !isSingle(e) || len(e.Gates) > 0 {
+			return ""
+		}
+		return e.Environment.Name + "\n" + e.Reason.Message
+	}
+	for _, effect := range effects {
+		if k := key(effect); k != "" {
+			same[k] = append(same[k], effect.Decisions[0].Application)
+		}
+	}
+	var b strings.Builder
+	for _, effect := range effects {
+		k := key(effect)
+		switch applications := same[k]; {
+		case len(applications) <= maxListed:
+			b.WriteString(r.action(effect))
+		case effect.Decisions[0].Application == applications[0]:
+			fmt.Fprintf(&b, "  %s  %s  %s\n", r.Paint.Paint(ColorBold, Visible(effect.Environment.Name)), r.Paint.Paint(ColorGreen, string(effect.Action)),
+				Visible(Count(len(applications), "application", "applications")+": "+effect.Reason.Message))
+		}
+	}
+	return b.String()
+}
+
 // action prints what was done. Below are the gates that the pull request waits for. It
 // prints nothing if nothing was done.
 func (r Report) action(effect engine.Effect) string {

@@ -33,9 +33,9 @@ func TestRun_showsOnboarding(t *testing.T) {
 		}
 	}
 	var messages bytes.Buffer
-	PrintFailures(&messages, results)
+	PrintFailures(&messages, results, "json")
 	PrintRunSummary(&messages, results, false)
-	want := "promoter: acme/other: there is no .promoter.yaml on main\npromoter: 2 repositories: 1 opened; 1 failed\n"
+	want := "promoter: acme/other: there is no .promoter.yaml on main\npromoter: 2 repositories: 1 opened; 1 repository failed\n"
 	if messages.String() != want {
 		t.Errorf("printed\n%swant\n%s", messages.String(), want)
 	}

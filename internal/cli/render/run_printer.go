@@ -35,11 +35,11 @@ func (p *Run) Acted(repository string, effects []engine.Effect) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.around(func() {
+		if p.output == "text" {
+			p.print(repository, p.text.actions(effects))
+			return
+		}
 		for _, effect := range effects {
-			if p.output == "text" {
-				p.print(repository, p.text.action(effect))
-				continue
-			}
 			for _, line := range (Report{}).actionLines(effect) {
 				PrintMessage(p.err, "%s: %s", repository, line)
 			}

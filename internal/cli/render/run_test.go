@@ -122,7 +122,7 @@ func TestRunJSON_golden(t *testing.T) {
 func TestRunMessages_golden(t *testing.T) {
 	t.Parallel()
 	var words bytes.Buffer
-	PrintFailures(&words, everyResult())
+	PrintFailures(&words, everyResult(), "json")
 	PrintRunSummary(&words, everyResult(), false)
 	PrintRunSummary(&words, everyResult()[:1], true)
 	PrintRunSummary(&words, nil, false)

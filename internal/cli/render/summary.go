@@ -8,6 +8,7 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/checkout"
 	"promoter/internal/engine"
+	"promoter/internal/promotion"
 )
 
 // PrintPlanSummary summarizes a plan.
@@ -49,7 +50,7 @@ func PrintApplySummary(w io.Writer, preview *checkout.Preview, applied checkout.
 // PrintRunSummary summarizes a run.
 func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 	actions := map[engine.Action]int{}
-	failed, unfinished := 0, 0
+	failed, unfinished, refused, waiting := 0, 0, 0, 0
 	for i := range results {
 		switch {
 		case results[i].Unfinished:
@@ -62,6 +63,14 @@ func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 				actions[effect.Action]++
 			}
 		}
+		for _, decision := range results[i].Report.Decisions {
+			switch {
+			case decision.State == promotion.Refused:
+				refused++
+			case decision.State == promotion.Waiting && len(decision.Moves) > 0:
+				waiting++
+			}
+		}
 		if offered := results[i].Onboarding; offered != nil {
 			actions[engine.Action(offered.State)]++ // the states have the names of actions
 		}
@@ -72,6 +81,9 @@ func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, action))
 		}
 	}
+	if refused > maxListed {
+		parts = append(parts, Count(refused, "application refused", "applications refused"))
+	}
 	text := strings.Join(parts, ", ")
 	switch {
 	case dryRun:
@@ -80,9 +92,15 @@ func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 		text = "nothing was written"
 	case text == "" && (failed == 0 || failed < len(results)):
 		text = "nothing to do"
+		if waiting > maxListed {
+			text = "nothing to do now"
+		}
+	}
+	if waiting > maxListed && text != "" {
+		text += fmt.Sprintf("; %d wait", waiting)
 	}
 	if failed > 0 {
-		text = strings.TrimPrefix(fmt.Sprintf("%s; %d failed", text, failed), "; ")
+		text = strings.TrimPrefix(text+"; "+Count(failed, "repository failed", "repositories failed"), "; ")
 	}
 	if unfinished > 0 {
 		text += fmt.Sprintf("; %d not finished", unfinished)
