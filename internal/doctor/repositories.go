@@ -65,6 +65,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 		return nil
 	}
 	checkCommands(ctx, r, subject, f)
+	checkSettings(ctx, session, r, subject, f)
 	checkHeads(ctx, r, loaded, subject, f)
 	checkTeams(r, loaded, subject, f)
 	if r.Forge.Config.Kind == serverconfig.ForgeGit { // which reports permissions only on a push
@@ -118,6 +119,21 @@ func checkCommands(ctx context.Context, r *connect.Repository, subject string, f
 		f.warn(subject, fixFor(err, "see docs/forges.md"), "the permissions of users cannot be read: %v", err)
 	case limit.Reason != "":
 		f.warn(subject, limit.Fix, "commands in comments are refused for %s that permissions does not name: %s", users, limit.Reason)
+	}
+}
+
+// checkSettings reports what the settings of the repository limit.
+func checkSettings(ctx context.Context, session *connect.Session, r *connect.Repository, subject string, f *findings) {
+	inspected, ok := r.SCM.(scm.Inspected)
+	if !ok {
+		return
+	}
+	notices, err := inspected.Inspect(ctx, session.Server.File.URL)
+	if err != nil {
+		f.warn(subject, fixFor(err, "see docs/forges.md"), "its settings cannot be read: %v", err)
+	}
+	for _, notice := range notices {
+		f.warn(subject, notice.Fix, "%s", notice.Message)
 	}
 }
 

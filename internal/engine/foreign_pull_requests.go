@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"promoter/internal/config"
@@ -65,6 +66,9 @@ func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest, tak
 	err = x.r.Repository.Signals().SetStatus(ctx, pr.Head.Commit, status)
 	if err == nil {
 		x.o.Statuses[pr.Head.Commit] = scm.Check{State: status.State, Description: status.Description, At: x.o.Now}
+	}
+	if errors.Is(err, scm.ErrProtectedHead) {
+		return true, nil // a merge request from one protected branch into another
 	}
 	if err != nil && (pr.Head.Own || fault.KindOf(err) != fault.NotFound) {
 		return true, fmt.Errorf("set its status: %w", err)

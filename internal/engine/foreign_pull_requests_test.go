@@ -9,6 +9,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
 )
 
 // Our status would pass on commits of a user for which no gate was checked, so it fails, also
@@ -109,6 +110,21 @@ func TestReconcile_statusOnceWithoutChecks(t *testing.T) {
 	w.run()
 	if n := w.Forge.Calls["status"]; n != 0 {
 		t.Errorf("a second run set %d statuses", n)
+	}
+}
+
+// GitLab lets no Developer set a status on a protected branch, such as that of an
+// environment that is merged into the next one.
+func TestReconcile_statusOfProtectedHeadIsTolerated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.Git.Set("feature", w.Git.Branch("main"))
+	w.Git.Commit("feature", enginetest.Human, w.Clock.Now(), "Mine", func(all map[string]string) { all["mine"] = "x" })
+	w.Forge.ByHand("ada", "feature", "main", true)
+	w.failing("status", fault.New(fault.Unauthorized, "403: %w", scm.ErrProtectedHead))
+	w.run()
+	if n := w.Forge.Calls["status"]; n != 0 {
+		t.Errorf("%d statuses were set", n)
 	}
 }
 

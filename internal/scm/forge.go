@@ -52,6 +52,15 @@ type Features struct {
 	Rules        bool // Ruled is implemented
 }
 
+// Inspected is implemented by repositories whose settings limit what promoter does there.
+type Inspected interface {
+	// Inspect returns these limits. The URL is that of the service, empty if it has none.
+	Inspect(ctx context.Context, url string) ([]Notice, error)
+}
+
+// Notice is one limit, and how to remove it.
+type Notice struct{ Message, Fix string }
+
 // Comparer is implemented by forges that can list the commits between two revisions.
 // It belongs to the forge because components have their own repositories.
 type Comparer interface {

@@ -27,11 +27,6 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 	if project.MergeTrainsEnabled {
 		return p.look(ctx, noun, number, merge, refuse(noun, &scm.RefusedError{Rule: scm.RuleQueue, Words: trainWords}))
 	}
-	if project.OnlyAllowMergeIfPipelineSucceeds {
-		if err := p.othersRan(ctx, noun, merge.Head); err != nil {
-			return p.look(ctx, noun, number, merge, err)
-		}
-	}
 	message := merge.Title + "\n\n" + merge.Message
 	options := &gogitlab.AcceptMergeRequestOptions{SHA: &merge.Head}
 	if strings.TrimSpace(message) != "" {
@@ -42,23 +37,6 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 		return p.done(ctx, mr)
 	}
 	return p.look(ctx, noun, number, merge, explain(noun, err))
-}
-
-// othersRan refuses a head that only has our own status. GitLab creates a pipeline
-// for that status, which satisfies "Pipelines must succeed" before the project's own
-// pipeline has started.
-func (p pulls) othersRan(ctx context.Context, noun, head string) error {
-	s := signals(p)
-	found, err := s.statuses(ctx, head)
-	if err != nil {
-		return explain(noun, err)
-	}
-	for _, status := range found {
-		if !s.isOwn(status) {
-			return nil
-		}
-	}
-	return refuse(noun, &scm.RefusedError{Words: "a pipeline must succeed, and none has started for this head"})
 }
 
 // done returns the result of a merge. Failing to find the merge commit is not an
@@ -111,6 +89,9 @@ func (p pulls) blocked(ctx context.Context, noun string, mr *gogitlab.MergeReque
 		return p.repository.denied(ctx, cause)
 	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnprocessableEntity, http.StatusBadRequest:
 		return p.verdict(ctx, noun, mr, cause)
+	}
+	if cause == nil && mr.MergeError != "" { // with status 200
+		return refuse(noun, &scm.RefusedError{Words: rest.OneLine(mr.MergeError)})
 	}
 	if cause == nil {
 		return fault.New(fault.Temporary, "%s: GitLab has not finished the merge", noun)

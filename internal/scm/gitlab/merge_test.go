@@ -57,8 +57,11 @@ func TestMerge_refusals(t *testing.T) {
 		"approvals":  {func(b *bench, _ int) { b.project.Set(rules(2)) }, fault.Unauthorized, "approvals are missing (not_approved)", false},
 		"objections": {func(b *bench, n int) { b.project.RequestChanges("ann", n) }, fault.Unauthorized, "a reviewer requested changes", false},
 		"no pipeline": {func(b *bench, _ int) {
-			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
-		}, fault.Unauthorized, "a pipeline must succeed, and none has started for this head", false},
+			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines, s.CI = true, "" })
+		}, fault.Unauthorized, "a pipeline must succeed (ci_must_pass)", false},
+		"status 200": {func(b *bench, _ int) {
+			b.project.Set(func(s *gitlabtest.Settings) { s.MergeError = "Something went wrong during merge pre-receive hook." })
+		}, fault.Unauthorized, "Something went wrong during merge pre-receive hook.", false},
 		"a failed job": {func(b *bench, n int) {
 			b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
 			b.project.SetJob("ann", b.project.Request(n).HeadCommit, "e2e", "failed", false)
@@ -87,16 +90,19 @@ func TestMerge_refusals(t *testing.T) {
 	}
 }
 
-// If a pipeline must succeed, our own status creates one that does. It does not
-// count: the project's pipelines may start some seconds after a push.
+// Our status creates no pipeline, which would succeed although the project's own has not
+// started, or could not.
 func TestMerge_ownStatusIsNoPipeline(t *testing.T) {
 	t.Parallel()
 	b, _ := newBench(t, gitlabtest.Options{})
-	b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines = true })
+	b.project.Set(func(s *gitlabtest.Settings) { s.Pipelines, s.CI = true, "" })
 	repo := b.open(t)
 	made, before := b.propose(t, repo), b.project.Git.Head("main")
 	if err := repo.Signals().SetStatus(t.Context(), made.Head.Commit, scm.Status{Context: "promoter", State: scm.CheckPassed}); err != nil {
 		t.Fatal(err)
+	}
+	if found := b.project.Statuses(made.Head.Commit); len(found) != 0 {
+		t.Errorf("statuses %v", found)
 	}
 	_, err := repo.PullRequests().Merge(t.Context(), made.Number, merging(made.Head.Commit))
 	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "a pipeline must succeed") || b.project.Git.Head("main") != before {

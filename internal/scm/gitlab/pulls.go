@@ -2,6 +2,7 @@ package gitlab
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,11 +17,21 @@ import (
 // pulls are the merge requests of a project.
 type pulls struct{ repository *repository }
 
-// Open lists the open merge requests.
+// Open lists the open merge requests. One that GitLab is merging is locked, and open
+// again if that fails.
+// https://docs.gitlab.com/api/merge_requests/#list-merge-requests
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
-	all, err := p.list(ctx, gogitlab.ListProjectMergeRequestsOptions{State: gogitlab.Ptr("opened")}, rest.Everything,
-		func(scm.PullRequest) bool { return true })
-	return all, explain(p.repository.noun("open merge requests"), err)
+	var all []scm.PullRequest
+	for _, state := range []string{"locked", "opened"} { // the next state comes second
+		found, err := p.list(ctx, gogitlab.ListProjectMergeRequestsOptions{State: &state}, rest.Everything, func(pull scm.PullRequest) bool {
+			return !slices.ContainsFunc(all, func(one scm.PullRequest) bool { return one.Number == pull.Number })
+		})
+		if err != nil {
+			return nil, explain(p.repository.noun("open merge requests"), err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
 }
 
 // list reads merge requests, newest first, and keeps those that match.
@@ -66,6 +77,9 @@ func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 	p.repository.mu.Lock()
 	defer p.repository.mu.Unlock()
 	p.repository.drafts[mr.IID] = mr.Draft
+	if pull.State == scm.StateOpen {
+		p.repository.requests[pull.Head.Commit] = mr.IID
+	}
 	return pull
 }
 

@@ -13,8 +13,8 @@ func TestRequests_perCall(t *testing.T) {
 		b, made := newBench(t, gitlabtest.Options{})
 		return made, b.Traffic
 	}, map[string][]string{
-		"open the repository":         {"GET /projects/{id}"}, // and once per forge the account
-		"list what is open":           {"GET /projects/{id}/merge_requests"},
+		"open the repository":         {"GET /projects/{id}"},                   // and once per forge the account
+		"list what is open":           {"GET /projects/{id}/merge_requests ×2"}, // opened and locked
 		"create":                      {"POST /projects/{id}/merge_requests"},
 		"create with everything":      {"GET /users ×2", "POST /projects/{id}/merge_requests"},
 		"edit":                        {"PUT /projects/{id}/merge_requests/{iid}"},
@@ -31,7 +31,7 @@ func TestRequests_perCall(t *testing.T) {
 		},
 		"a comment":             {"GET /projects/{id}/merge_requests/{iid}/notes", "POST /projects/{id}/merge_requests/{iid}/notes"},
 		"the same comment":      {"GET /projects/{id}/merge_requests/{iid}/notes"},
-		"the members of a team": {"GET /groups/{id}/members/all/{user}", "GET /users"},
+		"the members of a team": {"GET /groups/{id}/members/{user}", "GET /users"},
 		"the rules of a branch": {
 			"GET /projects/{id}", "GET /projects/{id}/approval_rules", "GET /projects/{id}/approvals",
 			"GET /projects/{id}/push_rule", "GET /projects/{id}/repository/branches/{branch}",

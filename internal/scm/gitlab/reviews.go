@@ -324,8 +324,10 @@ func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, erro
 	return level >= developer, explain(noun, err)
 }
 
-// Member queries a membership of a group, including inherited membership. GitLab
-// hides groups from users who may not see them: those are empty.
+// Member reports whether a user is a direct member of a group with at least the role
+// Developer. Members of parent groups, and guests, are no members of a team. GitLab hides
+// groups from users who may not see them: those are empty.
+// https://docs.gitlab.com/api/group_members/#retrieve-a-direct-member-of-a-group
 func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	noun := "members of group " + rest.OneLine(team)
 	if !isPath(team) {
@@ -335,12 +337,12 @@ func (s signals) Member(ctx context.Context, team string, person identity.User) 
 	if err != nil || id == 0 {
 		return false, explain(noun, err)
 	}
-	member, _, err := s.repository.forge.api.GroupMembers.GetInheritedGroupMember(strings.ToLower(team), id, in(ctx))
+	member, _, err := s.repository.forge.api.GroupMembers.GetGroupMember(strings.ToLower(team), id, in(ctx))
 	if wasNotFound(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, explain(noun, err)
 	}
-	return member.State == "active" && member.AccessLevel > gogitlab.NoPermissions, nil
+	return member.State == "active" && int(member.AccessLevel) >= developer, nil
 }

@@ -105,8 +105,13 @@ func (l *looking) approvals() (string, error) {
 }
 
 // applies reports whether an approval rule applies to the branch. A rule without
-// branches applies to all.
+// branches applies to all. That of a security policy binds only if a merge request violates
+// the policy, which GitLab evaluates.
+// https://docs.gitlab.com/user/application_security/policies/merge_request_approval_policies/
 func (l *looking) applies(rule *gogitlab.ProjectApprovalRule) bool {
+	if rule.RuleType == "report_approver" {
+		return false
+	}
 	if rule.AppliesToAllProtectedBranches {
 		return l.protected
 	}

@@ -3,6 +3,7 @@ package gitlab
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	gogitlab "github.com/xanzy/go-gitlab"
@@ -14,24 +15,46 @@ import (
 
 // ownStatus is our current status, with GitLab's name of its state.
 type ownStatus struct {
-	status   scm.Status
-	word     string
-	pipeline int
+	status scm.Status
+	word   string
 }
 
-// unfinishedWord reports whether GitLab would update this status instead of creating
-// another one.
-func (s ownStatus) unfinishedWord() bool { return s.word == "pending" || s.word == "running" }
+// line is a pipeline into which our status of a commit is written: one that has other jobs.
+// A status without a pipeline creates one, which GitLab accepts where pipelines must
+// succeed, also if the project's own pipeline could not start.
+// https://docs.gitlab.com/ci/ci_cd_for_external_repos/external_commit_statuses
+type line struct {
+	id  int    // zero: there is none
+	sha string // the commit; a merged results pipeline runs on another one
+}
 
-// statuses lists the latest result of every job and status, and caches ours.
+// statuses lists the latest result of every job and status, and caches ours. Ours counts
+// only in the pipeline that GitLab evaluates: one in an earlier pipeline blocks no merge.
 func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.CommitStatus, error) {
-	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.CommitStatus, *gogitlab.Response, error) {
-		return s.repository.forge.api.Commits.GetCommitStatuses(s.repository.id, commit, &gogitlab.GetCommitStatusesOptions{ListOptions: page}, in(ctx))
-	})
+	found, err := s.list(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	found = s.latest(found)
+	head, asked, err := s.headPipeline(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	if head != nil && !strings.EqualFold(head.SHA, commit) {
+		merged, err := s.list(ctx, head.SHA)
+		if err != nil {
+			return nil, err
+		}
+		for _, status := range merged {
+			if status.PipelineId == 0 || status.PipelineId == head.ID {
+				found = append(found, status)
+			}
+		}
+	}
+	into := s.lineFor(found, head, asked, commit)
+	s.repository.mu.Lock()
+	s.repository.lines[commit] = into
+	s.repository.mu.Unlock()
+	found = s.latest(found, into)
 	for _, status := range found {
 		if s.isOwn(status) {
 			s.remember(commit, status)
@@ -41,14 +64,68 @@ func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.Commi
 	return found, nil
 }
 
-func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
-	s.repository.statusCache.Remember(commit, status.Name, ownStatus{
-		status: scm.Status{Context: status.Name, State: stateOf(status), Description: status.Description, URL: status.TargetURL},
-		word:   status.Status, pipeline: status.PipelineId,
+// list lists all jobs and statuses of a commit, without those that were replaced.
+func (s signals) list(ctx context.Context, commit string) ([]*gogitlab.CommitStatus, error) {
+	return pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.CommitStatus, *gogitlab.Response, error) {
+		return s.repository.forge.api.Commits.GetCommitStatuses(s.repository.id, commit, &gogitlab.GetCommitStatusesOptions{ListOptions: page}, in(ctx))
 	})
 }
 
-// SetStatus sets the status, unless it is already set.
+// headPipeline returns the pipeline that GitLab evaluates for the merge request of a
+// commit, nil if there is none yet. Asked reports whether the commit is the head of a
+// known merge request. A merged results pipeline runs on a commit that GitLab makes from
+// the head and the target branch; GitLab may still report one of an earlier head.
+// https://docs.gitlab.com/ci/pipelines/merged_results_pipelines/
+func (s signals) headPipeline(ctx context.Context, commit string) (head *gogitlab.Pipeline, asked bool, err error) {
+	s.repository.mu.Lock()
+	number, asked := s.repository.requests[strings.ToLower(commit)]
+	s.repository.mu.Unlock()
+	if !asked {
+		return nil, false, nil
+	}
+	mr, _, err := s.repository.forge.api.MergeRequests.GetMergeRequest(s.repository.id, number, nil, in(ctx))
+	if err != nil {
+		return nil, false, err
+	}
+	head = mr.HeadPipeline
+	switch {
+	case head == nil || head.ProjectID != s.repository.id: // of a fork
+		return nil, true, nil
+	case strings.EqualFold(head.SHA, commit):
+		return head, true, nil
+	}
+	merged, _, err := s.repository.forge.api.Commits.GetCommit(s.repository.id, head.SHA, nil, in(ctx))
+	if wasNotFound(err) || err == nil && !slices.ContainsFunc(merged.ParentIDs, func(id string) bool { return strings.EqualFold(id, commit) }) {
+		return nil, true, nil
+	}
+	return head, true, err
+}
+
+// lineFor returns the pipeline for our status: the one that GitLab evaluates for the merge
+// request, or the newest of a commit that is the head of none, if it has other jobs.
+func (s signals) lineFor(found []*gogitlab.CommitStatus, head *gogitlab.Pipeline, asked bool, commit string) line {
+	into := line{sha: commit}
+	for _, status := range found {
+		switch {
+		case s.isOwn(status):
+		case head != nil && (status.PipelineId == head.ID || status.PipelineId == 0):
+			return line{id: head.ID, sha: head.SHA}
+		case !asked:
+			into.id = max(into.id, status.PipelineId)
+		}
+	}
+	return into
+}
+
+func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
+	s.repository.statusCache.Remember(commit, status.Name, ownStatus{
+		status: scm.Status{Context: status.Name, State: stateOf(status), Description: status.Description, URL: status.TargetURL},
+		word:   status.Status,
+	})
+}
+
+// SetStatus sets the status, unless it is already set, or there is no pipeline with other
+// jobs yet.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
 	noun := s.repository.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
@@ -62,8 +139,14 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 	if err != nil || before.status == status {
 		return explain(noun, err)
 	}
+	s.repository.mu.Lock()
+	into := s.repository.lines[commit]
+	s.repository.mu.Unlock()
+	if into.id == 0 {
+		return nil
+	}
 	for _, word := range steps(before, status.State) {
-		if err := s.set(ctx, commit, word, status, before); err != nil {
+		if err := s.set(ctx, commit, into, word, status); err != nil {
 			return s.settled(ctx, noun, commit, status, explain(noun, err))
 		}
 		before, _ = s.repository.statusCache.Latest(commit, status.Context)
@@ -103,17 +186,14 @@ func steps(before ownStatus, state scm.CheckState) []string {
 	}
 }
 
-func (s signals) set(ctx context.Context, commit, word string, status scm.Status, before ownStatus) error {
+func (s signals) set(ctx context.Context, commit string, into line, word string, status scm.Status) error {
 	options := &gogitlab.SetCommitStatusOptions{
-		State: gogitlab.BuildStateValue(word), Name: &status.Context, Description: &status.Description,
+		State: gogitlab.BuildStateValue(word), Name: &status.Context, Description: &status.Description, PipelineID: &into.id,
 	}
 	if status.URL != "" {
 		options.TargetURL = &status.URL
 	}
-	if before.unfinishedWord() && before.pipeline != 0 {
-		options.PipelineID = &before.pipeline // GitLab would use the newest, and leave this one open forever
-	}
-	set, _, err := s.repository.forge.api.Commits.SetCommitStatus(s.repository.id, commit, options, in(ctx))
+	set, _, err := s.repository.forge.api.Commits.SetCommitStatus(s.repository.id, into.sha, options, in(ctx))
 	if err == nil {
 		s.remember(commit, set)
 	}
@@ -124,7 +204,7 @@ func (s signals) set(ctx context.Context, commit, word string, status scm.Status
 // GitLab rejects it as an invalid transition.
 func (s signals) settled(ctx context.Context, noun, commit string, status scm.Status, cause error) error {
 	if rest.StatusOf(cause) != http.StatusBadRequest || !strings.Contains(strings.ToLower(cause.Error()), "transition") {
-		return s.repository.denied(ctx, cause)
+		return s.protectedHead(s.repository.denied(ctx, cause), cause)
 	}
 	if _, err := s.statuses(ctx, commit); err != nil {
 		return cause
@@ -135,12 +215,21 @@ func (s signals) settled(ctx context.Context, noun, commit string, status scm.St
 	return fault.New(fault.Conflict, "%s: it was set meanwhile: %w", noun, cause)
 }
 
+// protectedHead recognizes the refusal to change the pipeline of a protected branch, for
+// which an account needs the right to push or merge there. Its words are only "Forbidden".
+// https://docs.gitlab.com/ci/pipelines/#pipeline-security-on-protected-branches
+func (s signals) protectedHead(err, cause error) error {
+	if rest.StatusOf(cause) != http.StatusForbidden || err != cause || strings.Contains(err.Error(), "lacks the scope") {
+		return err
+	}
+	return fault.New(fault.Unauthorized, "%w: %w", err, scm.ErrProtectedHead)
+}
+
 // signals holds the checks and reviews of commits.
 type signals struct{ repository *repository }
 
 // Checks lists the statuses of a commit. GitLab keeps the jobs of pipelines and
-// external statuses in one list. Jobs of merged results pipelines are not included:
-// they run on a commit that GitLab creates.
+// external statuses in one list.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
 	noun := s.repository.noun("checks of commit %.12s", rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
@@ -204,14 +293,17 @@ type source struct {
 	own       bool
 }
 
-// latest returns the latest result per source; numbers increase. Our own status is
-// kept once, whichever pipeline GitLab added it to.
-func (s signals) latest(found []*gogitlab.CommitStatus) []*gogitlab.CommitStatus {
+// latest returns the latest result per source; numbers increase. Of our own statuses, only
+// the one in the pipeline for them is kept.
+func (s signals) latest(found []*gogitlab.CommitStatus, into line) []*gogitlab.CommitStatus {
 	targets := map[source]int{}
 	var kept []*gogitlab.CommitStatus
 	for _, status := range found {
 		from := source{name: status.Name, ref: status.Ref}
 		if s.isOwn(status) {
+			if status.PipelineId != 0 && status.PipelineId != into.id {
+				continue
+			}
 			from = source{name: status.Name, own: true}
 		}
 		target, ok := targets[from]

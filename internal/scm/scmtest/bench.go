@@ -35,6 +35,8 @@ type Bench struct {
 	World  World
 	// Label returns the forge's form of a label; nil: unchanged.
 	Label func(name string) string
+	// Job is a check that every commit has; empty: none.
+	Job string
 	// Known lists tests that are known to fail on this bench, with the reason. They
 	// are skipped with that message.
 	Known map[string]string

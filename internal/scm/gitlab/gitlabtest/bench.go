@@ -24,6 +24,8 @@ func (p *Project) Bench(forge scm.Forge) scmtest.Bench {
 	}
 	p.s.SetGroup(scmtest.Team, scmtest.Ann)
 	bench := p.model.Bench(forge, Self, func(who string) string { return who })
+	p.Set(func(s *Settings) { s.CI = "ci-job" })
+	bench.Job = "ci-job"
 	bench.Label = func(name string) string { return strings.ReplaceAll(name, ",", " ") }
 	bench.People.Draft = func(_ *testing.T, _ string, number int, draft bool) { p.SetDraft(number, draft) }
 	bench.People.Review = func(_ *testing.T, who string, number int, state scm.ReviewState) { reviewAs(p, who, number, state) }
@@ -75,9 +77,9 @@ func addCheck(p *Project, who, commit, name, conclusion string) {
 }
 
 // requireJob enables "Pipelines must succeed", with a job that has not started in the
-// pipeline of every open merge request.
+// pipeline of every open merge request. Later ones have no pipeline yet.
 func requireJob(p *Project, name string) {
-	p.Set(func(s *Settings) { s.Pipelines = true })
+	p.Set(func(s *Settings) { s.Pipelines, s.CI = true, "" })
 	for _, one := range p.Pulls.All() {
 		if one.Open {
 			p.SetStatus(scmtest.Robot, one.HeadCommit, name, "pending")

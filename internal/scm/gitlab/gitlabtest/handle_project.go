@@ -100,10 +100,10 @@ func getGroupMember(c *call) *reply {
 		return notFound("Group ")
 	}
 	u := pathUser(c)
-	if u == nil || !members[lower(u.Login)] {
+	if u == nil || members[lower(u.Login)] == "" {
 		return notFound("")
 	}
-	return drawMember(c, u, forgetest.Rank(Developer))
+	return drawMember(c, u, forgetest.Rank(members[lower(u.Login)]))
 }
 
 func getProject(c *call) *reply {
@@ -237,7 +237,7 @@ func listApprovalRules(c *call) *reply {
 			branches = append(branches, object{"id": 1, "name": name})
 		}
 		return object{
-			"id": 1, "name": rule.Name, "rule_type": "regular", "approvals_required": rule.Required, "protected_branches": branches,
+			"id": 1, "name": rule.Name, "rule_type": orElse(rule.Type, "regular"), "approvals_required": rule.Required, "protected_branches": branches,
 			"applies_to_all_protected_branches": false, "users": []object{}, "groups": []object{}, "eligible_approvers": []object{},
 		}
 	})

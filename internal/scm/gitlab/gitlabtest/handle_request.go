@@ -124,6 +124,7 @@ func addLabels(m *request, names []string) {
 func getRequest(c *call, m *request) *reply {
 	drawn := drawRequest(c, m)
 	drawn["detailed_merge_status"] = reported(m)
+	drawn["head_pipeline"], drawn["merge_error"] = drawPipeline(own(m.Repo), headPipeline(m)), orNull(of(m).mergeError)
 	return ok(drawn)
 }
 
@@ -178,6 +179,9 @@ func mergeRequest(c *call, m *request) *reply {
 	of(m).computing = false
 	if detailed(m) != "mergeable" {
 		return refuse(http.StatusMethodNotAllowed, "405 Method Not Allowed")
+	}
+	if of(m).mergeError = c.project.settings.MergeError; of(m).mergeError != "" {
+		return ok(drawRequest(c, m)) // which is still open
 	}
 	if !mergeAsSet(m, c.who(), c.text("merge_commit_message"), c.text("squash_commit_message")) {
 		return refuse(http.StatusUnprocessableEntity, "Branch cannot be merged")

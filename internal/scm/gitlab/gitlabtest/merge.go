@@ -16,8 +16,11 @@ type details struct {
 	states       map[*user]string // of reviews
 	approvals    []*forgetest.Moment
 	versions     []*version
-	computing    bool // mergeability was not computed yet
-	lag          int  // responses that still have the head before the last push
+	computing    bool   // mergeability was not computed yet
+	locked       bool   // GitLab is merging it
+	mergeError   string // of the last merge
+	merging      string // result of the merge that a pipeline ran on
+	lag          int    // responses that still have the head before the last push
 }
 
 type version struct {
@@ -37,6 +40,8 @@ func stateOf(m *request) string {
 	switch {
 	case m.Merged:
 		return "merged"
+	case m.IsOpen() && of(m).locked:
+		return "locked"
 	case m.IsOpen():
 		return "opened"
 	}
@@ -141,7 +146,7 @@ func wanted(m *request) int {
 		return 0
 	}
 	for _, rule := range own(m.Repo).settings.Rules {
-		if rule.about(m.Base) {
+		if rule.Type != "report_approver" && rule.about(m.Base) {
 			n = max(n, rule.Required)
 		}
 	}
@@ -161,7 +166,7 @@ func pipelineState(m *request) string {
 	if !own(m.Repo).settings.Pipelines {
 		return "mergeable"
 	}
-	switch pipelineOf(own(m.Repo), m.HeadCommit) {
+	switch stateOfPipeline(own(m.Repo), headPipeline(m)) {
 	case "success":
 		return "mergeable"
 	case "running":

@@ -20,6 +20,7 @@ type Project struct {
 	guarded  map[string]Protection // by the name or pattern of branches
 	statuses []*status
 	lines    []*pipeline // pipelines
+	hooks    []hook      // webhooks
 	late     int         // merges that are still deferred
 	lag      int         // responses about a merge request that still have the previous head
 }
@@ -36,6 +37,12 @@ type Settings struct {
 	CommittersApart bool   // committers may not approve
 	Rules           []ApprovalRule
 	Signed          bool // a push rule rejects unsigned commits
+	// CI is the name of a job that the pipeline of every branch runs, and passes. Empty:
+	// the project has no pipelines.
+	CI string
+	// MergedResults runs the pipelines of merge requests on the result of the merge.
+	MergedResults bool
+	MergeError    string // of every merge; empty: none
 }
 
 // ApprovalRule is an approval rule of a project.
@@ -43,6 +50,7 @@ type ApprovalRule struct {
 	Name     string
 	Required int
 	Branches []string // protected branches that it applies to; none: all
+	Type     string   // empty: regular; report_approver: of a security policy, which no merge request violates
 }
 
 // Protection holds the requirements of a branch. Roles are the minimum role; NoOne
@@ -73,6 +81,20 @@ func (p *Project) ID() int { return int(p.model.ID) }
 
 // Set changes settings.
 func (p *Project) Set(change func(*Settings)) { p.s.act(func() { change(&p.settings) }) }
+
+// hook is a webhook with its state.
+type hook struct{ url, status string }
+
+// AddHook adds a webhook whose state is executable, temporarily_disabled or disabled.
+// https://docs.gitlab.com/user/project/integrations/webhooks/#auto-disabled-webhooks
+func (p *Project) AddHook(url, status string) {
+	p.s.act(func() { p.hooks = append(p.hooks, hook{url, status}) })
+}
+
+// Lock makes a merge request one that GitLab is merging.
+func (p *Project) Lock(number int, locked bool) {
+	p.Pulls.With("ci", number, func(m *request, _ *user) { of(m).locked = locked })
+}
 
 // Late makes this many merges fail because GitLab is still checking mergeability.
 func (p *Project) Late(merges int) { p.s.act(func() { p.late = merges }) }

@@ -23,10 +23,10 @@ func endpoints() map[string]endpoint {
 	created := []string{"title", "description", "source_branch", "target_branch", "labels", "reviewer_ids", "assignee_ids", "squash"}
 	changed := []string{"title", "description", "target_branch", "add_labels", "state_event"}
 	return map[string]endpoint{
-		"GET /user":                           {getSelf, nil},
-		"GET /users":                          {signed(listUsers), with("username")},
-		"GET /users/{user}":                   {signed(getUser), nil},
-		"GET /groups/{id}/members/all/{user}": {signed(getGroupMember), nil},
+		"GET /user":                       {getSelf, nil},
+		"GET /users":                      {signed(listUsers), with("username")},
+		"GET /users/{user}":               {signed(getUser), nil},
+		"GET /groups/{id}/members/{user}": {signed(getGroupMember), nil},
 
 		"GET " + project:                                        {reading(getProject), nil},
 		"GET " + project + "/members/all/{user}":                {reading(getMember), nil},
@@ -35,6 +35,8 @@ func endpoints() map[string]endpoint {
 		"GET " + project + "/repository/commits/{sha}":          {reading(getCommit), nil},
 		"GET " + project + "/repository/compare":                {reading(compare), []string{"from", "to", "straight"}},
 		"GET " + project + "/repository/merge_base":             {reading(mergeBase), []string{"refs[]"}},
+		"GET " + project + "/pipelines":                         {reading(listPipelines), paging},
+		"GET " + project + "/hooks":                             {reading(maintaining(listHooks)), paging},
 		"GET " + project + "/protected_branches":                {reading(maintaining(listProtected)), paging},
 		"GET " + project + "/approval_rules":                    {reading(paid(listApprovalRules)), paging},
 		"GET " + project + "/approvals":                         {reading(paid(getApprovalSettings)), nil},

@@ -40,7 +40,7 @@ type Server struct {
 	routes  forgetest.Routes[endpoint]
 
 	tokens map[string]*token
-	groups map[string]map[string]bool // members' names by path, in lower case
+	groups map[string]map[string]string // roles of direct members by path and name, in lower case
 }
 
 // The model of the server.
@@ -75,7 +75,7 @@ func New(t testing.TB, options Options) *Server {
 	if options.Now == nil {
 		options.Now = time.Now //nolint:forbidigo // a server in a test without a clock of its own
 	}
-	s := &Server{t: t, options: options, routes: forgetest.NewRoutes(endpoints()), tokens: map[string]*token{}, groups: map[string]map[string]bool{}}
+	s := &Server{t: t, options: options, routes: forgetest.NewRoutes(endpoints()), tokens: map[string]*token{}, groups: map[string]map[string]string{}}
 	s.hub = forgetest.NewHub(t, forgetest.Fake{
 		Name: "gitlabtest", Now: options.Now, ContentType: "application/json", MaxBody: maxBody,
 	}, forgetest.Kind{
@@ -132,12 +132,17 @@ func (s *Server) SetScopes(text string, scopes ...string) {
 // Revoke makes a token invalid.
 func (s *Server) Revoke(text string) { s.act(func() { s.tokens[text].revoked = true }) }
 
+// SetRole changes the role of a member of a group.
+func (s *Server) SetRole(path, name, role string) {
+	s.act(func() { s.groups[lower(path)][lower(name)] = role })
+}
+
 // SetGroup creates or replaces a group with these members, all Developers.
 func (s *Server) SetGroup(path string, names ...string) {
 	s.act(func() {
-		members := map[string]bool{}
+		members := map[string]string{}
 		for _, name := range names {
-			members[lower(s.hub.User(name).Login)] = true
+			members[lower(s.hub.User(name).Login)] = Developer
 		}
 		s.groups[lower(path)] = members
 	})

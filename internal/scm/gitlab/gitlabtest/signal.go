@@ -1,11 +1,14 @@
 package gitlabtest
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"promoter/internal/git/gittest"
 )
 
 type status struct {
@@ -56,11 +59,66 @@ func currentStatuses(p *Project, sha string) []*status {
 	return all
 }
 
-// pipelineOf returns the state of the newest pipeline of a commit: success, running,
-// failed or empty.
-func pipelineOf(p *Project, sha string) string {
-	line, state := newestPipeline(p, sha), ""
-	for _, st := range currentStatuses(p, sha) {
+// headPipeline returns the pipeline that GitLab evaluates for a merge request: the newest,
+// those of merge requests first.
+// https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/finders/ci/pipelines_for_merge_request_finder.rb
+func headPipeline(m *request) *pipeline {
+	p := own(m.Repo)
+	ensurePipeline(p, m.HeadCommit)
+	var found *pipeline
+	for _, line := range p.lines {
+		ofRequest := strings.HasPrefix(line.ref, fmt.Sprintf("refs/merge-requests/%d/", m.Number))
+		if line.sha != m.HeadCommit && (line.sha != of(m).merging || !ofRequest) {
+			continue
+		}
+		if found == nil || ofRequest || !strings.HasPrefix(found.ref, "refs/merge-requests/") {
+			found = line
+		}
+	}
+	return found
+}
+
+// ensurePipeline runs the pipeline of a commit in a project that has CI.
+func ensurePipeline(p *Project, sha string) {
+	if p.settings.CI == "" || newestPipeline(p, sha) != nil || sha == "" {
+		return
+	}
+	if branch := branchOf(p, sha); branch != "" {
+		addStatus(p, &status{line: newPipeline(p, sha, branch), name: p.settings.CI, state: "success", job: true, by: p.s.hub.User("ci")})
+	}
+}
+
+// RunMerged runs a job of a merged results pipeline of a merge request, on a new commit.
+// https://docs.gitlab.com/ci/pipelines/merged_results_pipelines/
+func (p *Project) RunMerged(number int, name, state string) string {
+	var sha string
+	p.Pulls.With("ci", number, func(m *request, by *user) {
+		landing := gittest.Landing{
+			Base: p.model.Bare.Head(m.Base), Head: m.HeadCommit, By: p.s.hub.Author(by), Committer: p.s.hub.Author(by), Message: "Merge",
+		}
+		sha, _ = p.model.Bare.MergeCommit(landing)
+		ref := fmt.Sprintf("refs/merge-requests/%d/merge", number)
+		p.model.Bare.Run("update-ref", ref, sha)
+		of(m).merging = sha
+		addStatus(p, &status{line: newPipeline(p, sha, ref), name: name, state: state, job: true, by: by})
+	})
+	return sha
+}
+
+func drawPipeline(p *Project, line *pipeline) any {
+	if line == nil {
+		return nil
+	}
+	return object{"id": line.id, "iid": line.id, "project_id": p.model.ID, "sha": line.sha, "ref": line.ref, "status": stateOfPipeline(p, line)}
+}
+
+// stateOfPipeline returns the state of a pipeline: success, running, failed or empty.
+func stateOfPipeline(p *Project, line *pipeline) string {
+	if line == nil {
+		return ""
+	}
+	state := ""
+	for _, st := range currentStatuses(p, line.sha) {
 		if st.line != line {
 			continue
 		}
@@ -186,6 +244,7 @@ func listStatuses(c *call) *reply {
 	if !known {
 		return notFound("Commit ")
 	}
+	ensurePipeline(c.project, commit)
 	return list(c, currentStatuses(c.project, commit), drawStatus)
 }
 
@@ -207,11 +266,16 @@ func createStatus(c *call) *reply {
 		}
 	}
 	if line == nil {
+		// GitLab creates a pipeline, which it accepts where pipelines must succeed.
+		c.s.t.Errorf("gitlabtest: a status of commit %s would create a pipeline", commit)
 		branch := branchOf(c.project, commit)
 		if branch == "" {
 			return notFound("References for commit ")
 		}
 		line = newPipeline(c.project, commit, branch)
+	}
+	if guard, guarded := c.project.protection(line.ref); guarded && !c.project.allows(guard.Push, c.who()) && !c.project.allows(guard.Merge, c.who()) {
+		return refuse(http.StatusForbidden, "403 Forbidden")
 	}
 	for name, field := range map[string]string{"name": "name", "description": "description", "target_url": "target_url"} {
 		if utf8.RuneCountInString(c.text(name)) > 255 {
@@ -229,6 +293,16 @@ func createStatus(c *call) *reply {
 		return refuse(http.StatusBadRequest, refusal)
 	}
 	return created(drawStatus(c, set))
+}
+
+func listPipelines(c *call) *reply {
+	return list(c, c.project.lines, func(_ *call, line *pipeline) object { return drawPipeline(c.project, line).(object) })
+}
+
+func listHooks(c *call) *reply {
+	return list(c, c.project.hooks, func(_ *call, one hook) object {
+		return object{"id": 1, "url": one.url, "project_id": c.project.model.ID, "alert_status": one.status, "disabled_until": nil}
+	})
 }
 
 func pipelineByID(p *Project, id int64, sha string) *pipeline {
