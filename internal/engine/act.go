@@ -96,7 +96,11 @@ func (x *executor) execute(ctx context.Context) error {
 	if err := x.setForeignStatuses(ctx); err != nil {
 		return err
 	}
-	return x.replyToCommands(ctx)
+	if err := x.replyToCommands(ctx); err != nil {
+		return err
+	}
+	x.r.rememberHeads(ctx, x.o)
+	return nil
 }
 
 // record adds effects to the report, and announces those that did something. Some errors

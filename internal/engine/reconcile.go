@@ -70,6 +70,8 @@ type Reconciler struct {
 	// Progress is called while registries are queried, from one goroutine at a time. Nil:
 	// not reported.
 	Progress func(doing string, done, total int)
+	// Memory remembers the branches. Nil: one that was deleted or moved back is not noticed.
+	Memory BranchMemory
 	// Permissions decides which users may give commands in comments. Nil: comments
 	// are not read.
 	Permissions Permissions
@@ -153,6 +155,9 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 
 	// What exists: references in files, and the versions that registries have.
 	if o.Trees, o.Promotion.Targets, err = observeFiles(ctx, r.Files, o); err != nil {
+		return o, err
+	}
+	if o, err = r.rejectMovedBack(o); err != nil {
 		return o, err
 	}
 	o.Promotion.Policies = promotion.Policies(o.Promotion.Config, o.Promotion.Targets)

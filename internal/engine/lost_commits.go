@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// BranchMemory remembers where branches were at the end of a reconciliation, so that the
+// next one notices that a branch was deleted or moved back. It is an aid: without it, as
+// after a mirror was recreated, nothing else changes.
+type BranchMemory interface {
+	// Last returns the remembered commits by branch.
+	Last() map[string]string
+	// Remember replaces them.
+	Remember(heads map[string]string) error
+}
+
+// remembered returns the remembered commit of a branch, if the branch is not there any
+// more and the commit is still readable.
+func (r *Reconciler) remembered(o Observation, branch string) (Commit, bool) {
+	if r.Memory == nil {
+		return Commit{}, false
+	}
+	last := r.Memory.Last()[branch]
+	if last == "" || last == o.Heads[branch] {
+		return Commit{}, false
+	}
+	commit, err := r.Objects.Commit(last)
+	return commit, err == nil
+}
+
+// restoreState adds what the state branch no longer has although no commit removed it. Any
+// user who can push the branch can delete it, as does a cleanup of old branches, and that
+// must not end holds and freezes.
+func (r *Reconciler) restoreState(ctx context.Context, o Observation) (Observation, error) {
+	last, moved := r.remembered(o, state.Branch)
+	if !moved {
+		return o, nil
+	}
+	head, what := o.Heads[state.Branch], "deleted"
+	if head != "" {
+		what = "moved back"
+		follows, err := r.follows(ctx, state.Branch, head, last)
+		if err != nil || follows {
+			return o, err
+		}
+	}
+	lost, err := readState(r.Objects, last.ID)
+	if err != nil {
+		return o, err
+	}
+	changes := state.Restore(lost, o.Stored, o.Now)
+	if len(changes) > 0 {
+		o.failures.add(state.Branch, fault.New(fault.Invalid,
+			"it was %s; the holds, freezes, and rejections of its commit %.7s are restored: end them with 'promoter resume' and 'promoter thaw'", what, last.ID))
+	}
+	return o.withChanges(changes...), nil
+}
+
+// follows reports whether the history of a head of the state branch, which has no merges,
+// contains a commit.
+func (r *Reconciler) follows(ctx context.Context, branch, head string, commit Commit) (bool, error) {
+	contains := func() (found, cut bool, err error) {
+		for one, err := range r.Objects.History(head) {
+			if err != nil {
+				return false, false, fmt.Errorf("read the history of %s: %w", branch, err)
+			}
+			if found, cut = one.ID == commit.ID, one.Shallow; found || cut {
+				break
+			}
+		}
+		return found, cut, nil
+	}
+	found, cut, err := contains()
+	if err != nil || found || !cut {
+		return found, err
+	}
+	if err := r.Remote.Deepen(ctx, branch, commit.Committer.When.Add(-time.Hour)); err != nil {
+		return false, fmt.Errorf("read the history of %s: %w", branch, err)
+	}
+	found, _, err = contains()
+	return found, err
+}
+
+// rejectMovedBack treats a branch of environments that was moved back, as with git reset
+// and a forced push, like reverts of what promoter landed in the lost commits: those
+// versions are rejected where they are gone.
+func (r *Reconciler) rejectMovedBack(o Observation) (Observation, error) {
+	for _, branch := range slices.Sorted(maps.Keys(o.environmentsByBranch())) {
+		last, moved := r.remembered(o, branch)
+		if !moved || o.Heads[branch] == "" {
+			continue
+		}
+		lost, err := r.lostCommits(o.Heads[branch], last.ID)
+		if err != nil {
+			return o, fmt.Errorf("read the history of %s: %w", branch, err)
+		}
+		reason := fmt.Sprintf("%s was moved back from %.7s to %.7s", branch, last.ID, o.Heads[branch])
+		act := state.Act{By: identity.User{Login: "unknown"}, At: o.Now, Reason: reason}
+		var changes []state.Change
+		history := r.historyReader(nil)
+		for _, commit := range lost {
+			for _, landed := range promotion.ReadTrailers(history.trailersOf(commit)) {
+				if images := o.changedBy(landed); len(images) > 0 && o.baseOf(landed.Target) == branch {
+					changes = append(changes, state.Reject(state.Target(landed.Target), state.Rejection{Act: act, Images: images}))
+				}
+			}
+		}
+		if len(changes) > 0 {
+			o.failures.add("branch "+branch, fault.New(fault.Invalid,
+				"%s: what this removed is not proposed again; 'promoter resume' ends that", reason))
+			o = o.withChanges(changes...)
+		}
+	}
+	return o, nil
+}
+
+// lostCommits returns the first-parent commits of a former head that a head of the same
+// branch does not contain, newest first. It returns none if the head contains the former
+// one, or if the readable history does not show where they part.
+func (r *Reconciler) lostCommits(head, last string) ([]Commit, error) {
+	var former []Commit
+	position := map[string]int{}
+	for commit, err := range r.Objects.History(last) {
+		if err != nil {
+			return nil, err
+		}
+		position[commit.ID] = len(former)
+		if former = append(former, commit); len(former) == maxCommits {
+			break
+		}
+	}
+	// A merge may have the former head as its second parent. What precedes a commit of the
+	// former history is not searched.
+	shared := -1
+	for next, seen := []string{head}, map[string]bool{}; len(next) > 0 && len(seen) < maxCommits; {
+		id := next[0]
+		if next = next[1:]; seen[id] {
+			continue
+		}
+		seen[id] = true
+		at, known := position[id]
+		switch {
+		case known && at == 0:
+			return nil, nil // the head contains it
+		case known:
+			if shared < 0 || at < shared {
+				shared = at
+			}
+			continue
+		}
+		commit, err := r.Objects.Commit(id)
+		if err != nil || commit.Shallow {
+			return nil, nil // the history ends before it shows anything
+		}
+		next = append(next, commit.Parents...)
+	}
+	return former[:max(shared, 0)], nil
+}
+
+// rememberHeads remembers the branches after everything was read and written.
+func (r *Reconciler) rememberHeads(ctx context.Context, o Observation) {
+	if r.Memory == nil {
+		return
+	}
+	heads := map[string]string{}
+	for branch := range o.environmentsByBranch() {
+		heads[branch] = o.Heads[branch]
+	}
+	heads[state.Branch] = o.Heads[state.Branch]
+	maps.DeleteFunc(heads, func(_, head string) bool { return head == "" })
+	if maps.Equal(heads, r.Memory.Last()) {
+		return
+	}
+	if err := r.Memory.Remember(heads); err != nil {
+		r.Log.WarnContext(ctx, "branches not remembered", slog.Any("error", err))
+	}
+}
