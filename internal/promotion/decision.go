@@ -132,6 +132,10 @@ type Decision struct {
 	Conditions []Condition
 	Gates      []Condition
 
+	// Notes are what else is known about a target without a pending move: the hold or
+	// freeze in effect, and what an upstream environment waits for. They change nothing.
+	Notes []Reason
+
 	// Request is the request that this decision fulfills: it names the versions, or
 	// allows what is propose: manual. Nil: there is none, or for another snapshot.
 	// Package record keeps it for this snapshot.

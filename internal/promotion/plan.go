@@ -28,6 +28,7 @@ func Plan(observation Observation, now time.Time) []Decision {
 			decisions = append(decisions, planTarget(newInput(ix, Target{environment, application}, now)))
 		}
 	}
+	addNotes(&observation, decisions, now)
 	return decisions
 }
 

@@ -167,13 +167,23 @@ func addsToActions(d promotion.Decision, actions []engine.Effect) bool {
 	return d.State != promotion.Same && d.Reason.String() != reasonFor(d.Target, actions[len(actions)-1])
 }
 
-// reason returns why a decision is as it is, and until when.
+// reason returns why a decision is as it is, until when, and the hold or freeze that is in
+// effect though nothing is pending.
 func (r Report) reason(d promotion.Decision) string {
-	text := d.Reason.String()
-	if !d.Reason.Until.IsZero() {
-		text += ", until " + d.Reason.Until.UTC().Format(time.RFC3339)
+	text := reasonText(d.Reason)
+	for _, note := range d.Notes {
+		if note.Rule == promotion.RuleHeld || note.Rule == promotion.RuleFrozen {
+			text += "; " + reasonText(note)
+		}
 	}
 	return text
+}
+
+func reasonText(why promotion.Reason) string {
+	if why.Until.IsZero() {
+		return why.Message
+	}
+	return why.Message + ", until " + why.Until.UTC().Format(time.RFC3339)
 }
 
 // details lists the snapshot, the conditions, and the gates of a decision.
@@ -184,6 +194,11 @@ func (r Report) details(d promotion.Decision) string {
 	var b strings.Builder
 	if len(d.Snapshot) > 0 {
 		fmt.Fprintf(&b, "    snapshot %s (%s)\n", Visible(d.Snapshot.String()), d.Snapshot.ID())
+	}
+	for _, note := range d.Notes {
+		if note.Rule == promotion.RuleParent {
+			fmt.Fprintf(&b, "    upstream %s\n", Visible(reasonText(note)))
+		}
 	}
 	for _, condition := range d.Conditions {
 		fmt.Fprintf(&b, "    condition %s\n", textRenderer{r.Paint}.condition(condition))

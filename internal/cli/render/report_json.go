@@ -1,6 +1,8 @@
 package render
 
 import (
+	"time"
+
 	"promoter/internal/app"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
@@ -54,9 +56,16 @@ type environmentJSON struct {
 	State       promotion.State       `json:"state"`
 	Rule        promotion.Rule        `json:"rule"`
 	Reason      string                `json:"reason"`
+	Notes       []noteJSON            `json:"notes"`
 	Moves       []moveJSON            `json:"moves"`
 	Conditions  []promotion.Condition `json:"conditions"`
 	Gates       []promotion.Condition `json:"gates"`
+}
+
+type noteJSON struct {
+	Rule    promotion.Rule `json:"rule"`
+	Message string         `json:"message"`
+	Until   *time.Time     `json:"until,omitempty"`
 }
 
 type moveJSON struct {
@@ -136,8 +145,16 @@ func partialErrorToJSON(what string, err error) partialErrorJSON {
 func environmentToJSON(d promotion.Decision) environmentJSON {
 	out := environmentJSON{
 		Name: d.Environment, Application: d.Application, Snapshot: d.Snapshot.ID(), State: d.State,
-		Rule: d.Reason.Rule, Reason: d.Reason.String(), Moves: []moveJSON{},
+		Rule: d.Reason.Rule, Reason: d.Reason.String(), Notes: []noteJSON{}, Moves: []moveJSON{},
 		Conditions: List(d.Conditions), Gates: List(d.Gates),
+	}
+	for _, note := range d.Notes {
+		one := noteJSON{Rule: note.Rule, Message: note.Message}
+		if !note.Until.IsZero() {
+			until := note.Until.UTC()
+			one.Until = &until
+		}
+		out.Notes = append(out.Notes, one)
 	}
 	for _, move := range d.Moves {
 		out.Moves = append(out.Moves, moveJSON{move.Component, versionOfMove(move.From), versionOfMove(move.To)})
