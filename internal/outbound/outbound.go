@@ -140,6 +140,7 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, redactFor(req, err)
 	}
 	resp.Request = req
+	redactResponse(req, resp)
 	return resp, nil
 }
 

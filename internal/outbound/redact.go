@@ -1,10 +1,12 @@
 package outbound
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -83,28 +85,71 @@ func bareURL(text string) string {
 // redactFor also redacts the credential of this request, in any form in which a server
 // may have sent it back.
 func redactFor(req *http.Request, err error) error {
-	text := err.Error()
-	for _, value := range credentialsOf(req) {
-		text = strings.ReplaceAll(text, value, secret.Redacted)
-	}
-	text = Scrub(text)
+	text := Scrub(secret.Erase(err.Error(), credentialsOf(req)...))
 	if text == err.Error() {
 		return err
 	}
 	return &redactedError{text: text, err: err}
 }
 
-// credentialsOf lists the forms of a request's credential.
+// credentialsOf lists the credentials of a request and of those that led to it: a redirect
+// to another host drops them, and may name them.
 func credentialsOf(req *http.Request) []string {
 	var found []string
-	for _, header := range credentialHeaders {
-		value := req.Header.Get(header)
-		_, token, _ := strings.Cut(value, " ")
-		found = append(found, value, token)
+	for ; req != nil; req = previous(req) {
+		for _, header := range credentialHeaders {
+			value := req.Header.Get(header)
+			_, token, _ := strings.Cut(value, " ")
+			found = append(found, value, token)
+		}
+		_, password, _ := req.BasicAuth()
+		found = append(found, password)
 	}
-	_, password, _ := req.BasicAuth()
-	found = append(found, password)
 	return slices.DeleteFunc(found, func(s string) bool { return s == "" })
+}
+
+// redactResponse replaces the credential of a request in the headers of its response, such
+// as Location, and in a body that a library may quote: text, or that of an error.
+func redactResponse(req *http.Request, resp *http.Response) {
+	credentials := credentialsOf(req)
+	if len(credentials) == 0 {
+		return
+	}
+	for _, values := range resp.Header {
+		for i, value := range values {
+			values[i] = secret.Erase(value, credentials...)
+		}
+	}
+	if resp.StatusCode < http.StatusMultipleChoices || resp.Body == nil {
+		return // content, which is verified or parsed
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, longestQuoted))
+	rest := resp.Body
+	data = []byte(secret.Erase(string(data), credentials...))
+	resp.Body = quotedBody{Reader: io.MultiReader(bytes.NewReader(data), failing{rest, err}), Closer: rest}
+	resp.ContentLength = -1
+}
+
+// longestQuoted is more than a library quotes of a body.
+const longestQuoted = 1 << 20
+
+type quotedBody struct {
+	io.Reader
+	io.Closer
+}
+
+// failing is a body of which a part was read, with the error of that.
+type failing struct {
+	io.Reader
+	err error
+}
+
+// Read returns the error, or the rest.
+func (f failing) Read(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.Reader.Read(p)
 }
 
 // kindOfFailure returns the kind of an error of a request without a response.

@@ -149,7 +149,6 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		if err := s.set(ctx, commit, into, word, status); err != nil {
 			return s.settled(ctx, noun, commit, status, explain(noun, err))
 		}
-		before, _ = s.repository.statusCache.Latest(commit, status.Context)
 	}
 	return nil
 }
@@ -219,7 +218,7 @@ func (s signals) settled(ctx context.Context, noun, commit string, status scm.St
 // which an account needs the right to push or merge there. Its words are only "Forbidden".
 // https://docs.gitlab.com/ci/pipelines/#pipeline-security-on-protected-branches
 func (s signals) protectedHead(err, cause error) error {
-	if rest.StatusOf(cause) != http.StatusForbidden || err != cause || strings.Contains(err.Error(), "lacks the scope") {
+	if rest.StatusOf(cause) != http.StatusForbidden || err.Error() != cause.Error() || strings.Contains(err.Error(), "lacks the scope") {
 		return err
 	}
 	return fault.New(fault.Unauthorized, "%w: %w", err, scm.ErrProtectedHead)

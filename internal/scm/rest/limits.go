@@ -260,5 +260,5 @@ func without(words string, req *http.Request) string {
 	if !found || token == "" {
 		return words
 	}
-	return strings.ReplaceAll(words, token, secret.Redacted)
+	return secret.Erase(words, token)
 }

@@ -15,7 +15,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
+	"slices"
 	"time"
 
 	"promoter/internal/fault"
@@ -104,8 +104,8 @@ func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, redact(err, token)
 	}
 	resp.Request = req
-	if resp.StatusCode >= http.StatusBadRequest && !token.IsZero() {
-		redactBody(resp, token)
+	if !token.IsZero() {
+		redactResponse(resp, token)
 	}
 	return resp, nil
 }
@@ -125,16 +125,29 @@ func (s *redactedError) Unwrap() error { return s.err }
 // redact replaces the credential in the text of an error, in case a server or a proxy
 // echoed it in an invalid response.
 func redact(err error, token secret.String) error {
-	if token.IsZero() || !strings.Contains(err.Error(), token.Reveal()) {
+	if token.IsZero() {
 		return err
 	}
-	return &redactedError{text: strings.ReplaceAll(err.Error(), token.Reveal(), secret.Redacted), err: err}
+	text := secret.Erase(err.Error(), token.Reveal())
+	if text == err.Error() {
+		return err
+	}
+	return &redactedError{text: text, err: err}
 }
 
-// redactBody replaces the credential in a body that the gate has already read.
-func redactBody(resp *http.Response, token secret.String) {
+// redactResponse replaces the credential in the headers, such as Location, and in a body
+// that the gate has already read, whatever the status.
+func redactResponse(resp *http.Response, token secret.String) {
+	for name, values := range resp.Header {
+		for i, value := range values {
+			if erased := secret.Erase(value, token.Reveal()); erased != value {
+				resp.Header[name] = slices.Clone(resp.Header[name]) // it may be that of a cached response
+				resp.Header[name][i] = erased
+			}
+		}
+	}
 	data, _ := io.ReadAll(resp.Body) // from memory, which cannot fail
-	setBody(resp, bytes.ReplaceAll(data, []byte(token.Reveal()), []byte(secret.Redacted)))
+	setBody(resp, []byte(secret.Erase(string(data), token.Reveal())))
 }
 
 func setBody(resp *http.Response, data []byte) {
