@@ -47,6 +47,7 @@ type DB struct {
 	write   *sql.DB       // PostgreSQL: the same pool; SQLite: one connection
 	turn    chan struct{} // SQLite: writers queue here in order of arrival
 	timeout time.Duration // of a transaction; 0: none
+	present func() error  // SQLite: the file is still there
 	closing []func() error
 	closed  atomic.Bool
 }
@@ -103,6 +104,11 @@ func (d *DB) Close() error {
 // Healthy reports whether the database can be written, by writing to it. It returns
 // when ctx ends, even if the write takes longer.
 func (d *DB) Healthy(ctx context.Context) error {
+	if d.present != nil {
+		if err := d.present(); err != nil {
+			return err
+		}
+	}
 	written := make(chan error, 1)
 	go func() {
 		written <- d.Update(context.WithoutCancel(ctx), func(ctx context.Context, tx *Tx) error {

@@ -62,8 +62,27 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ *DB, 
 	if err := d.checkFile(ctx, path); err != nil {
 		return nil, err
 	}
+	if d.present, err = presence(path); err != nil {
+		return nil, err
+	}
 	d.read, err = d.openHandle(ctx, fileURI(path, readerSettings), maxReaders)
 	return d, err
+}
+
+// presence returns a function that fails when the file is not the one that is open:
+// SQLite writes on to a file that was deleted, and everything is lost with the process.
+func presence(path string) (func() error, error) {
+	opened, err := os.Stat(path)
+	if err != nil {
+		return nil, unwritable(path, err)
+	}
+	return func() error {
+		now, err := os.Stat(path)
+		if err == nil && os.SameFile(opened, now) {
+			return nil
+		}
+		return fault.New(fault.Internal, "the database file %s was deleted or replaced while promoter uses it: restart promoter", path)
+	}, nil
 }
 
 // createFile creates a file for its owner only, unless it exists.

@@ -169,12 +169,28 @@ func checkFolder(subject, folder string, f *findings) bool {
 		f.fail(subject, writeFix, "its folder cannot be written: %v", err)
 		return false
 	}
+	writeErr := writeProbe(probe)
 	_ = probe.Close()
 	if err := os.Remove(probe.Name()); err != nil {
 		f.warn(subject, "remove that file", "%v", err)
 		return false
 	}
+	if writeErr != nil {
+		f.fail(subject, "free some space, or make the volume larger", "nothing can be written to its folder: %v", writeErr)
+		return false
+	}
 	return true
+}
+
+// probeSize is more than the space that a file system keeps for names and small files.
+const probeSize = 1 << 20
+
+// writeProbe writes to the disk: a full one lets files be created.
+func writeProbe(file *os.File) error {
+	if _, err := file.Write(make([]byte, probeSize)); err != nil {
+		return err
+	}
+	return file.Sync()
 }
 
 func checkPostgres(ctx context.Context, s *connect.Server, url serverconfig.Reference, f *findings) {

@@ -39,6 +39,40 @@ func TestReconcile_pushesOneChainPerBranch(t *testing.T) {
 	w.calm()
 }
 
+// A chain of environments that is longer than the limit lands in several reconciliations.
+func TestReconcile_endsAfterMaxFollowing(t *testing.T) {
+	t.Parallel()
+	text := "version: 1\ncomponents:\n  web: {image: quay.io/acme/web, select: {semver: \">=1\"}}\nenvironments:\n"
+	files := map[string]string{}
+	for i := range 4 {
+		after := ""
+		if i > 0 {
+			after = fmt.Sprintf(", after: [e%d]", i-1)
+		}
+		text += fmt.Sprintf("  e%d: {paths: [\"e%d/{application}.txt\"], land: push%s}\n", i, i, after)
+		files[fmt.Sprintf("e%d/shop.txt", i)] = line(web, "1.0.0")
+	}
+	w := &world{World: enginetest.New(text, files), t: t}
+	w.push(web, "1.0.0")
+	w.push(web, "1.1.0")
+	r := w.Reconciler()
+	r.MaxFollowing = 1
+	again := 0
+	for ; again < 10; again++ {
+		report, err := r.Reconcile(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !report.Again {
+			break
+		}
+	}
+	w.holds("e3", "1.1.0")
+	if again == 0 || again == 10 {
+		t.Errorf("%d reconciliations had more to do", again)
+	}
+}
+
 func TestReconcile_automergesOfOneBranch(t *testing.T) {
 	t.Parallel()
 	w := many(t, 20, "automerge")

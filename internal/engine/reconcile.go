@@ -21,6 +21,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -41,8 +42,8 @@ const ConfigFile = ".promoter.yaml"
 const (
 	// maxAttempts is how often a reconciliation starts before a conflict is an error.
 	maxAttempts = 5
-	// maxFollowing bounds the reconciliations that follow landings: more than any
-	// config has environments in a chain.
+	// maxFollowing is the default of MaxFollowing: more than any config has environments in
+	// a chain.
 	maxFollowing = 50
 )
 
@@ -75,6 +76,9 @@ type Reconciler struct {
 	// Permissions decides which users may give commands in comments. Nil: comments
 	// are not read.
 	Permissions Permissions
+	// MaxFollowing bounds the cycles that follow landings, so that steady releases do not
+	// delay the end; the report has Again then. Zero: 50.
+	MaxFollowing int
 	// Refresh invalidates what is cached about the components of a config. Nil:
 	// nothing is cached.
 	Refresh func(c *config.Config)
@@ -96,9 +100,10 @@ func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
 				return report, err
 			}
 			attempt++
-		case err == nil && again && following < maxFollowing:
+		case err == nil && again && following < cmp.Or(r.MaxFollowing, maxFollowing):
 			following, attempt = following+1, 1
 		default:
+			report.Again = err == nil && again
 			return report, err
 		}
 	}

@@ -23,6 +23,9 @@ type Report struct {
 	// Unusable is why nothing can be done in the repository, such as that it is
 	// archived, with what to do about it.
 	Unusable string
+	// Again reports that there is more to do at once: the reconciliation ended because it
+	// reached MaxFollowing.
+	Again bool
 
 	// The rest is for the history. Heads are the fetched branches at the end, nil when
 	// the reconciliation did not get that far. UserDecisions contains the state branch

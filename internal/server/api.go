@@ -41,7 +41,7 @@ const (
 	StateIdle    RepositoryState = "idle"
 	StateWaiting RepositoryState = "waiting" // it was triggered
 	StateRunning RepositoryState = "running"
-	StateFailing RepositoryState = "failing" // the last reconciliation failed; it is retried
+	StateFailing RepositoryState = "failing" // the last reconciliation, or a part of it, failed
 )
 
 // Repository is the state of one repository. Unknown times are omitted.
@@ -54,7 +54,7 @@ type Repository struct {
 	Failure      string          `json:"failure,omitempty"`     // why that failed, or a part of it
 	WaitingSince time.Time       `json:"waitingSince,omitzero"` // first trigger that no successful run has read
 	NextRun      time.Time       `json:"nextRun,omitzero"`      // without a trigger
-	Attempts     int             `json:"attempts,omitempty"`    // since the last successful run
+	Attempts     int             `json:"attempts,omitempty"`    // reconciliations that failed since the last successful one
 	LastError    string          `json:"lastError,omitempty"`   // of the last run, if it failed
 	FailedAt     time.Time       `json:"failedAt,omitzero"`
 	Crashes      int             `json:"crashes,omitempty"` // processes that died during its reconciliation since the last successful one

@@ -24,6 +24,10 @@ import (
 // the clocks of replicas differ.
 const eventSlack = time.Minute
 
+// maxFollowing is how many cycles of a reconciliation follow landings. Then it is queued
+// again, after others that wait.
+const maxFollowing = 5
+
 // reconciler reconciles repositories and records the results.
 type reconciler struct {
 	refresher *refresher
@@ -70,7 +74,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	}
 	result := queue.Result{Next: earlier(nextChange(report, begin), r.retries.next(item.Key, report, r.now(), r.poll))}
 	added, err := r.record(ctx, current, known, outcome{report: report, failed: failed, landings: landings, trigger: trigger})
-	if added {
+	if added || report.Again {
 		result.Next = r.now() // an earlier event about what it subscribed to now did not trigger it
 	}
 	r.refresher.flush(current)
@@ -130,7 +134,7 @@ func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository
 		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store,
 	}
 	err = workspace.Use(ctx, current.session, repository, options, func(ctx context.Context, w *workspace.Workspace) (err error) {
-		w.Reconciler.Acted = acted
+		w.Reconciler.Acted, w.Reconciler.MaxFollowing = acted, maxFollowing
 		report, err = w.Reconciler.Reconcile(ctx)
 		landings = r.history.ReadLandings(ctx, &w.Reconciler, &report)
 		return repository.Advise(err)

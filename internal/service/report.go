@@ -16,7 +16,8 @@ import (
 // The results of a reconciliation, in metrics and spans.
 const (
 	resultSucceeded = "succeeded"
-	resultPartial   = "partial" // a part failed, or the repository is unusable
+	resultPartial   = "partial"  // a part failed
+	resultUnusable  = "unusable" // nothing can be done, for instance because the config is broken
 	resultFailed    = "failed"
 )
 
@@ -75,7 +76,7 @@ func (r reporter) write(ctx context.Context, repository *connect.Repository, rep
 		return // the queue logs it
 	}
 	if report.Unusable != "" {
-		log = log.With(slog.String("state", report.Unusable))
+		log.WarnContext(ctx, "repository unusable", slog.String("state", report.Unusable))
 	}
 	queued := 0
 	for _, decision := range report.Decisions {
@@ -94,6 +95,8 @@ func resultOf(report engine.Report, failed error) string {
 	switch {
 	case failed != nil:
 		return resultFailed
+	case report.Unusable != "":
+		return resultUnusable
 	case failureOf(report, nil) != "":
 		return resultPartial
 	}

@@ -22,6 +22,7 @@ type Repository struct {
 	Name         string // OWNER/NAME as it is now
 	ReconciledAt time.Time
 	Failure      string // empty: the last reconciliation succeeded
+	Failures     int    // reconciliations since the last one that succeeded
 }
 
 // HistoryUpdate is what a reconciliation adds to the history.
@@ -34,10 +35,12 @@ type HistoryUpdate struct {
 // RecordReconciliation stores the result of a reconciliation.
 func (s *Store) RecordReconciliation(ctx context.Context, tx *database.Tx, r Repository, update HistoryUpdate) error {
 	_, err := tx.Exec(ctx, `
-insert into repository (key, forge, host, name, reconciled_at, last_error) values (?, ?, ?, ?, @now, ?)
+insert into repository (key, forge, host, name, reconciled_at, last_error, failures)
+values (?, ?, ?, ?, @now, cast(? as text), case when cast(? as text) = '' then 0 else 1 end)
 on conflict (key) do update set forge = excluded.forge, host = excluded.host, name = excluded.name,
-	reconciled_at = excluded.reconciled_at, last_error = excluded.last_error`,
-		r.Key, r.Forge, storable(strings.ToLower(r.Host)), storable(strings.ToLower(r.Name)), truncated(r.Failure))
+	reconciled_at = excluded.reconciled_at, last_error = excluded.last_error,
+	failures = case when excluded.last_error = '' then 0 else repository.failures + 1 end`,
+		r.Key, r.Forge, storable(strings.ToLower(r.Host)), storable(strings.ToLower(r.Name)), truncated(r.Failure), truncated(r.Failure))
 	if err != nil {
 		return err
 	}
@@ -71,11 +74,11 @@ func (s *Store) DeleteRepository(ctx context.Context, key string) error {
 	})
 }
 
-const repositoryColumns = "key, forge, host, name, reconciled_at, last_error"
+const repositoryColumns = "key, forge, host, name, reconciled_at, last_error, failures"
 
 func scanRepository(scan database.Scan) (r Repository, err error) {
 	var reconciled int64
-	err = scan(&r.Key, &r.Forge, &r.Host, &r.Name, &reconciled, &r.Failure)
+	err = scan(&r.Key, &r.Forge, &r.Host, &r.Name, &reconciled, &r.Failure, &r.Failures)
 	r.ReconciledAt = database.Time(reconciled)
 	return r, err
 }

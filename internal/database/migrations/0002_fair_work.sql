@@ -5,3 +5,4 @@ alter table work add column crashes bigint not null default 0; -- processes that
 alter table work add column crashed_owner text not null default ''; -- the run that was counted last
 alter table work add column retry_at bigint not null default 0; -- when failed work is retried unless a trigger runs it earlier
 create index work_running on work (kind, lease_until) where owner <> '';
+alter table repository add column failures bigint not null default 0; -- reconciliations since the last successful one

@@ -94,6 +94,10 @@ func repositoriesOf(stored []store.Repository, entries map[string]queue.Entry) [
 		shown := repositoryOf(entries[one.Key])
 		shown.Name, shown.Key, shown.Forge = one.Host+"/"+one.Name, one.Key, one.Forge
 		shown.ReconciledAt, shown.Failure = one.ReconciledAt, one.Failure
+		if one.Failure != "" && shown.State == server.StateIdle {
+			shown.State = server.StateFailing
+		}
+		shown.Attempts = max(shown.Attempts, one.Failures)
 		all = append(all, shown)
 		delete(entries, one.Key)
 	}

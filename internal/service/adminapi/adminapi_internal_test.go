@@ -15,9 +15,13 @@ func TestRepositoriesOf(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	got := repositoriesOf(
-		[]store.Repository{{Key: "github.com/1", Forge: "github", Host: "github.com", Name: "acme/gitops", ReconciledAt: at, Failure: "no config"}},
+		[]store.Repository{
+			{Key: "github.com/7", Forge: "github", Host: "github.com", Name: "acme/partial", ReconciledAt: at, Failure: "propose in prod: 422", Failures: 2},
+			{Key: "github.com/1", Forge: "github", Host: "github.com", Name: "acme/gitops", ReconciledAt: at, Failure: "no config"},
+		},
 		map[string]queue.Entry{
 			"github.com/1": {Key: "github.com/1", TriggeredAt: at, NotBefore: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at},
+			"github.com/7": {Key: "github.com/7", NotBefore: at},
 			"github.com/2": {Key: "github.com/2", TriggeredAt: at},
 			"github.com/3": {Key: "github.com/3", Owner: "host/1", Attempts: 1},
 			"github.com/4": {Key: "github.com/4", NotBefore: at},
@@ -40,6 +44,10 @@ func TestRepositoriesOf(t *testing.T) {
 		{
 			Name: "github.com/acme/gitops", Key: "github.com/1", Forge: "github", State: server.StateFailing, ReconciledAt: at, Failure: "no config",
 			WaitingSince: at, NextRun: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at,
+		},
+		{
+			Name: "github.com/acme/partial", Key: "github.com/7", Forge: "github", State: server.StateFailing, ReconciledAt: at,
+			Failure: "propose in prod: 422", Attempts: 2, NextRun: at,
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
