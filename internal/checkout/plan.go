@@ -35,12 +35,16 @@ type Preview struct {
 	Targets []TargetPreview
 	Errors  []ComponentError
 	Unused  []image.Repository // of explicit versions, that no file refers to
+	// Decisions is set if the clone has user decisions. They have no effect on
+	// environments that the user named.
+	Decisions bool
 }
 
 // TargetPreview is a decision with the changes that carry it out.
 type TargetPreview struct {
 	promotion.Decision
 	Branch   string // empty: the default branch
+	Stopped  string // why user decisions stop the target; empty: they do not
 	OnDisk   bool   // apply can write the files
 	Changes  []edit.Change
 	Refusals []edit.Refusal
@@ -109,12 +113,28 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 		return nil, err
 	}
 
-	preview := &Preview{Unused: unused(options.Explicit, observation.Targets)}
+	named := len(options.Environments) > 0 && !options.ShowOnly
+	decided, err := c.userDecisions()
+	if err != nil && !named {
+		return nil, err
+	}
+	preview := &Preview{Unused: unused(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
+	now := options.Now()
+	decisions := promotion.Plan(observation, now)
+	observation.State = decided
+	obeying := promotion.Plan(observation, now) // of the same targets
+	if !named {
+		decisions = obeying
+	}
 	var edits []scan.Edit
 	var edited []int
-	for i, decision := range promotion.Plan(observation, options.Now()) {
+	for i, decision := range decisions {
 		environment, _ := c.config.Environment(decision.Environment)
 		target := TargetPreview{Decision: decision, Branch: environment.Branch}
+		switch obeying[i].Reason.Rule {
+		case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleRejected:
+			target.Stopped = obeying[i].Reason.String()
+		}
 		if b := branchOf[decision.Environment]; b != nil && b.tree != nil {
 			target.OnDisk = b.onDisk
 			edited = append(edited, i)
@@ -182,6 +202,11 @@ func (p *Preview) Changed() bool {
 // branch.
 func (p *TargetPreview) Changed() bool {
 	return p.State == promotion.Proposed && len(p.Files) > 0
+}
+
+// Unevaluated reports whether the change depends on conditions that need a forge.
+func (p *TargetPreview) Unevaluated() bool {
+	return len(p.Moves) > 0 && slices.ContainsFunc(p.Conditions, func(c promotion.Condition) bool { return c.State == promotion.Unknown })
 }
 
 // Waiting returns the number of targets with a change that may not be made yet.

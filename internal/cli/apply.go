@@ -15,8 +15,12 @@ func newApply(system System) *cobra.Command {
 		Short: "Write the changes that plan shows to the files of a checkout",
 		Long: `apply makes the changes that plan shows. It writes files and commits nothing. If one file of an
 application cannot be changed, apply writes nothing for that application, writes the others, and
-exits with 1. To change an environment with propose: manual, name it with --env. Files on
-branches that are not checked out are not changed.
+exits with 1. Files on branches that are not checked out are not changed.
+
+apply does not write to an environment with propose: manual, to a target with conditions that
+cannot be evaluated in a checkout, such as a soak, or to a target that a user put on hold, froze,
+or rejected the versions of, according to origin/promoter/_state. To write all the same, name the
+environment with --env.
 
 Exit codes: 0 success; 1 a config error, a refused file, or a registry that did not respond;
 2 there were changes, only with --exit-code.`,
@@ -54,6 +58,7 @@ func runApply(command *cobra.Command, flags *planFlags, system System) error {
 	}
 	err = renderer(system.Out, preview)
 	render.PrintPreviewErrors(system.Err, preview, flags.output)
+	render.PrintCheckoutWarnings(system.Err, preview)
 	render.PrintApplySummary(system.Err, preview, applied) // also if the output is closed
 	if err != nil {
 		return fmt.Errorf("print what was written: %w", err)

@@ -24,7 +24,9 @@ func newPlan(system System) *cobra.Command {
 		Short: "Show what would change in a checkout, and why",
 		Long: `plan finds the references in a folder, queries the registries, and shows what would change
 in each environment, and why. It writes nothing and needs no forge and no database;
-conditions and gates that need one are listed as not evaluated.
+conditions and gates that need one are listed as not evaluated. Conditions that are not evaluated
+keep a target waiting unless --env names its environment; so do the holds, freezes, and rejections
+on origin/promoter/_state, if the clone has that branch.
 
 With --with, plan uses the given versions and queries no registry. The folder then needs no
 .promoter.yaml and is one environment.
@@ -60,6 +62,7 @@ func runPlan(command *cobra.Command, flags *planFlags, system System) error {
 		return fmt.Errorf("print the plan: %w", err)
 	}
 	render.PrintPreviewErrors(system.Err, preview, flags.output)
+	render.PrintCheckoutWarnings(system.Err, preview)
 	render.PrintPlanSummary(system.Err, preview)
 	return exitOf(preview, flags.exitCode)
 }

@@ -118,6 +118,9 @@ func (c *Checkout) Remote(branch string) (*object.Tree, error) {
 	return object.New(c.repository.Storer, nil).Subtree(object.ID(commit.TreeHash), c.prefix, branch)
 }
 
+// IsRoot reports whether the directory is the root of the clone.
+func (c *Checkout) IsRoot() bool { return c.prefix == "" }
+
 // DefaultBranch returns the name of origin's default branch. It fails with NotFound
 // if the clone does not have it.
 func (c *Checkout) DefaultBranch() (string, error) {

@@ -10,8 +10,8 @@ import (
 // ConditionState is the state of a condition or gate.
 type ConditionState string
 
-// The states. Unknown blocks like Pending, except in a checkout, where nothing is
-// carried out. Blocked does not pass by waiting: a user has to change a setting.
+// The states. Unknown blocks like Pending, except in an environment that the user of a
+// checkout named. Blocked does not pass by waiting: a user has to change a setting.
 const (
 	Passed  ConditionState = "passed"
 	Pending ConditionState = "waiting"
@@ -36,23 +36,24 @@ type Condition struct {
 // branch protection rules name it.
 const StatusContext = "promoter"
 
-const notEvaluated = "not evaluated: a local checkout has no forge"
+const notEvaluated = "not evaluated in a checkout"
 
-// Blocks reports whether the condition blocks a promotion.
-func (c Condition) Blocks(checkout bool) bool {
+// Blocks reports whether the condition blocks a promotion, where unknown ones may be
+// ignored.
+func (c Condition) Blocks(ignoreUnknown bool) bool {
 	switch c.State {
 	case Passed:
 		return false
 	case Unknown:
-		return !checkout
+		return !ignoreUnknown
 	default:
 		return true
 	}
 }
 
 // FirstBlocking returns the first condition that blocks.
-func FirstBlocking(conditions []Condition, checkout bool) (Condition, bool) {
-	return find(conditions, func(c Condition) bool { return c.Blocks(checkout) })
+func FirstBlocking(conditions []Condition, ignoreUnknown bool) (Condition, bool) {
+	return find(conditions, func(c Condition) bool { return c.Blocks(ignoreUnknown) })
 }
 
 // BlockedBy is the reason of what a condition blocks.

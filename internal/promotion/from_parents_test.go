@@ -270,8 +270,10 @@ func TestPlan_conditionsAndGates(t *testing.T) {
 	w.Has("dev", "web:1.5.0@"+promotiontest.DigestA)
 	w.Has("prod", "web:1.4.0")
 	w.AddFact("web", "qa-passed", image.Version{Digest: promotiontest.DigestA})
+	w.Expect("prod", promotion.Waiting, "dev soak: not evaluated in a checkout")
+	w.Requested = map[string]bool{"prod": true}
 	d := w.Expect("prod", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
-	const later = "not evaluated: a local checkout has no forge"
+	const later = "not evaluated in a checkout"
 	wantConditions := []promotion.Condition{
 		{Name: "dev soak", State: promotion.Unknown, Reason: later, Value: "1d12h"},
 		{Name: "dev check e2e", State: promotion.Unknown, Reason: later},

@@ -282,10 +282,12 @@ environments: {dev: {paths: ["dev/{application}"]}}
 		w := promotiontest.NewCheckout(t, text)
 		w.Has("dev/shop", "web:1.4.0", "worker:1.4.0")
 		w.Publish("web:1.5.0", "worker:1.5.0")
+		w.Expect("dev/shop", promotion.Waiting, "settle: not evaluated in a checkout")
+		w.Requested = map[string]bool{"dev": true}
 		d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4.0 -> 1.5.0, worker 1.4.0 -> 1.5.0")
 		want := []promotion.Condition{{
 			Name: "settle", State: promotion.Unknown, Value: "2m",
-			Reason: "not evaluated: a local checkout has no forge",
+			Reason: "not evaluated in a checkout",
 		}}
 		if diff := cmp.Diff(want, d.Conditions); diff != "" {
 			t.Errorf("conditions (-want +got):\n%s", diff)

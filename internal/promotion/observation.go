@@ -72,7 +72,8 @@ type Observation struct {
 	Explicit map[Target]map[string]Available
 
 	// Checkout is set if there is no forge, and no history of landings.
-	// What cannot be evaluated is then shown, and does not block.
+	// What cannot be evaluated is then shown. It blocks unless the environment is
+	// among those in Requested.
 	Checkout bool
 }
 

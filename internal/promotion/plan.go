@@ -127,6 +127,12 @@ func decide(in *input) (d Decision, rollback bool) {
 	return d, false
 }
 
+// named reports whether the user of a checkout named the environment: what cannot be
+// evaluated does not block then.
+func (in *input) named() bool {
+	return in.obs.Checkout && in.obs.Requested[in.target.Environment]
+}
+
 // explicitlyHere reports whether the user named both the environment and the
 // versions on the command line: then the versions go straight into it.
 func explicitlyHere(in *input) bool {
@@ -162,9 +168,13 @@ func (in *input) snapshot(moves []Move) Snapshot {
 func propose(in *input, moves []Move, reason Reason, conditions []Condition) Decision {
 	d := draft(in, moves, reason, conditions)
 	d.Request = requestFor(in, d.Snapshot)
+	blocking, blocked := FirstBlocking(conditions, in.obs.Checkout) // what is known is the better reason
+	if !blocked {
+		blocking, blocked = FirstBlocking(conditions, in.named())
+	}
 	if s, why, decided := userDecision(in, moves); decided {
 		d.State, d.Reason = s, why
-	} else if blocking, blocked := FirstBlocking(conditions, in.obs.Checkout); blocked {
+	} else if blocked {
 		d.State, d.Reason = Waiting, BlockedBy(blocking)
 	} else if why, held := heldByProposeMode(in, d); held {
 		d.State, d.Reason = Waiting, why

@@ -9,6 +9,7 @@ import (
 	"promoter/internal/checkout"
 	"promoter/internal/engine"
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // PrintPlanSummary summarizes a plan.
@@ -26,6 +27,49 @@ func PrintPlanSummary(w io.Writer, preview *checkout.Preview) {
 	}
 	PrintMessage(w, "%s", text)
 	printOtherBranches(w, preview, "'promoter apply' does not write it here")
+}
+
+// maxStopped is how many targets that user decisions stop are listed.
+const maxStopped = 5
+
+// PrintCheckoutWarnings prints what a checkout cannot know, and what user decisions stop.
+func PrintCheckoutWarnings(w io.Writer, preview *checkout.Preview) {
+	waiting, ignored, stopped := 0, 0, 0
+	var reasons []string // of user decisions that are ignored
+	for i := range preview.Targets {
+		target := &preview.Targets[i]
+		switch proposed := target.Changed(); {
+		case proposed && target.Stopped != "":
+			reasons = append(reasons, previewName(target)+": "+target.Stopped)
+		case target.Stopped != "":
+			stopped++
+		case proposed && target.Unevaluated():
+			ignored++
+		case target.State == promotion.Waiting && target.Unevaluated():
+			waiting++
+		}
+	}
+	if preview.Decisions {
+		PrintMessage(w, "user decisions are those of origin/%s as last fetched; they stop %s", state.Branch,
+			Count(stopped+len(reasons), "application", "applications"))
+	}
+	if waiting > 0 {
+		PrintMessage(w, "warning: conditions of %s are not evaluated in a checkout: 'promoter apply' writes there only with --env NAME",
+			Count(waiting, "application", "applications"))
+	}
+	if ignored > 0 {
+		PrintMessage(w, "warning: conditions of %s are not evaluated in a checkout, and --env ignores them",
+			Count(ignored, "application", "applications"))
+	}
+	if len(reasons) > 0 {
+		PrintMessage(w, "warning: --env ignores what stops %s:", Count(len(reasons), "application", "applications"))
+		for _, reason := range reasons[:min(len(reasons), maxStopped)] {
+			PrintDetail(w, "  %s", reason)
+		}
+		if more := len(reasons) - maxStopped; more > 0 {
+			PrintDetail(w, "  and %d more", more)
+		}
+	}
 }
 
 // printOtherBranches prints what changes on branches that are not checked out.

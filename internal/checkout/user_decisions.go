@@ -1,0 +1,64 @@
+package checkout
+
+import (
+	"fmt"
+	"strings"
+
+	"promoter/internal/fault"
+	"promoter/internal/git"
+	"promoter/internal/git/object"
+	"promoter/internal/state"
+)
+
+// maxStateFile is the largest file of the state branch that is read. A larger one is
+// unreadable, so it holds its target.
+const maxStateFile = 1 << 20
+
+// userDecisions returns the decisions on the state branch of the clone, as it was last
+// fetched: holds, freezes, and rejections. It is empty outside of a clone, and in a folder
+// that is not the root of one: its config is not the one that the branch is about.
+//
+// Requests and rollbacks have no effect in a checkout: only promoter carries them out. The
+// hold of a rollback remains.
+func (c *Checkout) userDecisions() (state.State, error) {
+	clone, err := git.OpenCheckout(c.dir)
+	if err != nil || !clone.IsRoot() || c.explicit != nil {
+		return state.State{}, nil //nolint:nilerr // a clone that cannot be read has no decisions; where branches need it, Open fails
+	}
+	tree, err := clone.Remote(state.Branch)
+	if fault.KindOf(err) == fault.NotFound {
+		return state.State{}, nil
+	}
+	if err != nil {
+		return state.State{}, err
+	}
+	read, err := state.Read(func(yield func(string, []byte) bool) {
+		for entry, failed := range tree.Files() {
+			if err = failed; err != nil {
+				return
+			}
+			if entry.Mode != object.Regular {
+				continue
+			}
+			content, failed := entry.Read(maxStateFile)
+			if failed != nil || len(content) > maxStateFile {
+				content = nil // which is no record, so the target is on hold
+			}
+			if !yield(entry.Path, content) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return state.State{}, fmt.Errorf("read origin/%s: %w", state.Branch, err)
+	}
+	for _, target := range read.Targets() {
+		read = read.With(target, func(r *state.Record) {
+			if r.Rollback != nil && r.Hold != nil {
+				r.Hold.Reason = strings.TrimSuffix("rolled back: "+r.Hold.Reason, ": ")
+			}
+			r.Request, r.Rollback = nil, nil
+		})
+	}
+	return read, nil
+}
