@@ -121,7 +121,45 @@ func readConfig(dir string) ([]byte, error) {
 }
 
 func noConfig(dir string) error {
+	if above := configAbove(dir); above != "" {
+		return fault.New(fault.NotFound, "there is no %s in %s, but there is one in %s: use --dir %s", config.FileName, dir, above, above)
+	}
 	return fault.New(fault.NotFound, "there is no %s in %s: write one with 'promoter init'", config.FileName, dir)
+}
+
+// configAbove returns the nearest folder above with a config file, up to the root of the
+// Git repository; empty: there is none.
+func configAbove(dir string) string {
+	root := RepositoryRoot(dir)
+	absolute, err := filepath.Abs(dir)
+	if root == "" || err != nil {
+		return ""
+	}
+	above := dir
+	for absolute != root && absolute != filepath.Dir(absolute) {
+		absolute, above = filepath.Dir(absolute), filepath.Join(above, "..")
+		if HasConfig(absolute) {
+			return above
+		}
+	}
+	return ""
+}
+
+// RepositoryRoot returns the absolute path of the root of the Git repository that contains
+// the folder; empty: there is none.
+func RepositoryRoot(dir string) string {
+	absolute, err := filepath.Abs(dir)
+	for err == nil {
+		if _, err := os.Lstat(filepath.Join(absolute, ".git")); err == nil {
+			return absolute
+		}
+		above := filepath.Dir(absolute)
+		if above == absolute {
+			break
+		}
+		absolute = above
+	}
+	return ""
 }
 
 // readRegular reads a regular file: at most limit bytes and one more, so that the

@@ -67,8 +67,22 @@ func runInit(command *cobra.Command, system System, dir, output string) error {
 		return err
 	}
 	printWarnings(system.Err, suggestion.Warnings)
+	if root := checkout.RepositoryRoot(dir); root != "" && output == filepath.Join(dir, config.FileName) && !isFolder(dir, root) {
+		render.PrintMessage(system.Err, "warning: promoter reads %s only from the root of the repository, %s", config.FileName, root)
+		render.PrintDetail(system.Err, "  -> remove the file and use --dir %s", root)
+	}
 	printSuggestion(system.Err, suggestion, output, dir)
 	return nil
+}
+
+// isFolder reports whether two paths are the same folder.
+func isFolder(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
 // maxPositions is how many positions of one warning are listed.

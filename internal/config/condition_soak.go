@@ -15,8 +15,8 @@ var soakCondition = condition{
 		lands := settings.Land.Value == string(LandAutomerge) || settings.Land.Value == string(LandPush)
 		if raw.Soak.Value > 0 && automatic && lands && settings.Newer.Or(string(NewerRefresh)) == string(NewerRefresh) {
 			report.Warnf(raw.Soak.Position, "write newer: drain in "+parent.name,
-				"%s accepts every newer snapshot at once; when they arrive more often than every %s, none reaches %s",
-				parent.name, schedule.FormatDuration(raw.Soak.Value), child)
+				"each newer snapshot in %s restarts the %s soak of %s: if they arrive more often, none reaches %s",
+				parent.name, schedule.FormatDuration(raw.Soak.Value), child, child)
 		}
 	},
 	isSet: func(raw *rawConditions) bool { return raw.Soak.Value > 0 },

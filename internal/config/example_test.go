@@ -34,7 +34,7 @@ applications:
 	_, problems = config.Load(".promoter.yaml", []byte("version: 1\nenvironments: {dev: {land: pushed}}\n"))
 	fmt.Println(problems)
 	// Output:
-	// .promoter.yaml:10:25: warning: dev accepts every newer snapshot at once; when they arrive more often than every 1d, none reaches prod (write newer: drain in dev)
+	// .promoter.yaml:10:25: warning: each newer snapshot in dev restarts the 1d soak of prod: if they arrive more often, none reaches prod (write newer: drain in dev)
 	// [dev prod]
 	// payments manual
 	// .promoter.yaml:1:1: there are no components (see docs/reference/config.md#components)

@@ -339,7 +339,11 @@ func (in *input) url(raw strictyaml.Located[string], key string) string {
 	}
 	parsed, err := url.Parse(raw.Value)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http" && parsed.Scheme != "ssh" {
-		in.report.Errorf(raw.Position, "write https://HOST", "%s is not the address of a server", key)
+		advice := "write https://HOST"
+		if err == nil && parsed.Scheme == "file" {
+			advice = "file: URLs work only with --repo"
+		}
+		in.report.Errorf(raw.Position, advice, "%s is not the address of a server", key)
 		return ""
 	}
 	if _, password := parsed.User.Password(); password || parsed.User != nil && parsed.Scheme != "ssh" {
