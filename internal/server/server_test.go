@@ -206,6 +206,39 @@ func TestWebhook_limitsTheEventsOfAReceiver(t *testing.T) {
 	}
 }
 
+// A registry that notifies of pulls does so for those of promoter too: they do not count
+// against the limit of the receiver, and are no news in the log.
+func TestWebhook_pullNotificationsAreFreeAndQuiet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *server.Options) {
+		o.Rate, o.Burst = 1, 2
+		o.Receivers = []*webhook.Receiver{
+			receiver(t, webhook.Options{Name: "registry", Kind: "distribution", Secret: secret.New(hookSecret), Header: "X-Registry"}),
+			receiver(t, webhook.Options{Name: "harbor", Kind: "harbor", Secret: secret.New(hookSecret), Header: "Authorization"}),
+		}
+	})
+	notify := func(action string) int {
+		body := `{"events": [{"id": "e", "action": "` + action + `", "request": {"host": "registry.example.com"}, "target": {"mediaType": ` +
+			`"application/vnd.oci.image.manifest.v1+json", "repository": "acme/web", "tag": "1.0.0", "digest": "sha256:` + strings.Repeat("1", 64) + `"}}]}`
+		return w.answer(post("/webhooks/registry", body, "X-Registry", "Bearer "+hookSecret)).Code
+	}
+	for range 50 {
+		if got := notify("pull"); got != http.StatusAccepted {
+			t.Fatalf("a pull: %d", got)
+		}
+	}
+	harbor := w.answer(post("/webhooks/harbor", `{"type": "PULL_ARTIFACT", "event_data": {"repository": {"repo_full_name": "acme/web"}}}`, "Authorization", hookSecret))
+	if harbor.Code != http.StatusAccepted {
+		t.Errorf("a pull from Harbor: %d %s", harbor.Code, harbor.Body)
+	}
+	if log := w.log.String(); strings.Count(log, "level=DEBUG msg=\"webhook received\"") != 51 || strings.Contains(log, "level=INFO") {
+		t.Errorf("the log has\n%s", log)
+	}
+	if got := notify("push"); got != http.StatusAccepted || len(w.inbox.taken) != 1 {
+		t.Errorf("a push after that: %d, %d taken", got, len(w.inbox.taken))
+	}
+}
+
 func TestReady_reportsWhyNot(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the database does not answer")

@@ -126,6 +126,12 @@ func (s *Server) accept(c echo.Context, to *receiver, at time.Time) (receipt, er
 	return receipt{Delivery: delivery.ID, Events: len(delivery.Events), Ignored: delivery.Ignored}, nil
 }
 
+// pullTypes are the types, in lower case, of notifications that an image was pulled. There
+// are as many as pulls, including those of promoter itself, and they trigger nothing.
+// https://distribution.github.io/distribution/about/notifications/
+// https://goharbor.io/docs/main/working-with-projects/project-configuration/configure-webhooks/
+var pullTypes = map[string]bool{"pull": true, "pull_artifact": true}
+
 // persist stores a delivery that has events, and reports the result to the tracer. The
 // sender's trace is in the header https://www.w3.org/TR/trace-context/#traceparent-header.
 func (s *Server) persist(r *http.Request, accepted Accepted) (err error) {
@@ -144,7 +150,11 @@ func (s *Server) persist(r *http.Request, accepted Accepted) (err error) {
 	if len(accepted.Events) > 0 {
 		return s.Inbox.Accept(ctx, accepted)
 	}
-	s.Log.InfoContext(ctx, "webhook received", slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID),
+	level := slog.LevelInfo
+	if pullTypes[strings.ToLower(accepted.EventType)] {
+		level = slog.LevelDebug
+	}
+	s.Log.Log(ctx, level, "webhook received", slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID),
 		slog.String("event", accepted.EventType), slog.Int("events", 0), slog.String("ignored", accepted.Ignored))
 	return nil
 }
