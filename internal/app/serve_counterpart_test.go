@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"promoter/internal/registry/registrytest"
 
@@ -62,6 +63,9 @@ func realRegistryTells(t *testing.T, program string) {
 	w.until("reconciled")
 	s.holds("dev", "1.1.0 1.0.0")
 	s.pulls(stagingHead + " open")
+	if body, date := s.repo.Pulls.Get(1).Body, s.clock.Now().UTC().Format(time.DateOnly); !strings.Contains(body, "| "+date+" |") {
+		t.Errorf("the body has no date of the image, %s:\n%s", date, body)
+	}
 	w.stop()
 	for _, status := range relay.answers() {
 		if status != http.StatusAccepted {

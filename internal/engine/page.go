@@ -27,9 +27,6 @@ func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Prop
 	page := pullrequest.Page{Proposal: p, Commits: map[pullrequest.Span]scm.Comparison{}}
 	var failed error
 	page.Comments, failed = r.commentsOn(ctx, o, p)
-	if r.Compare == nil {
-		return page, failed
-	}
 	host, _, _ := strings.Cut(string(r.Repository.Info().Key), "/")
 	page.Decisions = slices.Clone(p.Decisions)
 	for i, decision := range page.Decisions {
@@ -37,20 +34,23 @@ func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Prop
 		page.Decisions[i].Moves = moves
 		for j := range moves {
 			move := &moves[j]
+			pinned, known := decision.Snapshot[move.Component]
+			describe := func(version *image.Version) {
+				if known {
+					var err error
+					*version, err = r.described(ctx, move.Component, pinned.Repository, *version)
+					failed = cmp.Or(failed, err)
+				}
+			}
+			describe(&move.To)
 			// Only a repository from the config is read: an image could name one that the
 			// reader of the pull request may not see.
 			component, _ := o.Promotion.Config.Component(move.Component)
 			source := strings.TrimPrefix(strings.TrimPrefix(component.Source, "https://"), host+"/")
-			if source == "" {
+			if source == "" || r.Compare == nil {
 				continue
 			}
-			if pinned, known := decision.Snapshot[move.Component]; known {
-				for _, version := range []*image.Version{&move.From, &move.To} {
-					var err error
-					version.Revision, err = r.revision(ctx, move.Component, pinned.Repository, *version)
-					failed = cmp.Or(failed, err)
-				}
-			}
+			describe(&move.From)
 			span, known := pullrequest.SpanOf(*move)
 			if !known {
 				continue
@@ -108,15 +108,19 @@ func isOnRequest(o Observation, target promotion.Target, parent string) bool {
 		slices.ContainsFunc(settings.After, func(after config.Parent) bool { return after.Environment == parent })
 }
 
-// revision returns the commit from which a version was built. Files and trailers do not
-// contain it; the image may.
-func (r *Reconciler) revision(ctx context.Context, component string, repository image.Repository, version image.Version) (string, error) {
-	if version.Revision != "" || version.Tag == "" && version.Digest == "" {
-		return version.Revision, nil
+// described returns a version with its date and the commit from which it was built. Files
+// and trailers do not contain them; the image may.
+func (r *Reconciler) described(ctx context.Context, component string, repository image.Repository, version image.Version) (image.Version, error) {
+	if version.Revision != "" && image.KnownCreated(version.Created) || version.Tag == "" && version.Digest == "" {
+		return version, nil
 	}
 	fact := promotion.Fact{Repository: repository, Tag: version.Tag, Digest: version.Digest}
 	resolved, err := r.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component, Created: true})
-	return resolved.Revision, onlyTemporary(err)
+	version.Revision = cmp.Or(version.Revision, resolved.Revision)
+	if !image.KnownCreated(version.Created) {
+		version.Created = resolved.Created
+	}
+	return version, onlyTemporary(err)
 }
 
 // onlyTemporary returns an error that may go away soon. What does not exist, or may not
