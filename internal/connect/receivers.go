@@ -50,8 +50,15 @@ func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (
 	if err != nil {
 		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
 	}
+	if secret := options.Secret; !secret.IsZero() && len(secret.Reveal()) < minReceiverSecret {
+		return nil, fault.New(fault.Invalid, "receiver %s: its secret has fewer than %d characters: make one with openssl rand -hex 32", entry.Name, minReceiverSecret)
+	}
 	return webhook.New(options)
 }
+
+// minReceiverSecret is the minimum length of a secret that signs webhooks or is sent with
+// them, in characters: with one signed webhook, an attacker can try secrets offline.
+const minReceiverSecret = 16
 
 // receiverSecret returns what signs the webhooks of a receiver: a secret of the file,
 // or the stored secret of the App that promoter created.
