@@ -64,14 +64,19 @@ type findingJSON struct {
 
 func printFindings(system System, findings []doctor.Finding, output string) error {
 	result := doctorJSON{Schema: doctorSchema, Healthy: true, Findings: []findingJSON{}}
+	total := map[doctor.Verdict]int{}
 	for _, f := range findings {
 		result.Findings = append(result.Findings, findingJSON(f))
+		total[f.Verdict]++
 		if f.Verdict == doctor.Fail {
 			result.Healthy = false
 		}
 	}
 	if err := render.PrintAs(system.Out, output, result, func() string { return findingLines(findings) }); err != nil {
 		return err
+	}
+	if output == "text" {
+		render.PrintMessage(system.Err, "%d ok, %s, %d failed", total[doctor.OK], render.Count(total[doctor.Warn], "warning", "warnings"), total[doctor.Fail])
 	}
 	if !result.Healthy {
 		return exit(exitFailed)

@@ -42,7 +42,11 @@ func checkRepositories(ctx context.Context, session *connect.Session, f *finding
 func checkRepository(ctx context.Context, session *connect.Session, r *connect.Repository, f *findings) *config.Config {
 	subject := "repository " + r.Name
 	if r.Err != nil {
-		f.fail(subject, fixFor(r.Err, "see docs/forges.md for the rights that are needed"), "%v", r.Err)
+		fix := fixFor(r.Err, "see docs/forges.md for the rights that are needed")
+		if r.Forge != nil && f.failed("forge "+r.Forge.Config.Name) { // such as for a missing secret
+			fix = "correct the forge " + r.Forge.Config.Name + " first"
+		}
+		f.fail(subject, fix, "%s", strings.TrimPrefix(r.Err.Error(), subject+": "))
 		return nil
 	}
 	info := r.SCM.Info()
@@ -61,7 +65,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 		return err
 	})
 	if err != nil {
-		f.fail(subject, fixFor(err, "check it with promoter validate"), "%v", err)
+		f.fail(subject, fixFor(err, "check it with promoter validate"), "%s", strings.TrimPrefix(err.Error(), subject+": "))
 		return nil
 	}
 	checkCommands(ctx, r, subject, f)
