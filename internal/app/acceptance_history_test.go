@@ -163,7 +163,7 @@ func (s *story) remembered() {
 }
 
 // A forced push of the base, on a server that repacked with bitmaps, with many other
-// files.
+// files. What it removed is a revert where the commits before it are known.
 func TestRun_forcedBaseAndRepackedServer_github(t *testing.T) {
 	t.Parallel()
 	onGitHub(t, pushed(), (*story).forced)
@@ -188,6 +188,16 @@ func (s *story) forced() {
 	s.repo.Git.SetHead("ada", "main", before)
 	s.edit("ada", "main", "dev/shop.yaml", "kind: Deployment", "kind: Deployment # after the forced push")
 	s.repo.Git.Run("repack", "-qadb")
+	if s.cache != "" { // whose mirror has the lost commits: they count as reverted
+		lost := s.pass()
+		if len(lost.Report.Errors) != 1 || !strings.Contains(lost.Report.Errors[0].Err.Error(), "main was moved back") {
+			s.t.Errorf("the lost commits: %v, %+v", lost.Err, lost.Report.Errors)
+		}
+		s.because(lost.Report, "dev", "rejected", "main was moved back")
+		s.because(s.run(), "dev", "rejected", "main was moved back")
+		s.holds("prod", "1.0.0 1.0.0")
+		s.decide(decision.Decision{Verb: verb.Resume})
+	}
 	s.run()
 	s.holds("prod", "1.1.0 1.0.0")
 	s.wait(time.Minute)
