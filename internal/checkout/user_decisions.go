@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,9 +33,10 @@ func (c *Checkout) userDecisions() (state.State, error) {
 	if err != nil {
 		return state.State{}, err
 	}
+	var listing error
 	read, err := state.Read(func(yield func(string, []byte) bool) {
 		for entry, failed := range tree.Files() {
-			if err = failed; err != nil {
+			if listing = failed; failed != nil {
 				return
 			}
 			if entry.Mode != object.Regular {
@@ -49,7 +51,7 @@ func (c *Checkout) userDecisions() (state.State, error) {
 			}
 		}
 	})
-	if err != nil {
+	if err := errors.Join(listing, err); err != nil { // a part of the branch may lack a hold
 		return state.State{}, fmt.Errorf("read origin/%s: %w", state.Branch, err)
 	}
 	for _, target := range read.Targets() {

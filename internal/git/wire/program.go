@@ -70,7 +70,8 @@ func (p *program) exchange(ctx context.Context, request []byte) (io.ReadCloser, 
 	if err == nil {
 		err = p.stdin.Close()
 	}
-	ended := errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) // its response has the reason
+	// Its response has the reason, or is complete: it may exit before its input is closed.
+	ended := errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
 	if err != nil && !ended {
 		return nil, p.explain(ctx, err)
 	}
