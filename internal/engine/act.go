@@ -99,7 +99,7 @@ func (x *executor) execute(ctx context.Context) error {
 	if err := x.replyToCommands(ctx); err != nil {
 		return err
 	}
-	x.r.rememberHeads(ctx, x.o)
+	branchWatch{x.r}.rememberHeads(ctx, x.o)
 	return nil
 }
 

@@ -24,37 +24,40 @@ type BranchMemory interface {
 	Remember(heads map[string]string) error
 }
 
+// branchWatch compares the branches with those of the last reconciliation.
+type branchWatch struct{ r *Reconciler }
+
 // remembered returns the remembered commit of a branch, if the branch is not there any
 // more and the commit is still readable.
-func (r *Reconciler) remembered(o Observation, branch string) (Commit, bool) {
-	if r.Memory == nil {
+func (w branchWatch) remembered(o Observation, branch string) (Commit, bool) {
+	if w.r.Memory == nil {
 		return Commit{}, false
 	}
-	last := r.Memory.Last()[branch]
+	last := w.r.Memory.Last()[branch]
 	if last == "" || last == o.Heads[branch] {
 		return Commit{}, false
 	}
-	commit, err := r.Objects.Commit(last)
+	commit, err := w.r.Objects.Commit(last)
 	return commit, err == nil
 }
 
 // restoreState adds what the state branch no longer has although no commit removed it. Any
 // user who can push the branch can delete it, as does a cleanup of old branches, and that
 // must not end holds and freezes.
-func (r *Reconciler) restoreState(ctx context.Context, o Observation) (Observation, error) {
-	last, moved := r.remembered(o, state.Branch)
+func (w branchWatch) restoreState(ctx context.Context, o Observation) (Observation, error) {
+	last, moved := w.remembered(o, state.Branch)
 	if !moved {
 		return o, nil
 	}
 	head, what := o.Heads[state.Branch], "deleted"
 	if head != "" {
 		what = "moved back"
-		follows, err := r.follows(ctx, state.Branch, head, last)
+		follows, err := w.follows(ctx, state.Branch, head, last)
 		if err != nil || follows {
 			return o, err
 		}
 	}
-	lost, err := readState(r.Objects, last.ID)
+	lost, err := readState(w.r.Objects, last.ID)
 	if err != nil {
 		return o, err
 	}
@@ -68,9 +71,9 @@ func (r *Reconciler) restoreState(ctx context.Context, o Observation) (Observati
 
 // follows reports whether the history of a head of the state branch, which has no merges,
 // contains a commit.
-func (r *Reconciler) follows(ctx context.Context, branch, head string, commit Commit) (bool, error) {
+func (w branchWatch) follows(ctx context.Context, branch, head string, commit Commit) (bool, error) {
 	contains := func() (found, cut bool, err error) {
-		for one, err := range r.Objects.History(head) {
+		for one, err := range w.r.Objects.History(head) {
 			if err != nil {
 				return false, false, fmt.Errorf("read the history of %s: %w", branch, err)
 			}
@@ -84,7 +87,7 @@ func (r *Reconciler) follows(ctx context.Context, branch, head string, commit Co
 	if err != nil || found || !cut {
 		return found, err
 	}
-	if err := r.Remote.Deepen(ctx, branch, commit.Committer.When.Add(-time.Hour)); err != nil {
+	if err := w.r.Remote.Deepen(ctx, branch, commit.Committer.When.Add(-time.Hour)); err != nil {
 		return false, fmt.Errorf("read the history of %s: %w", branch, err)
 	}
 	found, _, err = contains()
@@ -94,20 +97,20 @@ func (r *Reconciler) follows(ctx context.Context, branch, head string, commit Co
 // rejectMovedBack treats a branch of environments that was moved back, as with git reset
 // and a forced push, like reverts of what promoter landed in the lost commits: those
 // versions are rejected where they are gone.
-func (r *Reconciler) rejectMovedBack(o Observation) (Observation, error) {
+func (w branchWatch) rejectMovedBack(o Observation) (Observation, error) {
 	for _, branch := range slices.Sorted(maps.Keys(o.environmentsByBranch())) {
-		last, moved := r.remembered(o, branch)
+		last, moved := w.remembered(o, branch)
 		if !moved || o.Heads[branch] == "" {
 			continue
 		}
-		lost, err := r.lostCommits(o.Heads[branch], last.ID)
+		lost, err := w.lostCommits(o.Heads[branch], last.ID)
 		if err != nil {
 			return o, fmt.Errorf("read the history of %s: %w", branch, err)
 		}
 		reason := fmt.Sprintf("%s was moved back from %.7s to %.7s", branch, last.ID, o.Heads[branch])
 		act := state.Act{By: identity.User{Login: "unknown"}, At: o.Now, Reason: reason}
 		var changes []state.Change
-		history := r.historyReader(nil)
+		history := w.r.historyReader(nil)
 		for _, commit := range lost {
 			for _, landed := range promotion.ReadTrailers(history.trailersOf(commit)) {
 				if images := o.changedBy(landed); len(images) > 0 && o.baseOf(landed.Target) == branch {
@@ -127,10 +130,10 @@ func (r *Reconciler) rejectMovedBack(o Observation) (Observation, error) {
 // lostCommits returns the first-parent commits of a former head that a head of the same
 // branch does not contain, newest first. It returns none if the head contains the former
 // one, or if the readable history does not show where they part.
-func (r *Reconciler) lostCommits(head, last string) ([]Commit, error) {
+func (w branchWatch) lostCommits(head, last string) ([]Commit, error) {
 	var former []Commit
 	position := map[string]int{}
-	for commit, err := range r.Objects.History(last) {
+	for commit, err := range w.r.Objects.History(last) {
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +161,7 @@ func (r *Reconciler) lostCommits(head, last string) ([]Commit, error) {
 			}
 			continue
 		}
-		commit, err := r.Objects.Commit(id)
+		commit, err := w.r.Objects.Commit(id)
 		if err != nil || commit.Shallow {
 			return nil, nil // the history ends before it shows anything
 		}
@@ -168,8 +171,8 @@ func (r *Reconciler) lostCommits(head, last string) ([]Commit, error) {
 }
 
 // rememberHeads remembers the branches after everything was read and written.
-func (r *Reconciler) rememberHeads(ctx context.Context, o Observation) {
-	if r.Memory == nil {
+func (w branchWatch) rememberHeads(ctx context.Context, o Observation) {
+	if w.r.Memory == nil {
 		return
 	}
 	heads := map[string]string{}
@@ -178,10 +181,10 @@ func (r *Reconciler) rememberHeads(ctx context.Context, o Observation) {
 	}
 	heads[state.Branch] = o.Heads[state.Branch]
 	maps.DeleteFunc(heads, func(_, head string) bool { return head == "" })
-	if maps.Equal(heads, r.Memory.Last()) {
+	if maps.Equal(heads, w.r.Memory.Last()) {
 		return
 	}
-	if err := r.Memory.Remember(heads); err != nil {
-		r.Log.WarnContext(ctx, "branches not remembered", slog.Any("error", err))
+	if err := w.r.Memory.Remember(heads); err != nil {
+		w.r.Log.WarnContext(ctx, "branches not remembered", slog.Any("error", err))
 	}
 }

@@ -72,7 +72,7 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 		o.failures.add(state.Branch, fault.New(fault.Invalid, "%s", problem))
 	}
 	o.Promotion.State = o.Stored
-	return r.restoreState(ctx, o)
+	return branchWatch{r}.restoreState(ctx, o)
 }
 
 // LoadConfig loads the config of a commit of the default branch. When it cannot be

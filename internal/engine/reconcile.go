@@ -162,7 +162,7 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if o.Trees, o.Promotion.Targets, err = observeFiles(ctx, r.Files, o); err != nil {
 		return o, err
 	}
-	if o, err = r.rejectMovedBack(o); err != nil {
+	if o, err = (branchWatch{r}).rejectMovedBack(o); err != nil {
 		return o, err
 	}
 	o.Promotion.Policies = promotion.Policies(o.Promotion.Config, o.Promotion.Targets)
