@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -139,19 +138,11 @@ func (p *process) notify(t testing.TB, image string) {
 // peak is the most memory that the process has had so far, in MiB.
 func (p *process) peak(t testing.TB) float64 {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	peak, err := benchworld.PeakMemory(p.command.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
-	if found == nil {
-		t.Fatal("the process ended")
-	}
-	kib, err := strconv.ParseFloat(string(found[1]), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kib / 1024
+	return peak
 }
 
 // stop ends the process as an operator does.

@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"promoter/internal/benchworld"
 	"promoter/internal/database"
 )
 
@@ -113,22 +113,14 @@ func (p *process) stop() {
 	}
 }
 
-// peak is the most memory that it has had so far, in MiB.
+// peak is the most memory that the process has had so far, in MiB.
 func (p *process) peak() float64 {
 	p.b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	peak, err := benchworld.PeakMemory(p.command.Process.Pid)
 	if err != nil {
 		p.b.Fatal(err)
 	}
-	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
-	if found == nil {
-		p.b.Fatal("the kernel does not tell the peak memory")
-	}
-	kib, err := strconv.ParseFloat(string(found[1]), 64)
-	if err != nil {
-		p.b.Fatal(err)
-	}
-	return kib / 1024
+	return peak
 }
 
 // metric adds up the values of a metric whose line begins so.

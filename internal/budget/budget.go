@@ -121,7 +121,7 @@ func (b *Budget) spend(resource Resource, consumer string, n int64) error {
 	case limit.Each > 0 && of.by[consumer] > limit.Each:
 		return fault.New(fault.Invalid, "%w: more than %d %s for %s", ErrExceeded, limit.Each, resource, consumer)
 	case limit.Total > 0 && of.total > limit.Total:
-		return fault.New(fault.Invalid, "%w: more than %d %s; most: %s", ErrExceeded, limit.Total, resource, of.largest())
+		return fault.New(fault.Invalid, "%w: more than %d %s; most: %s", ErrExceeded, limit.Total, resource, Largest(of.by))
 	}
 	return nil
 }
@@ -139,14 +139,14 @@ func (u *usage) forgetSmall() {
 // maxNamed is how many consumers an error names.
 const maxNamed = 3
 
-// largest names the largest consumers.
-func (u *usage) largest() string {
-	names := slices.SortedFunc(maps.Keys(u.by), func(a, b string) int {
-		return cmp.Or(cmp.Compare(u.by[b], u.by[a]), cmp.Compare(a, b))
+// Largest names the largest of some consumers with what they use.
+func Largest[N int | int64](used map[string]N) string {
+	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int {
+		return cmp.Or(cmp.Compare(used[b], used[a]), cmp.Compare(a, b))
 	})
 	var texts []string
 	for _, name := range names[:min(len(names), maxNamed)] {
-		texts = append(texts, fmt.Sprintf("%s (%d)", name, u.by[name]))
+		texts = append(texts, fmt.Sprintf("%s (%d)", name, used[name]))
 	}
 	return strings.Join(texts, ", ")
 }
@@ -193,7 +193,7 @@ func (b *Budget) timedOut() error {
 	defer b.mu.Unlock()
 	slowest := ""
 	if of := b.used[Elapsed]; of != nil {
-		slowest = fmt.Sprintf("; %s: %s", Elapsed, of.largest())
+		slowest = fmt.Sprintf("; %s: %s", Elapsed, Largest(of.by))
 	}
 	return fault.New(fault.Temporary, "%w: it took longer than %s%s; the next one continues", errTimeout, b.time.limit, slowest)
 }

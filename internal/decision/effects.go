@@ -45,7 +45,7 @@ func rolledBack(ctx context.Context, r repository, target promotion.Target) ([]s
 	return []string{
 		fmt.Sprintf("%s is already rolled back to %s by %s", name(at), strings.Join(versions, ", "), actText(back.Act)),
 		fmt.Sprintf("to go further back, run 'promoter reject %s --env %s%s', and roll back again", strings.Join(reject, " "),
-			target.Environment, applicationFlag(target)),
+			target.Environment, target.ApplicationFlag()),
 	}, nil
 }
 
@@ -164,7 +164,7 @@ func stillHeld(target state.Target, held state.Held, what verb.Verb) string {
 		command += " --env " + held.Target.Environment
 	}
 	if held.Target.Application != state.All {
-		command += applicationFlag(promotion.Target(held.Target))
+		command += promotion.Target(held.Target).ApplicationFlag()
 	}
 	state, end := "on hold", "end it with '"+command+"'"
 	if held.Freeze {
@@ -188,21 +188,8 @@ func covers(wide, target state.Target) bool {
 		(wide.Application == state.All || wide.Application == target.Application)
 }
 
-// name describes a target for users, who do not know the application of a config that
-// distinguishes none.
-func name(target state.Target) string {
-	if target.Application == config.DefaultApplication {
-		return target.Environment
-	}
-	return target.String()
-}
-
-func applicationFlag(target promotion.Target) string {
-	if target.Application == config.DefaultApplication {
-		return ""
-	}
-	return " --app " + target.Application
-}
+// name describes a target for users.
+func name(target state.Target) string { return promotion.Target(target).Name() }
 
 // version returns a component with its tag, or without one its digest.
 func version(component string, r image.Reference) string {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -256,10 +255,7 @@ func nothingBefore(target promotion.Target, current, before promotion.Current) e
 			with = append(with, "--with "+image.Reference{Name: old.Repository.Familiar(), Tag: old.Tag, Digest: old.Digest}.String())
 		}
 	}
-	name, of := state.Target(target).String(), " --app "+target.Application
-	if target.Application == config.DefaultApplication {
-		name, of = target.Environment, ""
-	}
+	name, of := target.Name(), target.ApplicationFlag()
 	if len(were) == 0 {
 		return fault.New(fault.NotFound, "promoter landed nothing earlier in %s: reject the current versions with 'promoter reject', "+
 			"and request others with 'promoter promote --to %s%s --with REPOSITORY:TAG'", name, target.Environment, of)

@@ -27,8 +27,8 @@ type BranchMemory interface {
 // branchWatch compares the branches with those of the last reconciliation.
 type branchWatch struct{ r *Reconciler }
 
-// remembered returns the remembered commit of a branch, if the branch is not there any
-// more and the commit is still readable.
+// remembered returns the remembered commit of a branch that has moved since, if the commit
+// is still readable.
 func (w branchWatch) remembered(o Observation, branch string) (Commit, bool) {
 	if w.r.Memory == nil {
 		return Commit{}, false
@@ -52,7 +52,7 @@ func (w branchWatch) restoreState(ctx context.Context, o Observation) (Observati
 	head, what := o.Heads[state.Branch], "deleted"
 	if head != "" {
 		what = "moved back"
-		follows, err := w.follows(ctx, state.Branch, head, last)
+		follows, err := w.follows(ctx, head, last)
 		if err != nil || follows {
 			return o, err
 		}
@@ -71,11 +71,11 @@ func (w branchWatch) restoreState(ctx context.Context, o Observation) (Observati
 
 // follows reports whether the history of a head of the state branch, which has no merges,
 // contains a commit.
-func (w branchWatch) follows(ctx context.Context, branch, head string, commit Commit) (bool, error) {
+func (w branchWatch) follows(ctx context.Context, head string, commit Commit) (bool, error) {
 	contains := func() (found, cut bool, err error) {
 		for one, err := range w.r.Objects.History(head) {
 			if err != nil {
-				return false, false, fmt.Errorf("read the history of %s: %w", branch, err)
+				return false, false, fmt.Errorf("read the history of %s: %w", state.Branch, err)
 			}
 			if found, cut = one.ID == commit.ID, one.Shallow; found || cut {
 				break
@@ -87,8 +87,8 @@ func (w branchWatch) follows(ctx context.Context, branch, head string, commit Co
 	if err != nil || found || !cut {
 		return found, err
 	}
-	if err := w.r.Remote.Deepen(ctx, branch, commit.Committer.When.Add(-time.Hour)); err != nil {
-		return false, fmt.Errorf("read the history of %s: %w", branch, err)
+	if err := w.r.Remote.Deepen(ctx, state.Branch, commit.Committer.When.Add(-time.Hour)); err != nil {
+		return false, fmt.Errorf("read the history of %s: %w", state.Branch, err)
 	}
 	found, _, err = contains()
 	return found, err

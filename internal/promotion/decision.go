@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -18,6 +19,24 @@ type Target struct {
 // Compare orders targets by environment, then by application, both by name.
 func (t Target) Compare(other Target) int {
 	return cmp.Or(cmp.Compare(t.Environment, other.Environment), cmp.Compare(t.Application, other.Application))
+}
+
+// Name describes the target for users, who do not know the application of a config that
+// distinguishes none.
+func (t Target) Name() string {
+	if t.Application == config.DefaultApplication {
+		return t.Environment
+	}
+	return state.Target(t).String()
+}
+
+// ApplicationFlag returns the flag of the command line that selects the application, after
+// a space; empty if the config distinguishes none.
+func (t Target) ApplicationFlag() string {
+	if t.Application == config.DefaultApplication {
+		return ""
+	}
+	return " --app " + t.Application
 }
 
 // State is the outcome of a decision.

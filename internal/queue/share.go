@@ -22,11 +22,11 @@ type room struct {
 	capacity int         // runs at once, now
 	began    []time.Time // when each run began
 
-	running map[string]int // by tenant
-	total   int
-	calm    int            // runs that are not urgent
-	turns   int            // counts starts
-	turn    map[string]int // the last start of each tenant
+	running   map[string]int // by tenant
+	total     int
+	notUrgent int            // runs that are not urgent
+	turns     int            // counts starts
+	turn      map[string]int // the last start of each tenant
 
 	suspectDue time.Time // of the next suspect; zero: there is none
 	hold       time.Time // since then, no other work starts because of a suspect; zero: it does
@@ -110,7 +110,7 @@ func (r *room) begin(item Item, suspect bool, now time.Time) {
 	r.turns++
 	r.turn[item.Tenant] = r.turns
 	if !item.Urgent {
-		r.calm++
+		r.notUrgent++
 	}
 	if suspect {
 		r.alone = now
@@ -127,7 +127,7 @@ func (r *room) end(item Item, suspect bool, began, now time.Time) {
 		clear(r.turn)
 	}
 	if !item.Urgent {
-		r.calm--
+		r.notUrgent--
 	}
 	if suspect {
 		r.rest = now.Add(now.Sub(r.hold))
@@ -142,8 +142,8 @@ const maxTurns = 10_000
 // half while others wait. A part is for urgent work only. Urgent work comes first, then
 // the tenant with the fewest runs, then the one whose last start is the longest ago.
 func (r *room) share(waiting []Waiting, free int) []Share {
-	running, given, calm := maps.Clone(r.running), map[string]int{}, r.calm
-	maxCalm := max(1, r.capacity-max(1, r.capacity/4))
+	running, given, notUrgent := maps.Clone(r.running), map[string]int{}, r.notUrgent
+	maxNotUrgent := max(1, r.capacity-max(1, r.capacity/4))
 	isUrgent := func(w Waiting) bool { return given[w.Tenant] < w.Urgent }
 	order := func(a, b Waiting) int {
 		if r.capacity > 1 && isUrgent(a) != isUrgent(b) { // a single worker takes turns
@@ -162,14 +162,14 @@ func (r *room) share(waiting []Waiting, free int) []Share {
 			most = (r.capacity + 1) / 2
 		}
 		able := slices.DeleteFunc(left, func(w Waiting) bool {
-			return w.Tenant != "" && running[w.Tenant] >= max(1, most) || !isUrgent(w) && calm >= maxCalm
+			return w.Tenant != "" && running[w.Tenant] >= max(1, most) || !isUrgent(w) && notUrgent >= maxNotUrgent
 		})
 		if len(able) == 0 {
 			break
 		}
 		chosen := slices.MinFunc(able, order)
 		if !isUrgent(chosen) {
-			calm++
+			notUrgent++
 		}
 		running[chosen.Tenant]++
 		given[chosen.Tenant]++

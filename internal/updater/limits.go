@@ -1,13 +1,8 @@
 package updater
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"promoter/internal/budget"
 	"promoter/internal/fault"
@@ -22,14 +17,7 @@ var errTooMany = errors.New("too many references")
 // tooMany is the error of a branch with more than maxFound references, and names the files
 // with the most of them.
 func tooMany(sizes map[string]int) error {
-	paths := slices.SortedFunc(maps.Keys(sizes), func(a, b string) int {
-		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(a, b))
-	})
-	var most []string
-	for _, path := range paths[:min(len(paths), 3)] {
-		most = append(most, fmt.Sprintf("%s (%d)", path, sizes[path]))
-	}
-	return fault.New(fault.Invalid, "%w: more than %d in the files of the branch, for example in %s", errTooMany, maxFound, strings.Join(most, ", "))
+	return fault.New(fault.Invalid, "%w: more than %d in the files of the branch, for example in %s", errTooMany, maxFound, budget.Largest(sizes))
 }
 
 // charged analyzes a file, unless the context ended, and charges the budget of the context

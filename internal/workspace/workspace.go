@@ -93,7 +93,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 				log.WarnContext(ctx, "registry data not marked as stale", slog.String("key", string(key)), slog.Any("error", err))
 			}
 		},
-		Memory: branchMemory{file: filepath.Join(folder, "heads.json")},
+		Memory: &branchMemory{file: filepath.Join(folder, "heads.json")},
 		By:     author(),
 		Now:    server.Now,
 		Pause:  pause,

@@ -16,11 +16,11 @@ import (
 func (r *repository) Inspect(ctx context.Context, url string) ([]scm.Notice, error) {
 	var notices []scm.Notice
 	options := &gogitlab.ListProjectPipelinesOptions{ListOptions: gogitlab.ListOptions{PerPage: 1}}
-	lines, _, err := r.forge.api.Pipelines.ListProjectPipelines(r.id, options, in(ctx))
+	pipelines, _, err := r.forge.api.Pipelines.ListProjectPipelines(r.id, options, in(ctx))
 	if err != nil && !wasForbidden(err) {
 		return nil, explain(r.noun("pipelines"), err)
 	}
-	if err == nil && len(lines) == 0 {
+	if err == nil && len(pipelines) == 0 {
 		notices = append(notices, scm.Notice{
 			Message: "it has no pipelines: the status promoter is not set on its merge requests",
 			Fix:     "add a job to .gitlab-ci.yml, if you want to see the status",

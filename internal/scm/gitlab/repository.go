@@ -30,7 +30,7 @@ type repository struct {
 	mu          sync.Mutex
 	drafts      map[int]bool   // known merge requests, and whether they are drafts
 	requests    map[string]int // open merge requests by head commit
-	lines       map[string]line
+	pipelines   map[string]statusPipeline
 	users       map[string]int // account IDs by login in lower case, zero: unknown
 	weight      map[int]weight // of reviewers, by account ID
 	statusCache rest.StatusCache[ownStatus]
@@ -64,7 +64,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	r := &repository{
 		forge: f, id: found.ID, info: info, squash: found.SquashOption == gogitlab.SquashOptionDefaultOn,
 		withoutPulls: found.MergeRequestsAccessLevel == gogitlab.DisabledAccessControl,
-		drafts:       map[int]bool{}, requests: map[string]int{}, lines: map[string]line{}, users: map[string]int{}, weight: map[int]weight{},
+		drafts:       map[int]bool{}, requests: map[string]int{}, pipelines: map[string]statusPipeline{}, users: map[string]int{}, weight: map[int]weight{},
 	}
 	level, err := r.ownLevel(ctx, found, self.id)
 	if err != nil {

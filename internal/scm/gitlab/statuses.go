@@ -19,11 +19,11 @@ type ownStatus struct {
 	word   string
 }
 
-// line is a pipeline into which our status of a commit is written: one that has other jobs.
+// statusPipeline is a pipeline into which our status of a commit is written: one that has other jobs.
 // A status without a pipeline creates one, which GitLab accepts where pipelines must
 // succeed, also if the project's own pipeline could not start.
 // https://docs.gitlab.com/ci/ci_cd_for_external_repos/external_commit_statuses
-type line struct {
+type statusPipeline struct {
 	id  int    // zero: there is none
 	sha string // the commit; a merged results pipeline runs on another one
 }
@@ -50,9 +50,9 @@ func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.Commi
 			}
 		}
 	}
-	into := s.lineFor(found, head, asked, commit)
+	into := s.pipelineFor(found, head, asked, commit)
 	s.repository.mu.Lock()
-	s.repository.lines[commit] = into
+	s.repository.pipelines[commit] = into
 	s.repository.mu.Unlock()
 	found = s.latest(found, into)
 	for _, status := range found {
@@ -101,15 +101,15 @@ func (s signals) headPipeline(ctx context.Context, commit string) (head *gogitla
 	return head, true, err
 }
 
-// lineFor returns the pipeline for our status: the one that GitLab evaluates for the merge
+// pipelineFor returns the pipeline for our status: the one that GitLab evaluates for the merge
 // request, or the newest of a commit that is the head of none, if it has other jobs.
-func (s signals) lineFor(found []*gogitlab.CommitStatus, head *gogitlab.Pipeline, asked bool, commit string) line {
-	into := line{sha: commit}
+func (s signals) pipelineFor(found []*gogitlab.CommitStatus, head *gogitlab.Pipeline, asked bool, commit string) statusPipeline {
+	into := statusPipeline{sha: commit}
 	for _, status := range found {
 		switch {
 		case s.isOwn(status):
 		case head != nil && (status.PipelineId == head.ID || status.PipelineId == 0):
-			return line{id: head.ID, sha: head.SHA}
+			return statusPipeline{id: head.ID, sha: head.SHA}
 		case !asked:
 			into.id = max(into.id, status.PipelineId)
 		}
@@ -140,7 +140,7 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 		return explain(noun, err)
 	}
 	s.repository.mu.Lock()
-	into := s.repository.lines[commit]
+	into := s.repository.pipelines[commit]
 	s.repository.mu.Unlock()
 	if into.id == 0 {
 		return nil
@@ -185,7 +185,7 @@ func steps(before ownStatus, state scm.CheckState) []string {
 	}
 }
 
-func (s signals) set(ctx context.Context, commit string, into line, word string, status scm.Status) error {
+func (s signals) set(ctx context.Context, commit string, into statusPipeline, word string, status scm.Status) error {
 	options := &gogitlab.SetCommitStatusOptions{
 		State: gogitlab.BuildStateValue(word), Name: &status.Context, Description: &status.Description, PipelineID: &into.id,
 	}
@@ -294,7 +294,7 @@ type source struct {
 
 // latest returns the latest result per source; numbers increase. Of our own statuses, only
 // the one in the pipeline for them is kept.
-func (s signals) latest(found []*gogitlab.CommitStatus, into line) []*gogitlab.CommitStatus {
+func (s signals) latest(found []*gogitlab.CommitStatus, into statusPipeline) []*gogitlab.CommitStatus {
 	targets := map[source]int{}
 	var kept []*gogitlab.CommitStatus
 	for _, status := range found {
