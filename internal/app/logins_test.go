@@ -161,7 +161,11 @@ func TestRun_loginFailureAffectsOnlyItsRegistry(t *testing.T) {
 	account := awstest.New(t, time.Now)
 	account.Denied["ecr:GetAuthorizationToken"] = true
 	services := account.Vendor("eu-south-1")
-	delete(services, "api.ecr-public.us-east-1.amazonaws.com")
+	for name := range services { // The test of a working login uses the names that have no region of ours.
+		if strings.Contains(name, "ecr-public") {
+			delete(services, name)
+		}
+	}
 	c := newCloudy(t, image, services, func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="https://`+image+`/"`)
