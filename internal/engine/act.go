@@ -92,11 +92,15 @@ func (x *executor) execute(ctx context.Context) error {
 		}
 	}
 
-	// Then what others see: the status of their pull requests, and replies to commands.
+	// Then what others see: the status of their pull requests, replies to commands, and the
+	// status of a config that was broken.
 	if err := x.setForeignStatuses(ctx); err != nil {
 		return err
 	}
 	if err := x.replyToCommands(ctx); err != nil {
+		return err
+	}
+	if err := (configStatus{x.r}).pass(ctx, x.o); err != nil {
 		return err
 	}
 	branchWatch{x.r}.rememberHeads(ctx, x.o)

@@ -181,9 +181,12 @@ func (w branchWatch) rememberHeads(ctx context.Context, o Observation) {
 	}
 	heads[state.Branch] = o.Heads[state.Branch]
 	maps.DeleteFunc(heads, func(_, head string) bool { return head == "" })
-	if maps.Equal(heads, w.r.Memory.Last()) {
-		return
+	if !maps.Equal(heads, w.r.Memory.Last()) {
+		w.remember(ctx, heads)
 	}
+}
+
+func (w branchWatch) remember(ctx context.Context, heads map[string]string) {
 	if err := w.r.Memory.Remember(heads); err != nil {
 		w.r.Log.WarnContext(ctx, "branches not remembered", slog.Any("error", err))
 	}

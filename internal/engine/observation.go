@@ -22,6 +22,8 @@ type Observation struct {
 	Now      time.Time
 	Info     scm.Info
 	Unusable string // why nothing can be done in the repository, and what to do about it
+	// brokenConfig reports that Unusable is about the config file.
+	brokenConfig bool
 
 	Refs  Refs
 	Heads map[string]string // the fetched branches

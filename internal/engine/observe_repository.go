@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,10 +55,15 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 	if o.Heads, err = r.Remote.Fetch(ctx, o.Refs.Default); err != nil {
 		return o, fmt.Errorf("fetch %s: %w", o.Refs.Default, err)
 	}
-	o.Promotion.Config, o.Unusable, err = r.LoadConfig(o.Heads[o.Refs.Default], o.Refs.Default)
-	if err != nil || o.Unusable != "" {
+	loaded, err := r.LoadConfig(o.Heads[o.Refs.Default], o.Refs.Default)
+	if unusable := new(unusableError); errors.As(err, &unusable) {
+		o.Unusable, o.brokenConfig = unusable.text, unusable.broken
+		return o, nil
+	}
+	if err != nil {
 		return o, err
 	}
+	o.Promotion.Config = loaded
 	heads, err := r.fetch(ctx, o)
 	if err != nil {
 		return o, err
@@ -75,26 +81,35 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 	return branchWatch{r}.restoreState(ctx, o)
 }
 
-// LoadConfig loads the config of a commit of the default branch. When it cannot be
-// used, the config is nil and unusable is why, with what to do about it.
-func (r *Reconciler) LoadConfig(commit, branch string) (loaded *config.Config, unusable string, err error) {
+// unusableError is why nothing can be done with the config file of a commit, and what to
+// do about it. Its kind is Invalid.
+type unusableError struct {
+	text   string
+	broken bool // there is a file
+}
+
+func (e *unusableError) Error() string { return e.text }
+
+// LoadConfig loads the config of a commit of the default branch. If it cannot be used,
+// the error wraps an unusableError.
+func (r *Reconciler) LoadConfig(commit, branch string) (*config.Config, error) {
 	data, err := r.Objects.Read(commit, ConfigFile, config.MaxSize)
 	if fault.KindOf(err) == fault.NotFound {
-		return nil, "there is no " + ConfigFile + " on " + branch + ": write one with 'promoter init'", nil
+		return nil, fault.Wrap(fault.Invalid, &unusableError{text: "there is no " + ConfigFile + " on " + branch + ": write one with 'promoter init'"})
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("read %s: %w", ConfigFile, err)
+		return nil, fmt.Errorf("read %s: %w", ConfigFile, err)
 	}
 	loaded, problems := config.Load(ConfigFile, data)
 	errs := problems.Errors()
 	if len(errs) == 0 {
-		return loaded, "", nil
+		return loaded, nil
 	}
-	unusable = "the config cannot be used: " + errs[0].String()
+	text := "the config cannot be used: " + errs[0].String()
 	if more := len(errs) - 1; more > 0 {
-		unusable += fmt.Sprintf(" (and %d more: see 'promoter validate')", more)
+		text += fmt.Sprintf(" (and %d more: see 'promoter validate')", more)
 	}
-	return nil, unusable, nil
+	return nil, fault.Wrap(fault.Invalid, &unusableError{text: text, broken: true})
 }
 
 // fetch fetches the branches of the environments, our own heads, and the state.

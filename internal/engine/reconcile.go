@@ -115,6 +115,9 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, lastAttempt bool) (repor
 	ctx, end := r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
 	o, err := r.observe(ctx, lastAttempt)
+	if err == nil && o.Unusable != "" {
+		err = configStatus{r}.fail(ctx, o)
+	}
 	if err != nil || o.Unusable != "" {
 		return o.report(), false, err
 	}

@@ -56,6 +56,15 @@ func StatusOfOthers(config error) scm.Status {
 	return status(scm.CheckPassed, "not a promotion")
 }
 
+// StatusOfConfig returns the commit status of the head of the default branch: what is
+// wrong with its config file. It is empty if the config is valid again.
+func StatusOfConfig(wrong string) scm.Status {
+	if wrong != "" {
+		return status(scm.CheckFailed, wrong)
+	}
+	return status(scm.CheckPassed, "the config is valid")
+}
+
 // StatusOfTakenOver returns the commit status of a pull request of promoter that a user
 // took over. It fails until the user undoes that: the gates of the config were not
 // checked for its commits.

@@ -181,10 +181,7 @@ func (w *Workspace) Config(ctx context.Context) (loaded *config.Config, branch s
 	if err != nil {
 		return nil, "", err
 	}
-	loaded, unusable, err := w.Reconciler.LoadConfig(heads[branch], branch)
-	if unusable != "" {
-		err = fault.New(fault.Invalid, "%s", unusable)
-	}
+	loaded, err = w.Reconciler.LoadConfig(heads[branch], branch)
 	return loaded, branch, err
 }
 
