@@ -42,16 +42,38 @@ func Body(p Page) string {
 }
 
 // customText is the body of the config, which may use any markup except comments of
-// promoter. Their beginning is broken, not removed: text around something removed can
-// become a new one.
+// promoter, and comments that do not end in it: these would hide what follows. Their
+// beginning is broken, not removed: text around something removed can become a new one.
 func customText(p Page) string {
-	text := strings.TrimSpace(strings.ToValidUTF8(p.fill(p.Environment.PullRequest.Body), ""))
-	return shorten(ownComments.ReplaceAllString(text, "&lt;!--$1"), maxCustomText)
+	text := shorten(strings.TrimSpace(strings.ToValidUTF8(p.fill(p.Environment.PullRequest.Body), "")), maxCustomText)
+	return breakOpenComment(ownComments.ReplaceAllString(text, brokenComment+"$1"))
 }
 
 // ownComments matches the beginning of a comment of promoter: a marker, or a hash of a
 // title.
 var ownComments = regexp.MustCompile(`(?i)<!--(\s*promoter:)`)
+
+const (
+	beginComment, endComment = "<!--", "-->"
+	brokenComment            = "&lt;!--"
+)
+
+// breakOpenComment breaks the beginning of a comment without an end, and all that it would
+// have contained. "<!-->" has no end here: readers of HTML disagree about it.
+func breakOpenComment(text string) string {
+	for from := 0; ; {
+		begin := strings.Index(text[from:], beginComment)
+		if begin < 0 {
+			return text
+		}
+		begin += from
+		end := strings.Index(text[begin+len(beginComment):], endComment)
+		if end < 0 {
+			return text[:begin] + strings.ReplaceAll(text[begin:], beginComment, brokenComment)
+		}
+		from = begin + len(beginComment) + end + len(endComment)
+	}
+}
 
 // unchangedNote is why the pull request is left as it is.
 func unchangedNote(p Proposal) string {

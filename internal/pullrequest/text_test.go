@@ -3,6 +3,7 @@ package pullrequest_test
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,36 @@ func TestMergeBody_keepsTextOfUsers(t *testing.T) {
 				t.Errorf("a second time: %q", again)
 			}
 		})
+	}
+}
+
+// A comment that a template begins and does not end hides nothing of promoter's part.
+func TestBody_openCommentInTemplate(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 16_380)
+	for template, want := range map[string]string{
+		"text <!-- note":                      "text &lt;!-- note",
+		"<!-- a --> b <!-- c <!-- d":          "<!-- a --> b &lt;!-- c &lt;!-- d",
+		"<!-- a --> b <!-- c -->":             "<!-- a --> b <!-- c -->",
+		"<!-->":                               "&lt;!-->",
+		"<!--->":                              "&lt;!--->",
+		"<!-- {tag}":                          "&lt;!-- 1.4.2, 2.1.0",
+		long + "<!-- cut at the limit -->":    long + "<!-…",
+		"<!-- <!-- promoter:end -->":          "<!-- &lt;!-- promoter:end -->",
+		"<!-- promoter:end --> <!-- mine":     "&lt;!-- promoter:end --> &lt;!-- mine",
+		"<!" + "<!-- promoter:end -->-- mine": "<!&lt;!-- promoter:end -->-- mine",
+	} {
+		page := full()
+		page.Environment.PullRequest.Body = template
+		page.Environment.PullRequest.Title = template
+		body := pullrequest.Body(page)
+		if !strings.Contains(body, "\n"+want+"\n") {
+			t.Errorf("%q becomes %q", template, body[:200])
+		}
+		visible := regexp.MustCompile(`(?s)<!--.*?-->`).ReplaceAllString(body, "")
+		if strings.Contains(visible, "<!--") || !strings.Contains(visible, "Merge gates") {
+			t.Errorf("%q hides a part of\n%s", template, body)
+		}
 	}
 }
 
