@@ -36,6 +36,38 @@ func TestReconcile_statusOfTakenOverPullRequest(t *testing.T) {
 	w.calm()
 }
 
+// A second pull request from our branch, or of a branch of the same name in a fork, takes
+// the place of ours in no step, wherever the forge lists it.
+func TestReconcile_secondPullRequestOfOurBranch(t *testing.T) {
+	t.Parallel()
+	second := map[string]func(w *world){
+		"into another branch": func(w *world) { w.Forge.ByHand("ada", "promoter/staging/shop", "feature", true) },
+		"into the same":       func(w *world) { w.Forge.ByHand("ada", "promoter/staging/shop", "main", true) },
+		"by our account":      func(w *world) { w.Forge.ByHand(enginetest.Bot.Login, "promoter/staging/shop", "feature", true) },
+		"of a fork":           func(w *world) { w.Forge.ByHand("mallory", "promoter/staging/shop", "main", false) },
+	}
+	for name, open := range second {
+		for _, newestFirst := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, newest first %v", name, newestFirst), func(t *testing.T) {
+				t.Parallel()
+				w := staged(t, threeEnvironments)
+				w.Git.Set("feature", w.Git.Branch("main"))
+				w.Forge.NewestFirst = newestFirst
+				open(w)
+				w.run()
+				if report := w.pushAndRun(web, "1.2.0"); !strings.Contains(w.pull(1).Title, "1.2.0") {
+					t.Errorf("it is %q: %s", w.pull(1).Title, reason(report, "staging"))
+				}
+				if got := w.statusOf(w.pull(1).Head.Commit); !strings.HasPrefix(got, "passed") {
+					t.Errorf("its status is %q", got)
+				}
+				w.wantAnswer(1)
+				w.calm()
+			})
+		}
+	}
+}
+
 // The comment about a user's commit contains a name that the user chose. It mentions no
 // user, and its marker stays invisible.
 func TestReconcile_userNamesAreSanitized(t *testing.T) {

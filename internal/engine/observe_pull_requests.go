@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -30,10 +31,7 @@ func (r *Reconciler) pullRequestReader() pullRequestReader {
 // from a fork is not ours, whatever its branch is called.
 func (r pullRequestReader) all(ctx context.Context, o Observation) (map[string]promotion.Open, error) {
 	all := map[string]promotion.Open{}
-	for _, pr := range o.Open {
-		if _, ours := promotion.ParseHead(pr.Head.Branch); !ours || !pr.Head.Own {
-			continue
-		}
+	for _, pr := range ownPullRequests(o) {
 		open := asOpen(pr)
 		if o.failures.skipped[pr.Head.Branch] == nil {
 			var err error
@@ -47,6 +45,23 @@ func (r pullRequestReader) all(ctx context.Context, o Observation) (map[string]p
 		all[pr.Head.Branch] = open
 	}
 	return all, nil
+}
+
+// ownPullRequests returns one open pull request for each of our branches, sorted by branch.
+// Any user who can push may open a second one from it: ours is the one that we opened into
+// its base, and the oldest of several.
+func ownPullRequests(o Observation) []scm.PullRequest {
+	var own []scm.PullRequest
+	for _, pr := range o.Open {
+		if _, ours := promotion.ParseHead(pr.Head.Branch); ours && pr.Head.Own {
+			own = append(own, pr)
+		}
+	}
+	theirs := func(pr scm.PullRequest) int { return min(len(takenOver(o, pr)), 1) }
+	slices.SortFunc(own, func(a, b scm.PullRequest) int {
+		return cmp.Or(strings.Compare(a.Head.Branch, b.Head.Branch), theirs(a)-theirs(b), a.Number-b.Number)
+	})
+	return slices.CompactFunc(own, func(a, b scm.PullRequest) bool { return a.Head.Branch == b.Head.Branch })
 }
 
 // read reads an open pull request of ours: its snapshots from Git, its
@@ -73,7 +88,7 @@ func (r pullRequestReader) read(ctx context.Context, o Observation, pr scm.PullR
 		}
 	}
 	pushed := head.Committer.When
-	open.Foreign, open.Changed = r.foreignReason(o, pr, head, target), pushed
+	open.Foreign, open.Changed = r.foreignReason(o, pr, head), pushed
 	environment, known := o.Promotion.Config.Environment(target.Environment)
 	if !known || open.Foreign != "" {
 		return open, nil
@@ -122,15 +137,23 @@ func asOpen(pr scm.PullRequest) promotion.Open {
 }
 
 // foreignReason returns why a pull request of our branch belongs to a user.
-func (r pullRequestReader) foreignReason(o Observation, pr scm.PullRequest, head Commit, target promotion.Target) string {
+func (r pullRequestReader) foreignReason(o Observation, pr scm.PullRequest, head Commit) string {
+	if why := takenOver(o, pr); why != "" || r.by.committed(head) {
+		return why
+	}
+	return head.Committer.Name + " committed to it"
+}
+
+// takenOver returns why a pull request of our branch, whatever its commits are, belongs to
+// a user.
+func takenOver(o Observation, pr scm.PullRequest) string {
+	target, _ := promotion.ParseHead(pr.Head.Branch)
 	base := o.baseOf(target)
 	switch {
 	case o.Info.Self.Login != "" && !pr.Author.Same(o.Info.Self):
 		return pr.Author.Login + " opened it from our branch"
 	case base != "" && pr.Base != base:
 		return "its base was changed to " + pr.Base
-	case !r.by.committed(head):
-		return head.Committer.Name + " committed to it"
 	default:
 		return ""
 	}

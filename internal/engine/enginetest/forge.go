@@ -28,6 +28,7 @@ type Forge struct {
 	Protected map[string]scm.Rules
 	// SignedHeads rejects new branches of ours, whose commits are not signed.
 	SignedHeads bool
+	NewestFirst bool // lists open pull requests in this order
 	Secret      func(number int) string
 	// Effect is called before and after each write, as that of Git.
 	Effect func(before bool, what string) error
@@ -190,6 +191,9 @@ func (f pulls) Open(context.Context) ([]scm.PullRequest, error) {
 		if p.State == scm.StateOpen {
 			open = append(open, p.PullRequest)
 		}
+	}
+	if f.Forge.NewestFirst {
+		slices.Reverse(open)
 	}
 	return open, nil
 }
