@@ -21,7 +21,8 @@ import (
 const (
 	maxCommands = 20
 	// maxRefusals is how many commands of users without permission get their reaction.
-	// They are no part of maxCommands: such users cannot keep others waiting.
+	// They are no part of maxCommands: such users cannot keep others waiting. When the
+	// state contains state.MaxOutsiders of them, no more are refused, only ignored.
 	maxRefusals     = 20
 	commentPageSize = 300
 	maxCommentPages = 10
@@ -58,7 +59,7 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 	if r.Permissions == nil || r.DryRun || !known || !r.Repository.Features().Comments {
 		return o, nil
 	}
-	comments, err := recentComments(ctx, r.Repository.Conversation(), from)
+	comments, end, err := recentComments(ctx, r.Repository.Conversation(), from)
 	if err != nil {
 		return o, o.failures.addOrStop(ctx, "comments", fmt.Errorf("list the comments: %w", err))
 	}
@@ -66,9 +67,10 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 	// order, and those of other users go on.
 	waiting, tried, refusals, left := map[string]bool{}, 0, 0, false
 	authors := map[string]authorPermission{}
+	maxRefusals := min(maxRefusals, state.MaxOutsiders-o.Promotion.State.Outsiders())
 	for _, given := range commandsIn(o, comments) {
 		login := strings.ToLower(given.Author.Login)
-		if waiting[login] || tried == maxCommands && refusals == maxRefusals {
+		if waiting[login] || tried == maxCommands && refusals >= maxRefusals {
 			left = true
 			continue
 		}
@@ -81,7 +83,7 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 		if author.err == nil && !author.Allowed || fault.KindOf(author.err) == fault.Unauthorized {
 			counter, most = &refusals, maxRefusals
 		}
-		if *counter == most {
+		if *counter >= most {
 			left = left || counter == &tried // refusals never keep the list from moving on
 			continue
 		}
@@ -118,26 +120,27 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 			reply.Command = ""
 		}
 		o = o.withChanges(result.changes...)
-		o = o.withChanges(state.MarkProcessed(o.Now, state.ProcessedComment{ID: given.ID, At: given.Created, Reply: &reply}))
+		processed := state.ProcessedComment{ID: given.ID, At: given.Created, Outsider: counter == &refusals, Reply: &reply}
+		o = o.withChanges(state.MarkProcessed(o.Now, processed))
 		o.Refreshed = o.Refreshed || result.refreshed
 		if result.message != "" {
 			o.Messages = append(o.Messages, fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.", result.message, given.Author.Login, given.Number))
 		}
 	}
-	if n := len(comments); !left && n >= commentPageSize {
-		o = o.withChanges(state.IgnoreComments(comments[n-1].Changed.Add(-listingDelay)))
+	if !left && len(comments) >= commentPageSize {
+		o = o.withChanges(state.IgnoreComments(nextFrom(from, comments, end)))
 	}
 	return o, nil
 }
 
-// recentComments lists the comments since a time, the longest unchanged first.
-func recentComments(ctx context.Context, conversation scm.Conversation, since time.Time) ([]scm.Comment, error) {
-	var all []scm.Comment
-	seen := map[int64]bool{}
+// recentComments lists the comments since a time, the longest unchanged first. It reports
+// whether these are all.
+func recentComments(ctx context.Context, conversation scm.Conversation, since time.Time) (all []scm.Comment, end bool, err error) {
+	seen, limit := map[int64]bool{}, commentPageSize
 	for range maxCommentPages {
-		page, err := conversation.Recent(ctx, since, commentPageSize)
+		page, err := conversation.Recent(ctx, since, limit)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for _, comment := range page {
 			if !seen[comment.ID] {
@@ -145,12 +148,35 @@ func recentComments(ctx context.Context, conversation scm.Conversation, since ti
 			}
 			seen[comment.ID] = true
 		}
-		if len(page) < commentPageSize || !page[len(page)-1].Changed.After(since) {
-			break
+		if len(page) < limit {
+			return all, true, nil
 		}
-		since = page[len(page)-1].Changed
+		// More than the limit may have changed within one second.
+		if last := page[limit-1].Changed; last.After(since) {
+			since = last
+		} else if limit < maxCommentPages*commentPageSize {
+			limit *= 2
+		} else {
+			since, limit = last.Add(time.Second), commentPageSize
+		}
 	}
-	return all, nil
+	return all, false, nil
+}
+
+// nextFrom returns the time from which the next reconciliation lists comments, after one
+// that listed these from a time. A new comment may be missing from the list for a while. If there were
+// too many to list them all, half of them are not listed again: otherwise a flood would
+// keep new commands from being read.
+func nextFrom(from time.Time, listed []scm.Comment, end bool) time.Time {
+	middle, last := listed[len(listed)/2].Changed, listed[len(listed)-1].Changed
+	switch next := last.Add(-listingDelay); {
+	case end:
+		return next
+	case !middle.After(from):
+		return last
+	default:
+		return later(next, middle)
+	}
 }
 
 // commandsIn returns the comments of users that contain an unprocessed command, in the

@@ -402,6 +402,64 @@ func TestCommands_outsidersUseNoBudgetOfOthers(t *testing.T) {
 	w.calm()
 }
 
+// Outsiders who write more commands than the state remembers displace no command of a user
+// that waits, and cause no writes in the end.
+func TestCommands_floodOfRefusedCommandsDisplacesNone(t *testing.T) {
+	t.Parallel()
+	w := staged(t, threeEnvironments)
+	w.Permissions.Strangers["mallory"] = true
+	w.Permissions.Fail = func(user identity.User) error {
+		if user.Login == "ada" {
+			return fault.New(fault.Temporary, "the forge does not answer")
+		}
+		return nil
+	}
+	held := w.comment(1, "ada", "/promoter hold")
+	for range 600 {
+		w.comment(1, "mallory", "/promoter hold")
+	}
+	for range 30 {
+		if _, err := w.Reconciler().Reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := w.state().Outsiders(); n != state.MaxOutsiders {
+		t.Errorf("%d commands of outsiders are recorded", n)
+	}
+	w.Permissions.Fail = nil
+	w.run()
+	w.wantReactions(held, scm.ReactionDone)
+	for range 5 { // commands that are no longer listed make room for others
+		w.run()
+	}
+	w.calm()
+}
+
+// A flood of comments, also within one second, only delays new commands.
+func TestCommands_floodOfCommentsOnlyDelaysCommands(t *testing.T) {
+	t.Parallel()
+	for name, every := range map[string]time.Duration{"in an hour": time.Second / 2, "in one second": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := staged(t, threeEnvironments)
+			mallory := identity.User{Host: "forge.example", Login: "mallory"}
+			for range 7000 {
+				w.Clock.Add(every)
+				w.Forge.Comment(1, mallory, "hello")
+			}
+			w.Clock.Add(time.Second)
+			id := w.Forge.Comment(1, identity.User{Host: "forge.example", Login: "ada"}, "/promoter hold").ID
+			for range 6 {
+				w.run()
+			}
+			w.wantReactions(id, scm.ReactionDone)
+			w.Clock.Add(2 * time.Hour)
+			w.run()
+			w.calm()
+		})
+	}
+}
+
 // With many comments, the state records how far they were read.
 func TestCommands_manyCommentsArePaged(t *testing.T) {
 	t.Parallel()

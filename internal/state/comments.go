@@ -9,15 +9,21 @@ import (
 // not processed is ignored.
 const CommentWindow = 7 * 24 * time.Hour
 
-// maxProcessed is how many comments of one repository are remembered.
-const maxProcessed = 500
+const (
+	// maxProcessed is how many comments of one repository are remembered.
+	maxProcessed = 500
+	// MaxOutsiders is how many of them may be by users without any permission, so that
+	// these cannot displace the others.
+	MaxOutsiders = 100
+)
 
 // ProcessedComment is a comment whose command was executed, refused, or not understood,
 // so that it is processed once. It is in the record of the repository only.
 type ProcessedComment struct {
-	ID    int64     `json:"id"`
-	At    time.Time `json:"at"`              // it was written
-	Reply *Reply    `json:"reply,omitempty"` // that is still to be sent; nil: none
+	ID       int64     `json:"id"`
+	At       time.Time `json:"at"`                 // it was written
+	Outsider bool      `json:"outsider,omitempty"` // its author had no permission at all
+	Reply    *Reply    `json:"reply,omitempty"`    // that is still to be sent; nil: none
 }
 
 // Reply is a reply to a comment.
@@ -56,9 +62,16 @@ func MarkReplied(id int64) Change {
 	})
 }
 
-// IgnoreComments ignores all comments that were written before a time.
+// IgnoreComments ignores all comments that were written before a time. Replies to them are
+// still sent.
 func IgnoreComments(before time.Time) Change {
-	return at(repositoryTarget, func(r *Record) { r.dropComments(before) })
+	return at(repositoryTarget, func(r *Record) {
+		pending := slices.DeleteFunc(slices.Clone(r.ProcessedComments), func(c ProcessedComment) bool {
+			return c.Reply == nil || !utc(c.At).Before(utc(before))
+		})
+		r.dropComments(before)
+		r.ProcessedComments = append(pending, r.ProcessedComments...)
+	})
 }
 
 // CommentsSince is the time from which comments are processed by default: the start of a
@@ -85,6 +98,17 @@ func (s State) IsUnprocessed(id int64, written, now time.Time) bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.At(repositoryTarget).ProcessedComments, func(c ProcessedComment) bool { return c.ID == id })
+}
+
+// Outsiders returns how many processed comments are by users without any permission.
+func (s State) Outsiders() int {
+	n := 0
+	for _, one := range s.At(repositoryTarget).ProcessedComments {
+		if one.Outsider {
+			n++
+		}
+	}
+	return n
 }
 
 // PendingReplies returns the comments that still need a reply, in the order in which they

@@ -69,6 +69,10 @@ func TestHear_nothingOld(t *testing.T) {
 	if from, _ := s.CommentsFrom(late); !from.Equal(after(9*24*60 + 5)) {
 		t.Errorf("hears from %v", from)
 	}
+	s = apply(t, s, state.MarkProcessed(late, owes(3, 9*24*60+6)), state.IgnoreComments(after(9*24*60+7)))
+	if got := s.PendingReplies(); len(got) != 1 || hears(t, s, 3, 9*24*60+6, late) {
+		t.Errorf("the replies to send are %v", got)
+	}
 }
 
 // A user who writes more commands than are stored cannot cause one to be
@@ -86,6 +90,16 @@ func TestHear_boundsWhatIsRemembered(t *testing.T) {
 		if hears(t, s, int64(i+1), i, after(700)) {
 			t.Errorf("comment %d is heard again", i+1)
 		}
+	}
+}
+
+func TestOutsiders(t *testing.T) {
+	t.Parallel()
+	outsider := heardAt(1, 0)
+	outsider.Outsider = true
+	s := read(t, whole(apply(t, state.State{}, state.MarkProcessed(noon, outsider, heardAt(2, 1)))))
+	if n := s.Outsiders(); n != 1 {
+		t.Errorf("%d of them", n)
 	}
 }
 
