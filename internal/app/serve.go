@@ -133,7 +133,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	defer func() { err = errors.Join(err, svc.Close()) }()
 	web, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
-		Admin:   &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox()},
+		Admin:   &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened},
 		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:   service.TraceWebhook(traces),
 	}, svc.MarkStale)

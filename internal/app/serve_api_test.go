@@ -77,6 +77,34 @@ func TestServe_statusAndReplay(t *testing.T) {
 	}
 }
 
+// A repository that cannot be opened is in the status, with its error and the next attempt,
+// and in the metrics.
+func TestServe_showsWhatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	file := s.serverFile("served.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()), fmt.Sprintf(`data: %q
+poll: 1h
+repositories: [{forge: forge, name: acme/gitops}, {forge: forge, name: acme/missing}]
+api: {token: "env:API"}
+`, filepath.Join(s.dir, "data")))
+	w := serveFile(t, s, -1, file)
+	status, err := w.client(serveToken).Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(status.Repositories) != 2 {
+		t.Fatalf("%+v", status.Repositories)
+	}
+	missing := status.Repositories[1]
+	if !strings.HasSuffix(missing.Name, "/acme/missing") || missing.State != server.StateFailing || missing.Attempts != 1 || missing.NextRun.IsZero() ||
+		!strings.Contains(missing.LastError, "it does not exist, or the credential of the forge forge may not see it") {
+		t.Errorf("%+v", missing)
+	}
+	if metrics := w.page("/metrics"); !strings.Contains(metrics, "\npromoter_repositories_unopened 1\n") {
+		t.Errorf("the metrics are\n%s", metrics)
+	}
+}
+
 // A token never leaves the machine without TLS, and a service without a token gets no
 // request.
 func TestNewClient_refuses(t *testing.T) {

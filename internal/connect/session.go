@@ -168,6 +168,9 @@ func (r *Repository) open(ctx context.Context) {
 // Key returns the key of a repository that is open.
 func (r *Repository) Key() identity.RepositoryKey { return r.SCM.Info().Key }
 
+// Address returns HOST/OWNER/NAME in lower case, as it was listed.
+func (r *Repository) Address() string { return address(r.Forge.Config, r.Name) }
+
 // Matches reports whether one of the globs of the server file names the repository.
 func (r *Repository) Matches(globs []string) bool { return r.name.matchesAny(globs) }
 

@@ -47,7 +47,7 @@ const (
 // Repository is the state of one repository. Unknown times are omitted.
 type Repository struct {
 	Name         string          `json:"repository"` // HOST/NAME; the key if it was never reconciled
-	Key          string          `json:"key"`
+	Key          string          `json:"key"`        // empty if it could never be opened
 	Forge        string          `json:"forge,omitempty"`
 	State        RepositoryState `json:"state"`
 	ReconciledAt time.Time       `json:"reconciledAt,omitzero"` // end of the last reconciliation

@@ -16,6 +16,7 @@ import (
 	"promoter/internal/onboarding"
 	"promoter/internal/queue"
 	"promoter/internal/store"
+	"promoter/internal/telemetry"
 )
 
 // refresh is one reading of the forges and repositories of the server file. All work
@@ -24,6 +25,7 @@ type refresh struct {
 	session      *connect.Session
 	onboarding   *onboarding.Batch
 	repositories map[string]*connect.Repository // those that could be opened, by key
+	closed       []Unopened                     // the others
 	began        time.Time
 	ready        time.Time // when it could be used
 
@@ -39,12 +41,23 @@ type refresh struct {
 // each requests every repository from its forge.
 const minRefreshInterval = 30 * time.Second
 
+// Unopened is a repository that the last refresh of this process could not open. It
+// contains no work of the queue, which knows repositories by their key.
+type Unopened struct {
+	Name     string // HOST/OWNER/NAME; HOST/OWNER/* if the repositories could not be listed
+	Forge    string // its name in the server file
+	Err      error
+	Attempts int // refreshes since it could be opened last
+	At       time.Time
+}
+
 // refresher hands out the current refresh. One that was replaced ends with its last user.
 type refresher struct {
 	connections *connect.Connections
+	metrics     *telemetry.Metrics
 	log         *slog.Logger
 
-	refreshing sync.Mutex // one refresh at a time
+	refreshing chan struct{} // holds one value during a refresh: one at a time
 	mu         sync.Mutex
 	current    *refresh
 	stale      bool // what it was read from has changed since
@@ -92,8 +105,12 @@ func (r *refresher) markStale() {
 
 // refresh replaces the current refresh unless that began after the time.
 func (r *refresher) refresh(ctx context.Context, after time.Time) error {
-	r.refreshing.Lock()
-	defer r.refreshing.Unlock()
+	select {
+	case r.refreshing <- struct{}{}:
+		defer func() { <-r.refreshing }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	r.mu.Lock()
 	fresh := r.current != nil && !r.stale && r.current.began.After(after)
 	stale := r.stale
@@ -129,14 +146,33 @@ func (r *refresher) open(ctx context.Context) (*refresh, error) {
 	for _, note := range session.Notes {
 		r.log.InfoContext(ctx, note)
 	}
+	before := map[string]int{}
+	for _, one := range r.unopened() {
+		before[one.Name] = one.Attempts
+	}
 	for _, repository := range session.Repositories {
 		if repository.SCM == nil {
 			r.log.WarnContext(ctx, "could not open a repository", slog.String("repository", repository.Name), slog.Any("error", repository.Err))
+			name := repository.Address()
+			opened.closed = append(opened.closed, Unopened{
+				Name: name, Forge: repository.Forge.Config.Name, Err: repository.Err, Attempts: before[name] + 1, At: opened.ready,
+			})
 			continue
 		}
 		opened.repositories[string(repository.Key())] = repository
 	}
+	r.metrics.Unopened(len(opened.closed))
 	return opened, nil
+}
+
+// unopened returns the repositories that the last refresh could not open.
+func (r *refresher) unopened() []Unopened {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil {
+		return nil
+	}
+	return r.current.closed
 }
 
 func (r *refresher) take() *refresh {

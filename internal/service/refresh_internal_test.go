@@ -2,7 +2,9 @@ package service
 
 import (
 	"context"
+	"errors"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +70,48 @@ func TestReconcile_keepsWhatCannotBeOpened(t *testing.T) {
 	if b.isStored(key) {
 		t.Error("a deleted repository is still stored")
 	}
+}
+
+// What cannot be opened is reported with its error and the number of attempts, until it
+// can be opened again.
+func TestRefresher_reportsWhatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.poll()
+	if got := b.service.Unopened(); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+	b.github.Revoke(b.currentToken())
+	host := strings.TrimPrefix(b.github.URL(), "http://")
+	for attempt := 1; attempt <= 2; attempt++ {
+		b.clock.Add(6 * time.Minute)
+		b.poll()
+		got := b.service.Unopened()
+		if len(got) != 2 || got[0].Name != host+"/acme/one" || got[0].Attempts != attempt || !got[0].At.Equal(b.clock.Now()) ||
+			fault.KindOf(got[0].Err) != fault.Unauthorized {
+			t.Errorf("attempt %d: %+v", attempt, got)
+		}
+	}
+	b.replaceToken()
+	b.clock.Add(6 * time.Minute)
+	b.poll()
+	if got := b.service.Unopened(); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Work that waits for the refresh of other work obeys its own context.
+func TestRefresher_waitsWithItsContext(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.service.refresher.refreshing <- struct{}{}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, errors.New("it took too long"))
+	defer cancel()
+	if _, _, err := b.service.refresher.acquire(ctx); err == nil || err.Error() != "it took too long" {
+		t.Errorf("a refresh during another one: %v", err)
+	}
+	<-b.service.refresher.refreshing
+	b.current()
 }
 
 // Another repository gets the name of one that was deleted. It is not reconciled under

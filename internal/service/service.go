@@ -87,7 +87,7 @@ type Service struct {
 func New(o Options) *Service {
 	server := o.Connections.Server
 	now, poll := server.Now, server.File.Poll
-	refresher := &refresher{connections: o.Connections, log: o.Log}
+	refresher := &refresher{connections: o.Connections, metrics: o.Metrics, log: o.Log, refreshing: make(chan struct{}, 1)}
 	schedules := schedules{server: server, db: o.DB, queue: o.Queue, store: o.Store, log: o.Log}
 	onboarder := onboarder{refresher: refresher, store: o.Store, dryRun: o.DryRun, log: o.Log}
 	discovery := &discovery{server: server, refresher: refresher, queue: o.Queue, debounce: debounce(o.Debounce), log: o.Log}
@@ -119,6 +119,9 @@ func (s *Service) Inbox() *Inbox { return s.inbox }
 // MarkStale lets the next work refresh forges and repositories, for instance because a
 // GitHub App was created.
 func (s *Service) MarkStale() { s.refresher.markStale() }
+
+// Unopened returns the repositories that the last refresh of this process could not open.
+func (s *Service) Unopened() []Unopened { return s.refresher.unopened() }
 
 // Start triggers a poll and the retention.
 func (s *Service) Start(ctx context.Context) error {

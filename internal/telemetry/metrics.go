@@ -28,6 +28,7 @@ type Metrics struct {
 	request         *prometheus.HistogramVec
 	remaining       *prometheus.GaugeVec
 	metadata        *prometheus.CounterVec
+	unopened        *prometheus.GaugeVec
 }
 
 // Buckets, in seconds.
@@ -64,10 +65,11 @@ func New(options Options) *Metrics {
 		request:         histograms("outbound_request_duration_seconds", "Time from a request to the header of its response.", short, "peer"),
 		remaining:       gauge("rate_limit_remaining", "Requests that a forge still allows, according to its last response.", "host"),
 		metadata:        counter("image_metadata_total", "Reads of image metadata, by source.", "source"),
+		unopened:        gauge("repositories_unopened", "Repositories that could not be opened the last time."),
 	}
 	m.registry.MustRegister(
 		m.webhooks, m.webhook, m.events, m.eventToAction, m.reconciliations, m.reconciliation, m.actions,
-		m.requests, m.request, m.remaining, m.metadata,
+		m.requests, m.request, m.remaining, m.metadata, m.unopened,
 		newWork(options.Work, options.Now), newBackoffs(options.Backoffs, m.hosts),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -124,6 +126,9 @@ func (m *Metrics) Reconciled(result string, took time.Duration) {
 	m.reconciliations.WithLabelValues(result).Inc()
 	m.reconciliation.Observe(took.Seconds())
 }
+
+// Unopened records how many repositories could not be opened.
+func (m *Metrics) Unopened(repositories int) { m.unopened.WithLabelValues().Set(float64(repositories)) }
 
 // Action counts an action, which is one of a closed set.
 func (m *Metrics) Action(action string) { m.actions.WithLabelValues(action).Inc() }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"promoter/internal/connect"
 	"promoter/internal/queue"
@@ -23,6 +24,7 @@ type API struct {
 	Queue       *queue.Queue
 	Store       *store.Store
 	Inbox       *service.Inbox
+	Unopened    func() []service.Unopened
 }
 
 // History implements server.AdminAPI.
@@ -50,8 +52,12 @@ func (a *API) Status(ctx context.Context) (server.Status, error) {
 	if err != nil {
 		return status, err
 	}
-	status.Repositories = repositoriesOf(stored, entries)
-	if err := a.addSchedules(ctx, &status); err != nil {
+	scheduled, err := a.scheduled(ctx)
+	if err != nil {
+		return status, err
+	}
+	status.Repositories = withUnopened(repositoriesOf(stored, entries), a.Unopened(), scheduled[service.All].NotBefore)
+	if err := a.addSchedules(ctx, &status, scheduled); err != nil {
 		return status, err
 	}
 	for _, one := range slices.Concat(a.Connections.HostBackoffs(), a.Connections.CredentialBackoffs()) {
@@ -106,10 +112,30 @@ func repositoriesOf(stored []store.Repository, entries map[string]queue.Entry) [
 		shown.Name, shown.Key = key, key
 		all = append(all, shown)
 	}
+	return sorted(all)
+}
+
+func sorted(all []server.Repository) []server.Repository {
 	slices.SortFunc(all, func(a, b server.Repository) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
 	})
 	return all
+}
+
+// withUnopened adds the repositories that could not be opened. The next poll opens them
+// again. One that could be opened before has its last reconciliation too.
+func withUnopened(all []server.Repository, unopened []service.Unopened, next time.Time) []server.Repository {
+	for _, one := range unopened {
+		i := slices.IndexFunc(all, func(shown server.Repository) bool { return shown.Forge == one.Forge && shown.Name == one.Name })
+		if i < 0 {
+			i = len(all)
+			all = append(all, server.Repository{Name: one.Name, Forge: one.Forge})
+		}
+		shown := &all[i]
+		shown.State, shown.NextRun, shown.LastError, shown.FailedAt = server.StateFailing, next, one.Err.Error(), one.At
+		shown.Attempts = max(shown.Attempts, one.Attempts)
+	}
+	return sorted(all)
 }
 
 func repositoryOf(entry queue.Entry) server.Repository {
@@ -145,29 +171,42 @@ func crashText(entry queue.Entry) string {
 	return text
 }
 
-// addSchedules adds when repositories are reconciled without a trigger.
-func (a *API) addSchedules(ctx context.Context, status *server.Status) error {
+// scheduled returns the work of the poll and of the schedules, by key.
+func (a *API) scheduled(ctx context.Context) (map[string]queue.Entry, error) {
 	work := map[string]queue.Entry{}
 	for _, kind := range []string{service.KindPoll, service.KindSchedule} {
 		entries, err := a.Queue.Entries(ctx, kind, "", entriesPerPage)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, entry := range entries {
 			work[entry.Key] = entry
 		}
 	}
+	return work, nil
+}
+
+// addSchedules adds when repositories are reconciled without a trigger. A poll that never
+// succeeded is shown too.
+func (a *API) addSchedules(ctx context.Context, status *server.Status, work map[string]queue.Entry) error {
 	stored, err := a.Store.Schedules(ctx)
+	if err != nil {
+		return err
+	}
+	isPoll := func(one store.Schedule) bool { return one.Name == store.Poll }
+	if work[service.All].LastError != "" && !slices.ContainsFunc(stored, isPoll) {
+		stored = append(stored, store.Schedule{Name: store.Poll})
+	}
 	for _, one := range stored {
 		entry := work[one.Name]
-		if one.Name == store.Poll {
+		if isPoll(one) {
 			entry, one.Repositories = work[service.All], len(status.Repositories)
 		}
-		if one.Repositories > 0 {
+		if one.Repositories > 0 || isPoll(one) && entry.LastError != "" {
 			status.Schedules = append(status.Schedules, server.Schedule{
 				Schedule: one.Name, Repositories: one.Repositories, Last: one.FiredAt, Next: entry.NotBefore, Failing: entry.LastError,
 			})
 		}
 	}
-	return err
+	return nil
 }

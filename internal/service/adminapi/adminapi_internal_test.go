@@ -1,6 +1,7 @@
 package adminapi
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"promoter/internal/queue"
 	"promoter/internal/server"
+	"promoter/internal/service"
 	"promoter/internal/store"
 )
 
@@ -48,6 +50,31 @@ func TestRepositoriesOf(t *testing.T) {
 		{
 			Name: "github.com/acme/partial", Key: "github.com/7", Forge: "github", State: server.StateFailing, ReconciledAt: at,
 			Failure: "propose in prod: 422", Attempts: 2, NextRun: at,
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWithUnopened(t *testing.T) {
+	t.Parallel()
+	at, next := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 12, 1, 0, 0, time.UTC)
+	got := withUnopened(
+		[]server.Repository{
+			{Name: "github.com/acme/fine", Key: "github.com/1", Forge: "github", State: server.StateIdle, ReconciledAt: at},
+			{Name: "github.com/acme/gone", Key: "github.com/2", Forge: "github", State: server.StateWaiting, ReconciledAt: at, WaitingSince: at},
+		},
+		[]service.Unopened{
+			{Name: "github.com/acme/gone", Forge: "github", Err: errors.New("401"), Attempts: 3, At: at},
+			{Name: "github.com/acme/blog", Forge: "github", Err: errors.New("no such host"), Attempts: 1, At: at},
+		}, next)
+	want := []server.Repository{
+		{Name: "github.com/acme/blog", Forge: "github", State: server.StateFailing, NextRun: next, Attempts: 1, LastError: "no such host", FailedAt: at},
+		{Name: "github.com/acme/fine", Key: "github.com/1", Forge: "github", State: server.StateIdle, ReconciledAt: at},
+		{
+			Name: "github.com/acme/gone", Key: "github.com/2", Forge: "github", State: server.StateFailing, ReconciledAt: at, WaitingSince: at,
+			NextRun: next, Attempts: 3, LastError: "401", FailedAt: at,
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
