@@ -8,6 +8,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/state"
 )
 
 // act carries out a plan and reports the effects. It works on a copy of the
@@ -104,7 +105,7 @@ func (x *executor) execute(ctx context.Context) error {
 		return err
 	}
 	branchWatch{x.r}.rememberHeads(ctx, x.o)
-	return nil
+	return x.o.failures.addOrStop(ctx, state.Branch, stateReader{x.r}.remember(ctx, x.o.Branch))
 }
 
 // record adds effects to the report, and announces those that did something. Some errors

@@ -71,6 +71,7 @@ type Contents interface {
 // Commit is one commit.
 type Commit struct {
 	ID        string
+	Tree      string // its ID
 	Parents   []string
 	Committer Signature
 	Message   string

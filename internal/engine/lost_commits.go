@@ -61,7 +61,7 @@ func (w branchWatch) restoreState(ctx context.Context, o Observation) (Observati
 	if err != nil {
 		return o, err
 	}
-	changes := state.Restore(lost, o.Stored, o.Now)
+	changes := state.Restore(lost, o.Branch.counts, o.Now)
 	if len(changes) > 0 {
 		o.failures.add(state.Branch, fault.New(fault.Invalid,
 			"it was %s; the holds, freezes, and rejections of its commit %.7s are restored: end them with 'promoter resume' and 'promoter thaw'", what, last.ID))

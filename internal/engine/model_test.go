@@ -25,6 +25,25 @@ func TestModel_pushOnly(t *testing.T) {
 	modeltest.Model{New: pushOnly, Events: 40, Budget: time.Second}.Play(t)
 }
 
+// The same with a state branch that has seals. The people of the stories have the key.
+func TestModel_withSeals(t *testing.T) {
+	t.Parallel()
+	keys := sealKeys(t, "k")
+	sealed := func(t *testing.T, random *rand.Rand, files map[string]string) modeltest.World {
+		t.Helper()
+		w := inMemory(t, random, files)
+		open := w.Reconciler
+		w.Reconciler = func(t *testing.T, fresh bool) (*engine.Reconciler, func(), error) {
+			t.Helper()
+			r, end, err := open(t, fresh)
+			r.Seals = engine.Seals{Keys: keys, Repository: "github.com:1"}
+			return r, end, err
+		}
+		return w
+	}
+	modeltest.Model{New: sealed, Events: 40, Budget: 2 * time.Second}.Play(t)
+}
+
 func inMemory(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.World {
 	return modelOf(enginetest.New(files[engine.ConfigFile], files))
 }

@@ -30,7 +30,7 @@ type Observation struct {
 	Open  []scm.PullRequest // of everyone
 	// Closed are the closed pull requests of the branches on which commands were given.
 	Closed map[string][]scm.PullRequest
-	Stored state.State     // the state branch as it was read
+	Branch stateBranch     // the state branch
 	Trees  map[string]Tree // by environment
 
 	// Promotion is the part that the planner uses. Its State contains Changes.

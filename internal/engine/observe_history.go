@@ -292,13 +292,14 @@ func currentFirst(o Observation, target promotion.Target, found []promotion.Land
 }
 
 // tenures fills in from when until when each landing was current, as far as there is
-// proof. The time of a merge is remembered where a child soaks.
+// proof. The time of a merge is remembered where a child soaks. A remembered time never
+// makes a soak begin before the one that the forge reports.
 func tenures(o Observation, target promotion.Target, landings []promotion.Landing) ([]promotion.Landing, []state.Change) {
 	var changes []state.Change
 	recorded := o.Promotion.State
 	for i := range landings {
 		l := &landings[i]
-		if seen, known := recorded.SeenSince(state.Target(target), l.Snapshot.ID()); known && (i == 0 || l.At.IsZero()) {
+		if seen, known := recorded.SeenSince(state.Target(target), l.Snapshot.ID()); known && (i == 0 && seen.After(l.At) || l.At.IsZero()) {
 			l.At = seen
 		} else if i == 0 && !l.At.IsZero() && o.anyChild(target, soaks) {
 			changes = append(changes, state.FirstSeen(state.Target(target), l.Snapshot.ID(), l.At))

@@ -71,13 +71,32 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 	maps.Copy(o.Heads, heads)
 
 	// Without user decisions nothing may be done: they might forbid it.
-	if o.Stored, err = readState(r.Objects, o.Heads[state.Branch]); err != nil {
+	var landed []string
+	for branch := range o.environmentsByBranch() {
+		landed = append(landed, o.Heads[branch])
+	}
+	if o.Branch, err = (stateReader{r}).read(ctx, o.Heads[state.Branch], landed); err != nil {
 		return o, err
 	}
-	for _, problem := range o.Stored.Problems() {
+	if o.Branch.withoutKey != nil {
+		return o, o.Branch.withoutKey
+	}
+	if o.Unusable = o.Branch.lost; o.Unusable != "" {
+		return o, nil
+	}
+	for _, problem := range o.Branch.counts.Problems() {
 		o.failures.add(state.Branch, fault.New(fault.Invalid, "%s", problem))
 	}
-	o.Promotion.State = o.Stored
+	if len(o.Branch.ignored) > 0 {
+		o.failures.add(state.Branch, fault.New(fault.Invalid, "changes of users without a seal have no effect: %s", ignoredText(o.Branch.ignored)))
+	}
+	if o.Branch.restored != "" {
+		o.failures.add(state.Branch, fault.New(fault.Invalid, "%s", o.Branch.restored))
+	}
+	o.Promotion.State = o.Branch.counts
+	if (stateReader{r}).seals() {
+		return o, nil
+	}
 	return branchWatch{r}.restoreState(ctx, o)
 }
 

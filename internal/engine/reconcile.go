@@ -73,6 +73,8 @@ type Reconciler struct {
 	Progress func(doing string, done, total int)
 	// Memory remembers the branches. Nil: one that was deleted or moved back is not noticed.
 	Memory BranchMemory
+	// Seals decide what on the state branch counts.
+	Seals Seals
 	// Permissions decides which users may give commands in comments. Nil: comments
 	// are not read.
 	Permissions Permissions

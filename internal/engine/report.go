@@ -106,7 +106,7 @@ func (e Effect) sameBranch(other Effect) bool {
 func (o Observation) report() Report {
 	return Report{
 		Repository: o.Info.Key, Name: o.Info.Name, Config: o.Promotion.Config, Errors: o.failures.errors, Unusable: o.Unusable,
-		UserDecisions: []state.State{o.Stored},
+		UserDecisions: []state.State{o.Branch.counts},
 	}
 }
 

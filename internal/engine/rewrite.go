@@ -21,10 +21,14 @@ type rewriter struct {
 	files     Files
 	config    *config.Config
 	signature Signature
+	marks     []promotion.Trailer // of each commit: how far the state branch is
 }
 
 func (x *executor) rewriter() rewriter {
-	return rewriter{remote: x.r.Remote, objects: x.r.Objects, files: x.r.Files, config: x.o.Promotion.Config, signature: x.r.signature()}
+	return rewriter{
+		remote: x.r.Remote, objects: x.r.Objects, files: x.r.Files, config: x.o.Promotion.Config, signature: x.r.signature(),
+		marks: stateReader{x.r}.marks(x.o.Branch),
+	}
 }
 
 // proposal rewrites the files of a proposal, from a tree that was read before. Files
@@ -89,7 +93,7 @@ func (w rewriter) commit(p pullrequest.Proposal, files map[string][]byte, parent
 	}
 	commit, err := w.objects.Write(Draft{
 		Parent: parent, Files: files, By: w.signature, Message: message,
-		Trailers: promotion.Trailers(p.Environment.Name, snapshotsOf(p)),
+		Trailers: append(promotion.Trailers(p.Environment.Name, snapshotsOf(p)), w.marks...),
 	})
 	if err != nil {
 		return "", fmt.Errorf("write a commit for %s: %w", p.Head, err)

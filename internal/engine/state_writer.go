@@ -10,9 +10,11 @@ import (
 	"promoter/internal/state"
 )
 
-// writeState writes the recorded changes to the state branch, in one commit.
+// writeState writes the recorded changes to the state branch, in one commit. It also seals
+// what users added there, and removes what does not count.
 func (x *executor) writeState(ctx context.Context) error {
-	if len(x.o.Changes) == 0 {
+	states := stateReader{x.r}
+	if len(x.o.Changes) == 0 && (x.o.Branch.sealed || !states.seals()) {
 		return nil
 	}
 	message := "Record what a reconciliation observed"
@@ -22,10 +24,11 @@ func (x *executor) writeState(ctx context.Context) error {
 	case n > 1:
 		message = fmt.Sprintf("Apply %d commands from comments\n\n%s", n, strings.Join(x.o.Messages, "\n\n"))
 	}
-	update, err := x.r.draftState(x.o.Heads[state.Branch], message, func(s state.State) (state.State, error) {
-		s, _ = s.Apply(x.o.Changes...) // see Observation.withChanges
-		return s, nil
-	})
+	if len(x.o.Branch.ignored) > 0 {
+		message += "\n\nRemoved, because it had no seal: " + ignoredText(x.o.Branch.ignored) + "."
+	}
+	after, _ := x.o.Branch.counts.Apply(x.o.Changes...) // see Observation.withChanges
+	update, written, err := states.draft(x.o.Branch, after, message, states.seals())
 	x.o.Changes, x.o.Messages = nil, nil
 	if err != nil || update.New == "" {
 		return err
@@ -33,39 +36,24 @@ func (x *executor) writeState(ctx context.Context) error {
 	if err := x.push(ctx, update); err != nil {
 		return fmt.Errorf("write %s: %w", state.Branch, err)
 	}
+	x.o.Branch = written
 	return nil
-}
-
-// draftState makes the commit of changes to a head of the state branch. The update is
-// empty when they change nothing.
-func (r *Reconciler) draftState(head, message string, apply func(state.State) (state.State, error)) (Update, error) {
-	before, err := readState(r.Objects, head)
-	if err != nil {
-		return Update{}, err
-	}
-	after, err := apply(before)
-	if err != nil {
-		return Update{}, fmt.Errorf("change %s: %w", state.Branch, err)
-	}
-	files := after.Diff(before)
-	if len(files) == 0 {
-		return Update{}, nil
-	}
-	commit, err := r.Objects.Write(Draft{Parent: head, Files: files, By: r.signature(), Message: message + "\n"})
-	if err != nil {
-		return Update{}, fmt.Errorf("write %s: %w", state.Branch, err)
-	}
-	return Update{Branch: state.Branch, Old: head, New: commit}, nil
 }
 
 // Recorded is what a user decision changed in the state branch.
 type Recorded struct {
 	Before, After state.State
 	Written       bool // false: the decision was recorded already
+	// Confirmed: the branch had been deleted or moved back, and the decision, a resume of
+	// the repository, confirmed it as it is and changed nothing else.
+	Confirmed bool
 }
 
 // RecordDecision writes a user decision to the state branch. It retries when something
 // else is written there at the same time.
+//
+// On a branch with seals, a decision that loosens something is an Unauthorized fault
+// without the key. One that stops more is written without a seal.
 func (r *Reconciler) RecordDecision(ctx context.Context, message string, changes ...state.Change) (recorded Recorded, err error) {
 	for attempt := 1; ; attempt++ {
 		recorded, err = r.recordOnce(ctx, message, changes)
@@ -79,48 +67,80 @@ func (r *Reconciler) RecordDecision(ctx context.Context, message string, changes
 }
 
 func (r *Reconciler) recordOnce(ctx context.Context, message string, changes []state.Change) (recorded Recorded, err error) {
-	head, err := r.fetchState(ctx)
+	states := stateReader{r}
+	branch, err := r.fetchState(ctx)
 	if err != nil {
 		return Recorded{}, err
 	}
-	update, err := r.draftState(head, message, func(s state.State) (state.State, error) {
-		recorded.Before = s
-		after, err := s.Apply(changes...)
-		recorded.After = after
-		return after, err
-	})
-	if err != nil || update.New == "" {
-		return recorded, err
+	var update Update
+	if branch.restricted() == nil {
+		recorded.Before = branch.counts
+		if recorded.After, err = branch.counts.Apply(changes...); err == nil {
+			update, branch, err = states.draft(branch, recorded.After, message, states.seals())
+		}
+	} else {
+		recorded, update, branch, err = states.draftRestricted(branch, message, changes)
+	}
+	if err != nil {
+		return Recorded{}, fmt.Errorf("change %s: %w", state.Branch, err)
+	}
+	if update.New == "" {
+		return recorded, nil
 	}
 	if err := r.Remote.Push(ctx, update); err != nil {
 		return Recorded{}, fmt.Errorf("write %s: %w", state.Branch, err)
 	}
 	recorded.Written = true
-	return recorded, nil
+	return recorded, states.remember(ctx, branch)
 }
 
-// State reads the state branch.
-func (r *Reconciler) State(ctx context.Context) (state.State, error) {
-	head, err := r.fetchState(ctx)
+// draftRestricted drafts a decision on a branch of which not everything is known to be
+// authentic. One that stops more gets no seal: a seal would confirm the branch.
+func (s stateReader) draftRestricted(b stateBranch, message string, changes []state.Change) (Recorded, Update, stateBranch, error) {
+	after, err := b.files.Apply(changes...)
 	if err != nil {
-		return state.State{}, err
+		return Recorded{}, Update{}, b, err
 	}
-	return readState(r.Objects, head)
+	recorded := Recorded{Before: b.files, After: after}
+	if _, loosens := state.Authentic(b.files, after, s.r.Now()); len(loosens) == 0 {
+		b.counts = b.files
+		update, b, err := s.draft(b, after, message, false)
+		return recorded, update, b, err
+	}
+	if b.withoutKey != nil || !resumesAll(b.files, after) {
+		return Recorded{}, Update{}, b, b.restricted()
+	}
+	recorded = Recorded{Before: b.counts, After: b.counts, Confirmed: true}
+	update, b, err := s.draft(b, b.counts, message, true)
+	return recorded, update, b, err
 }
 
-// fetchState fetches the state branch and returns its head; empty: there is none yet.
-func (r *Reconciler) fetchState(ctx context.Context) (head string, err error) {
+// resumesAll reports whether a change resumed the repository.
+func resumesAll(before, after state.State) bool {
+	everywhere := state.Target{Environment: state.All, Application: state.All}
+	was, is := before.At(everywhere).Resumed, after.At(everywhere).Resumed
+	return is != nil && (was == nil || *was != *is)
+}
+
+// State returns what counts on the state branch.
+func (r *Reconciler) State(ctx context.Context) (state.State, error) {
+	branch, err := r.fetchState(ctx)
+	return branch.counts, err
+}
+
+// fetchState fetches and reads the state branch.
+func (r *Reconciler) fetchState(ctx context.Context) (stateBranch, error) {
 	refs, err := r.Remote.Refs(ctx)
 	if err != nil {
-		return "", err // the error names the listing
+		return stateBranch{}, err // the error names the listing
 	}
-	head = refs.Branches[state.Branch]
+	head := refs.Branches[state.Branch]
 	if head != "" {
 		if _, err := r.Remote.Fetch(ctx, state.Branch); err != nil {
-			return "", fmt.Errorf("fetch %s: %w", state.Branch, err)
+			return stateBranch{}, fmt.Errorf("fetch %s: %w", state.Branch, err)
 		}
 	}
-	return head, nil
+	return stateReader{r}.read(ctx, head, nil)
 }
 
 // Decide returns what promoter would decide after changes of the state, with the

@@ -34,6 +34,7 @@ var table = map[string]position{
 	"internal/edit":     {layer: 2},
 	"internal/event":    {layer: 2},
 	"internal/scm":      {layer: 2},
+	"internal/seal":     {layer: 1},
 	"internal/state":    {layer: 2},
 	"internal/outbound": {layer: 2},
 	"internal/database": {layer: 2},

@@ -6,8 +6,8 @@
 // The package reads, changes, and writes these files as values; the caller pushes the
 // branch. docs/formats.md describes the schema, which changes only with a new version.
 //
-// The branch grants no permission: any user who may push it may hold and request, but no
-// gate is bypassed by it.
+// Any user who may push the branch may stop promotions. What loosens something counts only
+// when promoter wrote it: see Authentic, and the seals of package engine.
 package state
 
 import (

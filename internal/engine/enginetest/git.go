@@ -74,8 +74,9 @@ func (g *Git) store(parents []string, files map[string]string, by engine.Signatu
 	}
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // see above
 	id := hex.EncodeToString(sum[:])
+	tree := sha1.Sum([]byte(fmt.Sprint(files))) //nolint:gosec // a map is printed in the order of its keys
 	g.commits[id] = stored{
-		Commit: engine.Commit{ID: id, Parents: parents, Committer: by, Message: message, Trailers: trailers(message)},
+		Commit: engine.Commit{ID: id, Tree: hex.EncodeToString(tree[:]), Parents: parents, Committer: by, Message: message, Trailers: trailers(message)},
 		files:  files,
 	}
 	return id
