@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -70,6 +71,29 @@ func TestServe_onboardingAndItsMerge(t *testing.T) {
 	}
 	if pulls := r.Pulls.All(); len(pulls) != 2 || pulls[1].Head != "promoter/dev/default" {
 		t.Errorf("pull requests: %+v", pulls)
+	}
+	w.stop()
+}
+
+// A repository whose onboarding fails for a moment delays no other, and is retried by itself
+// before the next poll.
+func TestServe_onboardingIsRetriedAlone(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	repositories := []*githubtest.Repository{o.repository("acme/blog", without()), o.repository("acme/gitops", without())}
+	o.app.Install("acme")
+	o.github.Fail("POST /repos/{owner}/{repo}/pulls", http.StatusInternalServerError, "Something went wrong")
+	w := o.serve(onboards)
+	if line := w.until("run failed"); !strings.Contains(line, `"kind":"onboard"`) || !strings.Contains(line, "Something went wrong") {
+		t.Errorf("the line is %s", line)
+	}
+	for opened := 0; opened < len(repositories); {
+		<-time.After(10 * time.Millisecond)
+		w.pass(time.Second) // the retry is due after 5 of them
+		opened = 0
+		for _, r := range repositories {
+			opened += len(r.Pulls.All())
+		}
 	}
 	w.stop()
 }

@@ -40,9 +40,9 @@ type Batch struct {
 	outcomes    *outcomes
 
 	mutex      sync.Mutex
-	remaining  int // pull requests that may still be opened
-	waiting    int // repositories that are left to the next batch
-	candidates []candidate
+	remaining  int         // pull requests that may still be opened
+	waiting    int         // repositories that are left to the next batch
+	candidates []candidate // that nothing was offered to yet, by name
 }
 
 // candidate is a repository without a config file, as it was listed.
@@ -74,27 +74,37 @@ func NewBatch(session *connect.Session) *Batch {
 		}
 		b.candidates = append(b.candidates, c)
 	}
+	// Those that wait are the same ones each time.
+	slices.SortFunc(b.candidates, func(x, y candidate) int { return strings.Compare(x.repository.Name, y.repository.Name) })
+	if b.outcomes.persistent() && len(b.candidates) > maxExamined {
+		b.waiting = len(b.candidates) - maxExamined
+		b.candidates = b.candidates[:maxExamined]
+	}
 	return b
 }
 
-// HasCandidates reports whether OfferAll has work.
-func (b *Batch) HasCandidates() bool {
+// Candidates returns the keys of the repositories for OfferTo.
+func (b *Batch) Candidates() (keys []string) {
 	if b == nil {
-		return false
+		return nil
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	return len(b.candidates) > 0
+	for _, c := range b.candidates {
+		keys = append(keys, string(c.key))
+	}
+	return keys
 }
 
-// WaitingNote reports how many repositories are left to the next batch; empty: none.
+// WaitingNote reports how many repositories are left to the next batch, when there are no
+// more candidates; empty: none.
 func (b *Batch) WaitingNote() string {
 	if b == nil {
 		return ""
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if b.waiting == 0 {
+	if b.waiting == 0 || len(b.candidates) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("repositories without %s that wait for an onboarding pull request: %d; at most %d are opened at a time", config.FileName, b.waiting, maxOpened)
@@ -125,7 +135,7 @@ func (b *Batch) Offer(ctx context.Context, w *workspace.Workspace, report engine
 // OfferAll offers a config file to each candidate, once. An error of one does not affect
 // the others; report is called with the result of each, one at a time.
 func (b *Batch) OfferAll(ctx context.Context, session *connect.Session, dryRun bool, report func(r *connect.Repository, result *Result, err error)) error {
-	candidates := b.takeCandidates()
+	candidates := b.take(func(candidate) bool { return true })
 	if len(candidates) == 0 {
 		return nil
 	}
@@ -152,6 +162,28 @@ func (b *Batch) OfferAll(ctx context.Context, session *connect.Session, dryRun b
 		}
 	})
 	return errors.Join(context.Cause(ctx), b.outcomes.save())
+}
+
+// OfferTo offers a config file to the candidate with a key. The repository is nil if there
+// is no such candidate any more. After an error that may pass, the candidate stays one.
+func (b *Batch) OfferTo(ctx context.Context, session *connect.Session, key string, dryRun bool) (*connect.Repository, *Result, error) {
+	taken := b.take(func(c candidate) bool { return string(c.key) == key })
+	if len(taken) == 0 || b.exhausted() {
+		return nil, nil, nil
+	}
+	attempt, listed := taken[0], *taken[0].repository // a later attempt opens it again
+	attempt.repository = &listed
+	separate, err := session.With(ctx, []*connect.Repository{&listed})
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := b.offerCandidate(ctx, separate, attempt, dryRun)
+	if IsTransient(err) {
+		b.mutex.Lock()
+		b.candidates = append(b.candidates, taken...)
+		b.mutex.Unlock()
+	}
+	return &listed, result, errors.Join(err, b.outcomes.save())
 }
 
 // offerCandidate keeps no mirror of a repository without a pull request: most candidates
@@ -185,8 +217,8 @@ func (b *Batch) offerCandidate(ctx context.Context, session *connect.Session, c 
 // cacheable returns the outcome to cache. A missing permission is cached too, and an
 // empty repository has nothing to follow.
 func cacheable(result *Result, err error) Result {
-	switch kind := fault.KindOf(err); {
-	case kind == fault.Unauthorized || kind == fault.Invalid:
+	switch {
+	case err != nil && !IsTransient(err):
 		return Result{State: LeftAlone, Reason: err.Error()}
 	case err != nil:
 		return Result{}
@@ -194,6 +226,13 @@ func cacheable(result *Result, err error) Result {
 		return Result{State: NothingFound}
 	}
 	return *result
+}
+
+// IsTransient reports whether another attempt may succeed although no user changes
+// anything.
+func IsTransient(err error) bool {
+	kind := fault.KindOf(err)
+	return err != nil && kind != fault.Unauthorized && kind != fault.Invalid
 }
 
 // permits reports whether the server file and the repository permit an offer.
@@ -204,22 +243,21 @@ func (b *Batch) permits(w *workspace.Workspace) bool {
 		!info.Archived && !info.Fork && info.MayPush
 }
 
-// takeCandidates returns the candidates, once, sorted by name, so that those that wait
-// are the same ones each time.
-func (b *Batch) takeCandidates() []candidate {
+// take removes and returns candidates.
+func (b *Batch) take(which func(candidate) bool) (taken []candidate) {
 	if b == nil {
 		return nil
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	all := b.candidates
-	b.candidates = nil
-	slices.SortFunc(all, func(x, y candidate) int { return strings.Compare(x.repository.Name, y.repository.Name) })
-	if b.outcomes.persistent() && len(all) > maxExamined {
-		b.waiting += len(all) - maxExamined
-		all = all[:maxExamined]
-	}
-	return all
+	b.candidates = slices.DeleteFunc(b.candidates, func(c candidate) bool {
+		if which(c) {
+			taken = append(taken, c)
+			return true
+		}
+		return false
+	})
+	return taken
 }
 
 // exhausted reports whether no pull request may be opened any more. The repository of

@@ -20,22 +20,24 @@ type onboarder struct {
 	log       *slog.Logger
 }
 
-// handle offers a config file to the repositories that the current refresh found without
-// one. It is separate work, because there may be many of them, and reconciliations do not
-// wait for it.
-func (o onboarder) handle(ctx context.Context, _ queue.Item) (queue.Result, error) {
+// handle offers a config file to one of the repositories that the current refresh found
+// without one. Each is work of its own: one that fails, or ends the process, delays no
+// other, and reconciliations do not wait for them.
+func (o onboarder) handle(ctx context.Context, item queue.Item) (queue.Result, error) {
 	current, release, err := o.refresher.acquire(ctx)
 	if err != nil {
 		return queue.Result{}, err
 	}
 	defer release()
-	err = current.onboarding.OfferAll(ctx, current.session, o.dryRun, func(r *connect.Repository, result *onboarding.Result, failed error) {
-		logOnboarding(ctx, o.log.With(slog.String("repository", r.Name)), result, failed)
-	})
+	r, result, err := current.onboarding.OfferTo(ctx, current.session, item.Key, o.dryRun)
+	if r == nil || onboarding.IsTransient(err) {
+		return queue.Result{Forget: true}, err
+	}
+	logOnboarding(ctx, o.log.With(slog.String("repository", r.Name)), result, err)
 	if note := current.onboarding.WaitingNote(); note != "" {
 		o.log.InfoContext(ctx, note)
 	}
-	return queue.Result{}, err
+	return queue.Result{Forget: true}, nil
 }
 
 // offer offers a config file to a listed repository in which the reconciliation found

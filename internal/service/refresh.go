@@ -310,10 +310,10 @@ func (r *refresh) subscriptions(c *config.Config) []store.Subscription {
 	return all
 }
 
-// onboardings triggers the onboarding if there are repositories without a config file.
-func (r *refresh) onboardings() []queue.Trigger {
-	if !r.onboarding.HasCandidates() {
-		return nil
+// onboardings triggers the onboarding of the repositories without a config file.
+func (r *refresh) onboardings() (triggers []queue.Trigger) {
+	for _, key := range r.onboarding.Candidates() {
+		triggers = append(triggers, queue.Trigger{Kind: kindOnboarding, Key: key})
 	}
-	return []queue.Trigger{{Kind: kindOnboarding, Key: All}}
+	return triggers
 }

@@ -38,7 +38,7 @@ const (
 	KindSchedule   = "schedule"   // trigger the repositories of a schedule; the key is the schedule
 
 	kindDiscovery  = "arrival" // check a repository that a webhook named; the key is HOST/OWNER/NAME
-	kindOnboarding = "onboard" // offer a config file to repositories without one
+	kindOnboarding = "onboard" // offer a config file to a repository without one; the key is its key
 	kindRetention  = "sweep"   // delete old data
 
 	// All is the key of work that exists once.
@@ -107,7 +107,7 @@ func New(o Options) *Service {
 			KindPoll:       {Handler: poller.handle},
 			KindSchedule:   {Handler: schedules.handle},
 			kindDiscovery:  {Handler: discovery.handle},
-			kindOnboarding: {Handler: onboarder.handle},
+			kindOnboarding: {Handler: onboarder.handle, Concurrency: memory.Parallel(connect.Parallel)},
 			kindRetention:  {Handler: retention.handle},
 		},
 	}
