@@ -4,34 +4,44 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"sync"
+	"time"
 
 	"promoter/internal/fault"
 )
 
 // body releases the slot at the host when it was read to its end, closed, or timed out:
-// libraries sometimes forget to close a body.
+// libraries sometimes forget to close a body. It ends the request when the server sends
+// nothing for some time.
 type body struct {
-	from io.ReadCloser
-	host string
-	done func()
+	from  io.ReadCloser
+	host  string
+	stall time.Duration
+	end   func() // of the request
+	done  func()
 }
 
-func newBody(ctx context.Context, host string, from io.ReadCloser, done func()) *body {
+func newBody(ctx context.Context, host string, from io.ReadCloser, stall time.Duration, end, done func()) *body {
 	done = sync.OnceFunc(done)
 	stop := context.AfterFunc(ctx, done)
-	return &body{from: from, host: host, done: func() { stop(); done() }}
+	return &body{from: from, host: host, stall: stall, end: end, done: func() { stop(); done() }}
 }
 
 // Read implements io.Reader. An error, also the end, releases the slot.
 func (b *body) Read(p []byte) (int, error) {
+	stalled := time.AfterFunc(b.stall, b.end)
 	n, err := b.from.Read(p)
+	ended := !stalled.Stop()
 	if err == nil {
 		return n, nil
 	}
 	b.done()
 	if errors.Is(err, io.EOF) {
 		return n, err
+	}
+	if ended {
+		err = os.ErrDeadlineExceeded
 	}
 	return n, fault.Wrap(kindOfFailure(err), describe(b.host, err))
 }

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"promoter/internal/fault"
@@ -29,6 +31,41 @@ func TestClient_timeoutCoversTheBody(t *testing.T) {
 	_, err := get(c, server.URL)
 	if fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "did not answer in time") {
 		t.Errorf("err = %v (%s), want a temporary fault", err, fault.KindOf(err))
+	}
+}
+
+// A server that stops in the middle of a long response does not keep a request until its
+// timeout, and one that is slow but goes on is read to the end.
+func TestBody_endsWhenTheServerStalls(t *testing.T) {
+	t.Parallel()
+	for pause, ended := range map[time.Duration]bool{29 * time.Second: false, 31 * time.Second: true} {
+		synctest.Test(t, func(t *testing.T) {
+			from, server := io.Pipe()
+			var serving sync.WaitGroup
+			serving.Go(func() {
+				for range 10 {
+					<-time.After(pause)
+					if _, err := io.WriteString(server, "part "); err != nil {
+						return // the request was ended
+					}
+				}
+				_ = server.Close()
+			})
+			released := false
+			end := func() { _ = server.CloseWithError(context.Canceled) }
+			b := newBody(t.Context(), "git.example.com", from, 30*time.Second, end, func() { released = true })
+			text, err := io.ReadAll(b)
+			serving.Wait()
+			if !released {
+				t.Error("the slot is not released")
+			}
+			if !ended && (err != nil || string(text) != strings.Repeat("part ", 10)) {
+				t.Errorf("a slow response: %q, %v", text, err)
+			}
+			if ended && (fault.KindOf(err) != fault.Temporary || !strings.Contains(err.Error(), "git.example.com did not answer in time")) {
+				t.Errorf("err = %v (%s), want a temporary fault", err, fault.KindOf(err))
+			}
+		})
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	dialTimeout     = 10 * time.Second
 	tlsTimeout      = 10 * time.Second
 	headerTimeout   = 30 * time.Second
+	bodyTimeout     = 30 * time.Second // between two parts of a body; Git sends one every five seconds
 	idleTimeout     = 90 * time.Second
 	idlePerHost     = 16
 	maxIdle         = 256

@@ -158,7 +158,7 @@ func (c *Client) admitted(req *http.Request) (*http.Response, error) {
 		done()
 		return nil, err
 	}
-	resp.Body = newBody(ctx, host.name, resp.Body, done)
+	resp.Body = newBody(ctx, host.name, resp.Body, bodyTimeout, cancel, done)
 	return resp, nil
 }
 
