@@ -51,7 +51,7 @@ func (x *executor) execute(ctx context.Context) error {
 		return err
 	}
 
-	// Then the pushes, one chain of commits and one push for each branch.
+	// Then the pushes, one chain of commits for each branch.
 	chains, branches := map[string][]pullrequest.Proposal{}, []string{}
 	for _, p := range proposals {
 		if p.Step != pullrequest.StepPush {
@@ -64,7 +64,7 @@ func (x *executor) execute(ctx context.Context) error {
 		chains[branch] = append(chains[branch], p)
 	}
 	for _, branch := range branches {
-		if err := x.record(ctx, x.pushChain(ctx, branch, chains[branch])...); err != nil {
+		if err := x.pushChain(ctx, branch, chains[branch]); err != nil {
 			return err
 		}
 	}
@@ -152,12 +152,37 @@ func (x *executor) carryOut(ctx context.Context, effect Effect) (done Effect) {
 	}
 }
 
-// pushChain makes one commit for each proposal of a branch and pushes them together.
-func (x *executor) pushChain(ctx context.Context, branch string, chain []pullrequest.Proposal) (effects []Effect) {
+// maxUnpushed is how many bytes of new objects are in memory before they are pushed. Each
+// commit has new trees: 80 KB in a folder of 2,000 applications.
+const maxUnpushed = 16 << 20
+
+// pushChain makes one commit for each proposal of a branch and pushes them in their order:
+// all together, or as many at a time as fit into maxUnpushed.
+func (x *executor) pushChain(ctx context.Context, branch string, chain []pullrequest.Proposal) error {
+	x.written[branch] = map[string]bool{}
+	for len(chain) > 0 {
+		effects, err := x.pushNext(ctx, branch, chain)
+		chain = chain[len(effects):]
+		if err != nil { // the rest would build on what the branch does not have
+			for _, p := range chain {
+				effects = append(effects, Effect{Proposal: p, Action: ActionNone, Err: cmp.Or(x.o.skipReason(p), err)})
+			}
+			chain = nil
+		}
+		if err := x.record(ctx, effects...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pushNext pushes the commits of the first proposals of a chain and returns their effects.
+// The error is that of the push.
+func (x *executor) pushNext(ctx context.Context, branch string, chain []pullrequest.Proposal) (effects []Effect, err error) {
 	ctx, end := x.r.trace(ctx, string(pullrequest.StepPush))
 	defer func() { end(effects, nil) }()
-	tip, written := x.o.Heads[branch], map[string]bool{}
-	x.written[branch] = written
+	tip, written := x.o.Heads[branch], x.written[branch]
+	before := x.r.Objects.Unpushed()
 	for _, p := range chain {
 		effect := Effect{Proposal: p, Action: ActionNone, Err: x.o.skipReason(p)}
 		var files map[string][]byte
@@ -173,14 +198,16 @@ func (x *executor) pushChain(ctx context.Context, branch string, chain []pullreq
 			}
 		}
 		effects = append(effects, effect)
+		if x.r.Objects.Unpushed()-before >= maxUnpushed {
+			break
+		}
 	}
 	if tip == x.o.Heads[branch] {
-		return effects
+		return effects, nil
 	}
-	err := x.push(ctx, Update{Branch: branch, Old: x.o.Heads[branch], New: tip})
-	if err == nil {
+	if err = x.push(ctx, Update{Branch: branch, Old: x.o.Heads[branch], New: tip}); err == nil {
 		x.landed = true
-		return effects
+		return effects, nil
 	}
 	if err = fmt.Errorf("push to %s: %w", branch, err); fault.KindOf(err) == fault.Unauthorized {
 		err = fmt.Errorf("%w (allow promoter to bypass the protection of %s, or use land: automerge or pr)", err, branch)
@@ -190,7 +217,7 @@ func (x *executor) pushChain(ctx context.Context, branch string, chain []pullreq
 			effects[i].Action, effects[i].Commit, effects[i].Err = ActionNone, "", err
 		}
 	}
-	return effects
+	return effects, err
 }
 
 // push pushes, and keeps where the branches are now.

@@ -66,6 +66,9 @@ type Contents interface {
 	Changed(a, b string) ([]string, error)
 	// Write creates a commit and pushes nothing.
 	Write(draft Draft) (string, error)
+	// Unpushed returns how many bytes of written objects are in memory, because they were
+	// not pushed yet.
+	Unpushed() int64
 }
 
 // Commit is one commit.

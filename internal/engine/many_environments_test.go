@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +37,39 @@ func TestReconcile_pushesOneChainPerBranch(t *testing.T) {
 	}
 	for i := range 20 {
 		w.holds(fmt.Sprintf("e%d", i), "1.1.0")
+	}
+	w.calm()
+}
+
+// Large commits are pushed in parts, in their order. A part that fails stops the others.
+func TestReconcile_pushesALongChainInParts(t *testing.T) {
+	t.Parallel()
+	w := many(t, 20, "push")
+	w.run()
+	w.Git.CommitSize = 3 << 20 // six of them are over 16 MiB
+	acted, refused := []int{}, false
+	w.Git.Effect = func(before bool, _ []engine.Update) error {
+		if before && len(acted) == 2 && !refused {
+			refused = true
+			return fault.New(fault.Unauthorized, "the branch is protected")
+		}
+		return nil
+	}
+	r := w.Reconciler()
+	r.Acted = func(_ context.Context, effects []engine.Effect) { acted = append(acted, len(effects)) }
+	w.push(web, "1.1.0")
+	report, err := r.Reconcile(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{6, 6, 6, 2}; !slices.Equal(acted, want) || !refused || w.Git.Pushes != len(want) {
+		t.Errorf("effects of the pushes: %v, want %v; %d pushes", acted, want, w.Git.Pushes)
+	}
+	for i := range 20 {
+		w.holds(fmt.Sprintf("e%d", i), "1.1.0")
+		if e := report.Effects[i]; e.Action != engine.ActionPushed || e.Environment.Name != fmt.Sprintf("e%d", i) {
+			t.Errorf("effect %d: %s of %s, %v", i, e.Action, e.Environment.Name, e.Err)
+		}
 	}
 	w.calm()
 }

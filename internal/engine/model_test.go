@@ -56,6 +56,7 @@ func pushOnly(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.Wor
 
 func modelOf(w *enginetest.World) modeltest.World {
 	w.Permissions.Strangers[scmtest.Eve] = true
+	w.Git.CommitSize = 10 << 20 // chains of commits are pushed in parts of two
 	return modeltest.World{
 		Bench: w.Bench(), Store: store{w.Git}, Clock: w.Clock, Registry: w.Registry,
 		Clean: w.Git.Clean,

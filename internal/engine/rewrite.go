@@ -174,13 +174,13 @@ func (w rewriter) verify(ctx context.Context, head string, p pullrequest.Proposa
 	if !found {
 		return false, nil
 	}
-	files := map[string][]byte{}
-	for _, decision := range p.Decisions {
-		rewritten, err := w.rewriteOn(ctx, parent, files, decision)
-		if err != nil {
-			return false, err
-		}
-		maps.Copy(files, rewritten)
+	tree, err := w.files.At(ctx, w.config, parent, []string{p.Environment.Name})
+	if err != nil {
+		return false, fmt.Errorf("read the files of %.7s: %w", parent, err)
+	}
+	files, err := w.proposal(ctx, tree, p, parent, nil)
+	if err != nil {
+		return false, err
 	}
 	again, err := w.commit(p, files, parent)
 	if err != nil {

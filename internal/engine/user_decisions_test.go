@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -156,6 +157,32 @@ func TestReconcile_group(t *testing.T) {
 	w.holds("staging", "1.1.0 1.1.0")
 	w.holds("prod", "1.1.0 1.1.0")
 	w.calm()
+}
+
+// Before a merge, the commit is written again for comparison, without a commit for each
+// application in between: those are never pushed, and stay in memory.
+func TestReconcile_verifiesAGroupWithOneCommit(t *testing.T) {
+	t.Parallel()
+	config := "version: 1\ncomponents:\n  web: {image: quay.io/acme/web, select: {semver: \">=1\"}}\n" +
+		"environments:\n  prod: {paths: [\"prod/{application}.txt\"], land: automerge, pullRequest: {group: environment}}\n"
+	files := map[string]string{}
+	for i := range 20 {
+		files[fmt.Sprintf("prod/shop-%d.txt", i)] = line(web, "1.0.0")
+	}
+	w := &world{World: enginetest.New(config, files), t: t}
+	w.push(web, "1.0.0")
+	w.run()
+	w.Git.CommitSize = 1
+	most := int64(0)
+	w.Git.Effect = func(bool, []engine.Update) error {
+		most = max(most, w.Git.Objects().Unpushed())
+		return nil
+	}
+	w.pushAndRun(web, "1.1.0")
+	w.wantPulls("promoter/prod/_all merged")
+	if most > 1 {
+		t.Errorf("up to %d commits were written before a push", most)
+	}
 }
 
 func TestReconcile_unusableRepository(t *testing.T) {

@@ -93,6 +93,10 @@ func (m *Mirror) push(ctx context.Context, updates []Update) error {
 	return nil
 }
 
+// Unpushed returns how many bytes of written objects are in memory, because they were not
+// pushed yet.
+func (m *Mirror) Unpushed() int64 { return m.packs.size }
+
 // conflict returns a Conflict error if a branch is not where it must be.
 func conflict(refs Refs, updates []Update) error {
 	for _, u := range updates {

@@ -292,6 +292,13 @@ func (m *mirror) Write(draft engine.Draft) (string, error) {
 	return id.String(), err
 }
 
+// Unpushed implements engine.Objects.
+func (m *mirror) Unpushed() int64 {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.git.Unpushed()
+}
+
 // Root implements scan.Repository.
 func (m *mirror) Root(commit string) (root object.ID, err error) {
 	err = m.withTree(commit, func(tree *object.Tree) error {

@@ -28,6 +28,9 @@ type Git struct {
 	Effect func(before bool, updates []engine.Update) error
 	// TooLarge are branches that cannot be fetched.
 	TooLarge map[string]bool
+	// CommitSize is how many bytes each written commit adds to what is not pushed.
+	CommitSize int64
+	unpushed   int64
 	// Listings, Fetches and Pushes count.
 	Listings, Fetches, Pushes int
 }
@@ -249,6 +252,7 @@ func (g *Git) swap(updates []engine.Update) error {
 		}
 	}
 	g.Pushes++
+	g.unpushed = 0
 	for _, u := range updates {
 		if u.New == "" {
 			delete(g.branches, u.Branch)
@@ -349,7 +353,15 @@ func (o objects) Write(draft engine.Draft) (string, error) {
 	for _, t := range draft.Trailers {
 		message += t.Key + ": " + t.Value + "\n"
 	}
+	o.unpushed += o.CommitSize
 	return o.store(parents, files, draft.By, message), nil
+}
+
+// Unpushed implements engine.Objects.
+func (o objects) Unpushed() int64 {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.unpushed
 }
 
 // Trailers implements engine.Objects.
