@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -60,6 +61,11 @@ func TestRun_installationsOfOneApp(t *testing.T) {
 		}
 	}
 	o.onlyOwn(map[string]*githubtest.Installation{"acme": acme, "globex": globex})
+	by := o.github.Repository("acme/gitops").Git.Run("log", "-1", "--format=%an <%ae> %cn <%ce>")
+	host, _, _ := strings.Cut(o.github.Host(), ":")
+	if want := regexp.MustCompile(`^(promoter\[bot\] <[0-9]+\+promoter\[bot\]@users\.noreply\.` + regexp.QuoteMeta(host) + `>) (.*)$`).FindStringSubmatch(by); want == nil || want[1] != want[2] {
+		t.Errorf("the commit is by %s", by)
+	}
 
 	o.github.Traffic.ResetRequests()
 	for name, result := range o.run("") {

@@ -111,7 +111,7 @@ func TestRun_onboarding(t *testing.T) {
 	if files := gitops.Git.Run("diff", "--name-only", "main", onboardingHead); files != ".promoter.yaml" {
 		t.Errorf("it changes %s", files)
 	}
-	if by := gitops.Git.Run("log", "--format=%an %ce", "main.."+onboardingHead); by != "promoter promoter@noreply.invalid" {
+	if by := gitops.Git.Run("log", "--format=%an %cn", "main.."+onboardingHead); by != "promoter[bot] promoter[bot]" {
 		t.Errorf("its commits are by %s", by)
 	}
 	text := gitops.Git.Run("show", onboardingHead+":.promoter.yaml")

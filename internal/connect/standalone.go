@@ -20,6 +20,7 @@ const (
 	gitPasswordVariable = "PROMOTER_GIT_PASSWORD"
 	sshKeyVariable      = "PROMOTER_GIT_SSH_KEY"
 	knownHostsVariable  = "PROMOTER_GIT_KNOWN_HOSTS"
+	committerVariable   = "PROMOTER_COMMITTER"
 )
 
 // Forges that are known without a server file.
@@ -40,6 +41,13 @@ func openStandalone(options Options) (*Server, error) {
 	}
 	s.Standalone, s.local = true, true
 	env := environment(options.Env)
+	if text, set := options.Env(committerVariable); set && text != "" {
+		committer, ok := serverconfig.ParseCommitter(text)
+		if !ok {
+			return nil, fault.New(fault.Invalid, "%s is not a name and an address: write NAME <EMAIL>", committerVariable)
+		}
+		s.File.Committer = committer
+	}
 	seen := map[string]bool{}
 	for _, address := range options.Repositories {
 		if seen[address] {

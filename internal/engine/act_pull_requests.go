@@ -33,7 +33,11 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 		if err != nil {
 			return effect.failed(fmt.Errorf("read the head of %s: %w", p.Head, err))
 		}
-		if pushed = !contained; pushed && !x.r.By.committed(commit) {
+		ours, err := x.rewriter().wrote(ctx, p.Head, commit)
+		if err != nil {
+			return effect.failed(err)
+		}
+		if pushed = !contained; pushed && !ours {
 			// Our branch without a pull request contains a user's commit: it is theirs.
 			effect.Step, effect.Reason = pullrequest.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Message: fmt.Sprintf(
 				"the branch %s contains a commit of %s: delete it, or open its pull request again", p.Head, commit.Committer.Name)}

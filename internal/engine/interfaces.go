@@ -88,12 +88,23 @@ type Signature struct {
 	When        time.Time
 }
 
-// committed reports whether the commit names this signature as its committer. That
-// protects the work of users from accidents and proves nothing: a head is rewritten
-// and compared before it is merged.
-func (s Signature) committed(commit Commit) bool {
-	return commit.Committer.Email == s.Email && commit.Committer.Name == s.Name
+// DefaultSignature is that of our commits, unless another one is configured or suggested by
+// the forge. Then it still counts as ours.
+func DefaultSignature() Signature {
+	return Signature{Name: "promoter", Email: "promoter@noreply.invalid"}
 }
+
+// committed reports whether the commit names this signature, or the default one, as its
+// committer. That protects the work of users from accidents and proves nothing: a head is
+// rewritten and compared before it is merged.
+func (s Signature) committed(commit Commit) bool {
+	is := func(of Signature) bool { return commit.Committer.Email == of.Email && commit.Committer.Name == of.Name }
+	return is(s) || is(DefaultSignature())
+}
+
+// Committed reports whether a commit names our identity as its committer, which proves
+// nothing.
+func (r *Reconciler) Committed(commit Commit) bool { return r.By.committed(commit) }
 
 // Draft is a commit to write: the tree of the parent with some files replaced or
 // removed. Without a parent it starts a branch.

@@ -20,11 +20,11 @@ import (
 type pullRequestReader struct {
 	objects    Objects
 	repository scm.Repository
-	by         Signature // of our commits
+	rewriter   func(Observation) rewriter
 }
 
 func (r *Reconciler) pullRequestReader() pullRequestReader {
-	return pullRequestReader{objects: r.Objects, repository: r.Repository, by: r.By}
+	return pullRequestReader{objects: r.Objects, repository: r.Repository, rewriter: r.rewriter}
 }
 
 // all reads the open pull requests of our branches, by branch. One
@@ -88,7 +88,10 @@ func (r pullRequestReader) read(ctx context.Context, o Observation, pr scm.PullR
 		}
 	}
 	pushed := head.Committer.When
-	open.Foreign, open.Changed = r.foreignReason(o, pr, head), pushed
+	open.Changed = pushed
+	if open.Foreign, err = r.foreignReason(ctx, o, pr, head); err != nil {
+		return open, err
+	}
 	environment, known := o.Promotion.Config.Environment(target.Environment)
 	if !known || open.Foreign != "" {
 		return open, nil
@@ -137,11 +140,15 @@ func asOpen(pr scm.PullRequest) promotion.Open {
 }
 
 // foreignReason returns why a pull request of our branch belongs to a user.
-func (r pullRequestReader) foreignReason(o Observation, pr scm.PullRequest, head Commit) string {
-	if why := takenOver(o, pr); why != "" || r.by.committed(head) {
-		return why
+func (r pullRequestReader) foreignReason(ctx context.Context, o Observation, pr scm.PullRequest, head Commit) (string, error) {
+	if why := takenOver(o, pr); why != "" {
+		return why, nil
 	}
-	return head.Committer.Name + " committed to it"
+	ours, err := r.rewriter(o).wrote(ctx, pr.Head.Branch, head)
+	if err != nil || ours {
+		return "", err
+	}
+	return head.Committer.Name + " committed to it", nil
 }
 
 // takenOver returns why a pull request of our branch, whatever its commits are, belongs to

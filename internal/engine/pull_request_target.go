@@ -40,7 +40,11 @@ func (r pullRequestReader) find(ctx context.Context, o Observation, number int) 
 			if err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
-			if r.by.committed(head) {
+			wrote, err := r.rewriter(o).wrote(ctx, pr.Head.Branch, head)
+			if err != nil {
+				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
+			}
+			if wrote {
 				trailers = head.Trailers
 			}
 		}

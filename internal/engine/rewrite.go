@@ -24,10 +24,12 @@ type rewriter struct {
 	marks     []promotion.Trailer // of each commit: how far the state branch is
 }
 
-func (x *executor) rewriter() rewriter {
+func (x *executor) rewriter() rewriter { return x.r.rewriter(x.o) }
+
+func (r *Reconciler) rewriter(o Observation) rewriter {
 	return rewriter{
-		remote: x.r.Remote, objects: x.r.Objects, files: x.r.Files, config: x.o.Promotion.Config, signature: x.r.signature(),
-		marks: stateReader{x.r}.marks(x.o.Branch),
+		remote: r.Remote, objects: r.Objects, files: r.Files, config: o.Promotion.Config, signature: r.signature(),
+		marks: stateReader{r}.marks(o.Branch),
 	}
 }
 
@@ -109,12 +111,12 @@ func snapshotsOf(p pullrequest.Proposal) map[string]promotion.Snapshot {
 	return snapshots
 }
 
-// isProposal reports whether a head is what would be written now: one commit of ours on
-// some base that changes the wanted files to the wanted content, and no others. Then it
+// isProposal reports whether a head is what would be written now: one commit on some base
+// that changes the wanted files to the wanted content, and no others. Then it
 // is left alone, so that approvals stay and checks do not run again.
 func (w rewriter) isProposal(ctx context.Context, head string, p pullrequest.Proposal, files map[string][]byte) (bool, error) {
 	commit, err := w.objects.Commit(head)
-	if err != nil || len(commit.Parents) != 1 || !w.signature.committed(commit) || !sameSnapshots(commit, p) {
+	if err != nil || len(commit.Parents) != 1 || !sameSnapshots(commit, p) {
 		return false, ignoreNotFound(err)
 	}
 	for path, wanted := range files {
@@ -123,21 +125,67 @@ func (w rewriter) isProposal(ctx context.Context, head string, p pullrequest.Pro
 			return false, nil //nolint:nilerr // missing or larger: not what is wanted
 		}
 	}
-	// A mirror with little history needs more: first as much as most heads need.
-	for _, back := range []time.Duration{recentHistory, maxHistory} {
-		if _, err := w.objects.Commit(commit.Parents[0]); fault.KindOf(err) != fault.NotFound {
-			break
-		}
-		if err := w.remote.Deepen(ctx, p.Head, commit.Committer.When.Add(-back)); err != nil {
-			return false, fmt.Errorf("deepen %s: %w", p.Head, err)
-		}
-	}
-	if _, err := w.objects.Commit(commit.Parents[0]); err != nil {
-		return false, ignoreNotFound(err)
+	if readable, err := w.readParent(ctx, p.Head, commit); err != nil || !readable {
+		return false, err
 	}
 	changed, err := w.objects.Changed(commit.Parents[0], head)
 	slices.Sort(changed)
 	return err == nil && slices.Equal(changed, slices.Sorted(maps.Keys(files))), err
+}
+
+// readParent makes the parent of the head of a branch readable. A mirror with little
+// history needs more: first as much as most heads need.
+func (w rewriter) readParent(ctx context.Context, branch string, head Commit) (bool, error) {
+	for _, back := range []time.Duration{recentHistory, maxHistory} {
+		if _, err := w.objects.Commit(head.Parents[0]); fault.KindOf(err) != fault.NotFound {
+			break
+		}
+		if err := w.remote.Deepen(ctx, branch, head.Committer.When.Add(-back)); err != nil {
+			return false, fmt.Errorf("deepen %s: %w", branch, err)
+		}
+	}
+	_, err := w.objects.Commit(head.Parents[0])
+	return err == nil, ignoreNotFound(err)
+}
+
+// wrote reports whether the head of one of our branches is a commit of ours: by its
+// committer, or, because the identity can be configured, by its content. Written again from
+// its parent for the versions in its trailers, it has the same tree.
+func (w rewriter) wrote(ctx context.Context, branch string, head Commit) (bool, error) {
+	if w.signature.committed(head) {
+		return true, nil
+	}
+	of, named := promotion.ParseHead(branch)
+	landed := promotion.ReadTrailers(head.Trailers)
+	_, known := w.config.Environment(of.Environment)
+	if !named || !known || len(landed) == 0 || len(head.Parents) != 1 {
+		return false, nil
+	}
+	if readable, err := w.readParent(ctx, branch, head); err != nil || !readable {
+		return false, err
+	}
+	files := map[string][]byte{}
+	for _, one := range landed {
+		if !covers(of, one.Target) {
+			return false, nil
+		}
+		rewritten, err := w.rewriteOn(ctx, head.Parents[0], files, promotion.Decision{
+			Target: one.Target, Moves: promotion.ChangesOf(promotion.Snapshot{}, one.Snapshot),
+		})
+		if fault.KindOf(err) == fault.Invalid {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		maps.Copy(files, rewritten)
+	}
+	again, err := w.objects.Write(Draft{Parent: head.Parents[0], Files: files, By: w.signature, Message: "intermediate"})
+	if err != nil {
+		return false, fmt.Errorf("write a commit: %w", err)
+	}
+	changed, err := w.objects.Changed(again, head.ID)
+	return err == nil && len(changed) == 0, err
 }
 
 // sameSnapshots reports whether the trailers of a commit name the digests of the

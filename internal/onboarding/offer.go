@@ -184,7 +184,7 @@ func (o *offer) readBranch(ctx context.Context, text string) (current bool, reas
 	if err != nil {
 		return false, "", fmt.Errorf("read the head of %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	if commit.Committer.Email != o.reconciler.By.Email || commit.Committer.Name != o.reconciler.By.Name || len(commit.Parents) != 1 {
+	if !o.reconciler.Committed(commit) || len(commit.Parents) != 1 {
 		return false, "the branch " + pullrequest.OnboardingBranch + " has a commit of " + commit.Committer.Name, nil
 	}
 	content, err := o.reconciler.Objects.Read(o.head, config.FileName, config.MaxSize)

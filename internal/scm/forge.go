@@ -36,7 +36,13 @@ type Info struct {
 	Fork          bool // of another repository
 	MayPush       bool // the credential may push; true if the forge does not report it
 	Self          identity.User
+	// Committer is the identity that the forge links to Self in commits. It is zero if
+	// unknown, or if the account is a user's.
+	Committer Committer
 }
+
+// Committer is the author and committer of commits.
+type Committer struct{ Name, Email string }
 
 // Features lists what a forge supports. The zero value is plain Git.
 type Features struct {

@@ -166,7 +166,7 @@ func (e *events) ownEvent(ctx context.Context, tag string) error {
 		if err != nil || len(rewritten.Files) != 1 {
 			return fmt.Errorf("rewrite %v: %d files, %w", target, len(rewritten.Files), err)
 		}
-		by := author()
+		by := engine.DefaultSignature()
 		by.When = time.Now()
 		if tip, err = l.Reconciler.Objects.Write(engine.Draft{Parent: tip, Files: rewritten.Files, By: by, Message: "New image\n"}); err != nil {
 			return err

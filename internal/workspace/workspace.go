@@ -44,10 +44,16 @@ type Workspace struct {
 	keep   bool // scans for the next session
 }
 
-// author is the author and committer of all commits. It must not change: it tells the
-// commits of promoter from those of users on a branch.
-func author() engine.Signature {
-	return engine.Signature{Name: "promoter", Email: "promoter@noreply.invalid"}
+// author returns the author and committer of all commits to a repository: that of the
+// server file, or of the forge.
+func author(server *connect.Server, r *connect.Repository) engine.Signature {
+	if by := server.File.Committer; by.Name != "" {
+		return engine.Signature{Name: by.Name, Email: by.Email}
+	}
+	if by := r.SCM.Info().Committer; by.Name != "" {
+		return engine.Signature{Name: by.Name, Email: by.Email}
+	}
+	return engine.DefaultSignature()
 }
 
 // Open opens a repository of a session. The caller closes the workspace: until then, no
@@ -94,7 +100,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 			}
 		},
 		Memory: &branchMemory{file: filepath.Join(folder, "heads.json")},
-		By:     author(),
+		By:     author(server, r),
 		Now:    server.Now,
 		Pause:  pause,
 		Log:    log,

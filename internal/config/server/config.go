@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"promoter/internal/config"
 	"promoter/internal/schedule"
@@ -30,6 +31,7 @@ type Config struct {
 	Data         string
 	Poll         time.Duration
 	Timeout      time.Duration // of one reconciliation
+	Committer    Committer
 	Database     Database
 	Retention    Retention
 	TLS          TLS
@@ -47,6 +49,10 @@ type Config struct {
 	Networks     []netip.Prefix
 	Proxies      []netip.Prefix // whose X-Forwarded-For is believed
 }
+
+// Committer is the author and committer of all commits. Its zero value is that of the
+// forge, or the default.
+type Committer struct{ Name, Email string }
 
 // Database is SQLite in a file, or PostgreSQL when URL is set.
 type Database struct {
@@ -87,6 +93,8 @@ type rawServer struct {
 	Data strictyaml.Located[string] `yaml:"data"`
 	// How often everything is reconciled without webhooks. Default: `5m`.
 	Poll strictyaml.Located[time.Duration] `yaml:"poll"`
+	// Author and committer of promoter's commits: `NAME <EMAIL>`. Default: the account of the GitHub App, else `promoter <promoter@noreply.invalid>`. See docs/git.md#author-of-commits.
+	Committer strictyaml.Located[string] `yaml:"committer"`
 	// Database of the service. See docs/database.md. Default: SQLite in the data folder.
 	Database *rawDatabase `yaml:"database"`
 	// Certificate of the service. See docs/service.md#tls. Default: none, a proxy terminates TLS.
@@ -194,6 +202,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.RateLimits = loadRateLimits(in)
 	c.Sizes = loadSizes(in)
 	c.Timeout = loadTimeout(in)
+	c.Committer = loadCommitter(in)
 	if in.report.Failed() {
 		return nil, in.report.Problems()
 	}
@@ -223,6 +232,7 @@ var variables = []struct {
 		in.raw.Poll = strictyaml.At(at, parsed)
 		in.raw.Poll.Invalid = err != nil
 	}},
+	{"PROMOTER_COMMITTER", "committer", func(in *input, at strictyaml.Position, v string) { in.raw.Committer = strictyaml.At(at, v) }},
 	{"PROMOTER_DATABASE_PATH", "database.path", func(in *input, at strictyaml.Position, v string) {
 		in.raw.Database = &rawDatabase{Origin: strictyaml.Origin{Position: at}, Path: strictyaml.At(at, v)}
 	}},
@@ -257,6 +267,34 @@ func loadListener(in *input, c *Config) {
 	if raw.Poll.Valid() && raw.Poll.Value <= 0 {
 		in.report.Errorf(raw.Poll.Position, "write how often to poll, as in 5m", "poll must be longer than 0")
 	}
+}
+
+// maxIdentity is the most bytes of a name or an address in commits.
+const maxIdentity = 250
+
+func loadCommitter(in *input) Committer {
+	raw := in.raw.Committer
+	if !raw.Valid() {
+		return Committer{}
+	}
+	committer, ok := ParseCommitter(raw.Value)
+	if !ok {
+		in.report.Errorf(raw.Position, "write NAME <EMAIL>, as in promoter <promoter@example.com>", "committer is not a name and an address")
+	}
+	return committer
+}
+
+// ParseCommitter parses NAME <EMAIL>. Neither may contain what Git drops from an identity.
+func ParseCommitter(text string) (Committer, bool) {
+	name, rest, found := strings.Cut(text, " <")
+	email, isEmail := strings.CutSuffix(rest, ">")
+	local, domain, _ := strings.Cut(email, "@")
+	unusable := func(r rune) bool { return r == '<' || r == '>' || !unicode.IsPrint(r) }
+	if !found || !isEmail || name != strings.TrimSpace(name) || name == "" || local == "" || domain == "" || strings.Contains(email, " ") ||
+		strings.ContainsFunc(name+email, unusable) || max(len(name), len(email)) > maxIdentity {
+		return Committer{}, false
+	}
+	return Committer{Name: name, Email: email}, true
 }
 
 func loadDatabase(in *input) Database {

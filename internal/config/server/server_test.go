@@ -3,6 +3,7 @@ package serverconfig_test
 import (
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,6 +128,32 @@ func TestLoad_variables(t *testing.T) {
 	have := []string{got.Listen, got.URL, got.Data, got.Poll.String(), got.Database.Path, got.Database.URL.String()}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("variables win over the file (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoad_committer(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]serverconfig.Committer{
+		"promoter <promoter@example.com>":              {Name: "promoter", Email: "promoter@example.com"},
+		"Acme's Bot <7+acme[bot]@users.noreply.x.com>": {Name: "Acme's Bot", Email: "7+acme[bot]@users.noreply.x.com"},
+		"promoter":                            {},
+		"<promoter@example.com>":              {},
+		" <promoter@example.com>":             {},
+		"promoter <promoter>":                 {},
+		"promoter <a@b>\ncommitter eve <e@x>": {},
+		"promoter <a b@c>":                    {},
+		strings.Repeat("x", 300) + " <a@b.c>": {},
+	} {
+		got, problems := serverconfig.Load("s.yaml", nil, func(name string) (string, bool) { return value, name == "PROMOTER_COMMITTER" })
+		if want.Name == "" {
+			if got != nil || !strings.Contains(problems.String(), "write NAME <EMAIL>") {
+				t.Errorf("%q: %v", value, problems)
+			}
+			continue
+		}
+		if got == nil || got.Committer != want {
+			t.Errorf("%q: %+v, %v", value, got, problems)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ type World struct {
 	Forge       *Forge
 	Clock       *Clock
 	Permissions *Permissions
+	By          engine.Signature // of promoter
 }
 
 // Clock is a clock that tests set.
@@ -61,14 +62,14 @@ func New(config string, files map[string]string) *World {
 	all := maps.Clone(files)
 	all[engine.ConfigFile] = config
 	git := NewGit(all, clock.Now().Add(-time.Hour))
-	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Permissions: NewPermissions()}
+	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Permissions: NewPermissions(), By: By}
 }
 
 // Reconciler returns a process of promoter; several may race.
 func (w *World) Reconciler() *engine.Reconciler {
 	return &engine.Reconciler{
 		Remote: w.Git, Objects: w.Git.Objects(), Files: Files{w.Git}, Registries: w.Registry, Repository: w.Forge,
-		By: By, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Permissions: w.Permissions,
+		By: w.By, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Permissions: w.Permissions,
 	}
 }
 

@@ -3,7 +3,9 @@ package github
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/outbound"
+	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 	"promoter/internal/secret"
 )
@@ -36,6 +39,7 @@ type App struct {
 
 	mu    sync.Mutex
 	known *appAnswer // fetched once
+	bot   int64      // number of the App's account, fetched once
 }
 
 // appAnswer is GitHub's description of an App.
@@ -89,6 +93,29 @@ func (a *App) Self(ctx context.Context) (identity.User, error) {
 		return identity.User{}, err
 	}
 	return identity.User{Host: a.hub.host, Login: app.Slug + "[bot]", Bot: true}, nil
+}
+
+// committer returns the identity whose commits GitHub shows as the App's. Its address has
+// the number of the account SLUG[bot], which is not that of the App; any token may read it.
+// It is zero if GitHub does not return the account: commits need no identity that GitHub
+// knows.
+// https://github.com/orgs/community/discussions/26560
+func (a *App) committer(ctx context.Context, as *Forge) scm.Committer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	login := as.self.Login
+	if a.bot == 0 {
+		var found struct {
+			ID    int64  `json:"id"`
+			Login string `json:"login"`
+		}
+		err := as.get(ctx, "users/"+url.PathEscape(login), &found)
+		if err != nil || found.ID <= 0 || !strings.EqualFold(found.Login, login) {
+			return scm.Committer{}
+		}
+		a.bot = found.ID
+	}
+	return scm.Committer{Name: login, Email: fmt.Sprintf("%d+%s@%s", a.bot, login, as.noreplyHost())}
 }
 
 // ask fetches the App's description once.

@@ -68,6 +68,7 @@ type Forge struct {
 
 	edits     edits
 	permitted Permitted // permissions of the installation; nil: a user's credential
+	app       *App      // of the installation; nil: a user's credential
 }
 
 // New returns a Forge. It sends no request. Token, HTTP and Now are required.
@@ -109,6 +110,17 @@ func apiOf(page *url.URL) *url.URL {
 	}
 	api.Path = strings.TrimRight(page.Path, "/") + "/api/v3/"
 	return &api
+}
+
+// noreplyHost returns the host of the addresses that GitHub gives to accounts. All
+// enterprises with data residency share one.
+// https://docs.github.com/en/account-and-profile/reference/email-addresses-reference
+func (f *Forge) noreplyHost() string {
+	name, _, _ := strings.Cut(f.host, ":")
+	if strings.HasSuffix(name, ".ghe.com") {
+		name = "ghe.com"
+	}
+	return "users.noreply." + name
 }
 
 // pages reads a list completely, or until read has returned limit items.

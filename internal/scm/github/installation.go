@@ -171,7 +171,7 @@ func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
 		return nil, err
 	}
 	forge.renewing(made, a.options.Sleep)
-	forge.self = self
+	forge.self, forge.app = self, a
 	forge.permitted = i.Permitted
 	return &Installed{Forge: forge, Installation: i, tokens: made}, nil
 }

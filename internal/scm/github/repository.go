@@ -55,7 +55,9 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	if err != nil {
 		return nil, explain(noun, err)
 	}
-	info.Self = self
+	if info.Self = self; f.app != nil {
+		info.Committer = f.app.committer(ctx, f)
+	}
 	return &repository{
 		forge: f, owner: found.GetOwner().GetLogin(), name: found.GetName(), info: info, methods: methodsOf(found),
 		writers: map[string]bool{},

@@ -113,6 +113,16 @@ func getUser(c *call) *reply {
 	return ok(drawSelf(c, c.who()))
 }
 
+// getUserByName returns a public account. That of an App is its bot, SLUG[bot].
+// https://docs.github.com/en/rest/users/users#get-a-user
+func getUserByName(c *call) *reply {
+	u := c.s.hub.Users[lower(c.r.PathValue("user"))]
+	if u == nil {
+		return refuse(http.StatusNotFound, "Not Found")
+	}
+	return ok(drawSelf(c, u))
+}
+
 // getMembership returns active members only; GitHub hides teams from callers without
 // read:org, so that a missing scope looks like a missing membership.
 func getMembership(c *call) *reply {

@@ -30,6 +30,7 @@ func endpoints() map[string]endpoint {
 	statuses, edits := []string{"statuses=read"}, []string{"pull_requests=write"}
 	return map[string]endpoint{
 		"GET /user":                              {getUser, nil},
+		"GET /users/{user}":                      {getUserByName, metadata},
 		"POST /app-manifests/{code}/conversions": {convertManifest, nil},
 		"GET /app":                               {asApp(getApp), nil},
 		"GET /app/installations":                 {asApp(listInstallations), nil},
