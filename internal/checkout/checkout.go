@@ -48,6 +48,10 @@ func Open(dir string, explicit image.ExplicitVersions) (*Checkout, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openLoaded(dir, loaded, explicit)
+}
+
+func openLoaded(dir string, loaded *config.Config, explicit image.ExplicitVersions) (*Checkout, error) {
 	c := &Checkout{dir: dir, config: loaded, explicit: explicit}
 	// Without branches, nothing is read from Git, whatever state the clone is in.
 	if slices.ContainsFunc(loaded.Environments, func(e config.Environment) bool { return e.Branch != "" }) {

@@ -139,3 +139,33 @@ func TestValidate(t *testing.T) {
 		t.Errorf("%v, %v", problems, err)
 	}
 }
+
+// Only what is certain is a warning: a refused file may have the reference, and a folder
+// that is no checkout may have only a part of the files.
+func TestUnmatched(t *testing.T) {
+	t.Parallel()
+	const other = "image: quay.io/acme/other:1\n"
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"an unused component": {map[string]string{".git/HEAD": "", "a.yaml": other}, "no file of an environment references quay.io/acme/web, which web follows"},
+		"a used one":          {map[string]string{".git/HEAD": "", "a.yaml": before}, ""},
+		"a refused file":      {map[string]string{".git/HEAD": "", "a.yaml": "image: [quay.io/acme/web:1\n"}, ""},
+		"no checkout":         {map[string]string{"a.yaml": other}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.files[".promoter.yaml"] = minimal
+			w := newWorld(t, test.files)
+			loaded, _, err := checkout.Validate(w.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			problems, err := checkout.Unmatched(t.Context(), w.dir, loaded)
+			if err != nil || len(problems) > 1 || problems.String() == "" != (test.want == "") || !strings.Contains(problems.String(), test.want) {
+				t.Errorf("%v, %v", problems, err)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -18,8 +19,9 @@ func newValidate(system System) *cobra.Command {
 		Short: "Validate the config file",
 		Long: `validate checks .promoter.yaml, and with --server also the server file. Without a .promoter.yaml
 and without --dir, it checks the server file alone. It prints each problem with its file, line, and
-column, and how to fix it. It warns of environments that no limit or permission of the server file
-knows, if others are named there.
+column, and how to fix it. It warns of paths that match no file of the checkout, of components that
+no file references, and of environments that no limit or permission of the server file knows, if
+others are named there.
 
 Exit codes: 0 no errors (there may be warnings); 1 errors.`,
 		Example: `  promoter validate
@@ -28,7 +30,7 @@ Exit codes: 0 no errors (there may be warnings); 1 errors.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			// A folder with only a server file needs no .promoter.yaml.
 			alone := server != "" && !command.Flags().Changed("dir") && !checkout.HasConfig(dir)
-			problems, err := validate(dir, !alone, server, system)
+			problems, err := validate(command.Context(), dir, !alone, server, system)
 			if err != nil {
 				return err
 			}
@@ -49,11 +51,18 @@ type validateJSON struct {
 }
 
 // validate validates the files that the flags select.
-func validate(dir string, withConfig bool, server string, system System) (problems config.Problems, err error) {
+func validate(ctx context.Context, dir string, withConfig bool, server string, system System) (problems config.Problems, err error) {
 	var loaded *config.Config
 	if withConfig {
 		if loaded, problems, err = checkout.Validate(dir); err != nil {
 			return nil, err
+		}
+		if problems.Err() == nil {
+			unmatched, err := checkout.Unmatched(ctx, dir, loaded)
+			if err != nil {
+				return nil, err
+			}
+			problems = append(problems, unmatched...)
 		}
 	}
 	if server == "" {
