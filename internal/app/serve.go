@@ -17,6 +17,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/githubapp"
 	"promoter/internal/queue"
+	"promoter/internal/seal"
 	"promoter/internal/server"
 	"promoter/internal/service"
 	"promoter/internal/service/adminapi"
@@ -111,6 +112,10 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	if err != nil {
 		return err
 	}
+	stored := store.New(db)
+	if err := makeSealKey(ctx, s, stored, options.Log); err != nil {
+		return err
+	}
 	var connections *connect.Connections
 	metrics := newMetrics(s, work, func() []connect.Backoff { return connections.HostBackoffs() })
 	connections, err = connect.New(s, connect.Hooks{Request: observeRequest(metrics), DigestCached: metrics.ImageMetadata})
@@ -125,7 +130,6 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	if traces != nil {
 		options.Log = slog.New(telemetry.LogHandler(options.Log.Handler()))
 	}
-	stored := store.New(db)
 	svc := service.New(service.Options{
 		Connections: connections, DB: db, Queue: work, Store: stored, Metrics: metrics, Traces: traces,
 		Log: options.Log, DryRun: options.DryRun, Debounce: options.Debounce,
@@ -141,6 +145,27 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 		return err
 	}
 	return listenAndWork(ctx, s, web, svc, options)
+}
+
+// makeSealKey makes the key of the seals if the server file names none. With PostgreSQL,
+// where each replica has a data folder of its own, the database has it.
+func makeSealKey(ctx context.Context, s *connect.Server, stored *store.Store, log *slog.Logger) error {
+	if s.HasSealKey() {
+		return nil
+	}
+	if !s.File.Database.URL.IsZero() {
+		key, err := stored.SealKey(ctx, seal.Generate())
+		if err != nil {
+			return fmt.Errorf("read the key for seals: %w", err)
+		}
+		s.UseSealKey(key)
+		return nil
+	}
+	file, err := s.MakeSealKey()
+	if file != "" {
+		log.InfoContext(ctx, "made a key for seals: back it up, or set seal.keys", slog.String("file", file))
+	}
+	return err
 }
 
 // newServer completes the options with what the server file configures. The function is

@@ -26,8 +26,9 @@ const (
 const decideHelp = `
 
 The decision is recorded on the branch promoter/_state of the repository, with the user, time, and
-reason, and takes effect on the next reconciliation. Any user who may push that branch can record
-a decision.
+reason, and takes effect on the next reconciliation. Any user who may push that branch can hold,
+freeze, and reject. Where the branch has seals, promote, resume, rollback, and thaw need the key:
+seal.keys in the server file, or PROMOTER_SEAL_KEY.
 
 Exit codes: 0 recorded, or already in effect; 1 not recorded.`
 

@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/outbound"
 	"promoter/internal/registry"
+	"promoter/internal/seal"
 )
 
 // Hooks observe connections. Each may be nil.
@@ -24,6 +25,7 @@ type Hooks struct {
 type Connections struct {
 	Server *Server
 	HTTP   HTTPClients
+	Seals  seal.Keys // of the branch promoter/_state; none: there are no seals
 
 	hooks  Hooks
 	forges forgeCache
@@ -44,6 +46,9 @@ func Connect(options Options) (*Connections, error) {
 func New(server *Server, hooks Hooks) (*Connections, error) {
 	c := &Connections{Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache()}
 	var err error
+	if c.Seals, err = server.SealKeys(); err != nil {
+		return nil, err
+	}
 	c.HTTP, err = c.newHTTPClients()
 	return c, err
 }

@@ -68,6 +68,7 @@ type Server struct {
 
 	local     bool // standalone, and all repositories are on this machine
 	writePace time.Duration
+	sealKey   secret.String // that a service made; zero: none
 }
 
 // Target is a repository as it was listed.

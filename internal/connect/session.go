@@ -14,6 +14,7 @@ import (
 	"promoter/internal/memory"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
+	"promoter/internal/seal"
 )
 
 // Parallel is how many repositories are opened or reconciled at once.
@@ -34,6 +35,12 @@ type Session struct {
 	registries  *registry.Client
 	answers     *registry.Batch
 	broken      []brokenCredential
+}
+
+// Seals returns what decides which commits of promoter/_state count in a repository, and
+// whether that branch needs none, because only promoter may push it.
+func (s *Session) Seals(r *Repository) (keys seal.Keys, protected bool) {
+	return s.connections.Seals, r.Matches(s.Server.File.Seal.Protected)
 }
 
 // Repository is one repository of a session.

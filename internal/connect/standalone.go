@@ -40,6 +40,7 @@ func openStandalone(options Options) (*Server, error) {
 		return nil, err
 	}
 	s.Standalone, s.local = true, true
+	s.File.Seal = serverconfig.SealFromEnvironment(options.Env)
 	env := environment(options.Env)
 	if text, set := options.Env(committerVariable); set && text != "" {
 		committer, ok := serverconfig.ParseCommitter(text)

@@ -78,6 +78,10 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 		return Result{}, err
 	}
 	result.Unchanged = !recorded.Written
+	if recorded.Confirmed {
+		result.Effects = []string{state.Branch + " is confirmed as it is now; nothing else changed: repeat the command to resume the repository"}
+		return result, nil
+	}
 	result.Effects = append(result.Effects, effects(d, targets, recorded, act.At)...)
 	return result, nil
 }

@@ -48,6 +48,9 @@ func references(s *connect.Server) []reference {
 	all := []reference{
 		{"database", file.Database.URL}, {"api", file.API}, {"tls", file.TLS.Certificate}, {"tls", file.TLS.Key},
 	}
+	for _, key := range file.Seal.Keys {
+		all = append(all, reference{"seals", key})
+	}
 	for _, forge := range file.Forges {
 		subject := "forge " + forge.Name
 		all = append(all, reference{subject, forge.Token}, reference{subject, forge.Password}, reference{subject, forge.SSHKey}, reference{subject, forge.KnownHosts})

@@ -43,7 +43,6 @@ type SealedCommit struct {
 const (
 	maxUnsealed = 1000 // above the newest seal
 	maxMarks    = 100  // of each branch of environments
-	maxKeyless  = 50   // without a key, to notice that there are seals
 )
 
 // unsealedHistory is how far back the history of the state branch is read, step by step.
@@ -88,8 +87,8 @@ func (s stateReader) read(ctx context.Context, head string, environments []strin
 		return b, nil
 	}
 	if len(s.r.Seals.Keys) == 0 {
-		b.withoutKey, err = s.missingKey(head)
-		return b, err
+		b.withoutKey = s.missingKey(head)
+		return b, nil
 	}
 	if problem := s.unlisted(b.files); problem != "" {
 		b.lost = problem
@@ -142,21 +141,23 @@ func (stateReader) unlisted(files state.State) string {
 	return ""
 }
 
+// sealedFile tells readers of a branch with seals, and commands without the key, about
+// them. It is no proof.
+const sealedFile = "SEALED.md"
+
+const sealedText = `# The state of promoter
+
+promoter writes this branch. Its commits have a seal, the trailer ` + seal.Trailer + `, that only
+the key of the operator can make. Of other commits, only holds, freezes, and rejections count.
+`
+
 // missingKey returns the error of a branch that has seals where there is no key: its owner
 // trusts no commit without one.
-func (s stateReader) missingKey(head string) (missing, err error) {
-	if head == "" {
-		return nil, nil //nolint:nilnil // no branch is no error
+func (s stateReader) missingKey(head string) error {
+	if head == "" || !s.hasFile(head) {
+		return nil
 	}
-	for commit, err := range limited(s.r.Objects.History(head), maxKeyless) {
-		if err != nil {
-			return nil, fmt.Errorf("read the history of %s: %w", state.Branch, err)
-		}
-		if trailer(commit, seal.Trailer) != "" {
-			return fault.New(fault.Unauthorized, "%s has seals, and no key is set: set seal.keys in the server file, or PROMOTER_SEAL_KEY, to the key that made them", state.Branch), nil
-		}
-	}
-	return nil, nil //nolint:nilnil // it has no seals
+	return fault.New(fault.Unauthorized, "%s has seals, and no key is set: set seal.keys in the server file, or PROMOTER_SEAL_KEY, to the key that made them", state.Branch)
 }
 
 // newest returns the newest sealed commit of the first-parent history of a head, and
@@ -240,6 +241,9 @@ func (s stateReader) draft(b stateBranch, after state.State, message string, sea
 	if len(files) == 0 && (b.sealed || !sealed) {
 		return Update{}, b, nil
 	}
+	if sealed && (b.head == "" || !s.hasFile(b.head)) {
+		files[sealedFile] = []byte(sealedText)
+	}
 	draft := Draft{Parent: b.head, Files: files, By: s.r.signature(), Message: message + "\n"}
 	commit, err := s.r.Objects.Write(draft)
 	if sealed && err == nil {
@@ -254,6 +258,11 @@ func (s stateReader) draft(b stateBranch, after state.State, message string, sea
 	update := Update{Branch: state.Branch, Old: b.head, New: commit}
 	b.head, b.files, b.counts = commit, after, after
 	return update, b, nil
+}
+
+func (s stateReader) hasFile(commit string) bool {
+	_, err := s.r.Objects.Read(commit, sealedFile, int64(len(sealedText)))
+	return fault.KindOf(err) != fault.NotFound
 }
 
 // addSeal writes a draft again, with the seal of the commit that it was without.

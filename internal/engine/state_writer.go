@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"promoter/internal/fault"
@@ -82,7 +83,7 @@ func (r *Reconciler) recordOnce(ctx context.Context, message string, changes []s
 		recorded, update, branch, err = states.draftRestricted(branch, message, changes)
 	}
 	if err != nil {
-		return Recorded{}, fmt.Errorf("change %s: %w", state.Branch, err)
+		return Recorded{}, err
 	}
 	if update.New == "" {
 		return recorded, nil
@@ -134,13 +135,43 @@ func (r *Reconciler) fetchState(ctx context.Context) (stateBranch, error) {
 	if err != nil {
 		return stateBranch{}, err // the error names the listing
 	}
-	head := refs.Branches[state.Branch]
-	if head != "" {
-		if _, err := r.Remote.Fetch(ctx, state.Branch); err != nil {
-			return stateBranch{}, fmt.Errorf("fetch %s: %w", state.Branch, err)
+	branches := []string{state.Branch}
+	if (stateReader{r}).seals() {
+		if branches, err = r.withEnvironments(ctx, refs); err != nil {
+			return stateBranch{}, err
 		}
 	}
-	return stateReader{r}.read(ctx, head, nil)
+	heads, err := r.Remote.Fetch(ctx, branches...)
+	if err != nil {
+		return stateBranch{}, fmt.Errorf("fetch %s: %w", state.Branch, err)
+	}
+	var environments []string
+	for branch, head := range heads {
+		if branch != state.Branch {
+			environments = append(environments, head)
+		}
+	}
+	return stateReader{r}.read(ctx, heads[state.Branch], environments)
+}
+
+// withEnvironments returns the state branch and those of the environments: their commits
+// show how far it was.
+func (r *Reconciler) withEnvironments(ctx context.Context, refs Refs) ([]string, error) {
+	branches := []string{state.Branch, refs.Default}
+	heads, err := r.Remote.Fetch(ctx, refs.Default)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", refs.Default, err)
+	}
+	loaded, err := r.LoadConfig(heads[refs.Default], refs.Default)
+	if err != nil {
+		return branches, nil //nolint:nilerr // without a config, no other branch has environments
+	}
+	for _, environment := range loaded.Environments {
+		if branch := environment.Branch; branch != "" && !slices.Contains(branches, branch) {
+			branches = append(branches, branch)
+		}
+	}
+	return branches, nil
 }
 
 // Decide returns what promoter would decide after changes of the state, with the

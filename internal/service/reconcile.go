@@ -132,6 +132,7 @@ func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trig
 func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository, acted func(context.Context, []engine.Effect)) (report engine.Report, landings history.Landings, err error) {
 	options := workspace.Options{
 		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store,
+		Seals: sealMemory{r.store, string(repository.Key())},
 	}
 	err = workspace.Use(ctx, current.session, repository, options, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		w.Reconciler.Acted, w.Reconciler.MaxFollowing = acted, maxFollowing

@@ -32,6 +32,9 @@ type Options struct {
 	Log       *slog.Logger   // nil: nothing is logged
 	Trace     engine.Tracer  // nil: nothing is traced
 	Freshness FreshnessStore // nil: answers of registries are valid for the session
+	// Seals remembers the newest seal of the repository, besides a file beside the mirror.
+	// Nil: nothing else does.
+	Seals engine.SealMemory
 }
 
 // Workspace is a repository that is open, with its mirror.
@@ -100,6 +103,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 			}
 		},
 		Memory: &branchMemory{file: filepath.Join(folder, "heads.json")},
+		Seals:  seals(session, r, filepath.Join(folder, "seal.json"), options.Seals),
 		By:     author(server, r),
 		Now:    server.Now,
 		Pause:  pause,

@@ -36,6 +36,7 @@ type Config struct {
 	Retention    Retention
 	TLS          TLS
 	API          Reference // the token of the API; zero: there is none
+	Seal         Seal
 	Traces       Traces
 	Forges       []Forge
 	Repositories []Repository
@@ -123,6 +124,8 @@ type rawServer struct {
 	Sizes *rawSizes `yaml:"sizes"`
 	// Limits of one reconciliation.
 	Reconciliation *rawReconciliation `yaml:"reconciliation"`
+	// Keys by which promoter recognizes what it wrote to `promoter/_state`. See docs/operate/security.md#the-state-branch.
+	Seal *rawSeal `yaml:"seal"`
 	// How long the database keeps data.
 	Retention *rawRetention `yaml:"retention"`
 	// Private networks (CIDR) that promoter may connect to. Default: none.
@@ -188,6 +191,10 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Retention = loadRetention(in)
 	if raw := in.raw.API; raw != nil && !raw.Invalid {
 		c.API = in.reference(raw.Token, "api.token")
+	}
+	c.Seal = loadSeal(in)
+	if variable := SealFromEnvironment(env); len(variable.Keys) > 0 {
+		c.Seal.Keys = variable.Keys
 	}
 	c.Traces = loadTraces(in)
 	c.Networks = loadNetworks(in, in.raw.Networks, "name the networks of your registries and forges", "%q allows dialing every private address")

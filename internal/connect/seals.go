@@ -1,0 +1,77 @@
+package connect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+
+	"promoter/internal/atomicfile"
+	"promoter/internal/seal"
+	"promoter/internal/secret"
+)
+
+// sealKeyFile is the key that a service makes, in the data folder. Commands with the same
+// server file on the same machine use it too.
+const sealKeyFile = "seal.key"
+
+// maxSealKey is the largest key file that is read, in bytes.
+const maxSealKey = 4096
+
+// SealKeys returns the keys of the seals: those of the server file or the environment, or
+// the one that a service made. Without any, there are no seals.
+func (s *Server) SealKeys() (seal.Keys, error) {
+	var secrets []secret.String
+	for _, reference := range s.File.Seal.Keys {
+		one, err := s.Secret(reference)
+		if err != nil {
+			return nil, fmt.Errorf("seal.keys: %w", err)
+		}
+		secrets = append(secrets, one)
+	}
+	if len(secrets) == 0 {
+		made, err := s.madeSealKey()
+		if err != nil || made.IsZero() {
+			return nil, err
+		}
+		secrets = append(secrets, made)
+	}
+	return seal.New(secrets...)
+}
+
+// HasSealKey reports whether the server file or the environment names a key.
+func (s *Server) HasSealKey() bool { return len(s.File.Seal.Keys) > 0 }
+
+// UseSealKey sets the key of a service whose server file names none.
+func (s *Server) UseSealKey(key secret.String) { s.sealKey = key }
+
+// MakeSealKey makes a key in the data folder, unless there is one or the server file names
+// one. It reports the file that it wrote; empty: none.
+func (s *Server) MakeSealKey() (file string, err error) {
+	made, err := s.madeSealKey()
+	if err != nil || s.HasSealKey() || !made.IsZero() {
+		return "", err
+	}
+	file = s.sealKeyPath()
+	if err := atomicfile.Replace(file, []byte(seal.Generate().Reveal()+"\n")); err != nil {
+		return "", fmt.Errorf("write a key for seals: %w", err)
+	}
+	return file, nil
+}
+
+func (s *Server) madeSealKey() (secret.String, error) {
+	if !s.sealKey.IsZero() || s.File.Data == "" {
+		return s.sealKey, nil
+	}
+	content, err := readFile(s.sealKeyPath(), maxSealKey)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // what else is wrong with the folder, its users report
+		return secret.String{}, nil
+	}
+	if err != nil {
+		return secret.String{}, fmt.Errorf("read the key for seals: %w", err)
+	}
+	return secret.New(string(content)), nil
+}
+
+func (s *Server) sealKeyPath() string { return filepath.Join(s.File.Data, sealKeyFile) }

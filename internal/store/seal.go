@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+
+	"promoter/internal/database"
+	"promoter/internal/fault"
+	"promoter/internal/secret"
+)
+
+// NewestSeal returns the newest sealed commit of the state branch of a repository, and its
+// counter; zero: none is known. It outlives DeleteRepository: a repository that is followed
+// again must not have been moved back.
+func (s *Store) NewestSeal(ctx context.Context, repository string) (counter uint64, commit string, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		var stored int64
+		err := tx.One(ctx, []any{&stored, &commit}, "select counter, commit_id from sealed where repository = ?", repository)
+		counter = uint64(max(stored, 0)) //nolint:gosec // it is not negative
+		if fault.KindOf(err) == fault.NotFound {
+			return nil
+		}
+		return err
+	})
+	return counter, commit, err
+}
+
+// RememberSeal stores the newest sealed commit, unless a newer one is stored.
+func (s *Store) RememberSeal(ctx context.Context, repository string, counter uint64, commit string) error {
+	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		_, err := tx.Exec(ctx, `
+insert into sealed (repository, counter, commit_id) values (?, ?, ?)
+on conflict (repository) do update set counter = excluded.counter, commit_id = excluded.commit_id
+where excluded.counter > sealed.counter`, repository, int64(counter), commit) //nolint:gosec // it counts one by one
+		return err
+	})
+}
+
+// SealKey returns the key of the seals that all replicas share. The first one stores the
+// key that it brings.
+func (s *Store) SealKey(ctx context.Context, generated secret.String) (key secret.String, err error) {
+	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		if _, err := tx.Exec(ctx, "insert into seal_key (id, value) values (1, ?) on conflict (id) do nothing", generated.Reveal()); err != nil {
+			return err
+		}
+		var value string
+		err := tx.One(ctx, []any{&value}, "select value from seal_key where id = 1")
+		key = secret.New(value)
+		return err
+	})
+	return key, err
+}
