@@ -78,7 +78,7 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 	if o.Branch, err = (stateReader{r}).read(ctx, o.Heads[state.Branch], landed); err != nil {
 		return o, err
 	}
-	if o.Branch.withoutKey != nil {
+	if o.Branch.withoutKey != nil && !r.DryRun { // who only reads needs no key: the files are nearly always what counts
 		return o, o.Branch.withoutKey
 	}
 	if o.Unusable = o.Branch.lost; o.Unusable != "" {
