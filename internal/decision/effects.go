@@ -79,7 +79,10 @@ func promotable(ctx context.Context, d Decision, r repository, targets []promoti
 			useful = append(useful, target)
 		}
 		if i >= 0 {
-			text += "; it is " + string(decisions[i].State) + ": " + decisions[i].Reason.String()
+			if text != name(state.Target(target)) {
+				text += "; it"
+			}
+			text += " is " + string(decisions[i].State) + ": " + decisions[i].Reason.String()
 		}
 		effects = append(effects, text)
 	}

@@ -168,11 +168,14 @@ func (d *draft) patterns() {
 	}
 }
 
-// maxParents is how many parents an alternative lists.
+// maxParents is how many parents an alternative lists, and how many children.
 const maxParents = 3
 
 func (d *draft) environment(e *Environment) {
-	isProd := e.rank >= rankProd
+	isProd, children := e.rank >= rankProd, d.childrenOf(e)
+	// A change of land alone must not let one run carry a version from the registry to the
+	// last environment.
+	manual := len(e.After) > 0 && (isProd || len(children) == 0)
 	d.line("  %s:", quote(e.Name))
 	if e.reason != "" {
 		d.comment("    ", e.reason)
@@ -206,18 +209,34 @@ func (d *draft) environment(e *Environment) {
 		} else {
 			d.line("    after: %s # or: {%s}", quoteList(e.After), strings.Join(conditions, ", "))
 		}
-		if isProd {
-			d.line("    propose: automatic # or: manual")
+		if manual {
+			d.line("    propose: manual # or: automatic")
 		}
+	}
+	if len(children) > 0 && !manual {
+		d.line("    #newer: drain # with a soak in %s: otherwise each newer version restarts it", strings.Join(children, ", "))
 	}
 	if len(e.After) == 0 && !isProd {
 		d.line("    land: pr # or: push")
 	} else {
 		d.line("    land: pr # or: automerge")
+		if d.layout.captures {
+			d.line("    #pullRequest: {group: environment} # one pull request for all applications")
+		}
 	}
 	if isProd {
 		d.line("    #gates: {windows: [office], approvals: {count: 1}}")
 	}
+}
+
+// childrenOf returns up to maxParents environments that get their versions from one.
+func (d *draft) childrenOf(e *Environment) (names []string) {
+	for _, other := range d.Environments {
+		if slices.Contains(other.After, e.Name) && len(names) < maxParents {
+			names = append(names, other.Name)
+		}
+	}
+	return names
 }
 
 // globs writes a list of globs: one in brackets, several on a line each.
