@@ -34,8 +34,12 @@ type room struct {
 	rest       time.Time // until then, no suspect starts
 }
 
-// slowAfter is when a run does not count as new any more.
-const slowAfter = 15 * time.Second
+// A run that takes longer than slowAfter leaves its worker to others: it waits for a host.
+// One that takes longer than grownAfter has all its memory.
+const (
+	slowAfter  = 5 * time.Second
+	grownAfter = 15 * time.Second
+)
 
 func newRoom(limits Worker) *room {
 	limits.Concurrency = max(1, limits.Concurrency)
@@ -45,15 +49,18 @@ func newRoom(limits Worker) *room {
 
 // resize sets the capacity: runs that are slow leave their worker to others.
 func (r *room) resize(now time.Time) {
-	fresh := 0
+	slow, growing := 0, 0
 	for _, begin := range r.began {
-		if now.Sub(begin) < slowAfter {
-			fresh++
+		if now.Sub(begin) >= slowAfter {
+			slow++
+		}
+		if now.Sub(begin) < grownAfter {
+			growing++
 		}
 	}
-	r.capacity = min(r.limits.Most, r.limits.Concurrency+r.total-fresh)
+	r.capacity = min(r.limits.Most, r.limits.Concurrency+slow)
 	if r.limits.Room != nil && r.total < r.capacity {
-		r.capacity = max(1, min(r.capacity, r.total+r.limits.Room(fresh)))
+		r.capacity = max(1, min(r.capacity, r.total+r.limits.Room(growing)))
 	}
 }
 

@@ -113,7 +113,7 @@ func TestRoom_ofSlowRunsAndMemory(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	fits := 100
-	r := newRoom(Worker{Concurrency: 4, Most: 6, Room: func(fresh int) int { return max(0, fits-fresh) }})
+	r := newRoom(Worker{Concurrency: 4, Most: 6, Room: func(growing int) int { return max(0, fits-growing) }})
 	check := func(when string, want int) {
 		t.Helper()
 		if free, _, _ := r.next(at); free != want {
@@ -130,6 +130,10 @@ func TestRoom_ofSlowRunsAndMemory(t *testing.T) {
 	fits = 100
 	at = at.Add(slowAfter)
 	check("they are slow", 3)
+	fits = 4
+	check("they are slow and may need more memory", 1)
+	at = at.Add(grownAfter - slowAfter)
+	check("they have all their memory", 3)
 	r.begin(Item{Tenant: "other"}, false, at)
 	fits = 2
 	check("with memory for one more", 1)

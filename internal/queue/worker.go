@@ -27,8 +27,8 @@ type Worker struct {
 	// and must not delay others. It is at least Concurrency.
 	Most int
 	// Room, if set, returns how many more keys there is room for, beside a number of keys on
-	// which work has begun a moment ago. One is always worked on.
-	Room func(fresh int) int
+	// which work began so recently that it may need more memory. One is always worked on.
+	Room func(growing int) int
 }
 
 // Options configure Run.
