@@ -8,7 +8,8 @@ SHELL       := bash
 
 # Times of the fuzz targets: short in CI, long by hand.
 FUZZTIME ?= 5s
-SOAKTIME ?= 10m
+# How long the campaigns of `make soak` take together.
+SOAKTIME ?= 20m
 # How long random stories run, on each forge and in memory.
 MODELTIME ?= 30s
 # How often the service is killed on each database.
@@ -29,7 +30,7 @@ BASE     ?=
 
 .PHONY: help
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: build
 build: ## Build bin/promoter, one static binary.
@@ -117,11 +118,17 @@ model: ## Run random stories for MODELTIME (30s), in memory, on each forge and d
 kill: ## Kill the service at random moments, KILLS (100) times on each database.
 	CGO_ENABLED=0 PROMOTER_KILLS=$(KILLS) go test -count=1 -timeout 0 -run '^TestServe_killedAtAnyMoment$$' -v ./internal/app
 
+.PHONY: faults
+faults: ## Let what the service depends on fail, and measure how soon it recovers.
+	@CGO_ENABLED=0 go test ./hack/faults -run '^$$' -bench . -benchtime 1x -timeout 20m
+
 .PHONY: soak
-soak: ## Run stories and every fuzz target, each for SOAKTIME (10m); kill the service 500 times.
-	@$(MAKE) kill KILLS=500
-	@$(MAKE) model MODELTIME=$(SOAKTIME)
-	@hack/fuzz $(SOAKTIME)
+soak: ## Run attacks, faults, load, and kills for SOAKTIME (20m), and print one table.
+	@CGO_ENABLED=0 go run ./hack/bench -for $(SOAKTIME) soak
+
+.PHONY: soak-short
+soak-short: ## Run attacks and faults in two minutes.
+	@CGO_ENABLED=0 go run ./hack/bench -for 0 soak
 
 .PHONY: bench
 bench: ## Measure, and print each figure next to its limit.

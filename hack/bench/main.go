@@ -13,12 +13,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"promoter/internal/benchtree"
 )
 
 func main() {
 	runs := flag.Int("runs", 10, "how often each figure is measured; the median counts")
+	soakFor := flag.Duration("for", 20*time.Minute, "how long the campaigns run about; zero: their short form")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error
@@ -27,6 +29,8 @@ func main() {
 		err = printPeak(ctx, os.Stdout, flag.Args()[1:])
 	case loadArgument:
 		err = measureLoad(ctx, os.Stdout)
+	case soakArgument:
+		err = measureSoak(ctx, os.Stdout, *soakFor)
 	default:
 		err = run(ctx, os.Stdout, *runs)
 	}

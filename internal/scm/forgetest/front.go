@@ -37,6 +37,7 @@ type Front struct {
 	mu       sync.Mutex
 	counts   map[string]int // by route
 	watcher  func(route string)
+	wrap     func(http.Handler) http.Handler
 	failures []injectedFailure
 	limit    limit
 }
@@ -71,6 +72,16 @@ func failure(do func()) (err error) {
 	}()
 	do()
 	return nil
+}
+
+// wrapped returns the handler of the server as a test wrapped it.
+func (f *Front) wrapped(handler http.Handler) http.Handler {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.wrap == nil {
+		return handler
+	}
+	return f.wrap(handler)
 }
 
 // Serve executes one request to the API, whose "METHOD /route" is known, and sends

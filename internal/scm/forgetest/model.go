@@ -69,7 +69,9 @@ func NewHub(t testing.TB, fake Fake, kind Kind, handler http.Handler) *Hub {
 		Front: New(t, fake), t: t, git: gittest.New(t), kind: kind,
 		Users: map[string]*User{}, Repos: map[int64]*Repository{}, names: map[string]int64{},
 	}
-	h.http = httptest.NewServer(handler)
+	h.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.Front.wrapped(handler).ServeHTTP(w, r)
+	}))
 	t.Cleanup(h.http.Close)
 	return h
 }

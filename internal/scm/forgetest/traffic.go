@@ -2,6 +2,7 @@ package forgetest
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,11 @@ func (f *Front) Traffic() Traffic { return Traffic{front: f} }
 // Watch calls see for every request, as "METHOD /route", just before it is executed,
 // to simulate a concurrent user or process. Nil ends it.
 func (t Traffic) Watch(see func(route string)) { t.front.Act(func() { t.front.watcher = see }) }
+
+// Wrap puts a handler in front of the server, for Git and the API. Nil ends it.
+func (t Traffic) Wrap(wrap func(http.Handler) http.Handler) {
+	t.front.Act(func() { t.front.wrap = wrap })
+}
 
 // Lose executes the next request whose "METHOD /route" contains the text and breaks
 // the connection instead of replying.

@@ -1,0 +1,212 @@
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"promoter/hack/process"
+	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
+	"promoter/internal/server"
+)
+
+func TestMain(m *testing.M) { databasetest.Main(m) }
+
+const (
+	// faultFor is how long each fault lasts.
+	faultFor = 10 * time.Second
+	// limit is how long everything may take to settle when it is over.
+	limit = time.Minute
+	// maxOther is how long a promotion of a tenant without a fault may take meanwhile.
+	maxOther = 30 * time.Second
+)
+
+// faultsVariable selects faults by a regular expression on their names.
+const faultsVariable = "PROMOTER_FAULTS"
+
+// BenchmarkFaults lets every tenant have its own fault at the same time, with one webhook
+// per second each, while one without a fault is promoted again and again. Then it measures
+// how long each takes to settle.
+func BenchmarkFaults(b *testing.B) {
+	program := process.Build(b)
+	for i, kind := range databasetest.Kinds() {
+		if testing.Short() && i > 0 {
+			continue
+		}
+		b.Run(kind.Name, func(b *testing.B) {
+			c := newCampaign(b, program, kind.New(b))
+			settled := map[string]time.Duration{}
+			for b.Loop() {
+				for name, took := range c.round() {
+					settled[name] = max(settled[name], took)
+				}
+			}
+			for _, name := range slices.Sorted(maps.Keys(settled)) {
+				b.ReportMetric(settled[name].Seconds(), "s:"+name)
+			}
+			b.ReportMetric(c.process.Peak(b), "MiB")
+			b.ReportMetric(c.process.Stop(b).Seconds(), "s-exit")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// campaign is one service with many tenants.
+type campaign struct {
+	b       *testing.B
+	process *process.Process
+	failing []*tenant
+	other   *tenant // without a fault
+}
+
+func newCampaign(b *testing.B, program string, o database.Options) *campaign {
+	b.Helper()
+	selected := regexp.MustCompile(os.Getenv(faultsVariable))
+	c := &campaign{b: b, other: newTenant(b, fault{name: "none"})}
+	for _, one := range faults() {
+		if selected.MatchString(one.name) {
+			c.failing = append(c.failing, newTenant(b, one))
+		}
+	}
+	all := append([]*tenant{c.other}, c.failing...)
+	address := ""
+	if o.Path == "" {
+		address = `database: {url: "env:DATABASE"}`
+	}
+	c.process = process.Start(b, process.Options{
+		Program: program, Config: serverFile(filepath.Join(b.TempDir(), "data"), address, all),
+		Environment: append(tokens(all), "DATABASE="+o.URL.Reveal()),
+	})
+	for _, w := range all {
+		w.release(b)
+		w.notify(b, c.process)
+	}
+	c.settle(all)
+	return c
+}
+
+// round lets all faults happen once. It returns how long each tenant took to settle, and the
+// slowest promotion of the other one under its name.
+func (c *campaign) round() map[string]time.Duration {
+	c.b.Helper()
+	for _, w := range c.failing {
+		w.release(c.b)
+		w.failing.Store(true)
+	}
+	over := make(chan struct{})
+	var slowest time.Duration
+	var others sync.WaitGroup
+	others.Go(func() { slowest = c.promoteOther(over) })
+	for range int(faultFor / time.Second) {
+		for _, w := range c.failing {
+			w.notify(c.b, c.process)
+		}
+		<-time.After(time.Second)
+	}
+	c.reported()
+	for _, w := range c.failing {
+		w.failing.Store(false)
+	}
+	settled := c.settle(c.failing)
+	close(over)
+	others.Wait()
+	settled[c.other.fault.name] = slowest
+	if slowest > maxOther {
+		c.b.Errorf("the promotion of a tenant without a fault took %v", slowest)
+	}
+	for _, w := range append(c.failing, c.other) {
+		w.sound(c.b)
+	}
+	return settled
+}
+
+// reported checks that every tenant whose versions are not promoted has a reason in the
+// status.
+func (c *campaign) reported() {
+	c.b.Helper()
+	states, err := c.process.Status(c.b)
+	if err != nil {
+		c.b.Error(err)
+	}
+	for _, w := range c.failing {
+		if one := states[w.name()]; one.State == server.StateIdle && w.lag() != "" {
+			c.b.Errorf("%s: the status is idle, but %s", w.fault.name, w.lag())
+		}
+	}
+}
+
+// promoteOther promotes the tenant without a fault until the end, and returns how long the
+// slowest promotion took.
+func (c *campaign) promoteOther(over <-chan struct{}) (slowest time.Duration) {
+	for {
+		begin := time.Now()
+		c.other.release(c.b)
+		c.other.notify(c.b, c.process)
+		for c.other.lag() != "" {
+			if time.Since(begin) > limit {
+				c.b.Error("a tenant without a fault is not promoted")
+				return limit
+			}
+			<-time.After(interval)
+		}
+		slowest = max(slowest, time.Since(begin))
+		select {
+		case <-over:
+			return slowest
+		case <-time.After(2 * time.Second):
+		}
+	}
+}
+
+// interval is how often the campaign checks what is done.
+const interval = 250 * time.Millisecond
+
+// settle waits until tenants are settled: their newest versions are promoted and the status
+// is idle, without an error. It returns how long each took.
+func (c *campaign) settle(tenants []*tenant) map[string]time.Duration {
+	c.b.Helper()
+	begin, settled := time.Now(), map[string]time.Duration{}
+	for len(settled) < len(tenants) {
+		states, err := c.process.Status(c.b)
+		var left []string
+		for _, w := range tenants {
+			if settled[w.fault.name] != 0 {
+				continue
+			}
+			lag := w.unsettled(states[w.name()], err)
+			if lag == "" {
+				settled[w.fault.name] = time.Since(begin)
+				continue
+			}
+			left = append(left, w.fault.name+": "+lag)
+		}
+		if time.Since(begin) > limit && len(left) > 0 {
+			c.b.Fatalf("not settled after %v:\n%s\nsettled: %v", limit, strings.Join(left, "\n"), settled)
+		}
+		<-time.After(interval)
+	}
+	return settled
+}
+
+// unsettled returns what is missing; empty: nothing.
+func (w *tenant) unsettled(state server.Repository, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	if failed := cmp.Or(state.LastError, state.Failure); failed != "" {
+		return fmt.Sprintf("%s (%d attempts, the next one in %v)", failed, state.Attempts, time.Until(state.NextRun).Round(time.Second))
+	}
+	if state.State != server.StateIdle {
+		return fmt.Sprintf("%q", state.State)
+	}
+	return w.lag()
+}

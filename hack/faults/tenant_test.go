@@ -1,0 +1,167 @@
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"promoter/hack/process"
+	"promoter/internal/registry/registrytest"
+	"promoter/internal/scm/github/githubtest"
+)
+
+// tenant is a repository with its own forge and registry, so that a fault of one tenant is
+// that of no other.
+type tenant struct {
+	fault    fault
+	forge    *githubtest.Server
+	repo     *githubtest.Repository
+	registry *registrytest.Server
+	token    string
+	failing  atomic.Bool
+	released int // versions
+	posted   int // webhooks
+}
+
+// config promotes to dev by pushes, and proposes to staging.
+const config = `version: 1
+components:
+  web: {image: %s/acme/web, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["dev/{application}.yaml"], land: push}
+  staging: {paths: ["staging/{application}.yaml"], after: [dev]}
+`
+
+// repository is its name.
+const repository = "acme/gitops"
+
+func newTenant(t testing.TB, f fault) *tenant {
+	t.Helper()
+	w := &tenant{fault: f, forge: githubtest.New(t, githubtest.Options{}), registry: registrytest.New(t)}
+	w.registry.Push(t, "acme/web:1.0.0", "0")
+	manifest := fmt.Sprintf("kind: Pod\nspec: {containers: [{image: \"%s/acme/web:1.0.0\"}]}\n", w.registry.Host)
+	w.repo = w.forge.NewRepository(repository, map[string]string{
+		".promoter.yaml": fmt.Sprintf(config, w.registry.Host), "dev/shop.yaml": manifest, "staging/shop.yaml": manifest,
+	})
+	w.repo.Settings.Permit("promoter-bot", "write")
+	w.token = w.forge.Token("promoter-bot", "repo", "read:org")
+	between := func(server http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if w.failing.Load() && f.peer.receives(r) && (f.hits == nil || f.hits(r)) {
+				body, err := io.ReadAll(r.Body) // otherwise the server does not notice that the client is gone
+				if err != nil {
+					return
+				}
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				f.fail(out, r, server)
+				return
+			}
+			server.ServeHTTP(out, r)
+		})
+	}
+	switch f.peer {
+	case "":
+	case registry:
+		w.registry.Wrap(between)
+	default:
+		w.forge.Traffic.Wrap(between)
+	}
+	return w
+}
+
+// name is how the status names its repository.
+func (w *tenant) name() string { return w.forge.Host() + "/" + repository }
+
+// version is the newest one.
+func (w *tenant) version() string { return fmt.Sprintf("1.%d.0", w.released) }
+
+// release pushes a version of the image, without a webhook.
+func (w *tenant) release(t testing.TB) {
+	t.Helper()
+	w.released++
+	w.registry.Push(t, "acme/web:"+w.version(), w.version())
+}
+
+// notify sends a webhook about the newest version, which must be accepted.
+func (w *tenant) notify(t testing.TB, p *process.Process) {
+	t.Helper()
+	if code := w.post(t, p); code != http.StatusAccepted {
+		t.Errorf("a webhook about the image of %s: %d", w.fault.name, code)
+	}
+}
+
+func (w *tenant) post(t testing.TB, p *process.Process) int {
+	t.Helper()
+	w.posted++
+	return p.Webhook(t, "images", fmt.Sprintf("%s-%d", w.name(), w.posted), w.registry.Host+"/acme/web:"+w.version(), true)
+}
+
+// lag returns what is not done yet; empty: nothing.
+func (w *tenant) lag() string {
+	image := fmt.Sprintf("%s/acme/web:%s", w.registry.Host, w.version())
+	if !strings.Contains(w.repo.Git.Run("show", "main:dev/shop.yaml"), image) {
+		return "dev is not at " + w.version()
+	}
+	if w.repo.Git.Head(stagingHead) == "" || !strings.Contains(w.repo.Git.Run("show", stagingHead+":staging/shop.yaml"), image) {
+		return "no branch has " + w.version() + " for staging"
+	}
+	for _, pull := range w.repo.Pulls.All() {
+		if pull.Open && strings.Contains(pull.Title, w.version()) {
+			return ""
+		}
+	}
+	return "no open pull request has " + w.version() + " for staging"
+}
+
+const stagingHead = "promoter/staging/shop"
+
+// sound checks that nothing was done twice: at most one commit for each release, and one
+// open pull request.
+func (w *tenant) sound(t testing.TB) {
+	t.Helper()
+	if commits := strings.Count(w.repo.Git.Run("log", "--format=%H", "main", "--", "dev"), "\n"); commits > w.released {
+		t.Errorf("%s: %d commits to dev of %d releases", w.fault.name, commits, w.released)
+	}
+	open := 0
+	for _, pull := range w.repo.Pulls.All() {
+		if pull.Open {
+			open++
+		}
+	}
+	if open > 1 {
+		t.Errorf("%s: %d open pull requests", w.fault.name, open)
+	}
+}
+
+// serverFile is that of a service for some tenants.
+func serverFile(data, database string, tenants []*tenant) string {
+	var forges, repositories, registries strings.Builder
+	for i, w := range tenants {
+		fmt.Fprintf(&forges, "  f%d: {kind: github, url: %q, insecure: true, token: \"env:TOKEN%d\"}\n", i, w.forge.URL(), i)
+		fmt.Fprintf(&repositories, "  - {forge: f%d, name: %s}\n", i, repository)
+		fmt.Fprintf(&registries, "  - {host: %q, insecure: true}\n", w.registry.Host)
+	}
+	return fmt.Sprintf(`data: %q
+poll: 1h
+%s
+api: {token: "env:API"}
+networks: [127.0.0.0/8]
+receivers:
+  images: {kind: generic, secret: "env:HOOK", header: X-Signature}
+forges:
+%srepositories:
+%sregistries:
+%s`, data, database, &forges, &repositories, &registries)
+}
+
+// tokens is the environment of that service.
+func tokens(tenants []*tenant) (environment []string) {
+	for i, w := range tenants {
+		environment = append(environment, fmt.Sprintf("TOKEN%d=%s", i, w.token))
+	}
+	return environment
+}
