@@ -3,6 +3,8 @@ package scan
 import (
 	"context"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -104,7 +106,7 @@ func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, err
 	err = fault.New(fault.NotFound, "no commit was scanned before")
 	if len(s.recent) > 0 {
 		last = s.recent[0]
-		changed, err = s.compare(last.commit, commit, last.index.Unread())
+		changed, err = s.compare(last.commit, commit, slices.Concat(last.index.Unread(), last.links()))
 	}
 	if err != nil { // without a usable commit before, scan all files
 		last = s.empty()
@@ -163,11 +165,11 @@ func (s *commitScanner) compare(before, after string, named []string) (differenc
 func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string, changed difference) (*snapshot, error) {
 	shown := updater.Difference{Gone: changed.removed, Files: make([]updater.File, 0, len(changed.files))}
 	for _, file := range changed.files {
-		shown.Files = append(shown.Files, s.file(file))
+		shown.Files = append(shown.Files, s.file(commit, file))
 	}
 	shown.Open = func(path string) (updater.File, error) {
 		file, err := s.repository.File(commit, path)
-		return s.file(file), err
+		return s.file(commit, file), err
 	}
 	index, touched, err := last.index.Next(ctx, shown)
 	if err != nil {
@@ -197,8 +199,66 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 	return next, nil
 }
 
-func (s *commitScanner) file(entry object.Entry) updater.File {
-	return GitFile(entry, func() ([]byte, error) { return s.repository.Content(entry, ReadLimit) })
+func (s *commitScanner) file(commit string, entry object.Entry) updater.File {
+	if entry.Mode != object.Symlink || len(s.matcher.targets(entry.Path)) == 0 {
+		return GitFile(entry, func() ([]byte, error) { return s.repository.Content(entry, ReadLimit) })
+	}
+	target, err := s.linked(commit, entry)
+	switch fault.KindOf(err) {
+	case "":
+		return GitFile(entry, func() ([]byte, error) { return s.repository.Content(target, ReadLimit) })
+	case fault.NotFound:
+		return GitFile(entry, nil)
+	default:
+		return GitFile(entry, func() ([]byte, error) { return nil, err })
+	}
+}
+
+// The longest link, and the longest chain of links, that are followed.
+const (
+	maxLink  = 4096
+	maxLinks = 8
+)
+
+// linked returns the file that a symbolic link points to; a NotFound fault if that is no
+// file of the commit.
+func (s *commitScanner) linked(commit string, entry object.Entry) (object.Entry, error) {
+	first := entry.Path
+	for range maxLinks {
+		text, err := s.repository.Content(entry, maxLink)
+		if err != nil {
+			return entry, err
+		}
+		target := path.Join(path.Dir(entry.Path), string(text))
+		if path.IsAbs(string(text)) || len(text) > maxLink || !filepath.IsLocal(target) {
+			break
+		}
+		if entry, err = s.repository.File(commit, target); err != nil {
+			return entry, err
+		}
+		switch entry.Mode {
+		case object.Symlink:
+		case object.Submodule:
+			return entry, fault.New(fault.NotFound, "%s points to a submodule", first)
+		default:
+			return entry, nil
+		}
+	}
+	return entry, fault.New(fault.NotFound, "%s points to no file of the repository", first)
+}
+
+// links returns the symbolic links among the files of targets. What they point to may change
+// while they do not.
+func (of *snapshot) links() []string {
+	var links []string
+	for _, files := range of.files {
+		for path, file := range files {
+			if file.Mode == object.Symlink {
+				links = append(links, path)
+			}
+		}
+	}
+	return links
 }
 
 // applyDifference returns the files of each target after the change, and reports
@@ -265,7 +325,7 @@ func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promo
 			files:     make(map[string]updater.File, len(of.files[target])),
 		}
 		for path, file := range of.files[target] {
-			c.files[path] = s.file(file)
+			c.files[path] = s.file(of.commit, file)
 		}
 		return c
 	}}

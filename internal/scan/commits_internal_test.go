@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -31,6 +32,9 @@ type memory struct {
 func newMemory() *memory {
 	return &memory{commits: map[string]map[string]string{}, contents: map[object.ID]string{}}
 }
+
+// linkPrefix begins the content of a symbolic link.
+const linkPrefix = "link to "
 
 // commit adds a commit with these files and returns its ID.
 func (m *memory) commit(files map[string]string) string {
@@ -86,7 +90,12 @@ func (m *memory) File(commit, path string) (object.Entry, error) {
 	if !ok {
 		return object.Entry{}, fault.New(fault.NotFound, "there is no file %s", path)
 	}
-	return m.Entry(path, object.Regular, sha1.Sum([]byte(content))), nil //nolint:gosec // as above
+	mode := object.Regular
+	if strings.HasPrefix(content, linkPrefix) {
+		mode, content = object.Symlink, strings.TrimPrefix(content, linkPrefix)
+		m.contents[sha1.Sum([]byte(content))] = content //nolint:gosec // as above
+	}
+	return m.Entry(path, mode, sha1.Sum([]byte(content))), nil //nolint:gosec // as above
 }
 
 func (*memory) Entry(path string, mode object.Mode, id object.ID) object.Entry {
@@ -120,6 +129,60 @@ func loadConfig(t *testing.T, text string) *config.Config {
 		t.Fatal(err)
 	}
 	return loaded
+}
+
+// A symbolic link is refused if a followed name is in the file that it points to, also when
+// only that file changed, and if it points to nothing.
+func TestScan_symbolicLinks(t *testing.T) {
+	t.Parallel()
+	const (
+		link, target = "apps/shop/dev/kustomization.yaml", "shared/kustomization.yaml"
+		held         = "images:\n- name: r.example.com/acme/web\n  newTag: 1.0.0\n"
+	)
+	for name, test := range map[string]struct {
+		link, target, want string
+	}{
+		"a followed name":     {"../../../" + target, held, "a symbolic link: change its target"},
+		"over another link":   {"other.yaml", held, "a symbolic link: change its target"},
+		"no followed name":    {"../../../" + target, "images: []\n", ""},
+		"to nothing":          {"../gone.yaml", held, "a symbolic link with an unreadable target"},
+		"out of the tree":     {"../../../../etc/passwd", held, "a symbolic link with an unreadable target"},
+		"to an absolute path": {"/" + target, held, "a symbolic link with an unreadable target"},
+		"to itself":           {"kustomization.yaml", held, "a symbolic link with an unreadable target"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMemory()
+			files := map[string]string{
+				link: linkPrefix + test.link, target: "resources: []\n", "apps/shop/dev/other.yaml": linkPrefix + "../../../" + target,
+				"elsewhere/x.yaml": linkPrefix + "gone",
+			}
+			before := m.commit(files)
+			files[target] = test.target
+			after := m.commit(files)
+			request := Request{Config: loadConfig(t, sharedEnvironments), Environments: []string{"dev"}}
+			refusals := func(cache *Cache, commit string) (found string) {
+				tree, err := cache.Commit(t.Context(), m, request, commit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, refusal := range tree.Targets[promotion.Target{Environment: "dev", Application: "shop"}].Refusals {
+					if refusal.File == link {
+						found += refusal.Reason
+					}
+				}
+				return found
+			}
+			cache := NewCache(t.TempDir())
+			refusals(cache, before)
+			if got := refusals(cache, after); got != test.want {
+				t.Errorf("after a change: %q, want %q", got, test.want)
+			}
+			if got := refusals(NewCache(t.TempDir()), after); got != test.want {
+				t.Errorf("alone: %q, want %q", got, test.want)
+			}
+		})
+	}
 }
 
 func randomContent(r *rand.Rand) string {
