@@ -213,6 +213,15 @@ func (p *Policy) Excludes(tag string) bool {
 	return false
 }
 
+// Admits reports whether a tag is a version of the policy. Only the forge knows the releases
+// of a source, so for them it reports whether nothing excludes the tag.
+func (p *Policy) Admits(tag string) bool {
+	if p.strategy == byRelease {
+		return ValidTag(tag) && !attachment(tag) && !p.Excludes(tag)
+	}
+	return len(p.Candidates([]string{tag}).Ordered) > 0
+}
+
 // Candidate is a tag that may be selected.
 type Candidate struct {
 	Tag     string

@@ -32,6 +32,30 @@ func verifyImages(in *input, moves []Move, fact func(*input, string, image.Versi
 	return conditions
 }
 
+// admissions requires that the policies of the components admit the versions that come from
+// a parent: users can write any version there. Only a request by name promotes another one.
+// A checkout does not show with which tag a digest landed.
+func admissions(in *input, moves []Move) []Condition {
+	var conditions []Condition
+	for _, move := range moves {
+		policy := in.obs.Policies[move.Component]
+		if policy == nil || policy.Admits(move.To.Tag) || in.obs.Checkout && move.To.Tag == "" {
+			continue
+		}
+		why := "select does not admit this version"
+		if move.To.Tag == "" {
+			why = "no tag of it is known that select could admit"
+		}
+		named := image.Reference{Name: repositoryOf(in, move.Component).Familiar(), Tag: move.To.Tag, Digest: move.To.Digest}
+		conditions = append(conditions, Condition{
+			Name: move.Component + " " + Label(move.To), State: Failed,
+			Reason: fmt.Sprintf("%s: to promote it anyway, use 'promoter promote --to %s%s --with %s'",
+				why, in.target.Environment, in.target.ApplicationFlag(), named),
+		})
+	}
+	return conditions
+}
+
 // currentFact is the lookup that verifies a version: where its tag points now. A
 // moving tag is expected to move, so for it, and without a tag, only the digest
 // counts.

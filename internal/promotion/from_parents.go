@@ -39,7 +39,7 @@ func fromParents(in *input) Decision {
 	moves, blocking, shown := supersede(in, c.moves)
 	past, conditions := c.past, c.conditions
 	if !sameMoves(moves, c.moves) { // the open pull request stays as it is
-		past, conditions = true, slices.Concat(verifyImages(in, moves, currentFact), parentConditions(in, moves))
+		past, conditions = true, slices.Concat(admissions(in, moves), verifyImages(in, moves, currentFact), parentConditions(in, moves))
 	}
 	d := propose(in, moves, fromUpstream(in.sources, moves, past), slices.Concat(blocking, conditions))
 	d.Conditions = append(d.Conditions, shown...)
@@ -146,7 +146,8 @@ func newCandidate(in *input, tenures [][]tenure, i int) candidate {
 		c.why = movesBack(in, c.moves)
 	}
 	if c.why.Message == "" && len(c.moves) > 0 {
-		c.conditions = slices.Concat(sourceConditions(in, tenures, chosen, c.moves), verifyImages(in, c.moves, currentFact), parentConditions(in, c.moves))
+		c.conditions = slices.Concat(sourceConditions(in, tenures, chosen, c.moves), admissions(in, c.moves),
+			verifyImages(in, c.moves, currentFact), parentConditions(in, c.moves))
 	}
 	return c
 }

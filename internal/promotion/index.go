@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -104,13 +105,15 @@ func newCurrentRef(o *Observation, target Target, references []*edit.Reference) 
 		ref.recorded = mostComplete(ref.versions)
 		return ref
 	}
-	// A tag without a digest has the digest with which it landed.
+	// What the files do not have of a version is what it landed with: the digest of a tag, or
+	// the tag of a digest.
 	for _, landing := range o.Landings[target] {
 		landed := landing.Snapshot[ref.component]
-		if ref.recorded.Digest != "" || landed.Repository != ref.repository || landed.Version.Tag != ref.recorded.Tag {
+		if landed.Repository != ref.repository || !SameRollout(landed.Version, ref.recorded) {
 			break
 		}
-		ref.recorded.Digest = landed.Version.Digest
+		ref.recorded.Tag = cmp.Or(ref.recorded.Tag, landed.Version.Tag)
+		ref.recorded.Digest = cmp.Or(ref.recorded.Digest, landed.Version.Digest)
 	}
 	ref.recorded = o.Facts.describe(ref.repository, ref.recorded)
 	return ref

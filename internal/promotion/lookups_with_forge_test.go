@@ -72,7 +72,9 @@ func TestLookups_withForge(t *testing.T) {
 func TestLookups_containWhatBlocks(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.New(t, promotiontest.Chain)
-	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"), "moving:released@"+promotiontest.Digest("6"), "worker:@"+promotiontest.Digest("7"))
+	w.Has("dev/shop", "web:1.5.0@"+promotiontest.Digest("5"), "moving:released@"+promotiontest.Digest("6"), "worker:@"+promotiontest.Digest("7"))
+	w.Landed("dev/shop", promotiontest.Ago(time.Hour), time.Time{}, "web:1.5.0@"+promotiontest.Digest("5"),
+		"moving:released@"+promotiontest.Digest("6"), "worker:2.1.0@"+promotiontest.Digest("7"))
 	w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"), "moving:released@"+promotiontest.Digest("4"), "worker:@"+promotiontest.Digest("3"))
 	answers := w.Facts
 	w.Facts = promotion.Facts{}

@@ -66,18 +66,10 @@ func unwantedVersion(in *input, move Move) (Reason, bool) {
 	return Reason{}, false
 }
 
-// selected reports whether the config still selects a version that came from the
-// registry. For a version of a release only the forge knows, so it counts as
-// selected.
+// selected reports whether the config still selects a version.
 func selected(in *input, move Move) bool {
 	policy := in.obs.Policies[move.Component]
-	if len(in.settings.After) > 0 || policy == nil || move.To.Tag == "" {
-		return true
-	}
-	if _, release := policy.Release(); release {
-		return true
-	}
-	return len(policy.Candidates([]string{move.To.Tag}).Ordered) > 0
+	return policy == nil || move.To.Tag == "" || policy.Admits(move.To.Tag)
 }
 
 // Disposition is what becomes of an open pull request whose target has nothing
