@@ -72,6 +72,16 @@ func readClosed(ctx context.Context, h historyReader, o Observation, head string
 		case pr.State == scm.StateMerged && pr.Head.Own:
 			// A merge may leave no trailers in Git.
 			for _, l := range landed {
+				c := claim{Landed: l, commit: pr.Merged.Commit, inherited: true}
+				if _, err := h.objects.Commit(c.commit); err == nil {
+					verdicts, err := h.verdicts(ctx, o, []claim{c})
+					if err != nil {
+						return o, err
+					}
+					if verdicts[h.key(c)].Why != "" {
+						continue
+					}
+				}
 				landing := promotion.Landing{Commit: pr.Merged.Commit, Snapshot: l.Snapshot, At: pr.Merged.At}
 				reverted, err := h.reverted(ctx, o, l.Target, []promotion.Landing{landing})
 				if err != nil {

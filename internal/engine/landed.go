@@ -28,10 +28,6 @@ type Landed struct {
 	Ours      bool             // promoter made the commit itself
 }
 
-// maxForeignCommits bounds how many commits of others are verified in one branch: each is a
-// tree to read. It matters when a database starts empty.
-const maxForeignCommits = 200
-
 // Landed reads the landings from the trailers in the first-parent history of the
 // branches of a report, newest first in each, as far as it is readable. It stops at the
 // known commit of a branch, and at the time. A merge without trailers, such as a squash
@@ -42,7 +38,7 @@ func (r *Reconciler) Landed(ctx context.Context, report Report, known map[string
 	}
 	o := Observation{Info: r.Repository.Info(), Heads: report.Heads, Refs: Refs{Default: report.Default}}
 	o.Promotion.Config = report.Config
-	h := r.historyReader(&pastFiles{files: r.Files, config: report.Config, trees: map[string]Tree{}})
+	h := r.historyReader(r.pastFiles(report.Config))
 	var all []Landed
 	for _, branch := range slices.Sorted(maps.Keys(o.environmentsByBranch())) {
 		if head := o.Heads[branch]; head == "" || head == known[branch] {
@@ -60,69 +56,74 @@ func (r *Reconciler) Landed(ctx context.Context, report Report, known map[string
 // landedOn reads one branch. Attempts are counted over all that is readable, also over
 // what is known already.
 func (h historyReader) landedOn(ctx context.Context, o Observation, branch, known string, since time.Time) ([]Landed, error) {
-	found, wanted := map[promotion.Target][]promotion.Landing{}, map[string]bool{}
-	n, others, fresh := 0, 0, true
+	type attempt struct {
+		promotion.Target
+		snapshot string
+	}
+	var claims []claim
+	fresh, wanted, attempts := true, map[string]bool{}, map[attempt]bool{}
+	n := 0
 	for commit, err := range h.objects.History(o.Heads[branch]) {
 		if err != nil {
 			return nil, err
 		}
-		ours := h.by.committed(commit)
 		fresh = fresh && commit.ID != known
-		isWanted := fresh && commit.Committer.When.After(since) && (ours || others < maxForeignCommits)
-		for _, landed := range promotion.ReadTrailers(h.trailersOf(commit)) {
-			if o.baseOf(landed.Target) == branch {
-				found[landed.Target] = append(found[landed.Target], promotion.Landing{Commit: commit.ID, Snapshot: landed.Snapshot})
-				wanted[commit.ID] = isWanted
+		for _, c := range h.claimsOf(commit) {
+			if o.baseOf(c.Target) != branch {
+				continue
 			}
-		}
-		if wanted[commit.ID] && !ours {
-			others++
+			claims = append(claims, c)
+			if fresh && commit.Committer.When.After(since) {
+				wanted[commit.ID], attempts[attempt{c.Target, c.SnapshotID}] = true, true
+			}
 		}
 		if n++; n == maxCommits || commit.Shallow {
 			break
 		}
 	}
+	claims = slices.DeleteFunc(claims, func(c claim) bool { return !attempts[attempt{c.Target, c.SnapshotID}] })
+	verified, err := h.verify(ctx, o, claims)
+	if err != nil {
+		return nil, err
+	}
 	var all []Landed
-	for _, target := range slices.SortedFunc(maps.Keys(found), promotion.Target.Compare) {
-		landings := found[target]
-		verified, err := h.verify(ctx, target, slices.DeleteFunc(slices.Clone(landings), func(l promotion.Landing) bool { return !wanted[l.Commit] }))
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range verified {
+	for _, target := range slices.SortedFunc(maps.Keys(verified), promotion.Target.Compare) {
+		landings := verified[target].found
+		for i, l := range landings {
+			if !wanted[l.Commit] {
+				continue
+			}
 			commit, err := h.objects.Commit(l.Commit)
 			if err != nil {
 				return nil, err
 			}
 			id, attempt := l.Snapshot.ID(), 0
-			at := slices.IndexFunc(landings, func(other promotion.Landing) bool { return other.Commit == l.Commit })
-			for _, other := range landings[at:] {
+			for _, other := range landings[i:] {
 				if other.Snapshot.ID() == id {
 					attempt++
 				}
 			}
-			moves, err := h.movesOf(ctx, target, commit, landings[at:])
+			moves, err := h.movesOf(ctx, target, commit, l)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, Landed{
 				Target: target, Promotion: promotion.ID(o.Info.Key, target, id, attempt), Snapshot: l.Snapshot, Moves: moves,
-				Commit: l.Commit, At: commit.Committer.When, By: commit.Committer.Name, Ours: h.by.committed(commit),
+				Commit: l.Commit, At: commit.Committer.When, By: commit.Committer.Name, Ours: l.ours,
 			})
 		}
 	}
 	return all, nil
 }
 
-// movesOf returns what a landing changed, which is the first of those of its target,
-// newest first. The landing before has the versions of before. If there is none, or users
-// changed the files since, the files before the commit have them.
-func (h historyReader) movesOf(ctx context.Context, target promotion.Target, commit Commit, landings []promotion.Landing) ([]promotion.Move, error) {
-	landed := landings[0].Snapshot
-	if len(landings) > 1 {
-		if moves := promotion.ChangesOf(landings[1].Snapshot, landed); len(moves) > 0 {
-			return moves, nil
-		}
+// movesOf returns what a landing changed: the versions that it replaced are in the files
+// before the commit.
+func (h historyReader) movesOf(ctx context.Context, target promotion.Target, commit Commit, landed landing) ([]promotion.Move, error) {
+	before := promotion.Snapshot{}
+	if len(landed.Before) > 0 {
+		before = maps.Clone(landed.Snapshot)
+		maps.Copy(before, landed.Before)
+		return promotion.ChangesOf(before, landed.Snapshot), nil
 	}
 	if len(commit.Parents) == 0 || commit.Shallow {
 		return nil, nil
@@ -131,13 +132,12 @@ func (h historyReader) movesOf(ctx context.Context, target promotion.Target, com
 	if err != nil {
 		return nil, err
 	}
-	before := promotion.Snapshot{}
 	for _, r := range files.References {
 		pinned := before[r.Component]
 		pinned.Version.Tag, pinned.Version.Digest = r.Tag, r.Digest
 		before[r.Component] = pinned
 	}
-	return promotion.ChangesOf(before, landed), nil
+	return promotion.ChangesOf(before, landed.Snapshot), nil
 }
 
 // HistoryFromGit reads the history without a database: what landed since the time, and
@@ -181,7 +181,7 @@ func (r *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Targ
 	if reason, unavailable := o.Promotion.Unavailable[target.Environment]; unavailable {
 		return nil, fault.New(fault.Temporary, "%s", reason)
 	}
-	h := r.historyReader(&pastFiles{files: r.Files, config: o.Promotion.Config, trees: map[string]Tree{}})
+	h := r.historyReader(r.pastFiles(o.Promotion.Config))
 	needs := map[string]*historyNeed{}
 	addNeed(o, needs, target, maxHistory, true)
 	var landings []promotion.Landing

@@ -97,7 +97,8 @@ func (w branchWatch) follows(ctx context.Context, head string, commit Commit) (b
 // rejectMovedBack treats a branch of environments that was moved back, as with git reset
 // and a forced push, like reverts of what promoter landed in the lost commits: those
 // versions are rejected where they are gone.
-func (w branchWatch) rejectMovedBack(o Observation) (Observation, error) {
+func (w branchWatch) rejectMovedBack(ctx context.Context, past *pastFiles, o Observation) (Observation, error) {
+	history := w.r.historyReader(past)
 	for _, branch := range slices.Sorted(maps.Keys(o.environmentsByBranch())) {
 		last, moved := w.remembered(o, branch)
 		if !moved || o.Heads[branch] == "" {
@@ -109,12 +110,19 @@ func (w branchWatch) rejectMovedBack(o Observation) (Observation, error) {
 		}
 		reason := fmt.Sprintf("%s was moved back from %.7s to %.7s", branch, last.ID, o.Heads[branch])
 		act := state.Act{By: identity.User{Login: "unknown"}, At: o.Now, Reason: reason}
-		var changes []state.Change
-		history := w.r.historyReader(nil)
+		var claims []claim
 		for _, commit := range lost {
-			for _, landed := range promotion.ReadTrailers(history.trailersOf(commit)) {
-				if images := o.changedBy(landed); len(images) > 0 && o.baseOf(landed.Target) == branch {
-					changes = append(changes, state.Reject(state.Target(landed.Target), state.Rejection{Act: act, Images: images}))
+			claims = append(claims, slices.DeleteFunc(history.claimsOf(commit), func(c claim) bool { return o.baseOf(c.Target) != branch })...)
+		}
+		landed, err := history.verify(ctx, o, claims)
+		if err != nil {
+			return o, fmt.Errorf("read what %s has lost: %w", branch, err)
+		}
+		var changes []state.Change
+		for _, target := range slices.SortedFunc(maps.Keys(landed), promotion.Target.Compare) {
+			for _, l := range landed[target].all() {
+				if images := o.changedBy(promotion.Landed{Target: target, Snapshot: l.Snapshot}); len(images) > 0 {
+					changes = append(changes, state.Reject(state.Target(target), state.Rejection{Act: act, Images: images}))
 				}
 			}
 		}

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -49,10 +51,14 @@ type historyReader struct {
 	repository scm.Repository
 	by         Signature // of our commits
 	past       *pastFiles
+	memory     LandingMemory
+	log        *slog.Logger
 }
 
 func (r *Reconciler) historyReader(past *pastFiles) historyReader {
-	return historyReader{remote: r.Remote, objects: r.Objects, repository: r.Repository, by: r.By, past: past}
+	return historyReader{
+		remote: r.Remote, objects: r.Objects, repository: r.Repository, by: r.By, past: past, memory: r.Landings, log: r.Log,
+	}
 }
 
 // observe reads from the branches what landed where, for the targets in which something
@@ -61,6 +67,7 @@ func (h historyReader) observe(ctx context.Context, o Observation) (Observation,
 	o.Attempts = map[promotion.Target]map[string]int{}
 	o.Promotion.Landings = map[promotion.Target][]promotion.Landing{}
 	o.Promotion.Reverted = map[promotion.Target][]promotion.Reversion{}
+	o.Promotion.Falsified = map[promotion.Target][]promotion.Reason{}
 	needs := historyNeeds(o)
 	for _, branch := range slices.Sorted(maps.Keys(needs)) {
 		need := needs[branch]
@@ -78,6 +85,7 @@ func (h historyReader) observe(ctx context.Context, o Observation) (Observation,
 				return o, err
 			}
 			o.Attempts[target], o.Promotion.Reverted[target] = history.attempts, history.reverted
+			o.Promotion.Falsified[target] = landed[target].falsified
 			if history.landings != nil {
 				o.Promotion.Landings[target] = history.landings
 			}
@@ -161,93 +169,97 @@ func sameVersions(o Observation, from, target promotion.Target) bool {
 
 // readLandings reads the landings on one branch. It fetches more history only when what
 // is readable does not reach back far enough.
-func (h historyReader) readLandings(ctx context.Context, o Observation, branch string, need *historyNeed) (map[promotion.Target][]promotion.Landing, error) {
-	landed, reached, err := h.walk(o, branch, need.targets, need.since)
+func (h historyReader) readLandings(ctx context.Context, o Observation, branch string, need *historyNeed) (map[promotion.Target]landings, error) {
+	read, err := h.walk(o, branch, need.targets, need.since)
 	if err != nil {
 		return nil, err
 	}
 	for _, since := range []time.Time{need.since, o.Now.Add(-maxHistory)} {
-		if reached.IsZero() || !reached.After(since) || since != need.since && foundCurrent(o, need.targets, landed) {
+		if read.reached.IsZero() || !read.reached.After(since) || since != need.since && read.current {
 			continue
 		}
 		if err := h.remote.Deepen(ctx, branch, since); err != nil {
 			return nil, fmt.Errorf("deepen it: %w", err)
 		}
-		if landed, reached, err = h.walk(o, branch, need.targets, since); err != nil {
+		if read, err = h.walk(o, branch, need.targets, since); err != nil {
 			return nil, err
 		}
 	}
-	return landed, nil
+	return h.verify(ctx, o, read.claims)
 }
 
-// walk collects the landings in the first-parent history of a branch, newest first, and
-// the time to which it is readable; zero: to its beginning, or far enough.
-func (h historyReader) walk(o Observation, branch string, targets map[promotion.Target]bool, since time.Time) (map[promotion.Target][]promotion.Landing, time.Time, error) {
-	found := map[promotion.Target][]promotion.Landing{}
+// walked is what the first-parent history of a branch claims about targets.
+type walked struct {
+	claims  []claim   // newest first
+	current bool      // the needed current landings are among them
+	reached time.Time // to which it is readable; zero: to its beginning, or far enough
+}
+
+func (h historyReader) walk(o Observation, branch string, targets map[promotion.Target]bool, since time.Time) (walked, error) {
+	var w walked
+	missing := maps.Clone(targets)
+	maps.DeleteFunc(missing, func(_ promotion.Target, needed bool) bool { return !needed })
 	n := 0
 	for commit, err := range h.objects.History(o.Heads[branch]) {
 		if err != nil {
-			return nil, time.Time{}, err
+			return w, err
 		}
-		for _, landed := range promotion.ReadTrailers(h.trailersOf(commit)) {
-			if _, wanted := targets[landed.Target]; wanted {
-				found[landed.Target] = append(found[landed.Target], promotion.Landing{Commit: commit.ID, Snapshot: landed.Snapshot})
+		for _, c := range h.claimsOf(commit) {
+			if _, wanted := targets[c.Target]; wanted {
+				w.claims = append(w.claims, c)
+				if missing[c.Target] && o.isCurrent(c.Target, c.Snapshot) {
+					delete(missing, c.Target)
+				}
 			}
 		}
+		w.current = len(missing) == 0
 		if n++; commit.Shallow {
-			return found, commit.Committer.When, nil
+			w.reached = commit.Committer.When
+			break
 		}
-		if commit.Committer.When.Before(since) && foundCurrent(o, targets, found) || n == maxCommits {
+		if commit.Committer.When.Before(since) && w.current || n == maxCommits {
 			break
 		}
 	}
-	return found, time.Time{}, nil
+	return w, nil
 }
 
-// trailersOf reads the trailers of a commit; for a merge, those of the merged commit.
-func (h historyReader) trailersOf(commit Commit) []promotion.Trailer {
-	if len(promotion.ReadTrailers(commit.Trailers)) > 0 || len(commit.Parents) != 2 {
-		return commit.Trailers
-	}
-	merged, err := h.objects.Commit(commit.Parents[1])
-	if err != nil {
-		return nil // not readable: then only the forge knows
-	}
-	return merged.Trailers
-}
-
-// foundCurrent reports whether the needed current landings are among those found.
-func foundCurrent(o Observation, targets map[promotion.Target]bool, found map[promotion.Target][]promotion.Landing) bool {
-	for target, needed := range targets {
-		if needed && o.currentIndex(target, found[target]) < 0 {
-			return false
+// claimsOf reads the trailers of a commit; for a merge, those of the merged commit.
+func (h historyReader) claimsOf(commit Commit) []claim {
+	landed, inherited := promotion.ReadTrailers(commit.Trailers), false
+	if len(landed) == 0 && len(commit.Parents) == 2 {
+		merged, err := h.objects.Commit(commit.Parents[1])
+		if err != nil {
+			return nil // not readable: then only the forge knows
 		}
+		landed, inherited = promotion.ReadTrailers(merged.Trailers), true
 	}
-	return true
+	claims := make([]claim, len(landed))
+	for i := range landed {
+		claims[i] = claim{Landed: landed[i], commit: commit.ID, inherited: inherited}
+	}
+	return claims
 }
 
-// readTarget verifies the landings that were found for a target, and completes
-// them with what only the forge knows where the current landing is needed.
+// readTarget completes the landings that were found for a target with what only the forge
+// knows, where the current landing is needed.
 func (h historyReader) readTarget(
-	ctx context.Context, o Observation, target promotion.Target, found []promotion.Landing, current bool,
+	ctx context.Context, o Observation, target promotion.Target, found landings, current bool,
 ) (history targetHistory, err error) {
-	if found, err = h.verify(ctx, target, found); err != nil {
-		return history, err
-	}
 	if current {
 		if found, err = h.addMerged(ctx, o, target, found); err != nil {
 			return history, err
 		}
 	}
 	history.attempts = map[string]int{}
-	for _, l := range found {
+	for _, l := range found.all() {
 		history.attempts[l.Snapshot.ID()]++
 	}
-	history.reverted, err = h.reverted(ctx, o, target, found)
+	history.reverted, err = h.reverted(ctx, o, target, found.all())
 	if err != nil || !current {
 		return history, err
 	}
-	history.landings, history.changes = tenures(o, target, currentFirst(o, target, found))
+	history.landings, history.changes = tenures(o, target, currentFirst(o, target, found.proven()))
 	if h.repository.Features().Statuses && o.anyChild(target, func(p config.Parent) bool { return len(p.Checks) > 0 }) {
 		for i := range history.landings[:min(len(history.landings), maxCheckedLandings)] {
 			landing := &history.landings[i]
@@ -259,8 +271,86 @@ func (h historyReader) readTarget(
 	return history, nil
 }
 
-// currentFirst drops landings that repeat the one before, and puts what the files
-// contain at the front.
+// addMerged adds what only the forge knows about landings. Those of merged pull
+// requests get the time of the merge. A landed commit without trailers, such as a
+// squash with another message, gets them from the head that was merged.
+func (h historyReader) addMerged(ctx context.Context, o Observation, target promotion.Target, found landings) (landings, error) {
+	merged, err := h.mergedPullRequests(ctx, o, target, found.proven())
+	if err != nil || len(merged) == 0 {
+		return found, err
+	}
+	position := map[string]int{} // of commits that are readable, 1: the head
+	for commit, err := range h.objects.History(o.Heads[o.baseOf(target)]) {
+		if err != nil {
+			return found, err
+		}
+		if position[commit.ID] = len(position) + 1; len(position) == maxCommits {
+			break
+		}
+	}
+	var claims []claim // of the pull requests whose landing is not found
+	brought := map[string]scm.PullRequest{}
+	for _, pr := range merged {
+		at := position[pr.Merged.Commit]
+		for _, landed := range promotion.ReadTrailers(h.objects.Trailers(pr.Head.Message)) {
+			if landed.Target != target || at == 0 {
+				continue
+			}
+			// The landing that was the last one when it was merged.
+			i := slices.IndexFunc(found.found, func(l landing) bool { return position[l.Commit] >= at })
+			if i >= 0 && found.found[i].Snapshot.ID() == landed.Snapshot.ID() {
+				if l := &found.found[i]; l.Number == 0 && !l.undated {
+					l.Number, l.At = pr.Number, pr.Merged.At
+				}
+				continue
+			}
+			claims = append(claims, claim{Landed: landed, commit: pr.Merged.Commit, inherited: true})
+			brought[pr.Merged.Commit] = pr
+		}
+	}
+	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(position[a.commit], position[b.commit]) })
+	verified, err := h.verify(ctx, o, claims)
+	if err != nil {
+		return found, err
+	}
+	for _, l := range verified[target].found {
+		if pr := brought[l.Commit]; !l.undated {
+			l.Number, l.At = pr.Number, pr.Merged.At
+		}
+		found.found = append(found.found, l)
+	}
+	slices.SortStableFunc(found.found, func(a, b landing) int { return cmp.Compare(position[a.Commit], position[b.Commit]) })
+	return found, nil
+}
+
+// mergedPullRequests asks the forge for the merged pull requests of a target, unless
+// the time of its current landing is recorded, or does not matter.
+func (h historyReader) mergedPullRequests(ctx context.Context, o Observation, target promotion.Target, found []promotion.Landing) ([]scm.PullRequest, error) {
+	settings := o.Promotion.Settings(target.Environment, target.Application)
+	if o.Promotion.PushOnly || settings.Land == config.LandPush {
+		return nil, nil
+	}
+	if i := o.currentIndex(target, found); i >= 0 {
+		_, recorded := o.Promotion.State.SeenSince(state.Target(target), found[i].Snapshot.ID())
+		// The time matters to a child that soaks, or when the target was resumed.
+		matters := o.anyChild(target, soaks) || !o.Promotion.State.ResumedAt(state.Target(target)).IsZero()
+		if recorded || !matters {
+			return nil, nil
+		}
+	}
+	head := promotion.HeadBranch(target.Environment, target.Application)
+	if settings.PullRequest.Group == config.GroupEnvironment {
+		head = promotion.GroupBranch(target.Environment)
+	}
+	closed, err := h.repository.PullRequests().Closed(ctx, head, maxClosed)
+	if err != nil {
+		return nil, fmt.Errorf("list the merged pull requests of %s: %w", head, err)
+	}
+	return slices.DeleteFunc(closed, func(pr scm.PullRequest) bool { return pr.State != scm.StateMerged || !pr.Head.Own }), nil
+}
+
+// currentFirst drops landings that repeat the one before, puts what the files contain at the
+// front, and marks what was reverted.
 func currentFirst(o Observation, target promotion.Target, found []promotion.Landing) []promotion.Landing {
 	var landings []promotion.Landing
 	for _, l := range found {
@@ -288,7 +378,24 @@ func currentFirst(o Observation, target promotion.Target, found []promotion.Land
 		}
 		landings = slices.Insert(landings, 0, promotion.Landing{Commit: head, Snapshot: written})
 	}
+	for i := range landings {
+		landings[i].Reverted = landings[i].Reverted || slices.ContainsFunc(landings[:i], func(later promotion.Landing) bool {
+			return goesBack(landings[i], later.Snapshot)
+		})
+	}
 	return landings
+}
+
+// goesBack reports whether a later snapshot has what a landing replaced, whatever is the name
+// of the user who brought it.
+func goesBack(landed promotion.Landing, later promotion.Snapshot) bool {
+	for component, was := range landed.Before {
+		now := later[component].Version
+		if promotion.SameRollout(now, was.Version) && !promotion.SameRollout(now, landed.Snapshot[component].Version) {
+			return true
+		}
+	}
+	return false
 }
 
 // tenures fills in from when until when each landing was current, as far as there is

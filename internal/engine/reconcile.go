@@ -73,6 +73,8 @@ type Reconciler struct {
 	Progress func(doing string, done, total int)
 	// Memory remembers the branches. Nil: one that was deleted or moved back is not noticed.
 	Memory BranchMemory
+	// Landings remembers what is proven about landings. Nil: it is read again each time.
+	Landings LandingMemory
 	// Seals decide what on the state branch counts.
 	Seals Seals
 	// Permissions decides which users may give commands in comments. Nil: comments
@@ -161,13 +163,13 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if o, err = r.observeBranches(ctx, o); err != nil || o.Unusable != "" {
 		return o, err
 	}
-	past := &pastFiles{files: r.Files, config: o.Promotion.Config, trees: map[string]Tree{}}
+	past := r.pastFiles(o.Promotion.Config)
 
 	// What exists: references in files, and the versions that registries have.
 	if o.Trees, o.Promotion.Targets, err = observeFiles(ctx, r.Files, o); err != nil {
 		return o, err
 	}
-	if o, err = (branchWatch{r}).rejectMovedBack(o); err != nil {
+	if o, err = (branchWatch{r}).rejectMovedBack(ctx, past, o); err != nil {
 		return o, err
 	}
 	o.Promotion.Policies = promotion.Policies(o.Promotion.Config, o.Promotion.Targets)

@@ -1,48 +1,403 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
+	"maps"
 	"slices"
-	"time"
+	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/scm"
-	"promoter/internal/state"
 )
 
-// maxVerified is how many commits of others are read again for one target.
-const maxVerified = 50
+// Any user who gets a commit onto a branch can write the trailers and the name of promoter
+// into it. Both are therefore claims, which count only as far as the files of the commit,
+// compared with those of its first parent, prove them.
 
-// verify drops landings that the files of their commit contradict. Anyone who
-// gets a commit merged can write trailers, and a wrong one would become a version to
-// roll back to, or one that was reverted. Our own commits are not read again; files in
-// a layout that the config no longer matches contradict nothing.
-func (h historyReader) verify(ctx context.Context, target promotion.Target, found []promotion.Landing) ([]promotion.Landing, error) {
-	var verified []promotion.Landing
-	read := 0
-	for _, l := range found {
-		commit, err := h.objects.Commit(l.Commit)
+const (
+	// maxVerified is how many commits of a branch are read in one reconciliation, newest
+	// first. The verdicts are remembered, and the next one continues.
+	maxVerified = 2000
+	// maxFalse is how many false claims about a target are reported.
+	maxFalse = 3
+)
+
+// LandingMemory remembers verdicts about landings. It is an aid: without it, the files of
+// their commits are read again.
+type LandingMemory interface {
+	Load(key string) (verdict string, known bool)
+	Store(verdicts map[string]string) error
+}
+
+// claim is what the trailers of a commit state about one target.
+type claim struct {
+	promotion.Landed
+	commit    string
+	inherited bool // the trailers are those of a commit that it merged
+}
+
+// verdict is what files prove about a claim. As long as the config does not change, it does
+// not change either.
+type verdict struct {
+	// Proven is set if the commit brought the versions. Without Why, it is otherwise not a
+	// landing, such as a merge of what was there already.
+	Proven bool `json:"proven,omitempty"`
+	// Unknown is set if the files have a layout that the config no longer matches.
+	Unknown bool `json:"unknown,omitempty"`
+	// Ours is set if promoter made the commit: it has our committer, and changes nothing else.
+	Ours bool `json:"ours,omitempty"`
+	// Missing are the components to which no file refers.
+	Missing []string `json:"missing,omitempty"`
+	// Before are the images of before, of the components that the commit changed.
+	Before map[string]string `json:"before,omitempty"`
+	// Why is how the files contradict the claim.
+	Why string `json:"why,omitempty"`
+}
+
+// landing is a landing in the history of a branch.
+type landing struct {
+	promotion.Landing
+	proven  bool // otherwise nothing contradicts it either, and it only restricts
+	undated bool // only the files of now prove it
+	ours    bool
+}
+
+// landings are those in one target, newest first, and the claims that files contradict.
+type landings struct {
+	found     []landing
+	falsified []promotion.Reason
+}
+
+// all returns all landings.
+func (l landings) all() []promotion.Landing {
+	all := make([]promotion.Landing, len(l.found))
+	for i := range l.found {
+		all[i] = l.found[i].Landing
+	}
+	return all
+}
+
+// proven returns the landings that the files of their commits prove.
+func (l landings) proven() []promotion.Landing {
+	return landings{found: slices.DeleteFunc(slices.Clone(l.found), func(one landing) bool { return !one.proven })}.all()
+}
+
+// verify verifies the claims of one branch, which are sorted from the newest to the oldest.
+func (h historyReader) verify(ctx context.Context, o Observation, claims []claim) (map[promotion.Target]landings, error) {
+	verdicts, err := h.verdicts(ctx, o, claims)
+	if err != nil {
+		return nil, err
+	}
+	verified := map[promotion.Target]landings{}
+	for _, c := range claims {
+		v, read := verdicts[h.key(c)]
+		l := landing{Landing: promotion.Landing{Commit: c.commit, Snapshot: c.Snapshot}, proven: v.Proven, ours: v.Ours}
+		of := verified[c.Target]
+		switch {
+		case v.Why != "" && len(of.falsified) < maxFalse:
+			of.falsified = append(of.falsified, promotion.FalseClaim(v.Why))
+		case v.Proven:
+			l.Before = v.before()
+			if len(v.Missing) > 0 {
+				l.Snapshot = maps.Clone(c.Snapshot)
+				maps.DeleteFunc(l.Snapshot, func(component string, _ promotion.Pinned) bool { return slices.Contains(v.Missing, component) })
+			}
+			of.found = append(of.found, l)
+		case !read, v.Unknown:
+			l.undated = o.isCurrent(c.Target, c.Snapshot)
+			l.proven = l.undated
+			of.found = append(of.found, l)
+		}
+		verified[c.Target] = of
+	}
+	return verified, nil
+}
+
+// before returns the versions that the commit replaced.
+func (v verdict) before() promotion.Snapshot {
+	before := promotion.Snapshot{}
+	for component, text := range v.Before {
+		if was, err := image.Parse(text); err == nil {
+			before[component] = promotion.Pinned{Repository: was.Repository, Version: image.Version{Tag: was.Tag, Digest: was.Digest}}
+		}
+	}
+	return before
+}
+
+// key identifies a claim under the config.
+func (h historyReader) key(c claim) string {
+	return strings.Join([]string{h.past.config.Fingerprint(), c.commit, c.Environment, c.Application, c.SnapshotID}, " ")
+}
+
+// verdicts returns the verdicts about claims by key. Those that are not remembered are read
+// from the oldest to the newest commit, because one scan continues from the one before, and
+// the next reconciliation from the newest.
+func (h historyReader) verdicts(ctx context.Context, o Observation, claims []claim) (map[string]verdict, error) {
+	known, unread := map[string]verdict{}, map[string][]claim{}
+	var commits []string
+	for _, c := range claims {
+		if v, remembered := h.remembered(c); remembered {
+			known[h.key(c)] = v
+			continue
+		}
+		if unread[c.commit] == nil {
+			commits = append(commits, c.commit)
+		}
+		unread[c.commit] = append(unread[c.commit], c)
+	}
+	fresh := map[string]string{}
+	for _, id := range slices.Backward(commits[:min(len(commits), maxVerified)]) {
+		commit, err := h.objects.Commit(id)
 		if err != nil {
 			return nil, err
 		}
-		if !h.by.committed(commit) {
-			if read++; read > maxVerified {
-				continue
+		read, err := h.judge(ctx, o, commit, unread[id])
+		if err != nil {
+			return nil, err
+		}
+		for i, c := range unread[id] {
+			known[h.key(c)] = read[i]
+			if text, err := json.Marshal(read[i]); err == nil && !commit.Shallow { // its parents may be readable later
+				fresh[h.key(c)] = string(text)
 			}
-			files, err := h.past.at(ctx, target, l.Commit)
-			if err != nil {
-				return nil, err
-			}
-			if len(files.References) > 0 && !containsSnapshot(files, l.Snapshot) {
-				continue
+			if read[i].Why != "" {
+				h.log.WarnContext(ctx, "false claim in trailers", slog.String("claim", read[i].Why))
 			}
 		}
-		verified = append(verified, l)
 	}
-	return verified, nil
+	if h.memory != nil && len(fresh) > 0 {
+		if err := h.memory.Store(fresh); err != nil {
+			h.log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
+		}
+	}
+	return known, nil
+}
+
+func (h historyReader) remembered(c claim) (v verdict, remembered bool) {
+	if h.memory == nil {
+		return v, false
+	}
+	text, known := h.memory.Load(h.key(c))
+	return v, known && json.Unmarshal([]byte(text), &v) == nil
+}
+
+// judge returns the verdict about each claim of a commit.
+func (h historyReader) judge(ctx context.Context, o Observation, commit Commit, claims []claim) ([]verdict, error) {
+	verdicts, anyProven := make([]verdict, len(claims)), false
+	for i, c := range claims {
+		var before *promotion.Current // nil: not readable
+		if !commit.Shallow {
+			before = &promotion.Current{}
+		}
+		if !commit.Shallow && len(commit.Parents) > 0 {
+			var err error
+			if *before, err = h.past.at(ctx, c.Target, commit.Parents[0]); err != nil {
+				return nil, err
+			}
+		}
+		after, err := h.past.at(ctx, c.Target, commit.ID)
+		if err != nil {
+			return nil, err
+		}
+		verdicts[i] = h.compare(c, before, after)
+		anyProven = anyProven || verdicts[i].Proven
+	}
+	if !anyProven || !h.by.committed(commit) {
+		return verdicts, nil
+	}
+	ours, why, err := h.isOurs(ctx, o, commit)
+	for i := range verdicts {
+		if v := &verdicts[i]; v.Proven {
+			v.Ours, v.Why, v.Proven = ours, why, why == ""
+		}
+	}
+	return verdicts, err
+}
+
+// compare compares a claim with the files of the target before and after the commit. All
+// references that the commit changed must have the versions. Of a component that it did not
+// change, one suffices.
+func (h historyReader) compare(c claim, before *promotion.Current, after promotion.Current) verdict {
+	v := verdict{Before: map[string]string{}}
+	found, brought := false, before == nil
+	var claimed, written []string
+	for _, component := range c.Snapshot.Components() {
+		pinned, is := c.Snapshot[component], referencesTo(after, component)
+		if len(is) == 0 {
+			if match, _ := h.past.config.Follow(c.Environment, c.Application, pinned.Repository); match.Name == component && !refersTo(after, component) {
+				v.Missing = append(v.Missing, component)
+			}
+			continue
+		}
+		var was []edit.Reference
+		if before != nil {
+			was = referencesTo(*before, component)
+		}
+		found = true
+		isNew := func(r edit.Reference) bool { return !slices.ContainsFunc(was, sameAs(r)) }
+		contradicts := func(r edit.Reference) bool { return !h.isAt(c.Target, r, pinned) }
+		at := slices.IndexFunc(is, contradicts)
+		if at >= 0 && slices.IndexFunc(is, func(r edit.Reference) bool { return !contradicts(r) }) >= 0 {
+			at = slices.IndexFunc(is, func(r edit.Reference) bool { return before != nil && isNew(r) && contradicts(r) })
+		}
+		if at >= 0 {
+			claims, has := labels(pinned, is[at])
+			claimed, written = append(claimed, component+" "+claims), append(written, component+" "+has)
+		}
+		if before == nil || !slices.ContainsFunc(is, isNew) && len(was) == len(is) {
+			continue
+		}
+		brought = true
+		if len(was) > 0 && !slices.ContainsFunc(was[1:], func(r edit.Reference) bool { return r.Tag != was[0].Tag || r.Digest != was[0].Digest }) {
+			v.Before[component] = promotion.Pinned{Repository: was[0].Repository, Version: image.Version{Tag: was[0].Tag, Digest: was[0].Digest}}.Reference()
+		}
+	}
+	switch {
+	case !found:
+		return verdict{Unknown: true}
+	case len(claimed) > 0 && (brought || !c.inherited):
+		return verdict{Why: fmt.Sprintf("commit %.7s claims to be the promotion of %s to %s, but its files have %s: it counts as a change by a user",
+			c.commit, strings.Join(claimed, ", "), c.Name(), strings.Join(written, ", "))}
+	case len(claimed) > 0 || !brought:
+		return verdict{}
+	}
+	v.Proven = true
+	return v
+}
+
+// referencesTo returns the references to a component that have a tag or a digest: others
+// name only a part of a version.
+func referencesTo(files promotion.Current, component string) []edit.Reference {
+	return slices.DeleteFunc(slices.Clone(files.References), func(r edit.Reference) bool {
+		return r.Component != component || r.Tag == "" && r.Digest == ""
+	})
+}
+
+func refersTo(files promotion.Current, component string) bool {
+	return slices.ContainsFunc(files.References, func(r edit.Reference) bool { return r.Component == component })
+}
+
+// sameAs returns whether a reference is another one, wherever in the file it is.
+func sameAs(a edit.Reference) func(edit.Reference) bool {
+	return func(b edit.Reference) bool {
+		return a.Position.File == b.Position.File && a.Repository == b.Repository && a.Tag == b.Tag && a.Digest == b.Digest
+	}
+}
+
+// isAt reports whether a reference has a version. Where the file has only a tag, the trailers
+// may name its digest, because the registry is asked before it is promoted. It does not know
+// which digests a moving tag had.
+func (h historyReader) isAt(target promotion.Target, r edit.Reference, pinned promotion.Pinned) bool {
+	moving := false
+	if match, followed := h.past.config.Follow(target.Environment, target.Application, r.Repository); followed {
+		_, moving = h.past.config.Policy(match.Component).Moving()
+	}
+	sameTag := r.Tag == pinned.Version.Tag || r.Digest != "" && (r.Tag == "" || pinned.Version.Tag == "")
+	sameDigest := r.Digest == pinned.Version.Digest || r.Digest == "" && !moving
+	return r.Repository == pinned.Repository && sameTag && sameDigest
+}
+
+// labels describes a claimed version and what the file has instead.
+func labels(pinned promotion.Pinned, r edit.Reference) (claimed, written string) {
+	has := promotion.Pinned{Repository: r.Repository, Version: image.Version{Tag: r.Tag, Digest: r.Digest}}
+	if r.Repository != pinned.Repository {
+		return pinned.Reference(), has.Reference()
+	}
+	claimed, written = promotion.Label(pinned.Version), promotion.Label(has.Version)
+	if claimed == written {
+		claimed, written = promotion.ShortDigest(pinned.Version.Digest), cmp.Or(promotion.ShortDigest(r.Digest), "no digest")
+	}
+	return claimed, written
+}
+
+// isOurs reports whether a commit with our committer is what promoter writes: its parent with
+// the versions of the trailers, and nothing else. If it certainly is not, why is the reason. It
+// is uncertain if the config was another one, or if the files refuse the same edit.
+func (h historyReader) isOurs(ctx context.Context, o Observation, commit Commit) (ours bool, why string, err error) {
+	if len(commit.Parents) != 1 || commit.Shallow {
+		return commit.Shallow, "", nil
+	}
+	edited, touched, err := h.writtenAgain(ctx, commit)
+	if err != nil {
+		return false, "", err
+	}
+	changed, err := h.objects.Changed(commit.Parents[0], commit.ID)
+	if err != nil {
+		return false, "", err
+	}
+	for _, path := range changed {
+		want, certain := edited[path]
+		if !certain && touched[path] {
+			continue
+		}
+		content, err := h.objects.Read(commit.ID, path, int64(len(want)))
+		if certain && err == nil && bytes.Equal(content, want) {
+			continue
+		}
+		if path == ConfigFile || h.sameConfig(o, commit.Parents[0]) {
+			why = fmt.Sprintf("commit %.7s has the committer of promoter, and changes more than versions in %.120q: it counts as a change by a user", commit.ID, path)
+		}
+		return false, why, nil
+	}
+	return true, "", nil
+}
+
+// writtenAgain makes the edit of a commit again from its parent. Touched are the files of
+// which the result is not known.
+func (h historyReader) writtenAgain(ctx context.Context, commit Commit) (edited map[string][]byte, touched map[string]bool, err error) {
+	edited, touched = map[string][]byte{}, map[string]bool{}
+	for _, landed := range promotion.ReadTrailers(commit.Trailers) {
+		if _, known := h.past.config.Environment(landed.Environment); !known {
+			continue
+		}
+		tree, err := h.past.tree(ctx, landed.Environment, commit.Parents[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		after, err := h.past.at(ctx, landed.Target, commit.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		before := tree.Targets()[landed.Target]
+		var moves []promotion.Move
+		for _, component := range landed.Snapshot.Components() {
+			was, is := referencesTo(before, component), referencesTo(after, component)
+			if !slices.EqualFunc(was, is, func(a, b edit.Reference) bool { return sameAs(a)(b) }) {
+				moves = append(moves, promotion.Move{Component: component, To: landed.Snapshot[component].Version})
+			}
+		}
+		again, err := tree.Rewrite(ctx, landed.Target, moves)
+		if err != nil {
+			return nil, nil, fmt.Errorf("rewrite %s at %.7s: %w", landed.Name(), commit.Parents[0], err)
+		}
+		for path, content := range again.Files {
+			if _, shared := edited[path]; shared {
+				touched[path] = true
+			}
+			edited[path] = content
+		}
+		if len(again.Refusals) > 0 {
+			for _, r := range before.References {
+				touched[r.Position.File] = true
+			}
+		}
+	}
+	maps.DeleteFunc(edited, func(path string, _ []byte) bool { return touched[path] })
+	return edited, touched, nil
+}
+
+// sameConfig reports whether a commit has the config of now.
+func (h historyReader) sameConfig(o Observation, commit string) bool {
+	then, err := h.objects.Read(commit, ConfigFile, config.MaxSize)
+	now, problem := h.objects.Read(o.Heads[o.Refs.Default], ConfigFile, config.MaxSize)
+	return err == nil && problem == nil && bytes.Equal(then, now)
 }
 
 // pastFiles reads the references of earlier commits. A commit may have changed several
@@ -53,145 +408,33 @@ type pastFiles struct {
 	trees  map[string]Tree // by environment and commit
 }
 
-func (p *pastFiles) at(ctx context.Context, target promotion.Target, commit string) (promotion.Current, error) {
-	key := target.Environment + " " + commit
+func (r *Reconciler) pastFiles(c *config.Config) *pastFiles {
+	return &pastFiles{files: r.Files, config: c, trees: map[string]Tree{}}
+}
+
+// maxPastTrees bounds how many trees are kept. The last ones are needed again.
+const maxPastTrees = 16
+
+func (p *pastFiles) tree(ctx context.Context, environment, commit string) (Tree, error) {
+	key := environment + " " + commit
 	tree, read := p.trees[key]
 	if !read {
 		var err error
-		if tree, err = p.files.At(ctx, p.config, commit, []string{target.Environment}); err != nil {
-			return promotion.Current{}, fmt.Errorf("read the files of %.7s: %w", commit, err)
+		if tree, err = p.files.At(ctx, p.config, commit, []string{environment}); err != nil {
+			return nil, fmt.Errorf("read the files of %.7s: %w", commit, err)
+		}
+		if len(p.trees) >= maxPastTrees {
+			clear(p.trees)
 		}
 		p.trees[key] = tree
 	}
+	return tree, nil
+}
+
+func (p *pastFiles) at(ctx context.Context, target promotion.Target, commit string) (promotion.Current, error) {
+	tree, err := p.tree(ctx, target.Environment, commit)
+	if err != nil {
+		return promotion.Current{}, err
+	}
 	return tree.Targets()[target], nil
-}
-
-// reverted returns the versions that landed in a target and are no longer
-// there. Those that were gone already when the target was resumed are forgotten.
-func (h historyReader) reverted(ctx context.Context, o Observation, target promotion.Target, found []promotion.Landing) ([]promotion.Reversion, error) {
-	resumed := o.Promotion.State.ResumedAt(state.Target(target))
-	var atResume *promotion.Current // read when it is needed
-	var reverted []promotion.Reversion
-	for _, l := range found {
-		gone := slices.DeleteFunc(l.Snapshot.Components(), func(component string) bool {
-			return containsVersion(o.Promotion.Targets[target], component, l.Snapshot[component])
-		})
-		if len(gone) == 0 {
-			continue
-		}
-		if !resumed.IsZero() && atResume == nil {
-			files, err := h.filesAt(ctx, o, target, resumed)
-			if err != nil {
-				return nil, err
-			}
-			atResume = &files
-		}
-		forgotten := !resumed.IsZero() && h.landedBefore(l, resumed)
-		for _, component := range gone {
-			version := l.Snapshot[component].Version
-			if !forgotten || containsVersion(*atResume, component, promotion.Pinned{Version: version}) {
-				reverted = append(reverted, promotion.Reversion{Component: component, Version: version, Commit: l.Commit})
-			}
-		}
-	}
-	return reverted, nil
-}
-
-// landedBefore compares with the time of the merge where a forge reports one.
-func (h historyReader) landedBefore(l promotion.Landing, at time.Time) bool {
-	if !l.At.IsZero() {
-		return !l.At.After(at)
-	}
-	commit, err := h.objects.Commit(l.Commit)
-	return err == nil && !commit.Committer.When.After(at)
-}
-
-// filesAt returns the files of a target at a time.
-func (h historyReader) filesAt(ctx context.Context, o Observation, target promotion.Target, at time.Time) (promotion.Current, error) {
-	for commit, err := range h.objects.History(o.Heads[o.baseOf(target)]) {
-		if err != nil {
-			return promotion.Current{}, err
-		}
-		if !commit.Committer.When.After(at) || commit.Shallow || len(commit.Parents) == 0 {
-			return h.past.at(ctx, target, commit.ID)
-		}
-	}
-	return promotion.Current{}, nil
-}
-
-// addMerged adds what only the forge knows about landings. Those of merged pull
-// requests get the time of the merge. A landed commit without trailers, such as a
-// squash with another message, gets them from the head that was merged; when the files
-// have moved on since then, it is put where its commit is in the history.
-func (h historyReader) addMerged(ctx context.Context, o Observation, target promotion.Target, found []promotion.Landing) ([]promotion.Landing, error) {
-	merged, err := h.mergedPullRequests(ctx, o, target, found)
-	if err != nil {
-		return nil, err
-	}
-	var older []promotion.Landing
-	for _, pr := range merged {
-		for _, landed := range promotion.ReadTrailers(h.objects.Trailers(pr.Head.Message)) {
-			if landed.Target != target {
-				continue
-			}
-			id := landed.Snapshot.ID()
-			i := slices.IndexFunc(found, func(l promotion.Landing) bool { return l.Snapshot.ID() == id && l.Number == 0 })
-			landing := promotion.Landing{Commit: pr.Merged.Commit, Number: pr.Number, Snapshot: landed.Snapshot, At: pr.Merged.At}
-			switch {
-			case i >= 0:
-				found[i].Number, found[i].At = pr.Number, pr.Merged.At
-			case o.currentIndex(target, found) < 0 && o.isCurrent(target, landed.Snapshot):
-				found = slices.Insert(found, 0, landing)
-			default:
-				older = append(older, landing)
-			}
-		}
-	}
-	if len(older) == 0 {
-		return found, nil
-	}
-
-	// Those whose commit is not readable, or whose files contradict them, are dropped.
-	position := map[string]int{}
-	for commit, err := range h.objects.History(o.Heads[o.baseOf(target)]) {
-		if err != nil {
-			return nil, err
-		}
-		if position[commit.ID] = len(position) + 1; len(position) == maxCommits {
-			break
-		}
-	}
-	older = slices.DeleteFunc(older, func(l promotion.Landing) bool { return position[l.Commit] == 0 })
-	if older, err = h.verify(ctx, target, older); err != nil {
-		return nil, err
-	}
-	all := slices.Concat(found, older)
-	slices.SortStableFunc(all, func(a, b promotion.Landing) int { return cmp.Compare(position[a.Commit], position[b.Commit]) })
-	return all, nil
-}
-
-// mergedPullRequests asks the forge for the merged pull requests of a target, unless
-// the time of its current landing is recorded, or does not matter.
-func (h historyReader) mergedPullRequests(ctx context.Context, o Observation, target promotion.Target, found []promotion.Landing) ([]scm.PullRequest, error) {
-	settings := o.Promotion.Settings(target.Environment, target.Application)
-	if o.Promotion.PushOnly || settings.Land == config.LandPush {
-		return nil, nil
-	}
-	if i := o.currentIndex(target, found); i >= 0 {
-		_, recorded := o.Promotion.State.SeenSince(state.Target(target), found[i].Snapshot.ID())
-		// The time matters to a child that soaks, or when the target was resumed.
-		matters := o.anyChild(target, soaks) || !o.Promotion.State.ResumedAt(state.Target(target)).IsZero()
-		if recorded || !matters {
-			return nil, nil
-		}
-	}
-	head := promotion.HeadBranch(target.Environment, target.Application)
-	if settings.PullRequest.Group == config.GroupEnvironment {
-		head = promotion.GroupBranch(target.Environment)
-	}
-	closed, err := h.repository.PullRequests().Closed(ctx, head, maxClosed)
-	if err != nil {
-		return nil, fmt.Errorf("list the merged pull requests of %s: %w", head, err)
-	}
-	return slices.DeleteFunc(closed, func(pr scm.PullRequest) bool { return pr.State != scm.StateMerged || !pr.Head.Own }), nil
 }

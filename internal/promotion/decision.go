@@ -88,6 +88,7 @@ const (
 	RuleForge         Rule = "forge"          // the repository has no pull requests
 	RuleForeign       Rule = "foreign"        // a user works on promoter's branch
 	RuleGate          Rule = "gate"           // a gate blocks
+	RuleFalseClaim    Rule = "false-claim"    // files contradict the trailers of a commit
 	RuleGone          Rule = "gone"           // the target no longer exists, or lands another way
 )
 
@@ -151,8 +152,9 @@ type Decision struct {
 	Conditions []Condition
 	Gates      []Condition
 
-	// Notes are what else is known about a target without a pending move: the hold or
-	// freeze in effect, and what an upstream environment waits for. They change nothing.
+	// Notes are what else is known about a target: false claims in its history and, without
+	// a pending move, the hold or freeze in effect, and what an upstream environment waits
+	// for. They change nothing.
 	Notes []Reason
 
 	// Request is the request that this decision fulfills: it names the versions, or

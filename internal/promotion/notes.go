@@ -8,9 +8,9 @@ import (
 	"promoter/internal/state"
 )
 
-// addNotes adds to the decisions of targets without a pending move what a user asks next:
-// whether a hold or freeze is in effect, and why a newer version does not arrive. In a
-// checkout neither is known.
+// addNotes adds what was claimed falsely, and to the decisions of targets without a pending
+// move what a user asks next: whether a hold or freeze is in effect, and why a newer version
+// does not arrive. In a checkout none of it is known.
 func addNotes(obs *Observation, decisions []Decision, now time.Time) {
 	if obs.Checkout {
 		return
@@ -23,6 +23,7 @@ func addNotes(obs *Observation, decisions []Decision, now time.Time) {
 	}
 	for i := range decisions {
 		d := &decisions[i]
+		d.Notes = append(d.Notes, obs.Falsified[d.Target]...)
 		if d.State != Same && d.State != Reverted && d.State != Rejected {
 			continue
 		}

@@ -52,6 +52,10 @@ type Observation struct {
 	// Reverted are versions that users reverted in a target.
 	Reverted map[Target][]Reversion
 
+	// Falsified are the claims about a target, in the trailers of commits, that files
+	// contradict. They are only shown.
+	Falsified map[Target][]Reason
+
 	// Open are the open pull requests of promoter's branches, by branch.
 	Open map[string]Open
 
@@ -234,6 +238,8 @@ type Landing struct {
 	Commit   string // hex; on the branch
 	Number   int    // of the pull request that brought it; 0: unknown
 	Snapshot Snapshot
+	// Before is what it replaced, of the components that it changed and as far as known.
+	Before Snapshot
 	// At is the earliest time at which it provably was there: the forge's time of
 	// the merge, or when promoter first saw it. Zero: unknown yet.
 	At time.Time

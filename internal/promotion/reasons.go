@@ -166,6 +166,9 @@ func digestUnrecorded(environment, component string, v image.Version) Reason {
 		environment, component, v.Tag)}
 }
 
+// FalseClaim is the note about a commit whose files contradict its trailers.
+func FalseClaim(why string) Reason { return Reason{Rule: RuleFalseClaim, Message: why} }
+
 func backwards(component string, from, to image.Version) Reason {
 	return Reason{Rule: RuleBackwards, Message: "would move back: " + Move{component, from, to}.String()}
 }

@@ -102,14 +102,15 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 				log.WarnContext(ctx, "registry data not marked as stale", slog.String("key", string(key)), slog.Any("error", err))
 			}
 		},
-		Memory: &branchMemory{file: filepath.Join(folder, "heads.json")},
-		Seals:  seals(session, r, filepath.Join(folder, "seal.json"), options.Seals),
-		By:     author(server, r),
-		Now:    server.Now,
-		Pause:  pause,
-		Log:    log,
-		DryRun: options.DryRun,
-		Trace:  options.Trace,
+		Memory:   &branchMemory{file: filepath.Join(folder, "heads.json")},
+		Landings: &landingMemory{file: filepath.Join(folder, "landings.jsonl")},
+		Seals:    seals(session, r, filepath.Join(folder, "seal.json"), options.Seals),
+		By:       author(server, r),
+		Now:      server.Now,
+		Pause:    pause,
+		Log:      log,
+		DryRun:   options.DryRun,
+		Trace:    options.Trace,
 	}}
 	if r.SCM.Features().Compare {
 		w.Reconciler.Compare = sources

@@ -136,8 +136,8 @@ func (r Report) environment(g groupedReport, environment string) string {
 			details += r.effect(effect, "    ")
 			one.failed = one.failed || effect.Err != nil
 		}
-		if r.Details || details != "" || addsToActions(decision, actions) {
-			one.details = r.details(decision) + details
+		if r.Details || details != "" || addsToActions(decision, actions) || falseClaims(decision) != "" {
+			one.details = r.details(decision) + falseClaims(decision) + details
 			states = append(states, one)
 		}
 	}
@@ -205,6 +205,17 @@ func (r Report) details(d promotion.Decision) string {
 	}
 	for _, gate := range d.Gates {
 		fmt.Fprintf(&b, "    gate %s\n", textRenderer{r.Paint}.condition(gate))
+	}
+	return b.String()
+}
+
+// falseClaims lists the commits whose files contradict their trailers.
+func falseClaims(d promotion.Decision) string {
+	var b strings.Builder
+	for _, note := range d.Notes {
+		if note.Rule == promotion.RuleFalseClaim {
+			fmt.Fprintf(&b, "    %s\n", Visible(note.Message))
+		}
 	}
 	return b.String()
 }

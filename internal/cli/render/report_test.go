@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/engine"
+	"promoter/internal/promotion"
 )
 
 // The result of an offer is in the text, the JSON, and the summary; a repository that
@@ -42,5 +43,20 @@ func TestRun_showsOnboarding(t *testing.T) {
 	json := runToJSON(results, nil)
 	if one := json.Repositories[0]; one.Failed || one.Onboarding == nil || one.Onboarding.State != "opened" || one.Onboarding.Number != 3 {
 		t.Errorf("the JSON has %+v", one)
+	}
+}
+
+// A commit whose files contradict its trailers is shown with and without details.
+func TestRun_showsFalseClaims(t *testing.T) {
+	t.Parallel()
+	why := "commit 0123456 claims to be the promotion of web 9 to dev"
+	results := []app.Result{{Repository: "acme/gitops", Report: engine.Report{Decisions: []promotion.Decision{{
+		Target: promotion.Target{Environment: "dev", Application: "shop"}, State: promotion.Same,
+		Reason: promotion.AlreadySame(), Notes: []promotion.Reason{promotion.FalseClaim(why)},
+	}}}}}
+	for _, details := range []bool{false, true} {
+		if text := (Report{Details: details}).Results(results); strings.Count(text, "\n    "+why+"\n") != 1 {
+			t.Errorf("details %t:\n%s", details, text)
+		}
 	}
 }
