@@ -1,0 +1,25 @@
+package app
+
+import (
+	"context"
+
+	"promoter/internal/connect"
+	"promoter/internal/engine"
+	"promoter/internal/fault"
+	"promoter/internal/onboarding"
+	"promoter/internal/state"
+	"promoter/internal/workspace"
+)
+
+// Decisions reads the user decisions of all repositories. They are in the reports, without
+// anything else.
+func Decisions(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
+	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) error {
+		read, err := w.Reconciler.State(ctx)
+		for _, problem := range read.Problems() {
+			result.Report.Errors = append(result.Report.Errors, engine.PartialError{What: state.Branch, Err: fault.New(fault.Invalid, "%s", problem)})
+		}
+		result.Report.UserDecisions = []state.State{read}
+		return err
+	})
+}

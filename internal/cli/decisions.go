@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+	"promoter/internal/cli/render"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+func newDecisions(system System) *cobra.Command {
+	var flags targetFlags
+	var environment, application string
+	command := &cobra.Command{
+		Use:   "decisions",
+		Short: "List the holds, freezes, rollbacks, and rejections in effect",
+		Long: `decisions lists what users decided and what is still in effect: holds, freezes, rollbacks, and
+rejections, with the user, time, and reason. It reads the branch promoter/_state of the
+repositories of --repo, or of the server file. A pull request that a user closed is a rejection
+with its number.
+
+Versions that a user reverted in Git are not listed: 'promoter explain' shows them.
+
+Exit codes: 0 success; 1 a repository could not be read.`,
+		Example: `  promoter decisions
+  promoter decisions --env prod --repo https://github.com/acme/gitops`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			server, err := flags.open(system)
+			if err != nil {
+				return err
+			}
+			progress := newProgress(system)
+			results, err := app.Decisions(command.Context(), server, flags.options(system, progress))
+			progress.clear()
+			if err != nil {
+				return err
+			}
+			// A decision about everything applies to each environment and application.
+			applies := func(wanted, has string) bool { return wanted == "" || has == wanted || has == state.All }
+			found := decisionsInEffect(results, time.Now(), func(target state.Target) bool {
+				return applies(environment, target.Environment) && applies(application, target.Application)
+			})
+			if err := render.PrintAs(system.Out, flags.output, found, func() string { return decisionsText(found) }); err != nil {
+				return fmt.Errorf("print the decisions: %w", err)
+			}
+			if len(found.Decisions) == 0 && flags.output == "text" {
+				render.PrintMessage(system.Err, "no decision is in effect")
+			}
+			render.PrintFailures(system.Err, results, flags.output)
+			return exitOfRun(results)
+		},
+	}
+	flags.add(command)
+	command.Flags().StringVar(&environment, "env", "", flagDecideEnv)
+	command.Flags().StringVar(&application, "app", "", flagApp)
+	return command
+}
+
+// decisionsSchema is the version of the JSON format, as planSchema is.
+const decisionsSchema = 1
+
+// decisionsJSON is what decisions prints with -o json.
+type decisionsJSON struct {
+	Schema    int            `json:"schema"`
+	Decisions []inEffectJSON `json:"decisions"`
+}
+
+// inEffectJSON is a decision in effect.
+type inEffectJSON struct {
+	Repository  string            `json:"repository"`
+	Environment string            `json:"environment"` // _all: of the repository
+	Application string            `json:"application"` // _all: of the environment
+	Verb        verb.Verb         `json:"verb"`
+	By          userJSON          `json:"by"`
+	At          time.Time         `json:"at"`
+	Until       *time.Time        `json:"until,omitempty"`
+	Reason      string            `json:"reason,omitempty"`
+	Images      map[string]string `json:"images,omitempty"`
+	PullRequest int               `json:"pullRequest,omitempty"`
+}
+
+// decisionsInEffect returns the decisions about selected targets.
+func decisionsInEffect(results []app.Result, now time.Time, selected func(state.Target) bool) decisionsJSON {
+	out := decisionsJSON{Schema: decisionsSchema, Decisions: []inEffectJSON{}}
+	for _, result := range results {
+		for _, decisions := range result.Report.UserDecisions {
+			for _, target := range decisions.Targets() {
+				if !selected(target) {
+					continue
+				}
+				record := decisions.At(target)
+				add := func(what verb.Verb, act state.Act, more inEffectJSON) {
+					more.Repository, more.Environment, more.Application, more.Verb = result.Repository, target.Environment, target.Application, what
+					more.By, more.At, more.Reason = userJSON{act.By.Host, act.By.Login}, act.At, act.Reason
+					out.Decisions = append(out.Decisions, more)
+				}
+				if freeze := record.Freeze; freeze != nil && (freeze.Until == nil || freeze.Until.After(now)) {
+					add(verb.Freeze, freeze.Act, inEffectJSON{Until: freeze.Until})
+				}
+				if rollback := record.Rollback; rollback != nil {
+					add(verb.Rollback, rollback.Act, inEffectJSON{Images: rollback.Images})
+				}
+				if record.Hold != nil && (record.Rollback == nil || !record.Hold.At.Equal(record.Rollback.At)) {
+					add(verb.Hold, *record.Hold, inEffectJSON{})
+				}
+				for _, rejection := range record.Rejections {
+					add(verb.Reject, rejection.Act, inEffectJSON{Images: rejection.Images, PullRequest: rejection.Number})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// decisionsText has a paragraph for each repository, with one line for each decision, in
+// columns. Times are UTC.
+func decisionsText(found decisionsJSON) string {
+	widths := [2]int{}
+	for _, one := range found.Decisions {
+		widths[0] = max(widths[0], len(render.Visible(one.target())))
+		widths[1] = max(widths[1], len(one.Verb))
+	}
+	var b strings.Builder
+	repository := ""
+	for _, one := range found.Decisions {
+		if one.Repository != repository {
+			repository = one.Repository
+			fmt.Fprintln(&b, render.Visible(repository))
+		}
+		fmt.Fprintf(&b, "  %-*s  %-*s  %s\n", widths[0], render.Visible(one.target()), widths[1], one.Verb, render.Visible(one.details()))
+	}
+	return b.String()
+}
+
+func (d inEffectJSON) target() string {
+	return decisionTarget(promotion.Target{Environment: d.Environment, Application: d.Application})
+}
+
+// details returns the versions, the user, the times, and the reason.
+func (d inEffectJSON) details() string {
+	var images []string
+	for component, text := range render.SortedPairs(d.Images) {
+		if parsed, err := image.Parse(strings.TrimSuffix(text, "@")); err == nil {
+			text = promotion.Label(image.Version{Tag: parsed.Tag, Digest: parsed.Digest})
+		}
+		images = append(images, component+" "+text)
+	}
+	text := strings.Join(images, ", ")
+	if d.PullRequest != 0 {
+		text += fmt.Sprintf(" #%d", d.PullRequest)
+	}
+	text += " by " + cmp.Or(d.By.Login, "an unknown user") + " since " + d.At.UTC().Format(time.DateTime+"Z")
+	if d.Until != nil {
+		text += " until " + d.Until.UTC().Format(time.DateTime+"Z")
+	}
+	if d.Reason != "" {
+		text += " (" + d.Reason + ")"
+	}
+	return strings.TrimSpace(text)
+}
