@@ -330,9 +330,16 @@ func (f *fetcher) transfer(ctx context.Context, step fetchStep) (err error) {
 		}
 	}
 	f.used = true
+	room, err := m.room()
+	if err != nil {
+		return err
+	}
+	if room <= 0 {
+		return m.packTooLarge(step, room)
+	}
 	request := wire.FetchRequest{
 		Wants: hashes(slices.Collect(maps.Values(step.heads))), Depth: step.depth, Since: step.since,
-		BlobLimit: m.options.BlobLimit, PackLimit: m.options.PackLimit,
+		BlobLimit: m.options.BlobLimit, PackLimit: min(m.options.PackLimit, room),
 	}
 	if !step.whole {
 		request.Shallow, request.Haves = hashes(m.state.Shallow), hashes(m.heads())
@@ -344,6 +351,9 @@ func (f *fetcher) transfer(ctx context.Context, step fetchStep) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
 	boundary, err := f.session.Fetch(ctx, request, file)
+	if errors.Is(err, wire.ErrPackTooLarge) {
+		return m.packTooLarge(step, room)
+	}
 	if err != nil {
 		return err
 	}

@@ -335,7 +335,7 @@ func TestFetch_limits(t *testing.T) {
 		change func(*git.Options)
 		want   string
 	}{
-		"a pack":    {func(o *git.Options) { o.PackLimit = 100 }, "the pack is larger than allowed"},
+		"a pack":    {func(o *git.Options) { o.PackLimit = 100 }, "the commits of main need more than 1 KiB, the limit of one fetch (sizes.pack in the server file)"},
 		"an object": {func(o *git.Options) { o.ObjectLimit = 4999 }, "the repository contains an object of 5000 bytes, over the limit of 4999"},
 	} {
 		for way, remote := range remotes {

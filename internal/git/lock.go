@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -20,12 +19,20 @@ const (
 	lockRetry = 50 * time.Millisecond
 )
 
-// lockDirectory locks a directory against all other users, in this process and in
-// others. It waits until the context ends.
-func lockDirectory(ctx context.Context, dir string) (io.Closer, error) {
+func openLock(dir string) (*os.File, error) {
 	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of a mirror: %w", err)
+	}
+	return file, nil
+}
+
+// lockDirectory locks a directory against all other users, in this process and in
+// others. It waits until the context ends.
+func lockDirectory(ctx context.Context, dir string) (*os.File, error) {
+	file, err := openLock(dir)
+	if err != nil {
+		return nil, err
 	}
 	ticker := time.NewTicker(lockRetry)
 	defer ticker.Stop()

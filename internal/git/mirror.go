@@ -34,6 +34,8 @@ type Options struct {
 	BlobLimit int64
 	// PackLimit is the size of the largest pack. Zero: 512 MiB.
 	PackLimit int64
+	// DiskLimit is how much all packs may need on disk. Zero: 2 GiB.
+	DiskLimit int64
 	// ObjectLimit is the size of the largest object, at most 32 MiB. Zero: 32 MiB.
 	ObjectLimit int64
 	// Attempts is how often an incomplete fetch is made in total, each time into an
@@ -47,6 +49,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.PackLimit <= 0 {
 		o.PackLimit = 512 << 20
+	}
+	if o.DiskLimit <= 0 {
+		o.DiskLimit = 2 << 30
 	}
 	if o.ObjectLimit <= 0 || o.ObjectLimit > object.MaxSize {
 		o.ObjectLimit = object.MaxSize
@@ -70,6 +75,7 @@ type Mirror struct {
 	lock     io.Closer
 	packs    *packStorage
 	state    *mirrorState
+	fresh    bool // it had no objects when it was opened
 }
 
 // Open opens the mirror in a directory, or creates it. It replaces a mirror that is
@@ -88,6 +94,7 @@ func Open(ctx context.Context, dir string, options Options) (*Mirror, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, _ = lock.WriteAt([]byte("\n"), 0) // its time is when the mirror was opened last; a full disk does not matter
 	m := &Mirror{dir: dir, options: options.withDefaults(), endpoint: endpoint, lock: lock, state: &mirrorState{}}
 	m.packs = openStorage(dir, m.state, m.options.PackLimit)
 	m.Objects = object.New(m.packs, m.TooLarge)
@@ -114,7 +121,7 @@ func (m *Mirror) load() bool {
 		return false
 	}
 	*m.state = state
-	if m.packs.check() != nil {
+	if room, err := m.room(); err != nil || room < 0 || m.packs.check() != nil {
 		return false
 	}
 	for _, id := range state.Branches {
@@ -137,6 +144,7 @@ func (m *Mirror) reset() error {
 		Version: stateVersion, URL: m.endpoint.String(), BlobLimit: m.options.BlobLimit,
 		Branches: map[string]object.ID{}, Since: map[string]time.Time{},
 	}
+	m.fresh = true
 	*m.packs = *openStorage(m.dir, m.state, m.options.PackLimit)
 	if err := m.packs.files.Init(); err != nil {
 		return fmt.Errorf("create a mirror: %w", err)

@@ -50,7 +50,8 @@ type packStorage struct {
 	pending map[plumbing.Hash]plumbing.EncodedObject // not pushed yet
 	size    int64                                    // of pending, in bytes
 	limit   int64                                    // of size
-	damaged bool                                     // an object could not be read
+	damaged bool                                     // an object could not be read, or there is no room for more
+	grown   bool                                     // a pack was added
 }
 
 func openStorage(dir string, state *mirrorState, limit int64) *packStorage {
@@ -116,6 +117,7 @@ func (p *packStorage) addPack(pack io.Reader, pushed []object.ID) error {
 	if err != nil {
 		return fmt.Errorf("write a pack: %w", err)
 	}
+	p.grown = true
 	_, err = io.Copy(writer, pack)
 	if err = errors.Join(err, writer.Close()); err != nil {
 		removeMatching(p.dir, unfinishedPack) // go-git leaves it behind

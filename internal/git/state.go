@@ -34,7 +34,7 @@ type mirrorState struct {
 	Shallow   []object.ID          `json:"shallow,omitempty"`  // commits whose parents are not stored
 	TooLarge  []object.ID          `json:"tooLarge,omitempty"` // blobs that the server left out
 	Since     map[string]time.Time `json:"since,omitempty"`    // how far back the history of a branch is stored
-	Damaged   bool                 `json:"damaged,omitempty"`  // an object could not be read
+	Damaged   bool                 `json:"damaged,omitempty"`  // an object could not be read, or there is no room for more
 }
 
 func readState(dir string) (mirrorState, error) {

@@ -42,10 +42,16 @@ type Workspace struct {
 	Reconciler engine.Reconciler
 	Repository *connect.Repository
 
-	mirror *mirror
-	scans  *scan.Cache
-	keep   bool // scans for the next session
+	mirror  *mirror
+	scans   *scan.Cache
+	keep    bool   // scans for the next session
+	folder  string // of all mirrors
+	maxSize int64  // of all mirrors, in bytes
+	log     *slog.Logger
 }
+
+// scanFolder is the folder of the scans beside a mirror.
+const scanFolder = "scan"
 
 // author returns the author and committer of all commits to a repository: that of the
 // server file, or of the forge.
@@ -76,15 +82,16 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		BlobLimit:   server.File.Sizes.File,
 		PackLimit:   server.File.Sizes.Pack,
 		ObjectLimit: server.File.Sizes.Object,
+		DiskLimit:   server.File.Sizes.Mirror,
 	})
 	if err != nil {
 		return nil, err
 	}
 	mirror := &mirror{git: opened}
-	scans := scan.NewCache(filepath.Join(folder, "scan"))
+	scans := scan.NewCache(filepath.Join(folder, scanFolder))
 	sources := session.Sources(r)
 	fresh := &freshness{server: server, store: options.Freshness, key: key}
-	w := &Workspace{Repository: r, mirror: mirror, scans: scans, keep: session.Kept(), Reconciler: engine.Reconciler{
+	w := &Workspace{Repository: r, mirror: mirror, scans: scans, keep: session.Kept(), folder: filepath.Dir(folder), maxSize: server.File.Sizes.Mirrors, log: log, Reconciler: engine.Reconciler{
 		Remote:  mirror,
 		Objects: mirror,
 		Files:   files{mirror: mirror, maxSize: server.File.Sizes.File, cache: scans},
@@ -118,13 +125,31 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	return w, nil
 }
 
-// Close saves the scans, if they are kept, and closes the mirror.
+// Close saves the scans, if they are kept, and closes the mirror. If it has grown, others
+// are emptied that do not fit beside it.
 func (w *Workspace) Close() error {
 	var err error
 	if w.keep {
 		err = w.scans.Save()
 	}
-	return errors.Join(err, w.mirror.git.Close())
+	err = errors.Join(err, w.mirror.git.Close())
+	if w.mirror.git.Grown() && w.maxSize > 0 {
+		w.emptyOthers()
+	}
+	return err
+}
+
+// emptyOthers empties the mirrors that were not used for the longest time if all of them
+// are over their limit. They are fetched again when they are needed.
+func (w *Workspace) emptyOthers() {
+	emptied, err := git.Trim(w.folder, w.maxSize, scanFolder)
+	for _, one := range emptied {
+		w.log.Warn("mirror emptied: all mirrors need more than sizes.mirrors",
+			slog.String("url", one.URL), slog.Int64("bytes", one.Size), slog.Int64("limit", w.maxSize))
+	}
+	if err != nil {
+		w.log.Warn("mirrors not emptied", slog.Any("error", err))
+	}
 }
 
 // Use opens a repository for one function, whose context has the budget of one

@@ -1,6 +1,7 @@
 package serverconfig
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type RateLimit struct {
 // Sizes are the maximum sizes to read, in bytes.
 type Sizes struct {
 	File, Pack, Object int64
+	Mirror, Mirrors    int64 // on disk: of one repository, and of all
 }
 
 // Retention is how long the database keeps data.
@@ -35,6 +37,8 @@ const (
 	DefaultFileSize       = 1 << 20
 	DefaultPackSize       = 512 << 20
 	DefaultObjectSize     = 32 << 20
+	DefaultMirrorSize     = 2 << 30
+	DefaultMirrorsSize    = 5 << 30
 	DefaultDeliveries     = 30 * 24 * time.Hour
 	DefaultDeliveriesSize = 1 << 30
 )
@@ -61,6 +65,10 @@ type rawSizes struct {
 	Pack strictyaml.Located[string] `yaml:"pack"`
 	// Largest Git object, such as 32MiB. Default: `32MiB`.
 	Object strictyaml.Located[string] `yaml:"object"`
+	// Largest mirror of a repository on disk, such as 512MiB. See docs/operate/sizing.md#disk. Default: `2GiB`.
+	Mirror strictyaml.Located[string] `yaml:"mirror"`
+	// Largest size of all mirrors together, such as 512MiB. Those that were not used for the longest time are emptied. Default: `5GiB`.
+	Mirrors strictyaml.Located[string] `yaml:"mirrors"`
 }
 
 // rawReconciliation limits one reconciliation.
@@ -84,6 +92,7 @@ type rawRetention struct {
 const (
 	maxRate      = 10_000   // more than any host allows
 	maxSize      = 16 << 30 // bytes
+	maxMirrors   = 16 << 40 // bytes
 	minTimeout   = time.Minute
 	minRetention = time.Hour // what is kept for less could be deleted before it is used
 )
@@ -121,26 +130,32 @@ func loadSizes(in *input) Sizes {
 	if raw == nil {
 		raw = &rawSizes{}
 	}
-	return Sizes{
-		File:   loadSize(in.report, raw.File, "sizes.file", DefaultFileSize),
-		Pack:   loadSize(in.report, raw.Pack, "sizes.pack", DefaultPackSize),
-		Object: loadSize(in.report, raw.Object, "sizes.object", DefaultObjectSize),
+	sizes := Sizes{
+		File:    loadSize(in.report, raw.File, "sizes.file", DefaultFileSize, maxSize),
+		Pack:    loadSize(in.report, raw.Pack, "sizes.pack", DefaultPackSize, maxSize),
+		Object:  loadSize(in.report, raw.Object, "sizes.object", DefaultObjectSize, maxSize),
+		Mirror:  loadSize(in.report, raw.Mirror, "sizes.mirror", DefaultMirrorSize, maxMirrors),
+		Mirrors: loadSize(in.report, raw.Mirrors, "sizes.mirrors", DefaultMirrorsSize, maxMirrors),
 	}
+	if sizes.Mirror > sizes.Mirrors && sizes.Mirrors > 0 {
+		in.report.Errorf(strictyaml.FirstSet(raw.Mirrors.Origin, raw.Mirror.Origin), "one mirror must fit: increase sizes.mirrors, or decrease sizes.mirror", "sizes.mirrors is less than sizes.mirror")
+	}
+	return sizes
 }
 
 // loadSize parses a whole number of KiB, MiB or GiB.
-func loadSize(report *strictyaml.Report, raw strictyaml.Located[string], key string, fallback int64) int64 {
+func loadSize(report *strictyaml.Report, raw strictyaml.Located[string], key string, fallback, most int64) int64 {
 	if !raw.Valid() {
 		return fallback
 	}
 	for unit, bytes := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
 		if digits, found := strings.CutSuffix(raw.Value, unit); found {
-			if number, err := strconv.ParseInt(digits, 10, 32); err == nil && number >= 1 && number <= maxSize/bytes {
+			if number, err := strconv.ParseInt(digits, 10, 32); err == nil && number >= 1 && number <= most/bytes {
 				return number * bytes
 			}
 		}
 	}
-	report.Errorf(raw.Position, "write a number and KiB, MiB or GiB, at most 16GiB", "%s is not a size", key)
+	report.Errorf(raw.Position, fmt.Sprintf("write a number and KiB, MiB or GiB, at most %dGiB", most>>30), "%s is not a size", key)
 	return 0
 }
 
@@ -170,7 +185,7 @@ func loadRetention(in *input) Retention {
 	}
 	return Retention{
 		Deliveries:     raw.Deliveries.Or(DefaultDeliveries),
-		DeliveriesSize: loadSize(in.report, raw.DeliveriesSize, "retention.deliveriesSize", DefaultDeliveriesSize),
+		DeliveriesSize: loadSize(in.report, raw.DeliveriesSize, "retention.deliveriesSize", DefaultDeliveriesSize, maxSize),
 		History:        raw.History.Or(0),
 	}
 }

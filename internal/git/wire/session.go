@@ -40,6 +40,9 @@ const (
 // HTTP the server gives no reason.
 var ErrNoResponse = errors.New("the server ended the session without a response")
 
+// ErrPackTooLarge reports that the remote sent more than FetchRequest.PackLimit.
+var ErrPackTooLarge = fault.New(fault.Invalid, "the pack is larger than allowed")
+
 // transport carries the bytes of one session.
 type transport interface {
 	// advertisement returns what the service sends first.
@@ -206,7 +209,7 @@ func (s *Session) Fetch(ctx context.Context, fetch FetchRequest, pack io.Writer)
 		return Boundary{}, s.credential.redact(s.transport.explain(ctx, errors.Join(err, answer.Close())))
 	}
 	limited.left += fetch.PackLimit + maxReferences // with what is sent beside the pack
-	content := &limitedReader{reader: demultiplex(response, request.Capabilities, nil), left: fetch.PackLimit, name: "the pack"}
+	content := &limitedReader{reader: demultiplex(response, request.Capabilities, nil), left: fetch.PackLimit, err: ErrPackTooLarge}
 	size, err := io.Copy(pack, content)
 	if err == nil && size == 0 {
 		err = ErrNoResponse
@@ -319,11 +322,15 @@ type limitedReader struct {
 	reader io.Reader
 	left   int64
 	name   string // of what is read, for the error
+	err    error  // instead of the one with the name
 }
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.reader.Read(p)
-	if l.left -= int64(n); l.left < 0 {
+	if l.left -= int64(n); l.left < 0 && l.err != nil {
+		return 0, l.err
+	}
+	if l.left < 0 {
 		return 0, fault.New(fault.Invalid, "%s is larger than allowed", l.name)
 	}
 	return n, err

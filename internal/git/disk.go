@@ -1,0 +1,167 @@
+package git
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/fault"
+)
+
+// A mirror never shrinks: each fetch and each push adds a pack. So its packs have a limit,
+// and so have all mirrors together.
+
+// room returns how many bytes of packs fit into the mirror.
+func (m *Mirror) room() (int64, error) {
+	used, err := m.packs.use()
+	return m.options.DiskLimit - used, err
+}
+
+// use returns the size of the packs and their indexes, in bytes.
+func (p *packStorage) use() (int64, error) {
+	size, err := folderSize(filepath.Join(p.dir, "objects", "pack"))
+	if err != nil {
+		return 0, fmt.Errorf("measure the packs of a mirror: %w", err)
+	}
+	return size, nil
+}
+
+// packTooLarge returns the error of a fetch whose pack was larger than a limit: that of a
+// pack, or of what is left of the mirror's. In the second case, the mirror is replaced when
+// it is opened again, unless it is new: then the branches are too large.
+func (m *Mirror) packTooLarge(step fetchStep, room int64) error {
+	branches := slices.Sorted(maps.Keys(step.heads))
+	what := strings.Join(branches[:min(len(branches), 3)], ", ")
+	if more := len(branches) - 3; more > 0 {
+		what += fmt.Sprintf(" and %d more branches", more)
+	}
+	if room >= m.options.PackLimit {
+		return fault.New(fault.Invalid, "the commits of %s need more than %s, the limit of one fetch (sizes.pack in the server file)", what, size(m.options.PackLimit))
+	}
+	if !m.fresh {
+		m.packs.damaged = true
+	}
+	return fault.New(fault.Invalid, "with the commits of %s, the repository needs more than %s of disk (sizes.mirror in the server file); %s are in use",
+		what, size(m.options.DiskLimit), size(m.options.DiskLimit-room))
+}
+
+// size formats a number of bytes.
+func size(bytes int64) string {
+	switch {
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%.3g GiB", float64(bytes)/(1<<30))
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.3g MiB", float64(bytes)/(1<<20))
+	default:
+		return fmt.Sprintf("%d KiB", (max(bytes, 0)+1023)/1024)
+	}
+}
+
+// Grown reports whether packs were added since the mirror was opened.
+func (m *Mirror) Grown() bool { return m.packs.grown }
+
+// Emptied is a mirror that Trim emptied.
+type Emptied struct {
+	URL  string // of its remote
+	Size int64  // in bytes
+}
+
+// Trim empties mirrors below a directory until all of them together need no more than a
+// number of bytes: first those that were not opened for the longest time. It leaves those
+// that are open, and the one that was opened last. What is kept beside the objects stays,
+// except for the named files and folders.
+func Trim(dir string, limit int64, derived ...string) ([]Emptied, error) {
+	if !locks {
+		return nil, nil // which ones are open is not known
+	}
+	type stored struct {
+		dir    string
+		opened time.Time
+		size   int64
+	}
+	var mirrors []stored
+	total := int64(0)
+	locks, err := filepath.Glob(filepath.Join(dir, "*", lockFile))
+	if err != nil {
+		return nil, fmt.Errorf("list the mirrors: %w", err)
+	}
+	for _, lock := range locks {
+		mirror := stored{dir: filepath.Dir(lock)}
+		info, err := os.Stat(lock)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed just now
+		}
+		if err == nil {
+			mirror.opened = info.ModTime()
+			mirror.size, err = folderSize(mirror.dir)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("measure the mirrors: %w", err)
+		}
+		mirrors, total = append(mirrors, mirror), total+mirror.size
+	}
+	slices.SortFunc(mirrors, func(a, b stored) int { return cmp.Or(a.opened.Compare(b.opened), cmp.Compare(a.dir, b.dir)) })
+	var emptied []Emptied
+	for _, mirror := range mirrors[:max(len(mirrors)-1, 0)] {
+		if total <= limit {
+			break
+		}
+		url, done, err := empty(mirror.dir, derived)
+		if err != nil {
+			return emptied, err
+		}
+		if done {
+			total -= mirror.size
+			emptied = append(emptied, Emptied{URL: url, Size: mirror.size})
+		}
+	}
+	return emptied, nil
+}
+
+// empty removes the objects of a mirror, unless it is open.
+func empty(dir string, derived []string) (url string, done bool, err error) {
+	lock, err := openLock(dir)
+	if err != nil {
+		return "", false, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if locked, err := tryLock(lock); !locked || err != nil {
+		return "", false, err
+	}
+	state, err := readState(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil // it is empty
+	}
+	for _, name := range slices.Concat([]string{stateFile, "objects"}, derived) { // without its state, it is replaced
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return state.URL, false, fmt.Errorf("empty a mirror: %w", err)
+		}
+	}
+	return state.URL, true, nil
+}
+
+// folderSize returns the size of all files below a directory. Files that disappear meanwhile
+// have none.
+func folderSize(dir string) (int64, error) {
+	total := int64(0)
+	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			var info fs.FileInfo
+			if info, err = entry.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return total, err
+}
