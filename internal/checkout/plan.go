@@ -11,6 +11,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/scan"
+	"promoter/internal/strictyaml"
 	"promoter/internal/updater"
 )
 
@@ -35,6 +36,8 @@ type Preview struct {
 	Targets []TargetPreview
 	Errors  []ComponentError
 	Unused  []image.Repository // of explicit versions, that no file refers to
+	// NoFiles are the globs of Options.Paths that match no file.
+	NoFiles []string
 	// Decisions is set if the clone has user decisions. They have no effect on
 	// environments that the user named.
 	Decisions bool
@@ -68,6 +71,10 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	if err != nil {
 		return nil, err
 	}
+	unmatched, err := newUnmatched(options.Paths)
+	if err != nil {
+		return nil, err
+	}
 	shown, err := c.environments(options.Environments)
 	if err != nil {
 		return nil, err
@@ -96,7 +103,7 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 			continue
 		}
 		request := scan.Request{Config: c.config, Environments: b.environments, Explicit: c.explicit, Filter: filter, MaxFileSize: options.MaxFileSize}
-		if b.tree, err = scan.Files(ctx, request, b.files(ctx, c.dir)); err != nil {
+		if b.tree, err = scan.Files(ctx, request, unmatched.watch(b.files(ctx, c.dir))); err != nil {
 			return nil, err
 		}
 		maps.Copy(observation.Targets, b.tree.Targets)
@@ -119,6 +126,7 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 		return nil, err
 	}
 	preview := &Preview{Unused: unused(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
+	preview.NoFiles = slices.Sorted(maps.Keys(unmatched))
 	now := options.Now()
 	decisions := promotion.Plan(observation, now)
 	observation.State = decided
@@ -169,7 +177,12 @@ func (c *Checkout) environments(names []string) ([]string, error) {
 	}
 	for _, name := range names {
 		if _, ok := c.config.Environment(name); !ok {
-			return nil, fault.New(fault.Invalid, "--env %s: the config has no such environment; it has %v", name, c.config.Order())
+			known := c.config.Order()
+			meant := strictyaml.Nearest(name, known)
+			if meant != "" {
+				meant = " (did you mean " + meant + "?)"
+			}
+			return nil, fault.New(fault.Invalid, "no environment %s%s; the environments are %s", name, meant, fault.List(known))
 		}
 	}
 	return slices.DeleteFunc(c.config.Order(), func(name string) bool { return !slices.Contains(names, name) }), nil

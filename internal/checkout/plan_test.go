@@ -69,9 +69,9 @@ func TestPlan_lineageOfANamedEnvironment(t *testing.T) {
 	w.expect(options,
 		"staging/shop proposed: dev has: web 1.4.0 -> 1.5.0",
 		"prod/shop proposed: staging has: web 1.3.0 -> 1.4.0")
-	options.Environments = []string{"production"}
+	options.Environments = []string{"prd"}
 	_, _, err := w.tryPlan(t.Context(), options)
-	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--env production: the config has no such environment") {
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "no environment prd (did you mean prod?); the environments are dev, staging, prod") {
 		t.Errorf("error: %v", err)
 	}
 }

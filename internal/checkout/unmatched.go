@@ -3,6 +3,8 @@ package checkout
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -117,4 +119,31 @@ func unusedHint(component config.Component, all []edit.Reference) string {
 
 func warning(at strictyaml.Position, hint, format string, args ...any) config.Problem {
 	return config.Problem{Severity: config.SeverityWarning, Position: at, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// unmatchedGlobs are the globs of --path that matched no file yet.
+type unmatchedGlobs map[string]*config.Paths
+
+func newUnmatched(globs []string) (unmatchedGlobs, error) {
+	unmatched := unmatchedGlobs{}
+	for _, glob := range globs {
+		paths, err := config.ParsePaths([]string{glob})
+		if err != nil {
+			return nil, err
+		}
+		unmatched[glob] = paths
+	}
+	return unmatched, nil
+}
+
+// watch yields the files, and removes the globs that match.
+func (u unmatchedGlobs) watch(files iter.Seq2[updater.File, error]) iter.Seq2[updater.File, error] {
+	return func(yield func(updater.File, error) bool) {
+		for file, err := range files {
+			maps.DeleteFunc(u, func(_ string, paths *config.Paths) bool { return err == nil && paths.Match(file.Path) })
+			if !yield(file, err) {
+				return
+			}
+		}
+	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/strictyaml"
 )
 
 // explainFlags are the flags of explain: those of a repository, or those of a
@@ -118,6 +120,9 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		return nil, err
 	}
 	result := app.Result{Repository: f.dir}
+	if absolute, err := filepath.Abs(f.dir); err == nil {
+		result.Repository = absolute
+	}
 	for i := range preview.Targets {
 		result.Report.Decisions = append(result.Report.Decisions, preview.Targets[i].Decision)
 	}
@@ -146,9 +151,17 @@ func checkNames(results []app.Result, environment, application string, wanted fu
 		}
 	}
 	if len(applications) > 0 {
-		return fault.New(fault.Invalid, "no application %s in %s; the applications are %s", application, environment, render.ShortList(applications))
+		return fault.New(fault.Invalid, "no application %s in %s%s; the applications are %s", application, environment, meant(application, applications), render.ShortList(applications))
 	}
-	return fault.New(fault.Invalid, "no environment %s; the environments are %s", environment, render.ShortList(environments))
+	return fault.New(fault.Invalid, "no environment %s%s; the environments are %s", environment, meant(environment, environments), render.ShortList(environments))
+}
+
+// meant returns the name that a user probably meant, in parentheses.
+func meant(written string, known []string) string {
+	if near := strictyaml.Nearest(written, known); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
 }
 
 func isUnreadable(result app.Result) bool { return result.Err != nil || result.Report.Unusable != "" }

@@ -90,6 +90,9 @@ func PrintPreviewErrors(w io.Writer, preview *checkout.Preview, output string) {
 	for _, repository := range preview.Unused {
 		PrintMessage(w, "no file refers to %s", repository.Familiar())
 	}
+	for _, glob := range preview.NoFiles {
+		PrintMessage(w, "no file matches %s", glob)
+	}
 	if output == "text" {
 		return
 	}
