@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"promoter/internal/image"
+	"promoter/internal/state"
 )
 
 // verifyImages requires that the registry still has the versions of the moves, and
@@ -23,7 +24,7 @@ func verifyImages(in *input, moves []Move, fact func(*input, string, image.Versi
 		case isMissing(now):
 			c.Reason = "image missing: no longer in the registry"
 		case f.Digest == "" && move.To.Digest != "" && now.Digest != move.To.Digest:
-			c.Reason = fmt.Sprintf("tag moved: it now points to %s instead of %s", ShortDigest(now.Digest), ShortDigest(move.To.Digest))
+			c.Reason = fmt.Sprintf("tag moved: it now points to %s instead of %s", ShortDigest(now.Digest), ShortDigest(move.To.Digest)) + acceptMoved(in, move)
 		default:
 			continue
 		}
@@ -65,4 +66,15 @@ func currentFact(in *input, component string, v image.Version) Fact {
 		fact.Digest = v.Digest
 	}
 	return fact
+}
+
+// acceptMoved returns how to accept a moved tag that a user wrote without a digest.
+func acceptMoved(in *input, move Move) string {
+	repository := repositoryOf(in, move.Component).String()
+	for _, source := range in.sources {
+		if digest, observed := in.obs.State.ObservedDigest(state.Target(source), repository, move.To.Tag); observed && digest == move.To.Digest {
+			return "; to accept it, write its digest or another tag to " + source.Environment
+		}
+	}
+	return ""
 }

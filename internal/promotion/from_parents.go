@@ -137,7 +137,7 @@ func newCandidate(in *input, tenures [][]tenure, i int) candidate {
 		if from != "" && why.Message == "" && ref.differs(wanted, in.ix.moving(ref.component)) {
 			c.moves = append(c.moves, ref.move(wanted))
 			if !in.obs.Checkout && wanted.Digest == "" {
-				why = digestUnrecorded(from, ref.component, wanted)
+				why = digestUnrecorded(in, from, ref, wanted)
 			}
 		}
 		c.why = cmp.Or(c.why, why)

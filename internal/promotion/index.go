@@ -5,14 +5,17 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/state"
 )
 
 // index is an observation with what the decisions about many targets need of it.
 type index struct {
 	obs          *Observation
 	refs         map[Target][]currentRef
+	parents      map[string]bool     // environments that others follow
 	applications map[string][]string // by environment, unsorted
 }
 
@@ -20,10 +23,11 @@ func newIndex(observation Observation) *index {
 	ix := &index{
 		obs:          &observation,
 		refs:         make(map[Target][]currentRef, len(observation.Targets)),
+		parents:      parentsIn(observation.Config),
 		applications: map[string][]string{},
 	}
 	for target, current := range observation.Targets {
-		ix.refs[target] = currentRefs(&observation, target, current.References)
+		ix.refs[target] = currentRefs(&observation, target, current.References, ix.parents[target.Environment])
 		ix.applications[target.Environment] = append(ix.applications[target.Environment], target.Application)
 	}
 	return ix
@@ -72,7 +76,7 @@ type currentRef struct {
 }
 
 // currentRefs groups the references of a target by component, sorted by name.
-func currentRefs(o *Observation, target Target, references []edit.Reference) []currentRef {
+func currentRefs(o *Observation, target Target, references []edit.Reference, isParent bool) []currentRef {
 	sorted := make([]*edit.Reference, len(references))
 	for i := range references {
 		sorted[i] = &references[i]
@@ -84,13 +88,13 @@ func currentRefs(o *Observation, target Target, references []edit.Reference) []c
 		if n < 0 {
 			n = len(sorted)
 		}
-		refs = append(refs, newCurrentRef(o, target, sorted[:n]))
+		refs = append(refs, newCurrentRef(o, target, sorted[:n], isParent))
 		sorted = sorted[n:]
 	}
 	return refs
 }
 
-func newCurrentRef(o *Observation, target Target, references []*edit.Reference) currentRef {
+func newCurrentRef(o *Observation, target Target, references []*edit.Reference, isParent bool) currentRef {
 	ref := currentRef{
 		component: references[0].Component, repository: references[0].Repository,
 		versions: make([]image.Version, 0, len(references)),
@@ -115,8 +119,31 @@ func newCurrentRef(o *Observation, target Target, references []*edit.Reference) 
 		ref.recorded.Tag = cmp.Or(ref.recorded.Tag, landed.Version.Tag)
 		ref.recorded.Digest = cmp.Or(ref.recorded.Digest, landed.Version.Digest)
 	}
+	if isParent && ref.recorded.Digest == "" && !isMoving(o.Policies[ref.component]) {
+		ref.recorded.Digest = observedDigest(o, target, ref)
+	}
 	ref.recorded = o.Facts.describe(ref.repository, ref.recorded)
 	return ref
+}
+
+// observedDigest returns the digest of a tag that a user wrote without one: the digest that
+// it had when promoter first saw it there, which may be now.
+func observedDigest(o *Observation, target Target, ref currentRef) string {
+	if digest, known := o.State.ObservedDigest(state.Target(target), ref.repository.String(), ref.recorded.Tag); known {
+		return digest
+	}
+	return o.Facts[Fact{Repository: ref.repository, Tag: ref.recorded.Tag}].Digest
+}
+
+// parentsIn returns the environments that others follow, for any application.
+func parentsIn(c *config.Config) map[string]bool {
+	parents := map[string]bool{}
+	for _, child := range c.Environments {
+		for _, parent := range c.Ancestors(child.Name) {
+			parents[parent] = true
+		}
+	}
+	return parents
 }
 
 // agreed returns the version of all references; false if they disagree.

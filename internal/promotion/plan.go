@@ -100,7 +100,11 @@ func decide(in *input) (d Decision, rollback bool) {
 		return unchanged(in, Absent, absent(in.target)), false
 	}
 	if len(in.refs) == 0 {
-		if len(in.current.Refusals) > 0 {
+		_, never := neverProposed(in)
+		switch {
+		case len(in.current.Refusals) > 0 && never: // it is not written, so this is no failure
+			return unchanged(in, Waiting, RefusedBy(in.current.Refusals)), false
+		case len(in.current.Refusals) > 0:
 			return unchanged(in, Refused, RefusedBy(in.current.Refusals)), false
 		}
 		return unchanged(in, NoReference, noReference(upstreamSnapshot(in))), false
@@ -191,8 +195,11 @@ func draft(in *input, moves []Move, reason Reason, conditions []Condition) Decis
 }
 
 // refuse stops a decision that cannot be carried out, because the repository has
-// no pull requests or a file cannot be written.
+// no pull requests or a file cannot be written. What is never proposed needs neither.
 func refuse(in *input, d Decision) Decision {
+	if _, never := neverProposed(in); never {
+		return d
+	}
 	if in.obs.PushOnly && in.settings.Land != config.LandPush {
 		d.State, d.Reason = Refused, Reason{Rule: RuleForge, Message: "land is " + string(in.settings.Land) +
 			", but this repository has no pull requests: it is plain Git, or they are disabled (write land: push)"}

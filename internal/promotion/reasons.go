@@ -159,11 +159,15 @@ func digestUnknown(environment, component string, v image.Version) Reason {
 		environment, component, v.Tag)}
 }
 
-// digestUnrecorded is the reason of a tag in a source whose digest at the time of
-// landing is in no trailer. Where the tag points now proves nothing.
-func digestUnrecorded(environment, component string, v image.Version) Reason {
-	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s references %s by the tag %s, and no commit records the digest",
-		environment, component, v.Tag)}
+// digestUnrecorded is the reason of a tag in a source whose digest no commit records, and
+// the registry did not return either.
+func digestUnrecorded(in *input, environment string, ref currentRef, v image.Version) Reason {
+	if now, known := in.obs.Facts[Fact{Repository: ref.repository, Tag: v.Tag}]; known && isMissing(now) {
+		return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("image missing: %s references %s %s, which is not in the registry",
+			environment, ref.component, v.Tag)}
+	}
+	return Reason{Rule: RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s references %s by the tag %s, and the registry gave no answer",
+		environment, ref.component, v.Tag)}
 }
 
 // FalseClaim is the note about a commit whose files contradict its trailers.

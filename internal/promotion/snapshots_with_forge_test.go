@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/state"
 )
 
 func TestPlan_tagOnlyWithForge(t *testing.T) {
@@ -48,12 +49,42 @@ func TestPlan_tagOnlyWithForge(t *testing.T) {
 		w.Landed("dev/shop", promotiontest.Ago(2*time.Hour), promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 		w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 	})
-	const unknown = "digest unknown: dev references web by the tag 1.5.0, and no commit records the digest"
-	t.Run("where the tag points now proves nothing", func(t *testing.T) {
+	const unknown = "digest unknown: dev references web by the tag 1.5.0, and the registry gave no answer"
+	t.Run("a tag that a user wrote has the digest of when it is first seen", func(t *testing.T) {
 		t.Parallel()
 		w := world(t, "web:1.5.0", "")
 		w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.Digest("5")})
+		d := w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+		if v, _ := promotion.MoveOf(d.Moves, "web"); v.To.Digest != promotiontest.Digest("5") {
+			t.Errorf("wanted %+v", v)
+		}
+	})
+	observed := func(w *promotiontest.Scenario) {
+		w.State, _ = w.State.Apply(state.Observe(state.Target{Environment: "dev", Application: "shop"}, state.Observed{
+			Repository: w.Targets[promotion.Target{Environment: "dev", Application: "shop"}].References[0].Repository.String(),
+			Tag:        "1.5.0", Digest: promotiontest.Digest("5"), At: promotiontest.Ago(time.Hour),
+		}))
+	}
+	t.Run("it moved since it was first seen", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, "web:1.5.0", "")
+		observed(w)
+		w.AddFact("web", "1.5.0", image.Version{Digest: promotiontest.Digest("9")})
+		w.Expect("staging/shop", promotion.Waiting,
+			"web 1.5.0: tag moved: it now points to sha256:999999999999 instead of sha256:555555555555; to accept it, write its digest or another tag to dev")
+	})
+	t.Run("it is not in the registry", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, "web:1.5.0", "")
+		w.AddFact("web", "1.5.0", image.Version{})
+		w.Expect("staging/shop", promotion.Waiting, "image missing: dev references web 1.5.0, which is not in the registry")
+	})
+	t.Run("the registry does not answer", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, "web:1.5.0", "")
 		w.Expect("staging/shop", promotion.Waiting, unknown)
+		observed(w)
+		w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: not verified: the registry gave no answer")
 	})
 	t.Run("a trailer of another tag", func(t *testing.T) {
 		t.Parallel()

@@ -115,6 +115,9 @@ func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
 		w.Expect("prod/shop", promotion.Refused, reason)
 		expectOnly(w, pullrequest.StepWait, false, reason)
 	}
+	never := capped(t, ", propose: never", config.Limit{})
+	never.PushOnly = true
+	never.Expect("prod/shop", promotion.Waiting, "propose is never: the difference is only reported")
 	w := capped(t, ", land: push", config.Limit{})
 	w.PushOnly = true
 	expectOnly(w, pullrequest.StepPush, true, "newer: web 1.4 -> 1.5")

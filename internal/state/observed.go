@@ -63,3 +63,24 @@ func (s State) AvailableSince(target Target, version Version) (time.Time, bool) 
 	}
 	return time.Time{}, false
 }
+
+// Observe records the digest of a tag that a user wrote to a target. It changes nothing
+// when the tag was observed there before.
+func Observe(target Target, observed Observed) Change {
+	return at(target, func(r *Record) {
+		known := func(o Observed) bool { return o.Repository == observed.Repository && o.Tag == observed.Tag }
+		if !slices.ContainsFunc(r.Observed, known) {
+			r.Observed = append(r.Observed, observed)
+		}
+	})
+}
+
+// ObservedDigest returns the digest that a tag had when it was first seen in a target.
+func (s State) ObservedDigest(target Target, repository, tag string) (digest string, known bool) {
+	observed := s.At(target).Observed
+	i := slices.IndexFunc(observed, func(o Observed) bool { return o.Repository == repository && o.Tag == tag })
+	if i < 0 {
+		return "", false
+	}
+	return observed[i].Digest, true
+}

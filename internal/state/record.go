@@ -25,6 +25,7 @@ type Record struct {
 	Reopened   *Reopened   `json:"reopened,omitempty"`
 	Seen       []Seen      `json:"seen,omitempty"`
 	Versions   []Version   `json:"versions,omitempty"`
+	Observed   []Observed  `json:"observed,omitempty"`
 	// CommentsFrom and ProcessedComments are in the record of the repository only.
 	// Comments from before CommentsFrom are not processed anymore.
 	CommentsFrom      *time.Time         `json:"commentsFrom,omitempty"`
@@ -100,6 +101,16 @@ type Version struct {
 	At        time.Time `json:"at"`
 }
 
+// Observed is a tag that a user wrote to the target without a digest, and the digest that
+// it had when promoter first saw it there. It loosens nothing: where the tag points is
+// checked again before each promotion.
+type Observed struct {
+	Repository string    `json:"repository"`
+	Tag        string    `json:"tag"`
+	Digest     string    `json:"digest"`
+	At         time.Time `json:"at"`
+}
+
 // same reports whether two values are the same version, regardless of the time.
 func (v Version) same(other Version) bool {
 	return v.Component == other.Component && v.Tag == other.Tag && v.Digest == other.Digest
@@ -111,6 +122,7 @@ const (
 	maxClosings   = 50
 	maxRejections = 200
 	maxComponent  = 50        // versions of each component
+	maxObserved   = 10        // tags of each repository
 	maxReason     = 1000      // runes
 	maxWritten    = 768 << 10 // bytes; leaves room in a file for keys of later releases
 
@@ -153,13 +165,22 @@ func (r *Record) normalize() {
 		count[v.Component]--
 		return count[v.Component] >= maxComponent
 	})
+	count = map[string]int{}
+	for _, one := range r.Observed {
+		count[one.Repository]++
+	}
+	r.Observed = slices.DeleteFunc(r.Observed, func(one Observed) bool {
+		count[one.Repository]--
+		return count[one.Repository] >= maxObserved
+	})
 	r.limitComments(maxProcessed)
-	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.ProcessedComments) > 0 {
+	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.Observed)+len(r.ProcessedComments) > 0 {
 		r.limitComments(len(r.ProcessedComments) / 2)
 		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
 		r.Versions = last(r.Versions, len(r.Versions)/2)
 		r.Closings = last(r.Closings, len(r.Closings)/2)
 		r.Seen = last(r.Seen, len(r.Seen)/2)
+		r.Observed = last(r.Observed, len(r.Observed)/2)
 	}
 }
 
@@ -222,6 +243,9 @@ func (r *Record) times() []*time.Time {
 	for i := range r.Versions {
 		times = append(times, &r.Versions[i].At)
 	}
+	for i := range r.Observed {
+		times = append(times, &r.Observed[i].At)
+	}
 	for i := range r.ProcessedComments {
 		times = append(times, &r.ProcessedComments[i].At)
 	}
@@ -250,7 +274,7 @@ func (r Record) clone() Record {
 	r.Hold, r.Resumed, r.Freeze = copied(r.Hold), copied(r.Resumed), copied(r.Freeze)
 	r.Request, r.Rollback, r.Reopened = copied(r.Request), copied(r.Rollback), copied(r.Reopened)
 	r.Rejections, r.Closings = slices.Clone(r.Rejections), slices.Clone(r.Closings)
-	r.Seen, r.Versions = slices.Clone(r.Seen), slices.Clone(r.Versions)
+	r.Seen, r.Versions, r.Observed = slices.Clone(r.Seen), slices.Clone(r.Versions), slices.Clone(r.Observed)
 	r.CommentsFrom, r.ProcessedComments = copied(r.CommentsFrom), slices.Clone(r.ProcessedComments)
 	if r.Freeze != nil {
 		r.Freeze.Until = copied(r.Freeze.Until)
@@ -282,5 +306,5 @@ func (r Record) empty() bool {
 	return !slices.ContainsFunc(read, func(m member) bool { return !knownKey(m.key) }) &&
 		r.Hold == nil && r.Freeze == nil && r.Resumed == nil && r.Request == nil && r.Rollback == nil &&
 		r.Reopened == nil && r.CommentsFrom == nil &&
-		len(r.Rejections)+len(r.Closings)+len(r.Seen)+len(r.Versions)+len(r.ProcessedComments) == 0
+		len(r.Rejections)+len(r.Closings)+len(r.Seen)+len(r.Versions)+len(r.Observed)+len(r.ProcessedComments) == 0
 }

@@ -25,7 +25,7 @@ func Restore(lost, now State, at time.Time) []Change {
 // restore adds what an older record had.
 func (r *Record) restore(old Record, now time.Time) {
 	if r.empty() { // the file is gone: observed times are lost too
-		r.Seen, r.Versions = old.Seen, old.Versions
+		r.Seen, r.Versions, r.Observed = old.Seen, old.Versions, old.Observed
 		r.Resumed, r.Reopened = old.Resumed, old.Reopened
 	}
 	if r.Hold == nil {

@@ -24,6 +24,7 @@ func Changes(observation promotion.Observation, decisions []promotion.Decision, 
 			r.settling(d)
 			r.tooYoung(d.Target)
 		}
+		r.observed(d)
 		r.request(d)
 	}
 	r.firstSeen(decisions)
@@ -99,6 +100,28 @@ func (r *recorder) availableAnywhere(component, digest string) bool {
 			return v.Component == component && v.Digest == digest
 		})
 	})
+}
+
+// observed records the digests of tags that users wrote to the sources of a decision
+// without one, when it is first taken from there.
+func (r *recorder) observed(d promotion.Decision) {
+	for _, move := range d.Moves {
+		for _, parent := range r.obs.Config.Settings(d.Environment, d.Application).After {
+			for _, source := range r.obs.Sources(parent.Environment, d.Application) {
+				for _, reference := range r.obs.Targets[source].References {
+					if reference.Component != move.Component || reference.Digest != "" || reference.Tag != move.To.Tag || move.To.Digest == "" {
+						continue
+					}
+					repository := reference.Repository.String()
+					if _, known := r.obs.State.ObservedDigest(state.Target(source), repository, reference.Tag); !known {
+						r.changes = append(r.changes, state.Observe(state.Target(source), state.Observed{
+							Repository: repository, Tag: reference.Tag, Digest: move.To.Digest, At: r.now,
+						}))
+					}
+				}
+			}
+		}
+	}
 }
 
 // firstSeen records since when a snapshot is in a source where it has to soak, if
