@@ -22,10 +22,12 @@ func (s *story) permitted(permissions string) {
 	s.server = connected(s.t, s.write("server.yaml", string(text)+"\npermissions:\n"+permissions), environ("TOKEN", s.token), s.clock.Now)
 }
 
-// says comments on a pull request.
+// says comments on a pull request, and waits until a run reads the comment.
 func (s *story) says(who string, number int, text string) int64 {
 	s.wait(time.Second)
-	return s.repo.Pulls.Comment(who, number, text)
+	id := s.repo.Pulls.Comment(who, number, text)
+	s.wait(2 * time.Second)
+	return id
 }
 
 // reacted checks the reactions of promoter to a comment.
@@ -127,9 +129,9 @@ func TestRun_archivedRepositoryIsIgnored_github(t *testing.T) {
 }
 
 // commented is the webhook of GitHub for a new comment.
-func (s *story) commented(number int, id int64) string {
-	return fmt.Sprintf(`{"action": "created", "issue": {"number": %d, "pull_request": {}}, "comment": {"id": %d}, "repository": {"id": %d, "full_name": "acme/gitops", "html_url": %q}}`,
-		number, id, s.repo.ID(), s.forge.URL()+"/acme/gitops")
+func (s *story) commented(number int, id int64, body string) string {
+	return fmt.Sprintf(`{"action": "created", "issue": {"number": %d, "pull_request": {}}, "comment": {"id": %d, "body": %q}, "repository": {"id": %d, "full_name": "acme/gitops", "html_url": %q}}`,
+		number, id, body, s.repo.ID(), s.forge.URL()+"/acme/gitops")
 }
 
 // A comment is applied when its webhook arrives, and without one with the next poll.
@@ -139,15 +141,22 @@ func TestServe_comment(t *testing.T) {
 	s := newStory(t, "github", reviewed)
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
 	w.publish("web", "1.1.0")
-	post := func(number int, id int64) {
+	post := func(number int, id int64, body string) {
 		t.Helper()
-		w.send("forge", s.commented(number, id), "X-GitHub-Event", "issue_comment", "X-GitHub-Delivery", fmt.Sprint("comment-", id))
+		w.send("forge", s.commented(number, id, body), "X-GitHub-Event", "issue_comment", "X-GitHub-Delivery", fmt.Sprint("comment-", id))
 		w.until("reconciled")
 	}
-	post(1, 4711)
+	post(1, 4711, "/promoter hold")
 	s.replied(1)
-	helped := s.says("ada", 1, "/promoter help")
-	post(1, helped)
+	s.wait(time.Second)
+	forged := s.repo.Pulls.Comment("ada", 1, "Hello")
+	s.repo.Pulls.Reword(forged, "/promoter hold") // in the same second, which leaves no trace
+	post(1, forged, "Hello")
+	s.reacted(forged, "-1")
+	s.replied(1, "the comment was changed after it was posted")
+	s.wait(time.Second)
+	helped := s.repo.Pulls.Comment("ada", 1, "/promoter help")
+	post(1, helped, "/promoter help")
 	s.reacted(helped, "+1")
 	s.replied(1, "here you may use hold, resume, reject, promote dev, promote staging, promote prod, refresh")
 	lost := s.says("ada", 1, "/promoter reject it leaks")

@@ -3,11 +3,14 @@
 package command
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/scm"
 	"promoter/internal/verb"
 )
 
@@ -76,6 +79,15 @@ func Read(comment string) (Command, bool) {
 		return Parse(lines[0]), true
 	}
 	return Command{Problem: "a comment can contain only one command; write each command in its own comment"}, true
+}
+
+// Digest identifies the command of a comment, or that it has none. Two texts of one comment
+// that have the same digest differ in nothing that counts: forges change other parts of a
+// text in a webhook, such as the addresses of images.
+func Digest(comment string) string {
+	c, found := Read(comment[:min(len(comment), scm.MaxComment)])
+	sum := sha256.Sum256(fmt.Appendf(nil, "%t %t %q %q %q", found, c.Problem != "", c.Verb, c.Environment, c.Reason))
+	return hex.EncodeToString(sum[:])
 }
 
 // Parse reads what follows the prefix.

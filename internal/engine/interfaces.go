@@ -168,6 +168,13 @@ type Permissions interface {
 	Named(verb verb.Verb, targets ...promotion.Deployment) ([]string, bool)
 }
 
+// CommentEvents knows what authenticated webhooks reported about new comments.
+type CommentEvents interface {
+	// Digests returns the digest of the command (command.Digest) of those of the comments
+	// that were reported, as it was when they were created.
+	Digests(ctx context.Context, comments []int64) (map[int64]string, error)
+}
+
 // Permission is the answer of Permissions.
 type Permission struct {
 	Allowed bool

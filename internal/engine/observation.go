@@ -41,8 +41,9 @@ type Observation struct {
 
 	// Changes are to be written to the state branch, with the messages of the user
 	// commands among them.
-	Changes  []state.Change
-	Messages []string
+	Changes    []state.Change
+	Messages   []string
+	CommandsAt time.Time // see Report
 	// Refreshed reports that a user asked to read the registries again.
 	Refreshed bool
 

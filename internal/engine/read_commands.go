@@ -28,6 +28,10 @@ const (
 	maxCommentPages = 10
 	// listingDelay is how long a new comment may be missing from listings.
 	listingDelay = time.Hour
+	// webhookDelay is how old a command must be, by the clock of the forge, if no webhook
+	// reported it: one that is on its way arrives until then. An edit within the second in
+	// which a comment was created leaves no trace on some forges.
+	webhookDelay = 2 * time.Second
 )
 
 // userCommand is a comment with its command.
@@ -68,10 +72,21 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 	waiting, tried, refusals, left := map[string]bool{}, 0, 0, false
 	authors := map[string]authorPermission{}
 	maxRefusals := min(maxRefusals, state.MaxOutsiders-o.Promotion.State.Outsiders())
-	for _, given := range commandsIn(o, comments) {
+	commands := commandsIn(o, comments)
+	digests, err := c.digests(ctx, commands)
+	if err != nil {
+		return o, o.failures.addOrStop(ctx, "comments", fmt.Errorf("read which comments webhooks reported: %w", err))
+	}
+	for _, given := range commands {
 		login := strings.ToLower(given.Author.Login)
 		if waiting[login] || tried == maxCommands && refusals >= maxRefusals {
 			left = true
+			continue
+		}
+		digest, reported := digests[given.ID]
+		if wait := webhookDelay - c.forgeTime().Sub(given.Created); !reported && wait > 0 {
+			left, waiting[login] = true, true
+			o.CommandsAt = o.Now.Add(wait)
 			continue
 		}
 		author, asked := authors[login]
@@ -92,7 +107,11 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 		// A user without permissions gets no text: anyone who can comment could make
 		// promoter write for them.
 		result, err := refused(""), author.err
-		if err == nil && author.Allowed {
+		switch {
+		case err != nil || !author.Allowed:
+		case reported && digest != command.Digest(given.Body):
+			result = refused("the comment was changed after it was posted: write another one")
+		default:
 			result, err = c.apply(ctx, o, given)
 		}
 		unknown := fault.KindOf(err) == fault.Unauthorized
@@ -131,6 +150,26 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 		o = o.withChanges(state.IgnoreComments(nextFrom(from, comments, end)))
 	}
 	return o, nil
+}
+
+// digests returns the digests of commands that webhooks reported.
+func (c commandReader) digests(ctx context.Context, commands []userCommand) (map[int64]string, error) {
+	if c.r.CommentEvents == nil || len(commands) == 0 {
+		return nil, nil
+	}
+	ids := make([]int64, len(commands))
+	for i, given := range commands {
+		ids[i] = given.ID
+	}
+	return c.r.CommentEvents.Digests(ctx, ids)
+}
+
+// forgeTime returns the time by the clock that dates comments.
+func (c commandReader) forgeTime() time.Time {
+	if clock, is := c.r.Repository.(scm.Clock); is {
+		return clock.Time()
+	}
+	return c.r.Now()
 }
 
 // recentComments lists the comments since a time, the longest unchanged first. It reports

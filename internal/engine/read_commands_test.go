@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/command"
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
@@ -46,6 +47,56 @@ func TestCommands_editedCommentIsIgnored(t *testing.T) {
 	if !w.held() {
 		t.Error("an edit of what was heard counts")
 	}
+	w.calm()
+}
+
+// An edit within the first second leaves no trace on some forges. The webhook of the comment
+// tells: a changed command is refused, an equal one is executed, and no other user is quoted.
+func TestCommands_editWithinTheFirstSecond(t *testing.T) {
+	t.Parallel()
+	w := staged(t, threeEnvironments)
+	w.Permissions.Strangers["mallory"] = true
+	changed, added, same := w.comment(1, "ada", "/promoter resume"), w.comment(1, "ada", "Hello"), w.comment(1, "ben", "/promoter explain ")
+	stranger := w.comment(1, "mallory", "Hello")
+	for _, c := range w.Forge.CommentsOf(1) {
+		w.Reported[c.ID] = command.Digest(c.Body)
+	}
+	w.Forge.EditAtOnce(changed, "/promoter hold")
+	w.Forge.EditAtOnce(added, "Hello\n\n/promoter hold")
+	w.Forge.EditAtOnce(same, "Please:\r\n\r\n/promoter   explain")
+	w.Forge.EditAtOnce(stranger, "/promoter hold")
+	w.run()
+	if w.held() {
+		t.Error("it is held")
+	}
+	w.wantReactions(changed, scm.ReactionRefused)
+	w.wantReactions(added, scm.ReactionRefused)
+	w.wantReactions(same, scm.ReactionDone)
+	w.wantReactions(stranger, scm.ReactionRefused)
+	w.wantAnswer(1, "the comment was changed after it was posted: write another one")
+	w.calm()
+}
+
+// A command that no webhook reported waits until its webhook would have arrived. One that
+// was reported does not.
+func TestCommands_newCommandWaitsForItsWebhook(t *testing.T) {
+	t.Parallel()
+	w := staged(t, threeEnvironments)
+	w.Forge.Fresh = true
+	held := w.comment(1, "ada", "/promoter hold")
+	explained := w.Forge.Comment(1, identity.User{Host: "forge.example", Login: "ben"}, "/promoter explain").ID
+	w.Reported[explained] = command.Digest("/promoter explain")
+	report := w.run()
+	if want := w.Clock.Now().Add(2 * time.Second); w.held() || !report.CommandsAt.Equal(want) {
+		t.Errorf("held: %v; to be read at %v, want %v", w.held(), report.CommandsAt, want)
+	}
+	w.wantReactions(held)
+	w.wantReactions(explained, scm.ReactionDone)
+	w.Clock.Add(2 * time.Second)
+	if report := w.run(); !w.held() || !report.CommandsAt.IsZero() {
+		t.Errorf("held: %v; to be read at %v", w.held(), report.CommandsAt)
+	}
+	w.wantReactions(held, scm.ReactionDone)
 	w.calm()
 }
 

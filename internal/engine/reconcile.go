@@ -80,6 +80,8 @@ type Reconciler struct {
 	// Permissions decides which users may give commands in comments. Nil: comments
 	// are not read.
 	Permissions Permissions
+	// CommentEvents verifies commands in comments. Nil: no webhook reports comments.
+	CommentEvents CommentEvents
 	// MaxFollowing bounds the cycles that follow landings, so that steady releases do not
 	// delay the end; the report has Again then. Zero: 50.
 	MaxFollowing int

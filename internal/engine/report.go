@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/identity"
@@ -26,6 +27,8 @@ type Report struct {
 	// Again reports that there is more to do at once: the reconciliation ended because it
 	// reached MaxFollowing.
 	Again bool
+	// CommandsAt is when commands that are too new can be read; zero: there are none.
+	CommandsAt time.Time
 
 	// The rest is for the history. Heads are the fetched branches at the end, nil when
 	// the reconciliation did not get that far. UserDecisions contains the state branch
@@ -106,6 +109,7 @@ func (e Effect) sameBranch(other Effect) bool {
 func (o Observation) report() Report {
 	return Report{
 		Repository: o.Info.Key, Name: o.Info.Name, Config: o.Promotion.Config, Errors: o.failures.errors, Unusable: o.Unusable,
+		CommandsAt:    o.CommandsAt,
 		UserDecisions: []state.State{o.Branch.counts},
 	}
 }

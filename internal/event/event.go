@@ -33,8 +33,11 @@ type Event struct {
 	Repository Repository // of the kinds of a forge; empty for an installation
 	Number     int        // of the pull request, of KindComment
 	Comment    int64      // the ID on the forge, of KindComment
-	Config     bool       `json:",omitzero"` // of KindRepository: the default branch or the repository itself changed
-	Subject    string     // of KindHealth: KIND/NAMESPACE/NAME, in lower case but for the names
+	// Digest identifies the command of a new comment. It only tightens: a comment that has
+	// another command when it is read is refused.
+	Digest  string `json:",omitzero"`
+	Config  bool   `json:",omitzero"` // of KindRepository: the default branch or the repository itself changed
+	Subject string // of KindHealth: KIND/NAMESPACE/NAME, in lower case but for the names
 }
 
 // Image is an image repository as named by a sender. Tag and digest are only logged: they
@@ -79,7 +82,7 @@ const maxText = 512
 
 // Valid reports whether the event names an object, with printable texts of limited length.
 func (e Event) Valid() bool {
-	for _, text := range []string{e.Image.Host, e.Image.Path, e.Image.Tag, e.Image.Digest, e.Repository.Host, e.Repository.Name, e.Repository.ID, e.Subject} {
+	for _, text := range []string{e.Image.Host, e.Image.Path, e.Image.Tag, e.Image.Digest, e.Repository.Host, e.Repository.Name, e.Repository.ID, e.Subject, e.Digest} {
 		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, notPrintable) {
 			return false
 		}

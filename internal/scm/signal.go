@@ -130,6 +130,13 @@ type Conversation interface {
 	React(ctx context.Context, comment Comment, reaction Reaction) error
 }
 
+// Clock is implemented by repositories whose forge reports its time.
+type Clock interface {
+	// Time returns the time by the clock of the forge, by which it dates comments. It is
+	// exact to a second, and the time of this machine before the first request.
+	Time() time.Time
+}
+
 // MaxComment is the number of bytes of a comment that are read; the rest is
 // truncated.
 const MaxComment = 64 << 10

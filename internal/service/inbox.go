@@ -122,6 +122,7 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 	return i.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 		var work []queue.Trigger
 		var images []event.Image
+		var comments []store.CommentEvent
 		for _, webhook := range batch {
 			accepted := webhook.accepted
 			err := i.store.SaveDelivery(ctx, tx, store.Delivery{
@@ -140,10 +141,14 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 					images = append(images, one.Image)
 				}
 			}
+			comments = append(comments, newComments(accepted.Events, webhook.triggers)...)
 		}
 		// Also of images without subscribers: a later config that refers to one of them must
 		// not use what was cached before.
 		if err := i.store.RecordImageEvents(ctx, tx, images); err != nil {
+			return err
+		}
+		if err := i.store.RecordCommentEvents(ctx, tx, comments); err != nil {
 			return err
 		}
 		if err := i.queue.TriggerIn(ctx, tx, work...); err != nil {
@@ -157,6 +162,20 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 		}
 		return nil
 	})
+}
+
+// newComments returns the comments that a delivery reports as new, in the repositories that
+// it triggers. A delivery of a forge is about one repository.
+func newComments(events []event.Event, triggers []queue.Trigger) (comments []store.CommentEvent) {
+	for _, one := range events {
+		if one.Kind != event.KindComment || one.Digest == "" || one.Comment == 0 {
+			continue
+		}
+		for _, key := range repositoryKeys(triggers) {
+			comments = append(comments, store.CommentEvent{Repository: key, Comment: one.Comment, Digest: one.Digest})
+		}
+	}
+	return comments
 }
 
 // Preview returns the keys of the repositories that events would trigger, and changes

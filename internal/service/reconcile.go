@@ -136,11 +136,24 @@ func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository
 	}
 	err = workspace.Use(ctx, current.session, repository, options, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		w.Reconciler.Acted, w.Reconciler.MaxFollowing = acted, maxFollowing
+		w.Reconciler.CommentEvents = commentEvents{store: r.store, key: string(repository.Key())}
 		report, err = w.Reconciler.Reconcile(ctx)
 		landings = r.history.ReadLandings(ctx, &w.Reconciler, &report)
 		return repository.Advise(err)
 	})
 	return report, landings, err
+}
+
+// commentEvents are the new comments of one repository that webhooks reported. It implements
+// engine.CommentEvents.
+type commentEvents struct {
+	store *store.Store
+	key   string
+}
+
+// Digests implements engine.CommentEvents.
+func (c commentEvents) Digests(ctx context.Context, comments []int64) (map[int64]string, error) {
+	return c.store.CommentDigests(ctx, c.key, comments)
 }
 
 // outcome is the outcome of a reconciliation.
@@ -218,6 +231,7 @@ func nextChange(report engine.Report, began time.Time) (next time.Time) {
 			next = earlier(next, at)
 		}
 	}
+	consider(report.CommandsAt)
 	for _, decision := range report.Decisions {
 		consider(decision.Reason.Until)
 	}

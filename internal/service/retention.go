@@ -10,6 +10,7 @@ import (
 	"promoter/internal/database"
 	"promoter/internal/event"
 	"promoter/internal/queue"
+	"promoter/internal/state"
 	"promoter/internal/store"
 )
 
@@ -37,6 +38,9 @@ func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, erro
 		func() (int64, error) { return r.store.DeleteDeliveriesBefore(ctx, r.now().Add(-r.limits.Deliveries)) },
 		func() (int64, error) { return r.store.TrimDeliveries(ctx, r.limits.DeliveriesSize) },
 		func() (int64, error) { return r.store.TrimImageEvents(ctx, maxImageEvents) },
+		func() (int64, error) {
+			return r.store.DeleteCommentEventsBefore(ctx, r.now().Add(-state.CommentWindow-24*time.Hour))
+		},
 		func() (int64, error) {
 			if r.limits.History == 0 { // kept forever
 				return 0, nil

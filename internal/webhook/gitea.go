@@ -40,10 +40,8 @@ type giteaEvent struct {
 	Issue  struct {
 		Number int `json:"number"`
 	} `json:"issue"`
-	IsPull  bool `json:"is_pull"`
-	Comment struct {
-		ID int64 `json:"id"`
-	} `json:"comment"`
+	IsPull  bool       `json:"is_pull"`
+	Comment newComment `json:"comment"`
 	Package *struct {
 		Type    string `json:"type"`
 		Name    string `json:"name"`
@@ -81,7 +79,7 @@ func (e giteaEvent) delivery(name string) (Delivery, error) {
 	case name == "issue_comment" && (!e.IsPull || e.Action != "created"):
 		return ignored(name, "only new comments on pull requests matter")
 	case name == "issue_comment":
-		return e.about(event.Event{Kind: event.KindComment, Number: max(e.Issue.Number, e.Number), Comment: e.Comment.ID})
+		return e.about(event.Event{Kind: event.KindComment, Number: max(e.Issue.Number, e.Number), Comment: e.Comment.ID, Digest: e.Comment.digest()})
 	case strings.HasPrefix(name, "pull_request"), name == "push", name == "create", name == "delete",
 		name == "status", name == "repository", name == "workflow_run", name == "action_run_success", name == "action_run_failure":
 		return e.about(event.Event{Kind: event.KindRepository})

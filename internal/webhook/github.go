@@ -23,9 +23,7 @@ type githubEvent struct {
 		Number      int       `json:"number"`
 		PullRequest *struct{} `json:"pull_request"` // present if the issue is a pull request
 	} `json:"issue"`
-	Comment struct {
-		ID int64 `json:"id"`
-	} `json:"comment"`
+	Comment         newComment     `json:"comment"`
 	Package         *githubPackage `json:"package"`
 	RegistryPackage *githubPackage `json:"registry_package"`
 }
@@ -99,7 +97,7 @@ func (e githubEvent) delivery(name, host string) (Delivery, error) {
 		if e.Issue.PullRequest == nil || e.Action != "created" {
 			return ignored(name, "only new comments on pull requests matter")
 		}
-		return e.about(event.Event{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID}, host)
+		return e.about(event.Event{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID, Digest: e.Comment.digest()}, host)
 	case "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
 		"pull_request_review", "push", "repository", "status", "workflow_run", "branch_protection_rule":
 		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)

@@ -63,6 +63,7 @@ type gitlabEvent struct {
 		ID       int64  `json:"id"`
 		Noteable string `json:"noteable_type"`
 		Action   string `json:"action"`
+		Note     string `json:"note"`
 	} `json:"object_attributes"`
 	MergeRequest struct {
 		Number int `json:"iid"`
@@ -107,6 +108,9 @@ func gitlab(r Request) (Delivery, error) {
 			return ignored(name, "only new comments on merge requests matter")
 		}
 		found.Kind, found.Number, found.Comment = event.KindComment, e.MergeRequest.Number, e.Object.ID
+		if e.Object.Action == "create" { // older releases do not report the action, and send the same event for an edit
+			found.Digest = newComment{Body: e.Object.Note}.digest()
+		}
 	case "push", "tag_push", "repository_update", "merge_request", "pipeline", "build", "deployment",
 		"project_rename", "project_transfer", "project_update", "project_destroy":
 	default:

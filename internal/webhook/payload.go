@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"promoter/internal/command"
 	"promoter/internal/event"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -101,4 +102,18 @@ func firstOf(texts ...string) string {
 		}
 	}
 	return ""
+}
+
+// newComment is a comment in the event of its creation, with the text that its author sent.
+type newComment struct {
+	ID   int64  `json:"id"`
+	Body string `json:"body"`
+}
+
+// digest returns that of the command; empty for an event without the text.
+func (c newComment) digest() string {
+	if c.Body == "" {
+		return ""
+	}
+	return command.Digest(c.Body)
 }

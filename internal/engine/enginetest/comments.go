@@ -97,6 +97,19 @@ func (f *Forge) EditComment(id int64, body string) {
 	}
 }
 
+// EditAtOnce edits a comment within the second in which it was created, so that it does not
+// count as edited.
+func (f *Forge) EditAtOnce(id int64, body string) {
+	defer f.call("by a user")()
+	for _, p := range f.pulls {
+		for i := range p.comments {
+			if p.comments[i].ID == id {
+				p.comments[i].Body = body
+			}
+		}
+	}
+}
+
 // DeleteComment deletes a comment.
 func (f *Forge) DeleteComment(id int64) {
 	defer f.call("by a user")()

@@ -28,6 +28,7 @@ type Forge struct {
 	Protected map[string]scm.Rules
 	// SignedHeads rejects new branches of ours, whose commits are not signed.
 	SignedHeads bool
+	Fresh       bool // its clock is that of the comments
 	NewestFirst bool // lists open pull requests in this order
 	Secret      func(number int) string
 	// Effect is called before and after each write, as that of Git.
@@ -71,6 +72,14 @@ func (f *Forge) Info() scm.Info {
 		info.Self = Bot
 	}
 	return info
+}
+
+// Time implements scm.Clock. Comments of this moment are old enough to be read, unless Fresh.
+func (f *Forge) Time() time.Time {
+	if f.Fresh {
+		return f.Now()
+	}
+	return f.Now().Add(time.Minute)
 }
 
 // Features implements scm.Repository.

@@ -28,6 +28,22 @@ type World struct {
 	Clock       *Clock
 	Permissions *Permissions
 	By          engine.Signature // of promoter
+	// Reported are the digests of new comments that webhooks reported.
+	Reported Reported
+}
+
+// Reported implements engine.CommentEvents.
+type Reported map[int64]string
+
+// Digests implements engine.CommentEvents.
+func (r Reported) Digests(_ context.Context, comments []int64) (map[int64]string, error) {
+	found := map[int64]string{}
+	for _, id := range comments {
+		if digest, known := r[id]; known {
+			found[id] = digest
+		}
+	}
+	return found, nil
 }
 
 // Clock is a clock that tests set.
@@ -62,14 +78,14 @@ func New(config string, files map[string]string) *World {
 	all := maps.Clone(files)
 	all[engine.ConfigFile] = config
 	git := NewGit(all, clock.Now().Add(-time.Hour))
-	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Permissions: NewPermissions(), By: By}
+	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Permissions: NewPermissions(), By: By, Reported: Reported{}}
 }
 
 // Reconciler returns a process of promoter; several may race.
 func (w *World) Reconciler() *engine.Reconciler {
 	return &engine.Reconciler{
 		Remote: w.Git, Objects: w.Git.Objects(), Files: Files{w.Git}, Registries: w.Registry, Repository: w.Forge,
-		By: w.By, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Permissions: w.Permissions,
+		By: w.By, Now: w.Clock.Now, Log: slog.New(slog.DiscardHandler), Permissions: w.Permissions, CommentEvents: w.Reported,
 	}
 }
 

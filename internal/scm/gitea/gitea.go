@@ -50,6 +50,8 @@ type Options struct {
 type Forge struct {
 	rest.Pauses // of this credential
 
+	clock rest.Clock
+
 	host string // of the web pages, which identifies repositories and users
 	page string // URL of the web pages, without a trailing slash
 	http *http.Client
@@ -77,7 +79,7 @@ func New(options Options) (*Forge, error) {
 	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, closed: map[identity.RepositoryKey]*archive{}, unmergeable: map[pullKey]unmergeable{}, limits: map[identity.RepositoryKey]keptLimit{}}
 	made.http = rest.NewClient(rest.Options{
 		Endpoint: page.JoinPath("api", "v1"), Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
-		Limits: rest.Limits{Prefix: limitPrefix, Refused: limited}, Pauses: &made.Pauses,
+		Limits: rest.Limits{Prefix: limitPrefix, Refused: limited}, Pauses: &made.Pauses, Clock: &made.clock,
 	})
 	return made, nil
 }

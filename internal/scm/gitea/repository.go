@@ -117,6 +117,9 @@ func (f *Forge) account(ctx context.Context) (identity.User, error) {
 // Info returns what Gitea reported when the repository was opened.
 func (r *repository) Info() scm.Info { return r.info }
 
+// Time implements scm.Clock.
+func (r *repository) Time() time.Time { return r.forge.clock.Time() }
+
 // Features returns all features, without those of pull requests if they are disabled.
 func (r *repository) Features() scm.Features {
 	if r.withoutPull {

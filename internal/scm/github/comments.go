@@ -14,6 +14,7 @@ import (
 
 	gogithub "github.com/google/go-github/v62/github"
 
+	"promoter/internal/command"
 	"promoter/internal/fault"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
@@ -81,14 +82,16 @@ const lateUpdate = 10 * time.Second
 // settledAfter is how long after its last change no edit of a comment has the same time.
 const settledAfter = 3 * time.Second
 
-// settle finds which comments were edited, where the times of the REST API do not tell.
-// Our own comments and those of other machines are not commands, so they are not queried.
-// If the GraphQL API cannot be used, they count as edited.
+// settle finds which comments were edited, where the times of the REST API do not tell:
+// they can be later without an edit, and an edit within a second leaves them as they were,
+// which matters in a command. Our own comments and those of other machines are none, so they
+// are not queried. If the GraphQL API cannot be used, the times count.
 func (c conversation) settle(ctx context.Context, found []*issueComment, comments []scm.Comment) error {
 	unclear := map[string]int{} // index by node
 	for i, one := range comments {
 		late := one.Edited && one.Changed.Sub(one.Created) <= lateUpdate
-		if !late || one.Bot || found[i].GetNodeID() == "" || c.repository.info.Self.Same(one.Author) {
+		atOnce := !one.Edited && strings.Contains(one.Body, command.Prefix)
+		if !late && !atOnce || one.Bot || found[i].GetNodeID() == "" || c.repository.info.Self.Same(one.Author) {
 			continue
 		}
 		if edited, known := c.repository.forge.edits.get(one.ID, one.Changed); known {

@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,44 @@ func TestComments_changedSoonAfterCreation(t *testing.T) {
 	}
 	if n := b.Traffic.Requests()["POST /graphql"]; n > 1 {
 		t.Errorf("queried %d times", n)
+	}
+}
+
+// An edit in the second in which a comment was created leaves its times equal. Comments with
+// a command are queried, others are not, and without the GraphQL API the times count.
+func TestComments_editedAtOnce(t *testing.T) {
+	t.Parallel()
+	at := newClock()
+	b, made := newServerBenchAt(t, at.now)
+	repository, err := made.Forge.Open(t.Context(), "acme/deploy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.repo.Git.Commit("ann", "topic", "Update", map[string]string{"a.yaml": "image: web:2\n"})
+	number := b.repo.Pulls.Open("ann", "topic", "main", "Topic")
+	b.repo.Pulls.Comment("ann", number, "hello")
+	edited := func() (all []bool) {
+		t.Helper()
+		comments, err := repository.Conversation().Comments(t.Context(), number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range comments {
+			all = append(all, one.Edited)
+		}
+		return all
+	}
+	if got := edited(); !slices.Equal(got, []bool{false}) || b.Traffic.Requests()["POST /graphql"] != 0 {
+		t.Errorf("edited: %v; %v", got, b.Traffic.Requests())
+	}
+	b.repo.Pulls.Comment("ann", number, "/promoter hold prod")
+	b.repo.Pulls.Reword(b.repo.Pulls.Comment("bob", number, "hello"), "/promoter hold dev")
+	b.Fail("POST /graphql", 403, "no")
+	if got := edited(); !slices.Equal(got, []bool{false, false, false}) {
+		t.Errorf("without the API: %v", got)
+	}
+	if got := edited(); !slices.Equal(got, []bool{false, false, true}) {
+		t.Errorf("edited: %v", got)
 	}
 }
 

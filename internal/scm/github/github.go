@@ -57,6 +57,8 @@ type Options struct {
 type Forge struct {
 	rest.Pauses // of this credential
 
+	clock rest.Clock
+
 	host string // of the web pages, which identifies repositories and users
 	page string // URL of the web pages, without a trailing slash
 	api  *gogithub.Client
@@ -92,7 +94,7 @@ func New(options Options) (*Forge, error) {
 	endpoint.Path = strings.TrimRight(endpoint.Path, "/") + "/"
 	made := &Forge{host: strings.ToLower(page.Host), page: strings.TrimRight(page.String(), "/"), now: options.Now}
 	made.api = gogithub.NewClient(rest.NewClient(rest.Options{
-		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses,
+		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
 	}))
 	made.api.BaseURL, made.api.UserAgent = endpoint, "promoter"
 	return made, nil

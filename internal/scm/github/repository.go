@@ -142,6 +142,9 @@ func (f *Forge) person(user *gogithub.User) identity.User {
 // Info returns what GitHub reported when the repository was opened.
 func (r *repository) Info() scm.Info { return r.info }
 
+// Time implements scm.Clock.
+func (r *repository) Time() time.Time { return r.forge.clock.Time() }
+
 // Features returns all features.
 func (r *repository) Features() scm.Features { return features }
 

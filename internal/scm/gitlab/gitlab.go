@@ -61,6 +61,8 @@ type Options struct {
 type Forge struct {
 	rest.Pauses // of this credential
 
+	clock rest.Clock
+
 	host string           // of the web pages, which identifies repositories and users
 	page string           // URL of the web pages, without a trailing slash
 	api  *gogitlab.Client //nolint:staticcheck // the whole module is deprecated; docs/dependencies.md explains its use
@@ -93,7 +95,7 @@ func New(options Options) (*Forge, error) {
 	page.Path = strings.TrimRight(page.Path, "/")
 	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, bots: map[int]bool{}}
 	client := rest.NewClient(rest.Options{
-		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses,
+		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
 	})
 	// The credential, the limits and the tries again are ours.
 	api, err := gogitlab.NewOAuthClient("", //nolint:staticcheck // see Forge

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	gogitlab "github.com/xanzy/go-gitlab"
 
@@ -98,6 +99,9 @@ func (f *Forge) describe(found *gogitlab.Project) (scm.Info, error) {
 
 // Info returns what GitLab reported when the project was opened.
 func (r *repository) Info() scm.Info { return r.info }
+
+// Time implements scm.Clock.
+func (r *repository) Time() time.Time { return r.forge.clock.Time() }
 
 // Features returns all features, without those of merge requests if they are
 // disabled.

@@ -42,15 +42,21 @@ type Options struct {
 	Limits Limits
 	// Pauses, if set, reports the pauses of this credential.
 	Pauses *Pauses
+	// Clock, if set, reports the time of the forge.
+	Clock *Clock
 }
 
 // NewClient returns the HTTP client of one forge. It adds the credential, sends
 // conditional requests for cached responses, and enforces the rate limits. All fields
-// but Pace and Pauses are required.
+// but Pace, Pauses, and Clock are required.
 func NewClient(options Options) *http.Client {
 	base := options.HTTP.Transport
 	if base == nil {
 		base = http.DefaultTransport
+	}
+	if options.Clock != nil {
+		options.Clock.now = options.Now
+		base = observed{base, options.Clock}
 	}
 	limits := &gate{next: base, now: options.Now, pace: options.Pace, limits: options.Limits}
 	if options.Pauses != nil {

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"promoter/internal/database"
+)
+
+// CommentEvent is a new comment on a pull request as a webhook reported it.
+type CommentEvent struct {
+	Repository string `json:"repository"` // its key
+	Comment    int64  `json:"comment"`    // its ID on the forge
+	Digest     string `json:"digest"`     // of its command
+}
+
+// RecordCommentEvents records new comments. The first event of a comment counts. It is one
+// statement.
+func (s *Store) RecordCommentEvents(ctx context.Context, tx *database.Tx, events []CommentEvent) error {
+	if len(events) == 0 {
+		return nil
+	}
+	// Transactions that lock the same rows do so in the same order, and cannot deadlock.
+	slices.SortStableFunc(events, func(a, b CommentEvent) int {
+		return cmp.Or(cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.Comment, b.Comment))
+	})
+	text, err := json.Marshal(events)
+	if err != nil {
+		return fmt.Errorf("record comment events: %w", err)
+	}
+	_, err = tx.Exec(ctx, `
+insert into comment_event (repository, comment_id, digest, event_at)
+select value->>'repository', cast(value->>'comment' as bigint), value->>'digest', @now from @elements(?) where true
+on conflict (repository, comment_id) do nothing`, string(text))
+	return err
+}
+
+// CommentDigests returns the digests of those comments of a repository that a webhook
+// reported.
+func (s *Store) CommentDigests(ctx context.Context, repository string, comments []int64) (digests map[int64]string, err error) {
+	digests = map[int64]string{}
+	if len(comments) == 0 {
+		return digests, nil
+	}
+	text, err := json.Marshal(comments)
+	if err != nil {
+		return nil, fmt.Errorf("read comment events: %w", err)
+	}
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var id int64
+			var digest string
+			if err := scan(&id, &digest); err != nil {
+				return err
+			}
+			digests[id] = digest
+			return nil
+		}, `
+select comment_id, digest from comment_event
+where repository = ? and comment_id in (select cast(cast(value as text) as bigint) from @elements(?) where true)`, repository, string(text))
+	})
+	return digests, err
+}
+
+const deleteCommentEvents = `
+delete from comment_event where (repository, comment_id) in (
+	select repository, comment_id from comment_event where event_at < ? order by event_at limit ?
+)`
+
+// DeleteCommentEventsBefore deletes events from before a time, and returns their number.
+func (s *Store) DeleteCommentEventsBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+	return s.deleteInBatches(ctx, deleteCommentEvents, before)
+}
