@@ -63,7 +63,7 @@ type stored struct {
 
 func newStored(b *testing.B, program, name string) *stored {
 	b.Helper()
-	s := &stored{campaign: campaign{b: b}, tenant: newTenant(b, fault{name: name}), data: filepath.Join(b.TempDir(), "data")}
+	s := &stored{campaign: campaign{b: b}, tenant: newTenant(b, fault{name: name, on: "github"}), data: filepath.Join(b.TempDir(), "data")}
 	var o database.Options
 	address := ""
 	if name == "database-unreachable" {

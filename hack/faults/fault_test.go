@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"testing"
 )
 
 // fault is one way in which a server fails.
 type fault struct {
 	name string
+	// on is the kind of the forge, as in the server file.
+	on string
 	// peer is the server that fails.
 	peer peer
 	// hits reports whether a request fails; nil: all do.
@@ -35,33 +38,49 @@ func isGit(r *http.Request) bool { return strings.Contains(r.URL.Path, ".git/") 
 // failure answers instead of a server, which may still execute the request.
 type failure func(w http.ResponseWriter, r *http.Request, server http.Handler)
 
-// faults are all of them. Each server fails in all ways, and some in ways of their own.
+// faults are all of them. Registries, Git servers, and forges fail in all ways, and some in
+// ways of their own.
 func faults() (all []fault) {
-	for _, at := range []peer{registry, git, forge} {
-		for name, fail := range map[string]failure{
-			"401":       status(http.StatusUnauthorized),
-			"403":       status(http.StatusForbidden),
-			"404":       status(http.StatusNotFound),
-			"429":       status(http.StatusTooManyRequests),
-			"429-after": status(http.StatusTooManyRequests, "Retry-After", "5"),
-			"500":       status(http.StatusInternalServerError),
-			"503":       status(http.StatusServiceUnavailable),
-			"html":      page,
-			"silent":    silent,
-			"reset":     reset,
-			"truncated": truncated,
-			"stalled":   stalled,
-		} {
-			all = append(all, fault{name: string(at) + "-" + name, peer: at, fail: fail})
+	ways := map[string]failure{
+		"401":       status(http.StatusUnauthorized),
+		"403":       status(http.StatusForbidden),
+		"404":       status(http.StatusNotFound),
+		"429":       status(http.StatusTooManyRequests),
+		"429-after": status(http.StatusTooManyRequests, "Retry-After", "5"),
+		"500":       status(http.StatusInternalServerError),
+		"503":       status(http.StatusServiceUnavailable),
+		"html":      page,
+		"silent":    silent,
+		"reset":     reset,
+		"truncated": truncated,
+		"stalled":   stalled,
+	}
+	for name, fail := range ways {
+		all = append(all,
+			fault{name: "registry-" + name, on: "github", peer: registry, fail: fail},
+			fault{name: "git-" + name, on: "github", peer: git, fail: fail})
+		for _, on := range forges() {
+			all = append(all, fault{name: on + "-" + name, on: on, peer: forge, fail: fail})
 		}
 	}
+	for _, on := range forges() {
+		all = append(all,
+			fault{name: on + "-write-403", on: on, peer: forge, hits: writes, fail: status(http.StatusForbidden)},
+			fault{name: on + "-write-422", on: on, peer: forge, hits: writes, fail: status(http.StatusUnprocessableEntity)},
+			fault{name: on + "-write-lost", on: on, peer: forge, hits: writes, fail: lost})
+	}
 	return append(all,
-		fault{name: "git-push-403", peer: git, hits: pushes, fail: status(http.StatusForbidden)},
-		fault{name: "git-push-lost", peer: git, hits: pushes, fail: lost},
-		fault{name: "forge-write-403", peer: forge, hits: writes, fail: status(http.StatusForbidden)},
-		fault{name: "forge-write-422", peer: forge, hits: writes, fail: status(http.StatusUnprocessableEntity)},
-		fault{name: "forge-write-lost", peer: forge, hits: writes, fail: lost},
+		fault{name: "git-push-403", on: "github", peer: git, hits: pushes, fail: status(http.StatusForbidden)},
+		fault{name: "git-push-lost", on: "github", peer: git, hits: pushes, fail: lost},
 	)
+}
+
+// forges are the kinds of forges that fail; in the short form, one.
+func forges() []string {
+	if testing.Short() {
+		return []string{"github"}
+	}
+	return []string{"github", "gitlab", "gitea"}
 }
 
 func pushes(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") }

@@ -11,20 +11,49 @@ import (
 
 	"promoter/hack/process"
 	"promoter/internal/registry/registrytest"
+	"promoter/internal/scm/forgetest"
+	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
 // tenant is a repository with its own forge and registry, so that a fault of one tenant is
 // that of no other.
 type tenant struct {
 	fault    fault
-	forge    *githubtest.Server
-	repo     *githubtest.Repository
+	forge    fake
 	registry *registrytest.Server
-	token    string
 	failing  atomic.Bool
 	released int // versions
 	posted   int // webhooks
+}
+
+// fake is a forge with the repository of a tenant.
+type fake struct {
+	url, host, token string
+	traffic          forgetest.Traffic
+	git              forgetest.Branches
+	pulls            forgetest.Pulls
+	settings         forgetest.Settings
+}
+
+// newFake starts a forge of some kind.
+func newFake(t testing.TB, kind string, files map[string]string) fake {
+	t.Helper()
+	switch kind {
+	case "gitlab":
+		s := gitlabtest.New(t, gitlabtest.Options{})
+		p := s.NewProject(repository, files)
+		return fake{s.URL(), s.Host(), s.Token(bot, "api", "write_repository"), s.Traffic, p.Git, p.Pulls, p.Settings}
+	case "gitea":
+		s := giteatest.New(t, giteatest.Options{})
+		r := s.NewRepository(repository, files)
+		return fake{s.URL(), s.Host(), s.Token(bot, giteatest.Scopes()...), s.Traffic, r.Git, r.Pulls, r.Settings}
+	default:
+		s := githubtest.New(t, githubtest.Options{})
+		r := s.NewRepository(repository, files)
+		return fake{s.URL(), s.Host(), s.Token(bot, "repo", "read:org"), s.Traffic, r.Git, r.Pulls, r.Settings}
+	}
 }
 
 // config promotes to dev by pushes, and proposes to staging.
@@ -36,19 +65,18 @@ environments:
   staging: {paths: ["staging/{application}.yaml"], after: [dev]}
 `
 
-// repository is its name.
-const repository = "acme/gitops"
+// repository is its name, and bot the account of promoter.
+const repository, bot = "acme/gitops", "promoter-bot"
 
 func newTenant(t testing.TB, f fault) *tenant {
 	t.Helper()
-	w := &tenant{fault: f, forge: githubtest.New(t, githubtest.Options{}), registry: registrytest.New(t)}
+	w := &tenant{fault: f, registry: registrytest.New(t)}
 	w.registry.Push(t, "acme/web:1.0.0", "0")
 	manifest := fmt.Sprintf("kind: Pod\nspec: {containers: [{image: \"%s/acme/web:1.0.0\"}]}\n", w.registry.Host)
-	w.repo = w.forge.NewRepository(repository, map[string]string{
+	w.forge = newFake(t, f.on, map[string]string{
 		".promoter.yaml": fmt.Sprintf(config, w.registry.Host), "dev/shop.yaml": manifest, "staging/shop.yaml": manifest,
 	})
-	w.repo.Settings.Permit("promoter-bot", "write")
-	w.token = w.forge.Token("promoter-bot", "repo", "read:org")
+	w.forge.settings.Permit(bot, "admin")
 	between := func(server http.Handler) http.Handler {
 		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			if w.failing.Load() && f.peer.receives(r) && (f.hits == nil || f.hits(r)) {
@@ -68,13 +96,13 @@ func newTenant(t testing.TB, f fault) *tenant {
 	case registry:
 		w.registry.Wrap(between)
 	default:
-		w.forge.Traffic.Wrap(between)
+		w.forge.traffic.Wrap(between)
 	}
 	return w
 }
 
 // name is how the status names its repository.
-func (w *tenant) name() string { return w.forge.Host() + "/" + repository }
+func (w *tenant) name() string { return w.forge.host + "/" + repository }
 
 // version is the newest one.
 func (w *tenant) version() string { return fmt.Sprintf("1.%d.0", w.released) }
@@ -103,13 +131,13 @@ func (w *tenant) post(t testing.TB, p *process.Process) int {
 // lag returns what is not done yet; empty: nothing.
 func (w *tenant) lag() string {
 	image := fmt.Sprintf("%s/acme/web:%s", w.registry.Host, w.version())
-	if !strings.Contains(w.repo.Git.Run("show", "main:dev/shop.yaml"), image) {
+	if !strings.Contains(w.forge.git.Run("show", "main:dev/shop.yaml"), image) {
 		return "dev is not at " + w.version()
 	}
-	if w.repo.Git.Head(stagingHead) == "" || !strings.Contains(w.repo.Git.Run("show", stagingHead+":staging/shop.yaml"), image) {
+	if w.forge.git.Head(stagingHead) == "" || !strings.Contains(w.forge.git.Run("show", stagingHead+":staging/shop.yaml"), image) {
 		return "no branch has " + w.version() + " for staging"
 	}
-	for _, pull := range w.repo.Pulls.All() {
+	for _, pull := range w.forge.pulls.All() {
 		if pull.Open && strings.Contains(pull.Title, w.version()) {
 			return ""
 		}
@@ -123,11 +151,11 @@ const stagingHead = "promoter/staging/shop"
 // open pull request.
 func (w *tenant) sound(t testing.TB) {
 	t.Helper()
-	if commits := strings.Count(w.repo.Git.Run("log", "--format=%H", "main", "--", "dev"), "\n"); commits > w.released {
+	if commits := strings.Count(w.forge.git.Run("log", "--format=%H", "main", "--", "dev"), "\n"); commits > w.released {
 		t.Errorf("%s: %d commits to dev of %d releases", w.fault.name, commits, w.released)
 	}
 	open := 0
-	for _, pull := range w.repo.Pulls.All() {
+	for _, pull := range w.forge.pulls.All() {
 		if pull.Open {
 			open++
 		}
@@ -141,7 +169,7 @@ func (w *tenant) sound(t testing.TB) {
 func serverFile(data, database string, tenants []*tenant) string {
 	var forges, repositories, registries strings.Builder
 	for i, w := range tenants {
-		fmt.Fprintf(&forges, "  f%d: {kind: github, url: %q, insecure: true, token: \"env:TOKEN%d\"}\n", i, w.forge.URL(), i)
+		fmt.Fprintf(&forges, "  f%d: {kind: %s, url: %q, insecure: true, token: \"env:TOKEN%d\"}\n", i, w.fault.on, w.forge.url, i)
 		fmt.Fprintf(&repositories, "  - {forge: f%d, name: %s}\n", i, repository)
 		fmt.Fprintf(&registries, "  - {host: %q, insecure: true}\n", w.registry.Host)
 	}
@@ -161,7 +189,7 @@ forges:
 // tokens is the environment of that service.
 func tokens(tenants []*tenant) (environment []string) {
 	for i, w := range tenants {
-		environment = append(environment, fmt.Sprintf("TOKEN%d=%s", i, w.token))
+		environment = append(environment, fmt.Sprintf("TOKEN%d=%s", i, w.forge.token))
 	}
 	return environment
 }
