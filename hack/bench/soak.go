@@ -139,7 +139,10 @@ func (s *soak) figures() (all []figure) {
 	}
 	settled := map[string]float64{}
 	for _, campaign := range []map[string]result{s.faults, s.data} {
-		for _, values := range campaign {
+		for name, values := range campaign {
+			if values[skipped] > 0 {
+				all = append(all, figure{name: "settled after " + name, measured: "skipped: impossible on this machine"})
+			}
 			for unit, value := range values {
 				if fault, ok := strings.CutPrefix(unit, "s:"); ok {
 					settled[fault] = max(settled[fault], value)

@@ -63,13 +63,23 @@ func goBenchmark(ctx context.Context, folder, name, benchTime string, flags ...s
 	return readResults(name, string(output))
 }
 
-var benchmarkLine = regexp.MustCompile(`^(Benchmark\S*?)(?:-\d+)?\s+\d+\s+(.*)$`)
+var (
+	benchmarkLine = regexp.MustCompile(`^(Benchmark\S*?)(?:-\d+)?\s+\d+\s+(.*)$`)
+	skippedLine   = regexp.MustCompile(`^--- SKIP: (Benchmark\S*?)(?:-\d+)?$`)
+)
+
+// skipped is the unit of a benchmark that is impossible on this machine.
+const skipped = "skipped"
 
 // readResults reads the lines of a benchmark, by what follows its name.
 func readResults(name, output string) (map[string]result, error) {
 	found := map[string]result{}
 	for line := range strings.Lines(output) {
-		parts := benchmarkLine.FindStringSubmatch(strings.TrimSpace(line))
+		line = strings.TrimSpace(line)
+		if parts := skippedLine.FindStringSubmatch(line); parts != nil {
+			found[strings.TrimPrefix(parts[1], name+"/")] = result{skipped: 1}
+		}
+		parts := benchmarkLine.FindStringSubmatch(line)
 		if parts == nil {
 			continue
 		}
