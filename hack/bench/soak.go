@@ -20,8 +20,7 @@ const soakArgument = "soak"
 
 // Limits of the campaigns.
 const (
-	settledLimit = 60  // seconds from the end of a fault
-	otherLimit   = 30  // seconds of a promotion beside the faults
+	settledLimit = 60  // seconds from the end of a fault, and of a promotion beside the faults
 	attackMemory = 512 // MiB
 	exitLimit    = 30  // seconds: the grace period of a pod
 )
@@ -151,11 +150,11 @@ func (s *soak) figures() (all []figure) {
 		}
 	}
 	for _, fault := range slices.Sorted(maps.Keys(settled)) {
-		name, limit := "settled after "+fault, float64(settledLimit)
+		name := "settled after " + fault
 		if fault == "none" {
-			name, limit = "promotion of a repository beside all faults", otherLimit
+			name = "promotion of a repository beside all faults"
 		}
-		all = append(all, limited(name, inSeconds(settled[fault]), inSeconds(limit), settled[fault]/limit, 1))
+		all = append(all, limited(name, inSeconds(settled[fault]), inSeconds(settledLimit), settled[fault]/settledLimit, 1))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.faults)) {
 		all = append(all, figure{name: "peak memory beside all faults, " + kind, measured: inMebibytes(s.faults[kind]["MiB"])})
