@@ -31,25 +31,34 @@ type load struct {
 // measureLoad prints the figures of the load: some minutes.
 func measureLoad(ctx context.Context, out io.Writer) error {
 	var l load
-	if err := l.measure(ctx, 5); err != nil {
+	if err := l.measure(ctx, false); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "machine   %s\n\n", machine("."))
 	return printTable(out, l.figures())
 }
 
-// measure runs the benchmarks of the service. Some are repeated, up to a number of times.
-func (l *load) measure(ctx context.Context, most int) (err error) {
+// measure runs the benchmarks of the service. Its brief form repeats none, and leaves out the
+// longest one.
+func (l *load) measure(ctx context.Context, brief bool) (err error) {
+	deliveries, latencies := "3x", "5x"
+	if brief {
+		deliveries, latencies = "1x", "1x"
+	}
 	for _, one := range []struct {
 		into                *map[string]result
 		folder, name, times string
+		long                bool
 	}{
-		{&l.deliveries, "./hack/load", "BenchmarkDeliveries", fmt.Sprintf("%dx", min(most, 3))},
-		{&l.bursts, "./hack/load", "BenchmarkBurst", "1x"},
-		{&l.latencies, "./hack/load", "BenchmarkLatency", fmt.Sprintf("%dx", min(most, 5))},
-		{&l.followed, "./hack/load", "BenchmarkFollowed", "1x"},
-		{&l.subscribers, "./internal/store", "BenchmarkSubscribers", "1s"},
+		{&l.deliveries, "./hack/load", "BenchmarkDeliveries", deliveries, false},
+		{&l.bursts, "./hack/load", "BenchmarkBurst", "1x", false},
+		{&l.latencies, "./hack/load", "BenchmarkLatency", latencies, false},
+		{&l.followed, "./hack/load", "BenchmarkFollowed", "1x", true},
+		{&l.subscribers, "./internal/store", "BenchmarkSubscribers", "1s", false},
 	} {
+		if one.long && brief {
+			continue
+		}
 		if *one.into, err = goBenchmark(ctx, one.folder, one.name, one.times); err != nil {
 			return err
 		}

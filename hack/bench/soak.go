@@ -55,7 +55,7 @@ func (s *soak) long(end time.Time) []campaign {
 	return []campaign{
 		benchmark("attacks", &s.attacks, "./hack/attack", "BenchmarkAttack", func() string { return "1x" }),
 		benchmark("data", &s.data, "./hack/faults", "BenchmarkData", func() string { return "1x" }),
-		{"load", func(ctx context.Context) error { return s.load.measure(ctx, 1) }},
+		{"load", func(ctx context.Context) error { return s.load.measure(ctx, true) }},
 		// A quarter of what is left for each database, and the rest for kills.
 		benchmark("faults", &s.faults, "./hack/faults", "BenchmarkFaults", func() string { return max(time.Second, time.Until(end)/4).String() }),
 		{"kills", func(ctx context.Context) (err error) {
