@@ -89,7 +89,7 @@ func (e githubEvent) delivery(name, host string) (Delivery, error) {
 		return e.about(event.Event{Kind: event.KindRepository}, host)
 	case "installation", "installation_repositories", "installation_target":
 		return Delivery{Events: []event.Event{{Kind: event.KindInstallation, Repository: event.Repository{Host: host}}}}, nil
-	case "package", "registry_package":
+	case "package", "package_v2", "registry_package":
 		return e.published(host)
 	case "release":
 		return e.about(event.Event{Kind: event.KindRelease}, host)
@@ -130,11 +130,14 @@ func (e githubEvent) about(found event.Event, host string) (Delivery, error) {
 }
 
 // githubPackage is a published package: `package` in the events of an organization,
-// `registry_package` in those of a repository.
+// `registry_package` in those of a repository. The container registry also reports one as
+// package_v2 with the action create, without its type and its URL.
+// https://github.com/keel-hq/keel/blob/master/pkg/http/github_webhook_trigger_test.go
 type githubPackage struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	Type      string `json:"package_type"` // CONTAINER or container
+	Ecosystem string `json:"ecosystem"`    // the same, where the type is absent
 	Owner     struct {
 		Login string `json:"login"`
 	} `json:"owner"`
@@ -169,9 +172,9 @@ func (e githubEvent) published(host string) (Delivery, error) {
 	switch {
 	case p == nil:
 		return Delivery{}, missing("package")
-	case e.Action != "published" && e.Action != "updated":
+	case e.Action != "published" && e.Action != "updated" && e.Action != "create":
 		return ignored(e.Action, "only published packages matter")
-	case !strings.EqualFold(p.Type, "container"):
+	case !strings.EqualFold(firstOf(p.Type, p.Ecosystem), "container"):
 		return ignored(e.Action, "only containers matter")
 	case p.Name == "":
 		return Delivery{}, missing("package.name")

@@ -21,7 +21,7 @@ type harborData struct {
 	Resources []struct {
 		Digest string `json:"digest"`
 		Tag    string `json:"tag"`          // the digest of an untagged image
-		URL    string `json:"resource_url"` // HOST/PROJECT/NAME:TAG, without a scheme
+		URL    string `json:"resource_url"` // HOST/PROJECT/NAME:TAG without a scheme, or without the host
 	} `json:"resources"`
 	Repository struct {
 		Name      string `json:"name"`
@@ -54,13 +54,20 @@ func harbor(r Request) (Delivery, error) {
 	return Delivery{ID: body.ID, EventType: body.Type, Events: body.Data.events()}, nil
 }
 
+// events returns an event for each resource. One whose URL has no host matches any: a first
+// segment without a dot and a colon is the project, and not, as in other references, a part
+// of a name on Docker Hub.
 func (d harborData) events() []event.Event {
 	path := firstOf(d.Repository.FullName, strings.Trim(d.Repository.Namespace+"/"+d.Repository.Name, "/"))
 	var events []event.Event
 	for _, resource := range d.Resources {
 		host, repository := "", path
-		if e, ok := referenceEvent(resource.URL); ok && strings.Contains(resource.URL, "/") {
+		first, _, found := strings.Cut(resource.URL, "/")
+		hasHost := strings.ContainsAny(first, ".:") || first == "localhost"
+		if e, ok := referenceEvent(resource.URL); ok && found && hasHost {
 			host, repository = e.Image.Host, e.Image.Path
+		} else if ok && found {
+			repository = firstOf(path, e.Image.Path)
 		}
 		events = append(events, imageEvent(host, repository, resource.Tag, resource.Digest))
 	}
