@@ -227,11 +227,13 @@ func TestWebhook_pullNotificationsAreFreeAndQuiet(t *testing.T) {
 			t.Fatalf("a pull: %d", got)
 		}
 	}
-	harbor := w.answer(post("/webhooks/harbor", `{"type": "PULL_ARTIFACT", "event_data": {"repository": {"repo_full_name": "acme/web"}}}`, "Authorization", hookSecret))
-	if harbor.Code != http.StatusAccepted {
-		t.Errorf("a pull from Harbor: %d %s", harbor.Code, harbor.Body)
+	for _, name := range []string{"PULL_ARTIFACT", "pullImage", "harbor.artifact.pulled"} {
+		body := `{"type": "` + name + `", "event_data": {"resources": [{"tag": "1.0.0", "resource_url": "harbor.example.com/acme/web:1.0.0"}]}}`
+		if got := w.answer(post("/webhooks/harbor", body, "Authorization", hookSecret)); got.Code != http.StatusAccepted {
+			t.Errorf("%s from Harbor: %d %s", name, got.Code, got.Body)
+		}
 	}
-	if log := w.log.String(); strings.Count(log, "level=DEBUG msg=\"webhook received\"") != 51 || strings.Contains(log, "level=INFO") {
+	if log := w.log.String(); strings.Count(log, "level=DEBUG msg=\"webhook received\"") != 53 || strings.Contains(log, "level=INFO") {
 		t.Errorf("the log has\n%s", log)
 	}
 	if got := notify("push"); got != http.StatusAccepted || len(w.inbox.taken) != 1 {

@@ -130,7 +130,7 @@ func (s *Server) accept(c echo.Context, to *receiver, at time.Time) (receipt, er
 // are as many as pulls, including those of promoter itself, and they trigger nothing.
 // https://distribution.github.io/distribution/about/notifications/
 // https://goharbor.io/docs/main/working-with-projects/project-configuration/configure-webhooks/
-var pullTypes = map[string]bool{"pull": true, "pull_artifact": true}
+var pullTypes = map[string]bool{"pull": true, "pull_artifact": true, "pullimage": true, "harbor.artifact.pulled": true}
 
 // persist stores a delivery that has events, and reports the result to the tracer. The
 // sender's trace is in the header https://www.w3.org/TR/trace-context/#traceparent-header.
