@@ -72,8 +72,8 @@ func (i Image) Matches(r image.Repository) bool {
 
 // Repository is a repository of a forge as named by a sender.
 type Repository struct {
-	Host string // of the web pages, with its port
-	Name string // OWNER/NAME, or more parts where the forge has groups; a rename changes it
+	Host string // of the web pages, or of the address that plain Git clones from; with its port
+	Name string // OWNER/NAME, or more parts where the forge has groups; the path of such an address; a rename changes it
 	ID   string // on the forge; empty: the sender does not report it
 }
 

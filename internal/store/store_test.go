@@ -208,6 +208,35 @@ func TestRepositories(t *testing.T) {
 	})
 }
 
+// A repository of plain Git is found by its name, or by the address of which that is the end.
+func TestRepositories_ofPlainGit(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		for key, name := range map[string]string{
+			"git:https://git.example.com/scm/acme/gitops": "acme/gitops.git", "git:ssh://git.example.com:7999/acme/gitops": "acme/gitops.git",
+		} {
+			b.reconciled(store.Repository{Key: key, Host: "git.example.com", Name: name}, store.HistoryUpdate{})
+		}
+		for _, test := range []struct {
+			host, name string
+			want       []string
+		}{
+			{"git.example.com", "scm/acme/gitops", []string{"git:https://git.example.com/scm/acme/gitops"}},
+			{"git.example.com:443", "scm/acme/gitops.git", []string{"git:https://git.example.com/scm/acme/gitops"}},
+			{"git.example.com:7999", "acme/gitops", []string{"git:ssh://git.example.com:7999/acme/gitops"}},
+			{"git.example.com", "acme/gitops", nil},
+			{"git.example.com", "", nil},
+			{"git.example.com", "..", nil},
+			{"another.example.com", "scm/acme/gitops", nil},
+		} {
+			got := b.subscribers(event.Event{Kind: event.KindRepository, Repository: event.Repository{Host: test.host, Name: test.name}})
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				b.Errorf("%s/%s (-want +got):\n%s", test.host, test.name, diff)
+			}
+		}
+	})
+}
+
 func TestRecordReconciliation_storesAnyErrorText(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {

@@ -147,7 +147,8 @@ func matches(text, host, path string) bool {
 	return err == nil && pattern.Match(r)
 }
 
-// repositoriesNamed finds a repository by its ID, which a rename keeps, or by its name.
+// repositoriesNamed finds a repository by its ID, which a rename keeps, or by its name. One of
+// plain Git is also found by its address, of which the name may be only the end.
 func repositoriesNamed(ctx context.Context, tx *database.Tx, r event.Repository) ([]string, error) {
 	if key, err := identity.ForgeKey(r.Host, r.ID); err == nil {
 		found, err := queryTexts(ctx, tx, "select key from repository where key = ?", string(key))
@@ -155,5 +156,10 @@ func repositoriesNamed(ctx context.Context, tx *database.Tx, r event.Repository)
 			return found, err
 		}
 	}
-	return queryTexts(ctx, tx, "select key from repository where host = ? and name = ?", strings.ToLower(r.Host), strings.ToLower(r.Name))
+	keys := []any{strings.ToLower(r.Host), strings.ToLower(r.Name)}
+	for _, scheme := range []string{"https", "ssh", "http"} {
+		key, _ := identity.GitKey(scheme + "://" + r.Host + "/" + r.Name) // empty without a name
+		keys = append(keys, string(key))
+	}
+	return queryTexts(ctx, tx, "select key from repository where host = ? and name = ? or key in (?, ?, ?)", keys...)
 }
