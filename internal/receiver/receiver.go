@@ -25,7 +25,10 @@ func Kinds() []Kind {
 	secret, path := []string{Secret}, []string{PathSecret}
 	return []Kind{
 		{Name: "acr", Credentials: secret, CustomHeader: true},
+		{Name: "aliyun", Credentials: path},
 		{Name: "argocd", Credentials: secret, CustomHeader: true},
+		{Name: "azuredevops", Credentials: secret, CustomHeader: true},
+		{Name: "bitbucket", Credentials: secret},
 		{Name: "cdevents", Credentials: secret, CustomHeader: true},
 		{Name: "distribution", Credentials: secret, CustomHeader: true},
 		{Name: "dockerhub", Credentials: path},
@@ -36,11 +39,13 @@ func Kinds() []Kind {
 		{Name: "gitea", Credentials: secret},
 		{Name: "github", Credentials: []string{Secret, App}},
 		{Name: "gitlab", Credentials: secret},
+		{Name: "gogs", Credentials: secret},
 		{Name: "harbor", Credentials: secret, CustomHeader: true},
 		{Name: "jfrog", Credentials: secret},
 		{Name: "nexus", Credentials: secret},
 		{Name: "quay", Credentials: path},
 		{Name: "snapshot", Credentials: secret, CustomHeader: true},
+		{Name: "tekton", Credentials: path},
 		{Name: "zot", Credentials: secret, CustomHeader: true},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha1" //nolint:gosec // what Nexus signs with
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"hash"
 	"net/http"
@@ -32,12 +33,16 @@ type credential struct {
 func credentialOf(kind string) credential {
 	c := credential{options: webhook.Options{Name: "hook", Kind: kind, Secret: secret.New(theSecret)}}
 	switch kind {
-	case "dockerhub", "quay", "gar":
+	case "aliyun", "dockerhub", "quay", "gar", "tekton":
 		c.options.Secret, c.options.PathSecret = secret.String{}, secret.New(longSecret)
 	case "github":
 		c.header, c.prefix, c.with = "X-Hub-Signature-256", "sha256=", sha256.New
 	case "gitea":
 		c.header, c.with = "X-Gitea-Signature", sha256.New
+	case "gogs":
+		c.header, c.with = "X-Gogs-Signature", sha256.New
+	case "bitbucket":
+		c.header, c.prefix, c.with = "X-Hub-Signature", "sha256=", sha256.New
 	case "gitlab":
 		c.header = "X-Gitlab-Token"
 	case "jfrog":
@@ -82,9 +87,9 @@ func (c credential) signWith(header http.Header, body []byte, key, path string) 
 	return r
 }
 
-// signs is what is signed of a body: all of it, and of a form of Gitea its field.
+// signs is what is signed of a body: all of it, and of a form of Gitea or Gogs its field.
 func (c credential) signs(header http.Header, body []byte) []byte {
-	if c.options.Kind != "gitea" || header.Get("Content-Type") != "application/x-www-form-urlencoded" {
+	if c.options.Kind != "gitea" && c.options.Kind != "gogs" || header.Get("Content-Type") != "application/x-www-form-urlencoded" {
 		return body
 	}
 	form, _ := url.ParseQuery(string(body)) // what is none has no field
@@ -114,7 +119,7 @@ func TestReceive_refusesChangedBodies(t *testing.T) {
 			refused(t, p.kind+"/"+p.name+" with a flipped byte", c, r)
 		}
 	}
-	for _, kind := range []string{"flux", "generic", "gitea", "github", "jfrog", "nexus"} {
+	for _, kind := range []string{"bitbucket", "flux", "generic", "gitea", "github", "gogs", "jfrog", "nexus"} {
 		if !signed[kind] {
 			t.Errorf("no payload of %s was signed", kind)
 		}
@@ -209,6 +214,30 @@ func TestReceive_acceptsEitherHeader(t *testing.T) {
 	r.Header.Set("X-Hub-Signature-256", "sha256="+signature(sha256.New, theSecret, body))
 	if _, err := c.receiver(t).Receive(t.Context(), r); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("by GitHub's header: %v", err)
+	}
+}
+
+// Azure DevOps sends the secret in a header, or as the password of any user.
+func TestReceive_azureDevOpsAcceptsBasicAuthentication(t *testing.T) {
+	t.Parallel()
+	for _, header := range []string{"Authorization", "X-Promoter"} {
+		c := credentialOf("azuredevops")
+		c.options.Header = header
+		with := func(authorization string) webhook.Request {
+			return webhook.Request{Header: http.Header{"Authorization": {authorization}}, Body: []byte("{")}
+		}
+		basic := func(text string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(text)) }
+		for _, text := range []string{"promoter:" + theSecret, ":" + theSecret} {
+			if _, err := c.receiver(t).Receive(t.Context(), with(basic(text))); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+		for _, text := range []string{theSecret, theSecret + ":", "promoter:" + theSecret + "x", "promoter:", "", "promoter:" + theSecret[1:]} {
+			refused(t, "basic "+text, c, with(basic(text)))
+		}
+		for _, text := range []string{"Basic", "Basic ***", "Basic " + theSecret, base64.StdEncoding.EncodeToString([]byte("promoter:" + theSecret))} {
+			refused(t, text, c, with(text))
+		}
 	}
 }
 

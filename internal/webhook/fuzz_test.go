@@ -32,7 +32,7 @@ func FuzzReceive(f *testing.F) {
 			r = receivers[kinds[len(body)%len(kinds)]]
 		}
 		header := http.Header{}
-		for _, name := range []string{"Ce-Type", "Ce-Id", "X-Gitea-Event", "X-Github-Event", "X-Gitlab-Event"} {
+		for _, name := range []string{"Ce-Type", "Ce-Id", "X-Event-Key", "X-Gitea-Event", "X-Github-Event", "X-Gitlab-Event", "X-Gogs-Event"} {
 			header.Set(name, event)
 		}
 		header.Set("Content-Type", content)
@@ -48,7 +48,7 @@ func FuzzReceive(f *testing.F) {
 }
 
 func happened(header http.Header) string {
-	for _, name := range []string{"Ce-Type", "X-Gitea-Event", "X-Github-Event", "X-Gitlab-Event"} {
+	for _, name := range []string{"Ce-Type", "X-Event-Key", "X-Gitea-Event", "X-Github-Event", "X-Gitlab-Event", "X-Gogs-Event"} {
 		if value := header.Get(name); value != "" {
 			return value
 		}

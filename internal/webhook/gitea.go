@@ -14,13 +14,17 @@ import (
 // https://docs.gitea.com/usage/webhooks
 // https://github.com/go-gitea/gitea/blob/main/services/webhook/deliver.go
 func giteaSignature(o Options) verifier {
+	return ofForm(o, either(signed("X-Gitea-Signature", ""), hubSignature(o)))
+}
+
+// ofForm is for senders that sign the field with the JSON instead of the form.
+func ofForm(o Options, verify verifier) verifier {
 	sign := hmacOf(sha256.New, []byte(o.Secret.Reveal()))
-	either := either(signed("X-Gitea-Signature", ""), hubSignature(o))
 	return func(ctx context.Context, r Request) bool {
 		if inForm, ok := r.formPayload(); ok {
 			r.sum = sign(inForm)
 		}
-		return either(ctx, r)
+		return verify(ctx, r)
 	}
 }
 

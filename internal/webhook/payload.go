@@ -9,6 +9,7 @@ import (
 	"promoter/internal/command"
 	"promoter/internal/event"
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/image"
 )
 
@@ -75,6 +76,22 @@ func referenceEvent(text string) (event.Event, bool) {
 		return event.Event{}, false
 	}
 	return imageEvent(r.Repository.Host(), r.Repository.Path(), r.Tag, r.Digest), true
+}
+
+// cloneEvents returns an event for each address of a repository that plain Git clones from:
+// promoter may know it by any of them.
+func cloneEvents(addresses ...string) []event.Event {
+	var events []event.Event
+	for _, address := range addresses {
+		key, err := identity.GitKey(address)
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(key), "://")
+		host, name, _ := strings.Cut(rest, "/")
+		events = append(events, event.Event{Kind: event.KindRepository, Repository: event.Repository{Host: host, Name: name}})
+	}
+	return events
 }
 
 // hostOf returns the host of a URL, with its port unless it is the default one; empty for

@@ -13,7 +13,10 @@ type sender struct {
 func senders() map[string]sender {
 	return map[string]sender{
 		"acr":          {nil, acr},
+		"aliyun":       {nil, aliyun},
 		"argocd":       {nil, argoCD},
+		"azuredevops":  {azureDevOpsCredential, azureDevOps},
+		"bitbucket":    {bitbucketSignature, bitbucket},
 		"cdevents":     {nil, cdEvents},
 		"distribution": {nil, distribution},
 		"dockerhub":    {nil, dockerHub},
@@ -24,11 +27,13 @@ func senders() map[string]sender {
 		"gitea":        {giteaSignature, gitea},
 		"github":       {hubSignature, github},
 		"gitlab":       {gitlabToken, gitlab},
+		"gogs":         {gogsSignature, gogs},
 		"harbor":       {nil, harbor},
 		"jfrog":        {jfrogSignature, jfrog},
 		"nexus":        {nexusSignature, nexus},
 		"quay":         {nil, quay},
 		"snapshot":     {nil, snapshot},
+		"tekton":       {nil, tekton},
 		"zot":          {nil, zot},
 	}
 }

@@ -189,9 +189,10 @@ func printable(text string) string {
 func (r *Receiver) LoggableHeaders(all http.Header) http.Header {
 	kept := http.Header{}
 	for _, name := range []string{
-		"Content-Type", "Ce-Id", "Ce-Source", "Ce-Specversion", "Ce-Type", "Idempotency-Key", "X-Forgejo-Delivery", "X-Forgejo-Event",
-		"X-Gitea-Delivery", "X-Gitea-Event", "X-Github-Delivery", "X-Github-Enterprise-Host", "X-Github-Event", "X-Gitlab-Event",
-		"X-Gitlab-Event-Uuid", "X-Gitlab-Instance", "X-Goog-Pubsub-Message-Id", "X-Nexus-Webhook-Delivery",
+		"Content-Type", "Ce-Id", "Ce-Source", "Ce-Specversion", "Ce-Type", "Idempotency-Key", "X-Event-Key", "X-Forgejo-Delivery",
+		"X-Forgejo-Event", "X-Gitea-Delivery", "X-Gitea-Event", "X-Github-Delivery", "X-Github-Enterprise-Host", "X-Github-Event",
+		"X-Gitlab-Event", "X-Gitlab-Event-Uuid", "X-Gitlab-Instance", "X-Gogs-Delivery", "X-Gogs-Event", "X-Goog-Pubsub-Message-Id",
+		"X-Nexus-Webhook-Delivery", "X-Request-Id", "X-Request-Uuid",
 	} {
 		if values := all.Values(name); len(values) > 0 && name != r.header { // an operator may have chosen one of them
 			kept[name] = values[:1:1]
