@@ -16,6 +16,7 @@ import (
 // GitHistory is a history that was read from repositories.
 type GitHistory struct {
 	History  server.History
+	Omitted  int      // events over the limit of the query
 	Failures []Result // repositories that could not be read
 }
 
@@ -37,7 +38,8 @@ func HistoryFromGit(ctx context.Context, c *connect.Connections, query server.Hi
 	if err != nil {
 		return GitHistory{}, err
 	}
-	read := GitHistory{History: history.Select(events, query, c.Server.Now())}
+	var read GitHistory
+	read.History, read.Omitted = history.Select(events, query, c.Server.Now())
 	for _, result := range results {
 		if result.Err != nil || result.Report.Unusable != "" {
 			read.Failures = append(read.Failures, result)

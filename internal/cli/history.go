@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,6 +83,9 @@ func runHistory(command *cobra.Command, flags *historyFlags, system System) erro
 	if history.Next != "" {
 		render.PrintMessage(system.Err, "there is more: add --after %s", history.Next)
 	}
+	if found.Omitted > 0 {
+		render.PrintMessage(system.Err, "%s not shown: add --limit, or a later --since", render.Count(found.Omitted, "older event is", "older events are"))
+	}
 	if len(found.Failures) > 0 {
 		render.PrintFailures(system.Err, found.Failures, "json")
 		return exit(exitFailed)
@@ -142,10 +146,14 @@ func (f *historyFlags) readGit(command *cobra.Command, system System) (app.GitHi
 }
 
 // historyText has one line for each event, the newest first, in columns, and one below for
-// its reason. Times are UTC.
+// its reason. The repository is a column if there are several, and else a line of its own.
+// Times are UTC.
 func historyText(history server.History, paint render.Painter) string {
 	rows := make([][]string, 0, len(history.Events))
 	widths := make([]int, 5)
+	single := len(history.Events) > 0 && !slices.ContainsFunc(history.Events, func(e server.Event) bool {
+		return e.Repository != history.Events[0].Repository
+	})
 	for _, e := range history.Events {
 		row := []string{e.At.UTC().Format("2006-01-02 15:04:05Z"), render.Visible(e.Repository), render.Visible(eventTarget(e)), e.Action, render.Visible(eventDetails(e))}
 		for i, cell := range row {
@@ -154,8 +162,17 @@ func historyText(history server.History, paint render.Painter) string {
 		rows = append(rows, row)
 	}
 	var b strings.Builder
+	indent := ""
+	if single {
+		b.WriteString(rows[0][1] + "\n")
+		indent = "  "
+	}
 	for i, row := range rows {
+		b.WriteString(indent)
 		for column, cell := range row[:4] {
+			if single && column == 1 {
+				continue
+			}
 			pad := strings.Repeat(" ", widths[column]-len([]rune(cell)))
 			if column == 3 {
 				cell = paint.Paint(actionColor(cell), cell)
@@ -164,7 +181,7 @@ func historyText(history server.History, paint render.Painter) string {
 		}
 		b.WriteString(row[4] + "\n")
 		if reason := history.Events[i].Reason; reason != nil && reason.Message != "" {
-			b.WriteString("  " + render.Visible(reason.Message) + "\n")
+			b.WriteString(indent + "  " + render.Visible(reason.Message) + "\n")
 		}
 	}
 	return b.String()

@@ -37,6 +37,16 @@ func TestHistoryText(t *testing.T) {
 	if diff := cmp.Diff(want, historyText(history, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	history.Events = history.Events[:1]
+	want = strings.Join([]string{
+		"github.com/acme/gitops",
+		"  2026-03-02 09:14:05Z  prod/shop  merged  web 1.4.0 -> 1.5.0, worker sha256:0123456789ab #42 9f3c1a7be012",
+		`    staging has \x1b[31mit`,
+		"",
+	}, "\n")
+	if diff := cmp.Diff(want, historyText(history, false)); diff != "" {
+		t.Errorf("of one repository (-want +got):\n%s", diff)
+	}
 	if colored := historyText(history, true); !strings.Contains(colored, render.ColorGreen+"merged"+render.ColorReset+"  ") {
 		t.Errorf("with colors:\n%s", colored)
 	}

@@ -62,15 +62,20 @@ func Observed(info scm.Info, report engine.Report, landed []engine.Landed, now t
 	return events.observed(report, landed)
 }
 
-// Select returns the events that a query selects, newest first, as its only page.
-func Select(events []store.Event, query server.HistoryQuery, now time.Time) server.History {
-	page := server.History{Schema: server.Schema, At: now.UTC(), Events: []server.Event{}}
+// Select returns the events that a query selects, newest first, as its only page, and how
+// many the limit of the query omits.
+func Select(events []store.Event, query server.HistoryQuery, now time.Time) (page server.History, omitted int) {
+	page = server.History{Schema: server.Schema, At: now.UTC(), Events: []server.Event{}}
 	events = slices.DeleteFunc(events, func(e store.Event) bool { return !selects(query, e) })
-	slices.SortFunc(events, func(a, b store.Event) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Identity(), a.Identity())) })
-	for _, e := range events[:min(len(events), query.Limit)] {
+	slices.SortFunc(events, func(a, b store.Event) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Environment, b.Environment),
+			cmp.Compare(a.Application, b.Application), cmp.Compare(b.Identity(), a.Identity()))
+	})
+	shown := min(len(events), query.Limit)
+	for _, e := range events[:shown] {
 		page.Events = append(page.Events, eventOf(e))
 	}
-	return page
+	return page, len(events) - shown
 }
 
 // selects reports whether a query of the history of one repository selects an event.
