@@ -52,6 +52,7 @@ func reconciliationFigures(p *reconciliations, t tests) []figure {
 		figure{name: "run, one new image", measured: p.event.String()},
 		figure{name: "peak memory, run that makes the mirror", measured: mebibytes(p.memFirst)},
 		memoryWithin("peak memory, run with one new image", p.memEvent, runMemoryLimit),
+		memoryWithin("peak memory, run with 10,000 commits", p.memAll, allMemoryLimit),
 	)
 }
 

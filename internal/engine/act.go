@@ -52,8 +52,8 @@ func (x *executor) execute(ctx context.Context) error {
 	}
 
 	// Then the pushes, one chain of commits for each branch.
-	chains, branches := map[string][]pullrequest.Proposal{}, []string{}
-	for _, p := range proposals {
+	chains, branches := map[string][]*pullrequest.Proposal{}, []string{}
+	for i, p := range proposals {
 		if p.Step != pullrequest.StepPush {
 			continue
 		}
@@ -61,7 +61,7 @@ func (x *executor) execute(ctx context.Context) error {
 		if chains[branch] == nil {
 			branches = append(branches, branch)
 		}
-		chains[branch] = append(chains[branch], p)
+		chains[branch] = append(chains[branch], &proposals[i])
 	}
 	for _, branch := range branches {
 		if err := x.pushChain(ctx, branch, chains[branch]); err != nil {
@@ -158,14 +158,14 @@ const maxUnpushed = 16 << 20
 
 // pushChain makes one commit for each proposal of a branch and pushes them in their order:
 // all together, or as many at a time as fit into maxUnpushed.
-func (x *executor) pushChain(ctx context.Context, branch string, chain []pullrequest.Proposal) error {
+func (x *executor) pushChain(ctx context.Context, branch string, chain []*pullrequest.Proposal) error {
 	x.written[branch] = map[string]bool{}
 	for len(chain) > 0 {
 		effects, err := x.pushNext(ctx, branch, chain)
 		chain = chain[len(effects):]
 		if err != nil { // the rest would build on what the branch does not have
 			for _, p := range chain {
-				effects = append(effects, Effect{Proposal: p, Action: ActionNone, Err: cmp.Or(x.o.skipReason(p), err)})
+				effects = append(effects, Effect{Proposal: *p, Action: ActionNone, Err: cmp.Or(x.o.skipReason(*p), err)})
 			}
 			chain = nil
 		}
@@ -178,19 +178,19 @@ func (x *executor) pushChain(ctx context.Context, branch string, chain []pullreq
 
 // pushNext pushes the commits of the first proposals of a chain and returns their effects.
 // The error is that of the push.
-func (x *executor) pushNext(ctx context.Context, branch string, chain []pullrequest.Proposal) (effects []Effect, err error) {
+func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullrequest.Proposal) (effects []Effect, err error) {
 	ctx, end := x.r.trace(ctx, string(pullrequest.StepPush))
 	defer func() { end(effects, nil) }()
 	tip, written := x.o.Heads[branch], x.written[branch]
 	before := x.r.Objects.Unpushed()
 	for _, p := range chain {
-		effect := Effect{Proposal: p, Action: ActionNone, Err: x.o.skipReason(p)}
+		effect := Effect{Proposal: *p, Action: ActionNone, Err: x.o.skipReason(*p)}
 		var files map[string][]byte
 		if effect.Err == nil {
-			files, effect.Err = x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], p, tip, written)
+			files, effect.Err = x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], *p, tip, written)
 		}
 		if effect.Err == nil && len(files) > 0 {
-			if effect.Commit, effect.Err = x.rewriter().commit(p, files, tip); effect.Err == nil {
+			if effect.Commit, effect.Err = x.rewriter().commit(*p, files, tip); effect.Err == nil {
 				tip, effect.Action = effect.Commit, ActionPushed
 				for path := range files {
 					written[path] = true
