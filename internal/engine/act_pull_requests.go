@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,7 +155,11 @@ func (x *executor) setStatus(ctx context.Context, effect Effect) Effect {
 	if set := x.o.Statuses[effect.Commit]; set.State == status.State && set.Description == status.Description {
 		return effect
 	}
-	if err := x.r.Repository.Signals().SetStatus(ctx, effect.Commit, status); err != nil {
+	err := x.r.Repository.Signals().SetStatus(ctx, effect.Commit, status)
+	if errors.Is(err, scm.ErrStatusNotStored) {
+		return effect
+	}
+	if err != nil {
 		return effect.failed(fmt.Errorf("set the status of pull request #%d: %w", effect.Number, err))
 	}
 	x.o.Statuses[effect.Commit] = scm.Check{State: status.State, Description: status.Description, At: x.o.Now}

@@ -60,7 +60,7 @@ func (c configStatus) set(ctx context.Context, o Observation, status scm.Status)
 	if set := o.Statuses[head]; set.State == status.State && set.Description == status.Description {
 		return nil
 	}
-	if err = c.r.Repository.Signals().SetStatus(ctx, head, status); err != nil && !errors.Is(err, scm.ErrProtectedHead) {
+	if err = c.r.Repository.Signals().SetStatus(ctx, head, status); err != nil && !errors.Is(err, scm.ErrProtectedHead) && !errors.Is(err, scm.ErrStatusNotStored) {
 		return fmt.Errorf("set its status: %w", err)
 	}
 	return nil

@@ -67,8 +67,8 @@ func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest, tak
 	if err == nil {
 		x.o.Statuses[pr.Head.Commit] = scm.Check{State: status.State, Description: status.Description, At: x.o.Now}
 	}
-	if errors.Is(err, scm.ErrProtectedHead) {
-		return true, nil // a merge request from one protected branch into another
+	if errors.Is(err, scm.ErrProtectedHead) || errors.Is(err, scm.ErrStatusNotStored) {
+		return true, nil // the former: a merge request from one protected branch into another
 	}
 	if err != nil && (pr.Head.Own || fault.KindOf(err) != fault.NotFound) {
 		return true, fmt.Errorf("set its status: %w", err)

@@ -180,6 +180,43 @@ func TestReconcile_refusedMerge(t *testing.T) {
 	w.holds("prod", "1.1.0 1.0.0")
 }
 
+// Where the forge has no place for a status, the description of the pull request remembers
+// the refused merge of its head.
+func TestReconcile_refusedMergeWithoutStatus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.Forge.NoPipelines = true
+	words := "A conversation --> must be <!-- resolved, @ada !12"
+	w.Forge.Secret = func(int) string { return words }
+	w.pushAndRun(web, "1.1.0")
+	w.mergeByHand(1, "merge")
+	w.run()
+	w.wantTries(1)
+	for range 3 {
+		w.run()
+		w.calm()
+	}
+	w.wantTries(1)
+	w.Clock.Add(2 * time.Minute)
+	w.Forge.Review(2, "ada", scm.Commented) // something changed
+	w.run()
+	w.wantTries(2)
+	w.Clock.Add(4 * time.Minute)
+	w.run()
+	w.wantTries(2)
+	w.pushAndRun(web, "1.2.0") // another head
+	w.run()
+	w.wantTries(2)
+	w.mergeByHand(3, "merge")
+	w.run()
+	w.run()
+	w.wantTries(3)
+	w.Clock.Add(25 * time.Hour)
+	words = ""
+	w.run()
+	w.holds("prod", "1.2.0 1.0.0")
+}
+
 // The clock of this machine is ahead of the forge's: the push seems newer than the
 // refusal.
 func TestReconcile_refusedMergeDespiteClockSkew(t *testing.T) {

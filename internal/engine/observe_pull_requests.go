@@ -124,7 +124,12 @@ func (r pullRequestReader) read(ctx context.Context, o Observation, pr scm.PullR
 	// Anything that was reported on the head after the refusal may have changed the
 	// forge's answer. The push itself came before it, whatever the clock of this machine
 	// was then.
-	status := o.Statuses[open.Commit]
+	status, set := o.Statuses[open.Commit]
+	if !set {
+		status.Description = pullrequest.RefusalInBody(pr.Body, open.Commit)
+		stored, _ := pullrequest.ParseRefusal(status.Description, open.Changed)
+		status.At = stored.At.Add(time.Minute) // it has whole minutes
+	}
 	refusal, refused := pullrequest.ParseRefusal(status.Description, open.Changed)
 	if refused && (open.Changed.Equal(pushed) || !open.Changed.After(status.At)) {
 		open.Refused = &refusal

@@ -30,6 +30,9 @@ func Body(p Page) string {
 	var b markdown
 	b.line(beginMarker)
 	b.line(titleMark(Title(p)))
+	if mark := refusalMark(p.Proposal); mark != "" {
+		b.line(mark)
+	}
 	b.paragraph(customText(p))
 	p.writeChanges(&b)
 	b.paragraph(unchangedNote(p.Proposal))

@@ -195,6 +195,11 @@ func TestProtection_refused(t *testing.T) {
 		if !refused || read != *p.Open.Refused {
 			t.Errorf("the status says %q, read as %+v", pullrequest.StatusOf(p).Description, read)
 		}
+		body := pullrequest.Body(pullrequest.Page{Proposal: p})
+		read, refused = pullrequest.ParseRefusal(pullrequest.RefusalInBody("Mine\n"+body, p.Open.Commit), promotiontest.Noon.Add(-test.changed))
+		if !refused || read != *p.Open.Refused || pullrequest.RefusalInBody(body, "0000") != "" || pullrequest.RefusalInBody(strings.ReplaceAll(body, "promoter:begin", ""), p.Open.Commit) != "" {
+			t.Errorf("the body is read as %+v:\n%s", read, body)
+		}
 	}
 }
 

@@ -106,6 +106,32 @@ func refusalDescription(r promotion.Refusal) string {
 	return oneLine(head+": "+cmp.Or(oneLine(r.Words, maxDescription), "no reason given"), maxDescription)
 }
 
+// A refused merge is also stored in our part of the body, because not every project has a
+// place for statuses: "<!-- promoter:refused COMMIT DESCRIPTION -->", with the description of
+// the status. Users who edit it delay the next attempt, or cause one.
+const refusedMark = "<!-- promoter:refused "
+
+// refusalMark is the line of the body; empty if no merge of the head was refused.
+func refusalMark(p Proposal) string {
+	if p.Open == nil || p.Open.Refused == nil {
+		return ""
+	}
+	return refusedMark + p.Open.Commit + " " + escape(refusalDescription(*p.Open.Refused), maxDescription) + " -->"
+}
+
+// RefusalInBody returns the description of a refused merge of a commit that our part of a
+// body has; empty: it has none.
+func RefusalInBody(body, commit string) string {
+	_, rest, _ := strings.Cut(body, beginMarker)
+	ours, _, _ := strings.Cut(rest, endMarker)
+	_, rest, _ = strings.Cut(ours, refusedMark+commit+" ")
+	description, _, found := strings.Cut(rest, " -->")
+	if !found {
+		return ""
+	}
+	return oneLine(description, maxDescription) // without what escape added
+}
+
 // ParseRefusal parses the description of promoter's own status; false if it is not
 // a refusal.
 func ParseRefusal(description string, changed time.Time) (promotion.Refusal, bool) {

@@ -39,7 +39,8 @@ type Deletions interface {
 }
 
 // PullRequest is one pull request as reported by the forge. Title and body are
-// informational: no decision depends on them.
+// informational: no decision depends on them, except that a merge which the forge refused
+// is not tried again before a time that our part of the body has.
 type PullRequest struct {
 	Number int
 	URL    string

@@ -18,9 +18,9 @@ type Signals interface {
 	// Reviews lists every review of a pull request, oldest first. Without Approvals
 	// the list is empty.
 	Reviews(ctx context.Context, number int) ([]Review, error)
-	// SetStatus sets the status of a context. Without Statuses, or while the forge has
-	// nothing that it can be added to, it does nothing. A commit of a fork, for which the
-	// forge cannot set a status, is a NotFound fault.
+	// SetStatus sets the status of a context. Without Statuses it does nothing. While the
+	// forge has nothing that it can be added to, it returns ErrStatusNotStored. A commit of
+	// a fork, for which the forge cannot set a status, is a NotFound fault.
 	SetStatus(ctx context.Context, commit string, status Status) error
 	// Member reports whether a user is in GROUP/NAME. Without Teams it returns false.
 	Member(ctx context.Context, team string, person identity.User) (bool, error)
@@ -54,6 +54,10 @@ type TeamReader interface {
 // ErrProtectedHead is wrapped by the Unauthorized fault of a status that the forge refuses
 // because the head is a protected branch.
 var ErrProtectedHead = errors.New("the credential may not change pipelines of its protected branch")
+
+// ErrStatusNotStored is wrapped by the NotFound fault of a status that the forge has no
+// place for yet, such as a pipeline. It may get one later.
+var ErrStatusNotStored = errors.New("there is no pipeline for the status")
 
 // CheckState is the result of a check.
 type CheckState string

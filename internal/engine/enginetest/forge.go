@@ -28,6 +28,7 @@ type Forge struct {
 	Protected map[string]scm.Rules
 	// SignedHeads rejects new branches of ours, whose commits are not signed.
 	SignedHeads bool
+	NoPipelines bool // it has no place for statuses
 	Fresh       bool // its clock is that of the comments
 	NewestFirst bool // lists open pull requests in this order
 	Secret      func(number int) string
@@ -322,6 +323,9 @@ func (f signals) Reviews(_ context.Context, number int) ([]scm.Review, error) {
 
 // SetStatus implements scm.Signals.
 func (f signals) SetStatus(_ context.Context, commit string, status scm.Status) error {
+	if f.Forge.NoPipelines {
+		return fault.New(fault.NotFound, "%w", scm.ErrStatusNotStored)
+	}
 	return f.Forge.write("status", func() error {
 		f.Forge.statuses[commit] = append(f.Forge.statuses[commit], scm.Check{
 			Name: status.Context, State: status.State, Description: status.Description, At: f.Forge.Now(), Own: true,

@@ -143,7 +143,7 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 	into := s.repository.pipelines[commit]
 	s.repository.mu.Unlock()
 	if into.id == 0 {
-		return nil
+		return fault.New(fault.NotFound, "%s: %w", noun, scm.ErrStatusNotStored)
 	}
 	for _, word := range steps(before, status.State) {
 		if err := s.set(ctx, commit, into, word, status); err != nil {
