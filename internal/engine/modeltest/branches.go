@@ -67,10 +67,13 @@ func commitNote(s *story, branch, message string) {
 // forgeTrailers commits something with false trailers.
 func forgeTrailers(s *story) {
 	s.push(web, "edge")
-	name := anyTarget(s)
+	name, tag := anyTarget(s), "edge"
+	if s.random.IntN(2) == 0 {
+		tag = fmt.Sprintf("1.%d.0", s.released[web]+1) // which must still be promoted
+	}
 	target := targetOf(name)
-	s.log("a user forges trailers of %s", target)
-	parsed, err := image.Parse(reference(web, "edge"))
+	s.log("a user forges trailers of web %s in %s", tag, target)
+	parsed, err := image.Parse(reference(web, tag))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -84,6 +87,22 @@ func forgeTrailers(s *story) {
 	commitNote(s, branchOf(s, name), message)
 	acceptUserChange(s)
 }
+
+// writeUnselected writes a version into a target that the config does not select.
+func writeUnselected(s *story) {
+	s.push(web, "edge")
+	target := environments()[s.random.IntN(3)] + "/shop"
+	s.log("a user writes web edge into %s", target)
+	acceptCurrent(s)
+	edge := reference(web, "edge")
+	s.minorOf[edge] = unselected
+	branch := branchOf(s, target)
+	s.write(branch, target+".yaml", strings.ReplaceAll(s.Store.Files(s.head(branch))[target+".yaml"], currentReferences(s, target)[0], edge))
+	acceptUserChange(s)
+}
+
+// unselected is the minor version of a reference that promoter may not bring anywhere.
+const unselected = -1
 
 // changeConfig commits another config.
 func changeConfig(s *story) {

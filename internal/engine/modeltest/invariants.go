@@ -130,7 +130,7 @@ func checkMove(s *story, target, before, after string) {
 	is, released := s.minorOf[after]
 	held, stopped := s.stored.Held(targetOf(target), s.Clock.Now())
 	switch {
-	case !released:
+	case !released || is == unselected:
 		s.t.Errorf("%s got %s, which was never released", target, after)
 	case s.rolledBack[target] && s.held[target][after]:
 	case stopped && !s.interleaved && !mayResume(s, held):
