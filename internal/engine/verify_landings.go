@@ -5,14 +5,17 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 
+	"promoter/internal/budget"
 	"promoter/internal/config"
 	"promoter/internal/edit"
+	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 )
@@ -25,6 +28,9 @@ const (
 	// maxVerified is how many commits of a branch are read in one reconciliation, newest
 	// first. The verdicts are remembered, and the next one continues.
 	maxVerified = 2000
+	chunkSize   = 100
+	// maxParsed is how many bytes of files are parsed for that.
+	maxParsed = 64 << 20
 	// maxFalse is how many false claims about a target are reported.
 	maxFalse = 3
 )
@@ -136,9 +142,8 @@ func (h historyReader) key(c claim) string {
 	return strings.Join([]string{h.past.config.Fingerprint(), c.commit, c.Environment, c.Application, c.SnapshotID}, " ")
 }
 
-// verdicts returns the verdicts about claims by key. Those that are not remembered are read
-// from the oldest to the newest commit, because one scan continues from the one before, and
-// the next reconciliation from the newest.
+// verdicts returns the verdicts about claims by key. What is not remembered is read, as far
+// as the limits permit.
 func (h historyReader) verdicts(ctx context.Context, o Observation, claims []claim) (map[string]verdict, error) {
 	known, unread := map[string]verdict{}, map[string][]claim{}
 	var commits []string
@@ -153,31 +158,50 @@ func (h historyReader) verdicts(ctx context.Context, o Observation, claims []cla
 		unread[c.commit] = append(unread[c.commit], c)
 	}
 	fresh := map[string]string{}
-	for _, id := range slices.Backward(commits[:min(len(commits), maxVerified)]) {
-		commit, err := h.objects.Commit(id)
-		if err != nil {
-			return nil, err
+	err := h.judgeAll(ctx, o, commits[:min(len(commits), maxVerified)], unread, func(commit Commit, c claim, v verdict) {
+		known[h.key(c)] = v
+		if text, err := json.Marshal(v); err == nil && !commit.Shallow { // its parents may be readable later
+			fresh[h.key(c)] = string(text)
 		}
-		read, err := h.judge(ctx, o, commit, unread[id])
-		if err != nil {
-			return nil, err
+		if v.Why != "" {
+			h.log.WarnContext(ctx, "false claim in trailers", slog.String("claim", v.Why))
 		}
-		for i, c := range unread[id] {
-			known[h.key(c)] = read[i]
-			if text, err := json.Marshal(read[i]); err == nil && !commit.Shallow { // its parents may be readable later
-				fresh[h.key(c)] = string(text)
-			}
-			if read[i].Why != "" {
-				h.log.WarnContext(ctx, "false claim in trailers", slog.String("claim", read[i].Why))
-			}
-		}
-	}
-	if h.memory != nil && len(fresh) > 0 {
+	})
+	if h.memory != nil && len(fresh) > 0 { // also after an error: the next reconciliation continues
 		if err := h.memory.Store(fresh); err != nil {
 			h.log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
 		}
 	}
-	return known, nil
+	return known, err
+}
+
+// judgeAll judges the claims of commits, which are sorted from the newest to the oldest. A
+// commit that exceeds a limit remains unread, so that no user can stop the others with it.
+func (h historyReader) judgeAll(ctx context.Context, o Observation, commits []string, claims map[string][]claim, judged func(Commit, claim, verdict)) error {
+	// Its own budget: what follows is more important than how far this comes.
+	limited := budget.With(ctx, budget.New(budget.Limits{budget.Parsed: {Total: maxParsed}}))
+	for chunk := range slices.Chunk(commits, chunkSize) {
+		// One scan continues from the one before, and the next reconciliation from the newest.
+		for _, id := range slices.Backward(chunk) {
+			commit, err := h.objects.Commit(id)
+			if err != nil {
+				return err
+			}
+			verdicts, err := h.judge(limited, o, commit, claims[id])
+			switch {
+			case errors.Is(err, budget.ErrExceeded):
+				return nil
+			case fault.KindOf(err) == fault.Invalid:
+				continue
+			case err != nil:
+				return err
+			}
+			for i, c := range claims[id] {
+				judged(commit, c, verdicts[i])
+			}
+		}
+	}
+	return nil
 }
 
 func (h historyReader) remembered(c claim) (v verdict, remembered bool) {

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/budget"
 	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
+	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -301,15 +303,57 @@ func (v *verdicts) Store(more map[string]string) error {
 	return nil
 }
 
-// reads counts the commits that are read.
+// reads counts the commits that are read, and fails for some.
 type reads struct {
 	engine.Files
 	commits map[string]int
+	fail    map[string]error
 }
 
 func (r reads) At(ctx context.Context, c *config.Config, commit string, environments []string) (engine.Tree, error) {
 	r.commits[commit]++
+	if err := r.fail[commit]; err != nil {
+		return nil, err
+	}
 	return r.Files.At(ctx, c, commit, environments)
+}
+
+// A commit that exceeds a limit hides no other landing, and counts as nothing but reverted.
+func TestReconcile_landingThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	target := promotion.Target{Environment: "dev", Application: "shop"}
+	commits := map[string]string{}
+	for _, tag := range []string{"1.1.0", "1.2.0", "1.3.0"} {
+		for _, done := range w.pushAndRun(web, tag).Effects {
+			if done.Environment.Name == "dev" {
+				commits[tag] = done.Commit
+			}
+		}
+		w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Between", func(all map[string]string) { all["README"] += tag })
+	}
+	tests := map[string]struct {
+		err  error
+		want string
+	}{
+		"too large":       {fault.New(fault.Invalid, "too many references"), "1.2.0"},
+		"over the budget": {budget.ErrExceeded, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := w.Reconciler()
+			memory := &verdicts{all: map[string]string{}}
+			r.Landings, r.Files = memory, reads{Files: r.Files, commits: map[string]int{}, fail: map[string]error{commits["1.1.0"]: test.err}}
+			before, err := r.PreviousSnapshot(t.Context(), target)
+			if test.want != "" && (err != nil || before["web"].Version.Tag != test.want || memory.stored == 0) {
+				t.Errorf("rolled back to %v, %v; stored %d verdicts", before, err, memory.stored)
+			}
+			if test.want == "" && fault.KindOf(err) != fault.NotFound {
+				t.Errorf("rolled back to %v, %v", before, err)
+			}
+		})
+	}
 }
 
 // Each landing is verified once.
