@@ -214,7 +214,7 @@ func (p *Policy) Excludes(tag string) bool {
 }
 
 // Admits reports whether a tag is a version of the policy. Only the forge knows the releases
-// of a source, so for them it reports whether nothing excludes the tag.
+// of a source: for them, it reports whether nothing excludes the tag.
 func (p *Policy) Admits(tag string) bool {
 	if p.strategy == byRelease {
 		return ValidTag(tag) && !attachment(tag) && !p.Excludes(tag)

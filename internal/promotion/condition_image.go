@@ -40,7 +40,20 @@ func admissions(in *input, moves []Move) []Condition {
 	var conditions []Condition
 	for _, move := range moves {
 		policy := in.obs.Policies[move.Component]
-		if policy == nil || policy.Admits(move.To.Tag) || in.obs.Checkout && move.To.Tag == "" {
+		if policy == nil || in.obs.Checkout && move.To.Tag == "" {
+			continue
+		}
+		admitted := policy.Admits(move.To.Tag)
+		if fact, needed := releaseFact(in, move.Component, move.To); needed && admitted && !in.obs.Checkout {
+			release, known := in.obs.Facts[fact]
+			if !known {
+				conditions = append(conditions, Condition{
+					Name: move.Component + " " + Label(move.To), State: Unknown, Reason: "not verified: the forge did not list its releases",
+				})
+			}
+			admitted = !known || !isMissing(release)
+		}
+		if admitted {
 			continue
 		}
 		why := "select does not admit this version"
@@ -55,6 +68,17 @@ func admissions(in *input, moves []Move) []Condition {
 		})
 	}
 	return conditions
+}
+
+// releaseFact is the lookup that asks whether the tag of a version is a release. It is needed
+// if releases are the versions.
+func releaseFact(in *input, component string, v image.Version) (Fact, bool) {
+	policy := in.obs.Policies[component]
+	if policy == nil || v.Tag == "" {
+		return Fact{}, false
+	}
+	source, released := policy.Release()
+	return Fact{Repository: repositoryOf(in, component), Tag: v.Tag, Release: source}, released
 }
 
 // currentFact is the lookup that verifies a version: where its tag points now. A

@@ -1,10 +1,12 @@
 package promotion_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
@@ -67,6 +69,25 @@ func TestPlan_childTakesOnlyWhatTheConfigSelects(t *testing.T) {
 			t.Errorf("%s: %s", d.State, d.Reason)
 		}
 	})
+}
+
+// Where releases are the versions, only the forge knows whether a tag is one.
+func TestPlan_childTakesOnlyReleases(t *testing.T) {
+	t.Parallel()
+	w := promotiontest.New(t, strings.Replace(promotiontest.Chain, `web, select: {semver: ">=1"}`, `web, select: {release: github/acme/web, exclude: ['-rc']}`, 1))
+	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+	w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+	fact := promotion.Fact{Repository: promotiontest.Repository("web"), Tag: "1.5.0", Release: "github/acme/web"}
+	asked := slices.ContainsFunc(promotion.Lookups(w.Observation), func(l promotion.Lookup) bool { return l.Fact == fact && l.Component == "web" })
+	if !asked {
+		t.Errorf("the release is not looked up: %v", promotion.Lookups(w.Observation))
+	}
+	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: not verified: the forge did not list its releases")
+	w.Facts[fact] = image.Version{}
+	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: select does not admit this version: to promote it anyway, use "+
+		"'promoter promote --to staging --app shop --with quay.io/acme/web:1.5.0@"+promotiontest.Digest("5")+"'")
+	w.Facts[fact] = image.Version{Tag: "1.5.0", Created: promotiontest.Ago(time.Hour)}
+	w.Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
 }
 
 // A pull request that is open when the range of the config becomes narrower is closed, also

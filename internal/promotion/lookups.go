@@ -17,7 +17,9 @@ type Lookup struct {
 	Created   bool   // the date is needed too, not only the digest
 }
 
-func (l Lookup) key() string { return l.Repository.String() + ":" + l.Tag + "@" + l.Digest }
+func (l Lookup) key() string {
+	return l.Repository.String() + ":" + l.Tag + "@" + l.Digest + " " + l.Release
+}
 
 // Lookups returns what Plan needs to know from registries, given the available
 // versions: the digests behind tags that differ, because two tags of one digest
@@ -148,6 +150,9 @@ func (l lookups) addVerification(in *input, ref currentRef, v image.Version) {
 	case !ref.differs(v, false):
 	case !in.obs.Checkout:
 		l.add(ref, currentFact(in, ref.component, v))
+		if fact, needed := releaseFact(in, ref.component, v); needed && len(in.settings.After) > 0 {
+			l.add(ref, fact)
+		}
 	case v.Tag != "" && !in.ix.moving(ref.component):
 		l.addUnknown(ref, image.Version{Tag: v.Tag}, false)
 	}

@@ -205,6 +205,8 @@ type Facts map[Fact]image.Version
 type Fact struct {
 	Repository  image.Repository
 	Tag, Digest string
+	// Release is the source whose releases are asked for the tag, instead of the registry.
+	Release string
 }
 
 // isMissing reports whether the registry has no such version.

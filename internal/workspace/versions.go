@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"promoter/internal/engine"
@@ -63,6 +64,9 @@ func (v versions) Resolve(ctx context.Context, lookup promotion.Lookup) (image.V
 	if err := v.check(v.key, lookup.Repository); err != nil {
 		return image.Version{}, err
 	}
+	if lookup.Release != "" {
+		return v.release(ctx, lookup)
+	}
 	version, err := v.registry.Lookup(ctx, lookup)
 	if fault.KindOf(err) == fault.NotFound {
 		return image.Version{}, nil
@@ -70,7 +74,31 @@ func (v versions) Resolve(ctx context.Context, lookup promotion.Lookup) (image.V
 	return version, err
 }
 
+// release returns a version with a date if a tag is a release.
+func (v versions) release(ctx context.Context, lookup promotion.Lookup) (image.Version, error) {
+	forge, repository, err := v.releases(lookup.Release)
+	if err != nil {
+		return image.Version{}, err
+	}
+	list, err := forge.Releases(ctx, repository, maxKnownReleases)
+	if err != nil {
+		return image.Version{}, fmt.Errorf("releases of %s: %w", lookup.Release, err)
+	}
+	i := slices.IndexFunc(list, func(r scm.Release) bool { return r.Tag == lookup.Tag && !r.Prerelease })
+	if i < 0 {
+		return image.Version{}, nil
+	}
+	created := list[i].Published
+	if created.IsZero() {
+		created = time.Unix(0, 0)
+	}
+	return image.Version{Tag: lookup.Tag, Created: created}, nil
+}
+
 const (
+	// maxKnownReleases is how many releases are read to find that of a version in a parent.
+	maxKnownReleases = 100
+
 	// maxReleases is how many releases are read to find one that has an image.
 	maxReleases = 20
 

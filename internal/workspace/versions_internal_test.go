@@ -8,6 +8,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
 )
@@ -105,6 +106,22 @@ func TestOffer_aReleaseIsNotWaitedForForEver(t *testing.T) {
 		}
 		if words != want {
 			t.Errorf("after %s it waits with %q, want %q", after, words, want)
+		}
+	}
+}
+
+// Of a version in a parent, the forge is asked whether it is a release.
+func TestResolve_release(t *testing.T) {
+	t.Parallel()
+	list := fakeReleases{{Tag: "v3.0.0-rc", Prerelease: true}, {Tag: "v2.0.0"}, {Tag: "v1.0.0", Published: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
+	v := versions{
+		check:    func(identity.RepositoryKey, image.Repository) error { return nil },
+		releases: func(source string) (scm.Releases, string, error) { return list, source, nil },
+	}
+	for tag, want := range map[string]bool{"v1.0.0": true, "v2.0.0": true, "v3.0.0-rc": false, "evil": false} {
+		version, err := v.Resolve(t.Context(), promotion.Lookup{Fact: promotion.Fact{Tag: tag, Release: "github/acme/web"}})
+		if err != nil || version.Created.IsZero() == want {
+			t.Errorf("%s: %+v, %v", tag, version, err)
 		}
 	}
 }
