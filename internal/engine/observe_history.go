@@ -380,14 +380,14 @@ func currentFirst(o Observation, target promotion.Target, found []promotion.Land
 	}
 	for i := range landings {
 		landings[i].Reverted = landings[i].Reverted || slices.ContainsFunc(landings[:i], func(later promotion.Landing) bool {
-			return goesBack(landings[i], later.Snapshot)
+			return goesBack(landings[i], later.Snapshot) || goesBack(landings[i], later.Before)
 		})
 	}
 	return landings
 }
 
 // goesBack reports whether a later snapshot has what a landing replaced, whatever is the name
-// of the user who brought it.
+// of the user who brought it. A revert may also be seen in what the next landing replaced.
 func goesBack(landed promotion.Landing, later promotion.Snapshot) bool {
 	for component, was := range landed.Before {
 		now := later[component].Version

@@ -217,6 +217,25 @@ func TestReconcile_revertUnderOurName(t *testing.T) {
 	}
 }
 
+// A version that was reverted stays so when a newer one lands after the revert.
+func TestReconcile_revertBeforeTheNextLanding(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: {dev: {soak: 1h}}, land: push}"))
+	w.decide(state.Hold(in("staging"), w.act("")))
+	w.pushAndRun(web, "1.1.0")
+	w.Clock.Add(2 * time.Hour)
+	w.Git.Commit("main", enginetest.By, w.Clock.Now(), "Revert", func(all map[string]string) { all["dev/shop.txt"] = files()["dev/shop.txt"] })
+	w.pushAndRun(web, "1.2.0")
+	w.holds("dev", "1.2.0 1.0.0")
+	w.Clock.Add(time.Minute)
+	w.decide(resumeOf(w, "staging"))
+	wantReason(t, w.run(), "staging", "soak")
+	w.holds("staging", "1.0.0 1.0.0")
+	w.Clock.Add(2 * time.Hour)
+	w.run()
+	w.holds("staging", "1.2.0 1.0.0")
+}
+
 // Where the order of versions is not known, the files show that a version was reverted.
 func TestReconcile_revertOfVersionsWithoutOrder(t *testing.T) {
 	t.Parallel()
