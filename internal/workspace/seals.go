@@ -49,7 +49,8 @@ func (m sealMemories) Remember(ctx context.Context, newest engine.SealedCommit) 
 }
 
 // sealFile remembers in a file beside the mirror, which has the commit. The lock of the
-// mirror keeps others from writing it.
+// mirror keeps others from writing it. A damaged file is like one that was deleted with the
+// mirror: the other memories count.
 type sealFile string
 
 // Newest implements engine.SealMemory.
@@ -58,11 +59,12 @@ func (f sealFile) Newest(context.Context) (newest engine.SealedCommit, err error
 	if errors.Is(err, fs.ErrNotExist) {
 		return engine.SealedCommit{}, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &newest)
-	}
 	if err != nil {
 		return engine.SealedCommit{}, fmt.Errorf("read the newest seal: %w", err)
+	}
+	var found engine.SealedCommit
+	if json.Unmarshal(text, &found) == nil {
+		newest = found
 	}
 	return newest, nil
 }
