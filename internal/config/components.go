@@ -96,6 +96,9 @@ func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Compo
 	}, func(c choice) bool { return !c.IsSet() })
 	if len(choices) == 0 {
 		component.Artifact = image.ArtifactImage
+		if raw.HasUnknownKey() {
+			return
+		}
 		report.Errorf(component.Position, "add image: REPOSITORY", "the component %s has no image, chart, or artifact", component.Name)
 		return
 	}

@@ -163,7 +163,8 @@ func checkCaptures(in *input) {
 func checkOverlaps(in *input, c *Config) {
 	samples := make([][]sample, len(c.Environments))
 	for i, e := range c.Environments {
-		if e.match == nil || !writes(c, &e) {
+		// Without a path that could not be parsed, the environment may seem to be the whole tree.
+		if e.match == nil || len(e.match.paths) < len(e.Paths) || !writes(c, &e) {
 			continue
 		}
 		for n, path := range e.match.patterns() {

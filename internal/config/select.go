@@ -71,6 +71,8 @@ var platform = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9_]+(/[a-z0-9]+)?$`)
 func loadSelect(report *strictyaml.Report, component *rawComponent, out *Component) *image.Policy {
 	s := component.Select
 	switch {
+	case s == nil && component.HasUnknownKey():
+		return nil
 	case s == nil:
 		report.Errorf(out.Position, `add select: {semver: ">=1"}`, "the component %s has no select", out.Name)
 		return nil
@@ -107,7 +109,9 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 		}
 	}
 	if chosen == "" {
-		report.Errorf(s.Position, "write one of "+strings.Join(strategyNames(), ", "), "select has no strategy")
+		if !s.HasUnknownKey() {
+			report.Errorf(s.Position, "write one of "+strings.Join(strategyNames(), ", "), "select has no strategy")
+		}
 		valid = false
 	}
 	for _, exclude := range s.Exclude.Items {

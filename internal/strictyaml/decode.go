@@ -119,6 +119,7 @@ func (d *Decoder) Struct(n *Node, into any) {
 		if !known {
 			if !extensible || !strings.HasPrefix(p.key.Value, "x-") {
 				d.unknownKey(p.key, keys, sensitive)
+				origin.unknown = true
 			}
 			continue
 		}

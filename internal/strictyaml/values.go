@@ -17,6 +17,7 @@ import (
 type Origin struct {
 	Position
 	Invalid bool // the value is present but could not be decoded, which was reported
+	unknown bool // a mapping has an unknown key, which was reported
 }
 
 // IsSet reports whether the value is present.
@@ -24,6 +25,10 @@ func (o Origin) IsSet() bool { return o.Position != Position{} }
 
 // Valid reports whether the value is present and could be decoded.
 func (o Origin) Valid() bool { return o.IsSet() && !o.Invalid }
+
+// HasUnknownKey reports whether a mapping has an unknown key, which was reported: what
+// seems to be missing in it may be misspelled.
+func (o Origin) HasUnknownKey() bool { return o.unknown }
 
 func (o *Origin) origin() *Origin { return o }
 
