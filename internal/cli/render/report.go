@@ -186,6 +186,10 @@ func reasonText(why promotion.Reason) string {
 	return why.Message + ", until " + why.Until.UTC().Format(time.RFC3339)
 }
 
+// shortID is how much of the ID of a snapshot is printed: as many digits as of a commit.
+// JSON has all of them.
+const shortID = len("v1:") + 12
+
 // details lists the snapshot, the conditions, and the gates of a decision.
 func (r Report) details(d promotion.Decision) string {
 	if !r.Details {
@@ -193,7 +197,8 @@ func (r Report) details(d promotion.Decision) string {
 	}
 	var b strings.Builder
 	if len(d.Snapshot) > 0 {
-		fmt.Fprintf(&b, "    snapshot %s (%s)\n", Visible(d.Snapshot.String()), d.Snapshot.ID())
+		id := d.Snapshot.ID()
+		fmt.Fprintf(&b, "    snapshot %s (%s)\n", Visible(d.Snapshot.String()), id[:min(len(id), shortID)])
 	}
 	for _, note := range d.Notes {
 		if note.Rule == promotion.RuleParent {
