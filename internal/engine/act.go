@@ -207,6 +207,7 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullreq
 	}
 	if err = x.push(ctx, Update{Branch: branch, Old: x.o.Heads[branch], New: tip}); err == nil {
 		x.landed = true
+		x.r.historyReader(x.r.pastFiles(x.o.Promotion.Config)).remember(ctx, pushedLandings(effects))
 		return effects, nil
 	}
 	if err = fmt.Errorf("push to %s: %w", branch, err); fault.KindOf(err) == fault.Unauthorized {

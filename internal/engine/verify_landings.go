@@ -157,21 +157,17 @@ func (h historyReader) verdicts(ctx context.Context, o Observation, claims []cla
 		}
 		unread[c.commit] = append(unread[c.commit], c)
 	}
-	fresh := map[string]string{}
+	var fresh []judgment
 	err := h.judgeAll(ctx, o, commits[:min(len(commits), maxVerified)], unread, func(commit Commit, c claim, v verdict) {
 		known[h.key(c)] = v
-		if text, err := json.Marshal(v); err == nil && !commit.Shallow { // its parents may be readable later
-			fresh[h.key(c)] = string(text)
+		if !commit.Shallow { // its parents may be readable later
+			fresh = append(fresh, judgment{c, v})
 		}
 		if v.Why != "" {
 			h.log.WarnContext(ctx, "false claim in trailers", slog.String("claim", v.Why))
 		}
 	})
-	if h.memory != nil && len(fresh) > 0 { // also after an error: the next reconciliation continues
-		if err := h.memory.Store(fresh); err != nil {
-			h.log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
-		}
-	}
+	h.remember(ctx, fresh) // also after an error: the next reconciliation continues
 	return known, err
 }
 
@@ -202,6 +198,48 @@ func (h historyReader) judgeAll(ctx context.Context, o Observation, commits []st
 		}
 	}
 	return nil
+}
+
+// judgment is a claim with the verdict about it.
+type judgment struct {
+	claim
+	verdict
+}
+
+func (h historyReader) remember(ctx context.Context, judged []judgment) {
+	texts := map[string]string{}
+	for _, j := range judged {
+		if text, err := json.Marshal(j.verdict); err == nil {
+			texts[h.key(j.claim)] = string(text)
+		}
+	}
+	if h.memory == nil || len(texts) == 0 {
+		return
+	}
+	if err := h.memory.Store(texts); err != nil {
+		h.log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
+	}
+}
+
+// pushedLandings returns what a later reconciliation would find out about commits that were
+// pushed just now.
+func pushedLandings(effects []Effect) []judgment {
+	var pushed []judgment
+	for _, e := range effects {
+		for _, d := range e.Decisions {
+			if e.Action != ActionPushed {
+				continue
+			}
+			v := verdict{Proven: true, Ours: true, Before: map[string]string{}}
+			for _, move := range d.Moves {
+				if was := (promotion.Pinned{Repository: d.Snapshot[move.Component].Repository, Version: move.From}); was.Version.Tag != "" || was.Version.Digest != "" {
+					v.Before[move.Component] = was.Reference()
+				}
+			}
+			pushed = append(pushed, judgment{claim{Landed: promotion.Landed{Target: d.Target, SnapshotID: d.Snapshot.ID()}, commit: e.Commit}, v})
+		}
+	}
+	return pushed
 }
 
 func (h historyReader) remembered(c claim) (v verdict, remembered bool) {
@@ -437,7 +475,7 @@ func (r *Reconciler) pastFiles(c *config.Config) *pastFiles {
 }
 
 // maxPastTrees bounds how many trees are kept. The last ones are needed again.
-const maxPastTrees = 16
+const maxPastTrees = 4
 
 func (p *pastFiles) tree(ctx context.Context, environment, commit string) (Tree, error) {
 	key := environment + " " + commit

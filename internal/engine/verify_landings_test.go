@@ -410,6 +410,36 @@ func TestReconcile_remembersVerdicts(t *testing.T) {
 	}
 }
 
+// What a push remembers is what reading its commits proves.
+func TestReconcile_remembersItsPushes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], land: push}"))
+	pushed, read := &verdicts{all: map[string]string{}}, &verdicts{all: map[string]string{}}
+	for _, tag := range []string{"1.1.0", "1.2.0"} {
+		w.push(web, tag)
+		r := w.Reconciler()
+		r.Landings = pushed
+		if _, err := r.Reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.holds("staging", "1.2.0 1.0.0")
+	w.push(web, "1.3.0")
+	r := w.Reconciler()
+	r.Landings, r.DryRun = read, true
+	if _, err := r.Reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if read.stored < 2 {
+		t.Errorf("it read %d landings", read.stored)
+	}
+	for key, want := range read.all {
+		if got := pushed.all[key]; got != want {
+			t.Errorf("%s:\npushed %s\nread   %s", key, got, want)
+		}
+	}
+}
+
 // When the config changes its paths, earlier landings are neither proven nor false. The
 // current one still has its time, because the files have its versions; none can be restored.
 func TestReconcile_landingsInAnotherLayout(t *testing.T) {
