@@ -184,19 +184,30 @@ func readChecks(ctx context.Context, signals scm.Signals, commit string, own map
 			}
 			continue
 		}
-		state := promotion.Pending
-		switch check.State {
-		case scm.CheckPassed:
-			state = promotion.Passed
-		case scm.CheckFailed:
-			state = promotion.Failed
+		converted := promotion.Check{Name: check.Name, State: conditionOf(check.State), At: check.At}
+		for app, state := range check.Sources {
+			if converted.Sources == nil {
+				converted.Sources = map[string]promotion.ConditionState{}
+			}
+			converted.Sources[app] = conditionOf(state)
 		}
-		checks = append(checks, promotion.Check{Name: check.Name, State: state, At: check.At})
+		checks = append(checks, converted)
 	}
 	if err != nil {
 		return checks, fmt.Errorf("read the checks of %.7s: %w", commit, err)
 	}
 	return checks, nil
+}
+
+func conditionOf(state scm.CheckState) promotion.ConditionState {
+	switch state {
+	case scm.CheckPassed:
+		return promotion.Passed
+	case scm.CheckFailed:
+		return promotion.Failed
+	default:
+		return promotion.Pending
+	}
 }
 
 // countReviews counts the last vote of each user. For the config only votes on the

@@ -118,15 +118,21 @@ func (r Protection) checks(open Open) []Condition {
 		}
 		gate := Condition{Name: "protection check " + name, State: Pending}
 		i := slices.IndexFunc(open.Checks, func(c Check) bool { return c.Name == name })
+		state, elsewhere := Pending, false
+		if i >= 0 {
+			state, elsewhere = open.Checks[i].by(r.Sources[name])
+		}
 		switch {
 		case i < 0 && open.Blind:
 			gate.State, gate.Reason = Passed, "unknown: the credential cannot read all checks, so the forge decides"
 		case i < 0:
 			gate.Reason = fmt.Sprintf("the check %s was not reported; run it on promoter's branches, or remove it from the required checks of %s",
 				name, r.Branch)
-		case open.Checks[i].State == Passed:
+		case elsewhere:
+			gate.Reason = fmt.Sprintf("the check %s was reported by another app than %s requires", name, r.Branch)
+		case state == Passed:
 			gate.State = Passed
-		case open.Checks[i].State == Failed:
+		case state == Failed:
 			gate.State, gate.Reason = Failed, name+" failed"
 		default:
 			gate.Reason = name + " has not finished"
@@ -134,6 +140,20 @@ func (r Protection) checks(open Open) []Condition {
 		gates = append(gates, gate)
 	}
 	return gates
+}
+
+// by returns the result of an app, or that only others reported one. Where it is unknown
+// which ones did, the forge decides.
+func (c Check) by(app string) (state ConditionState, elsewhere bool) {
+	if app == "" || c.Sources == nil {
+		return c.State, false
+	}
+	for _, source := range []string{app, ""} {
+		if state, reported := c.Sources[source]; reported {
+			return state, false
+		}
+	}
+	return Pending, true
 }
 
 // gate is the gate of a refused merge. Rules that promoter cannot read may be the

@@ -258,6 +258,8 @@ type Check struct {
 	Name  string
 	State ConditionState
 	At    time.Time
+	// Sources are the results by the app that reported them, see scm.Check.
+	Sources map[string]ConditionState
 }
 
 // Reversion is a version that was in a target and was reverted. It is not proposed

@@ -203,6 +203,30 @@ func TestProtection_refused(t *testing.T) {
 	}
 }
 
+// Where the forge requires a check from one app, the results of others neither pass nor fail.
+func TestProtection_checkOfOneApp(t *testing.T) {
+	t.Parallel()
+	passed, failed := promotion.Passed, promotion.Failed
+	for name, test := range map[string]struct {
+		state   promotion.ConditionState
+		sources map[string]promotion.ConditionState
+		want    promotion.ConditionState
+	}{
+		"another app":                 {passed, map[string]promotion.ConditionState{"8": passed}, promotion.Pending},
+		"it passed":                   {passed, map[string]promotion.ConditionState{"7": passed}, passed},
+		"it passed, another failed":   {failed, map[string]promotion.ConditionState{"7": passed, "8": failed}, passed},
+		"it failed, another passed":   {failed, map[string]promotion.ConditionState{"7": failed, "8": passed}, failed},
+		"an app that GitHub hides":    {passed, map[string]promotion.ConditionState{"": passed, "8": failed}, passed},
+		"the forge reports no source": {passed, nil, passed},
+	} {
+		rules := scm.Rules{Checks: []string{"ci"}, Sources: map[string]string{"ci": "7"}}
+		w := protectedWorld(t, rules, promotion.Open{Checks: []promotion.Check{{Name: "ci", State: test.state, Sources: test.sources}}})
+		if gate := promotiontest.GateNamed(t, only(w).Gates, "protection check ci"); gate.State != test.want {
+			t.Errorf("%s: %+v", name, gate)
+		}
+	}
+}
+
 // A rule that is known stands once, with its advice.
 func TestProtection_refusedByRule(t *testing.T) {
 	t.Parallel()

@@ -39,15 +39,18 @@ type Ruled interface {
 
 // Rules is what a forge requires before a merge into a branch.
 type Rules struct {
-	Checks       []string // contexts and names of required checks
-	Approvals    int      // number of required approvals
-	Owners       bool     // approval of the code owners of the changed files is required (CODEOWNERS)
-	NotByPusher  bool     // approval by the last user who pushed to the head does not count
-	Current      bool     // the head must be up to date with the base
-	Queue        bool     // merges only through the forge's merge queue
-	Signed       bool     // commits must be signed
-	Linear       bool     // no merge commits
-	PullRequests bool     // no direct pushes to the branch
+	Checks []string // contexts and names of required checks
+	// Sources are the apps that have to report some of these checks. The results of others
+	// do not count.
+	Sources      map[string]string
+	Approvals    int  // number of required approvals
+	Owners       bool // approval of the code owners of the changed files is required (CODEOWNERS)
+	NotByPusher  bool // approval by the last user who pushed to the head does not count
+	Current      bool // the head must be up to date with the base
+	Queue        bool // merges only through the forge's merge queue
+	Signed       bool // commits must be signed
+	Linear       bool // no merge commits
+	PullRequests bool // no direct pushes to the branch
 	// Stuck is the reason why no merge method that the repository allows satisfies
 	// the rules, and how to fix it. It is empty if there is such a method, or if
 	// unknown.

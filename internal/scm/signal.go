@@ -78,6 +78,9 @@ type Check struct {
 	Own   bool // set by our own account
 	// Description is the text of a status; empty for check runs.
 	Description string
+	// Sources are the results by the app that reported them; the empty app is an unknown
+	// one. Nil: the forge does not tell.
+	Sources map[string]CheckState
 }
 
 // ReviewState is the state of a review.

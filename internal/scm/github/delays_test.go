@@ -238,6 +238,48 @@ func TestUnpushable_signaturesOnAllBranches(t *testing.T) {
 	}
 }
 
+// A ruleset names the app whose check it requires. A check of the same name by another app is
+// told apart from it, and does not make the pull request mergeable.
+func TestChecks_requiredFromOneApp(t *testing.T) {
+	t.Parallel()
+	b, made := newServerBench(t)
+	repository, err := made.Forge.Open(t.Context(), "acme/deploy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := b.repo.Git.Commit("ann", "topic", "Update", map[string]string{"a.yaml": "image: web:2\n"})
+	number := b.repo.Pulls.Open("ann", "topic", "main", "Topic")
+	b.repo.Rule("main", githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"build"}, From: "ci[bot]"}})
+	rules, err := repository.(scm.Ruled).Rules(t.Context(), "main")
+	app := rules.Sources["build"]
+	if err != nil || app == "" {
+		t.Fatalf("rules: %+v, %v", rules, err)
+	}
+	sources := func() map[string]scm.CheckState {
+		t.Helper()
+		checks, err := repository.Signals().Checks(t.Context(), head)
+		if err != nil || len(checks) != 1 {
+			t.Fatal(checks, err)
+		}
+		return checks[0].Sources
+	}
+	b.repo.SetJob("other[bot]", head, "", "build", "success")
+	if _, reported := sources()[app]; reported {
+		t.Errorf("sources: %v", sources())
+	}
+	_, err = repository.PullRequests().Merge(t.Context(), number, scm.Merge{Head: head, Base: "main"})
+	if err == nil || !strings.Contains(err.Error(), "is expected") {
+		t.Errorf("the merge: %v", err)
+	}
+	b.repo.SetJob("ci[bot]", head, "", "build", "success")
+	if got := sources(); got[app] != scm.CheckPassed || len(got) != 2 {
+		t.Errorf("sources: %v", got)
+	}
+	if _, err := repository.PullRequests().Merge(t.Context(), number, scm.Merge{Head: head, Base: "main"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // Two workflows have a job of the same name: the red one is not hidden, also if it is
 // older. A run that was canceled because another one started is.
 func TestChecks_sameJobInTwoWorkflows(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	gogithub "github.com/google/go-github/v62/github"
@@ -81,6 +82,10 @@ func (r *repository) classic(ctx context.Context, branch string, found *asked) e
 			Checks  struct {
 				Level    string   `json:"enforcement_level"`
 				Contexts []string `json:"contexts"`
+				Checks   []struct {
+					Context string `json:"context"`
+					App     int64  `json:"app_id"`
+				} `json:"checks"`
 			} `json:"required_status_checks"`
 		} `json:"protection"`
 	}
@@ -95,7 +100,15 @@ func (r *repository) classic(ctx context.Context, branch string, found *asked) e
 		return nil
 	}
 	if response.Protection.Checks.Level != "off" {
-		found.Checks = append(found.Checks, response.Protection.Checks.Contexts...)
+		for _, name := range response.Protection.Checks.Contexts {
+			app := int64(0)
+			for _, check := range response.Protection.Checks.Checks {
+				if check.Context == name {
+					app = check.App
+				}
+			}
+			found.require(name, app)
+		}
 	}
 	if r.administers {
 		protection, _, err := r.forge.api.Repositories.GetBranchProtection(ctx, r.owner, r.name, branch)
@@ -148,6 +161,7 @@ type rule struct {
 		Strict    bool     `json:"strict_required_status_checks_policy"`
 		Checks    []struct {
 			Context string `json:"context"`
+			App     int64  `json:"integration_id"` // the only one whose result counts
 		} `json:"required_status_checks"`
 	} `json:"parameters"`
 }
@@ -242,7 +256,7 @@ func (a *asked) take(one rule, bypassed bool) {
 		a.narrow(parameters.Methods)
 	case "required_status_checks":
 		for _, check := range parameters.Checks {
-			a.Checks = append(a.Checks, check.Context)
+			a.require(check.Context, check.App)
 		}
 		a.Current = a.Current || parameters.Strict
 	case "merge_queue":
@@ -251,6 +265,17 @@ func (a *asked) take(one rule, bypassed bool) {
 		a.Signed = a.Signed || !bypassed
 	case "required_linear_history":
 		a.Linear = a.Linear || !bypassed
+	}
+}
+
+// require adds a required check, and the app that has to report it; zero or less: any.
+func (a *asked) require(name string, app int64) {
+	a.Checks = append(a.Checks, name)
+	if app > 0 {
+		if a.Sources == nil {
+			a.Sources = map[string]string{}
+		}
+		a.Sources[name] = strconv.FormatInt(app, 10)
 	}
 }
 

@@ -50,7 +50,7 @@ const someRules = `[
 func TestRules_rulesets(t *testing.T) {
 	t.Parallel()
 	w := ruledWire(t, someRules)
-	want := scm.Rules{Checks: []string{"ci", "e2e"}, Approvals: 2, Owners: true, NotByPusher: true, Current: true, PullRequests: true}
+	want := scm.Rules{Checks: []string{"ci", "e2e"}, Sources: map[string]string{"ci": "7"}, Approvals: 2, Owners: true, NotByPusher: true, Current: true, PullRequests: true}
 	if diff := cmp.Diff(want, ruled(t, w.open())); diff != "" {
 		t.Error(diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	gogithub "github.com/google/go-github/v62/github"
 
@@ -49,6 +50,9 @@ func (s signals) statusCheck(status *gogithub.RepoStatus) scm.Check {
 		check.State = scm.CheckPassed
 	case "pending":
 		check.State = scm.CheckPending
+	}
+	if status.GetCreator().GetType() == "Bot" { // of an app that GitHub does not name here
+		check.Sources = map[string]scm.CheckState{"": check.State}
 	}
 	return check
 }
@@ -169,6 +173,7 @@ func checkOf(run *gogithub.CheckRun) scm.Check {
 	if run.CompletedAt != nil {
 		check.At = run.GetCompletedAt().UTC()
 	}
+	check.Sources = map[string]scm.CheckState{strconv.FormatInt(run.GetApp().GetID(), 10): check.State}
 	return check
 }
 

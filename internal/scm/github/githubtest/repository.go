@@ -110,15 +110,16 @@ func (r *Repository) SetJob(who, commit, workflow, name, conclusion string) {
 }
 
 // latest returns the state of a context or check run of a commit: the state of a
-// status; success, failure or pending for a check run. Empty: none.
-func (r *Repository) latest(commit, context string) string {
+// status; success, failure or pending for a check run. Empty: none. Those of other accounts
+// than from do not count, unless that is empty.
+func (r *Repository) latest(commit, context, from string) string {
 	for _, one := range r.model.Latest(commit) {
-		if one.Context == context {
+		if one.Context == context && (from == "" || one.By.Login == from) {
 			return one.State
 		}
 	}
 	for _, one := range slices.Backward(r.checks) {
-		if one.commit != commit || one.name != context {
+		if one.commit != commit || one.name != context || from != "" && one.by.Login != from {
 			continue
 		}
 		switch one.conclusion {

@@ -13,6 +13,7 @@ import (
 // a ruleset.
 type Demands struct {
 	Checks        []string // required contexts
+	From          string   // login of the app that has to report them; empty: any account
 	Strict        bool     // the head must be up to date with the base
 	Approvals     int
 	Owner         string // required approver: the code owner of all files
@@ -81,7 +82,7 @@ func refusal(p *pull, by *user) string {
 // lacking returns which requirement is not met.
 func lacking(p *pull, d Demands) string {
 	for _, context := range d.Checks {
-		switch own(p.Repo).latest(p.HeadCommit, context) {
+		switch own(p.Repo).latest(p.HeadCommit, context, d.From) {
 		case "success":
 		case "failure", "error":
 			return fmt.Sprintf("Required status check %q is failing.", context)
@@ -168,7 +169,7 @@ func listRules(c *call) *reply {
 	}
 	var all []object
 	for _, one := range c.repo.rulesOn(c.r.PathValue("branch")) {
-		for _, rule := range one.draw() {
+		for _, rule := range one.draw(c) {
 			rule["ruleset_id"], rule["ruleset_source_type"], rule["ruleset_source"] = one.id, "Repository", c.repo.model.FullName()
 			all = append(all, rule)
 		}
@@ -177,7 +178,7 @@ func listRules(c *call) *reply {
 }
 
 // draw converts requirements to rules.
-func (one *ruleset) draw() []object {
+func (one *ruleset) draw(c *call) []object {
 	var rules []object
 	add := func(wanted bool, kind string, parameters object) {
 		if rule := (object{"type": kind}); wanted {
@@ -190,7 +191,11 @@ func (one *ruleset) draw() []object {
 	d := one.Demands
 	checks := []object{}
 	for _, name := range d.Checks {
-		checks = append(checks, object{"context": name})
+		check := object{"context": name}
+		if d.From != "" {
+			check["integration_id"] = c.s.hub.User(d.From).ID
+		}
+		checks = append(checks, check)
 	}
 	review := object{
 		"required_approving_review_count": d.Approvals, "dismiss_stale_reviews_on_push": false, "require_code_owner_review": d.Owner != "",
