@@ -65,15 +65,13 @@ func (s *soak) long(end time.Time) []campaign {
 	}
 }
 
-// short returns two groups that run at the same time: faults wait most of it.
+// short returns campaigns that run at the same time: they wait most of it.
 func (s *soak) short() [][]campaign {
 	once := func() string { return "1x" }
 	return [][]campaign{
 		{benchmark("attacks", &s.attacks, "./hack/attack", "BenchmarkAttack", once, "-short")},
-		{
-			benchmark("faults", &s.faults, "./hack/faults", "BenchmarkFaults", once, "-short"),
-			benchmark("data", &s.data, "./hack/faults", "BenchmarkData", once, "-short"),
-		},
+		{benchmark("faults", &s.faults, "./hack/faults", "BenchmarkFaults", once, "-short")},
+		{benchmark("data", &s.data, "./hack/faults", "BenchmarkData", once, "-short")},
 	}
 }
 
