@@ -105,7 +105,7 @@ func (f *planFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.cache, "cache", "", "`FOLDER` that caches immutable facts about images")
 	flags.StringArrayVar(&f.networks, "network", nil, flagNetwork)
 	flags.Int64Var(&f.maxFileSize, "max-file-size", updater.DefaultMaxFileSize, "maximum size in `BYTES` of a file that is parsed")
-	flags.BoolVar(&f.summary, "summary", false, "print counts, and what is proposed, refused, or failed, without diffs")
+	flags.BoolVar(&f.summary, "summary", false, "print counts, and what is proposed, refused, failed, or waiting, without diffs")
 	flags.BoolVar(&f.exitCode, "exit-code", false, "exit with 2 if there are changes")
 }
 

@@ -141,7 +141,7 @@ func previewName(target *checkout.TargetPreview) string {
 }
 
 // summaryRenderer prints no diffs: for each environment the number of targets in each state,
-// then the targets that need attention, with those that have the same reason on one line.
+// then the targets that have a change or failed, with those that have the same reason on one line.
 type summaryRenderer struct{ paint Painter }
 
 // summaryStates are the states in the order in which a summary counts them.
@@ -239,7 +239,7 @@ func summarize(preview *checkout.Preview) []summaryEnvironment {
 		e.Counts[target.State]++
 		e.names = append(e.names, Visible(target.Application))
 		switch target.State {
-		case promotion.Proposed, promotion.Refused, promotion.Unanswered:
+		case promotion.Proposed, promotion.Refused, promotion.Unanswered, promotion.Waiting:
 			e.Targets = append(e.Targets, summaryTarget{target.Application, target.State, target.Reason.String()})
 		}
 	}
