@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,7 +151,8 @@ func TestServe_comment(t *testing.T) {
 	s.replied(1)
 	s.wait(time.Second)
 	forged := s.repo.Pulls.Comment("ada", 1, "Hello")
-	s.repo.Pulls.Reword(forged, "/promoter hold") // in the same second, which leaves no trace
+	s.repo.Pulls.Reword(forged, "/promoter hold") // in the same second, which only the GraphQL API reports
+	s.forge.Fail("POST /graphql", http.StatusForbidden, "no")
 	post(1, forged, "Hello")
 	s.reacted(forged, "-1")
 	s.replied(1, "the comment was changed after it was posted")
