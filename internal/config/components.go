@@ -121,6 +121,10 @@ func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Compo
 	pattern, err := image.ParsePattern(text)
 	if err == nil {
 		component.Pattern = pattern
+		if pattern.MatchesWords() {
+			report.Warnf(chosen.Position, "write the registry and the owner, as in quay.io/acme/**",
+				"%q matches images of any owner on Docker Hub; a text is followed only if its key or registry shows that it is an image", chosen.Value)
+		}
 		return
 	}
 	if reference, notTagged := image.Parse(text); notTagged == nil && (reference.Tag != "" || reference.Digest != "") {

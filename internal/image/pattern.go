@@ -52,7 +52,7 @@ func ParsePattern(s string) (Pattern, error) {
 // splitPattern normalizes a pattern: it returns the host, and components in which **
 // may also match none.
 func splitPattern(segments []string) (host string, path []string) {
-	host, path = dockerHub, segments
+	host, path = DockerHub, segments
 	switch first := segments[0]; {
 	case first == anySegments:
 		host = "*"
@@ -62,7 +62,7 @@ func splitPattern(segments []string) (host string, path []string) {
 	if last := len(path) - 1; path[last] == anySegments {
 		path = slices.Concat(path[:last], []string{"*", anySegments})
 	}
-	if host == dockerHub {
+	if host == DockerHub {
 		path = hubPattern(path)
 	}
 	return host, path
@@ -152,6 +152,13 @@ func (p Pattern) Repository() (Repository, bool) { return p.exact, p.IsExact() }
 // String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
+// MatchesWords reports whether the pattern names neither a registry other than Docker Hub
+// nor an owner there, so that it matches words with a colon, such as system:masters.
+func (p Pattern) MatchesWords() bool {
+	host, path := p.Prefix()
+	return !p.IsExact() && (host == "" || host == DockerHub) && (path == "" || path == strings.TrimSuffix(officialPrefix, "/"))
+}
+
 // Prefix returns what all matches have in common: the host, empty where it has a
 // wildcard, and the components of the path before the first with a wildcard. Both are
 // normalized, as those of a Repository are.
@@ -177,7 +184,7 @@ func (p Pattern) Literals() []string {
 	path := p.path
 	if p.IsExact() {
 		path = p.exact.path
-	} else if short, official := strings.CutPrefix(path, officialPrefix); official && p.host == dockerHub && !strings.Contains(short, "/") {
+	} else if short, official := strings.CutPrefix(path, officialPrefix); official && p.host == DockerHub && !strings.Contains(short, "/") {
 		path = short
 	}
 	literals := strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '*' })

@@ -17,10 +17,11 @@ const (
 	ArtifactOther Artifact = "artifact" // any other OCI artifact
 )
 
-// Docker Hub in normalized names, and the namespace of its official images, which is
-// usually omitted.
+// DockerHub is the host of Docker Hub in normalized names.
+const DockerHub = "docker.io"
+
 const (
-	dockerHub      = "docker.io"
+	// officialPrefix is the namespace of official images, which is usually omitted.
 	officialPrefix = "library/"
 )
 
@@ -85,7 +86,7 @@ func parseName(s string) (Repository, error) {
 		return Repository{}, errHost
 	}
 	host := normalizeHost(first)
-	if host == dockerHub {
+	if host == DockerHub {
 		return hubRepository(rest)
 	}
 	if len(rest) > maxPath {
@@ -111,7 +112,7 @@ func hubRepository(path string) (Repository, error) {
 	case !validPath(path):
 		return Repository{}, errName
 	default:
-		return Repository{host: dockerHub, path: path}, nil
+		return Repository{host: DockerHub, path: path}, nil
 	}
 }
 
@@ -138,7 +139,7 @@ func normalizeHost(host string) string {
 	}
 	switch host {
 	case "index.docker.io", "registry-1.docker.io", "registry.hub.docker.com":
-		return dockerHub
+		return DockerHub
 	default:
 		return host
 	}
@@ -146,7 +147,7 @@ func normalizeHost(host string) string {
 
 // official reports whether the repository is an official image of Docker Hub.
 func (r Repository) official() bool {
-	return r.host == dockerHub && !strings.Contains(r.path, "/")
+	return r.host == DockerHub && !strings.Contains(r.path, "/")
 }
 
 // Host returns the registry's host, with the port if the name has one. That of Docker
@@ -177,7 +178,7 @@ func (r Repository) String() string {
 // Familiar returns the usual short form: on Docker Hub without the host and without
 // library/.
 func (r Repository) Familiar() string {
-	if r.host == dockerHub {
+	if r.host == DockerHub {
 		return r.path
 	}
 	return r.String()

@@ -118,6 +118,7 @@ func (m *matcher) Follow(file string, repository image.Repository) (updater.Foll
 			Moving:     component.Select.Tag != "",
 			Source:     component.Source,
 			Numeric:    component.Select.Numeric != "",
+			AnyWord:    component.Pattern.MatchesWords(),
 		}
 		if version, ok := m.explicit[repository]; ok {
 			writeAsNamed(&followed, version)

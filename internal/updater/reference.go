@@ -33,7 +33,7 @@ func findReference(d *document, out *sink, n *yaml.Node) bool {
 		return false
 	}
 	followed, found := d.follower.Follow(d.file, reference.Repository)
-	if !found || !followed.Numeric && isAddress(reference) && !saysImage(d.key()+before) {
+	if !found || !followed.is(reference, d.key()+before) {
 		return false
 	}
 	if isTag(reference, d.key()) {
@@ -48,6 +48,26 @@ func findReference(d *document, out *sink, n *yaml.Node) bool {
 // keeps version constraints, as in web=quay.io/acme/web:1.x. None of them sets
 // the running version.
 const imageUpdater = "argocd-image-updater.argoproj.io/"
+
+// is reports whether a text that reads like a reference is one. key is what precedes it.
+func (f Followed) is(r image.Reference, key string) bool {
+	switch {
+	case saysImage(key):
+		return true
+	case !f.Numeric && isAddress(r):
+		return false
+	default:
+		return !f.AnyWord || r.Digest != "" || hasDomain(r.Repository)
+	}
+}
+
+// hasDomain reports whether the name begins with the domain of a registry. IP addresses
+// are mostly those of services.
+func hasDomain(r image.Repository) bool {
+	host, _, _ := strings.Cut(r.Host(), ":")
+	isAddress := strings.Trim(host, "0123456789.") == "" || strings.HasPrefix(host, "[")
+	return r.Host() != image.DockerHub && strings.Contains(host, ".") && !isAddress
+}
 
 // isTag reports whether NAME@DIGEST is a tag with its digest, based on its key,
 // as in tag: 1.4.2@sha256:…. There, 1.4.2 is the tag, although it also parses as

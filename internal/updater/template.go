@@ -199,7 +199,7 @@ func addTemplateSite(d *document, out *sink, n *yaml.Node, key string) bool {
 		return false
 	}
 	followed, found := d.follower.Follow(d.file, reference.Repository)
-	if !found || !followed.Numeric && isAddress(reference) && !saysImage(key+before) {
+	if !found || !followed.is(reference, key+before) {
 		return false
 	}
 	out.add(newReference(shapeTemplate, d.scalar(n), followed, reference, before, after), d.key())

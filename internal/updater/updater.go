@@ -40,6 +40,10 @@ type Followed struct {
 	// redis:6379 is an address and is not changed, except under a key that
 	// contains "image".
 	Numeric bool
+	// AnyWord reports that a pattern without a registry selected the repository.
+	// A word such as system:masters is then no reference unless its key, its
+	// registry, or its digest shows that it is an image.
+	AnyWord bool
 }
 
 // Follower defines which repositories are followed in which files.
