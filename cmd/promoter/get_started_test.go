@@ -211,7 +211,8 @@ func (g *guide) run(line string) string {
 	out := g.shell(g.dir, strings.Replace(line, "--repo "+repository, "--repo acme/gitops --config "+g.server, 1))
 	out = strings.ReplaceAll(out, g.host, "quay.io")
 	out = strings.ReplaceAll(out, g.github.URL()+"/acme/gitops", repository)
-	return regexp.MustCompile(`(?m)^acme/gitops$`).ReplaceAllString(out, repository)
+	out = strings.ReplaceAll(out, "promoter-bot ("+g.github.Host()+")", "ann (github.com)") // the user of the token
+	return regexp.MustCompile(`(?m)^acme/gitops( |$)`).ReplaceAllString(out, repository+"$1")
 }
 
 // shell runs a command line and returns what a terminal would show.

@@ -275,7 +275,7 @@ func TestOpenServer_errorsHoldNoCredential(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"ssh://git@git.example.com/a/b", "git@git.example.com:a/b", "https://git.example.com/a@b/c"} {
-		env := func(name string) (string, bool) { return "set", name != configVariable }
+		env := func(name string) (string, bool) { return "set", name != configVariable && name != committerVariable }
 		if _, err := OpenServer(Options{Repositories: []string{url}, Env: env, Now: time.Now}); err != nil {
 			t.Errorf("%q gives %v", url, err)
 		}

@@ -95,7 +95,23 @@ func (r Report) after(before Report) Report {
 	}
 	r.Effects = effects
 	r.UserDecisions = slices.Concat(before.UserDecisions, r.UserDecisions)
+	r.Decisions = withFalseClaims(r.Decisions, before.Decisions)
 	return r
+}
+
+// withFalseClaims returns decisions with the false claims of earlier ones: a claim is noted
+// when its history is read, which the last cycle may not need.
+func withFalseClaims(decisions, earlier []promotion.Decision) []promotion.Decision {
+	decisions = slices.Clone(decisions)
+	for _, d := range earlier {
+		for _, note := range d.Notes {
+			i := slices.IndexFunc(decisions, func(now promotion.Decision) bool { return now.Target == d.Target })
+			if note.Rule == promotion.RuleFalseClaim && i >= 0 && !slices.Contains(decisions[i].Notes, note) {
+				decisions[i].Notes = append(slices.Clone(decisions[i].Notes), note)
+			}
+		}
+	}
+	return decisions
 }
 
 // sameBranch reports whether both are about one pull request, or the same pushed

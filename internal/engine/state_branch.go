@@ -126,7 +126,14 @@ func (s stateReader) read(ctx context.Context, head string, environments []strin
 	if err != nil {
 		return b, err
 	}
+	first := b.seal.Counter == 0
+	if first {
+		sealed = state.Bookkeeping(b.files)
+	}
 	b.counts, b.ignored = state.Authentic(sealed, b.files, s.r.Now())
+	if first { // times that were observed without a key begin again
+		b.ignored = slices.DeleteFunc(b.ignored, state.Ignored.OnlyObserved)
+	}
 	return b, nil
 }
 

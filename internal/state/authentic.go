@@ -20,6 +20,11 @@ type Ignored struct {
 // String returns it in one line: "request, seen of shop in prod".
 func (i Ignored) String() string { return strings.Join(i.Keys, ", ") + " of " + i.Target.String() }
 
+// OnlyObserved reports whether no decision of a user is among what is ignored.
+func (i Ignored) OnlyObserved() bool {
+	return !slices.ContainsFunc(i.Keys, func(key string) bool { return !slices.Contains([]string{"seen", "versions", "observed"}, key) })
+}
+
 // Authentic returns what counts where users changed the branch after promoter wrote it:
 // the sealed state, and the holds, freezes, and rejections that the current one adds. Any
 // user who may push the branch may stop promotions. All else that differs is ignored: a
@@ -53,6 +58,24 @@ func Authentic(sealed, current State, now time.Time) (State, []Ignored) {
 		authentic.records = authentic.records.with(target, record)
 	}
 	return authentic, ignored
+}
+
+// Bookkeeping returns what promoter itself remembered, of a branch that never had a seal:
+// which pull requests it closed, and which comments it processed. Without it, the first seal
+// would make closes of promoter those of users, and old commands would be processed again.
+func Bookkeeping(current State) State {
+	kept := State{}
+	for _, target := range current.Targets() {
+		given := current.At(target)
+		if given.Reopened == nil && given.CommentsFrom == nil && len(given.Closings)+len(given.ProcessedComments) == 0 {
+			continue
+		}
+		kept = kept.With(target, func(r *Record) {
+			r.Closings, r.Reopened = given.Closings, given.Reopened
+			r.CommentsFrom, r.ProcessedComments = given.CommentsFrom, given.ProcessedComments
+		})
+	}
+	return kept
 }
 
 // tighten adds what stops more. Added rejections come first: the limits of a record drop
