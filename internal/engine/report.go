@@ -102,16 +102,20 @@ func (r Report) after(before Report) Report {
 // withFalseClaims returns decisions with the false claims of earlier ones: a claim is noted
 // when its history is read, which the last cycle may not need.
 func withFalseClaims(decisions, earlier []promotion.Decision) []promotion.Decision {
-	decisions = slices.Clone(decisions)
+	kept := decisions
 	for _, d := range earlier {
 		for _, note := range d.Notes {
-			i := slices.IndexFunc(decisions, func(now promotion.Decision) bool { return now.Target == d.Target })
-			if note.Rule == promotion.RuleFalseClaim && i >= 0 && !slices.Contains(decisions[i].Notes, note) {
-				decisions[i].Notes = append(slices.Clone(decisions[i].Notes), note)
+			if note.Rule != promotion.RuleFalseClaim {
+				continue
+			}
+			i := slices.IndexFunc(kept, func(now promotion.Decision) bool { return now.Target == d.Target })
+			if i >= 0 && !slices.Contains(kept[i].Notes, note) {
+				kept = slices.Clone(kept)
+				kept[i].Notes = append(slices.Clone(kept[i].Notes), note)
 			}
 		}
 	}
-	return decisions
+	return kept
 }
 
 // sameBranch reports whether both are about one pull request, or the same pushed

@@ -55,6 +55,7 @@ type stateBranch struct {
 	counts   state.State // what of them counts
 	ignored  []state.Ignored
 	seal     SealedCommit // the newest one that is known
+	memory   SealedCommit // the one that is remembered outside of the repository
 	sealed   bool         // the head has a seal of the first key, or needs none
 	restored string       // what was restored; empty: nothing
 	// lost is why nothing is done until a user confirms the branch; empty: it is complete.
@@ -96,12 +97,12 @@ func (s stateReader) read(ctx context.Context, head string, environments []strin
 	}
 
 	// The newest seal of the branch, and the newest one that anything else shows.
-	known := SealedCommit{}
 	if s.r.Seals.Memory != nil {
-		if known, err = s.r.Seals.Memory.Newest(ctx); err != nil {
+		if b.memory, err = s.r.Seals.Memory.Newest(ctx); err != nil {
 			return b, fmt.Errorf("read which commit of %s was sealed last: %w", state.Branch, err)
 		}
 	}
+	known := b.memory
 	found, current, err := s.newest(ctx, head)
 	if err != nil {
 		return b, err
@@ -109,7 +110,8 @@ func (s stateReader) read(ctx context.Context, head string, environments []strin
 	marked := s.newestMark(environments)
 	b.seal, b.sealed = found, head == "" || current && found.Commit == head
 	if found.Counter < known.Counter && known.Counter >= marked {
-		if last, ok := s.verify(known.Commit); ok && last.Counter == known.Counter {
+		commit, err := s.r.Objects.Commit(known.Commit)
+		if last, ok := s.verify(commit); err == nil && ok && last.Counter == known.Counter {
 			b.seal, b.sealed = known, false
 			b.restored = fmt.Sprintf("it was deleted or moved back; what counted in its commit %.7s is restored", known.Commit)
 		}
@@ -179,7 +181,7 @@ func (s stateReader) newest(ctx context.Context, head string) (found SealedCommi
 			if err != nil {
 				return SealedCommit{}, false, fmt.Errorf("read the history of %s: %w", state.Branch, err)
 			}
-			if sealed, ok := s.verify(commit.ID); ok {
+			if sealed, ok := s.verify(commit); ok {
 				return SealedCommit{Counter: sealed.Counter, Commit: commit.ID}, sealed.Current, nil
 			}
 			cut = commit.Shallow
@@ -194,13 +196,9 @@ func (s stateReader) newest(ctx context.Context, head string) (found SealedCommi
 }
 
 // verify verifies the seal of a commit.
-func (s stateReader) verify(id string) (seal.Seal, bool) {
-	if id == "" {
-		return seal.Seal{}, false
-	}
-	commit, err := s.r.Objects.Commit(id)
+func (s stateReader) verify(commit Commit) (seal.Seal, bool) {
 	value := trailer(commit, seal.Trailer)
-	if err != nil || value == "" || len(commit.Parents) > 1 {
+	if value == "" || len(commit.Parents) > 1 {
 		return seal.Seal{}, false
 	}
 	return s.r.Seals.Keys.Verify(value, s.bound(commit, 0))
@@ -295,12 +293,8 @@ func (s stateReader) marks(b stateBranch) []promotion.Trailer {
 
 // remember remembers the newest seal outside of the repository.
 func (s stateReader) remember(ctx context.Context, b stateBranch) error {
-	if !s.seals() || s.r.Seals.Memory == nil || b.seal.Commit == "" || !b.sealed {
+	if !s.seals() || s.r.Seals.Memory == nil || b.seal.Commit == "" || !b.sealed || b.memory == b.seal {
 		return nil
-	}
-	known, err := s.r.Seals.Memory.Newest(ctx)
-	if err != nil || known == b.seal {
-		return err
 	}
 	return s.r.Seals.Memory.Remember(ctx, b.seal)
 }

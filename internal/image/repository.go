@@ -200,3 +200,11 @@ func (r *Repository) UnmarshalBinary(data []byte) error {
 	r.host, r.path = string(host), string(path)
 	return nil
 }
+
+// HasDomain reports whether the repository is below the domain of a registry other than
+// Docker Hub. IP addresses are mostly those of services.
+func (r Repository) HasDomain() bool {
+	name, _, _ := strings.Cut(r.host, ":")
+	isAddress := strings.Trim(name, "0123456789.") == "" || strings.HasPrefix(r.host, "[")
+	return r.host != DockerHub && strings.Contains(r.host, ".") && !isAddress
+}

@@ -130,7 +130,7 @@ func validTags(tags []string) []string {
 // official one of Docker Hub, or one of Kubernetes.
 func (u *usage) isThirdParty() bool {
 	host := u.repository.Host()
-	return host == hubHost && strings.HasPrefix(u.repository.Path(), "library/") ||
+	return host == image.DockerHub && strings.HasPrefix(u.repository.Path(), "library/") ||
 		host == "registry.k8s.io" || host == "k8s.gcr.io"
 }
 

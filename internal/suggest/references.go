@@ -62,7 +62,7 @@ func isImage(r edit.Reference) bool {
 	if r.Repository.IsZero() || r.Tag == "" && r.Digest == "" || variable.MatchString(r.Tag) {
 		return false
 	}
-	certain := r.Digest != "" || strings.Contains(strings.ToLower(r.Key), "image") || hasDomain(r.Repository)
+	certain := r.Digest != "" || strings.Contains(strings.ToLower(r.Key), "image") || r.Repository.HasDomain()
 	switch r.Shape {
 	case shapeRemote:
 		return false
@@ -73,18 +73,6 @@ func isImage(r edit.Reference) bool {
 	default:
 		return true
 	}
-}
-
-// hubHost is Docker Hub, the registry of names without a host.
-const hubHost = "docker.io"
-
-// hasDomain reports whether the name begins with the domain of a registry. IP
-// addresses are mostly those of services.
-func hasDomain(r image.Repository) bool {
-	host := r.Host()
-	name, _, _ := strings.Cut(host, ":")
-	isAddress := strings.Trim(name, "0123456789.") == "" || strings.HasPrefix(host, "[")
-	return host != hubHost && strings.Contains(host, ".") && !isAddress
 }
 
 // isToolFile reports whether a file belongs to a tool, to promoter, or to Flux,

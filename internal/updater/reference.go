@@ -57,16 +57,8 @@ func (f Followed) is(r image.Reference, key string) bool {
 	case !f.Numeric && isAddress(r):
 		return false
 	default:
-		return !f.AnyWord || r.Digest != "" || hasDomain(r.Repository)
+		return !f.AnyWord || r.Digest != "" || r.Repository.HasDomain()
 	}
-}
-
-// hasDomain reports whether the name begins with the domain of a registry. IP addresses
-// are mostly those of services.
-func hasDomain(r image.Repository) bool {
-	host, _, _ := strings.Cut(r.Host(), ":")
-	isAddress := strings.Trim(host, "0123456789.") == "" || strings.HasPrefix(host, "[")
-	return r.Host() != image.DockerHub && strings.Contains(host, ".") && !isAddress
 }
 
 // isTag reports whether NAME@DIGEST is a tag with its digest, based on its key,
