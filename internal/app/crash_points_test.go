@@ -75,7 +75,7 @@ func (l *lives) die(at point, before bool) {
 	}
 	select {
 	case <-l.process.dead:
-	case <-time.After(5 * time.Minute):
+	case <-time.After(patience):
 		l.t.Fatalf("%s: the point was not reached (before: %t):\n%s", at.name, before, l.process.log())
 	}
 	l.killed()

@@ -145,7 +145,7 @@ func (m *mortal) until(so func([]entry) bool) []entry {
 	m.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(5 * time.Minute); ; {
+	for deadline := time.After(patience); ; {
 		if m.process.answers() {
 			if work := m.work(m.t); so(work) {
 				return work

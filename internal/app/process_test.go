@@ -161,7 +161,7 @@ func (p *process) answers() bool {
 		return true
 	case <-p.dead:
 		return false
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		p.t.Fatalf("a process does not answer:\n%s", p.log())
 		return false
 	}

@@ -117,7 +117,7 @@ func (r *recovery) signal(of <-chan struct{}) {
 	r.t.Helper()
 	select {
 	case <-of:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		r.t.Fatalf("nothing happens:\n%s", r.process.log())
 	}
 }

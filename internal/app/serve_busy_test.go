@@ -27,7 +27,7 @@ func (w *served) restsBy(now func() time.Time) (reconciliations int) {
 	w.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(time.Minute); w.busy(now()) > 0; {
+	for deadline := time.After(patience); w.busy(now()) > 0; {
 		select {
 		case <-tick.C:
 		case <-deadline:

@@ -43,7 +43,7 @@ func (c *commits) until(t *testing.T) {
 	t.Helper()
 	select {
 	case <-c.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("no reconciliation ended")
 	}
 }

@@ -132,7 +132,7 @@ func TestServe_databaseFileIsDamaged(t *testing.T) {
 	s := newStory(t, "github", reviewed)
 	opened, garbage := s.service(), strings.Repeat("promoter", 5000)
 	file := s.write("data/promoter.db", garbage)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	err := app.Serve(ctx, opened, app.ServeOptions{Log: slog.New(slog.DiscardHandler), Listening: func(net.Addr) { t.Error("it answers") }})
 	if fault.KindOf(err) != fault.Invalid {

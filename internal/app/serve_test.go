@@ -12,7 +12,9 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +28,7 @@ type served struct {
 	*story
 	url   string
 	lines chan string  // of the log
+	all   *logged      // lines since the start
 	stop  func()       // ends it, which is no error
 	db    *database.DB // nil: the test did not open it
 }
@@ -81,7 +84,7 @@ func (s *story) launch(opened *connect.Server, db *database.DB, level slog.Level
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	w := &served{story: s, url: "http://" + listener.Addr().String(), lines: make(chan string, 1000), db: db}
+	w := &served{story: s, url: "http://" + listener.Addr().String(), lines: make(chan string, 1000), all: &logged{}, db: db}
 	o.Listener, o.Log = listener, slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 	ctx, cancel := context.WithCancel(s.t.Context())
 	ended := make(chan error, 1)
@@ -111,14 +114,20 @@ func (w *served) Write(line []byte) (int, error) {
 	if w.logged != nil {
 		w.logged(string(line))
 	}
+	w.all.add(string(line))
 	w.lines <- string(line)
 	return len(line), nil
 }
 
-// until waits for a message in the log, and returns its line.
+// patience is how long a test waits for what has to happen. Only a failure takes that
+// long, on a slow machine too.
+const patience = 10 * time.Minute
+
+// until waits for a message in the log, and returns its line. It drops the lines before:
+// two messages can be awaited one after the other only if one activity logs both.
 func (w *served) until(message string) string {
 	w.t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(patience)
 	var before []string
 	for {
 		select {
@@ -129,6 +138,37 @@ func (w *served) until(message string) string {
 			before = append(before, line)
 		case <-deadline:
 			w.t.Fatalf("the log does not say %q:\n%s", message, strings.Join(before, ""))
+		}
+	}
+}
+
+// logged are the lines of a log.
+type logged struct {
+	mutex sync.Mutex
+	lines []string
+}
+
+func (l *logged) add(line string) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.lines = append(l.lines, line)
+}
+
+func (l *logged) has(message string) bool {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.ContainsFunc(l.lines, func(line string) bool { return strings.Contains(line, `"msg":"`+message+`"`) })
+}
+
+// ever waits for a message that the service logs at any time after its start: also for
+// one that came before or between other messages that the test waited for.
+func (w *served) ever(message string) {
+	w.t.Helper()
+	for deadline := time.After(patience); !w.all.has(message); {
+		select {
+		case <-w.lines:
+		case <-deadline:
+			w.t.Fatalf("the log never says %q:\n%s", message, strings.Join(w.all.lines, ""))
 		}
 	}
 }
