@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +19,10 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
+var update = flag.Bool("update", false, "write the output of the commands into docs/get-started.md")
+
+var getStarted = filepath.Join("..", "..", "docs", "get-started.md")
+
 // TestGetStarted runs docs/get-started.md from the top to the bottom: it writes the files
 // of the page, runs its commands in a clone, and compares their output with the page. A
 // registry and a GitHub on loopback take the place of quay.io and github.com.
@@ -25,7 +30,7 @@ func TestGetStarted(t *testing.T) {
 	t.Parallel()
 	g := newGuide(t)
 	blocks := regexp.MustCompile("(?ms)^```(yaml|console)\n(.*?)^```$").FindAllStringSubmatch(g.page, -1)
-	commands := 0
+	commands, rewritten, rest := 0, "", g.page // the page with today's output, and what follows
 	for _, block := range blocks {
 		if block[1] == "yaml" {
 			g.writeFile(block[2])
@@ -33,10 +38,18 @@ func TestGetStarted(t *testing.T) {
 		}
 		for _, part := range strings.Split("\n"+block[2], "\n$ ")[1:] {
 			line, want, _ := strings.Cut(strings.TrimSuffix(part, "\n")+"\n", "\n")
-			if diff := cmp.Diff(want, g.run(line)); diff != "" {
+			got := g.run(line)
+			if diff := cmp.Diff(want, got); diff != "" && !*update {
 				t.Errorf("%s (-page +got):\n%s", line, diff)
 			}
+			before, after, _ := strings.Cut(rest, "$ "+line+"\n"+want)
+			rewritten, rest = rewritten+before+"$ "+line+"\n"+got, after
 			commands++
+		}
+	}
+	if *update {
+		if err := os.WriteFile(getStarted, []byte(rewritten+rest), 0o600); err != nil { //nolint:gosec // the page of this repository
+			t.Fatal(err)
 		}
 	}
 	if commands < 8 {
@@ -117,7 +130,7 @@ func newGuide(t *testing.T) *guide {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is missing")
 	}
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "get-started.md"))
+	page, err := os.ReadFile(getStarted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,9 +189,9 @@ func (g *guide) writeFile(text string) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	want := strings.Replace(withoutComments(g.local(text)), "    pin: tag+digest\n", "", 1)
+	want := strings.NewReplacer("    pin: tag+digest\n", "", "    propose: never\n", "    land: pr\n").Replace(withoutComments(g.local(text)))
 	if diff := cmp.Diff(want, withoutComments(string(generated))); diff != "" {
-		g.t.Errorf("the config file without comments and without pin (-page +init):\n%s", diff)
+		g.t.Errorf("the config file without comments and without what the user changes (-page +init):\n%s", diff)
 	}
 	if err := os.WriteFile(file, []byte(g.local(text)), 0o600); err != nil {
 		g.t.Fatal(err)
