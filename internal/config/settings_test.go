@@ -69,7 +69,7 @@ func TestLoad_components(t *testing.T) {
 			Name: "teams", Artifact: image.ArtifactImage, Pin: image.PinKeep, Select: config.Select{Selection: image.Selection{Newest: "^main-[0-9a-f]{7,}$"}},
 			Poll: times(t, schedule.TimesSpec{Schedule: "0 6 * * 1-5", TimeZone: "Europe/Berlin"}),
 		},
-		{Name: "shop-chart", Artifact: image.ArtifactChart, Pin: image.PinKeep, Select: config.Select{Selection: image.Selection{Semver: "^3"}}},
+		{Name: "shop-chart", Artifact: image.ArtifactChart, Pin: image.PinKeep, Select: config.Select{Selection: image.Selection{Semver: "^3", Chart: true}}},
 	}
 	if diff := cmp.Diff(want, c.Components, plainly()); diff != "" {
 		t.Errorf("components (-want +got):\n%s", diff)

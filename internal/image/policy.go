@@ -23,6 +23,7 @@ type Selection struct {
 	Alphabetical string // regular expression; ordered as bytes
 	Release      string // FORGE/OWNER/REPO
 
+	Chart   bool     // the tags are those of a Helm chart; only with Semver
 	Filter  string   // regular expression; only with Semver
 	Exclude []string // regular expressions
 }
@@ -56,6 +57,7 @@ type Policy struct {
 	strategy strategy
 	value    string
 	within   *semver.Constraints // only semver
+	chart    bool                // an underscore stands for a plus; only semver
 	filter   *regexp.Regexp      // what a tag must match; nil: anything
 	exclude  []*regexp.Regexp
 	steps    int64 // instructions of all compiled expressions
@@ -63,7 +65,7 @@ type Policy struct {
 
 // NewPolicy compiles a selection.
 func NewPolicy(s Selection) (*Policy, error) {
-	p := &Policy{}
+	p := &Policy{chart: s.Chart}
 	for _, candidate := range []struct {
 		strategy strategy
 		value    string
@@ -225,7 +227,7 @@ func (p *Policy) Admits(tag string) bool {
 // Candidate is a tag that may be selected.
 type Candidate struct {
 	Tag     string
-	Version string // the text that was compared; for semver with + instead of _
+	Version string // the text that was compared; for semver with + instead of _ where that is metadata
 }
 
 // Candidates is the result of a policy for a list of tags.
@@ -248,6 +250,7 @@ type ranked struct {
 func (p *Policy) Candidates(tags []string) Candidates {
 	var result Candidates
 	found := make([]ranked, 0, len(tags))
+	dotted := false // there is a version of several numbers, in the range or not
 	for _, tag := range tags {
 		if !ValidTag(tag) {
 			result.Skipped++
@@ -263,6 +266,7 @@ func (p *Policy) Candidates(tags []string) Candidates {
 			continue
 		}
 		candidate, ok := p.parse(tag, text)
+		dotted = dotted || candidate.version.written > 1
 		switch {
 		case !ok:
 			result.Skipped++
@@ -271,6 +275,11 @@ func (p *Policy) Candidates(tags []string) Candidates {
 		default:
 			found = append(found, candidate)
 		}
+	}
+	if dotted && p.filter == nil {
+		all := len(found)
+		found = slices.DeleteFunc(found, func(c ranked) bool { return c.version.bareYear() })
+		result.Excluded += all - len(found)
 	}
 	slices.SortFunc(found, func(a, b ranked) int { return p.compareRanked(b, a) })
 	found = slices.CompactFunc(found, func(a, b ranked) bool { return a.Tag == b.Tag })
@@ -305,6 +314,9 @@ func (p *Policy) Compare(a, b Version) (int, bool) {
 			return 0, false
 		}
 	}
+	if a, b := sides[0].version, sides[1].version; p.filter == nil && (a.bareYear() && b.written > 1 || b.bareYear() && a.written > 1) {
+		return 0, false
+	}
 	return p.compareRanked(sides[0], sides[1]), true
 }
 
@@ -330,7 +342,9 @@ func (p *Policy) parse(tag, text string) (ranked, bool) {
 	candidate, ok := ranked{Candidate: Candidate{Tag: tag, Version: text}}, text != ""
 	switch p.strategy {
 	case bySemver:
-		candidate.Version = plusForUnderscore(text)
+		if p.chart || p.filter != nil {
+			candidate.Version = plusForUnderscore(text)
+		}
 		candidate.version, ok = parseVersion(candidate.Version, p.filter != nil)
 	case byNumeric:
 		candidate.number, ok = parseNumber(text)

@@ -56,8 +56,42 @@ func TestPolicy_Candidates(t *testing.T) {
 			want: "1.0.0 1.0.0-rc.1 1.0.0-beta.11 1.0.0-beta.2 1.0.0-beta 1.0.0-alpha.beta 1.0.0-alpha.1 1.0.0-alpha",
 		},
 		{
-			name: "build metadata, which a tag writes with an underscore", selection: Selection{Semver: "^1"},
+			name: "build metadata of a chart, which a tag writes with an underscore", selection: Selection{Semver: "^1", Chart: true},
 			tags: "1.2.3_build.2 1.2.3_build.10 1.2.3 1.2.2_z 1.2.3_", want: "1.2.3 1.2.3_build.10 1.2.3_build.2 1.2.2_z", skipped: 1,
+		},
+		{
+			name: "an underscore in the tag of an image, here of another OS", selection: Selection{Semver: "^1"},
+			tags: "1.2.3 1.2.4_windows 1.3.0-rc.1_x", want: "1.2.3", skipped: 2,
+		},
+		{
+			name: "an underscore through a filter", selection: Selection{Semver: "^1", Filter: `^(?P<version>[0-9.]+_[0-9]+)-jre$`},
+			tags: "1.2.3_9-jre 1.2.3_10-jre 1.2.4_1-jdk", want: "1.2.3_10-jre 1.2.3_9-jre", excluded: 1,
+		},
+		{
+			name: "an underscore through a filter without a group", selection: Selection{Semver: "^1", Filter: `_[0-9]+$`},
+			tags: "1.2.3_9 1.2.3_10 1.2.4_windows", want: "1.2.3_10 1.2.3_9", excluded: 1,
+		},
+		{
+			name: "git describe, by the number of commits after its tag", selection: Selection{Semver: ">=3.0.0-0"},
+			tags: "v3.10.0-17-gabc1234 v3.10.0-169-g0123abc v3.10.0 v3.10.0-rc.1 v3.10.0-rc.1-4-gdef5678 v3.10.0-rc.2 v3.9.9-2000-gabcdef0 v3.10.1",
+			want: "v3.10.1 v3.10.0-169-g0123abc v3.10.0-17-gabc1234 v3.10.0 v3.10.0-rc.2 v3.10.0-rc.1-4-gdef5678 v3.10.0-rc.1 v3.9.9-2000-gabcdef0",
+		},
+		{
+			name: "git describe is a prerelease for the range", selection: Selection{Semver: ">=3"},
+			tags: "v3.10.0 v3.10.0-17-gabc1234", want: "v3.10.0", excluded: 1,
+		},
+		{
+			name: "git describe of a tag itself, and of two branches", selection: Selection{Semver: ">=3.0.0-0"},
+			tags: "v3.10.0-0-gabc1234 v3.10.0 v3.10.0-1-gabc1234 v3.10.0-1-gabc1235", want: "v3.10.0-1-gabc1235 v3.10.0-1-gabc1234 v3.10.0 v3.10.0-0-gabc1234",
+		},
+		{
+			name: "what only resembles git describe is a prerelease", selection: Selection{Semver: ">=3.0.0-0"},
+			tags: "3.1.0 3.1.0-17-gxyz1234 3.1.0-17-gab 3.1.0-17-gabc1234-dirty 3.1.0-g1234567 3.1.0-x-g1234567",
+			want: "3.1.0 3.1.0-x-g1234567 3.1.0-g1234567 3.1.0-17-gxyz1234 3.1.0-17-gabc1234-dirty 3.1.0-17-gab",
+		},
+		{
+			name: "git describe through a filter", selection: Selection{Semver: ">=3.0.0-0", Filter: `^(?P<version>.*)-amd64$`},
+			tags: "v3.1.0-9-gabc1234-amd64 v3.1.0-10-gabc1234-amd64 v3.1.0-amd64", want: "v3.1.0-10-gabc1234-amd64 v3.1.0-9-gabc1234-amd64 v3.1.0-amd64",
 		},
 		{name: "four parts are no version by themselves", selection: Selection{Semver: "*"}, tags: "1.2.3.4 1.2.3", want: "1.2.3", skipped: 1},
 		{
@@ -65,6 +99,11 @@ func TestPolicy_Candidates(t *testing.T) {
 			tags: "release-1.2.3.4 release-1.2.3.10 release-1.2.3 1.9.0 release-2.0.0.0", want: "release-1.2.3.10 release-1.2.3.4 release-1.2.3", excluded: 2,
 		},
 		{name: "calendar versions", selection: Selection{Semver: ">=2024"}, tags: "2024.01.15 2024.1.9 2023.12.31 2024.10.1", want: "2024.10.1 2024.01.15 2024.1.9", excluded: 1},
+		{name: "years beside dotted versions", selection: Selection{Semver: ">=1"}, tags: "2024 v2025 1.2.3 16 999", want: "999 16 1.2.3", excluded: 2},
+		{name: "years beside dotted versions out of the range", selection: Selection{Semver: ">=1000"}, tags: "2024 1.2.3", excluded: 2},
+		{name: "years beside excluded versions", selection: Selection{Semver: ">=1", Exclude: []string{`\.`}}, tags: "2024 1.2.3", want: "2024", excluded: 1},
+		{name: "only years", selection: Selection{Semver: ">=1"}, tags: "2023 2024 16", want: "2024 2023 16"},
+		{name: "years beside dotted versions through a filter", selection: Selection{Semver: ">=1", Filter: `^[0-9.]+$`}, tags: "2024 1.2.3", want: "2024 1.2.3"},
 		{name: "one long number is a date or a commit", selection: Selection{Semver: ">=1"}, tags: "20240115 1234567 16 v2024", want: "v2024 16", skipped: 2},
 		{name: "one long number through a filter", selection: Selection{Semver: ">=1", Filter: `^r(?P<version>\d+)$`}, tags: "r20240115 r20240116 r1", want: "r20240116 r20240115 r1"},
 		{name: "variants are prereleases", selection: Selection{Semver: "^1"}, tags: "1.2.3-alpine 1.2.3", want: "1.2.3", excluded: 1},
@@ -113,7 +152,8 @@ func TestPolicy_Candidates_version(t *testing.T) {
 		selection    Selection
 		tag, version string
 	}{
-		{Selection{Semver: "*"}, "v1.2.3_b1", "v1.2.3+b1"},
+		{Selection{Semver: "*", Chart: true}, "v1.2.3_b1", "v1.2.3+b1"},
+		{Selection{Semver: "*", Filter: "b"}, "v1.2.3_b1", "v1.2.3+b1"},
 		{Selection{Semver: "*", Filter: `^web-(?P<version>.*)$`}, "web-1.2.3", "1.2.3"},
 		{Selection{Numeric: `^b(?P<version>\d+)`}, "b12-x", "12"},
 		{Selection{Newest: `^main-(?P<version>.*)$`}, "main-a_b", "a_b"},
@@ -128,9 +168,9 @@ func TestPolicy_Candidates_version(t *testing.T) {
 
 func TestPolicy_orderDoesNotDependOnTheRegistry(t *testing.T) {
 	t.Parallel()
-	tags := strings.Fields("1.20 1.20.0 v1.20 v1.20.0 1.20.0_a 1.20.0_b 1.20.0-rc1 1.20-rc1 v1.20.0-rc1 01.20 1.020.0")
+	tags := strings.Fields("1.20 1.20.0 v1.20 v1.20.0 1.20.0_a 1.20.0_b 1.20.0-rc1 1.20-rc1 v1.20.0-rc1 01.20 1.020.0 1.20.0-1-gabcd 1.20-1-gabcd 1.20.0-1-gabce 2024")
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, selection := range []Selection{{Semver: ">=1.0.0-0"}, {Numeric: ".*"}, {Alphabetical: `^(?P<version>..)`}, {Newest: ".*"}} {
+	for _, selection := range []Selection{{Semver: ">=1.0.0-0"}, {Semver: ">=1.0.0-0", Chart: true}, {Numeric: ".*"}, {Alphabetical: `^(?P<version>..)`}, {Newest: ".*"}} {
 		policy := mustPolicy(t, selection)
 		want := policy.Candidates(tags)
 		for range 50 {
@@ -155,7 +195,13 @@ func TestPolicy_Compare(t *testing.T) {
 		{"outside of the range", Selection{Semver: "^1"}, Version{Tag: "2.0.0"}, Version{Tag: "1.9.0"}, true},
 		{"excluded", Selection{Semver: "^1", Exclude: []string{"5"}}, Version{Tag: "1.5.0"}, Version{Tag: "1.4.0"}, true},
 		{"prerelease", Selection{Semver: "^1"}, Version{Tag: "1.5.0"}, Version{Tag: "1.5.0-rc.1"}, true},
-		{"a chart's version, written with a plus", Selection{Semver: "^1"}, Version{Tag: "1.5.0+b2"}, Version{Tag: "1.5.0_b1"}, true},
+		{"git describe", Selection{Semver: "*"}, Version{Tag: "v1.5.0-17-gabc1234"}, Version{Tag: "v1.5.0-3-gabc1234"}, true},
+		{"git describe and its tag, which a range without prereleases selects", Selection{Semver: "*"}, Version{Tag: "v1.5.0-17-gabc1234"}, Version{Tag: "v1.5.0"}, true},
+		{"the tag after git describe", Selection{Semver: "*"}, Version{Tag: "v1.5.1"}, Version{Tag: "v1.5.0-17-gabc1234"}, true},
+		{"a year and a dotted version", Selection{Semver: "*"}, Version{Tag: "2024"}, Version{Tag: "1.2.3"}, false},
+		{"two years", Selection{Semver: "*"}, Version{Tag: "2024"}, Version{Tag: "2023"}, true},
+		{"an image of another OS", Selection{Semver: "*"}, Version{Tag: "1.5.0_windows"}, Version{Tag: "1.4.0"}, false},
+		{"a chart's version, written with a plus", Selection{Semver: "^1", Chart: true}, Version{Tag: "1.5.0+b2"}, Version{Tag: "1.5.0_b1"}, true},
 		{"the other spelling", Selection{Semver: "*"}, Version{Tag: "1.20.0"}, Version{Tag: "1.20"}, true},
 		{"a partial list never looks newer", Selection{Semver: "*"}, Version{Tag: "1.20.0"}, Version{Tag: "1.19.9"}, true},
 		{"no version", Selection{Semver: "*"}, Version{Tag: "latest"}, Version{Tag: "1.0.0"}, false},
@@ -261,11 +307,12 @@ func TestNewPolicy_refuses(t *testing.T) {
 
 func FuzzPolicy(f *testing.F) {
 	f.Add(">=1.4.0-0", "", `^(?P<version>[0-9.]+)`, "1.20 1.20.0 v1.20.0-rc.1 1.2.3_b latest")
+	f.Add(">=1.0.0-0", "", ".*", "1.2.3-17-gabcd 1.2.3-9-gabcd 1.2.3 1.2-0-gabcd 2024 1.2.3-rc.1-1-gabcd")
 	f.Add("*", `^(?P<version>.*)$`, ".*", "1.2.3.4 1.2.3.04 20240115 00 0 0.0")
 	f.Fuzz(func(t *testing.T, within, filter, expression, list string) {
 		tags := strings.Fields(list)
 		for _, selection := range []Selection{
-			{Semver: within, Filter: filter}, {Numeric: expression}, {Alphabetical: expression}, {Newest: expression},
+			{Semver: within, Filter: filter}, {Semver: within, Chart: true}, {Numeric: expression}, {Alphabetical: expression}, {Newest: expression},
 		} {
 			policy, err := NewPolicy(selection)
 			if err != nil {
@@ -306,7 +353,7 @@ func TestUpdateOf(t *testing.T) {
 	t.Parallel()
 	for versions, want := range map[[2]string]Update{
 		{"1.4.1", "1.4.2"}: Patch, {"v1.4.1", "1.5.0"}: Minor, {"1.9", "2.0"}: Major, {"1.4.2", "1.4.1"}: Downgrade,
-		{"1.4.1-alpine", "1.4.2-alpine"}: Patch, {"1.4.1_b1", "1.4.1_b2"}: Other, {"1.5.0-rc.1", "1.5.0"}: Other,
+		{"1.4.1-alpine", "1.4.2-alpine"}: Patch, {"1.4.1_b1", "1.4.1_b2"}: Other, {"1.5.0", "1.5.0-3-gabc1234"}: Other, {"1.5.0-rc.1", "1.5.0"}: Other,
 		{"main-a1", "main-b2"}: Other, {"", "1.0.0"}: Other,
 	} {
 		if got := UpdateOf(versions[0], versions[1]); got != want {

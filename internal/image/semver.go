@@ -2,6 +2,7 @@ package image
 
 import (
 	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,16 +17,26 @@ type version struct {
 	written  int      // how many numbers the text has
 	pre      string
 	metadata string
+
+	// Of the output of git describe, which is newer than its tag although it is a
+	// prerelease by its form: the prerelease of the tag, and the number of commits since.
+	// Of other versions: pre, and zero.
+	describedPre string
+	commits      number
 }
 
 // plusForUnderscore returns the version of a tag: tags cannot contain a plus, so Helm
-// writes an underscore.
+// writes an underscore. In the tag of an image, an underscore is only a character.
 // https://helm.sh/docs/topics/registries/#oci-feature-deprecation-and-behavior-changes-with-v380
 func plusForUnderscore(text string) string { return strings.Replace(text, "_", "+", 1) }
 
 // maxBareDigits is how long a version of one number may be. A longer one is a date, a
 // build number or a commit, and as a major version it would be above every real one.
 const maxBareDigits = 4
+
+// describeSuffix is what git describe writes after the numbers of a tag: its prerelease,
+// the commits since then, and the hash, which Git abbreviates to four digits and more.
+var describeSuffix = regexp.MustCompile(`^(?:(.*)-)?([0-9]+)-g[0-9a-f]{4,}$`)
 
 // parseVersion parses a version. If a filter selected the text, the user has
 // declared it a version: one long number and more than three numbers are then
@@ -37,7 +48,11 @@ func parseVersion(text string, filtered bool) (version, bool) {
 	if hasPre && !validIdentifiers(pre) || hasMetadata && !validIdentifiers(metadata) {
 		return version{}, false
 	}
-	v.pre, v.metadata = pre, metadata
+	v.pre, v.metadata, v.describedPre = pre, metadata, pre
+	if m := describeSuffix.FindStringSubmatch(pre); m != nil {
+		v.describedPre = m[1]
+		v.commits, _ = parseNumber(m[2])
+	}
 	for part := range strings.SplitSeq(core, ".") {
 		if !v.add(part) {
 			return version{}, false
@@ -84,9 +99,18 @@ func (v version) semver() *semver.Version {
 	return semver.New(v.numbers[0], v.numbers[1], v.numbers[2], v.pre, "")
 }
 
-// compare orders by the precedence of https://semver.org, and then by what that leaves
-// open: the version with more numbers is greater (1.20.0 over 1.20), then the one
-// without metadata, then the one with greater metadata.
+// firstYear is the first version of one number that is a year or the number of a build
+// if there are dotted versions beside it.
+const firstYear = 1000
+
+// bareYear reports whether the version is one number that is not the major version of
+// dotted versions.
+func (v version) bareYear() bool { return v.written == 1 && v.numbers[0] >= firstYear }
+
+// compare orders by the precedence of https://semver.org, except that the output of git
+// describe is newer than its tag. Then it orders by what that leaves open: the version
+// with more numbers is greater (1.20.0 over 1.20), then the one without metadata, then the
+// one with greater metadata.
 func (v version) compare(w version) int {
 	for i := range v.numbers {
 		if order := cmp.Compare(v.numbers[i], w.numbers[i]); order != 0 {
@@ -98,10 +122,12 @@ func (v version) compare(w version) int {
 			return order
 		}
 	}
-	if order := compareWith(v.pre, w.pre); order != 0 {
-		return order
-	}
-	return cmp.Or(cmp.Compare(v.written, w.written), compareWith(v.metadata, w.metadata))
+	return cmp.Or(
+		compareWith(v.describedPre, w.describedPre),
+		v.commits.compare(w.commits),
+		compareWith(v.pre, w.pre),
+		cmp.Compare(v.written, w.written),
+		compareWith(v.metadata, w.metadata))
 }
 
 func at(numbers []number, i int) number {

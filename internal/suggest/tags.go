@@ -179,6 +179,7 @@ func filteredVersions(roots, all []string) guess {
 		{`^([A-Za-z][A-Za-z0-9_.-]*?[-_])v?[0-9]+(?:\.[0-9]+){1,2}$`, `^%sv?(?P<version>[0-9]+(\.[0-9]+){1,2})$`, "Versions after a fixed text."},
 		{`^v?[0-9]+(?:\.[0-9]+){2}(-[0-9]+)-g[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){2}-[0-9]+)-g[0-9a-f]{7,40}$`, "Versions as git describe writes them."},
 		{`^v?[0-9]+(?:\.[0-9]+){1,2}([-_])[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){1,2})%s[0-9a-f]{7,40}$`, "Versions with the commit after them."},
+		{`^v?[0-9]+(?:\.[0-9]+){1,2}()_[0-9.]+$`, `^v?(?P<version>[0-9]+(\.[0-9]+){1,2}_[0-9.]+)$`, "Versions with a number after an underscore."},
 		{
 			`^v?[0-9]+(?:\.[0-9]+){0,2}([-_][A-Za-z][A-Za-z0-9_.-]*)$`, `^v?(?P<version>[0-9]+(\.[0-9]+){0,2})%s$`,
 			"Versions of one variant of the image.",

@@ -26,6 +26,7 @@ func TestGuessSelection(t *testing.T) {
 		{"a prefix", "web-1.2.3", false, image.Selection{Semver: ">=1.2.3 <2", Filter: `^web-v?(?P<version>[0-9]+(\.[0-9]+){1,2})$`}},
 		{"a commit behind the version", "1.2.3-0a1b2c3", false, image.Selection{Semver: ">=1.2.3 <2", Filter: `^v?(?P<version>[0-9]+(\.[0-9]+){1,2})-[0-9a-f]{7,40}$`}},
 		{"git describe", "v1.2.3-4-gabcdef0", false, image.Selection{Semver: ">=1.2.3-4 <2", Filter: `^v?(?P<version>[0-9]+(\.[0-9]+){2}-[0-9]+)-g[0-9a-f]{7,40}$`}},
+		{"a number after an underscore", "17.0.2_8", false, image.Selection{Semver: ">=17.0.2 <18", Filter: `^v?(?P<version>[0-9]+(\.[0-9]+){1,2}_[0-9.]+)$`}},
 		{"four numbers", "10.0.19041.1", false, image.Selection{Semver: ">=10.0.19041 <11", Filter: `^(?P<version>[0-9]+(\.[0-9]+){3})$`}},
 		{"branch and commit", "main-0a1b2c3 main-fffffff", false, image.Selection{Newest: `^main-[0-9a-f]{7,}$`}},
 		{"a commit", "0a1b2c3", false, image.Selection{Newest: `^[0-9a-f]{7,12}$`}},
