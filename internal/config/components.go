@@ -21,6 +21,27 @@ type Component struct {
 	Only     *Only          // nil: used everywhere
 	Source   string         // source repository; empty: named by the image's annotations
 	Poll     schedule.Times // when its tags are read; zero: as in the server file
+	Template string         // the repository with {application}, which Pattern has as *; empty without
+}
+
+// RepositoryIn returns the repository of the component in the application that paths
+// capture as the given text, if that is one repository.
+func (c Component) RepositoryIn(captured string) (image.Repository, bool) {
+	if c.Template == "" {
+		return c.Pattern.Repository()
+	}
+	repository, err := image.ParseRepository(strings.Replace(c.Template, glob.Application, captured, 1))
+	return repository, err == nil
+}
+
+// aroundApplication returns what is before and after {application} in the full name of
+// the repository. It returns false if that is not the name of one repository for each
+// application.
+func (c Component) aroundApplication() (before, after string, ok bool) {
+	const name = "promoter-application"
+	repository, one := c.RepositoryIn(name)
+	before, after, _ = strings.Cut(repository.String(), name)
+	return before, after, one && strings.Contains(before, "/") && !strings.Contains(c.Template, "*") && !strings.Contains(after, glob.Application)
 }
 
 // Only restricts where a component is used. An empty list means everywhere.
@@ -32,7 +53,7 @@ type Only struct {
 // rawComponent is an artifact to promote. Set exactly one of image, chart, and artifact.
 type rawComponent struct {
 	strictyaml.Origin
-	// Container image without a tag: `HOST/PATH`. In a glob, `*` matches within one segment, `**` any number of segments.
+	// Container image without a tag: `HOST/PATH`. In a glob, `*` matches within one segment, `**` any number of segments. `{application}` is the name of the application.
 	Image strictyaml.Located[string] `yaml:"image"`
 	// OCI Helm chart: `oci://HOST/PATH`, or a glob.
 	Chart strictyaml.Located[string] `yaml:"chart"`
@@ -78,6 +99,9 @@ func loadComponents(in *input) ([]Component, map[string]*image.Policy) {
 			}
 			component.Poll, _ = raw.Poll.Times(in.report)
 			component.Only = loadOnly(in, component.Name, raw.Only)
+			if component.Template != "" && !in.captures {
+				in.report.Errorf(component.Position, "write {application} into the paths of the environments", "nothing captures {application}")
+			}
 		}
 		components = append(components, component)
 	}
@@ -118,7 +142,14 @@ func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Compo
 		report.Errorf(chosen.Position, "write HOST/PATH; charts must be in an OCI registry", "%q is not a repository of an OCI registry", chosen.Value)
 		return
 	}
-	pattern, err := image.ParsePattern(text)
+	if strings.Contains(text, glob.Application) {
+		component.Template = text
+		if _, _, ok := component.aroundApplication(); !ok {
+			report.Errorf(chosen.Position, "write HOST/PATH with {application} once, in the path, and without * and a tag", "%q is not a repository for each application", chosen.Value)
+			return
+		}
+	}
+	pattern, err := image.ParsePattern(strings.Replace(text, glob.Application, "*", 1))
 	if err == nil {
 		component.Pattern = pattern
 		if pattern.MatchesWords() {
@@ -232,15 +263,19 @@ type componentIndex struct {
 	byName     map[string]int
 	exact      map[image.Repository][]int // components without wildcards
 	patterns   []int                      // components with wildcards
+	templates  map[int][2]string          // what is before and after {application} in a repository
 	restricted bool                       // some application lists its components
 	bareNames  bool                       // a repository that a pattern matches is named by its path only
 }
 
 func indexComponents(components []Component) componentIndex {
-	index := componentIndex{byName: map[string]int{}, exact: map[image.Repository][]int{}}
+	index := componentIndex{byName: map[string]int{}, exact: map[image.Repository][]int{}, templates: map[int][2]string{}}
 	hosts := map[string]bool{}
 	for i, component := range components {
 		index.byName[component.Name] = i
+		if before, after, ok := component.aroundApplication(); ok && component.Template != "" {
+			index.templates[i] = [2]string{before, after}
+		}
 		if repository, exact := component.Pattern.Repository(); exact {
 			index.exact[repository] = append(index.exact[repository], i)
 		} else if pattern := component.Pattern.String(); pattern != "" {
@@ -284,7 +319,7 @@ func (c *Config) Follow(environment, application string, r image.Repository) (Ma
 		}
 	}
 	for _, i := range c.index.patterns {
-		if c.Components[i].Pattern.Match(r) && c.used(i, environment, application) {
+		if c.follows(i, application, r) && c.used(i, environment, application) {
 			return Match{Component: c.Components[i].Name, Name: c.nameOfMatched(r)}, true
 		}
 	}
@@ -303,11 +338,21 @@ func (c *Config) Ambiguous(environment, application string, r image.Repository) 
 	}
 	for _, i := range c.index.patterns {
 		other := c.Components[i]
-		if other.Name != match.Component && other.Pattern.Match(r) && c.used(i, environment, application) {
+		if other.Name != match.Component && c.follows(i, application, r) && c.used(i, environment, application) {
 			return match.Component, other.Name, true
 		}
 	}
 	return "", "", false
+}
+
+// follows reports whether a component follows the repository in an application.
+func (c *Config) follows(i int, application string, r image.Repository) bool {
+	if !c.Components[i].Pattern.Match(r) {
+		return false
+	}
+	around, perApplication := c.index.templates[i]
+	captured := strings.TrimSuffix(strings.TrimPrefix(r.String(), around[0]), around[1])
+	return !perApplication || nameOf(captured, captured) == application
 }
 
 // used reports whether a component is used in an application of an environment.

@@ -328,9 +328,23 @@ func (m *matcher) excluded(file string) bool {
 // Match reports whether a file, by its path from the root of the branch, belongs to the
 // environment, and to which application. The first matching path decides.
 func (e *Environment) Match(file string) (application string, ok bool) {
+	captured, ok := e.Capture(file)
+	switch {
+	case !ok:
+		return "", false
+	case captured == "":
+		return DefaultApplication, true
+	default:
+		return nameOf(captured, captured), true
+	}
+}
+
+// Capture is like Match, but returns the text that the path captures, from which the name
+// of the application is made; empty if the path captures none.
+func (e *Environment) Capture(file string) (text string, ok bool) {
 	m := e.match
 	if m == nil {
-		return DefaultApplication, true
+		return "", true
 	}
 	top, _, _ := strings.Cut(file, "/")
 	byDefault := slices.Contains(m.defaults, top)
@@ -343,14 +357,10 @@ func (e *Environment) Match(file string) (application string, ok bool) {
 			break
 		}
 	}
-	switch {
-	case !included || m.excluded(file):
+	if !included || m.excluded(file) {
 		return "", false
-	case captured == "":
-		return DefaultApplication, true
-	default:
-		return nameOf(captured, captured), true
 	}
+	return captured, true
 }
 
 // Environment returns the environment of that name, as written in the file.

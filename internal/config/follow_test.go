@@ -111,3 +111,37 @@ func BenchmarkConfig_Follow(b *testing.B) {
 		c.Follow("dev", "team-a", r)
 	}
 }
+
+// A component with {application} is another repository in each application. The name of an
+// application is made from what the paths capture, which the repository has as it is.
+func TestConfig_Follow_repositoryOfTheApplication(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, `version: 1
+components:
+  app: {image: "acme/{application}-server", select: {semver: "1"}}
+environments:
+  dev: {paths: ["dev/{application}"]}
+`)
+	app, _ := c.Component("app")
+	for _, test := range []struct {
+		application, repository string
+		want                    bool
+	}{
+		{"shop", "docker.io/acme/shop-server", true},
+		{"shop", "docker.io/acme/pay-server", false},
+		{"shop", "docker.io/acme/a/shop-server", false},
+		{"shop", "docker.io/acme/shop", false},
+		{"big-shop-1e191f", "docker.io/acme/big_shop-server", true},
+	} {
+		_, followed := c.Follow("dev", test.application, repository(t, test.repository))
+		if followed != test.want {
+			t.Errorf("%s in %s: %t", test.repository, test.application, followed)
+		}
+	}
+	if got, one := app.RepositoryIn("big_shop"); !one || got != repository(t, "docker.io/acme/big_shop-server") {
+		t.Errorf("the repository is %s, %t", got, one)
+	}
+	if got, one := app.RepositoryIn("Shop"); one {
+		t.Errorf("the repository is %s", got)
+	}
+}

@@ -145,7 +145,7 @@ func checkWriteComponent(in *input, c *Config, environment string, raw *rawWrite
 		return
 	}
 	component, _ := c.Component(raw.Component.Value)
-	if isPattern(component.Pattern) {
+	if isPattern(component.Pattern) && component.Template == "" {
 		in.report.Errorf(raw.Component.Position, "add a component for the one image", "%s is a pattern, so it does not determine which image's version to write", component.Name)
 	}
 	if !component.Only.allowsEnvironment(environment) {

@@ -301,8 +301,12 @@ func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]ob
 func (s *commitScanner) examine(of *snapshot, target promotion.Target) promotion.Current {
 	found := map[promotion.Target]promotion.Current{}
 	s.matcher.group(of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...), found)
-	current := found[target]
-	current.Refusals = append(current.Refusals, s.matcher.missingWrites(target, func(file string) bool {
+	current, captured := found[target], ""
+	for path := range of.files[target] {
+		captured = s.matcher.captured(target, path)
+		break
+	}
+	current.Refusals = append(current.Refusals, s.matcher.missingWrites(target, captured, func(file string) bool {
 		return slices.ContainsFunc(s.matcher.targets(file), func(target promotion.Target) bool {
 			_, exists := of.files[target][file]
 			return exists

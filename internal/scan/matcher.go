@@ -56,6 +56,13 @@ func (m *matcher) targets(file string) []promotion.Target {
 	return targets
 }
 
+// captured returns what the paths of a target capture in one of its files.
+func (m *matcher) captured(target promotion.Target, file string) string {
+	environment, _ := m.config.Environment(target.Environment)
+	captured, _ := environment.Capture(file)
+	return captured
+}
+
 // targetsOf returns the targets that a reference belongs to. Environments may
 // share a file if they follow different components in it.
 func (m *matcher) targetsOf(reference edit.Reference) []promotion.Target {
@@ -109,23 +116,28 @@ func (m *matcher) Follow(file string, repository image.Repository) (updater.Foll
 		if !ok {
 			continue
 		}
-		component, _ := m.config.Component(match.Component)
-		followed := updater.Followed{
-			Component:  match.Name,
-			Artifact:   component.Artifact,
-			Repository: repository,
-			Pin:        component.Pin,
-			Moving:     component.Select.Tag != "",
-			Source:     component.Source,
-			Numeric:    component.Select.Numeric != "",
-			AnyWord:    component.Pattern.MatchesWords(),
-		}
-		if version, ok := m.explicit[repository]; ok {
-			writeAsNamed(&followed, version)
-		}
-		return followed, true
+		return m.followed(match, repository), true
 	}
 	return updater.Followed{}, false
+}
+
+// followed returns how the updater writes a repository.
+func (m *matcher) followed(match config.Match, repository image.Repository) updater.Followed {
+	component, _ := m.config.Component(match.Component)
+	followed := updater.Followed{
+		Component:  match.Name,
+		Artifact:   component.Artifact,
+		Repository: repository,
+		Pin:        component.Pin,
+		Moving:     component.Select.Tag != "",
+		Source:     component.Source,
+		Numeric:    component.Select.Numeric != "",
+		AnyWord:    component.Pattern.MatchesWords(),
+	}
+	if version, ok := m.explicit[repository]; ok {
+		writeAsNamed(&followed, version)
+	}
+	return followed
 }
 
 // writeAsNamed makes a version that a user named without a config be written as it
@@ -142,19 +154,28 @@ func writeAsNamed(followed *updater.Followed, version image.Version) {
 	}
 }
 
-// Named implements updater.Follower. A marker cannot name a component with a
-// wildcard, because the repository would be unknown.
+// Named implements updater.Follower. It names no component with a wildcard, because the
+// repository would be unknown.
 func (m *matcher) Named(file, name string) (updater.Followed, bool) {
 	component, ok := m.config.Component(name)
 	if !ok {
 		return updater.Followed{}, false
 	}
-	repository, exact := component.Pattern.Repository()
-	if !exact {
-		return updater.Followed{}, false
+	for _, environment := range m.environments {
+		captured, inside := environment.Capture(file)
+		if !inside {
+			continue
+		}
+		repository, one := component.RepositoryIn(captured)
+		if !one {
+			continue
+		}
+		application, _ := environment.Match(file)
+		if match, ok := m.config.Follow(environment.Name, application, repository); ok {
+			return m.followed(match, repository), match.Component == name
+		}
 	}
-	followed, ok := m.Follow(file, repository)
-	return followed, ok && followed.Component == name
+	return updater.Followed{}, false
 }
 
 // Literals implements updater.Follower.
@@ -172,9 +193,10 @@ func (m *matcher) writes(file string) []updater.Write {
 		if !ok {
 			continue
 		}
+		captured, _ := environment.Capture(file)
 		fill := placeholders(environment.Name, application)
 		for _, w := range environment.Write {
-			if fill.Replace(w.File) == file {
+			if placeholders(environment.Name, captured).Replace(w.File) == file {
 				writes = append(writes, updater.Write{
 					Path: w.Path, Regex: w.Regex, Component: w.Component, Value: fill.Replace(w.Value), Create: w.Create,
 				})
@@ -189,11 +211,12 @@ func (m *matcher) hasWrites() bool {
 	return slices.ContainsFunc(m.environments, func(e *config.Environment) bool { return len(e.Write) > 0 })
 }
 
-// missingWrites refuses the write entries of a target whose file does not exist.
-func (m *matcher) missingWrites(target promotion.Target, exists func(file string) bool) []edit.Refusal {
+// missingWrites refuses the write entries of a target whose file does not exist. The
+// paths capture the application of the target as the given text.
+func (m *matcher) missingWrites(target promotion.Target, captured string, exists func(file string) bool) []edit.Refusal {
 	var refusals []edit.Refusal
 	environment, _ := m.config.Environment(target.Environment)
-	fill := placeholders(target.Environment, target.Application)
+	fill := placeholders(target.Environment, captured)
 	for _, w := range environment.Write {
 		if file := fill.Replace(w.File); !exists(file) {
 			refusals = append(refusals, edit.Refusal{

@@ -53,7 +53,7 @@ type Request struct {
 func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, error]) (*Tree, error) {
 	m := newMatcher(request.Config, request.Environments, request.Explicit)
 	tree := &Tree{Targets: map[promotion.Target]promotion.Current{}}
-	known := map[string]updater.File{}
+	known, captured := map[string]updater.File{}, map[promotion.Target]string{}
 	recorded := func(yield func(updater.File, error) bool) {
 		for file, err := range files {
 			if err == nil {
@@ -63,6 +63,7 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 				for _, target := range m.targets(file.Path) {
 					known[file.Path] = file
 					tree.Targets[target] = promotion.Current{}
+					captured[target] = m.captured(target, file.Path)
 				}
 			}
 			if !yield(file, err) {
@@ -81,7 +82,7 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 		return found || !request.Filter.Match(file) // a file that was filtered out is not missing
 	}
 	for target, current := range tree.Targets {
-		current.Refusals = append(current.Refusals, m.missingWrites(target, exists)...)
+		current.Refusals = append(current.Refusals, m.missingWrites(target, captured[target], exists)...)
 		tree.Targets[target] = current
 	}
 	tree.contents = func(promotion.Target) contents { return contents{inventory, known} }
