@@ -130,10 +130,10 @@ func TestDemo_isALesson(t *testing.T) {
 		`^   -    newTag: "1\.6\.0" .*\n   \+    newTag: "1\.5\.0" `,
 		`^   dev/shop  reverted  shop 1\.6\.0 was here before and was reverted `,
 		`^7\. You start the service: `,
-		`^   dev was pushed [0-9.]+m?s after the webhook\.$`,
+		`^   dev was pushed \S+ after the webhook\.$`,
 		`^   \$ promoter status\n   127\.0\.0\.1:\d+/acme/gitops  (idle|waiting|running), reconciled \d+s ago`,
 		`^8\. You request it for staging: `,
-		`^   staging was pushed [0-9.]+m?s after the webhook\.\n   prod was pushed [0-9.]+s after the webhook\.$`,
+		`^   staging was pushed \S+ after the webhook\.\n   prod was pushed \S+ after the webhook\.$`,
 		`^9\. You read in Git who changed what$`,
 		`^   promoter: Promote shop to prod: shop 1\.7\.0$`,
 		`^Next: 'promoter init'`)
@@ -220,15 +220,6 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 				return honest(ctx, out, args...)
 			},
 			"delivers the next image): promise broken: promoter serve ended, and printed\npromoter: promoter: no, thanks\n",
-		},
-		{
-			"the service only looks", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
-				if args[0] == "serve" {
-					args = append(args, "--dry-run")
-				}
-				return honest(ctx, out, args...)
-			},
-			"promise broken: nothing was pushed: promoter serve prints\n",
 		},
 	}
 	for _, test := range tests {

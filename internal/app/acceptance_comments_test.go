@@ -145,7 +145,7 @@ func TestServe_comment(t *testing.T) {
 	post := func(number int, id int64, body string) {
 		t.Helper()
 		w.send("forge", s.commented(number, id, body), "X-GitHub-Event", "issue_comment", "X-GitHub-Delivery", fmt.Sprint("comment-", id))
-		w.until("reconciled")
+		w.reconciles()
 	}
 	post(1, 4711, "/promoter hold")
 	s.replied(1)
@@ -162,7 +162,7 @@ func TestServe_comment(t *testing.T) {
 	s.reacted(helped, "+1")
 	s.replied(1, "here you may use hold, resume, reject, promote dev, promote staging, promote prod, refresh")
 	lost := s.says("ada", 1, "/promoter reject it leaks")
-	s.wait(6 * time.Minute)
+	w.wait(6 * time.Minute)
 	w.until("closed")
 	w.until("reconciled")
 	s.reacted(lost, "+1")

@@ -142,7 +142,7 @@ func TestServe_unknownTag(t *testing.T) {
 		`{"registry": "$R", "repository": "acme/web", "tag": "9.9.9", "digest": "` + nowhere + `"}`,
 	} {
 		w.send("images", s.expand(body))
-		w.until("reconciled")
+		w.reconciles()
 	}
 	for _, environment := range []string{"dev", "staging", "prod"} {
 		s.holds(environment, "1.0.0 1.0.0")

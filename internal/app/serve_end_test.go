@@ -36,8 +36,7 @@ func TestServe_endsAndContinues(t *testing.T) {
 		}
 		return n
 	}
-	w.until("reconciled")
-	w.until("reconciled")
+	w.reconciles()
 	if n := landed(); n != length {
 		t.Errorf("it landed in %d of %d environments", n, length)
 	}

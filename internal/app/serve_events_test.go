@@ -50,7 +50,7 @@ func githubEvent(t testing.TB, name string, repository map[string]any, changes m
 func (w *served) tell(name string, changes map[string]any) {
 	w.t.Helper()
 	w.happened(name, changes)
-	w.until("reconciled")
+	w.reconciles()
 }
 
 func (w *served) happened(name string, changes map[string]any) {
@@ -186,7 +186,7 @@ func TestServe_releaseBeforeItsImage(t *testing.T) {
 			"id": source.ID(), "full_name": source.Settings.Name(), "html_url": s.forge.URL() + "/" + source.Settings.Name(),
 		}, nil)
 		w.send("forge", body, "X-GitHub-Event", event, "X-GitHub-Delivery", fmt.Sprint(time.Now().UnixNano()))
-		w.until("reconciled")
+		w.reconciles()
 	}
 	released()
 	s.holds("dev", "1.0.0 1.0.0")
@@ -222,8 +222,7 @@ func TestServe_ownEventsEnd(t *testing.T) {
 		for _, event := range events {
 			w.happened(event, map[string]any{"ref": "refs/heads/" + stagingHead})
 		}
-		w.until("reconciled")
-		w.rests()
+		w.reconciles()
 	}
 	if n > 2 {
 		t.Errorf("its own events led to events %d times", n-1)

@@ -24,17 +24,16 @@ func (w *servedOrchard) untilOf(message, repository string) string {
 // progress may have failed meanwhile, and is retried later.
 func (w *servedOrchard) forgets(r *githubtest.Repository) {
 	w.served.t.Helper()
-	for range 200 {
+	deadline := time.After(patience)
+	for w.all.first("no longer following a repository", fmt.Sprintf(`/%d"`, r.ID())) == "" {
 		select {
-		case line := <-w.lines:
-			if strings.Contains(line, "no longer following a repository") && strings.Contains(line, fmt.Sprintf(`/%d"`, r.ID())) {
-				return
-			}
+		case <-w.lines:
 		case <-time.After(time.Second):
-			w.pass(time.Minute)
+			w.pass(time.Minute) // which drops lines, too
+		case <-deadline:
+			w.served.t.Fatalf("%s is worked on still", r.Settings.Name())
 		}
 	}
-	w.served.t.Fatalf("%s is worked on still", r.Settings.Name())
 }
 
 // mirrors are those on the disk.

@@ -99,7 +99,12 @@ func TestServe_logs(t *testing.T) {
 		Events                    int
 		Keys                      []string
 	}
-	received := w.until("webhook received")
+	done := []string{"pushed", "opened", "reconciled"}
+	lines := map[string]string{}
+	for _, message := range done {
+		lines[message] = w.until(message)
+	}
+	received := w.ever("webhook received") // the reconciliation does not wait for that line
 	decoded(t, received, &delivery)
 	if delivery.Receiver != "images" || delivery.Delivery == "" || delivery.Events != 1 || len(delivery.Keys) != 1 {
 		t.Errorf("the line of the delivery: %+v", delivery)
@@ -109,9 +114,9 @@ func TestServe_logs(t *testing.T) {
 		"opened": `"environment":"staging","applications":["shop"],"pull_request":1,"commit":"`,
 	}
 	const versions = `"versions":["web 1.0.0 -> 1.1.0"],"reason":"`
-	for _, message := range []string{"pushed", "opened", "reconciled"} {
+	for _, message := range done {
 		var line struct{ Repository, Key string }
-		text := w.until(message)
+		text := lines[message]
 		if message != "reconciled" && !strings.Contains(text, versions) {
 			t.Errorf("no %s in %s", versions, text)
 		}

@@ -25,8 +25,7 @@ import (
 func serveOn(t *testing.T, s *story, db *database.DB) *served {
 	t.Helper()
 	w := s.launch(s.service(), db, slog.LevelInfo, app.ServeOptions{Debounce: -1})
-	w.until("reconciled")
-	w.rests()
+	w.reconciles()
 	return w
 }
 

@@ -56,8 +56,7 @@ func TestServe_recoversWithinAMinute(t *testing.T) {
 			w := s.launch(s.service(), nil, slog.LevelInfo, app.ServeOptions{
 				Debounce: -1, CommitHook: s.around, Queue: queue.Options{Poll: 20 * time.Millisecond},
 			})
-			w.until("reconciled")
-			w.rests()
+			w.reconciles()
 			s.release("web", "1.1.0")
 			end := begin(s)
 			for range 10 {

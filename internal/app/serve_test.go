@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -66,8 +65,7 @@ receivers:
 func serveFile(t *testing.T, s *story, quiet time.Duration, file string) *served {
 	t.Helper()
 	w := s.launch(openService(t, file, s.secrets(), s.clock.Now), nil, slog.LevelInfo, app.ServeOptions{Debounce: quiet, CommitHook: s.around})
-	w.until("reconciled")
-	w.rests()
+	w.reconciles()
 	return w
 }
 
@@ -154,21 +152,31 @@ func (l *logged) add(line string) {
 	l.lines = append(l.lines, line)
 }
 
-func (l *logged) has(message string) bool {
+// first returns the first line with a message and an attribute; empty: there is none.
+func (l *logged) first(message, attribute string) string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return slices.ContainsFunc(l.lines, func(line string) bool { return strings.Contains(line, `"msg":"`+message+`"`) })
+	for _, line := range l.lines {
+		if strings.Contains(line, `"msg":"`+message+`"`) && strings.Contains(line, attribute) {
+			return line
+		}
+	}
+	return ""
 }
 
-// ever waits for a message that the service logs at any time after its start: also for
-// one that came before or between other messages that the test waited for.
-func (w *served) ever(message string) {
+// ever waits for a message that the service logs at any time after its start, and returns
+// its line: also for one that came before or between other messages that the test waited
+// for.
+func (w *served) ever(message string) string {
 	w.t.Helper()
-	for deadline := time.After(patience); !w.all.has(message); {
+	for deadline := time.After(patience); ; {
+		if line := w.all.first(message, ""); line != "" {
+			return line
+		}
 		select {
 		case <-w.lines:
 		case <-deadline:
-			w.t.Fatalf("the log never says %q:\n%s", message, strings.Join(w.all.lines, ""))
+			w.t.Fatalf("the log never says %q", message)
 		}
 	}
 }
@@ -217,12 +225,20 @@ func (w *served) notify(version string) {
 	w.send("images", w.expand(fmt.Sprintf(`{"image": "$R/acme/%s"}`, version)))
 }
 
+// reconciles waits until the service has reconciled and is idle: a reconciliation may lead
+// to another one.
+func (w *served) reconciles() {
+	w.t.Helper()
+	w.until("reconciled")
+	w.rests()
+}
+
 // publish releases an image with its webhook, and waits for the reconciliation.
 func (w *served) publish(component, tag string) {
 	w.t.Helper()
 	w.release(component, tag)
 	w.notify(component + ":" + tag)
-	w.until("reconciled")
+	w.reconciles()
 }
 
 // closed is the event of the forge for a pull request that was merged or closed.
@@ -230,7 +246,7 @@ func (w *served) closed(id string) {
 	w.t.Helper()
 	w.send("forge", fmt.Sprintf(`{"action": "closed", "repository": {"id": %d, "full_name": "acme/gitops", "html_url": "%s/acme/gitops"}}`, w.repo.ID(), w.forge.URL()),
 		"X-GitHub-Event", "pull_request", "X-GitHub-Delivery", id)
-	w.until("reconciled")
+	w.reconciles()
 }
 
 // An image is pushed and its webhook arrives: dev has it, and staging is proposed. A

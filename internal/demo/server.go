@@ -65,7 +65,7 @@ type gitHost struct {
 	mutex    sync.Mutex // serializes operations on branches
 	refs     storer.ReferenceStorer
 	now      func() time.Time
-	moved    chan time.Time // when main was pushed to; only the last time is kept
+	moved    chan time.Time // when main was pushed to, as many as are read
 	pushes   int
 
 	client *http.Client
@@ -78,7 +78,7 @@ type gitHost struct {
 const gitName = "acme/gitops"
 
 func startGitHost(ctx context.Context, h *hub, now func() time.Time) (*gitHost, error) {
-	g := &gitHost{refs: h.repository.Storer, now: now, moved: make(chan time.Time, 1)}
+	g := &gitHost{refs: h.repository.Storer, now: now, moved: make(chan time.Time, 100)}
 	g.git = githttp.Server{Storer: h.repository.Storer, Push: g.push}
 	routes := http.NewServeMux()
 	routes.Handle("/"+gitName+"/", g)
@@ -96,9 +96,8 @@ func (g *gitHost) notifyTo(client *http.Client, to, secret string) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	g.client, g.to, g.secret = client, to, secret
-	select {
-	case <-g.moved: // of a push before
-	default:
+	for len(g.moved) > 0 {
+		<-g.moved // of a push before
 	}
 }
 
@@ -142,10 +141,9 @@ func (g *gitHost) move(command *packp.Command) error {
 	}
 	if command.Name == mainBranch {
 		select {
-		case <-g.moved:
+		case g.moved <- g.now():
 		default:
 		}
-		g.moved <- g.now()
 	}
 	return nil
 }

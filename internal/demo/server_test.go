@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -31,18 +32,18 @@ func TestAGitHostMovesBranchesFromWhereTheyWere(t *testing.T) {
 		name     string
 		commands []*packp.Command
 		refused  bool
-		moved    bool
+		moved    int // how often so far
 	}{
-		{"a branch is made", []*packp.Command{{Name: other, New: head}}, false, false},
-		{"it is there already", []*packp.Command{{Name: other, New: head}}, true, false},
-		{"main was elsewhere", []*packp.Command{{Name: mainBranch, Old: plumbing.NewHash("1"), New: head}}, true, false},
-		{"one of two was elsewhere", []*packp.Command{{Name: mainBranch, Old: head, New: head}, {Name: "refs/heads/x", Old: head, New: head}}, true, false},
-		{"main moves", []*packp.Command{{Name: mainBranch, Old: head, New: head}}, false, true},
-		{"main moves again", []*packp.Command{{Name: mainBranch, Old: head, New: head}}, false, true},
-		{"a branch goes", []*packp.Command{{Name: other, Old: head}}, false, true},
+		{"a branch is made", []*packp.Command{{Name: other, New: head}}, false, 0},
+		{"it is there already", []*packp.Command{{Name: other, New: head}}, true, 0},
+		{"main was elsewhere", []*packp.Command{{Name: mainBranch, Old: plumbing.NewHash("1"), New: head}}, true, 0},
+		{"one of two was elsewhere", []*packp.Command{{Name: mainBranch, Old: head, New: head}, {Name: "refs/heads/x", Old: head, New: head}}, true, 0},
+		{"main moves", []*packp.Command{{Name: mainBranch, Old: head, New: head}}, false, 1},
+		{"main moves again", []*packp.Command{{Name: mainBranch, Old: head, New: head}}, false, 2},
+		{"a branch goes", []*packp.Command{{Name: other, Old: head}}, false, 2},
 	} {
 		err := g.push(t.Context(), test.commands)
-		if (err != nil) != test.refused || (len(g.moved) == 1) != test.moved {
+		if (err != nil) != test.refused || len(g.moved) != test.moved {
 			t.Errorf("%s: %v, main moved: %d", test.name, err, len(g.moved))
 		}
 	}
@@ -80,4 +81,18 @@ func TestAGitHostNotifiesOfPushes(t *testing.T) {
 	if _, err := s.ann.push(t.Context(), tree{"a": "2"}, "Change it"); err != nil {
 		t.Errorf("a receiver that is gone stops a push: %v", err)
 	}
+}
+
+// A service that pushes nothing breaks the promise of the step.
+func TestPushed_givesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := &service{journal: newJournal(), git: &gitHost{moved: make(chan time.Time)}, over: make(chan struct{})}
+		if _, err := v.journal.Write([]byte("msg=reconciled\n")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.pushed(t.Context()); err == nil || err.Error() != "promise broken: nothing was pushed: promoter serve prints\nmsg=reconciled" {
+			t.Errorf("got %v", err)
+		}
+	})
 }

@@ -33,7 +33,7 @@ type service struct {
 
 // maxService limits how long the service may take for any step. Exceeding it is
 // a failure, even on a slow machine.
-const maxService = 15 * time.Second
+const maxService = time.Minute
 
 // serverFile is promoter's own config for the repository at GIT. Secrets are
 // in files of FOLDER.
