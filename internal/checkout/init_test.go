@@ -1,6 +1,7 @@
 package checkout_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 	"promoter/internal/suggest"
 )
 
-// TestSuggest_golden compares the config and the warnings for whole trees. Each
+// TestSuggest_golden compares the config and the guesses for whole trees. Each
 // config must also be one that loads where it is written to.
 func TestSuggest_golden(t *testing.T) {
 	t.Parallel()
@@ -30,12 +31,8 @@ func TestSuggest_golden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(read(t, dir, "want.yaml"), suggestion.Text); diff != "" {
-				t.Errorf("config (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(read(t, dir, "warnings"), warnings(suggestion)); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			compare(t, filepath.Join(dir, "want.yaml"), suggestion.Text)
+			compare(t, filepath.Join(dir, "guesses"), guesses(suggestion))
 			into := t.TempDir()
 			if err := checkout.WriteConfig(filepath.Join(into, config.FileName), suggestion.Text); err != nil {
 				t.Fatal(err)
@@ -44,6 +41,21 @@ func TestSuggest_golden(t *testing.T) {
 				t.Errorf("the written config: %v %v", problems, err)
 			}
 		})
+	}
+}
+
+var update = flag.Bool("update", false, "write the suggestions of testdata/init")
+
+// compare compares a text with a golden file.
+func compare(t *testing.T, file, text string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(read(t, filepath.Dir(file), filepath.Base(file)), text); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }
 
@@ -56,15 +68,19 @@ func read(t *testing.T, dir, name string) string {
 	return string(text)
 }
 
-// warnings writes each warning with its places and advice on lines of their own.
-func warnings(s *suggest.Suggestion) string {
+// guesses writes each guess with its positions and advice on lines of their own.
+func guesses(s *suggest.Suggestion) string {
 	var b strings.Builder
-	for _, w := range s.Warnings {
-		fmt.Fprintln(&b, w.Text)
-		for _, p := range w.Positions {
+	for _, g := range s.Guesses {
+		text, positions, advice := g.Lines()
+		fmt.Fprintln(&b, text)
+		for _, p := range positions {
 			fmt.Fprintf(&b, "  %s\n", p)
 		}
-		fmt.Fprintf(&b, "  -> %s\n", w.Advice)
+		fmt.Fprintf(&b, "  -> %s\n", advice)
+		if g.More > 0 {
+			fmt.Fprintf(&b, "  and %d more of the same kind\n", g.More)
+		}
 	}
 	return b.String()
 }

@@ -22,8 +22,8 @@ func newInit(system System) *cobra.Command {
 		Short: "Generate a .promoter.yaml from the files of a checkout",
 		Long: `init scans a folder and writes a .promoter.yaml to start from: environments from the names of
 folders and files, components from the image references, and version selection from the tags in
-use. A comment gives the reason for each guess. It queries no registry and never overwrites a
-file.
+use. It lists what it guessed, the worst first, with what to change if a guess is wrong. It
+queries no registry and never overwrites a file.
 
 Exit codes: 0 success; 1 no image reference found, or the file exists.`,
 		Example: `  promoter init
@@ -66,7 +66,6 @@ func runInit(command *cobra.Command, system System, dir, output string) error {
 	if err != nil {
 		return err
 	}
-	printWarnings(system.Err, suggestion.Warnings)
 	if root := checkout.RepositoryRoot(dir); root != "" && output == filepath.Join(dir, config.FileName) && !isFolder(dir, root) {
 		render.PrintMessage(system.Err, "warning: promoter reads %s only from the root of the repository, %s", config.FileName, root)
 		render.PrintDetail(system.Err, "  -> remove the file and use --dir %s", root)
@@ -85,21 +84,22 @@ func isFolder(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// maxPositions is how many positions of one warning are listed.
-const maxPositions = 5
-
-// printWarnings prints each warning with its positions and what to do.
-func printWarnings(w io.Writer, warnings []suggest.Warning) {
-	for _, warning := range warnings {
-		render.PrintMessage(w, "warning: %s", warning.Text)
-		shown := warning.Positions[:min(len(warning.Positions), maxPositions)]
-		for _, position := range shown {
-			render.PrintDetail(w, "  %s", position)
+// printGuesses prints what a user has to check, the worst first.
+func printGuesses(w io.Writer, guesses []suggest.Guess) {
+	if len(guesses) == 0 {
+		return
+	}
+	render.PrintDetail(w, "guesses to check, the worst first:")
+	for i, g := range guesses {
+		text, positions, advice := g.Lines()
+		render.PrintDetail(w, "  %d. %s", i+1, text)
+		for _, position := range positions {
+			render.PrintDetail(w, "     %s", position)
 		}
-		if more := len(warning.Positions) - len(shown); more > 0 {
-			render.PrintDetail(w, "  and %d more", more)
+		render.PrintDetail(w, "     -> %s", advice)
+		if g.More > 0 {
+			render.PrintDetail(w, "     and %d more of the same kind", g.More)
 		}
-		render.PrintDetail(w, "  -> %s", warning.Advice)
 	}
 }
 
@@ -107,7 +107,7 @@ func printWarnings(w io.Writer, warnings []suggest.Warning) {
 func printSuggestion(w io.Writer, s *suggest.Suggestion, output, dir string) {
 	active := 0
 	for _, component := range s.Components {
-		if component.Active {
+		if component.Off == "" {
 			active++
 		}
 	}
@@ -117,9 +117,11 @@ func printSuggestion(w io.Writer, s *suggest.Suggestion, output, dir string) {
 	}
 	if output == standardOutput {
 		render.PrintMessage(w, "%s; nothing was written", held)
+		printGuesses(w, s.Guesses)
 		return
 	}
 	render.PrintMessage(w, "wrote %s: %s", output, held)
+	printGuesses(w, s.Guesses)
 	at := ""
 	if dir != "." {
 		at = " --dir " + dir

@@ -73,7 +73,7 @@ func TestInit_shows(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, ".promoter.yaml")); err == nil {
 		t.Error("a file was written")
 	}
-	for _, want := range []string{"  base/e.yaml:1:8\n  and 2 more\n", "  -> let each environment set its own version"} {
+	for _, want := range []string{"     base/e.yaml:1:8\n     and 2 more\n", "     -> let each environment set its own version"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("%q is not said:\n%s", want, words)
 		}

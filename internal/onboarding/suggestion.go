@@ -42,18 +42,18 @@ func (o *offer) suggestConfig(ctx context.Context) (*suggest.Suggestion, error) 
 func (o *offer) describe(ctx context.Context, suggestion *suggest.Suggestion) pullrequest.Onboarding {
 	page := pullrequest.Onboarding{Base: o.base, Applications: suggestion.Applications, Files: countUses(suggestion)}
 	for i := range suggestion.Components {
-		c := &suggestion.Components[i]
-		shown := pullrequest.OnboardingComponent{Name: c.Name, Repository: c.Repository.String(), Select: c.Selected(), Present: c.Current}
-		if !c.Active {
-			shown.Off = c.Reason
+		if c := &suggestion.Components[i]; c.Off == "" {
+			page.Components = append(page.Components, pullrequest.OnboardingComponent{
+				Name: c.Name, Repository: c.Repository.String(), Select: c.Selected(), Present: c.Current,
+			})
 		}
-		page.Components = append(page.Components, shown)
 	}
 	for _, e := range suggestion.Environments {
 		page.Environments = append(page.Environments, pullrequest.OnboardingEnvironment{Name: e.Name, Paths: e.Paths, After: e.After})
 	}
-	for _, w := range suggestion.Warnings {
-		page.Warnings = append(page.Warnings, pullrequest.OnboardingWarning{Text: w.Text, Advice: w.Advice})
+	for _, g := range suggestion.Guesses {
+		text, positions, advice := g.Lines()
+		page.Guesses = append(page.Guesses, pullrequest.OnboardingGuess{Text: text, Positions: positions, Advice: advice, More: g.More})
 	}
 	o.previewDecisions(ctx, suggestion.Text, &page)
 	return page

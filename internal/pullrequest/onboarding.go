@@ -26,15 +26,14 @@ type Onboarding struct {
 	Applications []string        // that the paths distinguish, if any
 	Files        []OnboardingUse // by path
 	Decisions    []promotion.Decision
-	Unknown      []string // why some decisions are unknown
-	Warnings     []OnboardingWarning
+	Unknown      []string          // why some decisions are unknown
+	Guesses      []OnboardingGuess // the worst first
 }
 
 // OnboardingComponent is one component.
 type OnboardingComponent struct {
 	Name, Repository, Select string
 	Present                  string // the versions in the files
-	Off                      string // why it is not followed; empty: it is
 }
 
 // OnboardingEnvironment is one environment.
@@ -49,13 +48,19 @@ type OnboardingUse struct {
 	Count int
 }
 
-// OnboardingWarning is something that a user has to decide.
-type OnboardingWarning struct{ Text, Advice string }
+// OnboardingGuess is something that the files do not prove, and that a user has to check.
+type OnboardingGuess struct {
+	Text      string
+	Positions []string
+	Advice    string
+	More      int // guesses of the same kind that are not listed
+}
 
 // The lists are limited, so that there always is room for the instructions.
 const (
-	maxOnboardingRows  = 40
-	maxOnboardingItems = 10
+	maxOnboardingRows    = 40
+	maxOnboardingGuesses = 20
+	maxOnboardingItems   = 10
 )
 
 // OnboardingBody returns promoter's part of the body of that pull request, with its
@@ -68,11 +73,11 @@ func OnboardingBody(o Onboarding) string {
 	b.line("- **Merge** this pull request to start. To correct the configuration first, push to this branch; promoter then no longer changes it. Comments in the file explain each setting.")
 	b.line("- **Close it** to decline. promoter does not ask this repository again. You can add a `.promoter.yaml` to ", code(o.Base), " later.")
 	b.line()
+	o.writeGuesses(&b)
+	o.writeFirst(&b)
 	o.writeComponents(&b)
 	o.writeEnvironments(&b)
 	o.writeFiles(&b)
-	o.writeFirst(&b)
-	o.writeOpenPoints(&b)
 	b.paragraph("**After the merge**")
 	b.line("- promoter reads `.promoter.yaml` from the default branch, and opens one pull request for each application and environment for which a newer version is available. It pushes to no branch of an environment and merges nothing, unless the configuration sets `land: push` or `land: automerge`.")
 	b.line("- Its branches begin with `promoter/`. User decisions, such as holds, are stored on the branch `promoter/_state`.")
@@ -85,9 +90,7 @@ func OnboardingBody(o Onboarding) string {
 func (o Onboarding) writeComponents(b *markdown) {
 	var rows [][]string
 	for _, c := range o.Components {
-		if c.Off == "" {
-			rows = append(rows, []string{cell(c.Name), cell(c.Repository), cell(c.Select), cell(c.Present)})
-		}
+		rows = append(rows, []string{cell(c.Name), cell(c.Repository), cell(c.Select), cell(c.Present)})
 	}
 	b.paragraph("**Components**")
 	b.limitedTable([]string{"component", "repository", "selected versions", "current"}, rows)
@@ -148,27 +151,32 @@ func (o Onboarding) writeFirst(b *markdown) {
 		lines = []string{"- Nothing: the files have the selected versions already, or they are unknown."}
 	}
 	b.paragraph("**First pull requests**")
-	b.limitedList(lines)
-}
-
-// writeOpenPoints lists what needs the attention of a user.
-func (o Onboarding) writeOpenPoints(b *markdown) {
-	var lines []string
-	for _, c := range o.Components {
-		if c.Off != "" {
-			lines = append(lines, "- "+code(c.Repository)+" is not followed: "+Sanitize(c.Off))
-		}
-	}
-	for _, w := range o.Warnings {
-		lines = append(lines, "- "+Sanitize(w.Text)+": "+Sanitize(w.Advice)+".")
-	}
+	b.limitedList(lines, maxOnboardingRows)
+	lines = nil
 	for _, why := range o.Unknown {
 		lines = append(lines, "- Unknown: "+Sanitize(why)+".")
 	}
-	if len(lines) > 0 {
-		b.paragraph("**Please check**")
-		b.limitedList(lines)
+	b.limitedList(lines, maxOnboardingItems)
+}
+
+// writeGuesses lists what a user has to check.
+func (o Onboarding) writeGuesses(b *markdown) {
+	if len(o.Guesses) == 0 {
+		return
 	}
+	var lines []string
+	for _, g := range o.Guesses {
+		line := "- " + Sanitize(g.Text)
+		if len(g.Positions) > 0 {
+			line += " " + items(g.Positions, code)
+		}
+		if line += " → " + Sanitize(g.Advice) + "."; g.More > 0 {
+			line += fmt.Sprintf(" And %d more of the same kind.", g.More)
+		}
+		lines = append(lines, line)
+	}
+	b.paragraph("**Guesses to check**, the worst first")
+	b.limitedList(lines, maxOnboardingGuesses)
 }
 
 func (m *markdown) limitedTable(head []string, rows [][]string) {
@@ -176,11 +184,14 @@ func (m *markdown) limitedTable(head []string, rows [][]string) {
 	m.more(len(rows) - maxOnboardingRows)
 }
 
-func (m *markdown) limitedList(lines []string) {
-	for _, line := range lines[:min(len(lines), maxOnboardingRows)] {
+func (m *markdown) limitedList(lines []string, limit int) {
+	if len(lines) == 0 {
+		return
+	}
+	for _, line := range lines[:min(len(lines), limit)] {
 		m.line(line)
 	}
-	m.more(len(lines) - maxOnboardingRows)
+	m.more(len(lines) - limit)
 	m.line()
 }
 

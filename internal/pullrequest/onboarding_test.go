@@ -34,18 +34,17 @@ func TestOnboardingBody_bounded(t *testing.T) {
 	for i := range 500 {
 		name := fmt.Sprint(long, i)
 		o.Components = append(o.Components,
-			pullrequest.OnboardingComponent{Name: name, Repository: name, Select: long, Present: long},
-			pullrequest.OnboardingComponent{Name: name, Repository: name, Off: long})
+			pullrequest.OnboardingComponent{Name: name, Repository: name, Select: long, Present: long})
 		o.Environments = append(o.Environments, pullrequest.OnboardingEnvironment{Name: name, Paths: []string{long, long}, After: []string{long}})
 		o.Files = append(o.Files, pullrequest.OnboardingUse{File: name, Count: 2})
-		o.Warnings = append(o.Warnings, pullrequest.OnboardingWarning{Text: long, Advice: long})
+		o.Guesses = append(o.Guesses, pullrequest.OnboardingGuess{Text: long, Positions: []string{name}, Advice: "change it", More: 40})
 		o.Unknown = append(o.Unknown, long)
 	}
 	body := pullrequest.OnboardingBody(o)
 	if n := utf8.RuneCountInString(body); n > 65_536 {
 		t.Errorf("it has %d characters", n)
 	}
-	for _, words := range []string{"**Close it** to decline", "1000 in 500 files", "…and 460 more.", "<!-- promoter:end -->"} {
+	for _, words := range []string{"**Close it** to decline", "1000 in 500 files", "…and 460 more.", "And 40 more of the same kind.", "<!-- promoter:end -->"} {
 		if !strings.Contains(body, words) {
 			t.Errorf("it does not say %q", words)
 		}
@@ -60,10 +59,10 @@ func TestOnboardingBody_sanitized(t *testing.T) {
 	evil := "@ann #1 --> <!-- promoter:end --> `x` | [a](https://evil.example.com)\n# big"
 	body := pullrequest.OnboardingBody(pullrequest.Onboarding{
 		Base:         evil,
-		Components:   []pullrequest.OnboardingComponent{{Name: evil, Repository: evil, Select: evil, Present: evil}, {Repository: evil, Off: evil}},
+		Components:   []pullrequest.OnboardingComponent{{Name: evil, Repository: evil, Select: evil, Present: evil}},
 		Environments: []pullrequest.OnboardingEnvironment{{Name: evil, Paths: []string{evil}, After: []string{evil}}},
 		Applications: []string{evil}, Files: []pullrequest.OnboardingUse{{File: evil, Count: 1}},
-		Warnings: []pullrequest.OnboardingWarning{{Text: evil, Advice: evil}}, Unknown: []string{evil},
+		Guesses: []pullrequest.OnboardingGuess{{Text: evil, Positions: []string{evil}, Advice: evil, More: 1}}, Unknown: []string{evil},
 	})
 	inside := strings.TrimSuffix(strings.TrimPrefix(body, "<!-- promoter:begin -->"), "<!-- promoter:end -->")
 	for _, sign := range []string{"@ann", "#1", "-->", "<!--", "\n# big"} {

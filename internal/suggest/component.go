@@ -43,11 +43,9 @@ func components(references []edit.Reference, l *layout) []Component {
 		c.Name = names[i]
 		switch {
 		case anyInside && !isInside(*u):
-			c.Reason = join("In no environment.", c.Reason)
+			c.Off = "In no environment."
 		case anyOwn && u.isThirdParty():
-			c.Reason = join("A common image that is probably not yours.", c.Reason)
-		default:
-			c.Active = true
+			c.Off = "A common image that is probably not yours."
 		}
 		all = append(all, c)
 	}
@@ -90,7 +88,7 @@ func (u *usage) component(l *layout) Component {
 	}
 	roots, all := u.tags(l)
 	g := guessSelection(roots, all, u.isThirdParty())
-	c.Select, c.Reason = g.Selection, g.reason
+	c.Select, c.kind, c.Reason = g.Selection, g.kind, g.reason
 	if g.Tag != "" && c.TagOnly {
 		c.Pin = image.PinTagDigest
 	}

@@ -1,11 +1,13 @@
 package suggest_test
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -18,7 +20,7 @@ func named(s *suggest.Suggestion) []string {
 	var out []string
 	for _, c := range s.Components {
 		text := c.Name + "=" + c.Repository.String()
-		if !c.Active {
+		if c.Off != "" {
 			text = "(" + text + ")"
 		}
 		out = append(out, text)
@@ -60,7 +62,7 @@ func TestConfig_componentNames(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := suggestion(t, found(t, "dev/d.yaml "+test.references))
-			if diff := cmp.Diff(test.want, named(s)); diff != "" {
+			if diff := gocmp.Diff(test.want, named(s)); diff != "" {
 				t.Errorf("components (-want +got):\n%s", diff)
 			}
 		})
@@ -72,7 +74,7 @@ func TestConfig_chartBesideItsImage(t *testing.T) {
 	tree := found(t, "dev/a.yaml quay.io/acme/web:1.0.0", "dev/b.yaml quay.io/charts/web:6.1.0")
 	tree.References[1].Shape = "oci-repository"
 	s := suggestion(t, tree)
-	if diff := cmp.Diff([]string{"web=quay.io/acme/web", "web-chart=quay.io/charts/web"}, named(s)); diff != "" {
+	if diff := gocmp.Diff([]string{"web=quay.io/acme/web", "web-chart=quay.io/charts/web"}, named(s)); diff != "" {
 		t.Errorf("components (-want +got):\n%s", diff)
 	}
 	if !strings.Contains(s.Text, "chart: oci://quay.io/charts/web\n") {
@@ -101,14 +103,15 @@ func TestConfig_pins(t *testing.T) {
 			if s.Components[0].Pin != test.want || strings.Contains(s.Text, "#pin: tag+digest") != test.offered {
 				t.Errorf("pin %q\n%s", s.Components[0].Pin, s.Text)
 			}
-			if (len(s.Warnings) > 0) != test.warned {
-				t.Errorf("warnings: %v", s.Warnings)
+			warned := slices.ContainsFunc(s.Guesses, func(g suggest.Guess) bool { return g.Kind == suggest.GuessTagOnly })
+			if warned != test.warned {
+				t.Errorf("guesses: %v", s.Guesses)
 			}
 		})
 	}
 }
 
-func TestConfig_warnings(t *testing.T) {
+func TestConfig_guesses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -140,28 +143,58 @@ func TestConfig_warnings(t *testing.T) {
 			[]string{"dev/d.yaml a.io/x/web:latest", "prod/d.yaml a.io/x/web:latest", "tools/job.yaml a.io/x/job:latest"},
 			[]string{"1 image reference is outside all environments: tools/job.yaml:1:8"},
 		},
-		{"no environment", []string{"d.yaml a.io/x/web:latest"}, []string{"no environments were recognized:"}},
+		{"no environment", []string{"d.yaml a.io/x/web:latest"}, []string{"No folder or file is named after an environment:"}},
 		{"tags only", []string{"dev/d.yaml a.io/x/web:1.0.0"}, []string{"1 component is pinned by tag only:"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := suggestion(t, found(t, test.tree...))
-			if len(s.Warnings) != len(test.want) {
-				t.Fatalf("warnings: %+v", s.Warnings)
+			if !slices.IsSortedFunc(s.Guesses, func(a, b suggest.Guess) int { return cmp.Compare(a.Kind, b.Kind) }) {
+				t.Errorf("not the worst first: %+v", s.Guesses)
 			}
-			for i, w := range s.Warnings {
-				beginning, where, _ := strings.Cut(test.want[i], ":")
-				text := ""
-				for _, p := range w.Positions {
-					text += " " + p.String()
-				}
-				if !strings.HasPrefix(w.Text, beginning) || text != where || w.Advice == "" {
-					t.Errorf("got %q%s (%s)\nwant %q", w.Text, text, w.Advice, test.want[i])
+			for _, want := range test.want {
+				beginning, where, _ := strings.Cut(want, ":")
+				if !slices.ContainsFunc(s.Guesses, func(g suggest.Guess) bool {
+					text, positions, advice := g.Lines()
+					return strings.HasPrefix(text, beginning) && strings.Join(positions, " ") == strings.TrimSpace(where) && advice != ""
+				}) {
+					t.Errorf("no guess %q in %+v", want, s.Guesses)
 				}
 			}
 		})
 	}
+}
+
+// Guesses that differ only in what they are about are one, and no list has more than
+// three of a kind.
+func TestConfig_manyGuesses(t *testing.T) {
+	t.Parallel()
+	var same []string
+	for i := range 60 {
+		same = append(same, fmt.Sprintf("dev/%d.yaml a.io/x/web-%d:1.0.0", i, i))
+	}
+	text := "web-0, web-1, web-10, web-11, and 56 more: From the lowest version in the files up to the next major version."
+	if got := guessesOf(suggestion(t, found(t, same...)), suggest.GuessRange); len(got) != 1 || got[0] != text {
+		t.Errorf("the same: %q", got)
+	}
+	different := suggestion(t, found(t, "dev/d.yaml a.io/x/a:main a.io/x/b:1717000000 a.io/x/c:main-0a1b2c3 a.io/x/d:12 a.io/x/e:2024-05-01 a.io/x/f:13"))
+	if got := guessesOf(different, suggest.GuessScheme); len(got) != 3 {
+		t.Errorf("different: %q", got)
+	}
+	if i := slices.IndexFunc(different.Guesses, func(g suggest.Guess) bool { return g.More > 0 }); i < 0 || different.Guesses[i].More != 3 {
+		t.Errorf("those left out are not counted: %+v", different.Guesses)
+	}
+}
+
+// guessesOf returns the texts of the listed guesses of a kind.
+func guessesOf(s *suggest.Suggestion, kind suggest.GuessKind) (texts []string) {
+	for _, g := range s.Guesses {
+		if text, _, _ := g.Lines(); g.Kind == kind {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 func TestConfig_outsideIsData(t *testing.T) {
@@ -175,7 +208,7 @@ func TestConfig_outsideIsData(t *testing.T) {
 func TestConfig_oneEnvironmentMustHoldMost(t *testing.T) {
 	t.Parallel()
 	s := suggestion(t, found(t, "charts/web/values-prod.yaml a.io/x/web:1.0.0", "deploy/d.yaml a.io/x/web:1.0.0", "deploy/e.yaml a.io/x/b:1.0.0", ".circleci/config.yml a.io/x/ci:1.0.0"))
-	if diff := cmp.Diff([]string{"main"}, environments(s)); diff != "" {
+	if diff := gocmp.Diff([]string{"main"}, environments(s)); diff != "" {
 		t.Errorf("environments (-want +got):\n%s", diff)
 	}
 	if !strings.Contains(s.Text, "    exclude: ['.circleci/**']\n") || len(s.Outside) != 0 || len(s.Components) != 2 {

@@ -20,6 +20,7 @@ type draft struct {
 }
 
 func (d *draft) render() string {
+	d.text.Reset()
 	d.header()
 	d.line("version: 1")
 
@@ -36,9 +37,6 @@ func (d *draft) render() string {
 
 	d.line("")
 	d.comment("", "Where versions go. Environments without after get them from the registries, the others from the environments in after.")
-	if d.layout.reason != "" {
-		d.comment("", d.layout.reason)
-	}
 	d.line("environments:")
 	for i := range d.Environments {
 		d.environment(&d.Environments[i])
@@ -87,15 +85,31 @@ func (d *draft) header() {
 		repositories[r.Repository.String()] = true
 		with[r.Position.File] = true
 	}
-	d.comment("", "Which versions of images go where, and when. Written by "+author+" from the files of this repository. Comments give the reason of each guess.")
+	d.comment("", "Which versions of images go where, and when. Written by "+author+" from the files of this repository.")
 	d.line("#")
 	d.comment("", fmt.Sprintf("Scanned %s: %s in %s, of %s.", fileCount(len(d.found.Files)),
 		count(len(d.references), "image reference", "image references"), fileCount(len(with)),
 		count(len(repositories), "repository", "repositories")))
+	d.guessList()
 	d.line("#")
 	d.comment("", "Next steps:\n1. Read the file and correct it.\n2. promoter validate checks it; promoter plan shows what it would change now, and why, and writes nothing.\n3. "+last+": it is read from the default branch.")
 	d.line("#")
 	d.comment("", "A line that begins with # and no space is a setting that is off: remove the # to turn it on. A value after \"or:\" is an alternative.")
+}
+
+// guessList lists the guesses that are about no single component: those have their
+// reasons there.
+func (d *draft) guessList() {
+	shown := slices.DeleteFunc(slices.Clone(d.Guesses), func(g Guess) bool { return len(g.About) > 0 })
+	if len(shown) == 0 {
+		return
+	}
+	d.line("#")
+	d.comment("", "Guesses to check, the worst first; those about a component are beside it:")
+	for _, g := range shown {
+		text, _, advice := g.Lines()
+		d.comment("", "- "+text+"\n-> "+advice+".")
+	}
 }
 
 func (d *draft) componentSection() {
@@ -103,13 +117,10 @@ func (d *draft) componentSection() {
 	if slices.ContainsFunc(d.Components, func(c Component) bool { return strings.Contains(c.Select.Semver, " <") }) {
 		d.comment("", "A semver range begins at the lowest version in the files and ends before the next major version, which is your decision.")
 	}
-	if d.tagOnly() > 0 {
-		d.comment("", "Where the files have only a tag: a tag can be moved to another image later, and then two environments with the same tag run different images. With pin: tag+digest, each runs exactly the image that was tested before.")
-	}
 	d.line("components:")
 	for i := range d.Components {
 		c := &d.Components[i]
-		if !c.Active {
+		if c.Off != "" {
 			continue
 		}
 		d.line("  %s:", quote(c.Name))
@@ -124,8 +135,8 @@ func (d *draft) componentSection() {
 		}
 	}
 	for i := range d.Components {
-		if c := &d.Components[i]; !c.Active {
-			d.comment("  ", c.Reason)
+		if c := &d.Components[i]; c.Off != "" {
+			d.comment("  ", join(c.Off, c.Reason))
 			d.line("  #%s: {%s, %s}", quote(c.Name), c.repositoryKey(), c.selectAndPin())
 		}
 	}
@@ -136,7 +147,7 @@ func (d *draft) componentSection() {
 // one.
 func (d *draft) tagOnly() (n int) {
 	for _, c := range d.Components {
-		if c.Active && c.TagOnly && c.Pin == "" {
+		if c.Off == "" && c.TagOnly && c.Pin == "" {
 			n++
 		}
 	}
@@ -152,7 +163,7 @@ func (d *draft) patterns() {
 	for i := range d.Components {
 		c := &d.Components[i]
 		names[c.Name] = true
-		if parent := path.Dir(c.Repository.String()); c.Active && c.Artifact == image.ArtifactImage && strings.Contains(parent, "/") {
+		if parent := path.Dir(c.Repository.String()); c.Off == "" && c.Artifact == image.ArtifactImage && strings.Contains(parent, "/") {
 			groups[parent] = append(groups[parent], c)
 		}
 	}
@@ -177,9 +188,6 @@ func (d *draft) environment(e *Environment) {
 	// last environment.
 	manual := len(e.After) > 0 && (isProd || len(children) == 0)
 	d.line("  %s:", quote(e.Name))
-	if e.reason != "" {
-		d.comment("    ", e.reason)
-	}
 	references, in := 0, map[string]bool{}
 	for _, r := range d.references {
 		if name, ok := d.layout.environmentOf(r.Position.File); ok && name == e.Name {

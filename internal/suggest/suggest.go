@@ -1,7 +1,8 @@
 // Package suggest writes a first .promoter.yaml for a repository. It guesses
 // environments from the paths of files, components from the image references in
-// them, and the selection of versions from the tags in the files. A comment in the
-// file gives the reason of each guess.
+// them, and the selection of versions from the tags in the files. Each guess that a
+// user has to check is a value, which the comments of the file, init, and the
+// onboarding pull request show in the same words.
 //
 // The package is pure: the caller finds the files and the references. The returned
 // config always loads, because Config loads it before it returns it.
@@ -36,7 +37,7 @@ type Suggestion struct {
 	Applications []string         // captured by the paths
 	Inside       []edit.Reference // in an environment
 	Outside      []edit.Reference // in no environment, so never changed
-	Warnings     []Warning
+	Guesses      []Guess          // the worst first, as lists show them
 }
 
 // Component is a repository to follow.
@@ -47,9 +48,10 @@ type Component struct {
 	Select     image.Selection
 	Pin        image.Pin // empty: as in the file
 	TagOnly    bool      // its references could have a digest, and none does
-	Active     bool      // false: written as a comment
-	Reason     string    // for the selection, or for not being active
+	Off        string    // why it is not followed but written as a comment; empty: it is followed
+	Reason     string    // for the selection
 	Current    string    // the versions in the files, by environment
+	kind       GuessKind // of the selection
 }
 
 // Environment is a part of the tree that versions are promoted to.
@@ -61,13 +63,6 @@ type Environment struct {
 	rank    int
 	sandbox bool
 	reason  string // empty: the paths tell
-}
-
-// Warning describes a decision for the user.
-type Warning struct {
-	Text      string
-	Advice    string
-	Positions []edit.Position // may be empty
 }
 
 // ErrNothing reports that a tree has no reference that could be followed. A config
@@ -88,7 +83,8 @@ func Config(found Found) (*Suggestion, error) {
 		if problems.Err() == nil && l.matches(loaded) {
 			s.Inside, s.Outside = divide(loaded, references)
 			s.Applications = l.applications(loaded)
-			s.Warnings = d.warnings()
+			s.Guesses = listGuesses(d.guesses())
+			s.Text = d.render()
 			return s, nil
 		}
 		if len(s.Text) > config.MaxSize {

@@ -13,6 +13,7 @@ import (
 // guess is how versions may be selected, and why.
 type guess struct {
 	image.Selection
+	kind   GuessKind
 	reason string
 }
 
@@ -25,7 +26,7 @@ func guessSelection(roots, all []string, thirdParty bool) guess {
 		roots = all
 	}
 	if len(roots) == 0 {
-		return guess{image.Selection{Tag: "latest"}, "The files have a digest and no tag: name the tag that moves to new versions, or select by version."}
+		return guess{image.Selection{Tag: "latest"}, GuessUnclearTags, "The files have a digest and no tag: name the tag that moves to new versions, or select by version."}
 	}
 	if g, ok := recognize(roots, all, thirdParty); ok {
 		return g
@@ -43,14 +44,14 @@ func guessSelection(roots, all []string, thirdParty bool) guess {
 	}
 	tag := mostCommon(counts)
 	if g, ok := recognize([]string{tag}, all, thirdParty); ok {
-		g.reason = join(g.reason, "Other tags in the files look different.")
+		g.kind, g.reason = GuessOtherTags, join(g.reason, "Other tags in the files look different.")
 		return g
 	}
-	g := guess{image.Selection{Tag: tag}, "The order of its tags is not clear, so the tag itself is followed: every new digest is a version."}
+	g := guess{image.Selection{Tag: tag}, GuessUnclearTags, "The order of its tags is not clear, so the tag itself is followed: every new digest is a version."}
 	if g.finds([]string{tag}) {
 		return g
 	}
-	return guess{image.Selection{Tag: "latest"}, "The tags in the files are not versions: specify which tags are."}
+	return guess{image.Selection{Tag: "latest"}, GuessUnclearTags, "The tags in the files are not versions: specify which tags are."}
 }
 
 // recognize tries the known schemes in order.
@@ -93,6 +94,7 @@ func movingTag(roots []string, thirdParty bool) guess {
 	}
 	return guess{
 		image.Selection{Tag: roots[0]},
+		GuessScheme,
 		"A moving tag: every new digest is a version, so the digest is written too.",
 	}
 }
@@ -143,7 +145,7 @@ func semverRange(roots, all []string, filter, reason string) guess {
 		if high != "" {
 			bounded += " <" + high + suffix
 		}
-		g := guess{image.Selection{Semver: bounded, Filter: filter}, join(reason, limit)}
+		g := guess{image.Selection{Semver: bounded, Filter: filter}, GuessRange, join(reason, limit)}
 		if g.finds(slices.Compact(slices.Sorted(slices.Values(roots)))) {
 			if suffix != "" {
 				g.reason = join(g.reason, "The -0 includes prereleases.")
@@ -257,7 +259,7 @@ func byForm(forms []form, tags []string) guess {
 		if !ok {
 			continue
 		}
-		g := guess{reason: string(f.order)}
+		g := guess{kind: GuessScheme, reason: string(f.order)}
 		switch f.order {
 		case byCommit, byBuild:
 			g.Newest = expression
