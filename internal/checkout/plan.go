@@ -11,6 +11,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/scan"
+	"promoter/internal/state"
 	"promoter/internal/strictyaml"
 	"promoter/internal/updater"
 )
@@ -128,12 +129,29 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	preview := &Preview{Unused: unused(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
 	preview.NoFiles = slices.Sorted(maps.Keys(unmatched))
 	now := options.Now()
+	for {
+		if preview.Targets, err = c.preview(ctx, observation, decided, now, named, branchOf); err != nil {
+			return nil, err
+		}
+		if !learnRefusals(observation, preview.Targets) {
+			break
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		preview.Errors = append(preview.Errors, ComponentError{Component: name, Err: failed[name]})
+	}
+	return preview, nil
+}
+
+// preview decides about the targets, and makes the changes in memory.
+func (c *Checkout) preview(ctx context.Context, observation promotion.Observation, decided state.State, now time.Time, named bool, branchOf map[string]*branch) ([]TargetPreview, error) {
 	decisions := promotion.Plan(observation, now)
 	observation.State = decided
 	obeying := promotion.Plan(observation, now) // of the same targets
 	if !named {
 		decisions = obeying
 	}
+	targets := make([]TargetPreview, 0, len(decisions))
 	var edits []scan.Edit
 	var edited []int
 	for i, decision := range decisions {
@@ -150,23 +168,38 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 				Tree: b.tree, Target: decision.Target, Moves: decision.Moves, Tentative: decision.State != promotion.Proposed,
 			})
 		}
-		preview.Targets = append(preview.Targets, target)
+		targets = append(targets, target)
 	}
 	results, err := scan.Rewrite(ctx, edits...)
 	if err != nil {
 		return nil, err
 	}
 	for i, result := range results {
-		target := &preview.Targets[edited[i]]
-		target.Files, target.Changes, target.Refusals, target.Notes = result.Files, result.Changes, result.Refusals, result.Notes
-		if len(target.Moves) > 0 && len(target.Refusals) > 0 {
-			target.State, target.Reason = promotion.Refused, promotion.RefusedBy(target.Refusals)
+		target := &targets[edited[i]]
+		target.Files, target.Changes, target.Notes = result.Files, result.Changes, result.Notes
+		target.Refusals = edit.Union(observation.Targets[target.Target].Refusals, result.Refusals)
+		if len(target.Moves) > 0 && len(result.Refusals) > 0 {
+			target.State, target.Reason = promotion.Refused, promotion.RefusedBy(result.Refusals)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(failed)) {
-		preview.Errors = append(preview.Errors, ComponentError{Component: name, Err: failed[name]})
+	return targets, nil
+}
+
+// learnRefusals adds the refusals of edits that do not stop all components of their target
+// to the observation. It reports whether another plan may leave out what they stop.
+func learnRefusals(observation promotion.Observation, targets []TargetPreview) (learned bool) {
+	for i := range targets {
+		current := observation.Targets[targets[i].Target]
+		known := len(current.Refusals)
+		current.Refusals = edit.Union(current.Refusals, slices.DeleteFunc(slices.Clone(targets[i].Refusals), func(r edit.Refusal) bool {
+			return len(r.Unaffected) == 0
+		}))
+		if len(current.Refusals) > known {
+			observation.Targets[targets[i].Target] = current
+			learned = true
+		}
 	}
-	return preview, nil
+	return learned
 }
 
 // environments returns the named environments, parents first; all if none is

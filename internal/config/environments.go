@@ -316,6 +316,12 @@ func (m *matcher) patterns() []*glob.Path {
 
 func (m *matcher) captures() bool { return slices.ContainsFunc(m.paths, (*glob.Path).Captures) }
 
+// Captures reports whether the environments distinguish applications, by {application} in
+// their paths.
+func (c *Config) Captures() bool {
+	return slices.ContainsFunc(c.Environments, func(e Environment) bool { return e.match != nil && e.match.captures() })
+}
+
 func (m *matcher) excluded(file string) bool {
 	for _, exclude := range m.excludes {
 		if _, ok := exclude.Match(file); ok {

@@ -6,6 +6,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 
 	"promoter/internal/image"
 )
@@ -52,13 +53,32 @@ type Change struct {
 }
 
 // Refusal is a file, or a location in one, that is left unchanged although it has or may
-// have a reference. Nothing is written for an application with one.
+// have a reference. Nothing is written for what it stops.
 type Refusal struct {
 	File      string `json:"file"`
 	Line      int    `json:"line,omitempty"`      // 0: the file does not exist
 	Component string `json:"component,omitempty"` // empty: any of the application's
 	Reason    string `json:"reason"`
+	// Unaffected are the components that the refusal does not stop: the config distinguishes
+	// no applications, and what is refused cannot reference them. Empty: it stops all.
+	Unaffected []string `json:"unaffected,omitempty"`
+	// Whole is set if a whole file is refused whose text is known, so that it can be searched.
+	Whole bool `json:"-"`
 }
+
+// Union returns the refusals of a, and those of b that a does not have.
+func Union(a, b []Refusal) []Refusal {
+	all := slices.Clone(a)
+	for _, r := range b {
+		if !slices.ContainsFunc(all, func(known Refusal) bool { return known.String() == r.String() && known.Component == r.Component }) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Stops reports whether nothing may be written for a component because of the refusal.
+func (r Refusal) Stops(component string) bool { return !slices.Contains(r.Unaffected, component) }
 
 // String returns file:line: reason, without the line if there is none.
 func (r Refusal) String() string {

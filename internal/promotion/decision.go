@@ -142,6 +142,12 @@ func sameMoves(a, b []Move) bool {
 	})
 }
 
+// Left is a move that is left out, and why.
+type Left struct {
+	Move   Move
+	Reason Reason
+}
+
 // Decision is what should happen to one target, always with the reason.
 type Decision struct {
 	Target
@@ -151,6 +157,9 @@ type Decision struct {
 	Moves      []Move   // sorted by component; set if State is Waiting or Proposed
 	Conditions []Condition
 	Gates      []Condition
+
+	// Left are components that stay behind the others, because of what is refused.
+	Left []Left
 
 	// Notes are what else is known about a target: false claims in its history and, without
 	// a pending move, the hold or freeze in effect, and what an upstream environment waits

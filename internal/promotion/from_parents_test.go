@@ -11,6 +11,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/state"
 )
 
 func TestPlan_childFollowsItsParent(t *testing.T) {
@@ -231,6 +232,80 @@ func TestPlan_refusalStopsTheTarget(t *testing.T) {
 		w := promotiontest.NewCheckout(t, promotiontest.Chain)
 		w.Targets[w.Target("dev/shop")] = promotion.Current{Refusals: []edit.Refusal{refusal}}
 		w.Expect("dev/shop", promotion.Refused, "dev/shop/broken.yaml:3: does not parse")
+	})
+}
+
+// TestPlan_refusalSparesOthers leaves out the components of a config without applications
+// that a refusal stops.
+func TestPlan_refusalSparesOthers(t *testing.T) {
+	t.Parallel()
+	const flat = promotiontest.Components + `
+environments:
+  dev: {paths: [dev]}
+  prod: {paths: [prod], after: [dev]}
+`
+	refusal := edit.Refusal{File: "broken.yaml", Line: 3, Reason: "does not parse", Unaffected: []string{"worker"}}
+	world := func(t *testing.T, config string, references ...string) *promotiontest.Scenario {
+		t.Helper()
+		w := promotiontest.NewCheckout(t, config)
+		for _, target := range []string{"dev", "prod"} {
+			w.Has(target, references...)
+			current := w.Targets[w.Target(target)]
+			current.Refusals = []edit.Refusal{refusal}
+			w.Targets[w.Target(target)] = current
+		}
+		return w
+	}
+
+	t.Run("from the registry", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, flat, "web:1.4.0", "worker:2.0.0")
+		w.Publish("web:1.5.0", "worker:2.1.0")
+		w.Expect("dev", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
+		d := w.Decide("dev")
+		if got := d.Snapshot.String(); got != "web 1.4.0, worker 2.1.0" {
+			t.Errorf("snapshot %s", got)
+		}
+		if len(d.Left) != 1 || d.Left[0].Move.Component != "web" || d.Left[0].Reason.Message != "broken.yaml:3: does not parse" {
+			t.Errorf("left: %+v", d.Left)
+		}
+	})
+	t.Run("from a parent", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, flat, "web:1.4.0", "worker:2.0.0")
+		delete(w.Targets, w.Target("dev"))
+		w.Has("dev", "web:1.5.0", "worker:2.1.0")
+		w.Expect("prod", promotion.Proposed, "dev has: worker 2.0.0 -> 2.1.0")
+	})
+	t.Run("nothing else moves", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, flat, "web:1.4.0", "worker:2.0.0")
+		w.Publish("web:1.5.0", "worker:2.0.0")
+		w.Expect("dev", promotion.Refused, "broken.yaml:3: does not parse")
+	})
+	t.Run("it stops no component that moves", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, flat, "web:1.4.0", "worker:2.0.0")
+		w.Publish("web:1.4.0", "worker:2.1.0")
+		w.Expect("dev", promotion.Proposed, "newer: worker 2.0.0 -> 2.1.0")
+	})
+	t.Run("one version for all", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, flat+"applications: {default: {sameVersion: true, components: [web, worker]}}\n", "web:1.4.0", "worker:1.4.0")
+		w.Publish("web:1.5.0", "worker:1.5.0")
+		w.Expect("dev", promotion.Waiting, "sameVersion: the components have different versions: web 1.4.0, worker 1.5.0")
+	})
+	t.Run("requested versions", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, flat, "web:1.4.0", "worker:2.0.0").WithForge()
+		w.ChangeState(state.AddRequest(state.Target(w.Target("dev")), state.Request{
+			Act: promotiontest.ActOf("ada"), With: []string{"quay.io/acme/web:1.5.0", "quay.io/acme/worker:2.1.0"},
+		}))
+		w.Explicit = map[promotion.Target]map[string]promotion.Available{w.Target("dev"): {
+			"web":    {Version: promotiontest.Version("1.5.0"), Found: true},
+			"worker": {Version: promotiontest.Version("2.1.0"), Found: true},
+		}}
+		w.Expect("dev", promotion.Refused, "broken.yaml:3: does not parse")
 	})
 }
 

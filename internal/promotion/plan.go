@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/edit"
 	"promoter/internal/state"
 )
 
@@ -68,6 +69,9 @@ func newInput(ix *index, target Target, now time.Time) *input {
 // planTarget decides about one target.
 func planTarget(in *input) Decision {
 	d, rollback := decide(in)
+	if part, ok := withoutRefused(in, d); ok {
+		d = part
+	}
 	d = applyHold(in, d, rollback)
 
 	if d.Fulfilled == nil {
@@ -88,6 +92,41 @@ func planTarget(in *input) Decision {
 		}
 	}
 	return d
+}
+
+// withoutRefused decides again without the components that refusals stop, if nothing else
+// does: what is refused does not hide the other components of a config without
+// applications. A request or a rollback is never split.
+func withoutRefused(in *input, d Decision) (Decision, bool) {
+	if d.State != Refused || d.Reason.Rule != RuleRefused || in.request != nil || in.obs.State.At(state.Target(in.target)).Rollback != nil {
+		return d, false
+	}
+	part := *in
+	part.refs = slices.DeleteFunc(slices.Clone(in.refs), func(ref currentRef) bool { return len(in.stopping(ref.component)) > 0 })
+	if len(part.refs) == 0 || len(part.refs) == len(in.refs) {
+		return d, false
+	}
+	part.latest = tenures(&part, false)
+	without, _ := decide(&part)
+	if len(without.Moves) == 0 || without.State != Proposed && without.State != Waiting {
+		return d, false
+	}
+	for _, move := range d.Moves {
+		if refusals := in.stopping(move.Component); len(refusals) > 0 {
+			without.Left = append(without.Left, Left{Move: move, Reason: RefusedBy(refusals)})
+			without.Conditions = append(without.Conditions, Condition{
+				Name: move.Component, State: Blocked, Reason: "stays behind: " + RefusedBy(refusals).Message,
+			})
+		}
+	}
+	return without, true
+}
+
+// stopping returns the refusals that stop any of the components.
+func (in *input) stopping(components ...string) []edit.Refusal {
+	return slices.DeleteFunc(slices.Clone(in.current.Refusals), func(r edit.Refusal) bool {
+		return len(r.Unaffected) > 0 && !slices.ContainsFunc(components, r.Stops)
+	})
 }
 
 // decide goes from what makes a decision impossible to where the versions come
@@ -157,8 +196,9 @@ func waiting(in *input, moves []Move, reason Reason) Decision {
 
 // snapshot is what the target holds after the moves.
 func (in *input) snapshot(moves []Move) Snapshot {
-	snapshot := make(Snapshot, len(in.refs))
-	for _, ref := range in.refs {
+	all := in.ix.refs[in.target] // also those that stay behind
+	snapshot := make(Snapshot, len(all))
+	for _, ref := range all {
 		snapshot[ref.component] = ref.pinned()
 	}
 	for _, move := range moves {
@@ -204,8 +244,12 @@ func refuse(in *input, d Decision) Decision {
 		d.State, d.Reason = Refused, Reason{Rule: RuleForge, Message: "land is " + string(in.settings.Land) +
 			", but this repository has no pull requests: it is plain Git, or they are disabled (write land: push)"}
 	}
-	if len(in.current.Refusals) > 0 {
-		d.State, d.Reason = Refused, RefusedBy(in.current.Refusals)
+	moved := make([]string, len(d.Moves))
+	for i, move := range d.Moves {
+		moved[i] = move.Component
+	}
+	if refusals := in.stopping(moved...); len(refusals) > 0 {
+		d.State, d.Reason = Refused, RefusedBy(refusals)
 	}
 	return d
 }

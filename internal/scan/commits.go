@@ -312,7 +312,7 @@ func (s *commitScanner) examine(of *snapshot, target promotion.Target) promotion
 			return exists
 		})
 	})...)
-	return current
+	return s.matcher.limit(current, func(file string) ([]byte, error) { return s.file(of.commit, of.files[target][file]).Read() })
 }
 
 func (s *commitScanner) examineAll(of *snapshot, targets map[promotion.Target]promotion.Current) {
@@ -323,7 +323,7 @@ func (s *commitScanner) examineAll(of *snapshot, targets map[promotion.Target]pr
 
 // newTree returns a tree over the files of a snapshot.
 func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promotion.Current) *Tree {
-	return &Tree{Targets: targets, contents: func(target promotion.Target) contents {
+	return &Tree{Targets: targets, limit: s.matcher.limitEdit, contents: func(target promotion.Target) contents {
 		c := contents{
 			inventory: of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...),
 			files:     make(map[string]updater.File, len(of.files[target])),

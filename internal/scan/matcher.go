@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -94,6 +95,55 @@ func (m *matcher) group(inventory *updater.Inventory, targets map[promotion.Targ
 			targets[target] = current
 		}
 	}
+}
+
+// limit determines which components of a target each of its refusals does not stop, if the
+// config distinguishes no applications. What may contain a reference to a component stops
+// it, so that none of its references is left behind.
+func (m *matcher) limit(current promotion.Current, read func(file string) ([]byte, error)) promotion.Current {
+	if len(current.Refusals) == 0 || m.config.Captures() {
+		return current
+	}
+	repositories := map[string][]image.Repository{} // by component
+	for _, reference := range current.References {
+		if known := repositories[reference.Component]; !slices.Contains(known, reference.Repository) {
+			repositories[reference.Component] = append(known, reference.Repository)
+		}
+	}
+	current.Refusals = slices.Clone(current.Refusals)
+	for i := range current.Refusals {
+		refusal := &current.Refusals[i]
+		var stops func(component string) bool
+		switch {
+		case refusal.Whole:
+			content, err := read(refusal.File)
+			if err != nil {
+				continue
+			}
+			writes := m.writes(refusal.File)
+			stops = func(component string) bool {
+				return slices.ContainsFunc(writes, func(w updater.Write) bool { return w.Component == component }) ||
+					slices.ContainsFunc(repositories[component], func(r image.Repository) bool {
+						return updater.MayReference(content, component, r)
+					})
+			}
+		case refusal.Component != "":
+			stops = func(component string) bool { return component == refusal.Component }
+		default:
+			continue
+		}
+		for _, component := range slices.Sorted(maps.Keys(repositories)) {
+			if !stops(component) {
+				refusal.Unaffected = append(refusal.Unaffected, component)
+			}
+		}
+	}
+	return current
+}
+
+// limitEdit does so for the refusals of an edit, which are about certain components.
+func (m *matcher) limitEdit(current promotion.Current) promotion.Current {
+	return m.limit(current, nil)
 }
 
 // ambiguous returns why the config does not determine what is written to a reference,

@@ -22,12 +22,12 @@ type Edit struct {
 	Tentative bool
 }
 
-// Rewritten is a target after an edit. An application is written whole or not at
-// all: with refusals there are no files.
+// Rewritten is a target after an edit. An edit is made whole or not at all: with refusals
+// there are no files.
 type Rewritten struct {
 	Files    []FileChange // sorted by path
 	Changes  []edit.Change
-	Refusals []edit.Refusal // of the scan and of the edit
+	Refusals []edit.Refusal // of the edit, and those of the scan that stop it
 	Notes    []updater.Note
 }
 
@@ -54,7 +54,6 @@ func Rewrite(ctx context.Context, edits ...Edit) ([]Rewritten, error) {
 	results := make([]Rewritten, len(edits))
 	var jobs []*fileEdit
 	for i, e := range edits {
-		results[i].Refusals = slices.Clone(e.Tree.Targets[e.Target].Refusals)
 		files, err := e.files(i)
 		if err != nil {
 			return nil, err
@@ -73,8 +72,20 @@ func Rewrite(ctx context.Context, edits ...Edit) ([]Rewritten, error) {
 	if err != nil {
 		return nil, err
 	}
+	changed := make([]map[string]bool, len(edits)) // components
 	for _, job := range jobs {
-		results[job.edit].Refusals = append(results[job.edit].Refusals, job.result.Refusals...)
+		e := edits[job.edit]
+		refused := e.Tree.limit(promotion.Current{References: e.Tree.Targets[e.Target].References, Refusals: job.result.Refusals})
+		results[job.edit].Refusals = append(results[job.edit].Refusals, refused.Refusals...)
+		for _, change := range job.result.Changes {
+			if changed[job.edit] == nil {
+				changed[job.edit] = map[string]bool{}
+			}
+			changed[job.edit][change.Component] = true
+		}
+	}
+	for i, e := range edits {
+		results[i].Refusals = slices.Concat(e.stoppedBy(changed[i]), results[i].Refusals)
 	}
 
 	type sharedFile struct {
@@ -104,6 +115,22 @@ func Rewrite(ctx context.Context, edits ...Edit) ([]Rewritten, error) {
 		}
 	}
 	return results, nil
+}
+
+// stoppedBy returns the refusals of the scan that stop the edit: those of a component that it
+// changes, and those that stop the target as a whole.
+func (e Edit) stoppedBy(changed map[string]bool) []edit.Refusal {
+	return slices.DeleteFunc(slices.Clone(e.Tree.Targets[e.Target].Refusals), func(r edit.Refusal) bool {
+		if len(r.Unaffected) == 0 {
+			return false
+		}
+		for component := range changed {
+			if r.Stops(component) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // files returns the files with a reference that moves, sorted by path.

@@ -31,6 +31,7 @@ type Tree struct {
 	// references.
 	Targets  map[promotion.Target]promotion.Current
 	contents func(promotion.Target) contents
+	limit    func(promotion.Current) promotion.Current // the refusals of an edit
 }
 
 // contents is what Rewrite needs to know about the files of a target.
@@ -83,9 +84,9 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 	}
 	for target, current := range tree.Targets {
 		current.Refusals = append(current.Refusals, m.missingWrites(target, captured[target], exists)...)
-		tree.Targets[target] = current
+		tree.Targets[target] = m.limit(current, func(file string) ([]byte, error) { return known[file].Read() })
 	}
-	tree.contents = func(promotion.Target) contents { return contents{inventory, known} }
+	tree.contents, tree.limit = func(promotion.Target) contents { return contents{inventory, known} }, m.limitEdit
 	return tree, nil
 }
 

@@ -20,7 +20,7 @@ func bufioReader(content []byte) *bufio.Reader { return bufio.NewReader(bytes.Ne
 // The digest of everything that the scanner of this version finds in the golden
 // files of the updater.
 const (
-	goldenVersion = 4
+	goldenVersion = 5
 	goldenDigest  = "e1ac4eb2016fb441349a62e4430a8d977bf4d993ecd9262bbfaa833cbf538c1c"
 )
 

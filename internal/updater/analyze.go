@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
 	"promoter/internal/updater/prefilter"
 	"promoter/internal/updater/span"
 )
@@ -82,7 +83,7 @@ func (u *Updater) findInUnknown(file string, content []byte, problem error) anal
 	for _, s := range u.findInTemplate(file, content).sites {
 		refusals = append(refusals, edit.Refusal{
 			File: file, Line: s.first().scalar.Position(file).Line, Component: s.followed.Component,
-			Reason: "the file is not valid YAML: " + problem.Error(),
+			Reason: "the file is not valid YAML: " + problem.Error(), Whole: true,
 		})
 	}
 	return refused(refusals...)
@@ -91,7 +92,7 @@ func (u *Updater) findInUnknown(file string, content []byte, problem error) anal
 // refuseSyntax refuses a file that does not parse, at the line given at the
 // start of the parser's error: "line 25: could not find expected ':'".
 func refuseSyntax(file, what string, err error) edit.Refusal {
-	refusal := edit.Refusal{File: file, Line: 1, Reason: what + err.Error()}
+	refusal := edit.Refusal{File: file, Line: 1, Reason: what + err.Error(), Whole: true}
 	target, words, found := strings.Cut(err.Error(), ": ")
 	if line, problem := strconv.Atoi(strings.TrimPrefix(target, "line ")); found && problem == nil && line > 0 {
 		refusal.Line, refusal.Reason = line, what+words
@@ -137,7 +138,7 @@ func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte,
 		if !u.filter.Match(decoded) {
 			return nil, nil
 		}
-		return nil, refuseFile(file, "not UTF-8 but UTF-16: convert it")
+		return nil, refuseText(file, "not UTF-8 but UTF-16: convert it")
 	}
 	if prefilter.IsPointer(content) {
 		return nil, u.refuseUnread(file, kind, "a pointer of Git LFS: the content is not in the repository")
@@ -146,12 +147,14 @@ func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte,
 	cut := over && int64(len(content)) == u.options.MaxFileSize+1 && file.Size != int64(len(content))
 	may := u.filter.Match(content) || len(u.writes(file.Path)) > 0
 	switch {
-	case cut, may && over && u.mayContainReference(file.Path, content):
+	case cut:
 		return nil, u.refuseUnread(file, kind, u.tooLarge())
+	case may && over && u.mayContainReference(file.Path, content):
+		return nil, whole(u.refuseUnread(file, kind, u.tooLarge()))
 	case !may || over:
 		return nil, nil
 	case file.Mode == Symlink:
-		return nil, refuseFile(file, "a symbolic link: change its target")
+		return nil, refuseText(file, "a symbolic link: change its target")
 	}
 	return u.guardText(file, kind, content)
 }
@@ -159,12 +162,12 @@ func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte,
 // guardText checks for content that must not reach a parser.
 func (u *Updater) guardText(file File, kind prefilter.Kind, content []byte) ([]byte, *edit.Refusal) {
 	if line := prefilter.ConflictLine(content); line > 0 {
-		refusal := refuseFile(file, "conflict markers: the merge was not finished")
+		refusal := refuseText(file, "conflict markers: the merge was not finished")
 		refusal.Line = line
 		return nil, refusal
 	}
 	if bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) {
-		return nil, u.refuseUnread(file, kind, "not UTF-8 text")
+		return nil, whole(u.refuseUnread(file, kind, "not UTF-8 text"))
 	}
 	return content, nil
 }
@@ -186,6 +189,33 @@ func (u *Updater) refuseUnread(file File, kind prefilter.Kind, reason string) *e
 // can open it there.
 func refuseFile(file File, reason string) *edit.Refusal {
 	return &edit.Refusal{File: file.Path, Line: 1, Reason: reason}
+}
+
+// refuseText refuses a whole file whose text is known.
+func refuseText(file File, reason string) *edit.Refusal { return whole(refuseFile(file, reason)) }
+
+// whole marks a refusal, if there is one, as that of a whole file whose text is known.
+func whole(refusal *edit.Refusal) *edit.Refusal {
+	if refusal != nil {
+		refusal.Whole = true
+	}
+	return refusal
+}
+
+// escapes matches what may stand for any character in a quoted value.
+var escapes = regexp.MustCompile(`\\[xuU]`)
+
+// MayReference reports whether a file that was refused as a whole may contain a reference to a
+// component: every spelling of one that a shape finds contains the last segment of the
+// repository, and a marker contains the name. The repositories that a file declares for
+// the charts of other files may be those of any component.
+func MayReference(content []byte, component string, repository image.Repository) bool {
+	if decoded, wide := prefilter.DecodeUTF16(content); wide {
+		content = decoded
+	}
+	return bytes.Contains(content, []byte(path.Base(repository.Path()))) ||
+		mayHaveMarkers(content) && bytes.Contains(content, []byte(component)) ||
+		bytes.Contains(content, []byte(kindHelmRepository)) || escapes.Match(content)
 }
 
 // writes returns the configured locations in a file.

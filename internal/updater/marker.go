@@ -137,8 +137,7 @@ func (x *sink) finish() findings {
 		case component == "":
 			x.addMarked(i)
 		case component != mark.component:
-			x.refuseAt(mark.scalar, mark.component,
-				"the marker names "+mark.component+" and the value is of "+component)
+			x.refuseAt(mark.scalar, "", "the marker names "+mark.component+" and the value is of "+component)
 		}
 	}
 	kept := x.sites[:0]

@@ -65,13 +65,17 @@ func refuseBlock(d *document, out *sink, n *yaml.Node, problem error) {
 	if extension := path.Ext(key); extension != ".yaml" && extension != ".yml" && extension != ".json" && !slices.Contains(manifestKeys, key) {
 		return
 	}
-	for _, line := range templateLines(span.Unparsed([]byte(n.Value))) {
-		for name := range mentions(line.text) {
-			if followed, found := d.follow(name); found {
-				out.refuse(d.scalar(n), followed.Component, "the text under %s mentions %s and cannot be edited: %v", shorten(key), name, problem)
-				return
+	mentioned := followedAmong(d, func(yield func(string) bool) {
+		for _, line := range templateLines(span.Unparsed([]byte(n.Value))) {
+			for name := range mentions(line.text) {
+				if !yield(name) {
+					return
+				}
 			}
 		}
+	})
+	for _, m := range mentioned {
+		out.refuse(d.scalar(n), m.component, "the text under %s mentions %s and cannot be edited: %v", shorten(key), m.name, problem)
 	}
 }
 

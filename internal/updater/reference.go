@@ -127,6 +127,11 @@ func refuseOther(d *document, out *sink, n *yaml.Node, before, written string) b
 		out.refuse(d.scalar(n), followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(written))
 	default:
 		out.refuse(d.scalar(n), followed.Component, "%s starts like a reference to %s but is not one", shorten(value), name)
+		for _, other := range followedOnLine(d, value) {
+			if other.component != followed.Component {
+				out.refuse(d.scalar(n), other.component, "%s mentions %s and is not a reference to it", shorten(value), other.name)
+			}
+		}
 	}
 	return true
 }

@@ -27,8 +27,8 @@ var templateLine = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-
 func (u *Updater) findInTemplate(file string, content []byte) analysis {
 	d := &document{file: file, stream: span.Unparsed(content), follower: u.follower}
 	out := newSink(file, content)
-	if writes := u.writes(file); len(writes) > 0 {
-		out.refuseLine(1, writes[0].Component, "a write entry cannot change a template: it has no values to prove")
+	for _, w := range u.writes(file) {
+		out.refuseLine(1, w.Component, "a write entry cannot change a template: it has no values to prove")
 	}
 	registries := registriesIn(content)
 	for number, line := range templateLines(d.stream) {
@@ -160,20 +160,32 @@ func findInLine(d *document, out *sink, registries []string, number, start int, 
 			return
 		}
 	}
-	for name := range mentions(line) {
-		if followed, found := d.follow(name); found {
-			refuseMention(out, number, followed.Component, name)
-			return
-		}
+	mentioned := followedOnLine(d, line)
+	if len(mentioned) == 0 {
+		mentioned = joined(d, registries, line)
 	}
-	if name, followed, found := joined(d, registries, line); found {
-		refuseMention(out, number, followed.Component, name)
+	for _, m := range mentioned {
+		out.refuseLine(number, m.component, "a line of a template that mentions "+m.name+
+			" and is not a whole reference to it; change it by hand, or keep the version in the values")
 	}
 }
 
-func refuseMention(out *sink, number int, component, name string) {
-	out.refuseLine(number, component, "a line of a template that mentions "+name+
-		" and is not a whole reference to it; change it by hand, or keep the version in the values")
+// mention is the name of a followed repository in a text.
+type mention struct{ name, component string }
+
+// followedOnLine returns the components that a line mentions, each once.
+func followedOnLine(d *document, line string) []mention {
+	return followedAmong(d, mentions(line))
+}
+
+func followedAmong(d *document, names iter.Seq[string]) (found []mention) {
+	for name := range names {
+		followed, ok := d.follow(name)
+		if ok && !slices.ContainsFunc(found, func(m mention) bool { return m.component == followed.Component }) {
+			found = append(found, mention{name, followed.Component})
+		}
+	}
+	return found
 }
 
 // lineScalar returns the node that the parser would return for a value.
@@ -289,20 +301,20 @@ func registriesIn(content []byte) []string {
 	return found
 }
 
-// joined returns the followed repository that results from the name on a line
-// and a registry in the same template.
-func joined(d *document, registries []string, line string) (name string, followed Followed, found bool) {
+// joined returns the components whose repository results from the name on a line and a
+// registry in the same template.
+func joined(d *document, registries []string, line string) []mention {
 	match := halfName.FindStringSubmatch(line)
 	if match == nil || !endsInAny(match[1], innerKeys) {
-		return "", Followed{}, false
+		return nil
 	}
-	for _, registry := range registries {
-		name = joinName(registry, match[2])
-		if followed, found = d.follow(name); found {
-			return name, followed, true
+	return followedAmong(d, func(yield func(string) bool) {
+		for _, registry := range registries {
+			if !yield(joinName(registry, match[2])) {
+				return
+			}
 		}
-	}
-	return "", Followed{}, false
+	})
 }
 
 func endsInAny(key string, ends []string) bool {

@@ -61,6 +61,9 @@ func printFailedTargets(w io.Writer, repository string, report engine.Report) {
 		if decision.State == promotion.Refused {
 			PrintMessage(w, "%s: %s: refused: %s", repository, TargetName(decision.Target), decision.Reason)
 		}
+		for _, left := range decision.Left {
+			PrintMessage(w, "%s: %s: refused: %s: %s", repository, TargetName(decision.Target), left.Move.Component, left.Reason)
+		}
 	}
 	for _, effect := range report.Effects {
 		if effect.Err == nil {
