@@ -111,8 +111,7 @@ func (w *world) push(reference, seed string) string {
 	return w.registry.Push(w.t, reference, seed)
 }
 
-// TestMain isolates the tests from the logins of the user and from the internet. A
-// process that is to serve does only that.
+// TestMain isolates the tests from the internet. A process that is to serve does only that.
 func TestMain(m *testing.M) {
 	if text := os.Getenv(servedVariable); text != "" {
 		if err := serveAsChild(text); err != nil {
@@ -120,14 +119,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	dir, err := os.MkdirTemp("", "no-docker-config")
-	if err != nil {
-		log.Fatal(err)
-	}
-	_ = os.Setenv("DOCKER_CONFIG", dir)
 	if err := online.join(); err != nil {
 		log.Fatal(err)
 	}
 	databasetest.Main(m) // the process ends with its code
-	_ = os.RemoveAll(dir)
 }

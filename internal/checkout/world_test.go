@@ -3,7 +3,6 @@ package checkout_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -86,7 +85,7 @@ func (w *world) options() checkout.Options {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	registries, err := registry.New(registry.Options{Outbound: guarded, Docker: true, Now: time.Now})
+	registries, err := registry.New(registry.Options{Outbound: guarded, Now: time.Now})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -155,16 +154,4 @@ func (w *world) compare(preview *checkout.Preview, want ...string) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.t.Errorf("places (-want +got):\n%s", diff)
 	}
-}
-
-// TestMain hides the user's own registry credentials.
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "no-docker-config")
-	if err != nil {
-		log.Fatal(err)
-	}
-	_ = os.Setenv("DOCKER_CONFIG", dir)
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code) //nolint:forbidigo // TestMain ends so
 }

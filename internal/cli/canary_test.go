@@ -23,17 +23,6 @@ const (
 	token  = "canary-91ab44-token"
 )
 
-// TestMain gives the process a Docker configuration of its own.
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "docker-config")
-	if err != nil {
-		log.Fatal(err)
-	}
-	_ = os.Setenv("DOCKER_CONFIG", dir)
-	m.Run() // the process ends with its code
-	_ = os.RemoveAll(dir)
-}
-
 // hostile is a registry that answers each repository in its own wrong way, and
 // repeats the credential wherever an error could carry it on.
 type hostile struct {
@@ -131,7 +120,7 @@ func leaked(text string) []string {
 	return found
 }
 
-// A password of the person's Docker configuration goes to its registry and shows
+// A password of the user's Docker or Podman configuration goes to its registry and shows
 // up nowhere: in no output, in no error, in no file of the cache, at no other
 // host.
 func TestCanary_noCredentialInAnyOutput(t *testing.T) {
@@ -153,18 +142,20 @@ func TestCanary_noCredentialInAnyOutput(t *testing.T) {
 		}
 	}
 	config, err := json.Marshal(map[string]any{"auths": logins})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(os.Getenv("DOCKER_CONFIG"), "config.json"), config, 0o600)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	docker := "DOCKER_CONFIG=" + folder(t, map[string]string{"config.json": string(config)})
+	podman := "REGISTRY_AUTH_FILE=" + filepath.Join(folder(t, map[string]string{"auth.json": string(config)}), "auth.json")
 	t.Run("ways", func(t *testing.T) {
 		for name, h := range registries {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				_, repository, _ := strings.Cut(name, " ")
-				tryCanary(t, h, h.host+"/acme/"+repository, strings.HasSuffix(name, "slow"))
+				for _, setting := range []string{docker, podman} {
+					h.sawCanary.Store(false)
+					tryCanary(t, h, setting, h.host+"/acme/"+repository, strings.HasSuffix(name, "slow"))
+				}
 			})
 		}
 	})
@@ -174,7 +165,7 @@ func TestCanary_noCredentialInAnyOutput(t *testing.T) {
 }
 
 // tryCanary plans with one repository in every form of output.
-func tryCanary(t *testing.T, h *hostile, repository string, slow bool) {
+func tryCanary(t *testing.T, h *hostile, setting, repository string, slow bool) {
 	t.Helper()
 	dir, cache := folder(t, map[string]string{
 		".promoter.yaml": "version: 1\ncomponents:\n  web: {image: " + repository + ", select: {semver: \">=1\"}}\nenvironments:\n  dev: {}\n",
@@ -187,7 +178,7 @@ func tryCanary(t *testing.T, h *hostile, repository string, slow bool) {
 			want = exitSignal
 			h.cancel.Store(&cancel)
 		}
-		c := newConsole()
+		c := newConsole(setting)
 		c.ErrTerminal = true
 		code := c.run(ctx, append(args, "--dir", dir, "--cache", cache)...)
 		cancel()

@@ -106,7 +106,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 	if err != nil {
 		return nil, err
 	}
-	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.targets.cache, Networks: f.targets.networks, Now: time.Now})
+	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.targets.cache, Networks: f.targets.networks, Env: system.Env, Now: time.Now})
 	if err != nil {
 		return nil, err
 	}

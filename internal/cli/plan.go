@@ -119,7 +119,7 @@ func (f *planFlags) preview(command *cobra.Command, system System) (*checkout.Ch
 	if err != nil {
 		return nil, nil, err
 	}
-	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Now: time.Now})
+	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Env: system.Env, Now: time.Now})
 	if err != nil {
 		return nil, nil, err
 	}

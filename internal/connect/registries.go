@@ -51,16 +51,19 @@ func (s *Session) wireRegistries() error {
 		}
 		credentials = append(credentials, credential)
 	}
-	client, err := registry.New(registry.Options{
+	options := registry.Options{
 		Outbound:     s.connections.HTTP.Registries,
 		Credentials:  credentials,
 		Logins:       s.connections.logins,
 		Cache:        s.connections.facts,
-		Docker:       s.Server.Standalone,
 		CacheDir:     s.CacheFolder("registries"),
 		ObserveCache: s.connections.hooks.DigestCached,
 		Now:          s.Server.Now,
-	})
+	}
+	if s.Server.Standalone {
+		options.UserEnv = s.Server.Env
+	}
+	client, err := registry.New(options)
 	if err != nil {
 		return err
 	}
@@ -176,6 +179,7 @@ type LocalRegistries struct{ client *registry.Client }
 type RegistryOptions struct {
 	CacheDir string   // keeps immutable facts between runs; empty: nothing is kept
 	Networks []string // private networks, as CIDR, in which registries may be
+	Env      func(name string) (value string, set bool)
 	Now      func() time.Time
 }
 
@@ -196,7 +200,7 @@ func NewLocalRegistries(options RegistryOptions) (*LocalRegistries, error) {
 	}
 	registries, err := registry.New(registry.Options{
 		Outbound: client,
-		Docker:   true,
+		UserEnv:  options.Env,
 		CacheDir: options.CacheDir,
 		Now:      options.Now,
 	})

@@ -136,6 +136,7 @@ var owners = map[string][]string{
 	"go.yaml.in/yaml/v3":                       {"internal/strictyaml"},
 	"github.com/invopop/jsonschema":            nil,
 	"github.com/google/go-containerregistry":   {"internal/registry"},
+	"github.com/docker/cli":                    {"internal/registry"},
 	"github.com/google/go-github/v62":          {"internal/scm/github"},
 	"code.gitea.io/sdk/gitea":                  {"internal/scm/gitea"},
 	"github.com/golang-jwt/jwt/v5":             {"internal/scm/github", "internal/registry/auth/azure"},

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"promoter/internal/fault"
@@ -26,9 +25,10 @@ type Options struct {
 	Logins *Logins
 	// Cache is that of an earlier client with the same CacheDir. Nil: an empty one.
 	Cache *Cache
-	// Docker uses the Docker configuration of the user who runs the command where no
-	// entry matches. It runs their credential helpers, so never set it for a server.
-	Docker bool
+	// UserEnv is the environment of the user who runs the command, whose Docker and Podman
+	// logins are used where no entry matches. Nil: none are. Their credential helpers are
+	// run, so never set it for a server.
+	UserEnv func(name string) (value string, set bool)
 	// CacheDir keeps the cache on disk. Empty: in memory only. Client.Flush writes it.
 	CacheDir string
 	// ObserveCache is called for each lookup of a digest's metadata. May be nil.
@@ -69,7 +69,6 @@ type Client struct {
 	options     Options
 	transport   *transport
 	credentials []entry
-	keychain    authn.Keychain // nil: the Docker configuration is not used
 
 	dockerMu     sync.Mutex
 	dockerGrants map[image.Repository]grant // of a user's few repositories
@@ -116,9 +115,6 @@ func New(options Options) (*Client, error) {
 		dockerGrants: map[image.Repository]grant{},
 		sessions:     map[scope]*session{},
 	}
-	if options.Docker {
-		c.keychain = authn.DefaultKeychain
-	}
 	return c, nil
 }
 
@@ -156,7 +152,7 @@ func (c *Client) access(key identity.RepositoryKey, r image.Repository) (*access
 	if err != nil {
 		return nil, err
 	}
-	granted, err := c.grantFor(key, r, repository)
+	granted, err := c.grantFor(key, r)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
-	"github.com/google/go-containerregistry/pkg/name"
 
 	"promoter/internal/fault"
 	"promoter/internal/glob"
@@ -126,20 +125,20 @@ func (e entry) authenticator() authn.Authenticator {
 type grant struct {
 	id        string
 	auth      authn.Authenticator
-	docker    bool       // the Docker configuration was read
+	docker    bool       // the Docker and Podman configurations were read
 	refresher *refresher // nil: the login does not change
 	tokenHost string     // see Credential.TokenHost
 }
 
 // grantFor selects the credential: the first entry that matches, the user's Docker
 // configuration if it is enabled, or none.
-func (c *Client) grantFor(key identity.RepositoryKey, r image.Repository, n name.Repository) (grant, error) {
+func (c *Client) grantFor(key identity.RepositoryKey, r image.Repository) (grant, error) {
 	for _, e := range c.credentials {
 		if e.matches(key, r) {
 			return grant{id: e.id, auth: e.authenticator(), refresher: e.refresher, tokenHost: e.TokenHost}, nil
 		}
 	}
-	if c.keychain == nil {
+	if c.options.UserEnv == nil {
 		return grant{id: anonymousID, auth: authn.Anonymous}, nil
 	}
 	// Once for each repository, because it may run a credential helper.
@@ -148,9 +147,9 @@ func (c *Client) grantFor(key identity.RepositoryKey, r image.Repository, n name
 	if known, ok := c.dockerGrants[r]; ok {
 		return known, nil
 	}
-	auth, err := c.keychain.Resolve(n)
+	auth, err := userLogin(c.options.UserEnv, r)
 	if err != nil {
-		return grant{}, fault.New(fault.Invalid, "the Docker configuration cannot be read for %s: check config.json and its credential helpers, or log in again with `docker login %s`", r.Host(), r.Host())
+		return grant{}, fault.New(fault.Invalid, "the Docker configuration cannot be read for %s: check config.json, auth.json, and their credential helpers, or log in again with `docker login %s`", r.Host(), r.Host())
 	}
 	found := grant{id: dockerID, auth: auth, docker: true}
 	if auth == authn.Anonymous {

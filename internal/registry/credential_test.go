@@ -1,8 +1,8 @@
 package registry
 
 import (
-	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -236,37 +236,43 @@ func TestCredential_cacheOutlivesUsableBy(t *testing.T) {
 	}
 }
 
-// TestDocker_configuration sets the environment, so it does not run beside
-// others.
-func TestDocker_configuration(t *testing.T) {
+// env is an environment with some variables.
+func env(variables map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, set := variables[name]
+		return value, set
+	}
+}
+
+func TestUserEnv_logins(t *testing.T) {
+	t.Parallel()
 	f := newAuthFake(t)
 	f.push(t, "tenant-b/web", "1.0.0")
 	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("DOCKER_CONFIG", home)
-	config := fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, f.host, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
-	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	person := env(map[string]string{"HOME": home})
+	file := filepath.Join(home, ".docker", "config.json")
 	ref := image.Reference{Repository: f.repository(t, "tenant-b/web"), Tag: "1.0.0"}
-	if _, err := newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref); err != nil {
+	write := func(text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, f.host, loginOf(user, password)))
+	if _, err := newClient(t, Options{UserEnv: person}).For("local").Resolve(t.Context(), ref); err != nil {
 		t.Errorf("with the configuration: %v", err)
 	}
 	f.reset()
 	if _, err := newClient(t, Options{}).For("local").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorized || f.sent() {
-		t.Errorf("a server read the configuration of a person: %v", err)
+		t.Errorf("a server read the configuration of a user: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":{}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref)
+	write(`{"auths":{}}`)
+	_, err := newClient(t, Options{UserEnv: person}).For("local").Resolve(t.Context(), ref)
 	if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "docker login "+f.host) {
 		t.Errorf("without an entry: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths":`+password), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err = newClient(t, Options{Docker: true}).For("local").Resolve(t.Context(), ref)
+	write(`{"auths":` + password)
+	_, err = newClient(t, Options{UserEnv: person}).For("local").Resolve(t.Context(), ref)
 	if fault.KindOf(err) != fault.Invalid || strings.Contains(err.Error(), password) {
 		t.Errorf("a broken configuration: %v", err)
 	}
