@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/onboarding"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 	"promoter/internal/workspace"
 )
@@ -17,7 +17,7 @@ func Decisions(ctx context.Context, c *connect.Connections, options RunOptions) 
 	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) error {
 		read, err := w.Reconciler.State(ctx)
 		for _, problem := range read.Problems() {
-			result.Report.Errors = append(result.Report.Errors, engine.PartialError{What: state.Branch, Err: fault.New(fault.Invalid, "%s", problem)})
+			result.Report.Errors = append(result.Report.Errors, repo.PartialError{What: state.Branch, Err: fault.New(fault.Invalid, "%s", problem)})
 		}
 		result.Report.UserDecisions = []state.State{read}
 		return err

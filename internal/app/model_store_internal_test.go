@@ -10,9 +10,9 @@ import (
 	gitref "github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"promoter/internal/engine"
 	gitobject "promoter/internal/git/object"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 )
 
 // bareStore reads a bare repository like its server, without the mirror and the code
@@ -20,13 +20,13 @@ import (
 type bareStore struct {
 	t       *testing.T
 	dir     string
-	commits map[string]engine.Commit
+	commits map[string]repo.Commit
 	files   map[string]map[string]string // by commit
 }
 
 func newBareStore(t *testing.T, dir string) *bareStore {
 	t.Helper()
-	return &bareStore{t: t, dir: dir, commits: map[string]engine.Commit{}, files: map[string]map[string]string{}}
+	return &bareStore{t: t, dir: dir, commits: map[string]repo.Commit{}, files: map[string]map[string]string{}}
 }
 
 // open opens it in its current state.
@@ -60,19 +60,19 @@ func (b *bareStore) Branches() map[string]string {
 }
 
 // Commit implements modeltest.Store.
-func (b *bareStore) Commit(id string) engine.Commit {
+func (b *bareStore) Commit(id string) repo.Commit {
 	b.t.Helper()
 	if known, ok := b.commits[id]; ok || id == "" {
 		return known
 	}
 	found, err := b.open().CommitObject(gitref.NewHash(id))
 	if errors.Is(err, gitref.ErrObjectNotFound) {
-		return engine.Commit{}
+		return repo.Commit{}
 	}
 	b.must(err)
-	commit := engine.Commit{
+	commit := repo.Commit{
 		ID: id, Message: found.Message,
-		Committer: engine.Signature{Name: found.Committer.Name, Email: found.Committer.Email, When: found.Committer.When},
+		Committer: repo.Signature{Name: found.Committer.Name, Email: found.Committer.Email, When: found.Committer.When},
 	}
 	for _, trailer := range gitobject.ParseTrailers(found.Message) {
 		commit.Trailers = append(commit.Trailers, promotion.Trailer(trailer))

@@ -12,9 +12,9 @@ import (
 	"promoter/internal/checkout"
 	"promoter/internal/cli/render"
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/strictyaml"
 )
 
@@ -127,7 +127,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		result.Report.Decisions = append(result.Report.Decisions, preview.Targets[i].Decision)
 	}
 	for _, e := range preview.Errors {
-		result.Report.Errors = append(result.Report.Errors, engine.PartialError{What: "component " + e.Component, Err: e.Err})
+		result.Report.Errors = append(result.Report.Errors, repo.PartialError{What: "component " + e.Component, Err: e.Err})
 	}
 	return []app.Result{result}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -85,10 +86,10 @@ func (x *executor) execute(ctx context.Context) error {
 
 	// Then cleanup. A branch that cannot be deleted is found again next time.
 	for _, branch := range unusedBranches(x.o, Plan{Decisions: x.plan.Decisions, Proposals: proposals}, x.r.Objects, x.r.By) {
-		if x.o.failures.skipped[branch] != nil {
+		if x.o.failures.Skipped[branch] != nil {
 			continue
 		}
-		if err := x.push(ctx, Update{Branch: branch, Old: x.o.Refs.Branches[branch]}); err != nil && ctx.Err() != nil {
+		if err := x.push(ctx, repo.Update{Branch: branch, Old: x.o.Refs.Branches[branch]}); err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
@@ -105,7 +106,7 @@ func (x *executor) execute(ctx context.Context) error {
 		return err
 	}
 	branchWatch{x.r}.rememberHeads(ctx, x.o)
-	return x.o.failures.addOrStop(ctx, state.Branch, stateReader{x.r}.remember(ctx, x.o.Branch))
+	return x.o.failures.AddOrStop(ctx, state.Branch, stateReader{x.r}.remember(ctx, x.o.Branch))
 }
 
 // record adds effects to the report, and announces those that did something. Some errors
@@ -113,7 +114,7 @@ func (x *executor) execute(ctx context.Context) error {
 func (x *executor) record(ctx context.Context, effects ...Effect) (stop error) {
 	var done []Effect
 	for _, effect := range effects {
-		err := x.o.failures.stop(ctx, effect.Err)
+		err := x.o.failures.Stop(ctx, effect.Err)
 		if stop = cmp.Or(stop, err); err != nil {
 			effect.Err = nil // it is the error of the reconciliation
 		}
@@ -205,7 +206,7 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullreq
 	if tip == x.o.Heads[branch] {
 		return effects, nil
 	}
-	if err = x.push(ctx, Update{Branch: branch, Old: x.o.Heads[branch], New: tip}); err == nil {
+	if err = x.push(ctx, repo.Update{Branch: branch, Old: x.o.Heads[branch], New: tip}); err == nil {
 		x.landed = true
 		x.r.historyReader(x.r.pastFiles(x.o.Promotion.Config)).remember(ctx, pushedLandings(effects))
 		return effects, nil
@@ -222,7 +223,7 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullreq
 }
 
 // push pushes, and keeps where the branches are now.
-func (x *executor) push(ctx context.Context, updates ...Update) error {
+func (x *executor) push(ctx context.Context, updates ...repo.Update) error {
 	if err := x.r.Remote.Push(ctx, updates...); err != nil {
 		return err // the caller names what it pushed
 	}

@@ -11,6 +11,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -76,7 +77,7 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 func (x *executor) writeHead(ctx context.Context, effect Effect, files map[string][]byte, old string) Effect {
 	commit, err := x.rewriter().commit(effect.Proposal, files, x.o.Heads[x.o.branchOf(effect.Environment)])
 	if err == nil {
-		err = x.push(ctx, Update{Branch: effect.Head, Old: old, New: commit})
+		err = x.push(ctx, repo.Update{Branch: effect.Head, Old: old, New: commit})
 	}
 	if err != nil {
 		return effect.failed(fmt.Errorf("push %s: %w", effect.Head, err))
@@ -208,7 +209,7 @@ func (x *executor) comment(ctx context.Context, effect Effect, marker, text stri
 // deleteHead deletes a head branch that is not needed any more, unless it was moved or
 // deleted meanwhile.
 func (x *executor) deleteHead(ctx context.Context, effect Effect) Effect {
-	err := x.push(ctx, Update{Branch: effect.Head, Old: effect.Commit})
+	err := x.push(ctx, repo.Update{Branch: effect.Head, Old: effect.Commit})
 	if kind := fault.KindOf(err); err != nil && kind != fault.Conflict && kind != fault.Unauthorized && kind != fault.NotFound {
 		return effect.failed(fmt.Errorf("delete %s: %w", effect.Head, err))
 	}

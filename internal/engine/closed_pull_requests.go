@@ -10,6 +10,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -43,7 +44,7 @@ func observeUserDecisions(ctx context.Context, h historyReader, o Observation) (
 			asked[head] = true
 			var err error
 			o, err = readClosed(ctx, h, o, head)
-			if err := o.failures.skipBranch(ctx, head, err); err != nil {
+			if err := o.failures.SkipBranch(ctx, head, err); err != nil {
 				return o, plan, err
 			}
 		}
@@ -61,7 +62,7 @@ func readClosed(ctx context.Context, h historyReader, o Observation, head string
 	afterMerge := true
 	for _, pr := range closed {
 		if pr.Unread != nil {
-			o.failures.add(fmt.Sprintf("who closed #%d", pr.Number), pr.Unread)
+			o.failures.Add(fmt.Sprintf("who closed #%d", pr.Number), pr.Unread)
 		}
 		landed := promotion.ReadTrailers(h.objects.Trailers(pr.Head.Message))
 		landed = slices.DeleteFunc(landed, func(l promotion.Landed) bool { return !covers(branch, l.Target) })
@@ -168,7 +169,7 @@ func closedByDeletion(ctx context.Context, repository scm.Repository, o Observat
 	}
 	deleted, err := deletions.HeadDeleted(ctx, pr.Number)
 	if fault.KindOf(err) == fault.Invalid { // as if the forge did not report it
-		o.failures.add(fmt.Sprintf("when the branch of #%d was deleted", pr.Number), err)
+		o.failures.Add(fmt.Sprintf("when the branch of #%d was deleted", pr.Number), err)
 		return true, nil
 	}
 	if err != nil {
@@ -179,7 +180,7 @@ func closedByDeletion(ctx context.Context, repository scm.Repository, o Observat
 
 // unusedBranches returns our branches that no pull request is open from, for which
 // nothing differs, and that no user committed to.
-func unusedBranches(o Observation, plan Plan, objects Commits, by Signature) []string {
+func unusedBranches(o Observation, plan Plan, objects repo.Commits, by repo.Signature) []string {
 	var unused []string
 	for _, branch := range slices.Sorted(maps.Keys(o.Refs.Branches)) {
 		target, ours := promotion.ParseHead(branch)
@@ -190,7 +191,7 @@ func unusedBranches(o Observation, plan Plan, objects Commits, by Signature) []s
 		if used || !plan.isSettled(target) {
 			continue
 		}
-		if head, err := objects.Commit(o.Refs.Branches[branch]); err == nil && by.committed(head) {
+		if head, err := objects.Commit(o.Refs.Branches[branch]); err == nil && by.Committed(head) {
 			unused = append(unused, branch)
 		}
 	}

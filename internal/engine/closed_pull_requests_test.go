@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -107,7 +107,7 @@ func TestReconcile_closeBeforeLandPush(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, strings.ReplaceAll(threeEnvironments, "land: push}", "land: pr}"))
 	w.pushAndRun(web, "1.1.0")
-	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Push", func(all map[string]string) { all[engine.ConfigFile] = threeEnvironments })
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Push", func(all map[string]string) { all[repo.ConfigFile] = threeEnvironments })
 	w.Forge.CloseByHand(1, "ada")
 	report := w.run()
 	wantReason(t, report, "dev", "rejected", "ada")

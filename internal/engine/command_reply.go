@@ -10,6 +10,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 	"promoter/internal/verb"
@@ -33,7 +34,7 @@ func (x *executor) replyToCommands(ctx context.Context) error {
 	}
 	for _, number := range numbers {
 		if err := x.reply(ctx, number, pending[number]); err != nil {
-			if err := x.o.failures.addOrStop(ctx, fmt.Sprintf("comment on #%d", number), err); err != nil {
+			if err := x.o.failures.AddOrStop(ctx, fmt.Sprintf("comment on #%d", number), err); err != nil {
 				return err
 			}
 		}
@@ -80,12 +81,12 @@ func (x *executor) reply(ctx context.Context, number int, pending []state.Proces
 
 // replyError returns an error after which the reply is tried again later. A deleted
 // comment needs none, and a locked conversation accepts none, which is reported once.
-func replyError(f *failures, number int, err error) error {
+func replyError(f *repo.Failures, number int, err error) error {
 	switch fault.KindOf(err) {
 	case "", fault.NotFound:
 		return nil
 	case fault.Unauthorized, fault.Invalid:
-		f.add(fmt.Sprintf("reply on #%d", number), err)
+		f.Add(fmt.Sprintf("reply on #%d", number), err)
 		return nil
 	}
 	return fmt.Errorf("reply to a command: %w", err)

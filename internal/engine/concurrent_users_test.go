@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -34,7 +34,7 @@ func TestReconcile_usersActBetweenObserveAndAct(t *testing.T) {
 		"frozen":      func(w *world) { w.decide(state.Freeze(state.All, w.act(""), nil)) },
 		"config": func(w *world) {
 			w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "pr", func(all map[string]string) {
-				all[engine.ConfigFile] = strings.ReplaceAll(all[engine.ConfigFile], "land: automerge", "land: pr")
+				all[repo.ConfigFile] = strings.ReplaceAll(all[repo.ConfigFile], "land: automerge", "land: pr")
 			})
 		},
 	} {
@@ -102,7 +102,7 @@ environments:
 		w.push(repository, "1.1.0")
 	}
 	pushes := 0
-	w.Git.Effect = func(before bool, updates []engine.Update) error {
+	w.Git.Effect = func(before bool, updates []repo.Update) error {
 		if before && strings.HasPrefix(updates[0].Branch, "promoter/b/") {
 			pushes++
 			if file := w.Git.FilesOf(updates[0].New)["all/shop.txt"]; !strings.Contains(file, "web:1.1.0") {
@@ -166,7 +166,7 @@ func TestObserve_writesNothing(t *testing.T) {
 		t.Errorf("it wrote: %s", what)
 		return nil
 	}
-	w.Git.Effect = func(bool, []engine.Update) error { return nothing("a push") }
+	w.Git.Effect = func(bool, []repo.Update) error { return nothing("a push") }
 	w.Forge.Effect = func(_ bool, what string) error { return nothing(what) }
 	dry := w.Reconciler()
 	dry.DryRun = true

@@ -26,7 +26,7 @@ func (c configStatus) fail(ctx context.Context, o Observation) error {
 		return nil
 	}
 	if err := c.set(ctx, o, pullrequest.StatusOfConfig(o.Unusable)); err != nil {
-		return o.failures.addOrStop(ctx, "branch "+o.Refs.Default, err)
+		return o.failures.AddOrStop(ctx, "branch "+o.Refs.Default, err)
 	}
 	if c.r.Memory == nil || c.r.Memory.Last()[failedConfig] != "" {
 		return nil
@@ -43,7 +43,7 @@ func (c configStatus) pass(ctx context.Context, o Observation) error {
 	if c.r.Memory == nil || c.r.Memory.Last()[failedConfig] == "" {
 		return nil
 	}
-	return o.failures.addOrStop(ctx, "branch "+o.Refs.Default, c.set(ctx, o, pullrequest.StatusOfConfig("")))
+	return o.failures.AddOrStop(ctx, "branch "+o.Refs.Default, c.set(ctx, o, pullrequest.StatusOfConfig("")))
 }
 
 // set sets the status, unless it is set already. A credential may have no right to set

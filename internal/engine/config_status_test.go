@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
 // edit changes the config file on the default branch.
 func (w *world) edit(from, to string) {
 	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Edit the config", func(all map[string]string) {
-		all[engine.ConfigFile] = strings.Replace(all[engine.ConfigFile], from, to, 1)
+		all[repo.ConfigFile] = strings.Replace(all[repo.ConfigFile], from, to, 1)
 	})
 }
 
@@ -58,7 +58,7 @@ func TestReconcile_statusOfABrokenConfig(t *testing.T) {
 func TestReconcile_noStatusWithoutConfig(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
-	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Remove it", func(all map[string]string) { delete(all, engine.ConfigFile) })
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "Remove it", func(all map[string]string) { delete(all, repo.ConfigFile) })
 	w.remembering(&memory{})
 	if w.Forge.Calls["checks"]+w.Forge.Calls["status"] != 0 {
 		t.Errorf("requests: %v", w.Forge.Calls)

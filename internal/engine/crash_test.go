@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/repo"
 )
 
 // TestReconcile_survivesACrashAtEveryStep kills a run at every effect, once before it
@@ -63,7 +63,7 @@ func (w *world) dying(step int, before bool) (dead func() bool, end func()) {
 		}
 		return nil
 	}
-	w.Git.Effect = func(now bool, _ []engine.Update) error { return effect(now) }
+	w.Git.Effect = func(now bool, _ []repo.Update) error { return effect(now) }
 	w.Forge.Effect = func(now bool, _ string) error { return effect(now) }
 	return func() bool { return over }, func() { w.Git.Effect, w.Forge.Effect = nil, nil }
 }

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -33,7 +34,7 @@ func (x *executor) setForeignStatuses(ctx context.Context) error {
 			continue // also a second pull request of our branch: its commit has one status
 		}
 		attempted, err := x.setForeignStatus(ctx, pr, takenOver)
-		if err := x.o.failures.addOrStop(ctx, fmt.Sprintf("pull request #%d", pr.Number), err); err != nil {
+		if err := x.o.failures.AddOrStop(ctx, fmt.Sprintf("pull request #%d", pr.Number), err); err != nil {
 			return err
 		}
 		if attempted {
@@ -78,7 +79,7 @@ func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest, tak
 
 // checkConfig validates the config in the head of a pull request. That of a fork is not
 // read: it is in another repository.
-func checkConfig(ctx context.Context, remote Remote, objects Contents, defaultBranch string, pr scm.PullRequest) error {
+func checkConfig(ctx context.Context, remote repo.Remote, objects repo.Contents, defaultBranch string, pr scm.PullRequest) error {
 	if !pr.Head.Own || pr.Base != defaultBranch {
 		return nil
 	}
@@ -86,10 +87,10 @@ func checkConfig(ctx context.Context, remote Remote, objects Contents, defaultBr
 	if err != nil || heads[pr.Head.Branch] != pr.Head.Commit {
 		return nil //nolint:nilerr // what cannot be read is not invalid
 	}
-	data, err := objects.Read(pr.Head.Commit, ConfigFile, config.MaxSize)
+	data, err := objects.Read(pr.Head.Commit, repo.ConfigFile, config.MaxSize)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", ConfigFile, err)
+		return fmt.Errorf("read %s: %w", repo.ConfigFile, err)
 	}
-	_, problems := config.Load(ConfigFile, data)
+	_, problems := config.Load(repo.ConfigFile, data)
 	return problems.Err()
 }

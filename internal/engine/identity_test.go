@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -15,8 +15,8 @@ import (
 // identity that no process knows anymore. They are left alone until there is something new.
 func TestIdentity_changed(t *testing.T) {
 	t.Parallel()
-	for name, before := range map[string]engine.Signature{
-		"the default": engine.DefaultSignature(), "another": {Name: "gitops", Email: "gitops@example.com"},
+	for name, before := range map[string]repo.Signature{
+		"the default": repo.DefaultSignature(), "another": {Name: "gitops", Email: "gitops@example.com"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -24,7 +24,7 @@ func TestIdentity_changed(t *testing.T) {
 			w.By = before
 			w.pushAndRun(web, "1.1.0")
 			head := w.Git.Branch("promoter/staging/shop")
-			w.By = engine.Signature{Name: "acme-promoter[bot]", Email: "7+acme-promoter[bot]@users.noreply.github.com"}
+			w.By = repo.Signature{Name: "acme-promoter[bot]", Email: "7+acme-promoter[bot]@users.noreply.github.com"}
 			w.calm()
 			if w.Git.Branch("promoter/staging/shop") != head {
 				t.Error("it was pushed again")
@@ -81,7 +81,7 @@ func TestIdentity_amendedCommitIsForeign(t *testing.T) {
 func TestIdentity_changedWithoutPullRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
-	w.By = engine.Signature{Name: "gitops", Email: "gitops@example.com"}
+	w.By = repo.Signature{Name: "gitops", Email: "gitops@example.com"}
 	w.Forge.Fail = func(call string) error {
 		if call == "create" {
 			return context.DeadlineExceeded

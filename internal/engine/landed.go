@@ -12,6 +12,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -36,7 +37,7 @@ func (r *Reconciler) Landed(ctx context.Context, report Report, known map[string
 	if report.Config == nil {
 		return nil, nil
 	}
-	o := Observation{Info: r.Repository.Info(), Heads: report.Heads, Refs: Refs{Default: report.Default}}
+	o := Observation{Info: r.Repository.Info(), Heads: report.Heads, Refs: repo.Refs{Default: report.Default}}
 	o.Promotion.Config = report.Config
 	h := r.historyReader(r.pastFiles(report.Config))
 	var all []Landed
@@ -118,7 +119,7 @@ func (h historyReader) landedOn(ctx context.Context, o Observation, branch, know
 
 // movesOf returns what a landing changed: the versions that it replaced are in the files
 // before the commit.
-func (h historyReader) movesOf(ctx context.Context, target promotion.Target, commit Commit, landed landing) ([]promotion.Move, error) {
+func (h historyReader) movesOf(ctx context.Context, target promotion.Target, commit repo.Commit, landed landing) ([]promotion.Move, error) {
 	before := promotion.Snapshot{}
 	if len(landed.Before) > 0 {
 		before = maps.Clone(landed.Snapshot)

@@ -11,6 +11,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -29,13 +30,13 @@ type branchWatch struct{ r *Reconciler }
 
 // remembered returns the remembered commit of a branch that has moved since, if the commit
 // is still readable.
-func (w branchWatch) remembered(o Observation, branch string) (Commit, bool) {
+func (w branchWatch) remembered(o Observation, branch string) (repo.Commit, bool) {
 	if w.r.Memory == nil {
-		return Commit{}, false
+		return repo.Commit{}, false
 	}
 	last := w.r.Memory.Last()[branch]
 	if last == "" || last == o.Heads[branch] {
-		return Commit{}, false
+		return repo.Commit{}, false
 	}
 	commit, err := w.r.Objects.Commit(last)
 	return commit, err == nil
@@ -63,7 +64,7 @@ func (w branchWatch) restoreState(ctx context.Context, o Observation) (Observati
 	}
 	changes := state.Restore(lost, o.Branch.counts, o.Now)
 	if len(changes) > 0 {
-		o.failures.add(state.Branch, fault.New(fault.Invalid,
+		o.failures.Add(state.Branch, fault.New(fault.Invalid,
 			"it was %s; the holds, freezes, and rejections of its commit %.7s are restored: end them with 'promoter resume' and 'promoter thaw'", what, last.ID))
 	}
 	return o.withChanges(changes...), nil
@@ -71,7 +72,7 @@ func (w branchWatch) restoreState(ctx context.Context, o Observation) (Observati
 
 // follows reports whether the history of a head of the state branch, which has no merges,
 // contains a commit.
-func (w branchWatch) follows(ctx context.Context, head string, commit Commit) (bool, error) {
+func (w branchWatch) follows(ctx context.Context, head string, commit repo.Commit) (bool, error) {
 	contains := func() (found, cut bool, err error) {
 		for one, err := range w.r.Objects.History(head) {
 			if err != nil {
@@ -127,7 +128,7 @@ func (w branchWatch) rejectMovedBack(ctx context.Context, past *pastFiles, o Obs
 			}
 		}
 		if len(changes) > 0 {
-			o.failures.add("branch "+branch, fault.New(fault.Invalid,
+			o.failures.Add("branch "+branch, fault.New(fault.Invalid,
 				"%s: what this removed is not proposed again; 'promoter resume' ends that", reason))
 			o = o.withChanges(changes...)
 		}
@@ -138,8 +139,8 @@ func (w branchWatch) rejectMovedBack(ctx context.Context, past *pastFiles, o Obs
 // lostCommits returns the first-parent commits of a former head that a head of the same
 // branch does not contain, newest first. It returns none if the head contains the former
 // one, or if the readable history does not show where they part.
-func (w branchWatch) lostCommits(head, last string) ([]Commit, error) {
-	var former []Commit
+func (w branchWatch) lostCommits(head, last string) ([]repo.Commit, error) {
+	var former []repo.Commit
 	position := map[string]int{}
 	for commit, err := range w.r.Objects.History(last) {
 		if err != nil {

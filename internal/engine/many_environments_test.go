@@ -10,6 +10,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -48,7 +49,7 @@ func TestReconcile_pushesALongChainInParts(t *testing.T) {
 	w.run()
 	w.Git.CommitSize = 3 << 20 // six of them are over 16 MiB
 	acted, refused := []int{}, false
-	w.Git.Effect = func(before bool, _ []engine.Update) error {
+	w.Git.Effect = func(before bool, _ []repo.Update) error {
 		if before && len(acted) == 2 && !refused {
 			refused = true
 			return fault.New(fault.Unauthorized, "the branch is protected")

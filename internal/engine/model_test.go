@@ -8,6 +8,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/engine/modeltest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
 )
@@ -45,11 +46,11 @@ func TestModel_withSeals(t *testing.T) {
 }
 
 func inMemory(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.World {
-	return modelOf(enginetest.New(files[engine.ConfigFile], files))
+	return modelOf(enginetest.New(files[repo.ConfigFile], files))
 }
 
 func pushOnly(_ *testing.T, _ *rand.Rand, files map[string]string) modeltest.World {
-	w := enginetest.New(files[engine.ConfigFile], files)
+	w := enginetest.New(files[repo.ConfigFile], files)
 	w.Forge.Limits = scm.Features{}
 	return modelOf(w)
 }
@@ -76,7 +77,7 @@ func modelOf(w *enginetest.World) modeltest.World {
 type store struct{ *enginetest.Git }
 
 // Commit implements modeltest.Store.
-func (s store) Commit(id string) engine.Commit {
+func (s store) Commit(id string) repo.Commit {
 	commit, _ := s.Objects().Commit(id) // one that is not there is none
 	return commit
 }

@@ -2,16 +2,15 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -25,13 +24,13 @@ type Observation struct {
 	// brokenConfig reports that Unusable is about the config file.
 	brokenConfig bool
 
-	Refs  Refs
+	Refs  repo.Refs
 	Heads map[string]string // the fetched branches
 	Open  []scm.PullRequest // of everyone
 	// Closed are the closed pull requests of the branches on which commands were given.
 	Closed map[string][]scm.PullRequest
-	Branch stateBranch     // the state branch
-	Trees  map[string]Tree // by environment
+	Branch stateBranch          // the state branch
+	Trees  map[string]repo.Tree // by environment
 
 	// Promotion is the part that the planner uses. Its State contains Changes.
 	Promotion promotion.Observation
@@ -47,7 +46,7 @@ type Observation struct {
 	// Refreshed reports that a user asked to read the registries again.
 	Refreshed bool
 
-	failures *failures // the parts that could not be read
+	failures *repo.Failures // the parts that could not be read
 }
 
 // withChanges returns the observation as it is after changes of the state. A change of
@@ -62,9 +61,7 @@ func (o Observation) withChanges(changes ...state.Change) Observation {
 func (o Observation) clone() Observation {
 	o.Heads, o.Refs.Branches, o.Statuses = maps.Clone(o.Heads), maps.Clone(o.Refs.Branches), maps.Clone(o.Statuses)
 	o.Open, o.Closed, o.Promotion.Open = slices.Clone(o.Open), maps.Clone(o.Closed), maps.Clone(o.Promotion.Open)
-	failures := *o.failures
-	failures.errors, failures.seen = slices.Clone(failures.errors), maps.Clone(failures.seen)
-	o.failures = &failures
+	o.failures = o.failures.Clone()
 	return o
 }
 
@@ -193,83 +190,9 @@ func (o Observation) headsOf(p pullrequest.Proposal) []string {
 // skipReason returns why a proposal is not carried out; nil: it is.
 func (o Observation) skipReason(p pullrequest.Proposal) error {
 	for _, head := range o.headsOf(p) {
-		if err := o.failures.skipped[head]; err != nil {
+		if err := o.failures.Skipped[head]; err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// failures collects what failed in parts of the repository while the rest goes on.
-type failures struct {
-	// lastAttempt: a conflict is the failure of its part, because no restart follows.
-	lastAttempt bool
-	errors      []PartialError
-	seen        map[string]bool   // the text of the errors
-	skipped     map[string]error  // by branch, why nothing is done about it
-	unavailable map[string]string // by environment, why it takes no part, not even as a parent
-}
-
-func newFailures(lastAttempt bool) *failures {
-	return &failures{lastAttempt: lastAttempt, seen: map[string]bool{}, skipped: map[string]error{}, unavailable: map[string]string{}}
-}
-
-// add records that a part of the repository failed. Several questions that fail in the
-// same way are one error.
-func (f *failures) add(what string, err error) {
-	if text := what + ": " + err.Error(); !f.seen[text] {
-		f.seen[text] = true
-		f.errors = append(f.errors, PartialError{What: what, Err: err})
-	}
-}
-
-// stop returns an error that ends the reconciliation: it was canceled, the server
-// limits us, or a conflict makes a restart worthwhile. Nil: the rest goes on.
-func (f *failures) stop(ctx context.Context, err error) error {
-	switch kind := fault.KindOf(err); {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case kind == fault.RateLimited, kind == fault.Conflict && !f.lastAttempt:
-		return err
-	default:
-		return nil
-	}
-}
-
-// addOrStop is add, unless the error ends the reconciliation.
-func (f *failures) addOrStop(ctx context.Context, what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if stop := f.stop(ctx, err); stop != nil {
-		return stop
-	}
-	f.add(what, err)
-	return nil
-}
-
-// skipBranch does nothing about a branch in this reconciliation.
-func (f *failures) skipBranch(ctx context.Context, branch string, err error) error {
-	if stop := f.stop(ctx, err); stop != nil {
-		return stop
-	}
-	if err != nil && f.skipped[branch] == nil {
-		f.skipped[branch] = err
-	}
-	return nil
-}
-
-// skipEnvironment keeps an environment out of this reconciliation, also as a parent:
-// what was reverted there must not be proposed again.
-func (f *failures) skipEnvironment(ctx context.Context, environment string, err error) error {
-	if stop := f.stop(ctx, err); stop != nil || err == nil {
-		return stop
-	}
-	if _, known := f.unavailable[environment]; !known {
-		f.add("environment "+environment, err)
-	}
-	f.unavailable[environment] = err.Error()
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -46,10 +47,10 @@ type targetHistory struct {
 
 // historyReader reads what landed in targets.
 type historyReader struct {
-	remote     Remote
-	objects    Objects
+	remote     repo.Remote
+	objects    repo.Objects
 	repository scm.Repository
-	by         Signature // of our commits
+	by         repo.Signature // of our commits
 	past       *pastFiles
 	memory     LandingMemory
 	log        *slog.Logger
@@ -81,7 +82,7 @@ func (h historyReader) observe(ctx context.Context, o Observation) (Observation,
 			if err != nil {
 				err = fmt.Errorf("read the history of %s: %w", branch, err)
 			}
-			if err := o.failures.skipEnvironment(ctx, target.Environment, err); err != nil {
+			if err := o.failures.SkipEnvironment(ctx, target.Environment, err); err != nil {
 				return o, err
 			}
 			o.Attempts[target], o.Promotion.Reverted[target] = history.attempts, history.reverted
@@ -225,7 +226,7 @@ func (h historyReader) walk(o Observation, branch string, targets map[promotion.
 }
 
 // claimsOf reads the trailers of a commit; for a merge, those of the merged commit.
-func (h historyReader) claimsOf(commit Commit) []claim {
+func (h historyReader) claimsOf(commit repo.Commit) []claim {
 	landed, inherited := promotion.ReadTrailers(commit.Trailers), false
 	if len(landed) == 0 && len(commit.Parents) == 2 {
 		merged, err := h.objects.Commit(commit.Parents[1])

@@ -13,12 +13,13 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
 // pullRequestReader reads open pull requests of ours.
 type pullRequestReader struct {
-	objects    Objects
+	objects    repo.Objects
 	repository scm.Repository
 	rewriter   func(Observation) rewriter
 }
@@ -33,12 +34,12 @@ func (r pullRequestReader) all(ctx context.Context, o Observation) (map[string]p
 	all := map[string]promotion.Open{}
 	for _, pr := range ownPullRequests(o) {
 		open := asOpen(pr)
-		if o.failures.skipped[pr.Head.Branch] == nil {
+		if o.failures.Skipped[pr.Head.Branch] == nil {
 			var err error
 			if open, err = r.read(ctx, o, pr); err != nil {
 				err = fmt.Errorf("read pull request #%d: %w", pr.Number, err)
 			}
-			if err := o.failures.skipBranch(ctx, pr.Head.Branch, err); err != nil {
+			if err := o.failures.SkipBranch(ctx, pr.Head.Branch, err); err != nil {
 				return nil, err
 			}
 		}
@@ -72,7 +73,7 @@ func (r pullRequestReader) read(ctx context.Context, o Observation, pr scm.PullR
 	open := asOpen(pr)
 	head, err := r.objects.Commit(pr.Head.Commit)
 	if fault.KindOf(err) == fault.NotFound {
-		if _, exists := o.Refs.Branches[pr.Head.Branch]; !exists && o.failures.lastAttempt {
+		if _, exists := o.Refs.Branches[pr.Head.Branch]; !exists && o.failures.LastAttempt {
 			// A user reopened it, and the forge did not restore its branch: it is pushed again.
 			return open, nil
 		}
@@ -145,7 +146,7 @@ func asOpen(pr scm.PullRequest) promotion.Open {
 }
 
 // foreignReason returns why a pull request of our branch belongs to a user.
-func (r pullRequestReader) foreignReason(ctx context.Context, o Observation, pr scm.PullRequest, head Commit) (string, error) {
+func (r pullRequestReader) foreignReason(ctx context.Context, o Observation, pr scm.PullRequest, head repo.Commit) (string, error) {
 	if why := takenOver(o, pr); why != "" {
 		return why, nil
 	}
@@ -292,7 +293,7 @@ func observeHeads(ctx context.Context, repository scm.Repository, o Observation,
 		return nil
 	}
 	for _, p := range plan.Proposals {
-		if p.Step != pullrequest.StepPropose || o.Refs.Branches[p.Head] != "" || o.failures.skipped[p.Head] != nil {
+		if p.Step != pullrequest.StepPropose || o.Refs.Branches[p.Head] != "" || o.failures.Skipped[p.Head] != nil {
 			continue
 		}
 		reason, err := ruled.Unpushable(ctx, p.Head)
@@ -304,7 +305,7 @@ func observeHeads(ctx context.Context, repository scm.Repository, o Observation,
 		case err != nil:
 			err = fmt.Errorf("read the rules of %s: %w", p.Head, err)
 		}
-		if err := o.failures.skipBranch(ctx, p.Head, err); err != nil {
+		if err := o.failures.SkipBranch(ctx, p.Head, err); err != nil {
 			return err
 		}
 	}
@@ -339,7 +340,7 @@ func observeRules(ctx context.Context, repository scm.Repository, o Observation,
 			}
 			failed[branch] = err
 		}
-		if err := o.failures.skipBranch(ctx, p.Head, failed[branch]); err != nil {
+		if err := o.failures.SkipBranch(ctx, p.Head, failed[branch]); err != nil {
 			return nil, err
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -20,11 +20,11 @@ import (
 func (r *Reconciler) observeRefs(ctx context.Context, lastAttempt bool) (Observation, error) {
 	o := Observation{
 		Now: r.Now(), Info: r.Repository.Info(), Heads: map[string]string{}, Closed: map[string][]scm.PullRequest{},
-		Statuses: map[string]scm.Check{}, failures: newFailures(lastAttempt),
+		Statuses: map[string]scm.Check{}, failures: repo.NewFailures(lastAttempt),
 	}
 	o.Promotion.PushOnly = !r.Repository.Features().PullRequests
 	o.Promotion.Limits = r.Limits
-	o.Promotion.Unavailable = o.failures.unavailable
+	o.Promotion.Unavailable = o.failures.Unavailable
 	switch {
 	case o.Info.Archived:
 		o.Unusable = "the repository is archived: unarchive it, or remove it from the list"
@@ -42,7 +42,7 @@ func (r *Reconciler) observeRefs(ctx context.Context, lastAttempt bool) (Observa
 	}
 	o.Promotion.DefaultBranch = refs.Default
 	if o.Refs = refs; refs.Branches[refs.Default] == "" {
-		o.Unusable = "the repository has no default branch yet: push " + ConfigFile + " to it"
+		o.Unusable = "the repository has no default branch yet: push " + repo.ConfigFile + " to it"
 	}
 	return o, nil
 }
@@ -55,9 +55,9 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 	if o.Heads, err = r.Remote.Fetch(ctx, o.Refs.Default); err != nil {
 		return o, fmt.Errorf("fetch %s: %w", o.Refs.Default, err)
 	}
-	loaded, err := r.LoadConfig(o.Heads[o.Refs.Default], o.Refs.Default)
-	if unusable := new(unusableError); errors.As(err, &unusable) {
-		o.Unusable, o.brokenConfig = unusable.text, unusable.broken
+	loaded, err := repo.LoadConfig(r.Objects, o.Heads[o.Refs.Default], o.Refs.Default)
+	if unusable := new(repo.UnusableError); errors.As(err, &unusable) {
+		o.Unusable, o.brokenConfig = unusable.Text, unusable.Broken
 		return o, nil
 	}
 	if err != nil {
@@ -85,50 +85,19 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 		return o, nil
 	}
 	for _, problem := range o.Branch.counts.Problems() {
-		o.failures.add(state.Branch, fault.New(fault.Invalid, "%s", problem))
+		o.failures.Add(state.Branch, fault.New(fault.Invalid, "%s", problem))
 	}
 	if len(o.Branch.ignored) > 0 {
-		o.failures.add(state.Branch, fault.New(fault.Invalid, "changes of users without a seal have no effect: %s", ignoredText(o.Branch.ignored)))
+		o.failures.Add(state.Branch, fault.New(fault.Invalid, "changes of users without a seal have no effect: %s", ignoredText(o.Branch.ignored)))
 	}
 	if o.Branch.restored != "" {
-		o.failures.add(state.Branch, fault.New(fault.Invalid, "%s", o.Branch.restored))
+		o.failures.Add(state.Branch, fault.New(fault.Invalid, "%s", o.Branch.restored))
 	}
 	o.Promotion.State = o.Branch.counts
 	if (stateReader{r}).seals() {
 		return o, nil
 	}
 	return branchWatch{r}.restoreState(ctx, o)
-}
-
-// unusableError is why nothing can be done with the config file of a commit, and what to
-// do about it. Its kind is Invalid.
-type unusableError struct {
-	text   string
-	broken bool // there is a file
-}
-
-func (e *unusableError) Error() string { return e.text }
-
-// LoadConfig loads the config of a commit of the default branch. If it cannot be used,
-// the error wraps an unusableError.
-func (r *Reconciler) LoadConfig(commit, branch string) (*config.Config, error) {
-	data, err := r.Objects.Read(commit, ConfigFile, config.MaxSize)
-	if fault.KindOf(err) == fault.NotFound {
-		return nil, fault.Wrap(fault.Invalid, &unusableError{text: "there is no " + ConfigFile + " on " + branch + ": write one with 'promoter init'"})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", ConfigFile, err)
-	}
-	loaded, problems := config.Load(ConfigFile, data)
-	errs := problems.Errors()
-	if len(errs) == 0 {
-		return loaded, nil
-	}
-	text := "the config cannot be used: " + errs[0].String()
-	if more := len(errs) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more: see 'promoter validate')", more)
-	}
-	return nil, fault.Wrap(fault.Invalid, &unusableError{text: text, broken: true})
 }
 
 // fetch fetches the branches of the environments, our own heads, and the state.
@@ -164,7 +133,7 @@ func (r *Reconciler) fetch(ctx context.Context, o Observation) (map[string]strin
 			}
 		}
 		maps.Copy(heads, head)
-		if err := o.failures.skipBranch(ctx, branch, err); err != nil {
+		if err := o.failures.SkipBranch(ctx, branch, err); err != nil {
 			return nil, err
 		}
 	}
@@ -172,7 +141,7 @@ func (r *Reconciler) fetch(ctx context.Context, o Observation) (map[string]strin
 }
 
 // readState reads a commit of the state branch; empty: there is none.
-func readState(objects Contents, commit string) (state.State, error) {
+func readState(objects repo.Contents, commit string) (state.State, error) {
 	if commit == "" {
 		return state.State{}, nil
 	}
@@ -185,17 +154,17 @@ func readState(objects Contents, commit string) (state.State, error) {
 
 // observeFiles reads the references of every environment. The environments of a branch
 // that is missing or cannot be read take no part in this reconciliation.
-func observeFiles(ctx context.Context, files Files, o Observation) (map[string]Tree, map[promotion.Target]promotion.Current, error) {
-	trees, targets := map[string]Tree{}, map[promotion.Target]promotion.Current{}
+func observeFiles(ctx context.Context, files repo.Files, o Observation) (map[string]repo.Tree, map[promotion.Target]promotion.Current, error) {
+	trees, targets := map[string]repo.Tree{}, map[promotion.Target]promotion.Current{}
 	for branch, environments := range o.environmentsByBranch() {
 		tree, err := readTree(ctx, files, o, branch, environments)
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
 		if err != nil {
-			o.failures.add("branch "+branch, err)
+			o.failures.Add("branch "+branch, err)
 			for _, environment := range environments {
-				o.failures.unavailable[environment] = err.Error()
+				o.failures.Unavailable[environment] = err.Error()
 			}
 			continue
 		}
@@ -207,13 +176,13 @@ func observeFiles(ctx context.Context, files Files, o Observation) (map[string]T
 	return trees, targets, nil
 }
 
-func readTree(ctx context.Context, files Files, o Observation, branch string, environments []string) (Tree, error) {
+func readTree(ctx context.Context, files repo.Files, o Observation, branch string, environments []string) (repo.Tree, error) {
 	commit := o.Heads[branch]
-	if err := o.failures.skipped[branch]; err != nil {
+	if err := o.failures.Skipped[branch]; err != nil {
 		return nil, err
 	}
 	if commit == "" {
-		return nil, fault.New(fault.NotFound, "the repository has no branch %s: create it, or correct branch in %s", branch, ConfigFile)
+		return nil, fault.New(fault.NotFound, "the repository has no branch %s: create it, or correct branch in %s", branch, repo.ConfigFile)
 	}
 	tree, err := files.At(ctx, o.Promotion.Config, commit, environments)
 	if err != nil {

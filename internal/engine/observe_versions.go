@@ -64,7 +64,7 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 	for _, s := range selections {
 		available[s.request.Name] = s.Available
 		if s.Err != nil {
-			o.failures.add("component "+s.request.Name, s.Err)
+			o.failures.Add("component "+s.request.Name, s.Err)
 		}
 	}
 	return available
@@ -97,7 +97,7 @@ func resolveRequested(ctx context.Context, registries Registries, o Observation)
 		for _, text := range request.With {
 			component, available, err := resolveReference(ctx, registries, o.Promotion.Targets[target], text)
 			if err != nil {
-				o.failures.add("request for "+target.Application+" in "+target.Environment, err)
+				o.failures.Add("request for "+target.Application+" in "+target.Environment, err)
 				continue
 			}
 			explicit[target][component] = available
@@ -145,7 +145,7 @@ func resolveFacts(ctx context.Context, registries Registries, o Observation) pro
 	maps.Copy(facts, o.Promotion.Facts)
 	for _, one := range resolutions {
 		if one.err != nil {
-			o.failures.add("component "+one.Component, one.err)
+			o.failures.Add("component "+one.Component, one.err)
 			continue
 		}
 		facts[one.Fact] = one.version

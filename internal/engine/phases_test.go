@@ -13,6 +13,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 )
 
 func observe(t *testing.T, w *world) engine.Observation {
@@ -61,7 +62,7 @@ func TestObserve_registryErrorIsPartial(t *testing.T) {
 // A plan needs no repository, no registry and no forge.
 func TestMakePlan_fromAnObservationAlone(t *testing.T) {
 	t.Parallel()
-	loaded, problems := config.Load(engine.ConfigFile, []byte(threeEnvironments))
+	loaded, problems := config.Load(repo.ConfigFile, []byte(threeEnvironments))
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 	}
 	comments, end, err := recentComments(ctx, r.Repository.Conversation(), from)
 	if err != nil {
-		return o, o.failures.addOrStop(ctx, "comments", fmt.Errorf("list the comments: %w", err))
+		return o, o.failures.AddOrStop(ctx, "comments", fmt.Errorf("list the comments: %w", err))
 	}
 	// When a command has to wait, later ones of the same user wait too: they keep their
 	// order, and those of other users go on.
@@ -75,7 +75,7 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 	commands := commandsIn(o, comments)
 	digests, err := c.digests(ctx, commands)
 	if err != nil {
-		return o, o.failures.addOrStop(ctx, "comments", fmt.Errorf("read which comments webhooks reported: %w", err))
+		return o, o.failures.AddOrStop(ctx, "comments", fmt.Errorf("read which comments webhooks reported: %w", err))
 	}
 	for _, given := range commands {
 		login := strings.ToLower(given.Author.Login)
@@ -116,12 +116,12 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 		}
 		unknown := fault.KindOf(err) == fault.Unauthorized
 		if unknown { // this does not go away, and would be an error of every reconciliation
-			o.failures.add(what, err)
+			o.failures.Add(what, err)
 			result, err = refused("promoter's account may not read your permissions: 'promoter doctor' and the log name the right that it needs"), nil
 		}
 		if err != nil {
 			left, waiting[login] = true, true
-			if err := o.failures.addOrStop(ctx, what, err); err != nil {
+			if err := o.failures.AddOrStop(ctx, what, err); err != nil {
 				return o, err
 			}
 			continue

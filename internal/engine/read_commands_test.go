@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"promoter/internal/command"
-	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -234,7 +234,7 @@ func TestCommands_appliedOnceInARace(t *testing.T) {
 	w := merged(t, asking())
 	id := w.comment(1, "ada", "/promoter promote prod")
 	raced := false
-	w.Git.Effect = func(before bool, updates []engine.Update) error {
+	w.Git.Effect = func(before bool, updates []repo.Update) error {
 		if before && !raced && updates[0].Branch == state.Branch {
 			raced = true
 			if _, err := w.Reconciler().Reconcile(t.Context()); err != nil {
@@ -363,7 +363,7 @@ func TestCommands_lostStateIsRebuilt(t *testing.T) {
 	w.run()
 	w.mergeByHand(2, "merge")
 	w.run()
-	if err := w.Git.Push(t.Context(), engine.Update{Branch: state.Branch, Old: w.Git.Branch(state.Branch)}); err != nil {
+	if err := w.Git.Push(t.Context(), repo.Update{Branch: state.Branch, Old: w.Git.Branch(state.Branch)}); err != nil {
 		t.Fatal(err)
 	}
 	w.run()

@@ -32,12 +32,10 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/record"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
-
-// ConfigFile is the config file of a repository, read from the default branch.
-const ConfigFile = ".promoter.yaml"
 
 const (
 	// maxAttempts is how often a reconciliation starts before a conflict is an error.
@@ -51,14 +49,14 @@ const (
 // Reconciliations of one Reconciler never overlap; those of several processes may
 // race, and the repository decides who wins.
 type Reconciler struct {
-	Remote     Remote
-	Objects    Objects
-	Files      Files
+	Remote     repo.Remote
+	Objects    repo.Objects
+	Files      repo.Files
 	Registries Registries
 	Repository scm.Repository
 	Compare    scm.Comparer // nil: pull requests list no commits
 	Limits     promotion.Limits
-	By         Signature // of our commits; When is set for each commit
+	By         repo.Signature // of our commits; When is set for each commit
 	Now        func() time.Time
 	// Pause waits before a restart, with jitter. Nil: no wait.
 	Pause  func(ctx context.Context, attempt int) error
@@ -254,7 +252,7 @@ func (r *Reconciler) withoutCommands() *Reconciler {
 }
 
 // signature is that of our commits, now.
-func (r *Reconciler) signature() Signature {
+func (r *Reconciler) signature() repo.Signature {
 	by := r.By
 	by.When = r.Now()
 	return by

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -20,7 +21,7 @@ type Report struct {
 	Effects    []Effect
 	// Errors are the parts of the repository that failed, such as a branch or a
 	// registry. The rest was done.
-	Errors []PartialError
+	Errors []repo.PartialError
 	// Unusable is why nothing can be done in the repository, such as that it is
 	// archived, with what to do about it.
 	Unusable string
@@ -38,12 +39,6 @@ type Report struct {
 	Heads         map[string]string
 	UserDecisions []state.State
 	Landings      map[promotion.Target][]promotion.Landing
-}
-
-// PartialError is one part of a repository that failed.
-type PartialError struct {
-	What string // "branch env/prod", "component web"
-	Err  error
 }
 
 // Action is what was done about a proposal.
@@ -128,7 +123,7 @@ func (e Effect) sameBranch(other Effect) bool {
 // report is the report of a reconciliation that planned nothing.
 func (o Observation) report() Report {
 	return Report{
-		Repository: o.Info.Key, Name: o.Info.Name, Config: o.Promotion.Config, Errors: o.failures.errors, Unusable: o.Unusable,
+		Repository: o.Info.Key, Name: o.Info.Name, Config: o.Promotion.Config, Errors: o.failures.Errors, Unusable: o.Unusable,
 		CommandsAt:    o.CommandsAt,
 		UserDecisions: []state.State{o.Branch.counts},
 	}

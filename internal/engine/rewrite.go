@@ -12,15 +12,16 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 )
 
 // rewriter makes commits of proposals, and recognizes them.
 type rewriter struct {
-	remote    Remote
-	objects   Objects
-	files     Files
+	remote    repo.Remote
+	objects   repo.Objects
+	files     repo.Files
 	config    *config.Config
-	signature Signature
+	signature repo.Signature
 	marks     []promotion.Trailer // of each commit: how far the state branch is
 }
 
@@ -35,7 +36,7 @@ func (r *Reconciler) rewriter(o Observation) rewriter {
 
 // proposal rewrites the files of a proposal, from a tree that was read before. Files
 // that were written since then are read again from the parent.
-func (w rewriter) proposal(ctx context.Context, tree Tree, p pullrequest.Proposal, parent string, written map[string]bool) (map[string][]byte, error) {
+func (w rewriter) proposal(ctx context.Context, tree repo.Tree, p pullrequest.Proposal, parent string, written map[string]bool) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, decision := range p.Decisions {
 		rewritten, err := w.rewrite(ctx, tree, decision)
@@ -64,7 +65,7 @@ func (w rewriter) rewriteOn(ctx context.Context, parent string, files map[string
 	commit := parent
 	if len(files) > 0 {
 		var err error
-		if commit, err = w.objects.Write(Draft{Parent: parent, Files: files, By: w.signature, Message: "intermediate"}); err != nil {
+		if commit, err = w.objects.Write(repo.Draft{Parent: parent, Files: files, By: w.signature, Message: "intermediate"}); err != nil {
 			return nil, fmt.Errorf("write a commit: %w", err)
 		}
 	}
@@ -75,7 +76,7 @@ func (w rewriter) rewriteOn(ctx context.Context, parent string, files map[string
 	return w.rewrite(ctx, tree, decision)
 }
 
-func (w rewriter) rewrite(ctx context.Context, tree Tree, decision promotion.Decision) (map[string][]byte, error) {
+func (w rewriter) rewrite(ctx context.Context, tree repo.Tree, decision promotion.Decision) (map[string][]byte, error) {
 	rewritten, err := tree.Rewrite(ctx, decision.Target, decision.Moves)
 	if err != nil {
 		return nil, fmt.Errorf("rewrite %s in %s: %w", decision.Application, decision.Environment, err)
@@ -93,7 +94,7 @@ func (w rewriter) commit(p pullrequest.Proposal, files map[string][]byte, parent
 	if body != "" {
 		message += "\n" + body + "\n"
 	}
-	commit, err := w.objects.Write(Draft{
+	commit, err := w.objects.Write(repo.Draft{
 		Parent: parent, Files: files, By: w.signature, Message: message,
 		Trailers: append(promotion.Trailers(p.Environment.Name, snapshotsOf(p)), w.marks...),
 	})
@@ -135,7 +136,7 @@ func (w rewriter) isProposal(ctx context.Context, head string, p pullrequest.Pro
 
 // readParent makes the parent of the head of a branch readable. A mirror with little
 // history needs more: first as much as most heads need.
-func (w rewriter) readParent(ctx context.Context, branch string, head Commit) (bool, error) {
+func (w rewriter) readParent(ctx context.Context, branch string, head repo.Commit) (bool, error) {
 	for _, back := range []time.Duration{recentHistory, maxHistory} {
 		if _, err := w.objects.Commit(head.Parents[0]); fault.KindOf(err) != fault.NotFound {
 			break
@@ -151,8 +152,8 @@ func (w rewriter) readParent(ctx context.Context, branch string, head Commit) (b
 // wrote reports whether the head of one of our branches is a commit of ours: by its
 // committer, or, because the identity can be configured, by its content. Written again from
 // its parent for the versions in its trailers, it has the same tree.
-func (w rewriter) wrote(ctx context.Context, branch string, head Commit) (bool, error) {
-	if w.signature.committed(head) {
+func (w rewriter) wrote(ctx context.Context, branch string, head repo.Commit) (bool, error) {
+	if w.signature.Committed(head) {
 		return true, nil
 	}
 	of, named := promotion.ParseHead(branch)
@@ -180,7 +181,7 @@ func (w rewriter) wrote(ctx context.Context, branch string, head Commit) (bool, 
 		}
 		maps.Copy(files, rewritten)
 	}
-	again, err := w.objects.Write(Draft{Parent: head.Parents[0], Files: files, By: w.signature, Message: "intermediate"})
+	again, err := w.objects.Write(repo.Draft{Parent: head.Parents[0], Files: files, By: w.signature, Message: "intermediate"})
 	if err != nil {
 		return false, fmt.Errorf("write a commit: %w", err)
 	}
@@ -190,7 +191,7 @@ func (w rewriter) wrote(ctx context.Context, branch string, head Commit) (bool, 
 
 // sameSnapshots reports whether the trailers of a commit name the digests of the
 // proposal.
-func sameSnapshots(commit Commit, p pullrequest.Proposal) bool {
+func sameSnapshots(commit repo.Commit, p pullrequest.Proposal) bool {
 	landed, wanted := promotion.ReadTrailers(commit.Trailers), snapshotsOf(p)
 	same := func(a, b promotion.Pinned) bool { return promotion.SameRollout(a.Version, b.Version) }
 	return len(landed) == len(p.Decisions) && !slices.ContainsFunc(landed, func(l promotion.Landed) bool {

@@ -10,6 +10,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/seal"
 	"promoter/internal/state"
 )
@@ -196,7 +197,7 @@ func (s stateReader) newest(ctx context.Context, head string) (found SealedCommi
 }
 
 // verify verifies the seal of a commit.
-func (s stateReader) verify(commit Commit) (seal.Seal, bool) {
+func (s stateReader) verify(commit repo.Commit) (seal.Seal, bool) {
 	value := trailer(commit, seal.Trailer)
 	if value == "" || len(commit.Parents) > 1 {
 		return seal.Seal{}, false
@@ -205,7 +206,7 @@ func (s stateReader) verify(commit Commit) (seal.Seal, bool) {
 }
 
 // bound is what the seal of a commit binds.
-func (s stateReader) bound(commit Commit, counter uint64) seal.Commit {
+func (s stateReader) bound(commit repo.Commit, counter uint64) seal.Commit {
 	text := commit.Message
 	if i := strings.LastIndex(text, "\n"+seal.Trailer+": "); i >= 0 {
 		text = text[:i]
@@ -223,7 +224,7 @@ func (s stateReader) newestMark(heads []string) (newest uint64) {
 			if err != nil {
 				break
 			}
-			commits := []Commit{commit}
+			commits := []repo.Commit{commit}
 			if len(commit.Parents) == 2 { // the head of a merged pull request
 				if merged, err := s.r.Objects.Commit(commit.Parents[1]); err == nil {
 					commits = append(commits, merged)
@@ -241,15 +242,15 @@ func (s stateReader) newestMark(heads []string) (newest uint64) {
 
 // draft makes the commit that turns what counts into another state, sealed if there is a
 // key. The update is empty when there is nothing to write.
-func (s stateReader) draft(b stateBranch, after state.State, message string, sealed bool) (Update, stateBranch, error) {
+func (s stateReader) draft(b stateBranch, after state.State, message string, sealed bool) (repo.Update, stateBranch, error) {
 	files := after.Diff(b.files)
 	if len(files) == 0 && (b.sealed || !sealed) {
-		return Update{}, b, nil
+		return repo.Update{}, b, nil
 	}
 	if sealed && (b.head == "" || !s.hasFile(b.head)) {
 		files[sealedFile] = []byte(sealedText)
 	}
-	draft := Draft{Parent: b.head, Files: files, By: s.r.signature(), Message: message + "\n"}
+	draft := repo.Draft{Parent: b.head, Files: files, By: s.r.signature(), Message: message + "\n"}
 	commit, err := s.r.Objects.Write(draft)
 	if sealed && err == nil {
 		b.seal.Counter++
@@ -257,10 +258,10 @@ func (s stateReader) draft(b stateBranch, after state.State, message string, sea
 		b.seal.Commit, b.ignored, b.restored = commit, nil, ""
 	}
 	if err != nil {
-		return Update{}, b, fmt.Errorf("write %s: %w", state.Branch, err)
+		return repo.Update{}, b, fmt.Errorf("write %s: %w", state.Branch, err)
 	}
 	b.sealed = sealed
-	update := Update{Branch: state.Branch, Old: b.head, New: commit}
+	update := repo.Update{Branch: state.Branch, Old: b.head, New: commit}
 	b.head, b.files, b.counts = commit, after, after
 	return update, b, nil
 }
@@ -271,7 +272,7 @@ func (s stateReader) hasFile(commit string) bool {
 }
 
 // addSeal writes a draft again, with the seal of the commit that it was without.
-func (s stateReader) addSeal(draft Draft, unsealed string, counter uint64) (string, error) {
+func (s stateReader) addSeal(draft repo.Draft, unsealed string, counter uint64) (string, error) {
 	commit, err := s.r.Objects.Commit(unsealed) // for its tree
 	if err != nil {
 		return "", err
@@ -300,7 +301,7 @@ func (s stateReader) remember(ctx context.Context, b stateBranch) error {
 }
 
 // trailer returns the last value of a trailer; empty: the commit has none.
-func trailer(commit Commit, key string) (value string) {
+func trailer(commit repo.Commit, key string) (value string) {
 	for _, one := range commit.Trailers {
 		if one.Key == key {
 			value = one.Value
@@ -310,8 +311,8 @@ func trailer(commit Commit, key string) (value string) {
 }
 
 // limited yields the first elements of a history.
-func limited(history iter.Seq2[Commit, error], most int) iter.Seq2[Commit, error] {
-	return func(yield func(Commit, error) bool) {
+func limited(history iter.Seq2[repo.Commit, error], most int) iter.Seq2[repo.Commit, error] {
+	return func(yield func(repo.Commit, error) bool) {
 		for commit, err := range history {
 			if most--; !yield(commit, err) || most == 0 {
 				return

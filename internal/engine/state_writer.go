@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -73,7 +74,7 @@ func (r *Reconciler) recordOnce(ctx context.Context, message string, changes []s
 	if err != nil {
 		return Recorded{}, err
 	}
-	var update Update
+	var update repo.Update
 	if branch.restricted() == nil {
 		recorded.Before = branch.counts
 		if recorded.After, err = branch.counts.Apply(changes...); err == nil {
@@ -97,10 +98,10 @@ func (r *Reconciler) recordOnce(ctx context.Context, message string, changes []s
 
 // draftRestricted drafts a decision on a branch of which not everything is known to be
 // authentic. One that stops more gets no seal: a seal would confirm the branch.
-func (s stateReader) draftRestricted(b stateBranch, message string, changes []state.Change) (Recorded, Update, stateBranch, error) {
+func (s stateReader) draftRestricted(b stateBranch, message string, changes []state.Change) (Recorded, repo.Update, stateBranch, error) {
 	after, err := b.files.Apply(changes...)
 	if err != nil {
-		return Recorded{}, Update{}, b, err
+		return Recorded{}, repo.Update{}, b, err
 	}
 	recorded := Recorded{Before: b.files, After: after}
 	if _, loosens := state.Authentic(b.files, after, s.r.Now()); len(loosens) == 0 {
@@ -109,7 +110,7 @@ func (s stateReader) draftRestricted(b stateBranch, message string, changes []st
 		return recorded, update, b, err
 	}
 	if b.withoutKey != nil || !resumesAll(b.files, after) {
-		return Recorded{}, Update{}, b, b.restricted()
+		return Recorded{}, repo.Update{}, b, b.restricted()
 	}
 	recorded = Recorded{Before: b.counts, After: b.counts, Confirmed: true}
 	update, b, err := s.draft(b, b.counts, message, true)
@@ -156,13 +157,13 @@ func (r *Reconciler) fetchState(ctx context.Context) (stateBranch, error) {
 
 // withEnvironments returns the state branch and those of the environments: their commits
 // show how far it was.
-func (r *Reconciler) withEnvironments(ctx context.Context, refs Refs) ([]string, error) {
+func (r *Reconciler) withEnvironments(ctx context.Context, refs repo.Refs) ([]string, error) {
 	branches := []string{state.Branch, refs.Default}
 	heads, err := r.Remote.Fetch(ctx, refs.Default)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", refs.Default, err)
 	}
-	loaded, err := r.LoadConfig(heads[refs.Default], refs.Default)
+	loaded, err := repo.LoadConfig(r.Objects, heads[refs.Default], refs.Default)
 	if err != nil {
 		return branches, nil //nolint:nilerr // without a config, no other branch has environments
 	}

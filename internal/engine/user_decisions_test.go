@@ -12,6 +12,7 @@ import (
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -174,7 +175,7 @@ func TestReconcile_verifiesAGroupWithOneCommit(t *testing.T) {
 	w.run()
 	w.Git.CommitSize = 1
 	most := int64(0)
-	w.Git.Effect = func(bool, []engine.Update) error {
+	w.Git.Effect = func(bool, []repo.Update) error {
 		most = max(most, w.Git.Objects().Unpushed())
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 )
 
 // Any user who gets a commit onto a branch can write the trailers and the name of promoter
@@ -158,7 +159,7 @@ func (h historyReader) verdicts(ctx context.Context, o Observation, claims []cla
 		unread[c.commit] = append(unread[c.commit], c)
 	}
 	var fresh []judgment
-	err := h.judgeAll(ctx, o, commits[:min(len(commits), maxVerified)], unread, func(commit Commit, c claim, v verdict) {
+	err := h.judgeAll(ctx, o, commits[:min(len(commits), maxVerified)], unread, func(commit repo.Commit, c claim, v verdict) {
 		known[h.key(c)] = v
 		if !commit.Shallow { // its parents may be readable later
 			fresh = append(fresh, judgment{c, v})
@@ -173,7 +174,7 @@ func (h historyReader) verdicts(ctx context.Context, o Observation, claims []cla
 
 // judgeAll judges the claims of commits, which are sorted from the newest to the oldest. A
 // commit that exceeds a limit remains unread, so that no user can stop the others with it.
-func (h historyReader) judgeAll(ctx context.Context, o Observation, commits []string, claims map[string][]claim, judged func(Commit, claim, verdict)) error {
+func (h historyReader) judgeAll(ctx context.Context, o Observation, commits []string, claims map[string][]claim, judged func(repo.Commit, claim, verdict)) error {
 	// Its own budget: what follows is more important than how far this comes.
 	limited := budget.With(ctx, budget.New(budget.Limits{budget.Parsed: {Total: maxParsed}}))
 	for chunk := range slices.Chunk(commits, chunkSize) {
@@ -251,7 +252,7 @@ func (h historyReader) remembered(c claim) (v verdict, remembered bool) {
 }
 
 // judge returns the verdict about each claim of a commit.
-func (h historyReader) judge(ctx context.Context, o Observation, commit Commit, claims []claim) ([]verdict, error) {
+func (h historyReader) judge(ctx context.Context, o Observation, commit repo.Commit, claims []claim) ([]verdict, error) {
 	verdicts, anyProven := make([]verdict, len(claims)), false
 	for i, c := range claims {
 		var before *promotion.Current // nil: not readable
@@ -271,7 +272,7 @@ func (h historyReader) judge(ctx context.Context, o Observation, commit Commit, 
 		verdicts[i] = h.compare(c, before, after)
 		anyProven = anyProven || verdicts[i].Proven
 	}
-	if !anyProven || !h.by.committed(commit) {
+	if !anyProven || !h.by.Committed(commit) {
 		return verdicts, nil
 	}
 	ours, why, err := h.isOurs(ctx, o, commit)
@@ -382,7 +383,7 @@ func labels(pinned promotion.Pinned, r edit.Reference) (claimed, written string)
 // isOurs reports whether a commit with our committer is what promoter writes: its parent with
 // the versions of the trailers, and nothing else. If it certainly is not, why is the reason. It
 // is uncertain if the config was another one, or if the files refuse the same edit.
-func (h historyReader) isOurs(ctx context.Context, o Observation, commit Commit) (ours bool, why string, err error) {
+func (h historyReader) isOurs(ctx context.Context, o Observation, commit repo.Commit) (ours bool, why string, err error) {
 	if len(commit.Parents) != 1 || commit.Shallow {
 		return commit.Shallow, "", nil
 	}
@@ -403,7 +404,7 @@ func (h historyReader) isOurs(ctx context.Context, o Observation, commit Commit)
 		if certain && err == nil && bytes.Equal(content, want) {
 			continue
 		}
-		if path == ConfigFile || h.sameConfig(o, commit.Parents[0]) {
+		if path == repo.ConfigFile || h.sameConfig(o, commit.Parents[0]) {
 			why = fmt.Sprintf("commit %.7s has the committer of promoter, and changes more than versions in %.120q: it counts as a change by a user", commit.ID, path)
 		}
 		return false, why, nil
@@ -413,7 +414,7 @@ func (h historyReader) isOurs(ctx context.Context, o Observation, commit Commit)
 
 // writtenAgain makes the edit of a commit again from its parent. Touched are the files of
 // which the result is not known.
-func (h historyReader) writtenAgain(ctx context.Context, commit Commit) (edited map[string][]byte, touched map[string]bool, err error) {
+func (h historyReader) writtenAgain(ctx context.Context, commit repo.Commit) (edited map[string][]byte, touched map[string]bool, err error) {
 	edited, touched = map[string][]byte{}, map[string]bool{}
 	for _, landed := range promotion.ReadTrailers(commit.Trailers) {
 		if _, known := h.past.config.Environment(landed.Environment); !known {
@@ -457,27 +458,27 @@ func (h historyReader) writtenAgain(ctx context.Context, commit Commit) (edited 
 
 // sameConfig reports whether a commit has the config of now.
 func (h historyReader) sameConfig(o Observation, commit string) bool {
-	then, err := h.objects.Read(commit, ConfigFile, config.MaxSize)
-	now, problem := h.objects.Read(o.Heads[o.Refs.Default], ConfigFile, config.MaxSize)
+	then, err := h.objects.Read(commit, repo.ConfigFile, config.MaxSize)
+	now, problem := h.objects.Read(o.Heads[o.Refs.Default], repo.ConfigFile, config.MaxSize)
 	return err == nil && problem == nil && bytes.Equal(then, now)
 }
 
 // pastFiles reads the references of earlier commits. A commit may have changed several
 // applications: its files are read once for each environment.
 type pastFiles struct {
-	files  Files
+	files  repo.Files
 	config *config.Config
-	trees  map[string]Tree // by environment and commit
+	trees  map[string]repo.Tree // by environment and commit
 }
 
 func (r *Reconciler) pastFiles(c *config.Config) *pastFiles {
-	return &pastFiles{files: r.Files, config: c, trees: map[string]Tree{}}
+	return &pastFiles{files: r.Files, config: c, trees: map[string]repo.Tree{}}
 }
 
 // maxPastTrees bounds how many trees are kept. The last ones are needed again.
 const maxPastTrees = 4
 
-func (p *pastFiles) tree(ctx context.Context, environment, commit string) (Tree, error) {
+func (p *pastFiles) tree(ctx context.Context, environment, commit string) (repo.Tree, error) {
 	key := environment + " " + commit
 	tree, read := p.trees[key]
 	if !read {

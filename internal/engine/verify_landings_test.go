@@ -14,6 +14,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 )
@@ -58,7 +59,7 @@ var arrivals = map[string]func(w *world, message string, change func(map[string]
 	"squash": func(w *world, message string, change func(map[string]string)) {
 		w.Git.Set("typo", w.Git.Branch("main"))
 		head := w.Git.Commit("typo", enginetest.By, w.Clock.Now(), "Work", change)
-		if _, err := w.Git.Merge("main", head, "squash", message, engine.Signature{Name: "Forge", Email: "noreply@forge.example"}, w.Clock.Now()); err != nil {
+		if _, err := w.Git.Merge("main", head, "squash", message, repo.Signature{Name: "Forge", Email: "noreply@forge.example"}, w.Clock.Now()); err != nil {
 			w.t.Fatal(err)
 		}
 	},
@@ -324,12 +325,12 @@ func (v *verdicts) Store(more map[string]string) error {
 
 // reads counts the commits that are read, and fails for some.
 type reads struct {
-	engine.Files
+	repo.Files
 	commits map[string]int
 	fail    map[string]error
 }
 
-func (r reads) At(ctx context.Context, c *config.Config, commit string, environments []string) (engine.Tree, error) {
+func (r reads) At(ctx context.Context, c *config.Config, commit string, environments []string) (repo.Tree, error) {
 	r.commits[commit]++
 	if err := r.fail[commit]; err != nil {
 		return nil, err

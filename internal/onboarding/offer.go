@@ -12,6 +12,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/suggest"
 	"promoter/internal/workspace"
@@ -23,7 +24,7 @@ type offer struct {
 	reconciler *engine.Reconciler // of workspace
 	reserve    func() bool        // reports whether one more pull request may be opened
 	maxSize    int64              // bytes over which a file is not parsed
-	refs       engine.Refs
+	refs       repo.Refs
 	base       string // the default branch
 	commit     string // of the default branch
 	head       string // the commit of the onboarding branch; empty: it does not exist
@@ -266,13 +267,13 @@ func (o *offer) write(ctx context.Context, ours *scm.PullRequest, suggestion *su
 func (o *offer) push(ctx context.Context, text string) (commit string, err error) {
 	by := o.reconciler.By
 	by.When = o.reconciler.Now()
-	commit, err = o.reconciler.Objects.Write(engine.Draft{
+	commit, err = o.reconciler.Objects.Write(repo.Draft{
 		Parent: o.commit, Files: map[string][]byte{config.FileName: []byte(text)}, By: by, Message: pullrequest.OnboardingTitle + "\n",
 	})
 	if err != nil {
 		return "", fmt.Errorf("write a commit for %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	if err := o.reconciler.Remote.Push(ctx, engine.Update{Branch: pullrequest.OnboardingBranch, Old: o.head, New: commit}); err != nil {
+	if err := o.reconciler.Remote.Push(ctx, repo.Update{Branch: pullrequest.OnboardingBranch, Old: o.head, New: commit}); err != nil {
 		return "", fmt.Errorf("push %s: %w", pullrequest.OnboardingBranch, err)
 	}
 	return commit, nil

@@ -7,6 +7,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -14,7 +15,7 @@ import (
 // listed again.
 type offering struct {
 	scm.Repository
-	engine.Remote
+	repo.Remote
 
 	head string // of the onboarding branch now
 }
@@ -31,8 +32,8 @@ func (openOffer) Open(context.Context) ([]scm.PullRequest, error) {
 	return []scm.PullRequest{{Number: 1, Author: offeringSelf, Head: scm.Head{Own: true, Branch: pullrequest.OnboardingBranch}}}, nil
 }
 
-func (o offering) Refs(context.Context) (engine.Refs, error) {
-	refs := engine.Refs{Branches: map[string]string{}}
+func (o offering) Refs(context.Context) (repo.Refs, error) {
+	refs := repo.Refs{Branches: map[string]string{}}
 	if o.head != "" {
 		refs.Branches[pullrequest.OnboardingBranch] = o.head
 	}

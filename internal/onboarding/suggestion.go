@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"promoter/internal/config"
-	"promoter/internal/engine"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scan"
 	"promoter/internal/suggest"
 	"promoter/internal/updater"
@@ -91,12 +91,12 @@ func countUses(suggestion *suggest.Suggestion) []pullrequest.OnboardingUse {
 
 // withConfig are the objects of a repository as if the config were merged.
 type withConfig struct {
-	engine.Objects
+	repo.Objects
 	commit string
 	text   []byte
 }
 
-// Read implements engine.Contents.
+// Read implements repo.Contents.
 func (o withConfig) Read(commit, path string, limit int64) ([]byte, error) {
 	if commit == o.commit && path == config.FileName {
 		return bytes.Clone(o.text), nil

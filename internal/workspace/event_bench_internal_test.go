@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/benchtree"
 	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
 )
 
 // BenchmarkEvent has a new image in five environments of one repository, with a
@@ -166,13 +166,13 @@ func (e *events) ownEvent(ctx context.Context, tag string) error {
 		if err != nil || len(rewritten.Files) != 1 {
 			return fmt.Errorf("rewrite %v: %d files, %w", target, len(rewritten.Files), err)
 		}
-		by := engine.DefaultSignature()
+		by := repo.DefaultSignature()
 		by.When = time.Now()
-		if tip, err = l.Reconciler.Objects.Write(engine.Draft{Parent: tip, Files: rewritten.Files, By: by, Message: "New image\n"}); err != nil {
+		if tip, err = l.Reconciler.Objects.Write(repo.Draft{Parent: tip, Files: rewritten.Files, By: by, Message: "New image\n"}); err != nil {
 			return err
 		}
 	}
-	return l.Reconciler.Remote.Push(ctx, engine.Update{Branch: "main", Old: heads["main"], New: tip})
+	return l.Reconciler.Remote.Push(ctx, repo.Update{Branch: "main", Old: heads["main"], New: tip})
 }
 
 func moveAll(present promotion.Current, tag string) []promotion.Move {

@@ -4,21 +4,21 @@ import (
 	"context"
 
 	"promoter/internal/config"
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/scan"
 )
 
 // files finds and rewrites references in the files of commits. It implements
-// engine.Files.
+// repo.Files.
 type files struct {
 	mirror  *mirror
 	maxSize int64 // bytes over which a file is not parsed
 	cache   *scan.Cache
 }
 
-// At implements engine.Files.
-func (f files) At(ctx context.Context, c *config.Config, commit string, environments []string) (engine.Tree, error) {
+// At implements repo.Files.
+func (f files) At(ctx context.Context, c *config.Config, commit string, environments []string) (repo.Tree, error) {
 	request := scan.Request{Config: c, Environments: environments, MaxFileSize: f.maxSize}
 	scanned, err := f.cache.Commit(ctx, f.mirror, request, commit)
 	if err != nil {
@@ -27,19 +27,19 @@ func (f files) At(ctx context.Context, c *config.Config, commit string, environm
 	return tree{scanned}, nil
 }
 
-// tree implements engine.Tree.
+// tree implements repo.Tree.
 type tree struct{ scanned *scan.Tree }
 
-// Targets implements engine.Tree.
+// Targets implements repo.Tree.
 func (t tree) Targets() map[promotion.Target]promotion.Current { return t.scanned.Targets }
 
-// Rewrite implements engine.Tree.
-func (t tree) Rewrite(ctx context.Context, target promotion.Target, moves []promotion.Move) (engine.Rewritten, error) {
+// Rewrite implements repo.Tree.
+func (t tree) Rewrite(ctx context.Context, target promotion.Target, moves []promotion.Move) (repo.Rewritten, error) {
 	all, err := scan.Rewrite(ctx, scan.Edit{Tree: t.scanned, Target: target, Moves: moves})
 	if err != nil {
-		return engine.Rewritten{}, err
+		return repo.Rewritten{}, err
 	}
-	rewritten := engine.Rewritten{Changes: all[0].Changes, Refusals: all[0].Refusals, Files: map[string][]byte{}}
+	rewritten := repo.Rewritten{Changes: all[0].Changes, Refusals: all[0].Refusals, Files: map[string][]byte{}}
 	for _, file := range all[0].Files {
 		rewritten.Files[file.Path] = file.After
 	}

@@ -8,16 +8,16 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/git"
 	"promoter/internal/git/object"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 	"promoter/internal/telemetry"
 )
 
-// mirror is the mirror of a repository. It implements engine.Remote, engine.Objects,
+// mirror is the mirror of a repository. It implements repo.Remote, repo.Objects,
 // and scan.Repository. A git.Mirror must not be used concurrently, so all use of it is
 // behind the lock.
 type mirror struct {
@@ -29,18 +29,18 @@ type mirror struct {
 // traceBranches is the attribute of a span that lists branches.
 const traceBranches = "promoter.branches"
 
-// Refs implements engine.Remote.
-func (m *mirror) Refs(ctx context.Context) (_ engine.Refs, err error) {
+// Refs implements repo.Remote.
+func (m *mirror) Refs(ctx context.Context) (_ repo.Refs, err error) {
 	ctx, span := telemetry.Begin(ctx, "git list")
 	defer func() { span.End(err) }()
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	found, err := m.git.List(ctx)
 	if err != nil {
-		return engine.Refs{}, err
+		return repo.Refs{}, err
 	}
 	m.listed = found.Branches
-	return engine.Refs{Default: found.Default, Branches: commits(found.Branches)}, nil
+	return repo.Refs{Default: found.Default, Branches: commits(found.Branches)}, nil
 }
 
 // commits returns the commits of branches as text.
@@ -52,7 +52,7 @@ func commits(ids map[string]object.ID) map[string]string {
 	return all
 }
 
-// Fetch implements engine.Remote.
+// Fetch implements repo.Remote.
 func (m *mirror) Fetch(ctx context.Context, branches ...string) (map[string]string, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -88,7 +88,7 @@ func (m *mirror) current(branches []string) (map[string]string, bool) {
 	return heads, true
 }
 
-// Deepen implements engine.Remote.
+// Deepen implements repo.Remote.
 func (m *mirror) Deepen(ctx context.Context, branch string, since time.Time) (err error) {
 	ctx, span := telemetry.Begin(ctx, "git deepen", slog.Any(traceBranches, []string{branch}))
 	defer func() { span.End(err) }()
@@ -97,8 +97,8 @@ func (m *mirror) Deepen(ctx context.Context, branch string, since time.Time) (er
 	return m.git.Deepen(ctx, branch, since)
 }
 
-// Push implements engine.Remote. It invalidates the listing, also if it fails.
-func (m *mirror) Push(ctx context.Context, updates ...engine.Update) (err error) {
+// Push implements repo.Remote. It invalidates the listing, also if it fails.
+func (m *mirror) Push(ctx context.Context, updates ...repo.Update) (err error) {
 	var branches []string
 	for _, update := range updates {
 		branches = append(branches, update.Branch)
@@ -129,17 +129,17 @@ func parseID(text string) (object.ID, error) {
 	return object.ParseID(text)
 }
 
-// Commit implements engine.Objects.
-func (m *mirror) Commit(id string) (engine.Commit, error) {
+// Commit implements repo.Objects.
+func (m *mirror) Commit(id string) (repo.Commit, error) {
 	parsed, err := object.ParseID(id)
 	if err != nil {
-		return engine.Commit{}, err
+		return repo.Commit{}, err
 	}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	c, err := m.git.Objects.Commit(parsed)
-	commit := engine.Commit{
-		ID: c.ID.String(), Tree: c.Tree.String(), Committer: engine.Signature(c.Committer), Message: c.Message, Trailers: trailers(c.Trailers), Shallow: c.Shallow,
+	commit := repo.Commit{
+		ID: c.ID.String(), Tree: c.Tree.String(), Committer: repo.Signature(c.Committer), Message: c.Message, Trailers: trailers(c.Trailers), Shallow: c.Shallow,
 	}
 	for _, parent := range c.Parents {
 		commit.Parents = append(commit.Parents, parent.String())
@@ -147,7 +147,7 @@ func (m *mirror) Commit(id string) (engine.Commit, error) {
 	return commit, err
 }
 
-// Trailers implements engine.Objects.
+// Trailers implements repo.Objects.
 func (*mirror) Trailers(message string) []promotion.Trailer {
 	return trailers(object.ParseTrailers(message))
 }
@@ -160,10 +160,10 @@ func trailers(found object.Trailers) []promotion.Trailer {
 	return all
 }
 
-// History implements engine.Objects. It reads one commit after the other, so that the
+// History implements repo.Objects. It reads one commit after the other, so that the
 // caller may use the mirror in between.
-func (m *mirror) History(from string) iter.Seq2[engine.Commit, error] {
-	return func(yield func(engine.Commit, error) bool) {
+func (m *mirror) History(from string) iter.Seq2[repo.Commit, error] {
+	return func(yield func(repo.Commit, error) bool) {
 		for {
 			commit, err := m.Commit(from)
 			if !yield(commit, err) || err != nil || commit.Shallow || len(commit.Parents) == 0 {
@@ -174,7 +174,7 @@ func (m *mirror) History(from string) iter.Seq2[engine.Commit, error] {
 	}
 }
 
-// Read implements engine.Objects.
+// Read implements repo.Objects.
 func (m *mirror) Read(commit, path string, limit int64) (content []byte, err error) {
 	err = m.withTree(commit, func(tree *object.Tree) error {
 		entry, err := tree.Entry(path)
@@ -221,7 +221,7 @@ const (
 // Without content it is invalid, and an invalid record holds all that it is about.
 const unreadable = state.All + "/" + state.All + ".json"
 
-// All implements engine.Objects. A commit that cannot be read must not seem to have no
+// All implements repo.Objects. A commit that cannot be read must not seem to have no
 // files: the holds of users would be lost.
 func (m *mirror) All(commit string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
@@ -250,7 +250,7 @@ func (m *mirror) All(commit string) iter.Seq2[string, []byte] {
 	}
 }
 
-// Changed implements engine.Objects and scan.Repository.
+// Changed implements repo.Objects and scan.Repository.
 func (m *mirror) Changed(a, b string) ([]string, error) {
 	first, err := parseID(a)
 	if err != nil {
@@ -265,8 +265,8 @@ func (m *mirror) Changed(a, b string) ([]string, error) {
 	return m.git.Objects.Changed(first, second)
 }
 
-// Write implements engine.Objects.
-func (m *mirror) Write(draft engine.Draft) (string, error) {
+// Write implements repo.Objects.
+func (m *mirror) Write(draft repo.Draft) (string, error) {
 	parent, err := parseID(draft.Parent)
 	if err != nil {
 		return "", err
@@ -292,7 +292,7 @@ func (m *mirror) Write(draft engine.Draft) (string, error) {
 	return id.String(), err
 }
 
-// Unpushed implements engine.Objects.
+// Unpushed implements repo.Objects.
 func (m *mirror) Unpushed() int64 {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

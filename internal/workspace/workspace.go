@@ -23,6 +23,7 @@ import (
 	"promoter/internal/git"
 	"promoter/internal/git/object"
 	"promoter/internal/image"
+	"promoter/internal/repo"
 	"promoter/internal/scan"
 )
 
@@ -55,14 +56,14 @@ const scanFolder = "scan"
 
 // author returns the author and committer of all commits to a repository: that of the
 // server file, or of the forge.
-func author(server *connect.Server, r *connect.Repository) engine.Signature {
+func author(server *connect.Server, r *connect.Repository) repo.Signature {
 	if by := server.File.Committer; by.Name != "" {
-		return engine.Signature{Name: by.Name, Email: by.Email}
+		return repo.Signature{Name: by.Name, Email: by.Email}
 	}
 	if by := r.SCM.Info().Committer; by.Name != "" {
-		return engine.Signature{Name: by.Name, Email: by.Email}
+		return repo.Signature{Name: by.Name, Email: by.Email}
 	}
-	return engine.DefaultSignature()
+	return repo.DefaultSignature()
 }
 
 // Open opens a repository of a session. The caller closes the workspace: until then, no
@@ -217,7 +218,7 @@ func (w *Workspace) Config(ctx context.Context) (loaded *config.Config, branch s
 	if err != nil {
 		return nil, "", err
 	}
-	loaded, err = w.Reconciler.LoadConfig(heads[branch], branch)
+	loaded, err = repo.LoadConfig(w.Reconciler.Objects, heads[branch], branch)
 	return loaded, branch, err
 }
 

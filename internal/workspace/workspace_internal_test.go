@@ -12,19 +12,18 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion"
-	"promoter/internal/scan"
-	"promoter/internal/updater"
-
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/git/gittest"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
+	"promoter/internal/scan"
 	"promoter/internal/state"
+	"promoter/internal/updater"
 )
 
 // gitRepository makes a bare repository with the files on main, and returns its
@@ -138,9 +137,9 @@ func TestWorkspace_commitPushAndLostRace(t *testing.T) {
 	if want := runGit(t, clone, "rev-parse", "HEAD"); head != want {
 		t.Fatalf("main is %s, want %s", head, want)
 	}
-	id, err := l.Reconciler.Objects.Write(engine.Draft{
+	id, err := l.Reconciler.Objects.Write(repo.Draft{
 		Parent: head, Files: map[string][]byte{"a.yaml": []byte("image: r.example.com/web:2\n"), "keep": nil},
-		By:      engine.Signature{Name: "promoter", Email: "p@example.com", When: time.Unix(1_700_000_000, 0)},
+		By:      repo.Signature{Name: "promoter", Email: "p@example.com", When: time.Unix(1_700_000_000, 0)},
 		Message: "Move web", Trailers: []promotion.Trailer{{Key: "Promoter-Environment", Value: "dev"}},
 	})
 	if err != nil {
@@ -150,10 +149,10 @@ func TestWorkspace_commitPushAndLostRace(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.yaml", "keep"}, changed); err != nil || diff != "" {
 		t.Errorf("changed: %v %s", err, diff)
 	}
-	if err := l.Reconciler.Remote.Push(t.Context(), engine.Update{Branch: "main", Old: head, New: id}); err != nil {
+	if err := l.Reconciler.Remote.Push(t.Context(), repo.Update{Branch: "main", Old: head, New: id}); err != nil {
 		t.Fatal(err)
 	}
-	late := l.Reconciler.Remote.Push(t.Context(), engine.Update{Branch: "main", Old: head, New: id})
+	late := l.Reconciler.Remote.Push(t.Context(), repo.Update{Branch: "main", Old: head, New: id})
 	if fault.KindOf(late) != fault.Conflict {
 		t.Errorf("a push on a commit that moved gives %v, want a conflict", late)
 	}
@@ -174,7 +173,7 @@ func TestWorkspace_historyEndsWhereItIsShallow(t *testing.T) {
 	}
 	runGit(t, clone, "push", "-q", "origin", "main")
 	l := openWorkspace(t, url)
-	count := func() (n int, last engine.Commit) {
+	count := func() (n int, last repo.Commit) {
 		for commit, err := range l.Reconciler.Objects.History(fetchMain(t, l)) {
 			if err != nil {
 				t.Fatal(err)

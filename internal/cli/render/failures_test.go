@@ -14,6 +14,7 @@ import (
 	"promoter/internal/checkout"
 	"promoter/internal/engine"
 	"promoter/internal/outbound"
+	"promoter/internal/repo"
 )
 
 // A host that cannot be reached has one line, whatever fails because of it. Other errors
@@ -22,13 +23,13 @@ func TestPrintFailures_oneLinePerUnreachableHost(t *testing.T) {
 	t.Parallel()
 	host, down := unreachable(t)
 	broken := errors.New("tags of acme/web: 404 Not Found")
-	report := engine.Report{Errors: []engine.PartialError{{What: "component web", Err: broken}}}
+	report := engine.Report{Errors: []repo.PartialError{{What: "component web", Err: broken}}}
 	var preview checkout.Preview
 	for i := range 60 {
 		name := fmt.Sprintf("app-%d", i)
 		report.Errors = append(report.Errors,
-			engine.PartialError{What: "component " + name, Err: fmt.Errorf("tags of acme/%s: %w", name, down)},
-			engine.PartialError{What: "component " + name, Err: down}) // once more in the same reconciliation
+			repo.PartialError{What: "component " + name, Err: fmt.Errorf("tags of acme/%s: %w", name, down)},
+			repo.PartialError{What: "component " + name, Err: down}) // once more in the same reconciliation
 		preview.Errors = append(preview.Errors, checkout.ComponentError{Component: name, Err: down})
 	}
 	one := app.Result{Repository: "acme/one", Report: report}

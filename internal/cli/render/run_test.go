@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion"
-
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/app"
@@ -20,7 +18,9 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 )
 
 // decided is a decision about ENVIRONMENT/APPLICATION.
@@ -80,7 +80,7 @@ func everyResult() []app.Result {
 			group.Decisions[0], group.Decisions[1],
 		},
 		Effects: []engine.Effect{pushed, opened, foreign, failed, group, closed},
-		Errors:  []engine.PartialError{{What: "component web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
+		Errors:  []repo.PartialError{{What: "component web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
 	}
 	for i := range 12 {
 		reported.Decisions = append(reported.Decisions, decided(fmt.Sprintf("many/app-%d", i), promotion.Same, "already up to date"))

@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/repo"
 )
 
 // Clone is a mirror that started empty: it contains what was fetched at depth 1, and
@@ -28,7 +29,7 @@ func (w *World) FreshReconciler() (*engine.Reconciler, *Clone) {
 	return reconciler, c
 }
 
-// Fetch implements engine.Remote.
+// Fetch implements repo.Remote.
 func (c *Clone) Fetch(ctx context.Context, branches ...string) (map[string]string, error) {
 	heads, err := c.Git.Fetch(ctx, branches...)
 	for _, head := range heads {
@@ -49,7 +50,7 @@ func (c *Clone) has(id string) bool {
 	return c.here[id]
 }
 
-// Deepen implements engine.Remote.
+// Deepen implements repo.Remote.
 func (c *Clone) Deepen(_ context.Context, branch string, since time.Time) error {
 	c.Deepened++
 	for queue := []string{c.Branch(branch)}; len(queue) > 0; queue = queue[1:] {
@@ -73,10 +74,10 @@ type cloned struct {
 	clone *Clone
 }
 
-// Commit implements engine.Objects.
-func (o cloned) Commit(id string) (engine.Commit, error) {
+// Commit implements repo.Objects.
+func (o cloned) Commit(id string) (repo.Commit, error) {
 	if !o.clone.has(id) {
-		return engine.Commit{}, fault.New(fault.NotFound, "the commit %q is not in the mirror", id)
+		return repo.Commit{}, fault.New(fault.NotFound, "the commit %q is not in the mirror", id)
 	}
 	commit, err := o.objects.Commit(id)
 	for _, parent := range commit.Parents {
@@ -85,9 +86,9 @@ func (o cloned) Commit(id string) (engine.Commit, error) {
 	return commit, err
 }
 
-// History implements engine.Objects.
-func (o cloned) History(from string) iter.Seq2[engine.Commit, error] {
-	return func(yield func(engine.Commit, error) bool) {
+// History implements repo.Objects.
+func (o cloned) History(from string) iter.Seq2[repo.Commit, error] {
+	return func(yield func(repo.Commit, error) bool) {
 		for id := from; id != ""; {
 			commit, err := o.Commit(id)
 			if !yield(commit, err) || err != nil || commit.Shallow || len(commit.Parents) == 0 {
@@ -98,7 +99,7 @@ func (o cloned) History(from string) iter.Seq2[engine.Commit, error] {
 	}
 }
 
-// Changed implements engine.Objects.
+// Changed implements repo.Objects.
 func (o cloned) Changed(a, b string) ([]string, error) {
 	for _, id := range []string{a, b} {
 		if id != "" && !o.clone.has(id) {
@@ -108,8 +109,8 @@ func (o cloned) Changed(a, b string) ([]string, error) {
 	return o.objects.Changed(a, b)
 }
 
-// Write implements engine.Objects.
-func (o cloned) Write(draft engine.Draft) (string, error) {
+// Write implements repo.Objects.
+func (o cloned) Write(draft repo.Draft) (string, error) {
 	id, err := o.objects.Write(draft)
 	o.clone.add(id)
 	return id, err

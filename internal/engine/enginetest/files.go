@@ -5,19 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/config"
 	"promoter/internal/edit"
-	"promoter/internal/engine"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
 )
 
 // Files reads files in which every line is one reference, or a YAML list item of one.
 type Files struct{ Git *Git }
 
-// At implements engine.Files.
-func (f Files) At(_ context.Context, c *config.Config, commit string, environments []string) (engine.Tree, error) {
+// At implements repo.Files.
+func (f Files) At(_ context.Context, c *config.Config, commit string, environments []string) (repo.Tree, error) {
 	t := tree{config: c, files: f.Git.FilesOf(commit), environments: environments}
 	return t, nil
 }
@@ -28,7 +27,7 @@ type tree struct {
 	environments []string
 }
 
-// Targets implements engine.Tree.
+// Targets implements repo.Tree.
 func (t tree) Targets() map[promotion.Target]promotion.Current {
 	targets := map[promotion.Target]promotion.Current{}
 	for path, content := range t.files {
@@ -76,9 +75,9 @@ func (t tree) reference(target promotion.Target, path string, line int, text str
 	}, followed
 }
 
-// Rewrite implements engine.Tree. A reference without a digest stays without one.
-func (t tree) Rewrite(_ context.Context, target promotion.Target, moves []promotion.Move) (engine.Rewritten, error) {
-	out := engine.Rewritten{Files: map[string][]byte{}}
+// Rewrite implements repo.Tree. A reference without a digest stays without one.
+func (t tree) Rewrite(_ context.Context, target promotion.Target, moves []promotion.Move) (repo.Rewritten, error) {
+	out := repo.Rewritten{Files: map[string][]byte{}}
 	for _, r := range t.Targets()[target].References {
 		i := slices.IndexFunc(moves, func(m promotion.Move) bool { return m.Component == r.Component })
 		if i < 0 {

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -178,7 +178,7 @@ func (f *Forge) merge(p *pull, method, message string) error {
 	if method == "squash" && f.Bare {
 		message = "Squashed"
 	}
-	commit, err := f.Git.Merge(p.Base, p.Head.Commit, method, message, engine.Signature{Name: "Forge", Email: "noreply@forge.example"}, f.Now())
+	commit, err := f.Git.Merge(p.Base, p.Head.Commit, method, message, repo.Signature{Name: "Forge", Email: "noreply@forge.example"}, f.Now())
 	if err != nil {
 		return err
 	}

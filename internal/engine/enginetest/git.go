@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -25,7 +25,7 @@ type Git struct {
 	branches map[string]string
 	// Effect is called before and after each push. An error before refuses the push;
 	// an error after it is a lost response. It may be nil.
-	Effect func(before bool, updates []engine.Update) error
+	Effect func(before bool, updates []repo.Update) error
 	// TooLarge are branches that cannot be fetched.
 	TooLarge map[string]bool
 	// CommitSize is how many bytes each written commit adds to what is not pushed.
@@ -36,7 +36,7 @@ type Git struct {
 }
 
 type stored struct {
-	engine.Commit
+	repo.Commit
 	files map[string]string
 }
 
@@ -48,10 +48,10 @@ func NewGit(files map[string]string, at time.Time) *Git {
 }
 
 // Human is the signature of a user.
-var Human = engine.Signature{Name: "Ada", Email: "ada@example.com"} //nolint:gochecknoglobals // a constant
+var Human = repo.Signature{Name: "Ada", Email: "ada@example.com"} //nolint:gochecknoglobals // a constant
 
 // Commit commits to a branch as a user.
-func (g *Git) Commit(branch string, by engine.Signature, at time.Time, message string, change func(map[string]string)) string {
+func (g *Git) Commit(branch string, by repo.Signature, at time.Time, message string, change func(map[string]string)) string {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	parent := g.branches[branch]
@@ -70,7 +70,7 @@ func (g *Git) Commit(branch string, by engine.Signature, at time.Time, message s
 }
 
 // store adds a commit and returns its id.
-func (g *Git) store(parents []string, files map[string]string, by engine.Signature, message string) string {
+func (g *Git) store(parents []string, files map[string]string, by repo.Signature, message string) string {
 	text := fmt.Sprintln(parents, by.Name, by.Email, by.When.UnixNano(), message)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		text += fmt.Sprintf("%q %q\n", path, files[path])
@@ -79,7 +79,7 @@ func (g *Git) store(parents []string, files map[string]string, by engine.Signatu
 	id := hex.EncodeToString(sum[:])
 	tree := sha1.Sum([]byte(fmt.Sprint(files))) //nolint:gosec // a map is printed in the order of its keys
 	g.commits[id] = stored{
-		Commit: engine.Commit{ID: id, Tree: hex.EncodeToString(tree[:]), Parents: parents, Committer: by, Message: message, Trailers: trailers(message)},
+		Commit: repo.Commit{ID: id, Tree: hex.EncodeToString(tree[:]), Parents: parents, Committer: by, Message: message, Trailers: trailers(message)},
 		files:  files,
 	}
 	return id
@@ -131,7 +131,7 @@ func (g *Git) FilesOf(commit string) map[string]string {
 
 // Merge merges a head as a forge does: with a merge commit, a squash, or a rebase. It
 // fails when both sides changed a file.
-func (g *Git) Merge(base, head, method, message string, by engine.Signature, at time.Time) (string, error) {
+func (g *Git) Merge(base, head, method, message string, by repo.Signature, at time.Time) (string, error) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	tip, top := g.commits[g.branches[base]], g.commits[head]
@@ -199,15 +199,15 @@ func union(a, b map[string]string) map[string]bool {
 	return all
 }
 
-// Refs implements engine.Remote.
-func (g *Git) Refs(context.Context) (engine.Refs, error) {
+// Refs implements repo.Remote.
+func (g *Git) Refs(context.Context) (repo.Refs, error) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	g.Listings++
-	return engine.Refs{Default: "main", Branches: maps.Clone(g.branches)}, nil
+	return repo.Refs{Default: "main", Branches: maps.Clone(g.branches)}, nil
 }
 
-// Fetch implements engine.Remote.
+// Fetch implements repo.Remote.
 func (g *Git) Fetch(_ context.Context, branches ...string) (map[string]string, error) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -224,11 +224,11 @@ func (g *Git) Fetch(_ context.Context, branches ...string) (map[string]string, e
 	return heads, nil
 }
 
-// Deepen implements engine.Remote.
+// Deepen implements repo.Remote.
 func (g *Git) Deepen(context.Context, string, time.Time) error { return nil }
 
-// Push implements engine.Remote: all branches or none.
-func (g *Git) Push(_ context.Context, updates ...engine.Update) error {
+// Push implements repo.Remote: all branches or none.
+func (g *Git) Push(_ context.Context, updates ...repo.Update) error {
 	if g.Effect != nil {
 		if err := g.Effect(true, updates); err != nil {
 			return err
@@ -243,7 +243,7 @@ func (g *Git) Push(_ context.Context, updates ...engine.Update) error {
 	return nil
 }
 
-func (g *Git) swap(updates []engine.Update) error {
+func (g *Git) swap(updates []repo.Update) error {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	for _, u := range updates {
@@ -263,26 +263,26 @@ func (g *Git) swap(updates []engine.Update) error {
 	return nil
 }
 
-// objects implements engine.Objects, whose method Commit reads.
+// objects implements repo.Objects, whose method Commit reads.
 type objects struct{ *Git }
 
 // Objects returns the objects of the repository.
-func (g *Git) Objects() engine.Objects { return objects{g} }
+func (g *Git) Objects() repo.Objects { return objects{g} }
 
-// Commit implements engine.Objects.
-func (o objects) Commit(id string) (engine.Commit, error) {
+// Commit implements repo.Objects.
+func (o objects) Commit(id string) (repo.Commit, error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	commit, found := o.commits[id]
 	if !found {
-		return engine.Commit{}, fault.New(fault.NotFound, "the commit %q does not exist", id)
+		return repo.Commit{}, fault.New(fault.NotFound, "the commit %q does not exist", id)
 	}
 	return commit.Commit, nil
 }
 
-// History implements engine.Objects.
-func (o objects) History(from string) iter.Seq2[engine.Commit, error] {
-	return func(yield func(engine.Commit, error) bool) {
+// History implements repo.Objects.
+func (o objects) History(from string) iter.Seq2[repo.Commit, error] {
+	return func(yield func(repo.Commit, error) bool) {
 		for id := from; id != ""; {
 			commit, err := o.Commit(id)
 			if !yield(commit, err) || err != nil || len(commit.Parents) == 0 {
@@ -293,7 +293,7 @@ func (o objects) History(from string) iter.Seq2[engine.Commit, error] {
 	}
 }
 
-// Read implements engine.Objects.
+// Read implements repo.Objects.
 func (o objects) Read(commit, path string, _ int64) ([]byte, error) {
 	content, found := o.FilesOf(commit)[path]
 	if !found {
@@ -302,7 +302,7 @@ func (o objects) Read(commit, path string, _ int64) ([]byte, error) {
 	return []byte(content), nil
 }
 
-// All implements engine.Objects.
+// All implements repo.Objects.
 func (o objects) All(commit string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for path, content := range o.FilesOf(commit) {
@@ -313,7 +313,7 @@ func (o objects) All(commit string) iter.Seq2[string, []byte] {
 	}
 }
 
-// Changed implements engine.Objects.
+// Changed implements repo.Objects.
 func (o objects) Changed(a, b string) ([]string, error) {
 	before, after := o.FilesOf(a), o.FilesOf(b)
 	var paths []string
@@ -327,8 +327,8 @@ func (o objects) Changed(a, b string) ([]string, error) {
 	return paths, nil
 }
 
-// Write implements engine.Objects.
-func (o objects) Write(draft engine.Draft) (string, error) {
+// Write implements repo.Objects.
+func (o objects) Write(draft repo.Draft) (string, error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	files := maps.Clone(o.commits[draft.Parent].files)
@@ -357,12 +357,12 @@ func (o objects) Write(draft engine.Draft) (string, error) {
 	return o.store(parents, files, draft.By, message), nil
 }
 
-// Unpushed implements engine.Objects.
+// Unpushed implements repo.Objects.
 func (o objects) Unpushed() int64 {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	return o.unpushed
 }
 
-// Trailers implements engine.Objects.
+// Trailers implements repo.Objects.
 func (objects) Trailers(message string) []promotion.Trailer { return trailers(message) }

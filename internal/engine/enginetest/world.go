@@ -14,11 +14,12 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/verb"
 )
 
 // By is the signature of promoter.
-var By = engine.Signature{Name: "promoter", Email: "promoter@example.com"} //nolint:gochecknoglobals // a constant
+var By = repo.Signature{Name: "promoter", Email: "promoter@example.com"} //nolint:gochecknoglobals // a constant
 
 // World is one repository with its registry, its forge and its clock.
 type World struct {
@@ -27,7 +28,7 @@ type World struct {
 	Forge       *Forge
 	Clock       *Clock
 	Permissions *Permissions
-	By          engine.Signature // of promoter
+	By          repo.Signature // of promoter
 	// Reported are the digests of new comments that webhooks reported.
 	Reported Reported
 }
@@ -76,7 +77,7 @@ func Noon() time.Time { return time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC) }
 func New(config string, files map[string]string) *World {
 	clock := NewClock(Noon())
 	all := maps.Clone(files)
-	all[engine.ConfigFile] = config
+	all[repo.ConfigFile] = config
 	git := NewGit(all, clock.Now().Add(-time.Hour))
 	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Permissions: NewPermissions(), By: By, Reported: Reported{}}
 }

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"promoter/internal/promotion"
-
-	"promoter/internal/engine"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -108,7 +107,7 @@ const unselected = -1
 func changeConfig(s *story) {
 	s.log("the config changes")
 	acceptCurrent(s)
-	s.write("main", engine.ConfigFile, s.config(s.random))
+	s.write("main", repo.ConfigFile, s.config(s.random))
 	acceptUserChange(s)
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/identity"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -47,12 +47,12 @@ func withWrite(s *story, what string, do func() error) error {
 }
 
 type remote struct {
-	engine.Remote
+	repo.Remote
 	story *story
 }
 
-// Push implements engine.Remote.
-func (r remote) Push(ctx context.Context, updates ...engine.Update) error {
+// Push implements repo.Remote.
+func (r remote) Push(ctx context.Context, updates ...repo.Update) error {
 	return withEffect(r.story, "push", func() error { return r.Remote.Push(ctx, updates...) })
 }
 

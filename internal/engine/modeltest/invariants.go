@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/engine"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
 )
@@ -175,7 +175,7 @@ func checkMerge(s *story, number int, head string) {
 	if s.interleaved || pr.Number == 0 {
 		return // it was opened or changed in this run
 	}
-	config, gated := s.Store.Files(s.head("main"))[engine.ConfigFile], strings.HasPrefix(pr.Head.Branch, "promoter/prod/")
+	config, gated := s.Store.Files(s.head("main"))[repo.ConfigFile], strings.HasPrefix(pr.Head.Branch, "promoter/prod/")
 	switch wantsCI := gated && strings.Contains(config, gateChecks) || s.guarded && pr.Base == "main"; {
 	case s.queued && pr.Base == "main":
 		s.t.Errorf("#%d was merged past the merge queue", number)

@@ -20,6 +20,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
+	"promoter/internal/repo"
 	"promoter/internal/scm/scmtest"
 )
 
@@ -144,15 +145,15 @@ type World struct {
 type Store interface {
 	Branches() map[string]string
 	// Commit returns a commit, or the zero value.
-	Commit(id string) engine.Commit
+	Commit(id string) repo.Commit
 	// Files returns the files of a commit, if it exists.
 	Files(commit string) map[string]string
 }
 
 // line returns the first-parent history of a branch, newest first, without the commit
 // where it ends.
-func line(s Store, from, until string) []engine.Commit {
-	var all []engine.Commit
+func line(s Store, from, until string) []repo.Commit {
+	var all []repo.Commit
 	for id := from; id != "" && id != until; {
 		commit := s.Commit(id)
 		all = append(all, commit)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/identity"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
 	"promoter/internal/state"
@@ -67,7 +67,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	s.open()
 	if s.People.Merge == nil && !s.pushOnly {
 		s.pushOnly = true
-		s.write("main", engine.ConfigFile, s.config(random))
+		s.write("main", repo.ConfigFile, s.config(random))
 	}
 	s.push(web, "1.0.0")
 	s.push(worker, "1.0.0")
@@ -221,7 +221,7 @@ func checkProgress(s *story) {
 		s.Clock.Add(2 * time.Hour)
 		s.check()
 	}
-	if !s.guarded && !s.queued && pushes(s.Store.Files(s.head("main"))[engine.ConfigFile]) && !slices.Contains(currentReferences(s, "dev/shop"), reference(web, tag)) {
+	if !s.guarded && !s.queued && pushes(s.Store.Files(s.head("main"))[repo.ConfigFile]) && !slices.Contains(currentReferences(s, "dev/shop"), reference(web, tag)) {
 		s.t.Errorf("dev never got web %s", tag)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -49,7 +49,7 @@ func list(references ...string) string { return "- " + strings.Join(references, 
 
 // files are those at the start: everything is at 1.0.0.
 func files(config string) map[string]string {
-	all := map[string]string{engine.ConfigFile: config, "README": "x\n"}
+	all := map[string]string{repo.ConfigFile: config, "README": "x\n"}
 	for _, environment := range environments() {
 		all[environment+"/shop.yaml"] = list(reference(web, "1.0.0"), reference(worker, "1.0.0"))
 		all[environment+"/cart.yaml"] = list(reference(worker, "1.0.0"))

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"promoter/internal/engine"
+	"promoter/internal/repo"
 	"promoter/internal/store"
 )
 
@@ -51,7 +52,7 @@ func (r *Recorder) ReadLandings(ctx context.Context, reconciler *engine.Reconcil
 		read.landed, err = reconciler.Landed(ctx, *report, known, r.since())
 	}
 	if err != nil {
-		report.Errors = append(report.Errors, engine.PartialError{What: "history", Err: err})
+		report.Errors = append(report.Errors, repo.PartialError{What: "history", Err: err})
 		return Landings{landed: read.landed}
 	}
 	for _, environment := range report.Config.Environments {

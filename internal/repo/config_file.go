@@ -1,0 +1,42 @@
+package repo
+
+import (
+	"fmt"
+
+	"promoter/internal/config"
+	"promoter/internal/fault"
+)
+
+// ConfigFile is the config file of a repository, read from the default branch.
+const ConfigFile = ".promoter.yaml"
+
+// UnusableError is why nothing can be done with the config file of a commit, and what to
+// do about it. Its kind is Invalid.
+type UnusableError struct {
+	Text   string
+	Broken bool // there is a file
+}
+
+func (e *UnusableError) Error() string { return e.Text }
+
+// LoadConfig loads the config of a commit of the default branch. If it cannot be used,
+// the error wraps an UnusableError.
+func LoadConfig(objects Contents, commit, branch string) (*config.Config, error) {
+	data, err := objects.Read(commit, ConfigFile, config.MaxSize)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, fault.Wrap(fault.Invalid, &UnusableError{Text: "there is no " + ConfigFile + " on " + branch + ": write one with 'promoter init'"})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", ConfigFile, err)
+	}
+	loaded, problems := config.Load(ConfigFile, data)
+	errs := problems.Errors()
+	if len(errs) == 0 {
+		return loaded, nil
+	}
+	text := "the config cannot be used: " + errs[0].String()
+	if more := len(errs) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more: see 'promoter validate')", more)
+	}
+	return nil, fault.Wrap(fault.Invalid, &UnusableError{Text: text, Broken: true})
+}
