@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"promoter/internal/connect"
-	"promoter/internal/engine"
+	"promoter/internal/landing"
 	"promoter/internal/onboarding"
 	"promoter/internal/server"
 	"promoter/internal/service/history"
@@ -27,7 +27,7 @@ func HistoryFromGit(ctx context.Context, c *connect.Connections, query server.Hi
 	var mutex sync.Mutex
 	var events []store.Event
 	results, err := forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
-		var landed []engine.Landed
+		var landed []landing.Landed
 		result.Report, landed, err = w.Reconciler.HistoryFromGit(ctx, query.Since)
 		observed := history.Observed(w.Repository.SCM.Info(), result.Report, landed, c.Server.Now())
 		mutex.Lock()

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/comments"
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -67,7 +67,7 @@ func intersect[T comparable](a, b []T, strictest T) []T {
 
 // permissions decide which users may give commands in comments on a repository: those
 // that the permissions of the server file name, and where none covers a target, those
-// who may write to the repository. It implements engine.Permissions.
+// who may write to the repository. It implements comments.Permissions.
 type permissions struct {
 	rules      []serverconfig.Permission // that cover the repository
 	signals    scm.Signals
@@ -76,7 +76,7 @@ type permissions struct {
 
 // Permissions returns the permissions of a repository that is open. The forge is asked
 // for each command.
-func (s *Server) Permissions(r *Repository) engine.Permissions {
+func (s *Server) Permissions(r *Repository) comments.Permissions {
 	p := permissions{signals: r.SCM.Signals(), repository: r.SCM.Info().Name}
 	for _, rule := range s.File.Permissions {
 		if rule.Repositories == nil || r.Matches(rule.Repositories) {
@@ -86,8 +86,8 @@ func (s *Server) Permissions(r *Repository) engine.Permissions {
 	return p
 }
 
-// Allowed implements engine.Permissions.
-func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Verb, targets ...promotion.Deployment) (engine.Permission, error) {
+// Allowed implements comments.Permissions.
+func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Verb, targets ...promotion.Deployment) (comments.Permission, error) {
 	r := request{permissions: p, user: user, teams: map[string]bool{}}
 	if v == verb.Help || v == verb.Explain || v == verb.Refresh {
 		return r.related(ctx)
@@ -97,10 +97,10 @@ func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Ver
 			return right, err
 		}
 	}
-	return engine.Permission{Allowed: len(targets) > 0}, nil
+	return comments.Permission{Allowed: len(targets) > 0}, nil
 }
 
-// Named implements engine.Permissions.
+// Named implements comments.Permissions.
 func (p permissions) Named(v verb.Verb, targets ...promotion.Deployment) (all []string, named bool) {
 	for _, target := range targets {
 		for _, who := range p.required(v, target) {
@@ -177,37 +177,37 @@ type request struct {
 
 // related reports whether a rule names the user, or the user may write. The rules come
 // first, because not every forge tells every account who may write.
-func (r *request) related(ctx context.Context) (engine.Permission, error) {
+func (r *request) related(ctx context.Context) (comments.Permission, error) {
 	for _, rule := range r.permissions.rules {
 		if named, err := r.named(ctx, rule.Who); err != nil || named {
-			return engine.Permission{Allowed: named}, err
+			return comments.Permission{Allowed: named}, err
 		}
 	}
 	may, err := r.mayWrite(ctx)
-	return engine.Permission{Allowed: may}, err
+	return comments.Permission{Allowed: may}, err
 }
 
 // about decides about one target.
-func (r *request) about(ctx context.Context, v verb.Verb, at promotion.Deployment) (engine.Permission, error) {
+func (r *request) about(ctx context.Context, v verb.Verb, at promotion.Deployment) (comments.Permission, error) {
 	lists := r.permissions.required(v, at)
 	for _, who := range lists {
 		named, err := r.named(ctx, who)
 		if err != nil {
-			return engine.Permission{}, err
+			return comments.Permission{}, err
 		}
 		if !named {
-			return engine.Permission{Reason: fmt.Sprintf("only users named by permissions in the server file may %s %s in %s",
+			return comments.Permission{Reason: fmt.Sprintf("only users named by permissions in the server file may %s %s in %s",
 				v, at.Target.Application, at.Target.Environment)}, nil
 		}
 	}
 	if len(lists) > 0 {
-		return engine.Permission{Allowed: true}, nil
+		return comments.Permission{Allowed: true}, nil
 	}
 	may, err := r.mayWrite(ctx)
 	if err != nil || may {
-		return engine.Permission{Allowed: may}, err
+		return comments.Permission{Allowed: may}, err
 	}
-	return engine.Permission{Reason: fmt.Sprintf("only users who may write to %s may %s here", r.permissions.repository, v)}, nil
+	return comments.Permission{Reason: fmt.Sprintf("only users who may write to %s may %s here", r.permissions.repository, v)}, nil
 }
 
 // named reports whether a list names the user, or a team of the user.

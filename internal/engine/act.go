@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"promoter/internal/fault"
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
@@ -58,7 +59,7 @@ func (x *executor) execute(ctx context.Context) error {
 		if p.Step != pullrequest.StepPush {
 			continue
 		}
-		branch := x.o.branchOf(p.Environment)
+		branch := x.o.Promotion.BranchOf(p.Environment)
 		if chains[branch] == nil {
 			branches = append(branches, branch)
 		}
@@ -208,7 +209,7 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullreq
 	}
 	if err = x.push(ctx, repo.Update{Branch: branch, Old: x.o.Heads[branch], New: tip}); err == nil {
 		x.landed = true
-		x.r.historyReader(x.r.pastFiles(x.o.Promotion.Config)).remember(ctx, pushedLandings(effects))
+		x.r.historyReader(x.o.Promotion.Config).Remember(ctx, pushed(effects)...)
 		return effects, nil
 	}
 	if err = fmt.Errorf("push to %s: %w", branch, err); fault.KindOf(err) == fault.Unauthorized {
@@ -220,6 +221,16 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullreq
 		}
 	}
 	return effects, err
+}
+
+// pushed returns the commits of effects.
+func pushed(effects []Effect) (commits []landing.Pushed) {
+	for _, e := range effects {
+		if e.Action == ActionPushed {
+			commits = append(commits, landing.Pushed{Commit: e.Commit, Decisions: e.Decisions})
+		}
+	}
+	return commits
 }
 
 // push pushes, and keeps where the branches are now.

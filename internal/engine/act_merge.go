@@ -21,7 +21,7 @@ func (x *executor) merge(ctx context.Context, effect Effect, files map[string][]
 	if err != nil || !ready {
 		return effect.failed(err)
 	}
-	base := x.o.branchOf(effect.Environment)
+	base := x.o.Promotion.BranchOf(effect.Environment)
 	verified, err := x.rewriter().verify(ctx, effect.Commit, fresh, base, x.o.Heads[base])
 	if err != nil {
 		return effect.failed(err)
@@ -82,7 +82,7 @@ func (x *executor) recheck(ctx context.Context, p pullrequest.Proposal) (pullreq
 	if err != nil {
 		return p, false, fmt.Errorf("list the branches: %w", err)
 	}
-	for _, branch := range []string{state.Branch, x.o.Refs.Default, x.o.branchOf(p.Environment), p.Head} {
+	for _, branch := range []string{state.Branch, x.o.Refs.Default, x.o.Promotion.BranchOf(p.Environment), p.Head} {
 		now := refs.Branches[branch]
 		if own, merged := x.merged[branch]; now != x.o.Heads[branch] && (!merged || now != own) {
 			return p, false, fault.New(fault.Conflict, "%s moved meanwhile", branch)

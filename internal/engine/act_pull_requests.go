@@ -19,7 +19,7 @@ import (
 // refreshes its pull request. Then it merges what may be merged.
 func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 	p := effect.Proposal
-	base := x.o.branchOf(p.Environment)
+	base := x.o.Promotion.BranchOf(p.Environment)
 	files, err := x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], p, x.o.Heads[base], x.written[base])
 	if err != nil || len(files) == 0 {
 		return effect.failed(err)
@@ -35,7 +35,7 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 		if err != nil {
 			return effect.failed(fmt.Errorf("read the head of %s: %w", p.Head, err))
 		}
-		ours, err := x.rewriter().wrote(ctx, p.Head, commit)
+		ours, err := x.r.historyReader(x.o.Promotion.Config).Wrote(ctx, p.Head, commit)
 		if err != nil {
 			return effect.failed(err)
 		}
@@ -75,7 +75,7 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 
 // writeHead writes the branch of a proposal on the current base.
 func (x *executor) writeHead(ctx context.Context, effect Effect, files map[string][]byte, old string) Effect {
-	commit, err := x.rewriter().commit(effect.Proposal, files, x.o.Heads[x.o.branchOf(effect.Environment)])
+	commit, err := x.rewriter().commit(effect.Proposal, files, x.o.Heads[x.o.Promotion.BranchOf(effect.Environment)])
 	if err == nil {
 		err = x.push(ctx, repo.Update{Branch: effect.Head, Old: old, New: commit})
 	}
@@ -93,7 +93,7 @@ func (x *executor) createPullRequest(ctx context.Context, effect Effect) Effect 
 	page, _ := x.r.page(ctx, x.o, p) // what could not be read is added next time
 	settings := p.Environment.PullRequest
 	pr, err := x.r.Repository.PullRequests().Create(ctx, scm.Draft{
-		Head: p.Head, Base: x.o.branchOf(p.Environment), Title: pullrequest.Title(page), Body: pullrequest.MergeBody("", pullrequest.Body(page)),
+		Head: p.Head, Base: x.o.Promotion.BranchOf(p.Environment), Title: pullrequest.Title(page), Body: pullrequest.MergeBody("", pullrequest.Body(page)),
 		AsDraft: settings.Draft, Labels: settings.Labels, Reviewers: settings.Reviewers, Assignees: settings.Assignees,
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"promoter/internal/command"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -205,7 +206,7 @@ func deployments(o Observation, targets []promotion.Target) []promotion.Deployme
 func (c commandReader) rejections(ctx context.Context, o Observation, about pullRequestTargets, act state.Act) (changes []state.Change, reason string, err error) {
 	everywhere := state.Target{Environment: state.All, Application: state.All}
 	for _, landed := range about.landed {
-		images := o.changedBy(landed)
+		images := landing.ChangedBy(o.Promotion, landed)
 		if about.merged != "" {
 			if images, err = c.broughtByMerge(ctx, about.merged, landed); err != nil {
 				return nil, "", err
@@ -229,13 +230,13 @@ func (c commandReader) rejections(ctx context.Context, o Observation, about pull
 func (c commandReader) broughtByMerge(ctx context.Context, merge string, landed promotion.Landed) (map[string]string, error) {
 	var before promotion.Current
 	if commit, err := c.r.Objects.Commit(merge); err == nil && len(commit.Parents) > 0 && !commit.Shallow {
-		if before, err = c.past.at(ctx, landed.Target, commit.Parents[0]); err != nil {
+		if before, err = c.history.Past.At(ctx, landed.Target, commit.Parents[0]); err != nil {
 			return nil, err
 		}
 	}
 	images := map[string]string{}
 	for component, pinned := range landed.Snapshot {
-		if len(before.References) == 0 || !containsVersion(before, component, pinned) {
+		if len(before.References) == 0 || !landing.ContainsVersion(before, component, pinned) {
 			images[component] = pinned.String()
 		}
 	}

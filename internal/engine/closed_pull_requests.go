@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
@@ -23,14 +24,14 @@ const deletionDelay = time.Second
 // would be opened now, and of each that would be deleted. A close by a user is a
 // decision. It may make room for another branch, which is then read too. The plan
 // returned is the last one, without the rules of the forge.
-func observeUserDecisions(ctx context.Context, h historyReader, o Observation) (Observation, Plan, error) {
+func observeUserDecisions(ctx context.Context, h landing.Reader, o Observation) (Observation, Plan, error) {
 	if o.Promotion.PushOnly {
 		return o, Plan{}, nil
 	}
 	for asked := map[string]bool{}; ; {
 		plan := makePlan(o)
 		// Once a branch is gone, a close looks like a deleted branch.
-		heads := unusedBranches(o, plan, h.objects, h.by)
+		heads := unusedBranches(o, plan, h.Objects, h.By)
 		for _, p := range plan.Proposals {
 			if p.Step == pullrequest.StepPush || p.Step == pullrequest.StepPropose && p.Open == nil {
 				heads = append(heads, o.headsOf(p)...)
@@ -53,8 +54,8 @@ func observeUserDecisions(ctx context.Context, h historyReader, o Observation) (
 
 // readClosed reads the last closed pull requests of a branch: the decisions of users up
 // to the one that was merged, and what was merged and reverted.
-func readClosed(ctx context.Context, h historyReader, o Observation, head string) (Observation, error) {
-	closed, err := h.repository.PullRequests().Closed(ctx, head, maxClosed)
+func readClosed(ctx context.Context, h landing.Reader, o Observation, head string) (Observation, error) {
+	closed, err := h.Repository.PullRequests().Closed(ctx, head, landing.MaxClosed)
 	if err != nil {
 		return o, fmt.Errorf("list the closed pull requests of %s: %w", head, err)
 	}
@@ -64,8 +65,8 @@ func readClosed(ctx context.Context, h historyReader, o Observation, head string
 		if pr.Unread != nil {
 			o.failures.Add(fmt.Sprintf("who closed #%d", pr.Number), pr.Unread)
 		}
-		landed := promotion.ReadTrailers(h.objects.Trailers(pr.Head.Message))
-		landed = slices.DeleteFunc(landed, func(l promotion.Landed) bool { return !covers(branch, l.Target) })
+		landed := promotion.ReadTrailers(h.Objects.Trailers(pr.Head.Message))
+		landed = slices.DeleteFunc(landed, func(l promotion.Landed) bool { return !landing.Covers(branch, l.Target) })
 		if pr.State == scm.StateMerged {
 			afterMerge = false
 		}
@@ -73,18 +74,7 @@ func readClosed(ctx context.Context, h historyReader, o Observation, head string
 		case pr.State == scm.StateMerged && pr.Head.Own:
 			// A merge may leave no trailers in Git.
 			for _, l := range landed {
-				c := claim{Landed: l, commit: pr.Merged.Commit, inherited: true}
-				if _, err := h.objects.Commit(c.commit); err == nil {
-					verdicts, err := h.verdicts(ctx, o, []claim{c})
-					if err != nil {
-						return o, err
-					}
-					if verdicts[h.key(c)].Why != "" {
-						continue
-					}
-				}
-				landing := promotion.Landing{Commit: pr.Merged.Commit, Snapshot: l.Snapshot, At: pr.Merged.At}
-				reverted, err := h.reverted(ctx, o, l.Target, []promotion.Landing{landing})
+				reverted, err := h.RevertedMerge(ctx, o.observed(), l, pr.Merged.Commit, pr.Merged.At)
 				if err != nil {
 					return o, err
 				}
@@ -92,7 +82,7 @@ func readClosed(ctx context.Context, h historyReader, o Observation, head string
 				o.Promotion.Reverted[l.Target] = slices.Concat(o.Promotion.Reverted[l.Target], reverted)
 			}
 		case afterMerge && pr.Head.Own:
-			changes, err := decisionOf(ctx, h.repository, o, pr, branch, landed)
+			changes, err := decisionOf(ctx, h.Repository, o, pr, branch, landed)
 			if err != nil {
 				return o, err
 			}
@@ -125,7 +115,7 @@ func decisionOf(ctx context.Context, repository scm.Repository, o Observation, p
 	act.Reason = fmt.Sprintf("pull request #%d was closed", pr.Number)
 	var changes []state.Change
 	for _, l := range landed {
-		if images := o.changedBy(l); len(images) > 0 && !resumedAfter(o, pr, l.Target) {
+		if images := landing.ChangedBy(o.Promotion, l); len(images) > 0 && !resumedAfter(o, pr, l.Target) {
 			changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{Act: act, Images: images, Number: pr.Number}))
 		}
 	}

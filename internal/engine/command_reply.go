@@ -97,7 +97,7 @@ func childrenOf(o Observation, target promotion.Target) []promotion.Target {
 	var children []promotion.Target
 	for _, environment := range o.Promotion.Config.Order() {
 		child := promotion.Target{Environment: environment, Application: target.Application}
-		if slices.ContainsFunc(o.parentsOf(child), func(p config.Parent) bool { return p.Environment == target.Environment }) {
+		if slices.ContainsFunc(o.Promotion.ParentsOf(child), func(p config.Parent) bool { return p.Environment == target.Environment }) {
 			children = append(children, child)
 		}
 	}

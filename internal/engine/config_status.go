@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -53,7 +54,7 @@ func (c configStatus) set(ctx context.Context, o Observation, status scm.Status)
 		return nil
 	}
 	head := o.Heads[o.Refs.Default]
-	_, err := readChecks(ctx, c.r.Repository.Signals(), head, o.Statuses)
+	_, err := repo.ReadChecks(ctx, c.r.Repository.Signals(), head, o.Statuses)
 	if err != nil && fault.KindOf(err) != fault.Unauthorized {
 		return err
 	}

@@ -23,7 +23,7 @@ func (x *executor) setForeignStatuses(ctx context.Context) error {
 	if !x.r.Repository.Features().Statuses {
 		return nil
 	}
-	managed, set := x.o.environmentsByBranch(), 0
+	managed, set := x.o.Promotion.EnvironmentsByBranch(), 0
 	for _, pr := range x.o.Open {
 		open, ours := x.o.Promotion.Open[pr.Head.Branch]
 		takenOver := ""
@@ -52,7 +52,7 @@ func (x *executor) setForeignStatuses(ctx context.Context) error {
 // a user: then the status fails, whatever it was before.
 func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest, takenOver string) (bool, error) {
 	// A token that may not read checks may still set statuses.
-	_, err := readChecks(ctx, x.r.Repository.Signals(), pr.Head.Commit, x.o.Statuses)
+	_, err := repo.ReadChecks(ctx, x.r.Repository.Signals(), pr.Head.Commit, x.o.Statuses)
 	if err != nil && fault.KindOf(err) != fault.Unauthorized {
 		return false, err
 	}

@@ -5,11 +5,9 @@ import (
 	"time"
 
 	"promoter/internal/config"
-	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
-	"promoter/internal/verb"
 )
 
 // Committed reports whether a commit names our identity as its committer, which proves
@@ -34,31 +32,6 @@ type VersionRequest struct {
 	Policy     *image.Policy
 	// FirstSeen returns when the repository first recorded a digest as available.
 	FirstSeen func(digest string) (time.Time, bool)
-}
-
-// Permissions decides which users may give commands in comments.
-type Permissions interface {
-	// Allowed asks, live, whether a user may give a command about all of the targets;
-	// without targets, whether the user may give it about anything in the repository.
-	// An error is neither yes nor no.
-	Allowed(ctx context.Context, user identity.User, verb verb.Verb, targets ...promotion.Deployment) (Permission, error)
-	// Named returns the users and teams that rules allow to give a command about all of
-	// the targets, sorted; empty if only users whom several rules name may. False: no rule
-	// covers it, so that all users with write access may.
-	Named(verb verb.Verb, targets ...promotion.Deployment) ([]string, bool)
-}
-
-// CommentEvents knows what authenticated webhooks reported about new comments.
-type CommentEvents interface {
-	// Digests returns the digest of the command (command.Digest) of those of the comments
-	// that were reported, as it was when they were created.
-	Digests(ctx context.Context, comments []int64) (map[int64]string, error)
-}
-
-// Permission is the answer of Permissions.
-type Permission struct {
-	Allowed bool
-	Reason  string // why not, for that user
 }
 
 // Tracer is called when a part of a reconciliation begins. It returns the context for

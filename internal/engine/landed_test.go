@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/engine"
+	"promoter/internal/landing"
 )
 
 // landedLines formats landings as "environment web's tag attempt".
-func landedLines(all []engine.Landed) []string {
+func landedLines(all []landing.Landed) []string {
 	var lines []string
 	for _, l := range all {
 		attempt := l.Promotion[strings.LastIndex(l.Promotion, "/")+1:]

@@ -10,7 +10,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/identity"
-	"promoter/internal/promotion"
+	"promoter/internal/landing"
 	"promoter/internal/repo"
 	"promoter/internal/state"
 )
@@ -98,33 +98,22 @@ func (w branchWatch) follows(ctx context.Context, head string, commit repo.Commi
 // rejectMovedBack treats a branch of environments that was moved back, as with git reset
 // and a forced push, like reverts of what promoter landed in the lost commits: those
 // versions are rejected where they are gone.
-func (w branchWatch) rejectMovedBack(ctx context.Context, past *pastFiles, o Observation) (Observation, error) {
-	history := w.r.historyReader(past)
-	for _, branch := range slices.Sorted(maps.Keys(o.environmentsByBranch())) {
+func (w branchWatch) rejectMovedBack(ctx context.Context, history landing.Reader, o Observation) (Observation, error) {
+	for _, branch := range slices.Sorted(maps.Keys(o.Promotion.EnvironmentsByBranch())) {
 		last, moved := w.remembered(o, branch)
 		if !moved || o.Heads[branch] == "" {
 			continue
 		}
-		lost, err := w.lostCommits(o.Heads[branch], last.ID)
+		landed, err := history.Lost(ctx, o.observed(), branch, last.ID)
 		if err != nil {
-			return o, fmt.Errorf("read the history of %s: %w", branch, err)
+			return o, err
 		}
 		reason := fmt.Sprintf("%s was moved back from %.7s to %.7s", branch, last.ID, o.Heads[branch])
 		act := state.Act{By: identity.User{Login: "unknown"}, At: o.Now, Reason: reason}
-		var claims []claim
-		for _, commit := range lost {
-			claims = append(claims, slices.DeleteFunc(history.claimsOf(commit), func(c claim) bool { return o.baseOf(c.Target) != branch })...)
-		}
-		landed, err := history.verify(ctx, o, claims)
-		if err != nil {
-			return o, fmt.Errorf("read what %s has lost: %w", branch, err)
-		}
 		var changes []state.Change
-		for _, target := range slices.SortedFunc(maps.Keys(landed), promotion.Target.Compare) {
-			for _, l := range landed[target].all() {
-				if images := o.changedBy(promotion.Landed{Target: target, Snapshot: l.Snapshot}); len(images) > 0 {
-					changes = append(changes, state.Reject(state.Target(target), state.Rejection{Act: act, Images: images}))
-				}
+		for _, l := range landed {
+			if images := landing.ChangedBy(o.Promotion, l); len(images) > 0 {
+				changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{Act: act, Images: images}))
 			}
 		}
 		if len(changes) > 0 {
@@ -136,56 +125,13 @@ func (w branchWatch) rejectMovedBack(ctx context.Context, past *pastFiles, o Obs
 	return o, nil
 }
 
-// lostCommits returns the first-parent commits of a former head that a head of the same
-// branch does not contain, newest first. It returns none if the head contains the former
-// one, or if the readable history does not show where they part.
-func (w branchWatch) lostCommits(head, last string) ([]repo.Commit, error) {
-	var former []repo.Commit
-	position := map[string]int{}
-	for commit, err := range w.r.Objects.History(last) {
-		if err != nil {
-			return nil, err
-		}
-		position[commit.ID] = len(former)
-		if former = append(former, commit); len(former) == maxCommits {
-			break
-		}
-	}
-	// A merge may have the former head as its second parent. What precedes a commit of the
-	// former history is not searched.
-	shared := -1
-	for next, seen := []string{head}, map[string]bool{}; len(next) > 0 && len(seen) < maxCommits; {
-		id := next[0]
-		if next = next[1:]; seen[id] {
-			continue
-		}
-		seen[id] = true
-		at, known := position[id]
-		switch {
-		case known && at == 0:
-			return nil, nil // the head contains it
-		case known:
-			if shared < 0 || at < shared {
-				shared = at
-			}
-			continue
-		}
-		commit, err := w.r.Objects.Commit(id)
-		if err != nil || commit.Shallow {
-			return nil, nil // the history ends before it shows anything
-		}
-		next = append(next, commit.Parents...)
-	}
-	return former[:max(shared, 0)], nil
-}
-
 // rememberHeads remembers the branches after everything was read and written.
 func (w branchWatch) rememberHeads(ctx context.Context, o Observation) {
 	if w.r.Memory == nil {
 		return
 	}
 	heads := map[string]string{}
-	for branch := range o.environmentsByBranch() {
+	for branch := range o.Promotion.EnvironmentsByBranch() {
 		heads[branch] = o.Heads[branch]
 	}
 	heads[state.Branch] = o.Heads[state.Branch]

@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
@@ -21,11 +22,11 @@ import (
 type pullRequestReader struct {
 	objects    repo.Objects
 	repository scm.Repository
-	rewriter   func(Observation) rewriter
+	history    func(Observation) landing.Reader
 }
 
 func (r *Reconciler) pullRequestReader() pullRequestReader {
-	return pullRequestReader{objects: r.Objects, repository: r.Repository, rewriter: r.rewriter}
+	return pullRequestReader{objects: r.Objects, repository: r.Repository, history: func(o Observation) landing.Reader { return r.historyReader(o.Promotion.Config) }}
 }
 
 // all reads the open pull requests of our branches, by branch. One
@@ -100,7 +101,7 @@ func (r pullRequestReader) read(ctx context.Context, o Observation, pr scm.PullR
 
 	features := r.repository.Features()
 	if features.Statuses {
-		open.Checks, err = readChecks(ctx, r.repository.Signals(), pr.Head.Commit, o.Statuses)
+		open.Checks, err = repo.ReadChecks(ctx, r.repository.Signals(), pr.Head.Commit, o.Statuses)
 		// A token may be enough for everything except the checks. That matters only
 		// where a gate needs one.
 		if fault.KindOf(err) == fault.Unauthorized && len(environment.Gates.Checks) == 0 {
@@ -150,7 +151,7 @@ func (r pullRequestReader) foreignReason(ctx context.Context, o Observation, pr 
 	if why := takenOver(o, pr); why != "" {
 		return why, nil
 	}
-	ours, err := r.rewriter(o).wrote(ctx, pr.Head.Branch, head)
+	ours, err := r.history(o).Wrote(ctx, pr.Head.Branch, head)
 	if err != nil || ours {
 		return "", err
 	}
@@ -161,7 +162,7 @@ func (r pullRequestReader) foreignReason(ctx context.Context, o Observation, pr 
 // a user.
 func takenOver(o Observation, pr scm.PullRequest) string {
 	target, _ := promotion.ParseHead(pr.Head.Branch)
-	base := o.baseOf(target)
+	base := o.Promotion.BaseOf(target)
 	switch {
 	case o.Info.Self.Login != "" && !pr.Author.Same(o.Info.Self):
 		return pr.Author.Login + " opened it from our branch"
@@ -169,45 +170,6 @@ func takenOver(o Observation, pr scm.PullRequest) string {
 		return "its base was changed to " + pr.Base
 	default:
 		return ""
-	}
-}
-
-// readChecks returns the checks of a commit without our own status, which is added to
-// own. That also happens where a token may not read the rest, so that no status is set
-// twice.
-func readChecks(ctx context.Context, signals scm.Signals, commit string, own map[string]scm.Check) ([]promotion.Check, error) {
-	all, err := signals.Checks(ctx, commit)
-	var checks []promotion.Check
-	for _, check := range all {
-		if check.Name == promotion.StatusContext {
-			if check.Own {
-				own[commit] = check
-			}
-			continue
-		}
-		converted := promotion.Check{Name: check.Name, State: conditionOf(check.State), At: check.At}
-		for app, state := range check.Sources {
-			if converted.Sources == nil {
-				converted.Sources = map[string]promotion.ConditionState{}
-			}
-			converted.Sources[app] = conditionOf(state)
-		}
-		checks = append(checks, converted)
-	}
-	if err != nil {
-		return checks, fmt.Errorf("read the checks of %.7s: %w", commit, err)
-	}
-	return checks, nil
-}
-
-func conditionOf(state scm.CheckState) promotion.ConditionState {
-	switch state {
-	case scm.CheckPassed:
-		return promotion.Passed
-	case scm.CheckFailed:
-		return promotion.Failed
-	default:
-		return promotion.Pending
 	}
 }
 
@@ -324,7 +286,7 @@ func observeRules(ctx context.Context, repository scm.Repository, o Observation,
 		if p.Step != pullrequest.StepPropose || p.Environment.Land != config.LandAutomerge {
 			continue
 		}
-		branch := o.branchOf(p.Environment)
+		branch := o.Promotion.BranchOf(p.Environment)
 		if _, asked := failed[branch]; !asked {
 			rules, err := ruled.Rules(ctx, branch)
 			switch fault.KindOf(err) {

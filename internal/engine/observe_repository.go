@@ -72,7 +72,7 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 
 	// Without user decisions nothing may be done: they might forbid it.
 	var landed []string
-	for branch := range o.environmentsByBranch() {
+	for branch := range o.Promotion.EnvironmentsByBranch() {
 		landed = append(landed, o.Heads[branch])
 	}
 	if o.Branch, err = (stateReader{r}).read(ctx, o.Heads[state.Branch], landed); err != nil {
@@ -103,7 +103,7 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 // fetch fetches the branches of the environments, our own heads, and the state.
 func (r *Reconciler) fetch(ctx context.Context, o Observation) (map[string]string, error) {
 	wanted := map[string]bool{o.Refs.Default: true}
-	for branch := range o.environmentsByBranch() {
+	for branch := range o.Promotion.EnvironmentsByBranch() {
 		if o.Refs.Branches[branch] != "" {
 			wanted[branch] = true
 		}
@@ -156,7 +156,7 @@ func readState(objects repo.Contents, commit string) (state.State, error) {
 // that is missing or cannot be read take no part in this reconciliation.
 func observeFiles(ctx context.Context, files repo.Files, o Observation) (map[string]repo.Tree, map[promotion.Target]promotion.Current, error) {
 	trees, targets := map[string]repo.Tree{}, map[promotion.Target]promotion.Current{}
-	for branch, environments := range o.environmentsByBranch() {
+	for branch, environments := range o.Promotion.EnvironmentsByBranch() {
 		tree, err := readTree(ctx, files, o, branch, environments)
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -14,8 +15,6 @@ const (
 	// maxSearchedBranches is how many branches are searched for a pull request that is
 	// not open.
 	maxSearchedBranches = 200
-	// maxClosed is how many closed pull requests of a branch are read.
-	maxClosed = 5
 )
 
 // pullRequestTargets is what a pull request of ours contains, open or not.
@@ -40,7 +39,7 @@ func (r pullRequestReader) find(ctx context.Context, o Observation, number int) 
 			if err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
-			wrote, err := r.rewriter(o).wrote(ctx, pr.Head.Branch, head)
+			wrote, err := r.history(o).Wrote(ctx, pr.Head.Branch, head)
 			if err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
@@ -55,7 +54,7 @@ func (r pullRequestReader) find(ctx context.Context, o Observation, number int) 
 		closed, asked := o.Closed[head]
 		if !asked {
 			var err error
-			if closed, err = r.repository.PullRequests().Closed(ctx, head, maxClosed); err != nil {
+			if closed, err = r.repository.PullRequests().Closed(ctx, head, landing.MaxClosed); err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("list the closed pull requests of %s: %w", head, err)
 			}
 			o.Closed[head] = closed
@@ -77,7 +76,7 @@ func targetsOfPullRequest(o Observation, pr scm.PullRequest, trailers []promotio
 	}
 	about := pullRequestTargets{number: pr.Number, branch: target, merged: pr.Merged.Commit}
 	for _, landed := range promotion.ReadTrailers(trailers) {
-		if covers(target, landed.Target) {
+		if landing.Covers(target, landed.Target) {
 			about.landed = append(about.landed, landed)
 		}
 	}
@@ -92,12 +91,6 @@ func targetsOfPullRequest(o Observation, pr scm.PullRequest, trailers []promotio
 		about.targets = append(about.targets, landed.Target)
 	}
 	return about, true
-}
-
-// covers reports whether a commit on the branch of a target may name another target.
-// Anyone who can push can write trailers.
-func covers(branch, target promotion.Target) bool {
-	return branch.Environment == target.Environment && (branch.Application == state.All || branch.Application == target.Application)
 }
 
 // headsWithClosed returns the branches that a pull request may have come from: first

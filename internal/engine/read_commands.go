@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"promoter/internal/command"
+	"promoter/internal/comments"
 	"promoter/internal/fault"
+	"promoter/internal/landing"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 	"promoter/internal/verb"
@@ -43,14 +45,14 @@ type userCommand struct {
 // authorPermission is whether the author of comments may give any command at all. It is
 // asked once for each author in a reconciliation.
 type authorPermission struct {
-	Permission
+	comments.Permission
 	err error
 }
 
 // commandReader reads and applies the commands in comments.
 type commandReader struct {
 	r            *Reconciler
-	past         *pastFiles
+	history      landing.Reader
 	pullRequests pullRequestReader
 }
 

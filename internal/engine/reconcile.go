@@ -27,8 +27,10 @@ import (
 	"log/slog"
 	"time"
 
+	"promoter/internal/comments"
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/record"
 	"promoter/internal/pullrequest"
@@ -72,14 +74,14 @@ type Reconciler struct {
 	// Memory remembers the branches. Nil: one that was deleted or moved back is not noticed.
 	Memory BranchMemory
 	// Landings remembers what is proven about landings. Nil: it is read again each time.
-	Landings LandingMemory
+	Landings landing.Memory
 	// Seals decide what on the state branch counts.
 	Seals Seals
 	// Permissions decides which users may give commands in comments. Nil: comments
 	// are not read.
-	Permissions Permissions
+	Permissions comments.Permissions
 	// CommentEvents verifies commands in comments. Nil: no webhook reports comments.
-	CommentEvents CommentEvents
+	CommentEvents comments.CommentEvents
 	// MaxFollowing bounds the cycles that follow landings, so that steady releases do not
 	// delay the end; the report has Again then. Zero: 50.
 	MaxFollowing int
@@ -163,13 +165,13 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if o, err = r.observeBranches(ctx, o); err != nil || o.Unusable != "" {
 		return o, err
 	}
-	past := r.pastFiles(o.Promotion.Config)
+	history := r.historyReader(o.Promotion.Config)
 
 	// What exists: references in files, and the versions that registries have.
 	if o.Trees, o.Promotion.Targets, err = observeFiles(ctx, r.Files, o); err != nil {
 		return o, err
 	}
-	if o, err = (branchWatch{r}).rejectMovedBack(ctx, past, o); err != nil {
+	if o, err = (branchWatch{r}).rejectMovedBack(ctx, history, o); err != nil {
 		return o, err
 	}
 	o.Promotion.Policies = promotion.Policies(o.Promotion.Config, o.Promotion.Targets)
@@ -185,14 +187,16 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if o.Promotion.Open, err = r.pullRequestReader().all(ctx, o); err != nil {
 		return o, err
 	}
-	commands := commandReader{r: r, past: past, pullRequests: r.pullRequestReader()}
+	commands := commandReader{r: r, history: history, pullRequests: r.pullRequestReader()}
 	if o, err = commands.read(ctx, o); err != nil {
 		return o, err
 	}
-	history := r.historyReader(past)
-	if o, err = history.observe(ctx, o); err != nil {
+	landed, err := history.Read(ctx, o.observed(), o.failures)
+	if err != nil {
 		return o, err
 	}
+	o.Attempts, o.Promotion.Landings, o.Promotion.Reverted, o.Promotion.Falsified = landed.Attempts, landed.Landings, landed.Reverted, landed.Falsified
+	o = o.withChanges(landed.Changes...)
 	if len(o.Attempts) > 0 { // earlier snapshots lead to lookups of their own
 		o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)
 	}
@@ -256,4 +260,11 @@ func (r *Reconciler) signature() repo.Signature {
 	by := r.By
 	by.When = r.Now()
 	return by
+}
+
+// historyReader reads what landed in the targets of a config.
+func (r *Reconciler) historyReader(c *config.Config) landing.Reader {
+	return landing.Reader{
+		Remote: r.Remote, Objects: r.Objects, Repository: r.Repository, By: r.By, Past: landing.NewPastFiles(r.Files, c), Memory: r.Landings, Log: r.Log,
+	}
 }

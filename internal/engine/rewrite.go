@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
@@ -17,9 +17,9 @@ import (
 
 // rewriter makes commits of proposals, and recognizes them.
 type rewriter struct {
-	remote    repo.Remote
 	objects   repo.Objects
 	files     repo.Files
+	history   landing.Reader
 	config    *config.Config
 	signature repo.Signature
 	marks     []promotion.Trailer // of each commit: how far the state branch is
@@ -29,7 +29,7 @@ func (x *executor) rewriter() rewriter { return x.r.rewriter(x.o) }
 
 func (r *Reconciler) rewriter(o Observation) rewriter {
 	return rewriter{
-		remote: r.Remote, objects: r.Objects, files: r.Files, config: o.Promotion.Config, signature: r.signature(),
+		objects: r.Objects, files: r.Files, history: r.historyReader(o.Promotion.Config), config: o.Promotion.Config, signature: r.signature(),
 		marks: stateReader{r}.marks(o.Branch),
 	}
 }
@@ -118,7 +118,7 @@ func snapshotsOf(p pullrequest.Proposal) map[string]promotion.Snapshot {
 func (w rewriter) isProposal(ctx context.Context, head string, p pullrequest.Proposal, files map[string][]byte) (bool, error) {
 	commit, err := w.objects.Commit(head)
 	if err != nil || len(commit.Parents) != 1 || !sameSnapshots(commit, p) {
-		return false, ignoreNotFound(err)
+		return false, repo.IgnoreNotFound(err)
 	}
 	for path, wanted := range files {
 		content, err := w.objects.Read(head, path, int64(len(wanted)))
@@ -126,67 +126,12 @@ func (w rewriter) isProposal(ctx context.Context, head string, p pullrequest.Pro
 			return false, nil //nolint:nilerr // missing or larger: not what is wanted
 		}
 	}
-	if readable, err := w.readParent(ctx, p.Head, commit); err != nil || !readable {
+	if readable, err := w.history.ReadParent(ctx, p.Head, commit); err != nil || !readable {
 		return false, err
 	}
 	changed, err := w.objects.Changed(commit.Parents[0], head)
 	slices.Sort(changed)
 	return err == nil && slices.Equal(changed, slices.Sorted(maps.Keys(files))), err
-}
-
-// readParent makes the parent of the head of a branch readable. A mirror with little
-// history needs more: first as much as most heads need.
-func (w rewriter) readParent(ctx context.Context, branch string, head repo.Commit) (bool, error) {
-	for _, back := range []time.Duration{recentHistory, maxHistory} {
-		if _, err := w.objects.Commit(head.Parents[0]); fault.KindOf(err) != fault.NotFound {
-			break
-		}
-		if err := w.remote.Deepen(ctx, branch, head.Committer.When.Add(-back)); err != nil {
-			return false, fmt.Errorf("deepen %s: %w", branch, err)
-		}
-	}
-	_, err := w.objects.Commit(head.Parents[0])
-	return err == nil, ignoreNotFound(err)
-}
-
-// wrote reports whether the head of one of our branches is a commit of ours: by its
-// committer, or, because the identity can be configured, by its content. Written again from
-// its parent for the versions in its trailers, it has the same tree.
-func (w rewriter) wrote(ctx context.Context, branch string, head repo.Commit) (bool, error) {
-	if w.signature.Committed(head) {
-		return true, nil
-	}
-	of, named := promotion.ParseHead(branch)
-	landed := promotion.ReadTrailers(head.Trailers)
-	_, known := w.config.Environment(of.Environment)
-	if !named || !known || len(landed) == 0 || len(head.Parents) != 1 {
-		return false, nil
-	}
-	if readable, err := w.readParent(ctx, branch, head); err != nil || !readable {
-		return false, err
-	}
-	files := map[string][]byte{}
-	for _, one := range landed {
-		if !covers(of, one.Target) {
-			return false, nil
-		}
-		rewritten, err := w.rewriteOn(ctx, head.Parents[0], files, promotion.Decision{
-			Target: one.Target, Moves: promotion.ChangesOf(promotion.Snapshot{}, one.Snapshot),
-		})
-		if fault.KindOf(err) == fault.Invalid {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		maps.Copy(files, rewritten)
-	}
-	again, err := w.objects.Write(repo.Draft{Parent: head.Parents[0], Files: files, By: w.signature, Message: "intermediate"})
-	if err != nil {
-		return false, fmt.Errorf("write a commit: %w", err)
-	}
-	changed, err := w.objects.Changed(again, head.ID)
-	return err == nil && len(changed) == 0, err
 }
 
 // sameSnapshots reports whether the trailers of a commit name the digests of the
@@ -208,20 +153,8 @@ func (w rewriter) verify(ctx context.Context, head string, p pullrequest.Proposa
 		return false, err
 	}
 	parent := commit.Parents[0]
-	found, complete := w.onBranch(parent, tip)
-	if !found && !complete {
-		// What is readable of the branch may end too early.
-		parentCommit, err := w.objects.Commit(parent)
-		if err != nil {
-			return false, ignoreNotFound(err)
-		}
-		if err := w.remote.Deepen(ctx, base, parentCommit.Committer.When); err != nil {
-			return false, fmt.Errorf("deepen %s: %w", base, err)
-		}
-		found, _ = w.onBranch(parent, tip)
-	}
-	if !found {
-		return false, nil
+	if found, err := w.history.OnBranch(ctx, base, tip, parent); err != nil || !found {
+		return false, err
 	}
 	tree, err := w.files.At(ctx, w.config, parent, []string{p.Environment.Name})
 	if err != nil {
@@ -237,27 +170,4 @@ func (w rewriter) verify(ctx context.Context, head string, p pullrequest.Proposa
 	}
 	changed, err := w.objects.Changed(again, head)
 	return err == nil && len(changed) == 0, err
-}
-
-// onBranch reports whether a commit is in the first-parent history of a head, and
-// whether all that could contain it was readable.
-func (w rewriter) onBranch(commit, head string) (found, complete bool) {
-	n := 0
-	for c, err := range w.objects.History(head) {
-		if n++; err != nil || n > maxCommits {
-			return false, true
-		}
-		if c.ID == commit {
-			return true, true
-		}
-		complete = !c.Shallow
-	}
-	return false, complete
-}
-
-func ignoreNotFound(err error) error {
-	if fault.KindOf(err) == fault.NotFound {
-		return nil
-	}
-	return err
 }

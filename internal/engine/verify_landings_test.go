@@ -306,7 +306,7 @@ func TestReconcile_forgedVersionOutsideOfThePolicy(t *testing.T) {
 	}
 }
 
-// verdicts is an engine.LandingMemory that counts.
+// verdicts is an landing.Memory that counts.
 type verdicts struct {
 	all    map[string]string
 	stored int

@@ -75,7 +75,10 @@ var table = map[string]position{
 	"internal/queue":                {layer: 4},
 	"internal/telemetry":            {layer: 4},
 
-	"internal/engine": {layer: 5},
+	"internal/landing":  {layer: 5},
+	"internal/comments": {layer: 5},
+
+	"internal/engine": {layer: 6},
 
 	"internal/server":  {layer: 6},
 	"internal/connect": {layer: 6},

@@ -113,6 +113,46 @@ func (o *Observation) sourcesOf(parents []config.Parent, application string) []T
 	return slices.Compact(found)
 }
 
+// BranchOf returns the branch of an environment.
+func (o Observation) BranchOf(environment config.Environment) string {
+	return cmp.Or(environment.Branch, o.DefaultBranch)
+}
+
+// BaseOf returns the branch that the pull request of a target is merged into; empty
+// when the config no longer has the environment.
+func (o Observation) BaseOf(target Target) string {
+	environment, known := o.Config.Environment(target.Environment)
+	if !known {
+		return ""
+	}
+	return o.BranchOf(*environment)
+}
+
+// EnvironmentsByBranch groups the environments, each group in the order of the config.
+func (o Observation) EnvironmentsByBranch() map[string][]string {
+	grouped := map[string][]string{}
+	for _, environment := range o.Config.Environments {
+		branch := o.BranchOf(environment)
+		grouped[branch] = append(grouped[branch], environment.Name)
+	}
+	return grouped
+}
+
+// ParentsOf returns the parents of a target. A parent in which the application is
+// absent is skipped; its own parents take its place.
+func (o Observation) ParentsOf(target Target) []config.Parent {
+	var parents []config.Parent
+	for _, parent := range o.Config.Settings(target.Environment, target.Application).After {
+		at := Target{Environment: parent.Environment, Application: target.Application}
+		if _, present := o.Targets[at]; present {
+			parents = append(parents, parent)
+		} else {
+			parents = append(parents, o.ParentsOf(at)...)
+		}
+	}
+	return parents
+}
+
 // Limits returns what the server file allows for a target of the repository.
 type Limits func(Deployment) config.Limit
 

@@ -24,6 +24,7 @@ type Failures struct {
 	Unavailable map[string]string // by environment, why it takes no part, not even as a parent
 }
 
+// NewFailures returns an empty list.
 func NewFailures(lastAttempt bool) *Failures {
 	return &Failures{LastAttempt: lastAttempt, seen: map[string]bool{}, Skipped: map[string]error{}, Unavailable: map[string]string{}}
 }

@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
+	"promoter/internal/fault"
 	"promoter/internal/promotion"
 )
 
@@ -131,4 +132,12 @@ type Rewritten struct {
 	Files    map[string][]byte // only those that differ
 	Changes  []edit.Change
 	Refusals []edit.Refusal
+}
+
+// IgnoreNotFound returns an error, unless it is about something that does not exist.
+func IgnoreNotFound(err error) error {
+	if fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	return err
 }

@@ -145,13 +145,13 @@ func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository
 }
 
 // commentEvents are the new comments of one repository that webhooks reported. It implements
-// engine.CommentEvents.
+// comments.CommentEvents.
 type commentEvents struct {
 	store *store.Store
 	key   string
 }
 
-// Digests implements engine.CommentEvents.
+// Digests implements comments.CommentEvents.
 func (c commentEvents) Digests(ctx context.Context, comments []int64) (map[int64]string, error) {
 	return c.store.CommentDigests(ctx, c.key, comments)
 }

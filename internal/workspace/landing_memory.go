@@ -15,7 +15,7 @@ const maxLandingMemory = 16 << 20
 
 // landingMemory is a file beside the mirror, with one line for each verdict. The lock of the
 // mirror keeps others from writing it, so it is read once. It implements
-// engine.LandingMemory.
+// landing.Memory.
 type landingMemory struct {
 	file     string
 	once     sync.Once
@@ -28,7 +28,7 @@ type rememberedLanding struct {
 	Verdict string `json:"verdict"`
 }
 
-// Load implements engine.LandingMemory.
+// Load implements landing.Memory.
 func (m *landingMemory) Load(key string) (string, bool) {
 	m.once.Do(m.read)
 	verdict, known := m.verdicts[key]
@@ -52,7 +52,7 @@ func (m *landingMemory) read() {
 	}
 }
 
-// Store implements engine.LandingMemory.
+// Store implements landing.Memory.
 func (m *landingMemory) Store(verdicts map[string]string) error {
 	m.once.Do(m.read)
 	text := []byte("\n") // ends an incomplete line

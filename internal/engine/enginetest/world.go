@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/comments"
 	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
@@ -33,10 +34,10 @@ type World struct {
 	Reported Reported
 }
 
-// Reported implements engine.CommentEvents.
+// Reported implements comments.CommentEvents.
 type Reported map[int64]string
 
-// Digests implements engine.CommentEvents.
+// Digests implements comments.CommentEvents.
 func (r Reported) Digests(_ context.Context, comments []int64) (map[int64]string, error) {
 	found := map[int64]string{}
 	for _, id := range comments {
@@ -108,28 +109,28 @@ func NewPermissions() *Permissions {
 	return &Permissions{Strangers: map[string]bool{}, Only: map[verb.Verb][]string{}, Where: map[string][]string{}}
 }
 
-// Allowed implements engine.Permissions.
-func (r *Permissions) Allowed(_ context.Context, user identity.User, verb verb.Verb, targets ...promotion.Deployment) (engine.Permission, error) {
+// Allowed implements comments.Permissions.
+func (r *Permissions) Allowed(_ context.Context, user identity.User, verb verb.Verb, targets ...promotion.Deployment) (comments.Permission, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.Asked++
 	if r.Fail != nil {
 		if err := r.Fail(user); err != nil {
-			return engine.Permission{}, err
+			return comments.Permission{}, err
 		}
 	}
 	if only, named := r.Only[verb]; named && !slices.Contains(only, user.Login) {
-		return engine.Permission{Reason: "only " + only[0] + " may " + string(verb)}, nil
+		return comments.Permission{Reason: "only " + only[0] + " may " + string(verb)}, nil
 	}
 	for _, target := range targets {
 		if where, named := r.Where[user.Login]; named && !slices.Contains(where, target.Target.Environment) {
-			return engine.Permission{Reason: "not in " + target.Target.Environment}, nil
+			return comments.Permission{Reason: "not in " + target.Target.Environment}, nil
 		}
 	}
-	return engine.Permission{Allowed: !r.Strangers[user.Login]}, nil
+	return comments.Permission{Allowed: !r.Strangers[user.Login]}, nil
 }
 
-// Named implements engine.Permissions.
+// Named implements comments.Permissions.
 func (r *Permissions) Named(verb verb.Verb, _ ...promotion.Deployment) ([]string, bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/image"
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/state"
@@ -44,7 +45,7 @@ func (w eventWriter) actions(effects []engine.Effect, trigger store.DeliveryRef)
 
 // observed are what every reconciliation observes again: open pull requests, landings,
 // and user decisions.
-func (w eventWriter) observed(report engine.Report, landed []engine.Landed) []store.Event {
+func (w eventWriter) observed(report engine.Report, landed []landing.Landed) []store.Event {
 	var all []store.Event
 	for _, effect := range report.Effects {
 		if open := effect.Open; open != nil && open.Number > 0 && open.Foreign == "" {
@@ -120,7 +121,7 @@ func withSnapshot(e store.Event, snapshot promotion.Snapshot, moves []promotion.
 
 // merged are the landings for which the forge returned a pull request. What they changed
 // is in the history of the branch, or differs from the landing before.
-func (w eventWriter) merged(report engine.Report, landed []engine.Landed) []store.Event {
+func (w eventWriter) merged(report engine.Report, landed []landing.Landed) []store.Event {
 	var all []store.Event
 	for target, landings := range report.Landings {
 		for i, l := range landings {
@@ -131,7 +132,7 @@ func (w eventWriter) merged(report engine.Report, landed []engine.Landed) []stor
 			if i+1 < len(landings) {
 				moves = promotion.ChangesOf(landings[i+1].Snapshot, l.Snapshot)
 			}
-			if k := slices.IndexFunc(landed, func(x engine.Landed) bool { return x.Target == target && x.Commit == l.Commit }); k >= 0 {
+			if k := slices.IndexFunc(landed, func(x landing.Landed) bool { return x.Target == target && x.Commit == l.Commit }); k >= 0 {
 				moves = landed[k].Moves
 			}
 			e := withSnapshot(w.event(target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot, moves)
@@ -146,7 +147,7 @@ func (w eventWriter) merged(report engine.Report, landed []engine.Landed) []stor
 }
 
 // landed are the landings that the trailers of commits show.
-func (w eventWriter) landed(landed []engine.Landed) []store.Event {
+func (w eventWriter) landed(landed []landing.Landed) []store.Event {
 	all := make([]store.Event, 0, len(landed))
 	for _, l := range landed {
 		e := withSnapshot(w.event(l.Target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot, l.Moves)

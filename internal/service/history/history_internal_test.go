@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/engine"
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
@@ -30,7 +31,7 @@ func TestEventWriter_futureCommit(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	w := eventWriter{key: "k", name: "n", now: now}
-	got := w.landed([]engine.Landed{{At: now.Add(24 * time.Hour)}, {At: now.Add(-time.Hour)}})
+	got := w.landed([]landing.Landed{{At: now.Add(24 * time.Hour)}, {At: now.Add(-time.Hour)}})
 	if !got[0].At.Equal(now) || !got[1].At.Equal(now.Add(-time.Hour)) {
 		t.Errorf("%v and %v", got[0].At, got[1].At)
 	}
@@ -65,12 +66,12 @@ func TestEventWriter_namesWhatChanged(t *testing.T) {
 	}{
 		{"an action", w.proposal(effect, store.EventRefreshed, w.now, false), everything},
 		{"an open pull request", w.proposal(effect, store.EventOpened, w.now, true), onlyWeb},
-		{"a landing", w.landed([]engine.Landed{{Target: target, Snapshot: web, Moves: promotion.ChangesOf(old, web)}}), onlyWeb},
-		{"a landing after nothing known", w.landed([]engine.Landed{{Target: target, Snapshot: old}}), "api 1.0, web 1.4, worker 2.0"},
+		{"a landing", w.landed([]landing.Landed{{Target: target, Snapshot: web, Moves: promotion.ChangesOf(old, web)}}), onlyWeb},
+		{"a landing after nothing known", w.landed([]landing.Landed{{Target: target, Snapshot: old}}), "api 1.0, web 1.4, worker 2.0"},
 		{"merges", w.merged(engine.Report{Landings: map[promotion.Target][]promotion.Landing{target: landings}}, nil), "api 1.0, web 1.4, worker 2.0; " + onlyWeb},
 		{
 			"a merge that the history has", w.merged(engine.Report{Landings: map[promotion.Target][]promotion.Landing{target: landings[1:]}},
-				[]engine.Landed{{Target: target, Commit: "a", Moves: promotion.ChangesOf(web, old)}}), "web 1.5 -> 1.4",
+				[]landing.Landed{{Target: target, Commit: "a", Moves: promotion.ChangesOf(web, old)}}), "web 1.5 -> 1.4",
 		},
 	} {
 		var events []string

@@ -10,6 +10,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/landing"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
 	"promoter/internal/server"
@@ -56,7 +57,7 @@ func parseCursor(text string) (store.Cursor, error) {
 
 // Observed returns what the history of a repository contains that can be read without a
 // database, from its report and its commits.
-func Observed(info scm.Info, report engine.Report, landed []engine.Landed, now time.Time) []store.Event {
+func Observed(info scm.Info, report engine.Report, landed []landing.Landed, now time.Time) []store.Event {
 	host := cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL))
 	events := eventWriter{key: string(info.Key), name: strings.TrimPrefix(host+"/"+info.Name, "/"), now: now}
 	return events.observed(report, landed)

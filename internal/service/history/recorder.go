@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"promoter/internal/engine"
+	"promoter/internal/landing"
 	"promoter/internal/repo"
 	"promoter/internal/store"
 )
@@ -36,7 +37,7 @@ type Recorder struct {
 // Landings are what landed on the branches of a repository since the last
 // reconciliation.
 type Landings struct {
-	landed []engine.Landed
+	landed []landing.Landed
 	heads  map[string]string // the new commits up to which branches were read
 }
 

@@ -1,4 +1,4 @@
-package engine
+package landing
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 
 // reverted returns the versions that landed in a target and are no longer
 // there. Those that were gone already when the target was resumed are forgotten.
-func (h historyReader) reverted(ctx context.Context, o Observation, target promotion.Target, found []promotion.Landing) ([]promotion.Reversion, error) {
+func (h Reader) reverted(ctx context.Context, o Observed, target promotion.Target, found []promotion.Landing) ([]promotion.Reversion, error) {
 	resumed := o.Promotion.State.ResumedAt(state.Target(target))
 	var then *atResume // read when it is needed
 	var reverted []promotion.Reversion
 	for _, l := range found {
 		gone := slices.DeleteFunc(l.Snapshot.Components(), func(component string) bool {
-			return containsVersion(o.Promotion.Targets[target], component, l.Snapshot[component])
+			return ContainsVersion(o.Promotion.Targets[target], component, l.Snapshot[component])
 		})
 		if len(gone) > 0 && !resumed.IsZero() && then == nil {
 			var err error
@@ -35,6 +35,19 @@ func (h historyReader) reverted(ctx context.Context, o Observation, target promo
 	return reverted, nil
 }
 
+// RevertedMerge returns the versions of a merged pull request that are no longer in the
+// target. The merge may have left no trailers in Git; files that contradict it count.
+func (h Reader) RevertedMerge(ctx context.Context, o Observed, landed promotion.Landed, merge string, at time.Time) ([]promotion.Reversion, error) {
+	c := claim{Landed: landed, commit: merge, inherited: true}
+	if _, err := h.Objects.Commit(merge); err == nil {
+		verdicts, err := h.verdicts(ctx, o, []claim{c})
+		if err != nil || verdicts[h.key(c)].Why != "" {
+			return nil, err
+		}
+	}
+	return h.reverted(ctx, o, landed.Target, []promotion.Landing{{Commit: merge, Snapshot: landed.Snapshot, At: at}})
+}
+
 // atResume is a target at the time when a user resumed it. Any user can set the time of a
 // commit, so there may be two commits that had been the last one.
 type atResume struct {
@@ -43,10 +56,10 @@ type atResume struct {
 	files   []promotion.Current
 }
 
-func (h historyReader) atResume(ctx context.Context, o Observation, target promotion.Target, resumed time.Time) (*atResume, error) {
+func (h Reader) atResume(ctx context.Context, o Observed, target promotion.Target, resumed time.Time) (*atResume, error) {
 	var ids []string
 	newest, certain := -1, 0 // the newest that claims to be from before, and before which none is later
-	for commit, err := range h.objects.History(o.Heads[o.baseOf(target)]) {
+	for commit, err := range h.Objects.History(o.Heads[o.Promotion.BaseOf(target)]) {
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +86,7 @@ func (h historyReader) atResume(ctx context.Context, o Observation, target promo
 	}
 	last := []string{ids[newest], ids[min(certain, len(ids)-1)]}
 	for _, id := range slices.Compact(last) {
-		files, err := h.past.at(ctx, target, id)
+		files, err := h.Past.At(ctx, target, id)
 		if err != nil {
 			return nil, err
 		}
@@ -90,6 +103,6 @@ func (r atResume) forgets(l promotion.Landing, component string) bool {
 		landed = !l.At.After(r.resumed)
 	}
 	return landed && !slices.ContainsFunc(r.files, func(files promotion.Current) bool {
-		return containsVersion(files, component, promotion.Pinned{Version: l.Snapshot[component].Version})
+		return ContainsVersion(files, component, promotion.Pinned{Version: l.Snapshot[component].Version})
 	})
 }

@@ -1,4 +1,8 @@
-package engine
+// Package landing reads from the history of branches what landed in which target, and when.
+// Any user can write the trailers that name a landing, so they are claims: the files of a
+// commit, compared with those of its parent, prove them. From the same comparison it
+// recognizes the commits that promoter wrote.
+package landing
 
 import (
 	"cmp"
@@ -25,6 +29,8 @@ const (
 	recentHistory = 30 * 24 * time.Hour
 	maxHistory    = 400 * 24 * time.Hour
 	maxCommits    = 20_000 // of one walk
+	// MaxClosed is how many closed pull requests of a branch are read.
+	MaxClosed = 5
 	// maxCheckedLandings is how many landings of a target get their checks.
 	maxCheckedLandings = 3
 )
@@ -45,30 +51,33 @@ type targetHistory struct {
 	changes  []state.Change // times to remember
 }
 
-// historyReader reads what landed in targets.
-type historyReader struct {
-	remote     repo.Remote
-	objects    repo.Objects
-	repository scm.Repository
-	by         repo.Signature // of our commits
-	past       *pastFiles
-	memory     LandingMemory
-	log        *slog.Logger
+// Reader reads what landed in targets.
+type Reader struct {
+	Remote     repo.Remote
+	Objects    repo.Objects
+	Repository scm.Repository
+	By         repo.Signature // of our commits
+	Past       *PastFiles
+	Memory     Memory
+	Log        *slog.Logger
 }
 
-func (r *Reconciler) historyReader(past *pastFiles) historyReader {
-	return historyReader{
-		remote: r.Remote, objects: r.Objects, repository: r.Repository, by: r.By, past: past, memory: r.Landings, log: r.Log,
+// History is what landed where, for the targets in which something would change, and for
+// those that it would come from.
+type History struct {
+	Landings  map[promotion.Target][]promotion.Landing
+	Reverted  map[promotion.Target][]promotion.Reversion
+	Falsified map[promotion.Target][]promotion.Reason // false claims
+	Attempts  map[promotion.Target]map[string]int     // how often each snapshot landed before, by id
+	Changes   []state.Change                          // times to remember
+}
+
+// Read reads from the branches what landed. An environment that cannot be read is a failure.
+func (h Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (History, error) {
+	all := History{
+		Landings: map[promotion.Target][]promotion.Landing{}, Reverted: map[promotion.Target][]promotion.Reversion{},
+		Falsified: map[promotion.Target][]promotion.Reason{}, Attempts: map[promotion.Target]map[string]int{},
 	}
-}
-
-// observe reads from the branches what landed where, for the targets in which something
-// would change, and for those that it would come from.
-func (h historyReader) observe(ctx context.Context, o Observation) (Observation, error) {
-	o.Attempts = map[promotion.Target]map[string]int{}
-	o.Promotion.Landings = map[promotion.Target][]promotion.Landing{}
-	o.Promotion.Reverted = map[promotion.Target][]promotion.Reversion{}
-	o.Promotion.Falsified = map[promotion.Target][]promotion.Reason{}
 	needs := historyNeeds(o)
 	for _, branch := range slices.Sorted(maps.Keys(needs)) {
 		need := needs[branch]
@@ -82,28 +91,28 @@ func (h historyReader) observe(ctx context.Context, o Observation) (Observation,
 			if err != nil {
 				err = fmt.Errorf("read the history of %s: %w", branch, err)
 			}
-			if err := o.failures.SkipEnvironment(ctx, target.Environment, err); err != nil {
-				return o, err
+			if err := failures.SkipEnvironment(ctx, target.Environment, err); err != nil {
+				return all, err
 			}
-			o.Attempts[target], o.Promotion.Reverted[target] = history.attempts, history.reverted
-			o.Promotion.Falsified[target] = landed[target].falsified
+			all.Attempts[target], all.Reverted[target] = history.attempts, history.reverted
+			all.Falsified[target] = landed[target].falsified
 			if history.landings != nil {
-				o.Promotion.Landings[target] = history.landings
+				all.Landings[target] = history.landings
 			}
-			o = o.withChanges(history.changes...)
+			all.Changes = append(all.Changes, history.changes...)
 		}
 	}
-	return o, nil
+	return all, nil
 }
 
 // historyNeeds returns what is needed by branch. Where nothing differs, it is nothing.
-func historyNeeds(o Observation) map[string]*historyNeed {
+func historyNeeds(o Observed) map[string]*historyNeed {
 	needs := map[string]*historyNeed{}
 	for target, current := range o.Promotion.Targets {
 		if rollsBack(o, target) {
 			addNeed(o, needs, target, maxHistory, true)
 		}
-		parents := o.parentsOf(target)
+		parents := o.Promotion.ParentsOf(target)
 		for _, parent := range parents {
 			from := promotion.Target{Environment: parent.Environment, Application: target.Application}
 			if !sameVersions(o, from, target) {
@@ -129,8 +138,8 @@ func historyNeeds(o Observation) map[string]*historyNeed {
 	return needs
 }
 
-func addNeed(o Observation, needs map[string]*historyNeed, target promotion.Target, back time.Duration, current bool) {
-	branch := o.baseOf(target)
+func addNeed(o Observed, needs map[string]*historyNeed, target promotion.Target, back time.Duration, current bool) {
+	branch := o.Promotion.BaseOf(target)
 	if o.Heads[branch] == "" {
 		return
 	}
@@ -147,7 +156,7 @@ func addNeed(o Observation, needs map[string]*historyNeed, target promotion.Targ
 
 // rollsBack reports whether a rollback of the target is not carried out yet. Its
 // versions must have landed there.
-func rollsBack(o Observation, target promotion.Target) bool {
+func rollsBack(o Observed, target promotion.Target) bool {
 	rollback := o.Promotion.State.At(state.Target(target)).Rollback
 	return rollback != nil && slices.ContainsFunc(o.Promotion.Targets[target].References, func(r edit.Reference) bool {
 		wanted, err := image.Parse(rollback.Images[r.Component])
@@ -157,7 +166,7 @@ func rollsBack(o Observation, target promotion.Target) bool {
 
 // sameVersions reports whether two targets have the same version of every component of
 // the second.
-func sameVersions(o Observation, from, target promotion.Target) bool {
+func sameVersions(o Observed, from, target promotion.Target) bool {
 	versions := map[string]image.Version{}
 	for _, r := range o.Promotion.Targets[from].References {
 		versions[r.Component] = image.Version{Tag: r.Tag, Digest: r.Digest}
@@ -170,7 +179,7 @@ func sameVersions(o Observation, from, target promotion.Target) bool {
 
 // readLandings reads the landings on one branch. It fetches more history only when what
 // is readable does not reach back far enough.
-func (h historyReader) readLandings(ctx context.Context, o Observation, branch string, need *historyNeed) (map[promotion.Target]landings, error) {
+func (h Reader) readLandings(ctx context.Context, o Observed, branch string, need *historyNeed) (map[promotion.Target]landings, error) {
 	read, err := h.walk(o, branch, need.targets, need.since)
 	if err != nil {
 		return nil, err
@@ -179,7 +188,7 @@ func (h historyReader) readLandings(ctx context.Context, o Observation, branch s
 		if read.reached.IsZero() || !read.reached.After(since) || since != need.since && read.current {
 			continue
 		}
-		if err := h.remote.Deepen(ctx, branch, since); err != nil {
+		if err := h.Remote.Deepen(ctx, branch, since); err != nil {
 			return nil, fmt.Errorf("deepen it: %w", err)
 		}
 		if read, err = h.walk(o, branch, need.targets, since); err != nil {
@@ -196,12 +205,12 @@ type walked struct {
 	reached time.Time // to which it is readable; zero: to its beginning, or far enough
 }
 
-func (h historyReader) walk(o Observation, branch string, targets map[promotion.Target]bool, since time.Time) (walked, error) {
+func (h Reader) walk(o Observed, branch string, targets map[promotion.Target]bool, since time.Time) (walked, error) {
 	var w walked
 	missing := maps.Clone(targets)
 	maps.DeleteFunc(missing, func(_ promotion.Target, needed bool) bool { return !needed })
 	n := 0
-	for commit, err := range h.objects.History(o.Heads[branch]) {
+	for commit, err := range h.Objects.History(o.Heads[branch]) {
 		if err != nil {
 			return w, err
 		}
@@ -226,10 +235,10 @@ func (h historyReader) walk(o Observation, branch string, targets map[promotion.
 }
 
 // claimsOf reads the trailers of a commit; for a merge, those of the merged commit.
-func (h historyReader) claimsOf(commit repo.Commit) []claim {
+func (h Reader) claimsOf(commit repo.Commit) []claim {
 	landed, inherited := promotion.ReadTrailers(commit.Trailers), false
 	if len(landed) == 0 && len(commit.Parents) == 2 {
-		merged, err := h.objects.Commit(commit.Parents[1])
+		merged, err := h.Objects.Commit(commit.Parents[1])
 		if err != nil {
 			return nil // not readable: then only the forge knows
 		}
@@ -244,8 +253,8 @@ func (h historyReader) claimsOf(commit repo.Commit) []claim {
 
 // readTarget completes the landings that were found for a target with what only the forge
 // knows, where the current landing is needed.
-func (h historyReader) readTarget(
-	ctx context.Context, o Observation, target promotion.Target, found landings, current bool,
+func (h Reader) readTarget(
+	ctx context.Context, o Observed, target promotion.Target, found landings, current bool,
 ) (history targetHistory, err error) {
 	if current {
 		if found, err = h.addMerged(ctx, o, target, found); err != nil {
@@ -261,10 +270,10 @@ func (h historyReader) readTarget(
 		return history, err
 	}
 	history.landings, history.changes = tenures(o, target, currentFirst(o, target, found.proven()))
-	if h.repository.Features().Statuses && o.anyChild(target, func(p config.Parent) bool { return len(p.Checks) > 0 }) {
+	if h.Repository.Features().Statuses && o.anyChild(target, func(p config.Parent) bool { return len(p.Checks) > 0 }) {
 		for i := range history.landings[:min(len(history.landings), maxCheckedLandings)] {
 			landing := &history.landings[i]
-			if landing.Checks, err = readChecks(ctx, h.repository.Signals(), landing.Commit, o.Statuses); err != nil {
+			if landing.Checks, err = repo.ReadChecks(ctx, h.Repository.Signals(), landing.Commit, o.Statuses); err != nil {
 				return history, err
 			}
 		}
@@ -275,13 +284,13 @@ func (h historyReader) readTarget(
 // addMerged adds what only the forge knows about landings. Those of merged pull
 // requests get the time of the merge. A landed commit without trailers, such as a
 // squash with another message, gets them from the head that was merged.
-func (h historyReader) addMerged(ctx context.Context, o Observation, target promotion.Target, found landings) (landings, error) {
+func (h Reader) addMerged(ctx context.Context, o Observed, target promotion.Target, found landings) (landings, error) {
 	merged, err := h.mergedPullRequests(ctx, o, target, found.proven())
 	if err != nil || len(merged) == 0 {
 		return found, err
 	}
 	position := map[string]int{} // of commits that are readable, 1: the head
-	for commit, err := range h.objects.History(o.Heads[o.baseOf(target)]) {
+	for commit, err := range h.Objects.History(o.Heads[o.Promotion.BaseOf(target)]) {
 		if err != nil {
 			return found, err
 		}
@@ -293,7 +302,7 @@ func (h historyReader) addMerged(ctx context.Context, o Observation, target prom
 	brought := map[string]scm.PullRequest{}
 	for _, pr := range merged {
 		at := position[pr.Merged.Commit]
-		for _, landed := range promotion.ReadTrailers(h.objects.Trailers(pr.Head.Message)) {
+		for _, landed := range promotion.ReadTrailers(h.Objects.Trailers(pr.Head.Message)) {
 			if landed.Target != target || at == 0 {
 				continue
 			}
@@ -326,7 +335,7 @@ func (h historyReader) addMerged(ctx context.Context, o Observation, target prom
 
 // mergedPullRequests asks the forge for the merged pull requests of a target, unless
 // the time of its current landing is recorded, or does not matter.
-func (h historyReader) mergedPullRequests(ctx context.Context, o Observation, target promotion.Target, found []promotion.Landing) ([]scm.PullRequest, error) {
+func (h Reader) mergedPullRequests(ctx context.Context, o Observed, target promotion.Target, found []promotion.Landing) ([]scm.PullRequest, error) {
 	settings := o.Promotion.Settings(target.Environment, target.Application)
 	if o.Promotion.PushOnly || settings.Land == config.LandPush {
 		return nil, nil
@@ -343,7 +352,7 @@ func (h historyReader) mergedPullRequests(ctx context.Context, o Observation, ta
 	if settings.PullRequest.Group == config.GroupEnvironment {
 		head = promotion.GroupBranch(target.Environment)
 	}
-	closed, err := h.repository.PullRequests().Closed(ctx, head, maxClosed)
+	closed, err := h.Repository.PullRequests().Closed(ctx, head, MaxClosed)
 	if err != nil {
 		return nil, fmt.Errorf("list the merged pull requests of %s: %w", head, err)
 	}
@@ -352,7 +361,7 @@ func (h historyReader) mergedPullRequests(ctx context.Context, o Observation, ta
 
 // currentFirst drops landings that repeat the one before, puts what the files contain at the
 // front, and marks what was reverted.
-func currentFirst(o Observation, target promotion.Target, found []promotion.Landing) []promotion.Landing {
+func currentFirst(o Observed, target promotion.Target, found []promotion.Landing) []promotion.Landing {
 	var landings []promotion.Landing
 	for _, l := range found {
 		if n := len(landings); n > 0 && landings[n-1].Snapshot.ID() == l.Snapshot.ID() {
@@ -361,7 +370,7 @@ func currentFirst(o Observation, target promotion.Target, found []promotion.Land
 		}
 		landings = append(landings, l)
 	}
-	head, at := o.Heads[o.baseOf(target)], o.currentIndex(target, landings)
+	head, at := o.Heads[o.Promotion.BaseOf(target)], o.currentIndex(target, landings)
 	for i := range landings[:max(at, 0)] {
 		landings[i].Reverted = true
 	}
@@ -402,7 +411,7 @@ func goesBack(landed promotion.Landing, later promotion.Snapshot) bool {
 // tenures fills in from when until when each landing was current, as far as there is
 // proof. The time of a merge is remembered where a child soaks. A remembered time never
 // makes a soak begin before the one that the forge reports.
-func tenures(o Observation, target promotion.Target, landings []promotion.Landing) ([]promotion.Landing, []state.Change) {
+func tenures(o Observed, target promotion.Target, landings []promotion.Landing) ([]promotion.Landing, []state.Change) {
 	var changes []state.Change
 	recorded := o.Promotion.State
 	for i := range landings {

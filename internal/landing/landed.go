@@ -1,4 +1,4 @@
-package engine
+package landing
 
 import (
 	"context"
@@ -29,19 +29,12 @@ type Landed struct {
 	Ours      bool             // promoter made the commit itself
 }
 
-// Landed reads the landings from the trailers in the first-parent history of the
-// branches of a report, newest first in each, as far as it is readable. It stops at the
-// known commit of a branch, and at the time. A merge without trailers, such as a squash
-// with another message, is not included: only the forge knows about it.
-func (r *Reconciler) Landed(ctx context.Context, report Report, known map[string]string, since time.Time) ([]Landed, error) {
-	if report.Config == nil {
-		return nil, nil
-	}
-	o := Observation{Info: r.Repository.Info(), Heads: report.Heads, Refs: repo.Refs{Default: report.Default}}
-	o.Promotion.Config = report.Config
-	h := r.historyReader(r.pastFiles(report.Config))
+// Landed reads the landings from the trailers in the first-parent history of the branches,
+// newest first in each, as far as it is readable. It stops at the known commit of a branch,
+// and at the time.
+func (h Reader) Landed(ctx context.Context, o Observed, known map[string]string, since time.Time) ([]Landed, error) {
 	var all []Landed
-	for _, branch := range slices.Sorted(maps.Keys(o.environmentsByBranch())) {
+	for _, branch := range slices.Sorted(maps.Keys(o.Promotion.EnvironmentsByBranch())) {
 		if head := o.Heads[branch]; head == "" || head == known[branch] {
 			continue
 		}
@@ -56,7 +49,7 @@ func (r *Reconciler) Landed(ctx context.Context, report Report, known map[string
 
 // landedOn reads one branch. Attempts are counted over all that is readable, also over
 // what is known already.
-func (h historyReader) landedOn(ctx context.Context, o Observation, branch, known string, since time.Time) ([]Landed, error) {
+func (h Reader) landedOn(ctx context.Context, o Observed, branch, known string, since time.Time) ([]Landed, error) {
 	type attempt struct {
 		promotion.Target
 		snapshot string
@@ -64,13 +57,13 @@ func (h historyReader) landedOn(ctx context.Context, o Observation, branch, know
 	var claims []claim
 	fresh, wanted, attempts := true, map[string]bool{}, map[attempt]bool{}
 	n := 0
-	for commit, err := range h.objects.History(o.Heads[branch]) {
+	for commit, err := range h.Objects.History(o.Heads[branch]) {
 		if err != nil {
 			return nil, err
 		}
 		fresh = fresh && commit.ID != known
 		for _, c := range h.claimsOf(commit) {
-			if o.baseOf(c.Target) != branch {
+			if o.Promotion.BaseOf(c.Target) != branch {
 				continue
 			}
 			claims = append(claims, c)
@@ -94,7 +87,7 @@ func (h historyReader) landedOn(ctx context.Context, o Observation, branch, know
 			if !wanted[l.Commit] {
 				continue
 			}
-			commit, err := h.objects.Commit(l.Commit)
+			commit, err := h.Objects.Commit(l.Commit)
 			if err != nil {
 				return nil, err
 			}
@@ -109,7 +102,7 @@ func (h historyReader) landedOn(ctx context.Context, o Observation, branch, know
 				return nil, err
 			}
 			all = append(all, Landed{
-				Target: target, Promotion: promotion.ID(o.Info.Key, target, id, attempt), Snapshot: l.Snapshot, Moves: moves,
+				Target: target, Promotion: promotion.ID(h.Repository.Info().Key, target, id, attempt), Snapshot: l.Snapshot, Moves: moves,
 				Commit: l.Commit, At: commit.Committer.When, By: commit.Committer.Name, Ours: l.ours,
 			})
 		}
@@ -119,7 +112,7 @@ func (h historyReader) landedOn(ctx context.Context, o Observation, branch, know
 
 // movesOf returns what a landing changed: the versions that it replaced are in the files
 // before the commit.
-func (h historyReader) movesOf(ctx context.Context, target promotion.Target, commit repo.Commit, landed landing) ([]promotion.Move, error) {
+func (h Reader) movesOf(ctx context.Context, target promotion.Target, commit repo.Commit, landed landing) ([]promotion.Move, error) {
 	before := promotion.Snapshot{}
 	if len(landed.Before) > 0 {
 		before = maps.Clone(landed.Snapshot)
@@ -129,7 +122,7 @@ func (h historyReader) movesOf(ctx context.Context, target promotion.Target, com
 	if len(commit.Parents) == 0 || commit.Shallow {
 		return nil, nil
 	}
-	files, err := h.past.at(ctx, target, commit.Parents[0])
+	files, err := h.Past.At(ctx, target, commit.Parents[0])
 	if err != nil {
 		return nil, err
 	}
@@ -141,48 +134,10 @@ func (h historyReader) movesOf(ctx context.Context, target promotion.Target, com
 	return promotion.ChangesOf(before, landed.Snapshot), nil
 }
 
-// HistoryFromGit reads the history without a database: what landed since the time, and
-// the user decisions that are in effect. It queries no registry and writes nothing.
-func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (Report, []Landed, error) {
-	o, err := r.observeRefs(ctx, true)
-	if err != nil || o.Unusable != "" {
-		return o.report(), nil, err
-	}
-	if o, err = r.observeBranches(ctx, o); err != nil || o.Unusable != "" {
-		return o.report(), nil, err
-	}
-	for branch := range o.environmentsByBranch() {
-		if o.Heads[branch] == "" {
-			continue
-		}
-		if err := r.Remote.Deepen(ctx, branch, since); err != nil {
-			return o.report(), nil, fmt.Errorf("read the history of %s: %w", branch, err)
-		}
-	}
-	report := o.finalReport(Plan{}, nil)
-	landed, err := r.Landed(ctx, report, nil, since)
-	return report, landed, err
-}
-
-// PreviousSnapshot returns the snapshot that was in a target before the current one: the
-// one that a rollback restores. What came after the current one first landed is no
-// candidate, because a user rolled it back or reverted it, and neither is what users
-// rejected.
-func (r *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Target) (promotion.Snapshot, error) {
-	o, err := r.withoutCommands().observe(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	if o.Unusable != "" {
-		return nil, fault.New(fault.Invalid, "%s", o.Unusable)
-	}
-	if _, present := o.Promotion.Targets[target]; !present {
-		return nil, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)
-	}
-	if reason, unavailable := o.Promotion.Unavailable[target.Environment]; unavailable {
-		return nil, fault.New(fault.Temporary, "%s", reason)
-	}
-	h := r.historyReader(r.pastFiles(o.Promotion.Config))
+// Previous returns the snapshot that was in a target before the current one: the one that a
+// rollback restores. What came after the current one first landed is no candidate, because a
+// user rolled it back or reverted it, and neither is what users rejected.
+func (h Reader) Previous(ctx context.Context, o Observed, target promotion.Target) (promotion.Snapshot, error) {
 	needs := map[string]*historyNeed{}
 	addNeed(o, needs, target, maxHistory, true)
 	var landings []promotion.Landing
@@ -206,7 +161,7 @@ func (r *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Targ
 			continue
 		}
 		// A rollback restores only what ran here: the files of that commit prove it.
-		files, err := h.past.at(ctx, target, landing.Commit)
+		files, err := h.Past.At(ctx, target, landing.Commit)
 		if err != nil {
 			return nil, err
 		}
@@ -216,6 +171,7 @@ func (r *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Targ
 	}
 	var before promotion.Current
 	if first >= 0 {
+		var err error
 		if before, err = h.before(ctx, target, landings[first].Commit); err != nil {
 			return nil, err
 		}
@@ -224,7 +180,7 @@ func (r *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Targ
 }
 
 // rejects reports whether users rejected a version of a snapshot in a target.
-func (o Observation) rejects(target promotion.Target, snapshot promotion.Snapshot) bool {
+func (o Observed) rejects(target promotion.Target, snapshot promotion.Snapshot) bool {
 	for _, pinned := range snapshot {
 		if _, rejected := o.Promotion.State.Rejected(state.Target(target), pinned.Repository, pinned.Version); rejected {
 			return true
@@ -234,12 +190,12 @@ func (o Observation) rejects(target promotion.Target, snapshot promotion.Snapsho
 }
 
 // before returns the files of a target before a commit, as far as they are readable.
-func (h historyReader) before(ctx context.Context, target promotion.Target, commit string) (promotion.Current, error) {
-	landed, err := h.objects.Commit(commit)
+func (h Reader) before(ctx context.Context, target promotion.Target, commit string) (promotion.Current, error) {
+	landed, err := h.Objects.Commit(commit)
 	if err != nil || landed.Shallow || len(landed.Parents) == 0 {
 		return promotion.Current{}, nil //nolint:nilerr // not readable: then the versions are unknown
 	}
-	return h.past.at(ctx, target, landed.Parents[0])
+	return h.Past.At(ctx, target, landed.Parents[0])
 }
 
 // nothingBefore is the error of a target in which promoter landed nothing earlier. It has

@@ -1,7 +1,6 @@
-package engine
+package landing
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,7 +12,6 @@ import (
 	"strings"
 
 	"promoter/internal/budget"
-	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -36,9 +34,9 @@ const (
 	maxFalse = 3
 )
 
-// LandingMemory remembers verdicts about landings. It is an aid: without it, the files of
+// Memory remembers verdicts about landings. It is an aid: without it, the files of
 // their commits are read again.
-type LandingMemory interface {
+type Memory interface {
 	Load(key string) (verdict string, known bool)
 	Store(verdicts map[string]string) error
 }
@@ -97,7 +95,7 @@ func (l landings) proven() []promotion.Landing {
 }
 
 // verify verifies the claims of one branch, which are sorted from the newest to the oldest.
-func (h historyReader) verify(ctx context.Context, o Observation, claims []claim) (map[promotion.Target]landings, error) {
+func (h Reader) verify(ctx context.Context, o Observed, claims []claim) (map[promotion.Target]landings, error) {
 	verdicts, err := h.verdicts(ctx, o, claims)
 	if err != nil {
 		return nil, err
@@ -139,13 +137,13 @@ func (v verdict) before() promotion.Snapshot {
 }
 
 // key identifies a claim under the config.
-func (h historyReader) key(c claim) string {
-	return strings.Join([]string{h.past.config.Fingerprint(), c.commit, c.Environment, c.Application, c.SnapshotID}, " ")
+func (h Reader) key(c claim) string {
+	return strings.Join([]string{h.Past.config.Fingerprint(), c.commit, c.Environment, c.Application, c.SnapshotID}, " ")
 }
 
 // verdicts returns the verdicts about claims by key. What is not remembered is read, as far
 // as the limits permit.
-func (h historyReader) verdicts(ctx context.Context, o Observation, claims []claim) (map[string]verdict, error) {
+func (h Reader) verdicts(ctx context.Context, o Observed, claims []claim) (map[string]verdict, error) {
 	known, unread := map[string]verdict{}, map[string][]claim{}
 	var commits []string
 	for _, c := range claims {
@@ -165,7 +163,7 @@ func (h historyReader) verdicts(ctx context.Context, o Observation, claims []cla
 			fresh = append(fresh, judgment{c, v})
 		}
 		if v.Why != "" {
-			h.log.WarnContext(ctx, "false claim in trailers", slog.String("claim", v.Why))
+			h.Log.WarnContext(ctx, "false claim in trailers", slog.String("claim", v.Why))
 		}
 	})
 	h.remember(ctx, fresh) // also after an error: the next reconciliation continues
@@ -174,13 +172,13 @@ func (h historyReader) verdicts(ctx context.Context, o Observation, claims []cla
 
 // judgeAll judges the claims of commits, which are sorted from the newest to the oldest. A
 // commit that exceeds a limit remains unread, so that no user can stop the others with it.
-func (h historyReader) judgeAll(ctx context.Context, o Observation, commits []string, claims map[string][]claim, judged func(repo.Commit, claim, verdict)) error {
+func (h Reader) judgeAll(ctx context.Context, o Observed, commits []string, claims map[string][]claim, judged func(repo.Commit, claim, verdict)) error {
 	// Its own budget: what follows is more important than how far this comes.
 	limited := budget.With(ctx, budget.New(budget.Limits{budget.Parsed: {Total: maxParsed}}))
 	for chunk := range slices.Chunk(commits, chunkSize) {
 		// One scan continues from the one before, and the next reconciliation from the newest.
 		for _, id := range slices.Backward(chunk) {
-			commit, err := h.objects.Commit(id)
+			commit, err := h.Objects.Commit(id)
 			if err != nil {
 				return err
 			}
@@ -207,52 +205,55 @@ type judgment struct {
 	verdict
 }
 
-func (h historyReader) remember(ctx context.Context, judged []judgment) {
+func (h Reader) remember(ctx context.Context, judged []judgment) {
 	texts := map[string]string{}
 	for _, j := range judged {
 		if text, err := json.Marshal(j.verdict); err == nil {
 			texts[h.key(j.claim)] = string(text)
 		}
 	}
-	if h.memory == nil || len(texts) == 0 {
+	if h.Memory == nil || len(texts) == 0 {
 		return
 	}
-	if err := h.memory.Store(texts); err != nil {
-		h.log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
+	if err := h.Memory.Store(texts); err != nil {
+		h.Log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
 	}
 }
 
-// pushedLandings returns what a later reconciliation would find out about commits that were
+// Pushed is a commit of ours that was pushed, with the decisions that it carries out.
+type Pushed struct {
+	Commit    string
+	Decisions []promotion.Decision
+}
+
+// Remember remembers what a later reconciliation would find out about commits that were
 // pushed just now.
-func pushedLandings(effects []Effect) []judgment {
-	var pushed []judgment
-	for _, e := range effects {
-		for _, d := range e.Decisions {
-			if e.Action != ActionPushed {
-				continue
-			}
+func (h Reader) Remember(ctx context.Context, pushed ...Pushed) {
+	var judged []judgment
+	for _, p := range pushed {
+		for _, d := range p.Decisions {
 			v := verdict{Proven: true, Ours: true, Before: map[string]string{}}
 			for _, move := range d.Moves {
 				if was := (promotion.Pinned{Repository: d.Snapshot[move.Component].Repository, Version: move.From}); was.Version.Tag != "" || was.Version.Digest != "" {
 					v.Before[move.Component] = was.Reference()
 				}
 			}
-			pushed = append(pushed, judgment{claim{Landed: promotion.Landed{Target: d.Target, SnapshotID: d.Snapshot.ID()}, commit: e.Commit}, v})
+			judged = append(judged, judgment{claim{Landed: promotion.Landed{Target: d.Target, SnapshotID: d.Snapshot.ID()}, commit: p.Commit}, v})
 		}
 	}
-	return pushed
+	h.remember(ctx, judged)
 }
 
-func (h historyReader) remembered(c claim) (v verdict, remembered bool) {
-	if h.memory == nil {
+func (h Reader) remembered(c claim) (v verdict, remembered bool) {
+	if h.Memory == nil {
 		return v, false
 	}
-	text, known := h.memory.Load(h.key(c))
+	text, known := h.Memory.Load(h.key(c))
 	return v, known && json.Unmarshal([]byte(text), &v) == nil
 }
 
 // judge returns the verdict about each claim of a commit.
-func (h historyReader) judge(ctx context.Context, o Observation, commit repo.Commit, claims []claim) ([]verdict, error) {
+func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claims []claim) ([]verdict, error) {
 	verdicts, anyProven := make([]verdict, len(claims)), false
 	for i, c := range claims {
 		var before *promotion.Current // nil: not readable
@@ -261,18 +262,18 @@ func (h historyReader) judge(ctx context.Context, o Observation, commit repo.Com
 		}
 		if !commit.Shallow && len(commit.Parents) > 0 {
 			var err error
-			if *before, err = h.past.at(ctx, c.Target, commit.Parents[0]); err != nil {
+			if *before, err = h.Past.At(ctx, c.Target, commit.Parents[0]); err != nil {
 				return nil, err
 			}
 		}
-		after, err := h.past.at(ctx, c.Target, commit.ID)
+		after, err := h.Past.At(ctx, c.Target, commit.ID)
 		if err != nil {
 			return nil, err
 		}
 		verdicts[i] = h.compare(c, before, after)
 		anyProven = anyProven || verdicts[i].Proven
 	}
-	if !anyProven || !h.by.Committed(commit) {
+	if !anyProven || !h.By.Committed(commit) {
 		return verdicts, nil
 	}
 	ours, why, err := h.isOurs(ctx, o, commit)
@@ -287,14 +288,14 @@ func (h historyReader) judge(ctx context.Context, o Observation, commit repo.Com
 // compare compares a claim with the files of the target before and after the commit. All
 // references that the commit changed must have the versions. Of a component that it did not
 // change, one suffices.
-func (h historyReader) compare(c claim, before *promotion.Current, after promotion.Current) verdict {
+func (h Reader) compare(c claim, before *promotion.Current, after promotion.Current) verdict {
 	v := verdict{Before: map[string]string{}}
 	found, brought := false, before == nil
 	var claimed, written []string
 	for _, component := range c.Snapshot.Components() {
 		pinned, is := c.Snapshot[component], referencesTo(after, component)
 		if len(is) == 0 {
-			if match, _ := h.past.config.Follow(c.Environment, c.Application, pinned.Repository); match.Name == component && !refersTo(after, component) {
+			if match, _ := h.Past.config.Follow(c.Environment, c.Application, pinned.Repository); match.Name == component && !refersTo(after, component) {
 				v.Missing = append(v.Missing, component)
 			}
 			continue
@@ -357,10 +358,10 @@ func sameAs(a edit.Reference) func(edit.Reference) bool {
 // isAt reports whether a reference has a version. Where the file has only a tag, the trailers
 // may name its digest, because the registry is asked before it is promoted. It does not know
 // which digests a moving tag had.
-func (h historyReader) isAt(target promotion.Target, r edit.Reference, pinned promotion.Pinned) bool {
+func (h Reader) isAt(target promotion.Target, r edit.Reference, pinned promotion.Pinned) bool {
 	moving := false
-	if match, followed := h.past.config.Follow(target.Environment, target.Application, r.Repository); followed {
-		_, moving = h.past.config.Policy(match.Component).Moving()
+	if match, followed := h.Past.config.Follow(target.Environment, target.Application, r.Repository); followed {
+		_, moving = h.Past.config.Policy(match.Component).Moving()
 	}
 	sameTag := r.Tag == pinned.Version.Tag || r.Digest != "" && (r.Tag == "" || pinned.Version.Tag == "")
 	sameDigest := r.Digest == pinned.Version.Digest || r.Digest == "" && !moving
@@ -378,126 +379,4 @@ func labels(pinned promotion.Pinned, r edit.Reference) (claimed, written string)
 		claimed, written = promotion.ShortDigest(pinned.Version.Digest), cmp.Or(promotion.ShortDigest(r.Digest), "no digest")
 	}
 	return claimed, written
-}
-
-// isOurs reports whether a commit with our committer is what promoter writes: its parent with
-// the versions of the trailers, and nothing else. If it certainly is not, why is the reason. It
-// is uncertain if the config was another one, or if the files refuse the same edit.
-func (h historyReader) isOurs(ctx context.Context, o Observation, commit repo.Commit) (ours bool, why string, err error) {
-	if len(commit.Parents) != 1 || commit.Shallow {
-		return commit.Shallow, "", nil
-	}
-	edited, touched, err := h.writtenAgain(ctx, commit)
-	if err != nil {
-		return false, "", err
-	}
-	changed, err := h.objects.Changed(commit.Parents[0], commit.ID)
-	if err != nil {
-		return false, "", err
-	}
-	for _, path := range changed {
-		want, certain := edited[path]
-		if !certain && touched[path] {
-			continue
-		}
-		content, err := h.objects.Read(commit.ID, path, int64(len(want)))
-		if certain && err == nil && bytes.Equal(content, want) {
-			continue
-		}
-		if path == repo.ConfigFile || h.sameConfig(o, commit.Parents[0]) {
-			why = fmt.Sprintf("commit %.7s has the committer of promoter, and changes more than versions in %.120q: it counts as a change by a user", commit.ID, path)
-		}
-		return false, why, nil
-	}
-	return true, "", nil
-}
-
-// writtenAgain makes the edit of a commit again from its parent. Touched are the files of
-// which the result is not known.
-func (h historyReader) writtenAgain(ctx context.Context, commit repo.Commit) (edited map[string][]byte, touched map[string]bool, err error) {
-	edited, touched = map[string][]byte{}, map[string]bool{}
-	for _, landed := range promotion.ReadTrailers(commit.Trailers) {
-		if _, known := h.past.config.Environment(landed.Environment); !known {
-			continue
-		}
-		tree, err := h.past.tree(ctx, landed.Environment, commit.Parents[0])
-		if err != nil {
-			return nil, nil, err
-		}
-		after, err := h.past.at(ctx, landed.Target, commit.ID)
-		if err != nil {
-			return nil, nil, err
-		}
-		before := tree.Targets()[landed.Target]
-		var moves []promotion.Move
-		for _, component := range landed.Snapshot.Components() {
-			was, is := referencesTo(before, component), referencesTo(after, component)
-			if !slices.EqualFunc(was, is, func(a, b edit.Reference) bool { return sameAs(a)(b) }) {
-				moves = append(moves, promotion.Move{Component: component, To: landed.Snapshot[component].Version})
-			}
-		}
-		again, err := tree.Rewrite(ctx, landed.Target, moves)
-		if err != nil {
-			return nil, nil, fmt.Errorf("rewrite %s at %.7s: %w", landed.Name(), commit.Parents[0], err)
-		}
-		for path, content := range again.Files {
-			if _, shared := edited[path]; shared {
-				touched[path] = true
-			}
-			edited[path] = content
-		}
-		if len(again.Refusals) > 0 {
-			for _, r := range before.References {
-				touched[r.Position.File] = true
-			}
-		}
-	}
-	maps.DeleteFunc(edited, func(path string, _ []byte) bool { return touched[path] })
-	return edited, touched, nil
-}
-
-// sameConfig reports whether a commit has the config of now.
-func (h historyReader) sameConfig(o Observation, commit string) bool {
-	then, err := h.objects.Read(commit, repo.ConfigFile, config.MaxSize)
-	now, problem := h.objects.Read(o.Heads[o.Refs.Default], repo.ConfigFile, config.MaxSize)
-	return err == nil && problem == nil && bytes.Equal(then, now)
-}
-
-// pastFiles reads the references of earlier commits. A commit may have changed several
-// applications: its files are read once for each environment.
-type pastFiles struct {
-	files  repo.Files
-	config *config.Config
-	trees  map[string]repo.Tree // by environment and commit
-}
-
-func (r *Reconciler) pastFiles(c *config.Config) *pastFiles {
-	return &pastFiles{files: r.Files, config: c, trees: map[string]repo.Tree{}}
-}
-
-// maxPastTrees bounds how many trees are kept. The last ones are needed again.
-const maxPastTrees = 4
-
-func (p *pastFiles) tree(ctx context.Context, environment, commit string) (repo.Tree, error) {
-	key := environment + " " + commit
-	tree, read := p.trees[key]
-	if !read {
-		var err error
-		if tree, err = p.files.At(ctx, p.config, commit, []string{environment}); err != nil {
-			return nil, fmt.Errorf("read the files of %.7s: %w", commit, err)
-		}
-		if len(p.trees) >= maxPastTrees {
-			clear(p.trees)
-		}
-		p.trees[key] = tree
-	}
-	return tree, nil
-}
-
-func (p *pastFiles) at(ctx context.Context, target promotion.Target, commit string) (promotion.Current, error) {
-	tree, err := p.tree(ctx, target.Environment, commit)
-	if err != nil {
-		return promotion.Current{}, err
-	}
-	return tree.Targets()[target], nil
 }

@@ -1,0 +1,36 @@
+// Package comments reads the commands that users write in comments on pull requests,
+// verifies what they may do, and applies them to the state.
+package comments
+
+import (
+	"context"
+
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/verb"
+)
+
+// Permissions decides which users may give commands in comments.
+type Permissions interface {
+	// Allowed asks, live, whether a user may give a command about all of the targets;
+	// without targets, whether the user may give it about anything in the repository.
+	// An error is neither yes nor no.
+	Allowed(ctx context.Context, user identity.User, verb verb.Verb, targets ...promotion.Deployment) (Permission, error)
+	// Named returns the users and teams that rules allow to give a command about all of
+	// the targets, sorted; empty if only users whom several rules name may. False: no rule
+	// covers it, so that all users with write access may.
+	Named(verb verb.Verb, targets ...promotion.Deployment) ([]string, bool)
+}
+
+// CommentEvents knows what authenticated webhooks reported about new comments.
+type CommentEvents interface {
+	// Digests returns the digest of the command (command.Digest) of those of the comments
+	// that were reported, as it was when they were created.
+	Digests(ctx context.Context, comments []int64) (map[int64]string, error)
+}
+
+// Permission is the answer of Permissions.
+type Permission struct {
+	Allowed bool
+	Reason  string // why not, for that user
+}

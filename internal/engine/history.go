@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/landing"
+	"promoter/internal/promotion"
+)
+
+// Landed reads the landings from the trailers in the first-parent history of the
+// branches of a report, newest first in each, as far as it is readable. It stops at the
+// known commit of a branch, and at the time. A merge without trailers, such as a squash
+// with another message, is not included: only the forge knows about it.
+func (r *Reconciler) Landed(ctx context.Context, report Report, known map[string]string, since time.Time) ([]landing.Landed, error) {
+	if report.Config == nil {
+		return nil, nil
+	}
+	o := landing.Observed{Heads: report.Heads, Promotion: promotion.Observation{Config: report.Config, DefaultBranch: report.Default}}
+	return r.historyReader(report.Config).Landed(ctx, o, known, since)
+}
+
+// HistoryFromGit reads the history without a database: what landed since the time, and
+// the user decisions that are in effect. It queries no registry and writes nothing.
+func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (Report, []landing.Landed, error) {
+	o, err := r.observeRefs(ctx, true)
+	if err != nil || o.Unusable != "" {
+		return o.report(), nil, err
+	}
+	if o, err = r.observeBranches(ctx, o); err != nil || o.Unusable != "" {
+		return o.report(), nil, err
+	}
+	for branch := range o.Promotion.EnvironmentsByBranch() {
+		if o.Heads[branch] == "" {
+			continue
+		}
+		if err := r.Remote.Deepen(ctx, branch, since); err != nil {
+			return o.report(), nil, fmt.Errorf("read the history of %s: %w", branch, err)
+		}
+	}
+	report := o.finalReport(Plan{}, nil)
+	landed, err := r.Landed(ctx, report, nil, since)
+	return report, landed, err
+}
+
+// PreviousSnapshot returns the snapshot that was in a target before the current one: the
+// one that a rollback restores.
+func (r *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Target) (promotion.Snapshot, error) {
+	o, err := r.withoutCommands().observe(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	if o.Unusable != "" {
+		return nil, fault.New(fault.Invalid, "%s", o.Unusable)
+	}
+	if _, present := o.Promotion.Targets[target]; !present {
+		return nil, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)
+	}
+	if reason, unavailable := o.Promotion.Unavailable[target.Environment]; unavailable {
+		return nil, fault.New(fault.Temporary, "%s", reason)
+	}
+	return r.historyReader(o.Promotion.Config).Previous(ctx, o.observed(), target)
+}

@@ -1,0 +1,84 @@
+package landing
+
+import (
+	"slices"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+)
+
+// Observed is what a reconciliation observed before it reads the history of branches.
+type Observed struct {
+	Now       time.Time
+	Heads     map[string]string     // the fetched branches
+	Statuses  map[string]scm.Check  // our own commit status, by commit; more are added
+	Promotion promotion.Observation // targets, config, and user decisions
+}
+
+// anyChild reports whether a condition of a child on the target matches.
+func (o Observed) anyChild(target promotion.Target, matches func(config.Parent) bool) bool {
+	return slices.ContainsFunc(o.Promotion.Config.Environments, func(child config.Environment) bool {
+		after := o.Promotion.Config.Settings(child.Name, target.Application).After
+		return slices.ContainsFunc(after, func(p config.Parent) bool { return matches(p) && o.leadsTo(p.Environment, target) })
+	})
+}
+
+// leadsTo reports whether a condition on an environment is one on the target. One on an
+// environment in which the application is absent is one on its parents.
+func (o Observed) leadsTo(environment string, target promotion.Target) bool {
+	if environment == target.Environment {
+		return true
+	}
+	if _, present := o.Promotion.Targets[promotion.Target{Environment: environment, Application: target.Application}]; present {
+		return false
+	}
+	after := o.Promotion.Config.Settings(environment, target.Application).After
+	return slices.ContainsFunc(after, func(p config.Parent) bool { return o.leadsTo(p.Environment, target) })
+}
+
+// isCurrent reports whether the files of a target contain a snapshot, and no component
+// besides it.
+func (o Observed) isCurrent(target promotion.Target, snapshot promotion.Snapshot) bool {
+	current := o.Promotion.Targets[target]
+	unknown := func(r edit.Reference) bool { _, known := snapshot[r.Component]; return !known }
+	return !slices.ContainsFunc(current.References, unknown) && containsSnapshot(current, snapshot)
+}
+
+// currentIndex returns the index of the landing that the files of a target contain now.
+func (o Observed) currentIndex(target promotion.Target, landings []promotion.Landing) int {
+	return slices.IndexFunc(landings, func(l promotion.Landing) bool { return o.isCurrent(target, l.Snapshot) })
+}
+
+// containsSnapshot reports whether files contain the versions of a snapshot. They may
+// refer to other components too.
+func containsSnapshot(current promotion.Current, snapshot promotion.Snapshot) bool {
+	for component, pinned := range snapshot {
+		if !ContainsVersion(current, component, pinned) {
+			return false
+		}
+	}
+	return len(current.References) > 0
+}
+
+// ContainsVersion reports whether all references to a component are at a version.
+func ContainsVersion(current promotion.Current, component string, pinned promotion.Pinned) bool {
+	return !slices.ContainsFunc(current.References, func(r edit.Reference) bool {
+		here := pinned.Version
+		here.Tag, here.Digest = r.Tag, r.Digest
+		return r.Component == component && !promotion.SameRollout(here, pinned.Version)
+	})
+}
+
+// ChangedBy returns the versions of a snapshot that differ from the files.
+func ChangedBy(o promotion.Observation, landed promotion.Landed) map[string]string {
+	images := map[string]string{}
+	for component, pinned := range landed.Snapshot {
+		if !ContainsVersion(o.Targets[landed.Target], component, pinned) {
+			images[component] = pinned.String()
+		}
+	}
+	return images
+}

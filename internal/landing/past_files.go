@@ -1,0 +1,51 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
+)
+
+// PastFiles reads the references of earlier commits. A commit may have changed several
+// applications: its files are read once for each environment.
+type PastFiles struct {
+	files  repo.Files
+	config *config.Config
+	trees  map[string]repo.Tree // by environment and commit
+}
+
+// NewPastFiles reads them with a config of now.
+func NewPastFiles(files repo.Files, c *config.Config) *PastFiles {
+	return &PastFiles{files: files, config: c, trees: map[string]repo.Tree{}}
+}
+
+// maxPastTrees bounds how many trees are kept. The last ones are needed again.
+const maxPastTrees = 4
+
+func (p *PastFiles) tree(ctx context.Context, environment, commit string) (repo.Tree, error) {
+	key := environment + " " + commit
+	tree, read := p.trees[key]
+	if !read {
+		var err error
+		if tree, err = p.files.At(ctx, p.config, commit, []string{environment}); err != nil {
+			return nil, fmt.Errorf("read the files of %.7s: %w", commit, err)
+		}
+		if len(p.trees) >= maxPastTrees {
+			clear(p.trees)
+		}
+		p.trees[key] = tree
+	}
+	return tree, nil
+}
+
+// At returns the files of a target in a commit.
+func (p *PastFiles) At(ctx context.Context, target promotion.Target, commit string) (promotion.Current, error) {
+	tree, err := p.tree(ctx, target.Environment, commit)
+	if err != nil {
+		return promotion.Current{}, err
+	}
+	return tree.Targets()[target], nil
+}

@@ -1,0 +1,48 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+
+	"promoter/internal/promotion"
+	"promoter/internal/scm"
+)
+
+// ReadChecks returns the checks of a commit without our own status, which is added to
+// own. That also happens where a token may not read the rest, so that no status is set
+// twice.
+func ReadChecks(ctx context.Context, signals scm.Signals, commit string, own map[string]scm.Check) ([]promotion.Check, error) {
+	all, err := signals.Checks(ctx, commit)
+	var checks []promotion.Check
+	for _, check := range all {
+		if check.Name == promotion.StatusContext {
+			if check.Own {
+				own[commit] = check
+			}
+			continue
+		}
+		converted := promotion.Check{Name: check.Name, State: conditionOf(check.State), At: check.At}
+		for app, state := range check.Sources {
+			if converted.Sources == nil {
+				converted.Sources = map[string]promotion.ConditionState{}
+			}
+			converted.Sources[app] = conditionOf(state)
+		}
+		checks = append(checks, converted)
+	}
+	if err != nil {
+		return checks, fmt.Errorf("read the checks of %.7s: %w", commit, err)
+	}
+	return checks, nil
+}
+
+func conditionOf(state scm.CheckState) promotion.ConditionState {
+	switch state {
+	case scm.CheckPassed:
+		return promotion.Passed
+	case scm.CheckFailed:
+		return promotion.Failed
+	default:
+		return promotion.Pending
+	}
+}
