@@ -237,3 +237,30 @@ func TestRun_pullRequestOfAnOlderRelease_github(t *testing.T) {
 		s.holdsOn(stagingHead, "staging", "1.2.0 1.0.0")
 	})
 }
+
+// Applications that share a file have a pull request each. When one is merged, the other
+// one keeps what it wrote.
+func TestRun_pullRequestsOfOneFile_github(t *testing.T) {
+	t.Parallel()
+	onGitHub(t, `version: 1
+components:
+  web: {image: $R/acme/web, select: {semver: ">=1"}}
+  worker: {image: $R/acme/worker, select: {semver: ">=1"}}
+environments:
+  prod: {paths: ["prod/*.yaml"], applications: {by: component}}
+`, func(s *story) {
+		s.release("worker", "1.2.0")
+		s.releaseAndRun("web", "1.1.0")
+		s.pulls("promoter/prod/web open", "promoter/prod/worker open")
+		s.holdsOn("promoter/prod/web", "prod", "1.1.0 1.0.0")
+		s.holdsOn("promoter/prod/worker", "prod", "1.0.0 1.2.0")
+		s.calm()
+		s.repo.Pulls.Merge("ada", 1, "squash")
+		s.run()
+		s.holdsOn("promoter/prod/worker", "prod", "1.1.0 1.2.0")
+		s.repo.Pulls.Merge("ada", 2, "merge")
+		s.run()
+		s.holds("prod", "1.1.0 1.2.0")
+		s.pulls("promoter/prod/web merged", "promoter/prod/worker merged")
+	})
+}

@@ -267,12 +267,15 @@ func (p *Preview) Waiting() (n int) {
 
 // Count returns what apply would write.
 func (p *Preview) Count() (targets, files, changes int) {
+	paths := map[string]bool{} // applications may share a file
 	for i := range p.Targets {
 		if target := &p.Targets[i]; target.Changed() && target.OnDisk {
 			targets++
-			files += len(target.Files)
 			changes += len(target.Changes)
+			for _, file := range target.Files {
+				paths[file.Path] = true
+			}
 		}
 	}
-	return targets, files, changes
+	return targets, len(paths), changes
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/glob"
+	"promoter/internal/image"
 	"promoter/internal/strictyaml"
 )
 
@@ -79,6 +80,25 @@ func loadApplications(in *input, c *Config) ([]Application, []layer) {
 	return applications, append(patterns, exact...)
 }
 
+// indexMembers returns the applications that list components, by component. It refuses two
+// for one component where that decides what an application is.
+func indexMembers(in *input, c *Config) map[string]string {
+	memberOf := map[string]string{}
+	divided := slices.ContainsFunc(c.Environments, func(e Environment) bool { return e.ByComponent })
+	for _, layer := range c.layers {
+		for _, component := range layer.raw.Components.Items {
+			other, twice := memberOf[component.Value]
+			if divided && twice && layer.exact() {
+				in.report.Errorf(component.Position, "list it in one of them", "%s belongs to both %s and %s, but environments are divided by component", component.Value, other, layer.pattern)
+			}
+			if layer.exact() && !twice {
+				memberOf[component.Value] = layer.pattern
+			}
+		}
+	}
+	return memberOf
+}
+
 // checkApplicationPattern validates a pattern of application names. It returns false for
 // one that cannot match any name. When no path captures a name, there is only the
 // default application.
@@ -90,7 +110,7 @@ func checkApplicationPattern(in *input, pattern strictyaml.Located[string], key 
 		in.report.Errorf(pattern.Position, "use "+NameRule+", and * for any part", "no application can have a name like %q", pattern.Value)
 		return false
 	case !in.captures && !glob.MatchName(pattern.Value, DefaultApplication):
-		in.report.Errorf(pattern.Position, `write {application} into the paths of the environments; without it everything is the application "`+DefaultApplication+`"`,
+		in.report.Errorf(pattern.Position, `write {application} into the paths of the environments, or applications: {by: component}; without them everything is the application "`+DefaultApplication+`"`,
 			"there is no application %q for %s", pattern.Value, key)
 	}
 	return true
@@ -129,6 +149,47 @@ func checkSameVersion(in *input, c *Config, pattern string, raw *rawApplication)
 				"sameVersion cannot be satisfied: %s follows the moving tag %s, which has no version", component.Name, component.Select.Tag)
 		}
 	}
+}
+
+// Owner returns the application that a reference in a file of an environment belongs to,
+// and its component.
+func (c *Config) Owner(e *Environment, file string, r image.Repository) (application string, match Match, ok bool) {
+	application, ok = e.Match(file)
+	if !ok {
+		return "", Match{}, false
+	}
+	if e.ByComponent {
+		return c.OwnerByComponent(e, r)
+	}
+	match, ok = c.Follow(e.Name, application, r)
+	return application, match, ok
+}
+
+// OwnerByComponent is Owner for any file of an environment by component.
+func (c *Config) OwnerByComponent(e *Environment, r image.Repository) (application string, match Match, ok bool) {
+	for _, i := range c.index.candidates(r) {
+		application = c.applicationOf(i, r)
+		if match, ok = c.Follow(e.Name, application, r); ok {
+			return application, match, true
+		}
+	}
+	return "", Match{}, false
+}
+
+// applicationOf returns the application of a component in the environments by component:
+// the one that lists it, or one with its name.
+func (c *Config) applicationOf(i int, r image.Repository) string {
+	component := c.Components[i]
+	if around, perApplication := c.index.templates[i]; perApplication {
+		return around.application(r)
+	}
+	if application, listed := c.index.memberOf[component.Name]; listed {
+		return application
+	}
+	if component.Pattern.IsExact() {
+		return component.Name
+	}
+	return c.nameOfMatched(r)
 }
 
 // Application returns the settings that apply to one application.

@@ -34,14 +34,16 @@ func (c Component) RepositoryIn(captured string) (image.Repository, bool) {
 	return repository, err == nil
 }
 
-// aroundApplication returns what is before and after {application} in the full name of
-// the repository. It returns false if that is not the name of one repository for each
-// application.
-func (c Component) aroundApplication() (before, after string, ok bool) {
+// around is what is before and after {application} in the full name of a repository.
+type around struct{ before, after string }
+
+// aroundApplication returns false if the template is not the name of one repository for
+// each application.
+func (c Component) aroundApplication() (around, bool) {
 	const name = "promoter-application"
 	repository, one := c.RepositoryIn(name)
-	before, after, _ = strings.Cut(repository.String(), name)
-	return before, after, one && strings.Contains(before, "/") && !strings.Contains(c.Template, "*") && !strings.Contains(after, glob.Application)
+	before, after, _ := strings.Cut(repository.String(), name)
+	return around{before, after}, one && strings.Contains(before, "/") && !strings.Contains(c.Template, "*") && !strings.Contains(after, glob.Application)
 }
 
 // Only restricts where a component is used. An empty list means everywhere.
@@ -144,7 +146,7 @@ func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Compo
 	}
 	if strings.Contains(text, glob.Application) {
 		component.Template = text
-		if _, _, ok := component.aroundApplication(); !ok {
+		if _, ok := component.aroundApplication(); !ok {
 			report.Errorf(chosen.Position, "write HOST/PATH with {application} once, in the path, and without * and a tag", "%q is not a repository for each application", chosen.Value)
 			return
 		}
@@ -260,21 +262,23 @@ func checkSameImage(in *input, c *Config) {
 
 // componentIndex finds components by repository.
 type componentIndex struct {
-	byName     map[string]int
-	exact      map[image.Repository][]int // components without wildcards
-	patterns   []int                      // components with wildcards
-	templates  map[int][2]string          // what is before and after {application} in a repository
-	restricted bool                       // some application lists its components
-	bareNames  bool                       // a repository that a pattern matches is named by its path only
+	byName      map[string]int
+	exact       map[image.Repository][]int // components without wildcards
+	patterns    []int                      // components with wildcards
+	templates   map[int]around             // components of a repository with {application}
+	byComponent map[string]bool            // environments
+	memberOf    map[string]string          // the application that lists a component
+	restricted  bool                       // some application lists its components
+	bareNames   bool                       // a repository that a pattern matches is named by its path only
 }
 
 func indexComponents(components []Component) componentIndex {
-	index := componentIndex{byName: map[string]int{}, exact: map[image.Repository][]int{}, templates: map[int][2]string{}}
+	index := componentIndex{byName: map[string]int{}, exact: map[image.Repository][]int{}, templates: map[int]around{}, byComponent: map[string]bool{}}
 	hosts := map[string]bool{}
 	for i, component := range components {
 		index.byName[component.Name] = i
-		if before, after, ok := component.aroundApplication(); ok && component.Template != "" {
-			index.templates[i] = [2]string{before, after}
+		if around, ok := component.aroundApplication(); ok && component.Template != "" {
+			index.templates[i] = around
 		}
 		if repository, exact := component.Pattern.Repository(); exact {
 			index.exact[repository] = append(index.exact[repository], i)
@@ -313,17 +317,26 @@ type Match struct {
 // Follow returns the component that a repository belongs to in an application of an
 // environment. An exact name takes precedence over a pattern.
 func (c *Config) Follow(environment, application string, r image.Repository) (Match, bool) {
-	for _, i := range c.index.exact[r] {
-		if c.used(i, environment, application) {
-			return Match{Component: c.Components[i].Name, Name: c.Components[i].Name}, true
+	for _, i := range c.index.candidates(r) {
+		if !c.follows(i, environment, application, r) {
+			continue
 		}
-	}
-	for _, i := range c.index.patterns {
-		if c.follows(i, application, r) && c.used(i, environment, application) {
-			return Match{Component: c.Components[i].Name, Name: c.nameOfMatched(r)}, true
+		match := Match{Component: c.Components[i].Name, Name: c.Components[i].Name}
+		if !c.Components[i].Pattern.IsExact() {
+			match.Name = c.nameOfMatched(r)
 		}
+		return match, true
 	}
 	return Match{}, false
+}
+
+// candidates returns the components that match a repository somewhere: first those that
+// name it, and if none is used, those with wildcards.
+func (x componentIndex) candidates(r image.Repository) []int {
+	if len(x.patterns) == 0 {
+		return x.exact[r]
+	}
+	return slices.Concat(x.exact[r], x.patterns)
 }
 
 // Ambiguous returns two components whose patterns both match a repository in an
@@ -338,21 +351,29 @@ func (c *Config) Ambiguous(environment, application string, r image.Repository) 
 	}
 	for _, i := range c.index.patterns {
 		other := c.Components[i]
-		if other.Name != match.Component && c.follows(i, application, r) && c.used(i, environment, application) {
+		if other.Name != match.Component && c.follows(i, environment, application, r) {
 			return match.Component, other.Name, true
 		}
 	}
 	return "", "", false
 }
 
-// follows reports whether a component follows the repository in an application.
-func (c *Config) follows(i int, application string, r image.Repository) bool {
-	if !c.Components[i].Pattern.Match(r) {
+// follows reports whether a component follows the repository in an application of an
+// environment.
+func (c *Config) follows(i int, environment, application string, r image.Repository) bool {
+	if !c.Components[i].Pattern.Match(r) || !c.used(i, environment, application) {
 		return false
 	}
-	around, perApplication := c.index.templates[i]
-	captured := strings.TrimSuffix(strings.TrimPrefix(r.String(), around[0]), around[1])
-	return !perApplication || nameOf(captured, captured) == application
+	if around, perApplication := c.index.templates[i]; perApplication && around.application(r) != application {
+		return false
+	}
+	return !c.index.byComponent[environment] || c.applicationOf(i, r) == application
+}
+
+// application returns the name of the application that the repository is of.
+func (a around) application(r image.Repository) string {
+	captured := strings.TrimSuffix(strings.TrimPrefix(r.String(), a.before), a.after)
+	return nameOf(captured, captured)
 }
 
 // used reports whether a component is used in an application of an environment.

@@ -142,7 +142,11 @@ func build(file string, in *input) *Config {
 	c.Environments = loadEnvironments(in)
 	c.Components, c.policies = loadComponents(in)
 	c.index = indexComponents(c.Components)
+	for _, environment := range c.Environments {
+		c.index.byComponent[environment.Name] = environment.ByComponent
+	}
 	c.Applications, c.layers = loadApplications(in, c)
+	c.index.memberOf = indexMembers(in, c)
 	c.index.restricted = slices.ContainsFunc(c.layers, func(l layer) bool { return l.raw.Components.IsSet() })
 	c.order = orderEnvironments(in, c.layers)
 	c.settings = loadSettings(in, c.layers)
@@ -160,7 +164,7 @@ func build(file string, in *input) *Config {
 type input struct {
 	report      *strictyaml.Report
 	raw         rawConfig
-	captures    bool // environments capture {application} from their paths
+	captures    bool // environments capture {application} from their paths, or are by component
 	comparisons int  // how many are left
 
 	components, environments, windows strictyaml.Names

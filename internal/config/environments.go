@@ -27,6 +27,7 @@ type Environment struct {
 	PullRequest PullRequest
 	Write       []Write
 	Labels      map[string]string
+	ByComponent bool // each component is an application of its own
 
 	match *matcher
 }
@@ -40,6 +41,8 @@ type rawEnvironment struct {
 	Branch strictyaml.Located[string] `yaml:"branch"`
 	// Globs of the files of the environment; a folder includes everything below it. `{application}` captures the application. See docs/configuration.md#paths. Default: the whole tree.
 	Paths strictyaml.List `yaml:"paths"`
+	// What an application is, for files with several applications. See docs/configuration.md#applications-in-one-file.
+	Applications *rawDivision `yaml:"applications"`
 	// Globs of files that promoter leaves unchanged, in addition to the default excludes. See docs/configuration.md#paths.
 	Exclude strictyaml.List `yaml:"exclude"`
 	// Values that promoter does not find by itself. See docs/configuration.md#write.
@@ -53,6 +56,15 @@ type rawEnvironment struct {
 	Notify     strictyaml.Reserved `yaml:"notify"`
 }
 
+// rawDivision is how an environment is divided into applications.
+type rawDivision struct {
+	strictyaml.Origin
+	// `path`: the path of a file captures its application, or all files are one. `component`: each component is an application of its own, wherever its references are.
+	By strictyaml.Located[string] `yaml:"by" values:"path component" required:"true"`
+}
+
+const byComponent = "component"
+
 // loadEnvironments reads what is the same for all applications.
 func loadEnvironments(in *input) []Environment {
 	var environments []Environment
@@ -65,7 +77,8 @@ func loadEnvironments(in *input) []Environment {
 			environment.Exclude = raw.Exclude.Strings()
 			environment.Labels = labels(in.report, raw.Labels)
 			environment.match = loadMatcher(in, e.Key.Value, raw)
-			in.captures = in.captures || environment.match.captures()
+			environment.ByComponent = raw.Applications != nil && raw.Applications.By.Value == byComponent
+			in.captures = in.captures || environment.match.captures() || environment.ByComponent
 			if raw.Branch.Valid() && !validBranch(raw.Branch.Value) {
 				in.report.Errorf(raw.Branch.Position, "write the name without refs/heads/", "%q is not a valid branch name", raw.Branch.Value)
 			} else if raw.Branch.Valid() && strings.HasPrefix(strings.ToLower(raw.Branch.Value), ownBranches) {
@@ -138,13 +151,20 @@ func validBranch(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' })
 }
 
-// checkCaptures requires that all paths capture {application} when one does: otherwise
+// checkCaptures requires that all environments name applications when one does: otherwise
 // an application of one environment would never be found in another.
 func checkCaptures(in *input) {
-	const hint = "write {application} into every path of every environment, or into none"
+	const hint = "write {application} into every path of every environment, or into none; applications: {by: component} is for files with several applications"
 	for _, e := range in.raw.Environments.Entries {
+		division := e.Value.Applications
 		switch {
-		case e.Value.Invalid:
+		case e.Value.Invalid, division != nil && division.Invalid:
+		case division != nil && division.By.Value == byComponent:
+			for _, path := range e.Value.Paths.Items {
+				if strings.Contains(path.Value, glob.Application) {
+					in.report.Errorf(path.Position, "write * for it, or remove applications", "applications are divided by component, but this path captures {application}")
+				}
+			}
 		case !e.Value.Paths.IsSet():
 			in.report.Errorf(e.Key.Position, hint, "other environments capture {application} from their paths, but %s has no paths", e.Key.Value)
 		default:
@@ -332,12 +352,13 @@ func (m *matcher) excluded(file string) bool {
 }
 
 // Match reports whether a file, by its path from the root of the branch, belongs to the
-// environment, and to which application. The first matching path decides.
+// environment, and to which application. The first matching path decides. In an
+// environment by component, the application is empty: it depends on the reference.
 func (e *Environment) Match(file string) (application string, ok bool) {
 	captured, ok := e.Capture(file)
 	switch {
-	case !ok:
-		return "", false
+	case !ok, e.ByComponent:
+		return "", ok
 	case captured == "":
 		return DefaultApplication, true
 	default:

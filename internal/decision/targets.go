@@ -83,6 +83,17 @@ func listApplications(ctx context.Context, r repository, environments []string) 
 		if heads[branch] == "" {
 			continue
 		}
+		if environment.ByComponent {
+			tree, err := r.workspace.Reconciler.Files.At(ctx, r.config, heads[branch], []string{name})
+			if err != nil {
+				return nil, err
+			}
+			for target := range tree.Targets() {
+				found[name] = append(found[name], target.Application)
+			}
+			slices.Sort(found[name])
+			continue
+		}
 		entries, err := r.workspace.List(ctx, heads[branch])
 		if err != nil {
 			return nil, err

@@ -66,7 +66,7 @@ type snapshot struct {
 	commit string
 	root   object.ID
 	index  *updater.Index
-	files  map[promotion.Target]map[string]object.Entry // by path
+	files  map[promotion.Target]map[string]object.Entry // by path; see matcher.shared
 	tree   *Tree                                        // for all environments of the scanner
 }
 
@@ -183,14 +183,16 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 		s.examineAll(next, targets)
 	} else {
 		for target, current := range last.tree.Targets {
-			if next.files[target] != nil {
+			if next.files[s.matcher.shared(target)] != nil {
 				targets[target] = current
 			}
 		}
+		examined := map[promotion.Target]bool{}
 		for _, path := range touched {
 			for _, target := range s.matcher.targets(path) {
-				if next.files[target] != nil {
-					targets[target] = s.examine(next, target)
+				if next.files[target] != nil && !examined[target] {
+					examined[target] = true
+					s.examine(next, target, targets)
 				}
 			}
 		}
@@ -297,33 +299,46 @@ func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]ob
 	return after, moved
 }
 
-// examine returns what the files of a target contain.
-func (s *commitScanner) examine(of *snapshot, target promotion.Target) promotion.Current {
-	found := map[promotion.Target]promotion.Current{}
-	s.matcher.group(of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...), found)
-	current, captured := found[target], ""
-	for path := range of.files[target] {
-		captured = s.matcher.captured(target, path)
+// examine adds what the files of a target contain, or of all targets that share them.
+func (s *commitScanner) examine(of *snapshot, shared promotion.Target, targets map[promotion.Target]promotion.Current) {
+	found, captured := map[promotion.Target]promotion.Current{}, ""
+	if shared.Application != "" {
+		found[shared] = promotion.Current{}
+	}
+	for path := range of.files[shared] {
+		captured = s.matcher.captured(shared, path)
 		break
 	}
-	current.Refusals = append(current.Refusals, s.matcher.missingWrites(target, captured, func(file string) bool {
-		return slices.ContainsFunc(s.matcher.targets(file), func(target promotion.Target) bool {
-			_, exists := of.files[target][file]
-			return exists
-		})
-	})...)
-	return s.matcher.limit(current, func(file string) ([]byte, error) { return s.file(of.commit, of.files[target][file]).Read() })
+	s.matcher.group(of.index.Inventory(slices.Collect(maps.Keys(of.files[shared]))...), found)
+	environment, _ := s.matcher.config.Environment(shared.Environment)
+	s.matcher.addWritten(environment, found)
+	maps.DeleteFunc(targets, func(target promotion.Target, _ promotion.Current) bool { return s.matcher.shared(target) == shared })
+	for target, current := range found {
+		if s.matcher.shared(target) != shared { // the inventory also has files of other environments
+			continue
+		}
+		current.Refusals = append(current.Refusals, s.matcher.missingWrites(target, captured, func(file string) bool {
+			return slices.ContainsFunc(s.matcher.targets(file), func(target promotion.Target) bool {
+				_, exists := of.files[target][file]
+				return exists
+			})
+		})...)
+		if current, found := s.matcher.limitShared(target, current, func(file string) ([]byte, error) { return s.file(of.commit, of.files[shared][file]).Read() }); found {
+			targets[target] = current
+		}
+	}
 }
 
 func (s *commitScanner) examineAll(of *snapshot, targets map[promotion.Target]promotion.Current) {
 	for target := range of.files {
-		targets[target] = s.examine(of, target)
+		s.examine(of, target, targets)
 	}
 }
 
 // newTree returns a tree over the files of a snapshot.
 func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promotion.Current) *Tree {
 	return &Tree{Targets: targets, limit: s.matcher.limitEdit, contents: func(target promotion.Target) contents {
+		target = s.matcher.shared(target)
 		c := contents{
 			inventory: of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...),
 			files:     make(map[string]updater.File, len(of.files[target])),

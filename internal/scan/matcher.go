@@ -46,7 +46,8 @@ func literals(c *config.Config) []string {
 }
 
 // targets returns the targets that a file belongs to: at most one, as long as the
-// environments of a branch do not overlap.
+// environments of a branch do not overlap. In an environment by component, it is one
+// without an application, which stands for all that share the files.
 func (m *matcher) targets(file string) []promotion.Target {
 	var targets []promotion.Target
 	for _, environment := range m.environments {
@@ -64,13 +65,25 @@ func (m *matcher) captured(target promotion.Target, file string) string {
 	return captured
 }
 
+// shared returns the target under which targets keeps the files of a target.
+func (m *matcher) shared(target promotion.Target) promotion.Target {
+	if environment, _ := m.config.Environment(target.Environment); environment.ByComponent {
+		target.Application = ""
+	}
+	return target
+}
+
 // targetsOf returns the targets that a reference belongs to. Environments may
 // share a file if they follow different components in it.
 func (m *matcher) targetsOf(reference edit.Reference) []promotion.Target {
-	return slices.DeleteFunc(m.targets(reference.Position.File), func(target promotion.Target) bool {
-		match, ok := m.config.Follow(target.Environment, target.Application, reference.Repository)
-		return !ok || match.Name != reference.Component
-	})
+	var targets []promotion.Target
+	for _, environment := range m.environments {
+		application, match, ok := m.config.Owner(environment, reference.Position.File, reference.Repository)
+		if ok && match.Name == reference.Component {
+			targets = append(targets, promotion.Target{Environment: environment.Name, Application: application})
+		}
+	}
+	return targets
 }
 
 // group adds the references and refusals of the inventory to their targets.
@@ -90,11 +103,46 @@ func (m *matcher) group(inventory *updater.Inventory, targets map[promotion.Targ
 	}
 	for _, refusal := range inventory.Refusals {
 		for _, target := range m.targets(refusal.File) {
-			current := targets[target]
-			current.Refusals = append(current.Refusals, refusal)
-			targets[target] = current
+			for _, target := range m.refused(target, refusal, targets) {
+				current := targets[target]
+				current.Refusals = append(current.Refusals, refusal)
+				targets[target] = current
+			}
 		}
 	}
+}
+
+// limitShared is limit for a target, which may share its files with others: a refusal that
+// stops none of its components is left out. It returns false if nothing is left of a target
+// that only a refusal made.
+func (m *matcher) limitShared(target promotion.Target, current promotion.Current, read func(file string) ([]byte, error)) (promotion.Current, bool) {
+	environment, _ := m.config.Environment(target.Environment)
+	if !environment.ByComponent {
+		return m.limit(current, read), true
+	}
+	repositories := repositoriesOf(current)
+	for _, component := range m.config.Components {
+		repository, exact := component.Pattern.Repository()
+		if application, match, ok := m.config.OwnerByComponent(environment, repository); exact && ok && application == target.Application {
+			repositories[match.Name] = []image.Repository{repository}
+		}
+	}
+	current = m.limitTo(current, repositories, read)
+	current.Refusals = slices.DeleteFunc(current.Refusals, func(r edit.Refusal) bool {
+		return len(repositories) > 0 && len(r.Unaffected) == len(repositories)
+	})
+	return current, len(current.References) > 0 || len(current.Refusals) > 0
+}
+
+// repositoriesOf returns what the references are of, by component.
+func repositoriesOf(current promotion.Current) map[string][]image.Repository {
+	repositories := map[string][]image.Repository{}
+	for _, reference := range current.References {
+		if known := repositories[reference.Component]; !slices.Contains(known, reference.Repository) {
+			repositories[reference.Component] = append(known, reference.Repository)
+		}
+	}
+	return repositories
 }
 
 // limit determines which components of a target each of its refusals does not stop, if the
@@ -104,12 +152,10 @@ func (m *matcher) limit(current promotion.Current, read func(file string) ([]byt
 	if len(current.Refusals) == 0 || m.config.Captures() {
 		return current
 	}
-	repositories := map[string][]image.Repository{} // by component
-	for _, reference := range current.References {
-		if known := repositories[reference.Component]; !slices.Contains(known, reference.Repository) {
-			repositories[reference.Component] = append(known, reference.Repository)
-		}
-	}
+	return m.limitTo(current, repositoriesOf(current), read)
+}
+
+func (m *matcher) limitTo(current promotion.Current, repositories map[string][]image.Repository, read func(file string) ([]byte, error)) promotion.Current {
 	current.Refusals = slices.Clone(current.Refusals)
 	for i := range current.Refusals {
 		refusal := &current.Refusals[i]
@@ -146,6 +192,43 @@ func (m *matcher) limitEdit(current promotion.Current) promotion.Current {
 	return m.limit(current, nil)
 }
 
+// refused returns the targets that a refusal stops. In an environment by component, those
+// are the application of the component, or all: those that were found, and those of
+// components without a wildcard, which the file may hold.
+func (m *matcher) refused(target promotion.Target, refusal edit.Refusal, found map[promotion.Target]promotion.Current) []promotion.Target {
+	if target.Application != "" {
+		return []promotion.Target{target}
+	}
+	environment, _ := m.config.Environment(target.Environment)
+	applications := map[string]bool{}
+	for other, current := range found {
+		if other.Environment == target.Environment && (refusal.Component == "" || refersTo(current, refusal.Component)) {
+			applications[other.Application] = true
+		}
+	}
+	for _, component := range m.config.Components {
+		repository, exact := component.Pattern.Repository()
+		if !exact || refusal.Component != "" && refusal.Component != component.Name {
+			continue
+		}
+		if application, _, ok := m.config.OwnerByComponent(environment, repository); ok {
+			applications[application] = true
+		}
+	}
+	if len(applications) == 0 {
+		applications[config.DefaultApplication] = true
+	}
+	var targets []promotion.Target
+	for _, application := range slices.Sorted(maps.Keys(applications)) {
+		targets = append(targets, promotion.Target{Environment: target.Environment, Application: application})
+	}
+	return targets
+}
+
+func refersTo(current promotion.Current, component string) bool {
+	return slices.ContainsFunc(current.References, func(r edit.Reference) bool { return r.Component == component })
+}
+
 // ambiguous returns why the config does not determine what is written to a reference,
 // empty if it does. Loading the config finds only overlaps that are certain; these are
 // overlaps that exist.
@@ -161,12 +244,10 @@ func (m *matcher) ambiguous(target promotion.Target, owners []promotion.Target, 
 
 // Follow implements updater.Follower.
 func (m *matcher) Follow(file string, repository image.Repository) (updater.Followed, bool) {
-	for _, target := range m.targets(file) {
-		match, ok := m.config.Follow(target.Environment, target.Application, repository)
-		if !ok {
-			continue
+	for _, environment := range m.environments {
+		if _, match, ok := m.config.Owner(environment, file, repository); ok {
+			return m.followed(match, repository), true
 		}
-		return m.followed(match, repository), true
 	}
 	return updater.Followed{}, false
 }
@@ -220,8 +301,7 @@ func (m *matcher) Named(file, name string) (updater.Followed, bool) {
 		if !one {
 			continue
 		}
-		application, _ := environment.Match(file)
-		if match, ok := m.config.Follow(environment.Name, application, repository); ok {
+		if _, match, ok := m.config.Owner(environment, file, repository); ok {
 			return m.followed(match, repository), match.Component == name
 		}
 	}
@@ -244,8 +324,12 @@ func (m *matcher) writes(file string) []updater.Write {
 			continue
 		}
 		captured, _ := environment.Capture(file)
-		fill := placeholders(environment.Name, application)
 		for _, w := range environment.Write {
+			if environment.ByComponent {
+				application = m.writtenIn(environment, w)
+				captured = application
+			}
+			fill := placeholders(environment.Name, application)
 			if placeholders(environment.Name, captured).Replace(w.File) == file {
 				writes = append(writes, updater.Write{
 					Path: w.Path, Regex: w.Regex, Component: w.Component, Value: fill.Replace(w.Value), Create: w.Create,
@@ -254,6 +338,27 @@ func (m *matcher) writes(file string) []updater.Write {
 		}
 	}
 	return writes
+}
+
+// writtenIn returns the application of a write entry in an environment by component.
+func (m *matcher) writtenIn(environment *config.Environment, w config.Write) string {
+	component, _ := m.config.Component(w.Component)
+	repository, _ := component.Pattern.Repository()
+	application, _, _ := m.config.OwnerByComponent(environment, repository)
+	return application
+}
+
+// addWritten adds the targets of the write entries of an environment by component: their
+// files may be missing.
+func (m *matcher) addWritten(environment *config.Environment, targets map[promotion.Target]promotion.Current) {
+	for _, w := range environment.Write {
+		if application := m.writtenIn(environment, w); environment.ByComponent && application != "" {
+			target := promotion.Target{Environment: environment.Name, Application: application}
+			if _, known := targets[target]; !known {
+				targets[target] = promotion.Current{}
+			}
+		}
+	}
 }
 
 // hasWrites reports whether the config has write entries at all.
@@ -266,9 +371,14 @@ func (m *matcher) hasWrites() bool {
 func (m *matcher) missingWrites(target promotion.Target, captured string, exists func(file string) bool) []edit.Refusal {
 	var refusals []edit.Refusal
 	environment, _ := m.config.Environment(target.Environment)
-	fill := placeholders(target.Environment, captured)
 	for _, w := range environment.Write {
-		if file := fill.Replace(w.File); !exists(file) {
+		if environment.ByComponent {
+			if m.writtenIn(environment, w) != target.Application {
+				continue
+			}
+			captured = target.Application
+		}
+		if file := placeholders(target.Environment, captured).Replace(w.File); !exists(file) {
 			refusals = append(refusals, edit.Refusal{
 				File: file, Component: w.Component,
 				Reason: "the file does not exist: correct write in environment " + target.Environment,

@@ -63,7 +63,9 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 				}
 				for _, target := range m.targets(file.Path) {
 					known[file.Path] = file
-					tree.Targets[target] = promotion.Current{}
+					if target.Application != "" {
+						tree.Targets[target] = promotion.Current{}
+					}
 					captured[target] = m.captured(target, file.Path)
 				}
 			}
@@ -78,13 +80,19 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 		return nil, err
 	}
 	m.group(inventory, tree.Targets)
+	for _, environment := range m.environments {
+		m.addWritten(environment, tree.Targets)
+	}
 	exists := func(file string) bool {
 		_, found := known[file]
 		return found || !request.Filter.Match(file) // a file that was filtered out is not missing
 	}
 	for target, current := range tree.Targets {
 		current.Refusals = append(current.Refusals, m.missingWrites(target, captured[target], exists)...)
-		tree.Targets[target] = m.limit(current, func(file string) ([]byte, error) { return known[file].Read() })
+		var found bool
+		if tree.Targets[target], found = m.limitShared(target, current, func(file string) ([]byte, error) { return known[file].Read() }); !found {
+			delete(tree.Targets, target)
+		}
 	}
 	tree.contents, tree.limit = func(promotion.Target) contents { return contents{inventory, known} }, m.limitEdit
 	return tree, nil
@@ -107,7 +115,7 @@ func NewPathFilter(globs []string) (PathFilter, error) {
 func (f PathFilter) Match(file string) bool { return f.paths == nil || f.paths.Match(file) }
 
 // Applications returns the applications that have files in an environment, judged
-// by the paths alone, sorted.
+// by the paths alone, sorted. Those of an environment by component are not found.
 func Applications(environment *config.Environment, files iter.Seq[string]) []string {
 	var found []string
 	for file := range files {
