@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"iter"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -54,35 +55,65 @@ func findArgoParameters(d *document, out *sink, m *yaml.Node) {
 	if list == nil || list.Kind != yaml.SequenceNode || d.key() != "helm" {
 		return
 	}
+	findGroups(d, out, shapeArgoParameters, groups(namedValues(list)))
+}
+
+// findArgoValuesObject inspects helm.valuesObject for keys with dots, which form groups like
+// parameters.
+func findArgoValuesObject(d *document, out *sink, m *yaml.Node) {
+	values := node.Get(m, "valuesObject")
+	if values == nil || values.Kind != yaml.MappingNode || d.key() != "helm" {
+		return
+	}
+	findGroups(d, out, shapeArgoParameters, groups(func(yield func(key, value *yaml.Node) bool) {
+		for i := 0; i+1 < len(values.Content); i += 2 {
+			key, value := values.Content[i], values.Content[i+1]
+			if strings.Contains(key.Value, ".") && node.IsScalar(value) && !yield(key, value) {
+				return
+			}
+		}
+	}))
+}
+
+// findGroups inspects groups like those in a values file.
+func findGroups(d *document, out *sink, shape edit.Shape, all []*yaml.Node) {
 	first := len(out.sites)
-	for _, group := range parameterGroups(list) {
+	for _, group := range all {
 		findHelmValues(d, out, group)
 	}
 	for i := range out.sites[first:] {
-		out.sites[first+i].shape = shapeArgoParameters
+		out.sites[first+i].shape = shape
 	}
 }
 
-// parameterGroups builds a mapping from all parameters whose names differ only
-// in the last part, in list order.
-func parameterGroups(list *yaml.Node) []*yaml.Node {
-	var groups []*yaml.Node
-	byPrefix := map[string]*yaml.Node{}
-	for _, item := range list.Content {
-		name, value := node.Get(item, "name"), node.Get(item, "value")
-		if !node.IsText(name) || !node.IsScalar(value) {
-			continue
+// namedValues yields the names and values of a list of parameters.
+func namedValues(list *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(name, value *yaml.Node) bool) {
+		for _, item := range list.Content {
+			name, value := node.Get(item, "name"), node.Get(item, "value")
+			if node.IsText(name) && node.IsScalar(value) && !yield(name, value) {
+				return
+			}
 		}
+	}
+}
+
+// groups builds a mapping from all values whose names differ only in the last part, in their
+// order.
+func groups(values iter.Seq2[*yaml.Node, *yaml.Node]) []*yaml.Node {
+	var all []*yaml.Node
+	byPrefix := map[string]*yaml.Node{}
+	for name, value := range values {
 		at := strings.LastIndexByte(name.Value, '.') + 1
 		group := byPrefix[name.Value[:at]]
 		if group == nil {
 			group = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: name.Line, Column: name.Column}
 			byPrefix[name.Value[:at]] = group
-			groups = append(groups, group)
+			all = append(all, group)
 		}
 		key := *name
 		key.Value = name.Value[at:]
 		group.Content = append(group.Content, &key, value)
 	}
-	return groups
+	return all
 }

@@ -35,8 +35,24 @@ var versionKeys = []struct {
 // repository and tag. The tag is then the digest without its algorithm.
 const pinnedSuffix = "@sha256"
 
+// valuesGroup is a mapping that sets the version of a followed repository.
+type valuesGroup struct {
+	followed          Followed
+	tag, digest       *yaml.Node // nil if there is none
+	tagKey, digestKey string
+}
+
 // findHelmValues inspects a mapping that may be a group of values.
 func findHelmValues(d *document, out *sink, m *yaml.Node) {
+	if g, found := groupOf(d, m); found {
+		addValuesGroup(d, out, m, g.followed, g.tag, g.digest, g.tagKey, g.digestKey)
+		return
+	}
+	findHub(d, out, m)
+}
+
+// groupOf returns the group that a mapping is.
+func groupOf(d *document, m *yaml.Node) (valuesGroup, bool) {
 	for _, keys := range versionKeys {
 		tag, tagKey := firstOf(m, []string{keys.tag})
 		digest, digestKey := firstOf(m, keys.digests)
@@ -48,15 +64,13 @@ func findHelmValues(d *document, out *sink, m *yaml.Node) {
 			followed, found := d.follow(name)
 			switch {
 			case found && pinned:
-				addValuesGroup(d, out, m, followed, nil, tag, tagKey, digestKey)
-				return
+				return valuesGroup{followed, nil, tag, tagKey, digestKey}, true
 			case found:
-				addValuesGroup(d, out, m, followed, tag, digest, tagKey, digestKey)
-				return
+				return valuesGroup{followed, tag, digest, tagKey, digestKey}, true
 			}
 		}
 	}
-	findHub(d, out, m)
+	return valuesGroup{}, false
 }
 
 // addValuesGroup adds a group whose repository is known. A group without a

@@ -10,6 +10,7 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/node"
 )
 
 // shapeReference is a scalar that is a whole reference: image:
@@ -123,6 +124,8 @@ func refuseOther(d *document, out *sink, n *yaml.Node, before, written string) b
 	switch {
 	case !found:
 		return false
+	case isTriggered(d, value[len(name):]):
+		out.note(d.scalar(n), "the event that triggers it has the version of %s (%s): left unchanged", name, shorten(written))
 	case isVariable(written):
 		out.refuse(d.scalar(n), followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(written))
 	default:
@@ -134,6 +137,29 @@ func refuseOther(d *document, out *sink, n *yaml.Node, before, written string) b
 		}
 	}
 	return true
+}
+
+// triggerParameter matches a version that is a parameter of a TriggerTemplate of Tekton.
+var triggerParameter = regexp.MustCompile(`^[:@](?:sha256:)?\$\(tt\.params\.([A-Za-z0-9_.-]+)\)$`)
+
+// isTriggered reports whether a version is a parameter of a TriggerTemplate without a default:
+// the event has it, and no file does.
+// https://tekton.dev/docs/triggers/triggertemplates/
+func isTriggered(d *document, version string) bool {
+	match := triggerParameter.FindStringSubmatch(version)
+	if match == nil || len(d.parents) == 0 {
+		return false
+	}
+	parameters := node.At(d.parents[0], "spec", "params")
+	if node.Text(d.parents[0], "kind") != "TriggerTemplate" || parameters == nil {
+		return false
+	}
+	for _, parameter := range parameters.Content {
+		if node.Text(parameter, "name") == match[1] {
+			return node.Text(parameter, "default") == ""
+		}
+	}
+	return false
 }
 
 // versionStart returns the end of a reference's name: the offset of its first

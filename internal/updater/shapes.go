@@ -38,8 +38,12 @@ func knownShapes() []shape {
 		{name: shapeHelmRepository, keys: []string{"apiVersion"}, mapping: findHelmRepository, literals: []string{kindHelmRepository}},
 		{name: shapeArgoSource, keys: []string{"targetRevision"}, mapping: findArgoSource},
 		{name: shapeArgoParameters, keys: []string{"parameters"}, mapping: findArgoParameters},
+		{name: shapeArgoParameters, keys: []string{"valuesObject"}, mapping: findArgoValuesObject},
+		{name: shapeHelmfile, keys: helmfileKeys, mapping: findHelmfileSet},
+		{name: shapeOpenShift, keys: []string{"parameters"}, mapping: findOpenShiftTemplate},
 		{name: shapeChartDependency, keys: []string{"version"}, mapping: findChartDependencies},
 		{name: shapeHelmValues, keys: helmValuesKeys, mapping: findHelmValues},
+		{name: shapeHelmSet, scalar: findHelmSet},
 		{name: shapeReference, scalar: findReference},
 		{name: shapeNested, scalar: findNested},
 	}

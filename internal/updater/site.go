@@ -150,10 +150,14 @@ func newReference(shape edit.Shape, s span.Scalar, followed Followed, ref image.
 // digestPart returns the part for a scalar that contains a digest, with or
 // without its algorithm.
 func digestPart(s span.Scalar) *part {
-	if value := s.Value(); len(value) == 64 && !strings.Contains(value, ":") {
-		return &part{scalar: s, format: formatHex}
+	return &part{scalar: s, format: digestFormat(s.Value())}
+}
+
+func digestFormat(text string) format {
+	if len(text) == 64 && !strings.Contains(text, ":") {
+		return formatHex
 	}
-	return &part{scalar: s, format: formatDigest}
+	return formatDigest
 }
 
 // problem returns why a scalar cannot be the tag or digest that its key
