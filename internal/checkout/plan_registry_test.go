@@ -2,7 +2,11 @@ package checkout_test
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/fault"
 )
@@ -112,4 +116,46 @@ func TestPlan_factsAreAskedAndAnswered(t *testing.T) {
 		"dev/shop same: already up to date",
 		"staging/shop proposed: dev has: web stable -> 1.5.0",
 		"prod/shop absent: shop has no files in prod")
+}
+
+// A changed image costs two requests, and no more where a child follows: the list of its
+// tags, and the digest of the tag that would be written.
+func TestPlan_twoRequestsForAChangedImage(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		dev, staging string
+		want         []string
+	}{
+		"unchanged":                   {"1.5.0", "1.5.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
+		"changed":                     {"1.4.0", "1.4.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
+		"changed, with a digest":      {"1.4.0@$D", "1.4.0@$D", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
+		"a child is behind":           {"1.5.0", "1.4.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
+		"a less precise tag":          {"1.5", "1.5", []string{"GET tags/list", "HEAD manifests/1.5", "HEAD manifests/1.5.0"}},
+		"a tag that is not a version": {"stable", "stable", []string{"GET tags/list", "HEAD manifests/1.5.0", "HEAD manifests/stable"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			digest := w.push("acme/web:1.4.0", "one")
+			w.push("acme/web:1.5.0", "two")
+			w.push("acme/web:1.5", "two")
+			w.push("acme/web:stable", "two")
+			w.write(".promoter.yaml", webConfig)
+			w.write("apps/shop/dev/a.yaml", "image: $R/acme/web:"+strings.ReplaceAll(test.dev, "$D", digest)+"\n")
+			w.write("apps/shop/staging/a.yaml", "image: $R/acme/web:"+strings.ReplaceAll(test.staging, "$D", digest)+"\n")
+			if _, preview := w.plan(w.options()); preview.Failed() {
+				t.Fatalf("errors: %+v", preview.Errors)
+			}
+			var got []string
+			for _, request := range w.registry.Requests() {
+				if request != "GET /v2/" { // one for each host
+					got = append(got, strings.Replace(request, "/v2/acme/web/", "", 1))
+				}
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

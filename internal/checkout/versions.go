@@ -3,8 +3,10 @@ package checkout
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
+	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/parallel"
@@ -54,6 +56,7 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 			Policy:     c.config.Policy(component.Component.Name),
 			Platforms:  component.Component.Select.Platforms,
 			MinAge:     component.Component.Select.MinAge,
+			DigestOnly: !c.writesRevision(component.Component),
 		})
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -84,5 +87,12 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 			failed[lookup.Component] = err
 		}
 		return ctx.Err()
+	})
+}
+
+// writesRevision reports whether files may need the source commit of a component.
+func (c *Checkout) writesRevision(component config.Component) bool {
+	return component.Source != "" || slices.ContainsFunc(c.config.Environments, func(e config.Environment) bool {
+		return slices.ContainsFunc(e.Write, func(w config.Write) bool { return strings.Contains(w.Value, "{revision}") })
 	})
 }

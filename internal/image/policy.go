@@ -320,6 +320,24 @@ func (p *Policy) Compare(a, b Version) (int, bool) {
 	return p.compareRanked(sides[0], sides[1]), true
 }
 
+// DifferentReleases reports whether the tags of two versions name different releases, which
+// hardly have the same digest: 1.4.0 and 1.5.0, but neither 1.5 and 1.5.0 nor 1.5.0-rc.1
+// and 1.5.0.
+func (p *Policy) DifferentReleases(a, b Version) bool {
+	order, known := p.Compare(a, b)
+	if !known || order == 0 || p.strategy != bySemver {
+		return known && order != 0
+	}
+	var releases [2][]uint64
+	for i, tag := range []string{a.Tag, b.Tag} {
+		text, _ := p.compared(tag)
+		found, _ := p.parse(tag, text)
+		releases[i] = found.version.numbers[:min(found.version.written, len(found.version.numbers))]
+	}
+	shared := min(len(releases[0]), len(releases[1]))
+	return !slices.Equal(releases[0][:shared], releases[1][:shared])
+}
+
 // compared returns the part of a tag that the policy compares, and whether the tag
 // matches.
 func (p *Policy) compared(tag string) (string, bool) {

@@ -234,6 +234,36 @@ func TestPolicy_Compare(t *testing.T) {
 	}
 }
 
+func TestPolicy_DifferentReleases(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		selection Selection
+		a, b      string
+		want      bool
+	}{
+		{Selection{Semver: "*"}, "1.4.0", "1.5.0", true},
+		{Selection{Semver: "*"}, "v1.4.0", "1.4.0", false},
+		{Selection{Semver: "*"}, "1.4", "1.5.0", true},
+		{Selection{Semver: "*"}, "1.5", "1.5.3", false},
+		{Selection{Semver: "*"}, "1", "1.5.3", false},
+		{Selection{Semver: "*"}, "1.5.0-rc.1", "1.5.0", false},
+		{Selection{Semver: "*"}, "1.5.0", "1.5.0-3-gabc1234", false},
+		{Selection{Semver: "*"}, "stable", "1.5.0", false},
+		{Selection{Semver: "*", Filter: `^(?P<version>[0-9.]+)-alpine$`}, "1.4.0-alpine", "1.5.0-alpine", true},
+		{Selection{Semver: "*", Filter: `^(?P<version>[0-9.]+)-alpine$`}, "1.4.0", "1.5.0-alpine", false},
+		{Selection{Numeric: ".*"}, "9", "10", true},
+		{Selection{Alphabetical: "^2"}, "2026-01-02", "2026-01-03", true},
+		{Selection{Alphabetical: "^2"}, "stable", "2026-01-03", false},
+		{Selection{Newest: ".*"}, "a", "b", false},
+		{Selection{Tag: "stable"}, "stable", "stable", false},
+	} {
+		p := mustPolicy(t, test.selection)
+		if got := p.DifferentReleases(Version{Tag: test.a}, Version{Tag: test.b}); got != test.want {
+			t.Errorf("%+v: %s and %s: %v", test.selection, test.a, test.b, got)
+		}
+	}
+}
+
 func TestKnownCreated_rejectsPlaceholderTimes(t *testing.T) {
 	t.Parallel()
 	for stamp, want := range map[string]bool{

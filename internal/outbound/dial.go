@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -119,6 +120,20 @@ func (c *Client) checkPlain(host string, addr netip.Addr) error {
 	}
 	err := fault.New(fault.Invalid, "plain http to address %s is refused: the host must be marked insecure and the address must be in `networks` of the server file", addr)
 	return fault.Wrap(fault.Invalid, &refusalError{host: host, err: err})
+}
+
+// traced makes a request report to its host which address it is sent to. The address behind
+// a proxy is unknown.
+func (c *Client) traced(req *http.Request, h *host, via http.RoundTripper) *http.Request {
+	if via == http.RoundTripper(c.proxied) {
+		return req
+	}
+	return req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		if to, ok := got.Conn.RemoteAddr().(*net.TCPAddr); ok {
+			addr := plainAddress(to.AddrPort().Addr())
+			h.reached(h.now(), addr.IsLoopback() || c.guard.listed(addr))
+		}
+	}}))
 }
 
 // insecureName reports whether a host was listed with any port; the port of the request

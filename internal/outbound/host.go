@@ -13,27 +13,6 @@ import (
 	"promoter/internal/fault"
 )
 
-// RateLimit limits the requests to one host. A host at its limit, or in a backoff, delays
-// the requests to it and to no other.
-type RateLimit struct {
-	PerSecond  float64 // requests per second in the long run; zero: 50
-	Burst      int     // requests at once after a quiet time; zero: 100
-	Concurrent int     // requests in flight, bodies included; zero: 8
-}
-
-func (l RateLimit) withDefaults() RateLimit {
-	if l.PerSecond <= 0 {
-		l.PerSecond = 50
-	}
-	if l.Burst <= 0 {
-		l.Burst = 100
-	}
-	if l.Concurrent <= 0 {
-		l.Concurrent = 8
-	}
-	return l
-}
-
 // maxHosts bounds the hosts that are remembered, because config files name them.
 const maxHosts = 1024
 
@@ -67,12 +46,11 @@ func (h *hosts) of(name string) *host {
 			}
 		}
 	}
-	limit := h.limit(name).withDefaults()
+	limit := h.limit(name)
 	made := &host{
 		name: name, maxWait: h.maxWait, now: h.now,
-		slots:    make(chan struct{}, limit.Concurrent),
-		interval: time.Duration(float64(time.Second) / limit.PerSecond),
-		burst:    limit.Burst,
+		slots: make(chan struct{}, limit.withDefaults().Concurrent),
+		pace:  newPace(limit),
 	}
 	h.open[name] = made
 	return made
@@ -80,15 +58,13 @@ func (h *hosts) of(name string) *host {
 
 // host is the state of one host.
 type host struct {
-	name     string
-	maxWait  time.Duration
-	now      func() time.Time
-	slots    chan struct{}
-	interval time.Duration // between two requests in the long run
-	burst    int
+	name    string
+	maxWait time.Duration
+	now     func() time.Time
+	slots   chan struct{}
 
 	mu       sync.Mutex
-	next     time.Time // when the next request is due at the long-run rate
+	pace     pace
 	backoff  time.Time // until then the host gets no request
 	reason   string    // of the backoff
 	refusals int       // in a row, see refuse
@@ -110,7 +86,7 @@ func (h *host) leave() { <-h.slots }
 func (h *host) quiet(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.slots) == 0 && h.next.Before(now) && h.backoff.Before(now)
+	return len(h.slots) == 0 && h.pace.next.Before(now) && h.backoff.Before(now)
 }
 
 // wait waits until the host may get one more request. A wait that is too long, or longer
@@ -131,31 +107,36 @@ func (h *host) wait(ctx context.Context) error {
 		if err != nil {
 			return fault.Wrap(kindOfFailure(err), err)
 		}
-		if reserved {
+		if reserved && !h.resting(h.now()) {
 			return nil
 		}
 	}
 }
 
-// reserve reserves the next request, and returns how long to wait for it. One that is
-// too far ahead is not reserved.
+// resting reports whether the host is in a backoff, which may have begun during a wait.
+func (h *host) resting(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.backoff.After(now)
+}
+
+// reserve reserves the next request, unless the host is in a backoff, and returns how long
+// to wait for it. One that is too far ahead is not reserved.
 func (h *host) reserve(now time.Time) (wait time.Duration, reserved bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.backoff.After(now) {
 		return h.backoff.Sub(now), false
 	}
-	// GCRA: next is the theoretical arrival time of the next request.
-	next := h.next
-	if next.Before(now) {
-		next = now
-	}
-	wait = next.Sub(now) - time.Duration(h.burst-1)*h.interval
-	if wait > h.maxWait {
-		return wait, false
-	}
-	h.next = next.Add(h.interval)
-	return max(wait, 0), true
+	return h.pace.reserve(now, h.maxWait)
+}
+
+// reached records whether a request reached the host at an address in a network of the
+// operator, or on this machine.
+func (h *host) reached(now time.Time, near bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pace.setNear(now, near)
 }
 
 // Bounds of a backoff.
@@ -167,8 +148,8 @@ const (
 	firstRest     = 30 * time.Second // after those, up to a half less; doubles with each further failure
 )
 
-// refuse starts a backoff for the time that the server named, or for one that doubles
-// with each refusal in a row, and returns its end. An earlier end than the known one
+// refuse slows the requests to the host down, and starts a backoff for the time that the
+// server named, or for one that doubles with each refusal in a row. It returns its end. An earlier end than the known one
 // changes nothing. A refusal during a backoff is of a request that was sent before: it
 // counts as the same refusal.
 func (h *host) refuse(now time.Time, asked time.Duration, named bool) time.Time {
@@ -184,6 +165,7 @@ func (h *host) refuse(now time.Time, asked time.Duration, named bool) time.Time 
 	if until := now.Add(pause); until.After(h.backoff) {
 		h.backoff, h.reason = until, "rate limited"
 	}
+	h.pace.slow(now, h.backoff)
 	return h.backoff
 }
 

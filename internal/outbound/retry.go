@@ -26,7 +26,7 @@ func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*ht
 		if err := h.wait(req.Context()); err != nil {
 			return nil, err
 		}
-		resp, err := c.observed(req, via)
+		resp, err := c.observed(c.traced(req, h, via), via)
 		last := n >= c.options.Attempts || !repeatable(req)
 		until, refused := c.refusal(resp, h)
 		switch {

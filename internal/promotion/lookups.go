@@ -127,7 +127,8 @@ func sourceVersions(in *input, i int) []image.Version {
 }
 
 // addBetween looks up what is not known about the current versions and a version
-// that looks different. No registry knows which digest a tag had in a parent.
+// that looks different. No registry knows which digest a tag had in a parent. In a
+// checkout, different releases count as different images without a request.
 func (l lookups) addBetween(in *input, ref currentRef, other image.Version) {
 	policy := in.obs.Policies[ref.component]
 	created := isMoving(policy) || policy != nil && policy.NeedsCreated()
@@ -136,7 +137,9 @@ func (l lookups) addBetween(in *input, ref currentRef, other image.Version) {
 		if SameRollout(v, other) {
 			continue
 		}
-		l.addUnknown(ref, v, created)
+		if !in.obs.Checkout || policy == nil || !policy.DifferentReleases(v, other) {
+			l.addUnknown(ref, v, created)
+		}
 		if other.Digest != "" || !fromParent {
 			l.addUnknown(ref, other, created)
 		}

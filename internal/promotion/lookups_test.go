@@ -28,10 +28,18 @@ func TestLookups(t *testing.T) {
 		{
 			"a tag without a digest may be another label", promotiontest.Chain,
 			func(w *promotiontest.Scenario) {
+				w.Has("dev/shop", "web:1.5")
+				w.Publish("web:1.5.0@" + promotiontest.DigestA)
+			},
+			[]string{"web:1.5"},
+		},
+		{
+			"a tag of another release", promotiontest.Chain,
+			func(w *promotiontest.Scenario) {
 				w.Has("dev/shop", "web:1.4.0")
 				w.Publish("web:1.5.0@" + promotiontest.DigestA)
 			},
-			[]string{"web:1.4.0"},
+			nil,
 		},
 		{
 			"two digests need no word", promotiontest.Chain,
@@ -64,7 +72,7 @@ func TestLookups(t *testing.T) {
 				w.Has("staging/shop", "web:1.4.0")
 				w.Has("prod/shop", "web:1.4.0")
 			},
-			[]string{"web:1.4.0", "web:1.5.0"},
+			[]string{"web:1.5.0"},
 		},
 		{
 			"where the tag of a parent points now", promotiontest.Chain,
@@ -83,7 +91,7 @@ func TestLookups(t *testing.T) {
 				w.Publish("web:1.5.0@" + promotiontest.DigestA)
 				w.Environments = []string{"staging"}
 			},
-			[]string{"web:1.3.0", "web:1.4.0"},
+			[]string{"web:1.4.0"},
 		},
 		{
 			"the tag of a condition, and what it is compared with", gated,

@@ -25,6 +25,10 @@ type Request struct {
 	// version is ever old enough. Registries do not report when an image was pushed,
 	// and what its publisher says proves nothing.
 	FirstSeen func(digest string) (time.Time, bool)
+	// DigestOnly requests no date, revision, and source of a version, unless the policy or
+	// Platforms need them, or the tag is a moving one: two requests less, and more for an
+	// index.
+	DigestOnly bool
 	// AsOf is the time of the last event that made responses of registries outdated.
 	// Responses for this time or a later one are accepted from the cache. Zero: only
 	// responses of this Batch.
@@ -148,7 +152,10 @@ func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candi
 		return image.Version{}, nil, err
 	}
 	why := Ineligible{Tag: c.Tag, Digest: digest}
-	found, err := v.describe(ctx, a, digest, r.Platforms)
+	found, err := metadata{}, error(nil)
+	if !r.digestSuffices(c) {
+		found, err = v.describe(ctx, a, digest, r.Platforms)
+	}
 	if fault.KindOf(err) == fault.NotFound {
 		why.Reason = err.Error()
 		return image.Version{}, &why, nil
@@ -165,6 +172,11 @@ func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candi
 	version := found.version(digest)
 	version.Tag, version.Version = c.Tag, first(c.Version, version.Version)
 	return version, nil, nil
+}
+
+// digestSuffices reports whether nothing else of a candidate is needed.
+func (r Request) digestSuffices(c image.Candidate) bool {
+	return r.DigestOnly && c.Version != "" && len(r.Platforms) == 0 && !r.Policy.NeedsCreated()
 }
 
 // unmet returns which requirement a digest does not meet.

@@ -48,6 +48,35 @@ func TestSelect_strategies(t *testing.T) {
 	}
 }
 
+// Without the metadata of a version, it costs the requests for its tag and digest. Where the
+// metadata decides, it is requested.
+func TestSelect_digestOnly(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	digest := f.push(t, "acme/web", built{created: day(3)}, "1.9.0", "stable")
+	for name, test := range map[string]struct {
+		request  Request
+		metadata bool
+	}{
+		"semver":               {Request{Policy: mustPolicy(t, image.Selection{Semver: ">=1"}), DigestOnly: true}, false},
+		"numeric":              {Request{Policy: mustPolicy(t, image.Selection{Numeric: `^1\.(?P<version>\d+)`}), DigestOnly: true}, false},
+		"with platforms":       {Request{Policy: mustPolicy(t, image.Selection{Semver: ">=1"}), DigestOnly: true, Platforms: []string{"linux/amd64"}}, true},
+		"newest":               {Request{Policy: mustPolicy(t, image.Selection{Newest: "^1"}), DigestOnly: true}, true},
+		"a moving tag":         {Request{Policy: mustPolicy(t, image.Selection{Tag: "stable"}), DigestOnly: true}, true},
+		"semver with metadata": {Request{Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}, true},
+	} {
+		f.reset()
+		test.request.Repository = f.repository(t, "acme/web")
+		s := mustSelect(t, newClient(t, Options{}).For("a/1"), test.request)
+		if !s.Found || s.Version.Digest != digest || s.Version.Created.IsZero() == test.metadata {
+			t.Errorf("%s: selected %+v", name, s)
+		}
+		if got := f.count("GET", "/manifests/") > 0; got != test.metadata {
+			t.Errorf("%s: the manifest was requested: %v", name, got)
+		}
+	}
+}
+
 func TestSelect_noMatchingTag(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
