@@ -11,6 +11,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/scan"
 	"promoter/internal/suggest"
+	"promoter/internal/suggest/bots"
 )
 
 // Suggest returns a config for the files of a folder.
@@ -20,9 +21,11 @@ func Suggest(ctx context.Context, dir string) (*suggest.Suggestion, error) {
 	}
 	var found suggest.Found
 	var err error
-	if found.References, found.Files, err = scan.All(ctx, folderFiles(ctx, dir), 0); err != nil {
+	var settings bots.Reader
+	if found.References, found.Files, err = scan.All(ctx, scan.Watch(folderFiles(ctx, dir), bots.IsSettings, settings.Read), 0); err != nil {
 		return nil, err
 	}
+	found.Bots = settings.Setup()
 	suggestion, err := suggest.Config(found)
 	if err != nil {
 		return nil, fmt.Errorf("scan %s: %w", dir, err)

@@ -47,6 +47,8 @@ var table = map[string]position{
 	"internal/promotion": {layer: 3},
 	"internal/suggest":   {layer: 3},
 
+	"internal/suggest/bots": {layer: 2},
+
 	"internal/registry/auth": {layer: 3},
 
 	"internal/git/object": {layer: 3},
@@ -137,7 +139,7 @@ var owners = map[string][]string{
 	"github.com/Masterminds/semver/v3":         {"internal/image"},
 	"github.com/bmatcuk/doublestar/v4":         {"internal/glob"},
 	"github.com/robfig/cron/v3":                {"internal/schedule"},
-	"go.yaml.in/yaml/v3":                       {"internal/strictyaml"},
+	"go.yaml.in/yaml/v3":                       {"internal/strictyaml", "internal/suggest/bots"},
 	"github.com/invopop/jsonschema":            nil,
 	"github.com/google/go-containerregistry":   {"internal/registry"},
 	"github.com/docker/cli":                    {"internal/registry"},

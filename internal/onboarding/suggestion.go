@@ -12,6 +12,7 @@ import (
 	"promoter/internal/repo"
 	"promoter/internal/scan"
 	"promoter/internal/suggest"
+	"promoter/internal/suggest/bots"
 	"promoter/internal/updater"
 )
 
@@ -30,10 +31,12 @@ func (o *offer) suggestConfig(ctx context.Context) (*suggest.Suggestion, error) 
 		}
 	}
 	found := suggest.Found{ForPullRequest: true}
-	found.References, found.Files, err = scan.All(ctx, files, o.maxSize)
+	var settings bots.Reader
+	found.References, found.Files, err = scan.All(ctx, scan.Watch(files, bots.IsSettings, settings.Read), o.maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("scan the files of %s: %w", o.base, err)
 	}
+	found.Bots = settings.Setup()
 	return suggest.Config(found)
 }
 

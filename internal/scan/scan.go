@@ -150,6 +150,31 @@ func All(ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize 
 	return found.References, paths, nil
 }
 
+// Watch yields the files, and gives the content of each regular one that is read to read,
+// also from several goroutines at the same time. Those that always selects are read in
+// any case.
+func Watch(files iter.Seq2[updater.File, error], always func(file string) bool, read func(file string, content []byte)) iter.Seq2[updater.File, error] {
+	return func(yield func(updater.File, error) bool) {
+		for file, err := range files {
+			if content := file.Read; err == nil && content != nil && file.Mode == updater.Regular {
+				file.Read = func() ([]byte, error) {
+					data, err := content()
+					if err == nil {
+						read(file.Path, data)
+					}
+					return data, err
+				}
+				if always(file.Path) {
+					_, err = file.Read()
+				}
+			}
+			if !yield(file, err) {
+				return
+			}
+		}
+	}
+}
+
 // everything follows every repository, each as a component of its own name.
 type everything struct{}
 

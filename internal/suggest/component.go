@@ -9,6 +9,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/suggest/bots"
 )
 
 // usage is a repository with all references to it.
@@ -28,7 +29,7 @@ type placedReference struct {
 // components suggests a component for each repository, sorted by name. Those
 // outside of the environments, and third-party images beside the user's own, are
 // not active. At least one is.
-func components(references []edit.Reference, l *layout) []Component {
+func components(references []edit.Reference, l *layout, rules []bots.Rule) []Component {
 	usages := usagesOf(references, l)
 	isInside := func(u usage) bool { return len(u.inside) > 0 }
 	anyInside := slices.ContainsFunc(usages, isInside)
@@ -39,7 +40,7 @@ func components(references []edit.Reference, l *layout) []Component {
 	all := make([]Component, 0, len(usages))
 	for i := range usages {
 		u := &usages[i]
-		c := u.component(l)
+		c := u.component(l, rules)
 		c.Name = names[i]
 		switch {
 		case anyInside && !isInside(*u):
@@ -79,7 +80,7 @@ func usagesOf(references []edit.Reference, l *layout) []usage {
 	return all
 }
 
-func (u *usage) component(l *layout) Component {
+func (u *usage) component(l *layout, rules []bots.Rule) Component {
 	canPin := func(r edit.Reference) bool { return r.Digest != "" || isChartVersion(r) }
 	c := Component{
 		Artifact: u.artifact, Repository: u.repository, Current: u.current(l),
@@ -87,7 +88,9 @@ func (u *usage) component(l *layout) Component {
 			!slices.ContainsFunc(u.inside, func(r placedReference) bool { return canPin(r.Reference) }),
 	}
 	roots, all := u.tags(l)
-	g := guessSelection(roots, all, u.isThirdParty())
+	own := slices.DeleteFunc(slices.Clone(rules), func(rule bots.Rule) bool { return u.artifact != image.ArtifactImage || !rule.Applies(u.repository) })
+	g := guessSelection(roots, all, u.isThirdParty()).within(own, roots)
+	g.reason = printable(g.reason)
 	c.Select, c.kind, c.Reason = g.Selection, g.kind, g.reason
 	if g.Tag != "" && c.TagOnly {
 		c.Pin = image.PinTagDigest

@@ -15,16 +15,19 @@ type GuessKind int
 
 // The kinds.
 const (
-	GuessWholeTree    GuessKind = iota // there are no environments
+	GuessOtherBot     GuessKind = iota // another bot updates the same images
+	GuessWholeTree                     // there are no environments
 	GuessApplications                  // what is one application, and what is in none
 	GuessOrder                         // which environment gets versions from which
 	GuessUnclearTags                   // the tags do not show which one is newer
 	GuessOtherTags                     // some tags in the files are not selected
+	GuessNarrowed                      // a rule of another bot has no equivalent
 	GuessInBase                        // references that environments share
 	GuessOutside                       // references in no environment
 	GuessNotFollowed                   // images that are not the user's own
 	GuessTagOnly                       // references without a digest
 	GuessScheme                        // how tags are ordered that are not semantic versions
+	GuessPolicy                        // what another bot selects
 	GuessRange                         // a range of semantic versions
 )
 
@@ -55,9 +58,13 @@ func listGuesses(all []Guess) []Guess {
 		})
 		switch {
 		case i >= 0:
-			listed[i].About = append(listed[i].About, g.About...)
+			for _, name := range g.About {
+				if !slices.Contains(listed[i].About, name) {
+					listed[i].About = append(listed[i].About, name)
+				}
+			}
 			listed[i].Positions = append(listed[i].Positions, g.Positions...)
-		case counts[g.Kind] == maxOfKind:
+		case counts[g.Kind] == maxOfKind && g.Kind != GuessOtherBot: // every bot is named
 			listed[len(listed)-1].More += max(len(g.About), 1)
 		default:
 			counts[g.Kind]++
@@ -75,7 +82,9 @@ func (g Guess) Lines() (text string, positions []string, advice string) {
 		text = list(g.About, ", and") + ": " + text
 	}
 	for _, position := range g.Positions[:min(len(g.Positions), maxPositions)] {
-		positions = append(positions, position.String())
+		if positions = append(positions, position.String()); position.Line == 0 {
+			positions[len(positions)-1] = position.File
+		}
 	}
 	if more := len(g.Positions) - maxPositions; more > 0 {
 		positions = append(positions, fmt.Sprintf("and %d more", more))
@@ -85,14 +94,16 @@ func (g Guess) Lines() (text string, positions []string, advice string) {
 
 // guesses returns what was guessed about the tree.
 func (d *draft) guesses() []Guess {
-	all := d.layoutGuesses()
+	all := slices.Concat(d.botGuesses(), d.layoutGuesses())
 	for i := range d.Components {
 		c := &d.Components[i]
 		g := Guess{Kind: c.kind, About: []string{c.Name}, Text: c.Reason, Advice: "otherwise change its select"}
 		switch {
 		case c.Off != "":
 			g.Kind, g.Text, g.Advice = GuessNotFollowed, c.Off+" It is not followed.", "to follow it, remove the # before it"
-		case strings.Contains(c.Select.Semver, " <"):
+		case c.kind == GuessNarrowed:
+			g.Advice = "decide which tags it may get, and change its select"
+		case c.kind == GuessRange && strings.Contains(c.Select.Semver, " <"):
 			g.Text = strings.TrimSpace("From the lowest version in the files up to the next major version. " + g.Text)
 		}
 		all = append(all, g)

@@ -27,11 +27,11 @@ const shapeRemote edit.Shape = "remote-resource"
 
 // imageReferences returns the references that certainly name something in a
 // registry, sorted by position, without those that no environment may change.
-func imageReferences(references []edit.Reference) []edit.Reference {
+func imageReferences(references []edit.Reference, excludedFiles []string) []edit.Reference {
 	var images []edit.Reference
 	excluded := defaultExcludes()
 	for _, r := range references {
-		if file := r.Position.File; isImage(r) && !isToolFile(file) && !excluded(file) {
+		if file := r.Position.File; isImage(r) && !isToolFile(file) && !excluded(file) && !slices.Contains(excludedFiles, file) {
 			images = append(images, r)
 		}
 	}

@@ -65,7 +65,7 @@ func TestImageReferences_excludedFiles(t *testing.T) {
 			Shape: "kustomize-images", Repository: repository, Tag: "1", Position: edit.Position{File: file, Line: min(i, 5)},
 		})
 	}
-	got := imageReferences(references)
+	got := imageReferences(references, nil)
 	if len(got) != 2 || got[0].Position.File != "a.yaml" || got[1].Position.File != "b.yaml" {
 		t.Errorf("got %v", got)
 	}

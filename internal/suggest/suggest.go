@@ -19,6 +19,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/suggest/bots"
 )
 
 // Found is the content of a tree. References are of any repository: Config decides
@@ -26,7 +27,8 @@ import (
 type Found struct {
 	Files          []string // slash separated, relative to the root of the tree
 	References     []edit.Reference
-	ForPullRequest bool // the file is read in a pull request, not by a user who ran init
+	Bots           bots.Setup // other bots that update images there
+	ForPullRequest bool       // the file is read in a pull request, not by a user who ran init
 }
 
 // Suggestion is a config file and how it came about.
@@ -71,18 +73,19 @@ var ErrNothing = errors.New("no image reference was found")
 
 // Config suggests a config for a tree. ErrNothing is a NotFound fault.
 func Config(found Found) (*Suggestion, error) {
-	references := imageReferences(found.References)
+	references := imageReferences(found.References, found.Bots.Resources)
 	if len(references) == 0 {
 		return nil, fault.Wrap(fault.NotFound, fmt.Errorf("%w in %s", ErrNothing, fileCount(len(found.Files))))
 	}
 	for _, l := range layouts(found.Files, references) {
-		s := &Suggestion{Environments: l.environments, Components: components(references, l)}
+		s := &Suggestion{Environments: l.environments, Components: components(references, l, found.Bots.Rules)}
 		d := draft{Suggestion: s, layout: l, found: found, references: references}
 		s.Text = d.render()
 		loaded, problems := config.Load(config.FileName, []byte(s.Text))
 		if problems.Err() == nil && l.matches(loaded) {
 			s.Inside, s.Outside = divide(loaded, references)
 			s.Applications = l.applications(loaded)
+			s.excludeResources(loaded, found.Bots.Resources)
 			s.Guesses = listGuesses(d.guesses())
 			s.Text = d.render()
 			return s, nil
@@ -92,6 +95,20 @@ func Config(found Found) (*Suggestion, error) {
 		}
 	}
 	return nil, fault.New(fault.Invalid, "%d image references name more than one config can hold: write one with patterns, such as registry.example.com/team/**", len(references))
+}
+
+// excludeResources excludes files of other bots from the environments that match them.
+func (s *Suggestion) excludeResources(c *config.Config, files []string) {
+	for i := range s.Environments {
+		e := &s.Environments[i]
+		for _, file := range files {
+			if matched, ok := c.Environment(e.Name); ok && isPrintable(file) {
+				if _, in := matched.Match(file); in {
+					e.Exclude = append(e.Exclude, file)
+				}
+			}
+		}
+	}
 }
 
 // matches reports whether the paths of the config assign every file to the

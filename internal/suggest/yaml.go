@@ -74,8 +74,16 @@ func formatSelection(s image.Selection) string {
 	default:
 		key, value = "alphabetical", single(s.Alphabetical)
 	}
+	text := "{" + key + ": " + value
 	if s.Filter != "" {
-		return "{" + key + ": " + value + ", filter: " + single(s.Filter) + "}"
+		text += ", filter: " + single(s.Filter)
 	}
-	return "{" + key + ": " + value + "}"
+	if len(s.Exclude) > 0 {
+		excluded := make([]string, 0, len(s.Exclude))
+		for _, expression := range s.Exclude {
+			excluded = append(excluded, single(expression))
+		}
+		text += ", exclude: [" + strings.Join(excluded, ", ") + "]"
+	}
+	return text + "}"
 }
