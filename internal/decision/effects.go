@@ -91,20 +91,32 @@ func promotable(ctx context.Context, d Decision, r repository, targets []promoti
 
 // effects returns what a decision changed, what was in effect before, and what still stops
 // its targets.
-func effects(d Decision, targets []promotion.Target, recorded engine.Recorded, now time.Time) []string {
+func effects(d Decision, targets []promotion.Target, images map[string]string, recorded engine.Recorded, now time.Time) []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, target := range targets {
 		at := state.Target(target)
-		before := recorded.Before.At(at)
+		before, after := recorded.Before.At(at), recorded.After.At(at)
 		switch d.Verb {
 		case verb.Hold:
 			if before.Hold != nil {
 				add("%s is already on hold by %s", name(at), actText(*before.Hold))
 			}
 		case verb.Freeze:
-			if before.Freeze != nil && recorded.After.At(at).Freeze.At.Equal(before.Freeze.At) {
+			switch {
+			case before.Freeze == nil:
+			case before.Freeze.EndsAt(after.Freeze.Until):
 				add("%s is already frozen by %s", name(at), actText(before.Freeze.Act))
+			default:
+				add("replaced the freeze of %s by %s", name(at), actText(before.Freeze.Act))
+			}
+		case verb.Promote:
+			if before.Request != nil && after.Request.At.Equal(before.Request.At) {
+				add("%s is already requested by %s", name(at), actText(before.Request.Act))
+			}
+		case verb.Reject:
+			if i := slices.IndexFunc(before.Rejections, func(x state.Rejection) bool { return x.Number == 0 && maps.Equal(x.Images, images) }); i >= 0 {
+				add("%s is already rejected in %s by %s", strings.Join(versionsOf(images), ", "), name(at), actText(before.Rejections[i].Act))
 			}
 		case verb.Thaw:
 			if before.Freeze != nil {
@@ -145,13 +157,7 @@ func endedBy(target state.Target, recorded engine.Recorded) []string {
 			lines = append(lines, fmt.Sprintf("ended the hold of %s by %s", name(at), actText(*before.Hold)))
 		}
 		for _, rejection := range before.Rejections[:len(before.Rejections)-len(after.Rejections)] {
-			var images []string
-			for _, component := range slices.Sorted(maps.Keys(rejection.Images)) {
-				if rejected, err := image.Parse(rejection.Images[component]); err == nil {
-					images = append(images, version(component, rejected))
-				}
-			}
-			lines = append(lines, fmt.Sprintf("ended the rejection of %s in %s by %s", strings.Join(images, ", "), name(at), actText(rejection.Act)))
+			lines = append(lines, fmt.Sprintf("ended the rejection of %s in %s by %s", strings.Join(versionsOf(rejection.Images), ", "), name(at), actText(rejection.Act)))
 		}
 	}
 	return lines
@@ -193,6 +199,16 @@ func covers(wide, target state.Target) bool {
 
 // name describes a target for users.
 func name(target state.Target) string { return promotion.Target(target).Name() }
+
+// versionsOf returns the versions of images by component.
+func versionsOf(images map[string]string) (versions []string) {
+	for _, component := range slices.Sorted(maps.Keys(images)) {
+		if parsed, err := image.Parse(images[component]); err == nil {
+			versions = append(versions, version(component, parsed))
+		}
+	}
+	return versions
+}
 
 // version returns a component with its tag, or without one its digest.
 func version(component string, r image.Reference) string {

@@ -82,7 +82,7 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 		result.Effects = []string{state.Branch + " is confirmed as it is now; nothing else changed: repeat the command to resume the repository"}
 		return result, nil
 	}
-	result.Effects = append(result.Effects, effects(d, targets, recorded, act.At)...)
+	result.Effects = append(result.Effects, effects(d, targets, images, recorded, act.At)...)
 	return result, nil
 }
 

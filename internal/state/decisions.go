@@ -24,17 +24,18 @@ func Hold(target Target, act Act) Change {
 // the time, if there is one. A freeze until the same time stays, with its user and reason.
 func Freeze(environment string, act Act, until *time.Time) Change {
 	return at(Target{environment, All}, func(r *Record) {
-		if r.Freeze == nil || !sameEnd(r.Freeze.Until, until) {
+		if r.Freeze == nil || !r.Freeze.EndsAt(until) {
 			r.Freeze = &Frozen{Act: act, Until: until}
 		}
 	})
 }
 
-func sameEnd(a, b *time.Time) bool {
-	if a == nil || b == nil {
-		return a == b
+// EndsAt reports whether a freeze ends at a time; nil: when it is thawed.
+func (f Frozen) EndsAt(until *time.Time) bool {
+	if f.Until == nil || until == nil {
+		return f.Until == until
 	}
-	return utc(*a).Equal(utc(*b))
+	return utc(*f.Until).Equal(utc(*until))
 }
 
 // Thaw ends a freeze.
@@ -173,13 +174,19 @@ func Rollback(target Target, rollback RolledBack) Change {
 	})
 }
 
-// AddRequest requests a promotion into a target.
+// AddRequest requests a promotion into a target. A request for the same versions that is
+// bound to no snapshot yet stays, with its user and reason.
 func AddRequest(target Target, request Request) Change {
 	return at(target, func(r *Record) {
-		if r.Request == nil || !r.Request.same(request) {
+		if r.Request == nil || !r.Request.same(request) && !r.Request.pending(request) {
 			r.Request = &request
 		}
 	})
+}
+
+// pending reports whether a request is not bound yet and asks for the versions of another.
+func (r Request) pending(other Request) bool {
+	return r.Snapshot == "" && slices.Equal(r.With, other.With)
 }
 
 // BindRequest binds a request to the snapshot that is promoted for it. A newer request is
