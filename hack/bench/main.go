@@ -76,13 +76,17 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 	if err != nil {
 		return err
 	}
+	registries, err := measureRegistryPlan(ctx, filepath.Join(folder, "registry"), program, runs)
+	if err != nil {
+		return err
+	}
 	tests, err := testBenchmarks(ctx, runs)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "runs      in a bare clone and a mirror of %d files, with %s\n", reconciliations.size.Len(), gitVersion(ctx))
 	fmt.Fprintf(out, "medians   of %d runs, warm page cache, LC_ALL=C\n\n", runs)
-	return printTable(out, slices.Concat(figures(large, small, tests.edit), reconciliationFigures(reconciliations, tests), recoveryFigures(tests.recoveries)))
+	return printTable(out, slices.Concat(figures(large, small, tests.edit), registryPlanFigures(registries), reconciliationFigures(reconciliations, tests), recoveryFigures(tests.recoveries)))
 }
 
 // build makes the binary as a release does.
