@@ -109,7 +109,7 @@ func TestPlan_factsAreAskedAndAnswered(t *testing.T) {
 	w.push("acme/web:stable", "same")
 	w.expect(w.options(),
 		"dev/shop same: already up to date",
-		"staging/shop same: already up to date",
+		"staging/shop proposed: web stable -> 1.5.0 (same digest)",
 		"prod/shop absent: shop has no files in prod")
 	w.push("acme/web:stable", "other")
 	w.expect(w.options(),

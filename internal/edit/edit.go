@@ -39,7 +39,15 @@ type Reference struct {
 	Repository image.Repository
 	Tag        string // empty: not in the file
 	Digest     string // algorithm:hex; empty: the file does not say
+	// Form is the parts that pin requires here, if the reference has others and can be
+	// rewritten. The zero value: it has the right ones.
+	Form Form
+	// Fixed is set if the version cannot be written as it is now in the form that pin requires.
+	Fixed bool
 }
+
+// Form is which parts of a version a reference has.
+type Form struct{ Tag, Digest bool }
 
 // Change is one scalar that is replaced. From and To are the exact texts of the scalar in
 // the file, including quotes, so that replacing From with To at Position yields the new

@@ -115,8 +115,16 @@ func decisionOf(ctx context.Context, repository scm.Repository, o Observation, p
 	act.Reason = fmt.Sprintf("pull request #%d was closed", pr.Number)
 	var changes []state.Change
 	for _, l := range landed {
-		if images := landing.ChangedBy(o.Promotion, l); len(images) > 0 && !resumedAfter(o, pr, l.Target) {
+		if resumedAfter(o, pr, l.Target) {
+			continue
+		}
+		if images := landing.ChangedBy(o.Promotion, l); len(images) > 0 {
 			changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{Act: act, Images: images, Number: pr.Number}))
+		}
+		if images := landing.RewrittenBy(o.Promotion, l); len(images) > 0 {
+			form := act
+			form.Reason = fmt.Sprintf("pull request #%d was closed, which writes the same versions in another form", pr.Number)
+			changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{Act: form, Images: images, Number: pr.Number, Form: true}))
 		}
 	}
 	return changes, nil

@@ -224,6 +224,16 @@ func (p *Policy) Admits(tag string) bool {
 	return len(p.Candidates([]string{tag}).Ordered) > 0
 }
 
+// IsPrerelease reports whether the policy orders by semver and a tag is a prerelease.
+func (p *Policy) IsPrerelease(tag string) bool {
+	text, matches := p.compared(tag)
+	if p.strategy != bySemver || !matches {
+		return false
+	}
+	candidate, ok := p.parse(tag, text)
+	return ok && candidate.version.pre != ""
+}
+
 // Candidate is a tag that may be selected.
 type Candidate struct {
 	Tag     string

@@ -113,12 +113,14 @@ func (h Reader) landedOn(ctx context.Context, o Observed, branch, known string, 
 // movesOf returns what a landing changed: the versions that it replaced are in the files
 // before the commit.
 func (h Reader) movesOf(ctx context.Context, target promotion.Target, commit repo.Commit, landed landing) ([]promotion.Move, error) {
-	before := promotion.Snapshot{}
 	if len(landed.Before) > 0 {
-		before = maps.Clone(landed.Snapshot)
-		maps.Copy(before, landed.Before)
-		return promotion.ChangesOf(before, landed.Snapshot), nil
+		var moves []promotion.Move // also to the same version in another form
+		for _, component := range landed.Before.Components() {
+			moves = append(moves, promotion.Move{Component: component, From: landed.Before[component].Version, To: landed.Snapshot[component].Version})
+		}
+		return moves, nil
 	}
+	before := promotion.Snapshot{}
 	if len(commit.Parents) == 0 || commit.Shallow {
 		return nil, nil
 	}

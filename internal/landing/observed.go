@@ -82,3 +82,19 @@ func ChangedBy(o promotion.Observation, landed promotion.Landed) map[string]stri
 	}
 	return images
 }
+
+// RewrittenBy returns the versions of a snapshot that the files have, in another form than
+// promoter would write.
+func RewrittenBy(o promotion.Observation, landed promotion.Landed) map[string]string {
+	images := map[string]string{}
+	current := o.Targets[landed.Target]
+	for component, pinned := range landed.Snapshot {
+		rewrites := slices.ContainsFunc(current.References, func(r edit.Reference) bool {
+			return r.Component == component && (r.Form != edit.Form{} || r.Tag != "" && r.Tag != pinned.Version.Tag)
+		})
+		if rewrites && ContainsVersion(current, component, pinned) {
+			images[component] = pinned.String()
+		}
+	}
+	return images
+}

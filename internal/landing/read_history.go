@@ -115,7 +115,7 @@ func historyNeeds(o Observed) map[string]*historyNeed {
 		parents := o.Promotion.ParentsOf(target)
 		for _, parent := range parents {
 			from := promotion.Target{Environment: parent.Environment, Application: target.Application}
-			if !sameVersions(o, from, target) {
+			if !sameVersions(o, from, target) || current.RewritesForm() {
 				addNeed(o, needs, target, recentHistory, false)
 				addNeed(o, needs, from, max(recentHistory, 2*parent.Soak), true)
 			}
@@ -269,7 +269,11 @@ func (h Reader) readTarget(
 	if err != nil || !current {
 		return history, err
 	}
-	history.landings, history.changes = tenures(o, target, currentFirst(o, target, found.proven()))
+	landings, err := h.beforeForms(ctx, o, target, currentFirst(o, target, found.proven()))
+	if err != nil {
+		return history, err
+	}
+	history.landings, history.changes = tenures(o, target, landings)
 	if h.Repository.Features().Statuses && o.anyChild(target, func(p config.Parent) bool { return len(p.Checks) > 0 }) {
 		for i := range history.landings[:min(len(history.landings), maxCheckedLandings)] {
 			landing := &history.landings[i]
@@ -380,13 +384,7 @@ func currentFirst(o Observed, target promotion.Target, found []promotion.Landing
 		again.Commit, again.At = head, time.Time{}
 		landings = slices.Insert(landings, 0, again)
 	case at < 0:
-		written := promotion.Snapshot{} // as the files have it
-		for _, r := range o.Promotion.Targets[target].References {
-			if written[r.Component].Version.Digest == "" {
-				written[r.Component] = promotion.Pinned{Repository: r.Repository, Version: image.Version{Tag: r.Tag, Digest: r.Digest}}
-			}
-		}
-		landings = slices.Insert(landings, 0, promotion.Landing{Commit: head, Snapshot: written})
+		landings = slices.Insert(landings, 0, promotion.Landing{Commit: head, Snapshot: written(o.Promotion.Targets[target])})
 	}
 	for i := range landings {
 		landings[i].Reverted = landings[i].Reverted || slices.ContainsFunc(landings[:i], func(later promotion.Landing) bool {
@@ -394,6 +392,44 @@ func currentFirst(o Observed, target promotion.Target, found []promotion.Landing
 		})
 	}
 	return landings
+}
+
+// written returns the snapshot as the files of a target have it.
+func written(files promotion.Current) promotion.Snapshot {
+	snapshot := promotion.Snapshot{}
+	for _, r := range files.References {
+		if snapshot[r.Component].Version.Digest == "" {
+			snapshot[r.Component] = promotion.Pinned{Repository: r.Repository, Version: image.Version{Tag: r.Tag, Digest: r.Digest}}
+		}
+	}
+	return snapshot
+}
+
+// beforeForms adds the snapshot that a user had written before promoter wrote it in another
+// form: it is the same one, and may have been seen before.
+func (h Reader) beforeForms(ctx context.Context, o Observed, target promotion.Target, landings []promotion.Landing) ([]promotion.Landing, error) {
+	last := len(landings) - 1
+	if last < 0 || len(landings[last].Before) == 0 {
+		return landings, nil
+	}
+	for component, was := range landings[last].Before {
+		policy := o.Promotion.Policies[component]
+		if policy == nil {
+			return landings, nil
+		}
+		if _, moving := policy.Moving(); moving || !promotion.SameRollout(was.Version, landings[last].Snapshot[component].Version) {
+			return landings, nil
+		}
+	}
+	files, err := h.before(ctx, target, landings[last].Commit)
+	if err != nil || len(files.References) == 0 {
+		return landings, err
+	}
+	before := promotion.Landing{Commit: landings[last].Commit, Snapshot: written(files)}
+	if _, seen := o.Promotion.State.SeenSince(state.Target(target), before.Snapshot.ID()); !seen {
+		return landings, nil
+	}
+	return append(landings, before), nil
 }
 
 // goesBack reports whether a later snapshot has what a landing replaced, whatever is the name

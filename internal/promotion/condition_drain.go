@@ -23,7 +23,7 @@ func drain(in *input) []Condition {
 		if !follows {
 			continue
 		}
-		moves := movesTo(child, in.snapshot(nil))
+		moves := versionMoves(movesTo(child, in.snapshot(nil)))
 		if _, _, decided := userDecision(child, moves); decided || len(moves) == 0 {
 			continue
 		}

@@ -38,7 +38,7 @@ func verifyImages(in *input, moves []Move, fact func(*input, string, image.Versi
 // A checkout does not show with which tag a digest landed.
 func admissions(in *input, moves []Move) []Condition {
 	var conditions []Condition
-	for _, move := range moves {
+	for _, move := range versionMoves(moves) {
 		policy := in.obs.Policies[move.Component]
 		if policy == nil || in.obs.Checkout && move.To.Tag == "" {
 			continue

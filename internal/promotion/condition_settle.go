@@ -13,7 +13,7 @@ import (
 // each version was first available to the target.
 func settle(in *input, moves []Move) []Condition {
 	settle := in.obs.Config.Application(in.target.Application).Settle
-	if settle == 0 {
+	if moves = versionMoves(moves); settle == 0 || len(moves) == 0 {
 		return nil
 	}
 	c := Condition{Name: "settle", State: Pending, Value: schedule.FormatDuration(settle)}

@@ -65,6 +65,7 @@ type Rule string
 const (
 	RuleNewer         Rule = "newer"          // a newer version is available
 	RuleParent        Rule = "parent"         // the parent environment has another version
+	RuleForm          Rule = "form"           // the version is there, and must be written in another form
 	RuleRequested     Rule = "requested"      // a user requested the version
 	RuleSame          Rule = "same"           // nothing differs
 	RuleAbsent        Rule = "absent"         // no files
@@ -109,12 +110,25 @@ type Move struct {
 	Component string
 	From      image.Version // in the files; the zero version if they disagree
 	To        image.Version
+	Form      Form // of a move to the version that is there; empty: it is another version
 }
 
 // String describes the move as "web 1.4 -> 1.5"; two digests of one tag are
 // shown as digests.
 func (m Move) String() string {
 	from, to := Label(m.From), Label(m.To)
+	switch m.Form {
+	case FormRelabeled:
+		return m.Component + " " + from + " -> " + to + " (same digest)"
+	case FormPinned:
+		return "pin " + m.Component + " " + to + " to its digest"
+	case FormUnpinned:
+		return "write " + m.Component + " " + to + " without its digest"
+	case FormTagged:
+		return "write " + m.Component + " " + to + " with its tag"
+	case FormUntagged:
+		return "write " + m.Component + " " + to + " without its tag"
+	}
 	if from == to {
 		from, to = ShortDigest(m.From.Digest), ShortDigest(m.To.Digest)
 	}
@@ -138,7 +152,7 @@ func find[T any](all []T, fits func(T) bool) (found T, ok bool) {
 
 func sameMoves(a, b []Move) bool {
 	return slices.EqualFunc(a, b, func(a, b Move) bool {
-		return a.Component == b.Component && SameRollout(a.To, b.To)
+		return a.Component == b.Component && a.Form == b.Form && SameRollout(a.To, b.To)
 	})
 }
 

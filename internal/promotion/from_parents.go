@@ -74,7 +74,7 @@ type candidate struct {
 // back: nothing older than these is wanted.
 func choose(in *input) candidate {
 	if c := newCandidate(in, in.latest, 0); c.why.Message == "" {
-		if passes, last := judge(in, c); passes && last || len(c.moves) == 0 {
+		if passes, last := judge(in, c); passes && last || onlyForm(c.moves) {
 			return c
 		}
 	}
@@ -95,7 +95,7 @@ func choose(in *input) candidate {
 		if passes && isRequested(in, c.moves) {
 			return c
 		}
-		if last {
+		if last || c.why.Message == "" && onlyForm(c.moves) {
 			break
 		}
 	}
@@ -134,8 +134,12 @@ func newCandidate(in *input, tenures [][]tenure, i int) candidate {
 	c := candidate{past: tenures[0][i].past}
 	for n, ref := range in.refs {
 		wanted, from, why := wantedVersion(in, tenures, chosen, n)
-		if from != "" && why.Message == "" && ref.differs(wanted, in.ix.moving(ref.component)) {
-			c.moves = append(c.moves, ref.move(wanted))
+		if from == "" || why.Message != "" {
+			c.why = cmp.Or(c.why, why)
+			continue
+		}
+		if move, moves := in.moveTo(ref, wanted); moves {
+			c.moves = append(c.moves, move)
 			if !in.obs.Checkout && wanted.Digest == "" {
 				why = digestUnrecorded(in, from, ref, wanted)
 			}
@@ -246,7 +250,7 @@ func sourceConditions(in *input, tenures [][]tenure, chosen []int, moves []Move)
 		if why, gone := withdrawn(in, tenures[k], chosen[k]); gone {
 			refuse(source, why)
 		}
-		for _, move := range moves {
+		for _, move := range versionMoves(moves) {
 			rejection, rejected := in.obs.State.Rejected(state.Target(source), repositoryOf(in, move.Component), move.To)
 			if rejected {
 				refuse(source, rejectedText(move, rejection))

@@ -33,15 +33,40 @@ func fromRegistry(in *input) Decision {
 		return waiting(in, wanted, why)
 	}
 	newer := slices.ContainsFunc(wanted, func(m Move) bool { return !in.obs.Available[m.Component].Explicit })
-	d := propose(in, wanted, selectedMoves(wanted, !newer), blocking)
+	reason := selectedMoves(wanted, !newer)
+	if onlyForm(wanted) {
+		reason = rewritten(wanted)
+	}
+	d := propose(in, wanted, reason, blocking)
 	d.Conditions = slices.Concat(d.Conditions, shown, heldVersions(in), keptComponents(kept))
 	return d
 }
 
 // fromAvailable decides about one component: it moves, or stays with a reason, or
-// stays because nothing differs. A component whose version users do not want
-// stays; no older version is selected instead, and the others move without it.
+// stays because nothing differs. What stays may have to be written in another form.
 func fromAvailable(in *input, ref currentRef) (Move, bool, Reason) {
+	move, moved, why := toAvailable(in, ref)
+	available, known := in.obs.Available[ref.component]
+	if moved || !known || available.Err != nil || available.Explicit {
+		return move, moved, why
+	}
+	current, _ := ref.agreed()
+	if available.Found && SameRollout(current, available.Version) {
+		move, moved = in.rewrite(ref, available.Version)
+	} else if move, moved = in.rewrite(ref, current); moved {
+		// No answer about available versions shows that its tag still has this digest.
+		moved = !in.ix.moving(ref.component) && len(verifyImages(in, []Move{move}, currentFact)) == 0
+	}
+	if moved {
+		return move, true, Reason{}
+	}
+	return Move{}, false, why
+}
+
+// toAvailable decides whether a component moves to the available version. If users do not
+// want that version, it stays; no older version is selected instead, and the others move
+// without it.
+func toAvailable(in *input, ref currentRef) (Move, bool, Reason) {
 	available, known := in.obs.Available[ref.component]
 	policy := in.obs.Policies[ref.component]
 	switch {

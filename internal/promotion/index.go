@@ -68,6 +68,7 @@ func isMoving(policy *image.Policy) bool {
 type currentRef struct {
 	component  string
 	repository image.Repository
+	references []*edit.Reference
 	versions   []image.Version // one per reference, in the order of the files
 	// recorded is the version in the target's snapshot. In a checkout it is the most
 	// complete of the versions. Otherwise it is taken from the files and the commit
@@ -96,7 +97,7 @@ func currentRefs(o *Observation, target Target, references []edit.Reference, isP
 
 func newCurrentRef(o *Observation, target Target, references []*edit.Reference, isParent bool) currentRef {
 	ref := currentRef{
-		component: references[0].Component, repository: references[0].Repository,
+		component: references[0].Component, repository: references[0].Repository, references: references,
 		versions: make([]image.Version, 0, len(references)),
 	}
 	for i, r := range references {

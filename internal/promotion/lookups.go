@@ -68,8 +68,12 @@ func (l lookups) addComponent(in *input, i int) {
 	}
 	l.addOpen(in, ref)
 	if len(in.settings.After) == 0 {
-		if available := in.obs.Available[ref.component]; available.Found && !available.Explicit {
+		available := in.obs.Available[ref.component]
+		if available.Found && !available.Explicit {
 			l.addBetween(in, ref, available.Version)
+		}
+		if ref.rewritesForm() && !in.ix.moving(ref.component) && !SameRollout(ref.versions[0], available.Version) {
+			l.add(ref, currentFact(in, ref.component, ref.versions[0]))
 		}
 		return
 	}
@@ -93,7 +97,10 @@ func (l lookups) addComponent(in *input, i int) {
 func (l lookups) addOpen(in *input, ref currentRef) {
 	open, found := openPullRequest(in)
 	pinned, known := open.Snapshots[in.target.Application][ref.component]
-	if !found || !known || pinned.Repository != ref.repository || !ref.differs(pinned.Version, in.ix.moving(ref.component)) {
+	if !found || !known || pinned.Repository != ref.repository {
+		return
+	}
+	if _, moves := in.moveTo(ref, pinned.Version); !moves {
 		return
 	}
 	if available := in.obs.Available[ref.component]; len(in.settings.After) == 0 && available.Found && SameRollout(available.Version, pinned.Version) {
@@ -117,10 +124,18 @@ func sourceVersions(in *input, i int) []image.Version {
 	}
 	for _, source := range in.sources {
 		for _, t := range tenuresIn(in, source, true) {
-			if isNone(t.versions[i]) || !in.refs[i].differs(t.versions[i], in.ix.moving(in.refs[i].component)) {
+			ref, version := in.refs[i], t.versions[i]
+			if isNone(version) {
 				break
 			}
-			versions = append(versions, t.versions[i])
+			_, rewrites := in.rewrite(ref, version)
+			differs := ref.differs(version, in.ix.moving(ref.component))
+			if differs || rewrites || ref.rewritesForm() {
+				versions = append(versions, version)
+			}
+			if !differs {
+				break
+			}
 		}
 	}
 	return versions
@@ -149,8 +164,12 @@ func (l lookups) addBetween(in *input, ref currentRef, other image.Version) {
 // addVerification looks up a version that verifyImages verifies: its tag may point
 // elsewhere by now.
 func (l lookups) addVerification(in *input, ref currentRef, v image.Version) {
+	move, rewrites := in.rewrite(ref, v)
+	if rewrites {
+		v = move.To
+	}
 	switch {
-	case !ref.differs(v, false):
+	case !ref.differs(v, false) && !rewrites && !ref.rewritesForm():
 	case !in.obs.Checkout:
 		l.add(ref, currentFact(in, ref.component, v))
 		if fact, needed := releaseFact(in, ref.component, v); needed && len(in.settings.After) > 0 {

@@ -17,7 +17,7 @@ func addNotes(obs *Observation, decisions []Decision, now time.Time) {
 	}
 	pending := map[Target]*Decision{}
 	for i := range decisions {
-		if d := &decisions[i]; (d.State == Waiting || d.State == Proposed) && len(d.Moves) > 0 {
+		if d := &decisions[i]; (d.State == Waiting || d.State == Proposed) && !onlyForm(d.Moves) {
 			pending[d.Target] = d
 		}
 	}

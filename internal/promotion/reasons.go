@@ -105,6 +105,9 @@ func noAnswer(component string, err error) Reason {
 	return Reason{Rule: RuleRegistry, Message: fmt.Sprintf("%s: %v", component, err), Until: until}
 }
 
+// rewritten is the reason of versions that are there, and must be written in another form.
+func rewritten(moves []Move) Reason { return Reason{Rule: RuleForm, Message: movesText(moves)} }
+
 // selectedMoves is the reason of versions from registries, or that a user named.
 func selectedMoves(moves []Move, explicit bool) Reason {
 	if explicit {
@@ -125,6 +128,9 @@ func nothingRequested(request state.Request) Reason {
 
 // fromUpstream is the reason of what the sources have, or had in the past.
 func fromUpstream(sources []Target, moves []Move, past bool) Reason {
+	if onlyForm(moves) {
+		return rewritten(moves)
+	}
 	names := make([]string, 0, len(sources))
 	for _, source := range sources {
 		names = append(names, source.Environment)
@@ -174,11 +180,11 @@ func digestUnrecorded(in *input, environment string, ref currentRef, v image.Ver
 func FalseClaim(why string) Reason { return Reason{Rule: RuleFalseClaim, Message: why} }
 
 func backwards(component string, from, to image.Version) Reason {
-	return Reason{Rule: RuleBackwards, Message: "would move back: " + Move{component, from, to}.String()}
+	return Reason{Rule: RuleBackwards, Message: "would move back: " + Move{Component: component, From: from, To: to}.String()}
 }
 
 func movedBack(component string, from, to image.Version) Reason {
-	return Reason{Rule: RuleBackwards, Message: "moved back: " + Move{component, from, to}.String()}
+	return Reason{Rule: RuleBackwards, Message: "moved back: " + Move{Component: component, From: from, To: to}.String()}
 }
 
 // heldBy is the reason of a target that a user put on hold or froze.

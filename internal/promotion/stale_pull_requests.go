@@ -34,18 +34,21 @@ func openMoves(in *input, open Open) ([]Move, bool) {
 // movesTo returns the moves from the files to a snapshot, without those that would
 // lead to an older version.
 func movesTo(in *input, snapshot Snapshot) []Move {
-	var moves []Move
+	var found []Move
 	for _, ref := range in.refs {
-		pinned, found := snapshot[ref.component]
-		if !found || pinned.Repository != ref.repository || !ref.differs(pinned.Version, in.ix.moving(ref.component)) {
+		pinned, known := snapshot[ref.component]
+		if !known || pinned.Repository != ref.repository {
 			continue
 		}
 		to := in.obs.Facts.describe(pinned.Repository, pinned.Version)
-		if _, back := ref.newerThan(to, in.obs.Policies[ref.component]); !back {
-			moves = append(moves, ref.move(to))
+		if _, back := ref.newerThan(to, in.obs.Policies[ref.component]); back {
+			continue
+		}
+		if move, moves := in.moveTo(ref, to); moves {
+			found = append(found, move)
 		}
 	}
-	return moves
+	return found
 }
 
 // unwantedVersion returns why users no longer want a version here: they decided
@@ -95,7 +98,8 @@ func dispose(in *input, d Decision, open Open) Disposition {
 	snapshot, known := open.Snapshots[d.Application]
 	differs := slices.ContainsFunc(in.refs, func(ref currentRef) bool {
 		pinned, found := snapshot[ref.component]
-		return found && ref.differs(pinned.Version, in.ix.moving(ref.component))
+		_, moves := in.moveTo(ref, pinned.Version)
+		return found && moves
 	})
 	if known && !differs {
 		if gone := notFollowed(in, snapshot); len(gone) > 0 {

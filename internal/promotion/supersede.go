@@ -25,7 +25,7 @@ func supersede(in *input, moves []Move) (wanted []Move, blocking, shown []Condit
 		})
 		blocking = verifyImages(in, stays, currentFact)
 	}
-	if in.settings.Newer == config.NewerDrain {
+	if in.settings.Newer == config.NewerDrain && !onlyForm(wanted) {
 		blocking = append(blocking, drain(in)...)
 	}
 	return wanted, blocking, append(shown, starvedSoaks(in)...)

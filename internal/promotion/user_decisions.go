@@ -38,6 +38,9 @@ func userDecisionOn(in *input, move Move) (State, Reason, bool) {
 	if rejection, rejected := in.obs.State.Rejected(state.Target(in.target), repositoryOf(in, move.Component), move.To); rejected {
 		return Rejected, Reason{Rule: RuleRejected, Message: rejectedText(move, rejection)}, true
 	}
+	if move.Form != "" {
+		return "", Reason{}, false
+	}
 	reverted, wasReverted := reversionOf(in, move)
 	if in.ix.moving(move.Component) && (wasReverted || landedBefore(in, move)) {
 		return Waiting, movedBack(move.Component, move.From, move.To), true

@@ -32,7 +32,10 @@ const maxRejected = 3
 func (p Page) writeActions(b *markdown) {
 	b.paragraph(p.mergeAction())
 	var list markdown
-	if !p.isRollback() {
+	switch {
+	case p.rewritesOnly():
+		list.line("- **Close** it to leave the files in ", code(p.Environment.Name), " as they are; `resume` undoes that.")
+	case !p.isRollback():
 		list.line("- **Close** it to reject these versions for ", code(p.Environment.Name),
 			"; newer versions are still proposed. `resume` undoes that.")
 	}
@@ -49,15 +52,19 @@ func (p Page) isRollback() bool {
 
 // mergeAction is how the pull request is merged; empty if it has to wait.
 func (p Page) mergeAction() string {
+	deploy := "**Merge** this pull request to deploy these versions"
+	if p.rewritesOnly() {
+		deploy = "**Merge** this pull request to write the same versions in this form"
+	}
 	_, waits := promotion.FirstBlocking(p.Gates, false)
 	blocked := slices.ContainsFunc(p.Gates, func(gate promotion.Condition) bool { return gate.State == promotion.Blocked })
 	switch {
 	case p.isHeld():
 		return ""
 	case p.Environment.Land != config.LandAutomerge && waits:
-		return "**Merge** this pull request to deploy these versions, when all gates have passed."
+		return deploy + ", when all gates have passed."
 	case p.Environment.Land != config.LandAutomerge:
-		return "**Merge** this pull request to deploy these versions."
+		return deploy + "."
 	case p.Step == StepKeep:
 		return ""
 	case blocked:
@@ -106,7 +113,7 @@ func (p Page) commandRows() [][]string {
 		add("stop promotions here; this pull request stays open", verb.Hold, "", "promoter hold"+target)
 		add("undo a close or a hold", verb.Resume, "", "promoter resume"+target)
 	}
-	if !p.isRollback() {
+	if !p.isRollback() && !p.rewritesOnly() {
 		add("reject these versions in all environments", verb.Reject, "REASON", "promoter reject "+p.versions())
 		add("after the merge: restore the previous versions", "", "", "promoter rollback"+target)
 	}
@@ -163,6 +170,9 @@ func scopeFlags(scope state.Target) string {
 func (p Page) versions() string {
 	var names []string
 	for _, m := range p.moves() {
+		if m.Form != "" {
+			continue // the files have it already
+		}
 		name := m.Component + ":" + m.To.Tag
 		if !image.ValidTag(m.To.Tag) {
 			name = m.Component + "@" + m.To.Digest

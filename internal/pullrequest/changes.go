@@ -23,11 +23,11 @@ const (
 // commits between them.
 func (p Page) writeChanges(b *markdown) {
 	var rows [][]string
-	kinds := map[image.Update]int{}
+	kinds, rewrites := map[image.Update]int{}, 0
 	for _, d := range p.Decisions {
 		for _, m := range p.movesOf(d) {
 			from := promotion.Label(m.From)
-			if from == promotion.Label(m.To) && m.From.Digest != m.To.Digest {
+			if m.Form == "" && from == promotion.Label(m.To) && m.From.Digest != m.To.Digest {
 				from = promotion.ShortDigest(m.From.Digest)
 			}
 			created := ""
@@ -36,13 +36,17 @@ func (p Page) writeChanges(b *markdown) {
 			}
 			rows = append(rows, p.row(cell(d.Application), cell(m.Component), cell(from),
 				cell(promotion.Label(m.To)), cell(promotion.ShortDigest(m.To.Digest)), created))
+			if m.Form != "" {
+				rewrites++
+				continue
+			}
 			kinds[image.UpdateOf(cmp.Or(m.From.Version, m.From.Tag), cmp.Or(m.To.Version, m.To.Tag))]++
 		}
 	}
 	var table markdown
 	table.table(p.row("application", "component", "from", "to", "digest", "created"), rows)
 	if len(rows) > maxShown {
-		b.fold(changesSummary(len(rows), len(p.Decisions), kinds), table.String())
+		b.fold(changesSummary(len(rows), len(p.Decisions), kinds, rewrites), table.String())
 	} else {
 		b.text.WriteString(table.String())
 	}
@@ -50,7 +54,7 @@ func (p Page) writeChanges(b *markdown) {
 }
 
 // changesSummary is a line such as "12 components: 1 major, 9 patch, 2 other".
-func changesSummary(changes, applications int, kinds map[image.Update]int) string {
+func changesSummary(changes, applications int, kinds map[image.Update]int, rewrites int) string {
 	text := fmt.Sprintf("%d components", changes)
 	if applications > 1 {
 		text = fmt.Sprintf("%d changes in %d applications", changes, applications)
@@ -60,6 +64,9 @@ func changesSummary(changes, applications int, kinds map[image.Update]int) strin
 		if n := kinds[kind]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
 		}
+	}
+	if rewrites > 0 {
+		parts = append(parts, fmt.Sprintf("%d written in another form", rewrites))
 	}
 	return text + ": " + strings.Join(parts, ", ")
 }

@@ -60,10 +60,10 @@ func MovesTo(snapshot promotion.Snapshot, d promotion.Decision) []promotion.Move
 		if wanted, moved := promotion.MoveOf(d.Moves, component); moved {
 			move.From = wanted.From
 			if promotion.SameRollout(wanted.To, move.To) {
-				move.To = wanted.To // of which more is known
+				move.To, move.Form = wanted.To, wanted.Form // of which more is known
 			}
 		}
-		if !promotion.SameRollout(move.From, move.To) {
+		if move.Form != "" || !promotion.SameRollout(move.From, move.To) {
 			moves = append(moves, move)
 		}
 	}

@@ -99,6 +99,16 @@ func hostile() pullrequest.Page {
 	return p
 }
 
+// rewritten writes the same versions in another form.
+func rewritten() pullrequest.Page {
+	web, worker := aMove("web", "1.4.2", "1.4.2"), aMove("worker", "latest", "2.1.0")
+	web.From.Digest, web.Form = "", promotion.FormPinned
+	worker.To.Digest, worker.Form = worker.From.Digest, promotion.FormRelabeled
+	p := aPage(map[string][]promotion.Move{"shop": {web, worker}})
+	p.Decisions[0].Reason = promotion.Reason{Rule: promotion.RuleForm, Message: web.String() + ", " + worker.String()}
+	return p
+}
+
 func group() pullrequest.Page {
 	p := aPage(map[string][]promotion.Move{
 		"blog": {aMove("web", "1.4.1", "1.4.2")}, "shop": {aMove("web", "1.4.0", "1.4.2"), aMove("worker", "", "2.1.0")},
@@ -133,7 +143,7 @@ func moved() pullrequest.Page {
 func TestBody_golden(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]pullrequest.Page{
-		"full": full(), "hostile": hostile(), "group": group(), "kept": kept(), "moved": moved(), "long": many(12),
+		"full": full(), "hostile": hostile(), "group": group(), "kept": kept(), "moved": moved(), "long": many(12), "rewritten": rewritten(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,8 +33,13 @@ func Title(p Page) string {
 
 // defaultTitle is the title if the config has none.
 func defaultTitle(p Page) string {
+	rewrites := p.rewritesOnly()
 	if len(p.Decisions) > 1 {
-		return fmt.Sprintf("Promote %d applications to %s: %s", len(p.Decisions), p.Environment.Name, firstOf(p.applications()))
+		format := "Promote %d applications to %s: %s"
+		if rewrites {
+			format = "Rewrite %d applications in %s: %s"
+		}
+		return fmt.Sprintf(format, len(p.Decisions), p.Environment.Name, firstOf(p.applications()))
 	}
 	what := "everything"
 	for _, application := range p.applications() {
@@ -46,8 +51,15 @@ func defaultTitle(p Page) string {
 	if slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleRollback }) {
 		title = "Roll back " + what + " in " + p.Environment.Name
 	}
+	if rewrites {
+		title = "Rewrite " + what + " in " + p.Environment.Name
+	}
 	var versions []string
 	for _, m := range p.moves() {
+		if m.Form != "" {
+			versions = append(versions, escape(m.String(), maxReason))
+			continue
+		}
 		to := promotion.Label(m.To)
 		if promotion.Label(m.From) == to {
 			to = promotion.ShortDigest(m.To.Digest)
@@ -58,6 +70,12 @@ func defaultTitle(p Page) string {
 		return title
 	}
 	return title + ": " + firstOf(versions)
+}
+
+// rewritesOnly reports whether the page only writes versions in another form.
+func (p Page) rewritesOnly() bool {
+	moves := p.moves()
+	return len(moves) > 0 && !slices.ContainsFunc(moves, func(m promotion.Move) bool { return m.Form == "" })
 }
 
 // fill replaces the placeholders of a text of the config. A placeholder with

@@ -122,7 +122,9 @@ func Reject(target Target, rejection Rejection) Change {
 			return s
 		}
 		return s.With(target, func(r *Record) {
-			same := func(x Rejection) bool { return x.Number == rejection.Number && maps.Equal(x.Images, rejection.Images) }
+			same := func(x Rejection) bool {
+				return x.Number == rejection.Number && x.Form == rejection.Form && maps.Equal(x.Images, rejection.Images)
+			}
 			if !slices.ContainsFunc(r.Rejections, same) {
 				r.Rejections = append(r.Rejections, rejection)
 			}
@@ -134,9 +136,20 @@ func Reject(target Target, rejection Rejection) Change {
 // side has none, by its repository and tag. The component's name does not count, because
 // it can change.
 func (s State) Rejected(target Target, repository image.Repository, version image.Version) (Rejection, bool) {
+	return s.rejected(target, repository, version, false)
+}
+
+// RejectedForm reports whether users want a version that is in the target to stay written as
+// it is.
+func (s State) RejectedForm(target Target, repository image.Repository, version image.Version) bool {
+	_, rejected := s.rejected(target, repository, version, true)
+	return rejected
+}
+
+func (s State) rejected(target Target, repository image.Repository, version image.Version, form bool) (Rejection, bool) {
 	for _, scope := range target.scopes() {
 		for _, rejection := range s.At(scope).Rejections {
-			if rejection.covers(repository, version) {
+			if rejection.Form == form && rejection.covers(repository, version) {
 				return rejection, true
 			}
 		}

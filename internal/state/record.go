@@ -70,6 +70,8 @@ type Rejection struct {
 	Act
 	Images map[string]string `json:"images"`           // component: repository:tag@digest
 	Number int               `json:"number,omitempty"` // of the pull request that was closed
+	// Form is set if the files have the versions, and only must not write them in another form.
+	Form bool `json:"form,omitempty"`
 }
 
 // Closing is a pull request that promoter itself closed. It is written before the close,

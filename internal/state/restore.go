@@ -38,7 +38,7 @@ func (r *Record) restore(old Record, now time.Time) {
 		r.Rollback = old.Rollback
 	}
 	r.Rejections = union(r.Rejections, old.Rejections, func(a, b Rejection) bool {
-		return a.Number == b.Number && a.At.Equal(b.At) && a.By == b.By
+		return a.Number == b.Number && a.Form == b.Form && a.At.Equal(b.At) && a.By == b.By
 	})
 	r.Closings = union(r.Closings, old.Closings, func(a, b Closing) bool { return a.Number == b.Number })
 	r.ProcessedComments = union(r.ProcessedComments, old.ProcessedComments, func(a, b ProcessedComment) bool { return a.ID == b.ID })

@@ -24,6 +24,18 @@ type analysis struct {
 	parsed   int          // bytes that were parsed
 }
 
+// references returns the current references of a file.
+func (a analysis) references(file string) []edit.Reference {
+	signed := len(a.sites) > 0 && isSigned(a.stream.Documents)
+	references := make([]edit.Reference, 0, len(a.sites))
+	for i := range a.sites {
+		reference := a.sites[i].reference(file)
+		reference.Form, reference.Fixed = a.sites[i].form(signed)
+		references = append(references, reference)
+	}
+	return references
+}
+
 // analyze reads a file, parses it if it may contain a reference, and runs the
 // shapes on it.
 func (u *Updater) analyze(file File, known *sources) analysis {

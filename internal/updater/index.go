@@ -196,9 +196,7 @@ func (u *Updater) index(ctx context.Context, file File, known *sources) (*indexe
 		return nil, err
 	}
 	found.Refusals, found.Declared, found.Waits = a.refusals, a.declared, a.needsSources
-	for _, s := range a.sites {
-		found.References = append(found.References, s.reference(file.Path))
-	}
+	found.References = append(found.References, a.references(file.Path)...)
 	return found, nil
 }
 

@@ -1,21 +1,21 @@
 package updater
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/updater/span"
 )
 
 // edits returns the changes that update the site to the version.
 func (s *site) edits(v image.Version) ([]span.Change, error) {
-	if s.tag != nil {
-		switch s.tag.format {
-		case formatChart, formatLocked, formatVersion, formatRevision, formatTemplate:
-			return s.editText(v)
-		}
+	if s.tag != nil && slices.Contains(textFormats, s.tag.format) {
+		return s.editText(v)
 	}
 	want, err := s.desired(v)
 	if err != nil {
@@ -28,6 +28,9 @@ func (s *site) edits(v image.Version) ([]span.Change, error) {
 	more, err := s.editDigest(want)
 	return append(changes, more...), err
 }
+
+// textFormats are those to which pinning does not apply.
+var textFormats = []format{formatChart, formatLocked, formatVersion, formatRevision, formatTemplate}
 
 // editText returns the change for a site with a text to which pinning does not
 // apply: a part of a version that is neither a tag nor a digest.
@@ -99,6 +102,29 @@ func (s *site) desired(v image.Version) (desired, error) {
 		return desired{}, errNoPlaceForDigest
 	}
 	return s.fill(v, needsTag, needsDigest)
+}
+
+// form returns the parts of a version that the pin requires, if the site has others, and
+// whether its version cannot be written in the form that the pin requires. A part that it does
+// not have yet is tried with any value.
+func (s *site) form(signed bool) (form edit.Form, fixed bool) {
+	tag, digest := s.current()
+	if tag == "" && digest == "" || s.tag != nil && slices.Contains(textFormats, s.tag.format) {
+		return edit.Form{}, signed || s.tag != nil && s.tag.format == formatLocked
+	}
+	anyVersion := image.Version{Tag: cmp.Or(tag, "tag"), Digest: cmp.Or(digest, "sha256:"+strings.Repeat("0", 64))}
+	want, err := s.desired(anyVersion)
+	if err != nil {
+		return edit.Form{}, true
+	}
+	form = edit.Form{Tag: want.tag != "", Digest: want.digest != ""}
+	if form == (edit.Form{Tag: tag != "", Digest: digest != ""}) {
+		return edit.Form{}, signed
+	}
+	if _, err := plan(s, anyVersion, signed); err != nil {
+		return edit.Form{}, true
+	}
+	return form, false
 }
 
 // Advice for files that have no location for what the pin requires.

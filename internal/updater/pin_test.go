@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/updater"
 )
@@ -66,8 +67,53 @@ func TestPin_halfVersions(t *testing.T) {
 	}
 }
 
-// rewriteWeb updates a file to a version of web.
-func rewriteWeb(t *testing.T, followed updater.Followed, before string, version image.Version) (content, refused string) {
+// TestPin_form checks which references have another form than the pin requires, and that a
+// rewrite gives them that form.
+func TestPin_form(t *testing.T) {
+	t.Parallel()
+	both, tagOnly, digestOnly := edit.Form{Tag: true, Digest: true}, edit.Form{Tag: true}, edit.Form{Digest: true}
+	const kustomize, values = "images:\n- name: quay.io/acme/web\n", "repository: quay.io/acme/web\n"
+	signed := "sops: {mac: x}\n"
+	for _, c := range []struct {
+		name, content string
+		pin           image.Pin
+		form          edit.Form
+		fixed         bool
+	}{
+		{"keep", "image: quay.io/acme/web:v1\n", image.PinKeep, edit.Form{}, false},
+		{"right", "image: quay.io/acme/web:v1\n", image.PinTag, edit.Form{}, false},
+		{"add the digest", "image: quay.io/acme/web:v1\n", image.PinTagDigest, both, false},
+		{"digest instead of the tag", "image: quay.io/acme/web:v1\n", image.PinDigest, digestOnly, false},
+		{"remove the digest", "image: quay.io/acme/web:v1@" + digest1 + "\n", image.PinTag, tagOnly, false},
+		{"kustomize", kustomize + "  newTag: v1\n", image.PinTagDigest, both, false},
+		{"kustomize, a comment would be lost", kustomize + "  newTag: v1 # by hand\n  digest: " + digest1 + "\n", image.PinDigest, edit.Form{}, true},
+		{"values", values + "tag: v1\n", image.PinTagDigest, both, false},
+		{"values, no place for a digest", values + "tag: v1\n", image.PinDigest, edit.Form{}, true},
+		{"signed", signed + "image: quay.io/acme/web:v1\n", image.PinTagDigest, edit.Form{}, true},
+		{"signed and right", signed + "image: quay.io/acme/web:v1\n", image.PinTag, edit.Form{}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			inventory := scanWeb(t, updater.Followed{Pin: c.pin}, c.content)
+			if len(inventory.References) != 1 {
+				t.Fatalf("references: %+v, %v", inventory.References, inventory.Refusals)
+			}
+			if r := inventory.References[0]; r.Form != c.form || r.Fixed != c.fixed {
+				t.Fatalf("form %+v, fixed %v", r.Form, r.Fixed)
+			}
+			if (c.form == edit.Form{}) {
+				return
+			}
+			content, _ := rewriteWeb(t, updater.Followed{Pin: c.pin}, c.content, image.Version{Tag: "v1", Digest: digest1})
+			if r := scanWeb(t, updater.Followed{Pin: c.pin}, content).References[0]; r.Form != (edit.Form{}) || (edit.Form{Tag: r.Tag != "", Digest: r.Digest != ""}) != c.form {
+				t.Errorf("rewritten to %q", content)
+			}
+		})
+	}
+}
+
+// scanWeb scans a file that follows web.
+func scanWeb(t *testing.T, followed updater.Followed, content string) *updater.Inventory {
 	t.Helper()
 	repository, err := image.ParseRepository("quay.io/acme/web")
 	if err != nil {
@@ -76,7 +122,13 @@ func rewriteWeb(t *testing.T, followed updater.Followed, before string, version 
 	followed.Component, followed.Repository = "web", repository
 	follower := newFollowedComponents()
 	follower.add(followed)
-	inventory := scanOne(t, follower, "f.yaml", []byte(before))
+	return scanOne(t, follower, "f.yaml", []byte(content))
+}
+
+// rewriteWeb updates a file to a version of web.
+func rewriteWeb(t *testing.T, followed updater.Followed, before string, version image.Version) (content, refused string) {
+	t.Helper()
+	inventory := scanWeb(t, followed, before)
 	wanted := func(string) (image.Version, bool) { return version, true }
 	result := inventory.Rewrite(context.Background(), oneFile("f.yaml", []byte(before)).file("f.yaml"), wanted)
 	content = before

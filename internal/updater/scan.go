@@ -129,9 +129,7 @@ func (i *Inventory) scanFile(ctx context.Context, file File, found *Inventory, l
 		*later = append(*later, file)
 		return 0, nil
 	}
-	for _, s := range a.sites {
-		found.References = append(found.References, s.reference(file.Path))
-	}
+	found.References = append(found.References, a.references(file.Path)...)
 	found.Refusals = append(found.Refusals, a.refusals...)
 	found.Notes = append(found.Notes, a.notes...)
 	return len(a.sites) + len(a.refusals), nil

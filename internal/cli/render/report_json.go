@@ -72,6 +72,8 @@ type moveJSON struct {
 	Component string        `json:"component"`
 	From      versionInMove `json:"from"`
 	To        versionInMove `json:"to"`
+	// Form is how the version is written if it stays the same.
+	Form promotion.Form `json:"form,omitempty"`
 }
 
 type versionInMove struct {
@@ -157,7 +159,7 @@ func environmentToJSON(d promotion.Decision) environmentJSON {
 		out.Notes = append(out.Notes, one)
 	}
 	for _, move := range d.Moves {
-		out.Moves = append(out.Moves, moveJSON{move.Component, versionOfMove(move.From), versionOfMove(move.To)})
+		out.Moves = append(out.Moves, moveJSON{move.Component, versionOfMove(move.From), versionOfMove(move.To), move.Form})
 	}
 	return out
 }

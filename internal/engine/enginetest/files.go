@@ -69,13 +69,25 @@ func (t tree) reference(target promotion.Target, path string, line int, text str
 		return edit.Reference{}, false
 	}
 	match, followed := t.config.Follow(target.Environment, target.Application, parsed.Repository)
-	return edit.Reference{
+	reference := edit.Reference{
 		Component: match.Name, Position: edit.Position{File: path, Line: line, Column: 1},
 		Repository: parsed.Repository, Tag: parsed.Tag, Digest: parsed.Digest,
-	}, followed
+	}
+	if t.pinned(target, parsed.Repository) && parsed.Digest == "" {
+		reference.Form = edit.Form{Tag: true, Digest: true}
+	}
+	return reference, followed
 }
 
-// Rewrite implements repo.Tree. A reference without a digest stays without one.
+// pinned reports whether a component has pin: tag+digest.
+func (t tree) pinned(target promotion.Target, repository image.Repository) bool {
+	match, _ := t.config.Follow(target.Environment, target.Application, repository)
+	component, _ := t.config.Component(match.Component)
+	return component.Pin == image.PinTagDigest
+}
+
+// Rewrite implements repo.Tree. Without pin: tag+digest, a reference without a digest stays
+// without one.
 func (t tree) Rewrite(_ context.Context, target promotion.Target, moves []promotion.Move) (repo.Rewritten, error) {
 	out := repo.Rewritten{Files: map[string][]byte{}}
 	for _, r := range t.Targets()[target].References {
@@ -90,7 +102,7 @@ func (t tree) Rewrite(_ context.Context, target promotion.Target, moves []promot
 		}
 		lines := strings.Split(string(content), "\n")
 		text := r.Repository.String() + ":" + moves[i].To.Tag
-		if r.Digest != "" {
+		if r.Digest != "" || t.pinned(target, r.Repository) {
 			text += "@" + moves[i].To.Digest
 		}
 		line := &lines[r.Position.Line-1]

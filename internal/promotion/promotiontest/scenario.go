@@ -114,6 +114,17 @@ func (w *Scenario) Has(target string, references ...string) {
 	w.Targets[at] = present
 }
 
+// Pins sets the form that pin requires of all references of a target, if they have another.
+func (w *Scenario) Pins(target string, form edit.Form) {
+	references := w.Targets[w.Target(target)].References
+	for i := range references {
+		r := &references[i]
+		if r.Form = form; form == (edit.Form{Tag: r.Tag != "", Digest: r.Digest != ""}) {
+			r.Form = edit.Form{}
+		}
+	}
+}
+
 // Target splits ENVIRONMENT/APPLICATION.
 func (w *Scenario) Target(text string) promotion.Target {
 	environment, application, ok := strings.Cut(text, "/")

@@ -62,7 +62,9 @@ func (r *recorder) settling(d promotion.Decision) {
 		return
 	}
 	for _, move := range d.Moves {
-		r.firstAvailable(d.Target, stateVersion(move.Component, move.To))
+		if move.Form == "" {
+			r.firstAvailable(d.Target, stateVersion(move.Component, move.To))
+		}
 	}
 }
 
