@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"promoter/internal/config"
-	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
+	"promoter/internal/statebranch"
 	"promoter/internal/verb"
 )
 
@@ -21,7 +21,7 @@ import (
 // otherwise be relative to the first. When users reject the versions of the first, a
 // second one goes further back.
 func rolledBack(ctx context.Context, r repository, target promotion.Target) ([]string, error) {
-	s, err := r.workspace.Reconciler.State(ctx)
+	s, err := r.workspace.Reconciler.StateBranch().State(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func promotable(ctx context.Context, d Decision, r repository, targets []promoti
 
 // effects returns what a decision changed, what was in effect before, and what still stops
 // its targets.
-func effects(d Decision, targets []promotion.Target, images map[string]string, recorded engine.Recorded, now time.Time) []string {
+func effects(d Decision, targets []promotion.Target, images map[string]string, recorded statebranch.Recorded, now time.Time) []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, target := range targets {
@@ -143,7 +143,7 @@ func effects(d Decision, targets []promotion.Target, images map[string]string, r
 }
 
 // endedBy returns what a resume of a target ended, in it and within it.
-func endedBy(target state.Target, recorded engine.Recorded) []string {
+func endedBy(target state.Target, recorded statebranch.Recorded) []string {
 	var lines []string
 	for _, at := range recorded.Before.Targets() {
 		before, after := recorded.Before.At(at), recorded.After.At(at)

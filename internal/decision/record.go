@@ -73,7 +73,7 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 		return Result{}, err
 	}
 	result.Images = images
-	recorded, err := w.Reconciler.RecordDecision(ctx, result.Subject, changes...)
+	recorded, err := w.Reconciler.StateBranch().Record(ctx, result.Subject, changes...)
 	if err != nil {
 		return Result{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"promoter/internal/fault"
 	"promoter/internal/landing"
@@ -11,6 +12,7 @@ import (
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/state"
+	"promoter/internal/statebranch"
 )
 
 // act carries out a plan and reports the effects. It works on a copy of the
@@ -107,7 +109,7 @@ func (x *executor) execute(ctx context.Context) error {
 		return err
 	}
 	branchWatch{x.r}.rememberHeads(ctx, x.o)
-	return x.o.failures.AddOrStop(ctx, state.Branch, stateReader{x.r}.remember(ctx, x.o.Branch))
+	return x.o.failures.AddOrStop(ctx, state.Branch, x.r.StateBranch().Remember(ctx, x.o.Branch))
 }
 
 // record adds effects to the report, and announces those that did something. Some errors
@@ -260,4 +262,34 @@ func (x *executor) replan(open promotion.Open) (pullrequest.Proposal, bool) {
 		}
 	}
 	return pullrequest.Proposal{}, false
+}
+
+// writeState writes the recorded changes to the state branch, in one commit. It also seals
+// what users added there, and removes what does not count.
+func (x *executor) writeState(ctx context.Context) error {
+	states := x.r.StateBranch()
+	if len(x.o.Changes) == 0 && (x.o.Branch.Sealed || !states.IsSealed()) {
+		return nil
+	}
+	message := "Record what a reconciliation observed"
+	switch n := len(x.o.Messages); {
+	case n == 1:
+		message = x.o.Messages[0]
+	case n > 1:
+		message = fmt.Sprintf("Apply %d commands from comments\n\n%s", n, strings.Join(x.o.Messages, "\n\n"))
+	}
+	if len(x.o.Branch.Ignored) > 0 {
+		message += "\n\nRemoved, because it had no seal: " + statebranch.IgnoredText(x.o.Branch.Ignored) + "."
+	}
+	after, _ := x.o.Branch.Counts.Apply(x.o.Changes...) // see Observation.withChanges
+	update, written, err := states.Draft(x.o.Branch, after, message, states.IsSealed())
+	x.o.Changes, x.o.Messages = nil, nil
+	if err != nil || update.New == "" {
+		return err
+	}
+	if err := x.push(ctx, update); err != nil {
+		return fmt.Errorf("write %s: %w", state.Branch, err)
+	}
+	x.o.Branch = written
+	return nil
 }

@@ -40,7 +40,7 @@ func (x *executor) merge(ctx context.Context, effect Effect, files map[string][]
 	if body != "" {
 		body += "\n\n"
 	}
-	for _, trailer := range append(promotion.Trailers(fresh.Environment.Name, snapshotsOf(fresh)), stateReader{x.r}.marks(x.o.Branch)...) {
+	for _, trailer := range append(promotion.Trailers(fresh.Environment.Name, snapshotsOf(fresh)), x.r.StateBranch().Marks(x.o.Branch)...) {
 		body += trailer.Key + ": " + trailer.Value + "\n"
 	}
 	merged, err := x.r.Repository.PullRequests().Merge(ctx, effect.Number, scm.Merge{Head: effect.Commit, Base: base, Title: title, Message: body})

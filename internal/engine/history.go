@@ -8,6 +8,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // Landed reads the landings from the trailers in the first-parent history of the
@@ -62,4 +63,16 @@ func (r *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Targ
 		return nil, fault.New(fault.Temporary, "%s", reason)
 	}
 	return r.historyReader(o.Promotion.Config).Previous(ctx, o.observed(), target)
+}
+
+// Decide returns what promoter would decide after changes of the state, with the
+// observation that it decides from. It writes nothing. Without a usable config, both are
+// empty.
+func (r *Reconciler) Decide(ctx context.Context, changes ...state.Change) (promotion.Observation, []promotion.Decision, error) {
+	o, err := r.withoutCommands().observe(ctx, true)
+	if err != nil || o.Unusable != "" {
+		return promotion.Observation{}, nil, err
+	}
+	o.Promotion.State, _ = o.Promotion.State.Apply(changes...)
+	return o.Promotion, promotion.Plan(o.Promotion, o.Now), nil
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/identity"
@@ -50,49 +49,15 @@ func (w branchWatch) restoreState(ctx context.Context, o Observation) (Observati
 	if !moved {
 		return o, nil
 	}
-	head, what := o.Heads[state.Branch], "deleted"
-	if head != "" {
-		what = "moved back"
-		follows, err := w.follows(ctx, head, last)
-		if err != nil || follows {
-			return o, err
-		}
-	}
-	lost, err := readState(w.r.Objects, last.ID)
+	changes, what, err := w.r.StateBranch().Lost(ctx, o.Branch, last, o.Now)
 	if err != nil {
 		return o, err
 	}
-	changes := state.Restore(lost, o.Branch.counts, o.Now)
 	if len(changes) > 0 {
 		o.failures.Add(state.Branch, fault.New(fault.Invalid,
 			"it was %s; the holds, freezes, and rejections of its commit %.7s are restored: end them with 'promoter resume' and 'promoter thaw'", what, last.ID))
 	}
 	return o.withChanges(changes...), nil
-}
-
-// follows reports whether the history of a head of the state branch, which has no merges,
-// contains a commit.
-func (w branchWatch) follows(ctx context.Context, head string, commit repo.Commit) (bool, error) {
-	contains := func() (found, cut bool, err error) {
-		for one, err := range w.r.Objects.History(head) {
-			if err != nil {
-				return false, false, fmt.Errorf("read the history of %s: %w", state.Branch, err)
-			}
-			if found, cut = one.ID == commit.ID, one.Shallow; found || cut {
-				break
-			}
-		}
-		return found, cut, nil
-	}
-	found, cut, err := contains()
-	if err != nil || found || !cut {
-		return found, err
-	}
-	if err := w.r.Remote.Deepen(ctx, state.Branch, commit.Committer.When.Add(-time.Hour)); err != nil {
-		return false, fmt.Errorf("read the history of %s: %w", state.Branch, err)
-	}
-	found, _, err = contains()
-	return found, err
 }
 
 // rejectMovedBack treats a branch of environments that was moved back, as with git reset

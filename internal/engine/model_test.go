@@ -11,6 +11,7 @@ import (
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
+	"promoter/internal/statebranch"
 )
 
 // TestModel plays random stories around the engine over a forge and a Git in
@@ -37,7 +38,7 @@ func TestModel_withSeals(t *testing.T) {
 		w.Reconciler = func(t *testing.T, fresh bool) (*engine.Reconciler, func(), error) {
 			t.Helper()
 			r, end, err := open(t, fresh)
-			r.Seals = engine.Seals{Keys: keys, Repository: "github.com:1"}
+			r.Seals = statebranch.Seals{Keys: keys, Repository: "github.com:1"}
 			return r, end, err
 		}
 		return w

@@ -11,6 +11,7 @@ import (
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
+	"promoter/internal/statebranch"
 )
 
 // Observation is what one reconciliation learned before it planned. It is a value: a
@@ -27,7 +28,7 @@ type Observation struct {
 	Open  []scm.PullRequest // of everyone
 	// Closed are the closed pull requests of the branches on which commands were given.
 	Closed map[string][]scm.PullRequest
-	Branch stateBranch          // the state branch
+	Branch statebranch.Head     // the state branch
 	Trees  map[string]repo.Tree // by environment
 
 	// Promotion is the part that the planner uses. Its State contains Changes.

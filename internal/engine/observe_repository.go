@@ -13,6 +13,7 @@ import (
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
+	"promoter/internal/statebranch"
 )
 
 // observeRefs starts an Observation with the branches. It is unusable where nothing
@@ -75,26 +76,26 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 	for branch := range o.Promotion.EnvironmentsByBranch() {
 		landed = append(landed, o.Heads[branch])
 	}
-	if o.Branch, err = (stateReader{r}).read(ctx, o.Heads[state.Branch], landed); err != nil {
+	if o.Branch, err = r.StateBranch().Read(ctx, o.Heads[state.Branch], landed); err != nil {
 		return o, err
 	}
-	if o.Branch.withoutKey != nil && !r.DryRun { // who only reads needs no key: the files are nearly always what counts
-		return o, o.Branch.withoutKey
+	if o.Branch.WithoutKey != nil && !r.DryRun { // who only reads needs no key: the files are nearly always what counts
+		return o, o.Branch.WithoutKey
 	}
-	if o.Unusable = o.Branch.lost; o.Unusable != "" {
+	if o.Unusable = o.Branch.Lost; o.Unusable != "" {
 		return o, nil
 	}
-	for _, problem := range o.Branch.counts.Problems() {
+	for _, problem := range o.Branch.Counts.Problems() {
 		o.failures.Add(state.Branch, fault.New(fault.Invalid, "%s", problem))
 	}
-	if len(o.Branch.ignored) > 0 {
-		o.failures.Add(state.Branch, fault.New(fault.Invalid, "changes of users without a seal have no effect: %s", ignoredText(o.Branch.ignored)))
+	if len(o.Branch.Ignored) > 0 {
+		o.failures.Add(state.Branch, fault.New(fault.Invalid, "changes of users without a seal have no effect: %s", statebranch.IgnoredText(o.Branch.Ignored)))
 	}
-	if o.Branch.restored != "" {
-		o.failures.Add(state.Branch, fault.New(fault.Invalid, "%s", o.Branch.restored))
+	if o.Branch.Restored != "" {
+		o.failures.Add(state.Branch, fault.New(fault.Invalid, "%s", o.Branch.Restored))
 	}
-	o.Promotion.State = o.Branch.counts
-	if (stateReader{r}).seals() {
+	o.Promotion.State = o.Branch.Counts
+	if r.StateBranch().IsSealed() {
 		return o, nil
 	}
 	return branchWatch{r}.restoreState(ctx, o)
@@ -138,18 +139,6 @@ func (r *Reconciler) fetch(ctx context.Context, o Observation) (map[string]strin
 		}
 	}
 	return heads, nil
-}
-
-// readState reads a commit of the state branch; empty: there is none.
-func readState(objects repo.Contents, commit string) (state.State, error) {
-	if commit == "" {
-		return state.State{}, nil
-	}
-	read, err := state.Read(objects.All(commit))
-	if err != nil {
-		return state.State{}, fmt.Errorf("read %s: %w", state.Branch, err)
-	}
-	return read, nil
 }
 
 // observeFiles reads the references of every environment. The environments of a branch

@@ -13,11 +13,9 @@
 // out the Plan on a copy of the Observation and returns a Report. This file is the
 // whole story; observe_*.go and act*.go are its chapters.
 //
-// The package knows no adapter. It uses Git, files, registries and the forge through
-// the small interfaces of interfaces.go, which the wiring implements, and the model
-// test replaces with fakes that fail. It is larger than most packages because every
-// part of it reads or changes the same repository in one order: split up, the parts
-// would share the Observation and these interfaces through one more package.
+// The package knows no adapter. It uses Git, files, registries and the forge through small
+// interfaces, here and in the package repo. What landed is read by the package landing, and
+// the state branch by statebranch.
 package engine
 
 import (
@@ -37,6 +35,7 @@ import (
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
+	"promoter/internal/statebranch"
 )
 
 const (
@@ -76,7 +75,7 @@ type Reconciler struct {
 	// Landings remembers what is proven about landings. Nil: it is read again each time.
 	Landings landing.Memory
 	// Seals decide what on the state branch counts.
-	Seals Seals
+	Seals statebranch.Seals
 	// Permissions decides which users may give commands in comments. Nil: comments
 	// are not read.
 	Permissions comments.Permissions
@@ -267,4 +266,9 @@ func (r *Reconciler) historyReader(c *config.Config) landing.Reader {
 	return landing.Reader{
 		Remote: r.Remote, Objects: r.Objects, Repository: r.Repository, By: r.By, Past: landing.NewPastFiles(r.Files, c), Memory: r.Landings, Log: r.Log,
 	}
+}
+
+// StateBranch reads and writes the state branch.
+func (r *Reconciler) StateBranch() statebranch.Branch {
+	return statebranch.Branch{Remote: r.Remote, Objects: r.Objects, Seals: r.Seals, By: r.By, Now: r.Now, Pause: r.pause}
 }

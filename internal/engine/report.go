@@ -125,7 +125,7 @@ func (o Observation) report() Report {
 	return Report{
 		Repository: o.Info.Key, Name: o.Info.Name, Config: o.Promotion.Config, Errors: o.failures.Errors, Unusable: o.Unusable,
 		CommandsAt:    o.CommandsAt,
-		UserDecisions: []state.State{o.Branch.counts},
+		UserDecisions: []state.State{o.Branch.Counts},
 	}
 }
 

@@ -30,7 +30,7 @@ func (x *executor) rewriter() rewriter { return x.r.rewriter(x.o) }
 func (r *Reconciler) rewriter(o Observation) rewriter {
 	return rewriter{
 		objects: r.Objects, files: r.Files, history: r.historyReader(o.Promotion.Config), config: o.Promotion.Config, signature: r.signature(),
-		marks: stateReader{r}.marks(o.Branch),
+		marks: r.StateBranch().Marks(o.Branch),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/seal"
 	"promoter/internal/secret"
 	"promoter/internal/state"
+	"promoter/internal/statebranch"
 )
 
 // sealedWorld is a repository whose state branch has seals.
@@ -22,12 +23,12 @@ type sealedWorld struct {
 	memory *sealMemory
 }
 
-// sealMemory is an engine.SealMemory.
-type sealMemory struct{ newest engine.SealedCommit }
+// sealMemory is a statebranch.SealMemory.
+type sealMemory struct{ newest statebranch.SealedCommit }
 
-func (m *sealMemory) Newest(context.Context) (engine.SealedCommit, error) { return m.newest, nil }
+func (m *sealMemory) Newest(context.Context) (statebranch.SealedCommit, error) { return m.newest, nil }
 
-func (m *sealMemory) Remember(_ context.Context, newest engine.SealedCommit) error {
+func (m *sealMemory) Remember(_ context.Context, newest statebranch.SealedCommit) error {
 	m.newest = newest
 	return nil
 }
@@ -53,7 +54,7 @@ func newSealedWorld(t *testing.T, config string) *sealedWorld {
 // server is a process that has the key.
 func (w *sealedWorld) server() *engine.Reconciler {
 	r := w.Reconciler()
-	r.Seals = engine.Seals{Keys: w.keys, Repository: "github.com:1"}
+	r.Seals = statebranch.Seals{Keys: w.keys, Repository: "github.com:1"}
 	if w.memory != nil {
 		r.Seals.Memory = w.memory
 	}
@@ -79,9 +80,9 @@ func (w *sealedWorld) calm() {
 }
 
 // decideWithKey records a decision with the key.
-func (w *sealedWorld) decideWithKey(changes ...state.Change) engine.Recorded {
+func (w *sealedWorld) decideWithKey(changes ...state.Change) statebranch.Recorded {
 	w.t.Helper()
-	recorded, err := w.server().RecordDecision(w.t.Context(), "Decide", changes...)
+	recorded, err := w.server().StateBranch().Record(w.t.Context(), "Decide", changes...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func (w *sealedWorld) forge(changes ...state.Change) {
 
 func (w *sealedWorld) state() state.State {
 	w.t.Helper()
-	now, err := w.server().State(w.t.Context())
+	now, err := w.server().StateBranch().State(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestReconcile_unsealedHoldsCount(t *testing.T) {
 	t.Parallel()
 	w := newSealedWorld(t, threeEnvironments)
 	w.reconcile()
-	if _, err := w.Reconciler().RecordDecision(t.Context(), "Hold", state.Hold(in("dev"), w.act("incident 42"))); err != nil {
+	if _, err := w.Reconciler().StateBranch().Record(t.Context(), "Hold", state.Hold(in("dev"), w.act("incident 42"))); err != nil {
 		t.Fatal(err)
 	}
 	w.push(web, "1.1.0")
@@ -222,7 +223,7 @@ func TestRecordDecision_withoutTheKeyOnABranchWithSeals(t *testing.T) {
 		"all":     state.Resume(state.Target{Environment: state.All, Application: state.All}, w.act("over")),
 	} {
 		before := w.Git.Branch(state.Branch)
-		_, err := w.Reconciler().RecordDecision(t.Context(), "Decide", change)
+		_, err := w.Reconciler().StateBranch().Record(t.Context(), "Decide", change)
 		if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "no key is set: set seal.keys") || w.Git.Branch(state.Branch) != before {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -318,7 +319,7 @@ func TestReconcile_rewoundBranchWithSeals(t *testing.T) {
 				}
 			}
 			w.holds("dev", "1.0.0 1.0.0")
-			if _, err := w.server().RecordDecision(t.Context(), "Resume", state.Resume(in("dev"), w.act("over"))); fault.KindOf(err) != fault.Invalid {
+			if _, err := w.server().StateBranch().Record(t.Context(), "Resume", state.Resume(in("dev"), w.act("over"))); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("resumed one application: %v", err)
 			}
 			w.decideWithKey(state.Hold(in("dev"), w.act("again")))

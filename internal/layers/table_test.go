@@ -77,8 +77,9 @@ var table = map[string]position{
 	"internal/queue":                {layer: 4},
 	"internal/telemetry":            {layer: 4},
 
-	"internal/landing":  {layer: 5},
-	"internal/comments": {layer: 5},
+	"internal/landing":     {layer: 5},
+	"internal/comments":    {layer: 5},
+	"internal/statebranch": {layer: 5},
 
 	"internal/engine": {layer: 6},
 

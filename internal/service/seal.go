@@ -3,24 +3,24 @@ package service
 import (
 	"context"
 
-	"promoter/internal/engine"
+	"promoter/internal/statebranch"
 	"promoter/internal/store"
 )
 
 // sealMemory remembers the newest seal of a repository in the database. It implements
-// engine.SealMemory.
+// statebranch.SealMemory.
 type sealMemory struct {
 	store *store.Store
 	key   string // of the repository
 }
 
-// Newest implements engine.SealMemory.
-func (m sealMemory) Newest(ctx context.Context) (newest engine.SealedCommit, err error) {
+// Newest implements statebranch.SealMemory.
+func (m sealMemory) Newest(ctx context.Context) (newest statebranch.SealedCommit, err error) {
 	newest.Counter, newest.Commit, err = m.store.NewestSeal(ctx, m.key)
 	return newest, err
 }
 
-// Remember implements engine.SealMemory.
-func (m sealMemory) Remember(ctx context.Context, newest engine.SealedCommit) error {
+// Remember implements statebranch.SealMemory.
+func (m sealMemory) Remember(ctx context.Context, newest statebranch.SealedCommit) error {
 	return m.store.RememberSeal(ctx, m.key, newest.Counter, newest.Commit)
 }

@@ -10,28 +10,28 @@ import (
 
 	"promoter/internal/atomicfile"
 	"promoter/internal/connect"
-	"promoter/internal/engine"
+	"promoter/internal/statebranch"
 )
 
 // seals returns which commits of the state branch of a repository count.
-func seals(session *connect.Session, r *connect.Repository, file string, other engine.SealMemory) engine.Seals {
+func seals(session *connect.Session, r *connect.Repository, file string, other statebranch.SealMemory) statebranch.Seals {
 	keys, protected := session.Seals(r)
 	memory := sealMemories{sealFile(file)}
 	if other != nil {
 		memory = append(memory, other)
 	}
-	return engine.Seals{Keys: keys, Repository: string(r.Key()), Memory: memory, Protected: protected}
+	return statebranch.Seals{Keys: keys, Repository: string(r.Key()), Memory: memory, Protected: protected}
 }
 
 // sealMemories remember in several places. The newest one counts.
-type sealMemories []engine.SealMemory
+type sealMemories []statebranch.SealMemory
 
-// Newest implements engine.SealMemory.
-func (m sealMemories) Newest(ctx context.Context) (newest engine.SealedCommit, err error) {
+// Newest implements statebranch.SealMemory.
+func (m sealMemories) Newest(ctx context.Context) (newest statebranch.SealedCommit, err error) {
 	for _, one := range m {
 		found, err := one.Newest(ctx)
 		if err != nil {
-			return engine.SealedCommit{}, err
+			return statebranch.SealedCommit{}, err
 		}
 		if found.Counter > newest.Counter {
 			newest = found
@@ -40,8 +40,8 @@ func (m sealMemories) Newest(ctx context.Context) (newest engine.SealedCommit, e
 	return newest, nil
 }
 
-// Remember implements engine.SealMemory.
-func (m sealMemories) Remember(ctx context.Context, newest engine.SealedCommit) (err error) {
+// Remember implements statebranch.SealMemory.
+func (m sealMemories) Remember(ctx context.Context, newest statebranch.SealedCommit) (err error) {
 	for _, one := range m {
 		err = errors.Join(err, one.Remember(ctx, newest))
 	}
@@ -53,24 +53,24 @@ func (m sealMemories) Remember(ctx context.Context, newest engine.SealedCommit) 
 // mirror: the other memories count.
 type sealFile string
 
-// Newest implements engine.SealMemory.
-func (f sealFile) Newest(context.Context) (newest engine.SealedCommit, err error) {
+// Newest implements statebranch.SealMemory.
+func (f sealFile) Newest(context.Context) (newest statebranch.SealedCommit, err error) {
 	text, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
-		return engine.SealedCommit{}, nil
+		return statebranch.SealedCommit{}, nil
 	}
 	if err != nil {
-		return engine.SealedCommit{}, fmt.Errorf("read the newest seal: %w", err)
+		return statebranch.SealedCommit{}, fmt.Errorf("read the newest seal: %w", err)
 	}
-	var found engine.SealedCommit
+	var found statebranch.SealedCommit
 	if json.Unmarshal(text, &found) == nil {
 		newest = found
 	}
 	return newest, nil
 }
 
-// Remember implements engine.SealMemory.
-func (f sealFile) Remember(_ context.Context, newest engine.SealedCommit) error {
+// Remember implements statebranch.SealMemory.
+func (f sealFile) Remember(_ context.Context, newest statebranch.SealedCommit) error {
 	text, err := json.Marshal(newest)
 	if err == nil {
 		err = atomicfile.Replace(string(f), text)

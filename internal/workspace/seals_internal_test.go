@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"promoter/internal/engine"
+	"promoter/internal/statebranch"
 )
 
 // A damaged file is replaced like one that was deleted.
 func TestSealFile_isDamaged(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "seal")
-	want := engine.SealedCommit{Counter: 7}
+	want := statebranch.SealedCommit{Counter: 7}
 	for _, damage := range []string{"", `{"counter": 9`, "\x00\x0c noise"} {
 		memory := sealFile(file)
 		if err := memory.Remember(t.Context(), want); err != nil {
@@ -24,7 +24,7 @@ func TestSealFile_isDamaged(t *testing.T) {
 		if err := os.WriteFile(file, []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := memory.Newest(t.Context()); err != nil || got != (engine.SealedCommit{}) {
+		if got, err := memory.Newest(t.Context()); err != nil || got != (statebranch.SealedCommit{}) {
 			t.Errorf("damaged to %q: %+v, %v", damage, got, err)
 		}
 	}

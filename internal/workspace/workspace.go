@@ -25,6 +25,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/repo"
 	"promoter/internal/scan"
+	"promoter/internal/statebranch"
 )
 
 // Options configure a workspace.
@@ -35,7 +36,7 @@ type Options struct {
 	Freshness FreshnessStore // nil: answers of registries are valid for the session
 	// Seals remembers the newest seal of the repository, besides a file beside the mirror.
 	// Nil: nothing else does.
-	Seals engine.SealMemory
+	Seals statebranch.SealMemory
 }
 
 // Workspace is a repository that is open, with its mirror.

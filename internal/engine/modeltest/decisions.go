@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"promoter/internal/promotion"
-
 	"promoter/internal/state"
 )
 
@@ -27,7 +26,7 @@ func recordOnce(s *story, changes []state.Change) error {
 		return err
 	}
 	defer end()
-	_, err = reconciler.RecordDecision(s.t.Context(), "Record a decision", changes...)
+	_, err = reconciler.StateBranch().Record(s.t.Context(), "Record a decision", changes...)
 	return err
 }
 

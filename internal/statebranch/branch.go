@@ -1,4 +1,7 @@
-package engine
+// Package statebranch reads and writes the branch promoter/_state: what of it counts, by the
+// seals of its commits, what it lost when it was deleted or moved back, and the decisions of
+// users.
+package statebranch
 
 import (
 	"context"
@@ -49,57 +52,64 @@ const (
 // unsealedHistory is how far back the history of the state branch is read, step by step.
 var unsealedHistory = []time.Duration{24 * time.Hour, 30 * 24 * time.Hour, 20 * 365 * 24 * time.Hour}
 
-// stateBranch is the state branch as it was read.
-type stateBranch struct {
+// Head is the state branch as it was read.
+type Head struct {
 	head     string
 	files    state.State // as they are
-	counts   state.State // what of them counts
-	ignored  []state.Ignored
+	Counts   state.State // what of them counts
+	Ignored  []state.Ignored
 	seal     SealedCommit // the newest one that is known
 	memory   SealedCommit // the one that is remembered outside of the repository
-	sealed   bool         // the head has a seal of the first key, or needs none
-	restored string       // what was restored; empty: nothing
-	// lost is why nothing is done until a user confirms the branch; empty: it is complete.
-	lost string
-	// withoutKey is why none of it is authentic: it has seals, and there is no key.
-	withoutKey error
+	Sealed   bool         // the head has a seal of the first key, or needs none
+	Restored string       // what was restored; empty: nothing
+	// Lost is why nothing is done until a user confirms the branch; empty: it is complete.
+	Lost string
+	// WithoutKey is why none of it is authentic: it has seals, and there is no key.
+	WithoutKey error
 }
 
 // restricted returns why nothing on the branch may loosen anything; nil: it may.
-func (b stateBranch) restricted() error {
-	if b.withoutKey == nil && b.lost != "" {
-		return fault.New(fault.Invalid, "%s", b.lost)
+func (b Head) restricted() error {
+	if b.WithoutKey == nil && b.Lost != "" {
+		return fault.New(fault.Invalid, "%s", b.Lost)
 	}
-	return b.withoutKey
+	return b.WithoutKey
 }
 
-// stateReader reads and writes the state branch.
-type stateReader struct{ r *Reconciler }
+// Branch reads and writes the state branch.
+type Branch struct {
+	Remote  repo.Remote
+	Objects repo.Objects
+	Seals   Seals
+	By      repo.Signature // of our commits
+	Now     func() time.Time
+	Pause   func(ctx context.Context, attempt int) error // before a restart
+}
 
-// read reads a head of the branch; empty: there is none. The commits of the environments'
+// Read reads a head of the branch; empty: there is none. The commits of the environments'
 // branches show how far the branch was.
-func (s stateReader) read(ctx context.Context, head string, environments []string) (stateBranch, error) {
-	b := stateBranch{head: head, sealed: true}
+func (s Branch) Read(ctx context.Context, head string, environments []string) (Head, error) {
+	b := Head{head: head, Sealed: true}
 	var err error
-	if b.files, err = readState(s.r.Objects, head); err != nil {
+	if b.files, err = readState(s.Objects, head); err != nil {
 		return b, err
 	}
-	b.counts = b.files
-	if s.r.Seals.Protected {
+	b.Counts = b.files
+	if s.Seals.Protected {
 		return b, nil
 	}
-	if len(s.r.Seals.Keys) == 0 {
-		b.withoutKey = s.missingKey(head)
+	if len(s.Seals.Keys) == 0 {
+		b.WithoutKey = s.missingKey(head)
 		return b, nil
 	}
 	if problem := s.unlisted(b.files); problem != "" {
-		b.lost = problem
+		b.Lost = problem
 		return b, nil
 	}
 
 	// The newest seal of the branch, and the newest one that anything else shows.
-	if s.r.Seals.Memory != nil {
-		if b.memory, err = s.r.Seals.Memory.Newest(ctx); err != nil {
+	if s.Seals.Memory != nil {
+		if b.memory, err = s.Seals.Memory.Newest(ctx); err != nil {
 			return b, fmt.Errorf("read which commit of %s was sealed last: %w", state.Branch, err)
 		}
 	}
@@ -109,23 +119,23 @@ func (s stateReader) read(ctx context.Context, head string, environments []strin
 		return b, err
 	}
 	marked := s.newestMark(environments)
-	b.seal, b.sealed = found, head == "" || current && found.Commit == head
+	b.seal, b.Sealed = found, head == "" || current && found.Commit == head
 	if found.Counter < known.Counter && known.Counter >= marked {
-		commit, err := s.r.Objects.Commit(known.Commit)
+		commit, err := s.Objects.Commit(known.Commit)
 		if last, ok := s.verify(commit); err == nil && ok && last.Counter == known.Counter {
-			b.seal, b.sealed = known, false
-			b.restored = fmt.Sprintf("it was deleted or moved back; what counted in its commit %.7s is restored", known.Commit)
+			b.seal, b.Sealed = known, false
+			b.Restored = fmt.Sprintf("it was deleted or moved back; what counted in its commit %.7s is restored", known.Commit)
 		}
 	}
 	if newest := max(known.Counter, marked); b.seal.Counter < newest {
-		b.lost = fmt.Sprintf("%s was deleted or moved back: its newest seal is %d, and there was one with %d. Holds, freezes, and rejections may be lost. "+
+		b.Lost = fmt.Sprintf("%s was deleted or moved back: its newest seal is %d, and there was one with %d. Holds, freezes, and rejections may be lost. "+
 			"Add them again, then confirm the branch with 'promoter resume' without --env", state.Branch, b.seal.Counter, newest)
-		b.seal.Counter, b.sealed = newest, false // of the next one: more than any before
+		b.seal.Counter, b.Sealed = newest, false // of the next one: more than any before
 	}
-	if b.sealed {
+	if b.Sealed {
 		return b, nil
 	}
-	sealed, err := readState(s.r.Objects, b.seal.Commit)
+	sealed, err := readState(s.Objects, b.seal.Commit)
 	if err != nil {
 		return b, err
 	}
@@ -133,16 +143,16 @@ func (s stateReader) read(ctx context.Context, head string, environments []strin
 	if first {
 		sealed = state.Bookkeeping(b.files)
 	}
-	b.counts, b.ignored = state.Authentic(sealed, b.files, s.r.Now())
+	b.Counts, b.Ignored = state.Authentic(sealed, b.files, s.Now())
 	if first { // times that were observed without a key begin again
-		b.ignored = slices.DeleteFunc(b.ignored, state.Ignored.OnlyObserved)
+		b.Ignored = slices.DeleteFunc(b.Ignored, state.Ignored.OnlyObserved)
 	}
 	return b, nil
 }
 
 // unlisted returns why the files of the branch cannot be listed. Sealing such a commit
 // would lose what its predecessor has.
-func (stateReader) unlisted(files state.State) string {
+func (Branch) unlisted(files state.State) string {
 	for _, problem := range files.Problems() {
 		if problem.Target == (state.Target{Environment: state.All, Application: state.All}) {
 			return fmt.Sprintf("%s: repair or delete the file on the branch", problem)
@@ -163,7 +173,7 @@ the key of the operator can make. Of other commits, only holds, freezes, and rej
 
 // missingKey returns the error of a branch that has seals where there is no key: its owner
 // trusts no commit without one.
-func (s stateReader) missingKey(head string) error {
+func (s Branch) missingKey(head string) error {
 	if head == "" || !s.hasFile(head) {
 		return nil
 	}
@@ -172,13 +182,13 @@ func (s stateReader) missingKey(head string) error {
 
 // newest returns the newest sealed commit of the first-parent history of a head, and
 // whether the first key made it.
-func (s stateReader) newest(ctx context.Context, head string) (found SealedCommit, current bool, err error) {
+func (s Branch) newest(ctx context.Context, head string) (found SealedCommit, current bool, err error) {
 	if head == "" {
 		return SealedCommit{}, false, nil
 	}
 	for step := 0; ; step++ {
 		cut := false
-		for commit, err := range limited(s.r.Objects.History(head), maxUnsealed) {
+		for commit, err := range limited(s.Objects.History(head), maxUnsealed) {
 			if err != nil {
 				return SealedCommit{}, false, fmt.Errorf("read the history of %s: %w", state.Branch, err)
 			}
@@ -190,48 +200,48 @@ func (s stateReader) newest(ctx context.Context, head string) (found SealedCommi
 		if !cut || step == len(unsealedHistory) {
 			return SealedCommit{}, false, nil
 		}
-		if err := s.r.Remote.Deepen(ctx, state.Branch, s.r.Now().Add(-unsealedHistory[step])); err != nil {
+		if err := s.Remote.Deepen(ctx, state.Branch, s.Now().Add(-unsealedHistory[step])); err != nil {
 			return SealedCommit{}, false, fmt.Errorf("read the history of %s: %w", state.Branch, err)
 		}
 	}
 }
 
 // verify verifies the seal of a commit.
-func (s stateReader) verify(commit repo.Commit) (seal.Seal, bool) {
+func (s Branch) verify(commit repo.Commit) (seal.Seal, bool) {
 	value := trailer(commit, seal.Trailer)
 	if value == "" || len(commit.Parents) > 1 {
 		return seal.Seal{}, false
 	}
-	return s.r.Seals.Keys.Verify(value, s.bound(commit, 0))
+	return s.Seals.Keys.Verify(value, s.bound(commit, 0))
 }
 
 // bound is what the seal of a commit binds.
-func (s stateReader) bound(commit repo.Commit, counter uint64) seal.Commit {
+func (s Branch) bound(commit repo.Commit, counter uint64) seal.Commit {
 	text := commit.Message
 	if i := strings.LastIndex(text, "\n"+seal.Trailer+": "); i >= 0 {
 		text = text[:i]
 	}
 	return seal.Commit{
-		Repository: s.r.Seals.Repository, Counter: counter, Tree: commit.Tree,
+		Repository: s.Seals.Repository, Counter: counter, Tree: commit.Tree,
 		Parent: strings.Join(commit.Parents, " "), Message: text,
 	}
 }
 
 // newestMark returns the highest counter that a commit of the branches names.
-func (s stateReader) newestMark(heads []string) (newest uint64) {
+func (s Branch) newestMark(heads []string) (newest uint64) {
 	for _, head := range heads {
-		for commit, err := range limited(s.r.Objects.History(head), maxMarks) {
+		for commit, err := range limited(s.Objects.History(head), maxMarks) {
 			if err != nil {
 				break
 			}
 			commits := []repo.Commit{commit}
 			if len(commit.Parents) == 2 { // the head of a merged pull request
-				if merged, err := s.r.Objects.Commit(commit.Parents[1]); err == nil {
+				if merged, err := s.Objects.Commit(commit.Parents[1]); err == nil {
 					commits = append(commits, merged)
 				}
 			}
 			for _, one := range commits {
-				if counter, ok := s.r.Seals.Keys.VerifyMark(s.r.Seals.Repository, trailer(one, seal.MarkTrailer)); ok {
+				if counter, ok := s.Seals.Keys.VerifyMark(s.Seals.Repository, trailer(one, seal.MarkTrailer)); ok {
 					newest = max(newest, counter)
 				}
 			}
@@ -240,64 +250,64 @@ func (s stateReader) newestMark(heads []string) (newest uint64) {
 	return newest
 }
 
-// draft makes the commit that turns what counts into another state, sealed if there is a
+// Draft makes the commit that turns what counts into another state, sealed if there is a
 // key. The update is empty when there is nothing to write.
-func (s stateReader) draft(b stateBranch, after state.State, message string, sealed bool) (repo.Update, stateBranch, error) {
+func (s Branch) Draft(b Head, after state.State, message string, sealed bool) (repo.Update, Head, error) {
 	files := after.Diff(b.files)
-	if len(files) == 0 && (b.sealed || !sealed) {
+	if len(files) == 0 && (b.Sealed || !sealed) {
 		return repo.Update{}, b, nil
 	}
 	if sealed && (b.head == "" || !s.hasFile(b.head)) {
 		files[sealedFile] = []byte(sealedText)
 	}
-	draft := repo.Draft{Parent: b.head, Files: files, By: s.r.signature(), Message: message + "\n"}
-	commit, err := s.r.Objects.Write(draft)
+	draft := repo.Draft{Parent: b.head, Files: files, By: s.signature(), Message: message + "\n"}
+	commit, err := s.Objects.Write(draft)
 	if sealed && err == nil {
 		b.seal.Counter++
 		commit, err = s.addSeal(draft, commit, b.seal.Counter)
-		b.seal.Commit, b.ignored, b.restored = commit, nil, ""
+		b.seal.Commit, b.Ignored, b.Restored = commit, nil, ""
 	}
 	if err != nil {
 		return repo.Update{}, b, fmt.Errorf("write %s: %w", state.Branch, err)
 	}
-	b.sealed = sealed
+	b.Sealed = sealed
 	update := repo.Update{Branch: state.Branch, Old: b.head, New: commit}
-	b.head, b.files, b.counts = commit, after, after
+	b.head, b.files, b.Counts = commit, after, after
 	return update, b, nil
 }
 
-func (s stateReader) hasFile(commit string) bool {
-	_, err := s.r.Objects.Read(commit, sealedFile, int64(len(sealedText)))
+func (s Branch) hasFile(commit string) bool {
+	_, err := s.Objects.Read(commit, sealedFile, int64(len(sealedText)))
 	return fault.KindOf(err) != fault.NotFound
 }
 
 // addSeal writes a draft again, with the seal of the commit that it was without.
-func (s stateReader) addSeal(draft repo.Draft, unsealed string, counter uint64) (string, error) {
-	commit, err := s.r.Objects.Commit(unsealed) // for its tree
+func (s Branch) addSeal(draft repo.Draft, unsealed string, counter uint64) (string, error) {
+	commit, err := s.Objects.Commit(unsealed) // for its tree
 	if err != nil {
 		return "", err
 	}
-	draft.Trailers = []promotion.Trailer{{Key: seal.Trailer, Value: s.r.Seals.Keys.Seal(s.bound(commit, counter))}}
-	return s.r.Objects.Write(draft)
+	draft.Trailers = []promotion.Trailer{{Key: seal.Trailer, Value: s.Seals.Keys.Seal(s.bound(commit, counter))}}
+	return s.Objects.Write(draft)
 }
 
-// seals reports whether commits of the state branch get a seal.
-func (s stateReader) seals() bool { return len(s.r.Seals.Keys) > 0 && !s.r.Seals.Protected }
+// IsSealed reports whether commits of the state branch get a seal.
+func (s Branch) IsSealed() bool { return len(s.Seals.Keys) > 0 && !s.Seals.Protected }
 
-// marks returns the trailers of a commit that lands while the branch has a seal.
-func (s stateReader) marks(b stateBranch) []promotion.Trailer {
-	if !s.seals() || b.seal.Counter == 0 {
+// Marks returns the trailers of a commit that lands while the branch has a seal.
+func (s Branch) Marks(b Head) []promotion.Trailer {
+	if !s.IsSealed() || b.seal.Counter == 0 {
 		return nil
 	}
-	return []promotion.Trailer{{Key: seal.MarkTrailer, Value: s.r.Seals.Keys.Mark(s.r.Seals.Repository, b.seal.Counter)}}
+	return []promotion.Trailer{{Key: seal.MarkTrailer, Value: s.Seals.Keys.Mark(s.Seals.Repository, b.seal.Counter)}}
 }
 
-// remember remembers the newest seal outside of the repository.
-func (s stateReader) remember(ctx context.Context, b stateBranch) error {
-	if !s.seals() || s.r.Seals.Memory == nil || b.seal.Commit == "" || !b.sealed || b.memory == b.seal {
+// Remember remembers the newest seal outside of the repository.
+func (s Branch) Remember(ctx context.Context, b Head) error {
+	if !s.IsSealed() || s.Seals.Memory == nil || b.seal.Commit == "" || !b.Sealed || b.memory == b.seal {
 		return nil
 	}
-	return s.r.Seals.Memory.Remember(ctx, b.seal)
+	return s.Seals.Memory.Remember(ctx, b.seal)
 }
 
 // trailer returns the last value of a trailer; empty: the commit has none.
@@ -321,8 +331,8 @@ func limited(history iter.Seq2[repo.Commit, error], most int) iter.Seq2[repo.Com
 	}
 }
 
-// ignoredText lists what has no effect, the first few.
-func ignoredText(ignored []state.Ignored) string {
+// IgnoredText lists what has no effect, the first few.
+func IgnoredText(ignored []state.Ignored) string {
 	const most = 5
 	var texts []string
 	for _, one := range ignored[:min(most, len(ignored))] {
@@ -332,4 +342,23 @@ func ignoredText(ignored []state.Ignored) string {
 		texts = append(texts, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(slices.Compact(texts), "; ")
+}
+
+// signature is that of our commits, now.
+func (s Branch) signature() repo.Signature {
+	by := s.By
+	by.When = s.Now()
+	return by
+}
+
+// readState reads a commit of the state branch; empty: there is none.
+func readState(objects repo.Contents, commit string) (state.State, error) {
+	if commit == "" {
+		return state.State{}, nil
+	}
+	read, err := state.Read(objects.All(commit))
+	if err != nil {
+		return state.State{}, fmt.Errorf("read %s: %w", state.Branch, err)
+	}
+	return read, nil
 }

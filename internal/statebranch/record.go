@@ -1,0 +1,146 @@
+package statebranch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"promoter/internal/fault"
+	"promoter/internal/repo"
+	"promoter/internal/state"
+)
+
+// Recorded is what a user decision changed in the state branch.
+type Recorded struct {
+	Before, After state.State
+	Written       bool // false: the decision was recorded already
+	// Confirmed: the branch had been deleted or moved back, and the decision, a resume of
+	// the repository, confirmed it as it is and changed nothing else.
+	Confirmed bool
+}
+
+// maxRecordAttempts is how often a decision is written before a conflict is an error.
+const maxRecordAttempts = 5
+
+// Record writes a user decision to the state branch. It retries when something
+// else is written there at the same time.
+//
+// On a branch with seals, a decision that loosens something is an Unauthorized fault
+// without the key. One that stops more is written without a seal.
+func (s Branch) Record(ctx context.Context, message string, changes ...state.Change) (recorded Recorded, err error) {
+	for attempt := 1; ; attempt++ {
+		recorded, err = s.recordOnce(ctx, message, changes)
+		if fault.KindOf(err) != fault.Conflict || attempt == maxRecordAttempts {
+			return recorded, err
+		}
+		if err := s.Pause(ctx, attempt); err != nil {
+			return Recorded{}, err
+		}
+	}
+}
+
+func (s Branch) recordOnce(ctx context.Context, message string, changes []state.Change) (recorded Recorded, err error) {
+	branch, err := s.fetchState(ctx)
+	if err != nil {
+		return Recorded{}, err
+	}
+	var update repo.Update
+	if branch.restricted() == nil {
+		recorded.Before = branch.Counts
+		if recorded.After, err = branch.Counts.Apply(changes...); err == nil {
+			update, branch, err = s.Draft(branch, recorded.After, message, s.IsSealed())
+		}
+	} else {
+		recorded, update, branch, err = s.draftRestricted(branch, message, changes)
+	}
+	if err != nil {
+		return Recorded{}, err
+	}
+	if update.New == "" {
+		return recorded, nil
+	}
+	if err := s.Remote.Push(ctx, update); err != nil {
+		return Recorded{}, fmt.Errorf("write %s: %w", state.Branch, err)
+	}
+	recorded.Written = true
+	return recorded, s.Remember(ctx, branch)
+}
+
+// draftRestricted drafts a decision on a branch of which not everything is known to be
+// authentic. One that stops more gets no seal: a seal would confirm the branch.
+func (s Branch) draftRestricted(b Head, message string, changes []state.Change) (Recorded, repo.Update, Head, error) {
+	after, err := b.files.Apply(changes...)
+	if err != nil {
+		return Recorded{}, repo.Update{}, b, err
+	}
+	recorded := Recorded{Before: b.files, After: after}
+	if _, loosens := state.Authentic(b.files, after, s.Now()); len(loosens) == 0 {
+		b.Counts = b.files
+		update, b, err := s.Draft(b, after, message, false)
+		return recorded, update, b, err
+	}
+	if b.WithoutKey != nil || !resumesAll(b.files, after) {
+		return Recorded{}, repo.Update{}, b, b.restricted()
+	}
+	recorded = Recorded{Before: b.Counts, After: b.Counts, Confirmed: true}
+	update, b, err := s.Draft(b, b.Counts, message, true)
+	return recorded, update, b, err
+}
+
+// resumesAll reports whether a change resumed the repository.
+func resumesAll(before, after state.State) bool {
+	everywhere := state.Target{Environment: state.All, Application: state.All}
+	was, is := before.At(everywhere).Resumed, after.At(everywhere).Resumed
+	return is != nil && (was == nil || *was != *is)
+}
+
+// State returns what counts on the state branch.
+func (s Branch) State(ctx context.Context) (state.State, error) {
+	branch, err := s.fetchState(ctx)
+	return branch.Counts, err
+}
+
+// fetchState fetches and reads the state branch.
+func (s Branch) fetchState(ctx context.Context) (Head, error) {
+	refs, err := s.Remote.Refs(ctx)
+	if err != nil {
+		return Head{}, err // the error names the listing
+	}
+	branches := []string{state.Branch}
+	if s.IsSealed() {
+		if branches, err = s.withEnvironments(ctx, refs); err != nil {
+			return Head{}, err
+		}
+	}
+	heads, err := s.Remote.Fetch(ctx, branches...)
+	if err != nil {
+		return Head{}, fmt.Errorf("fetch %s: %w", state.Branch, err)
+	}
+	var environments []string
+	for branch, head := range heads {
+		if branch != state.Branch {
+			environments = append(environments, head)
+		}
+	}
+	return s.Read(ctx, heads[state.Branch], environments)
+}
+
+// withEnvironments returns the state branch and those of the environments: their commits
+// show how far it was.
+func (s Branch) withEnvironments(ctx context.Context, refs repo.Refs) ([]string, error) {
+	branches := []string{state.Branch, refs.Default}
+	heads, err := s.Remote.Fetch(ctx, refs.Default)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", refs.Default, err)
+	}
+	loaded, err := repo.LoadConfig(s.Objects, heads[refs.Default], refs.Default)
+	if err != nil {
+		return branches, nil //nolint:nilerr // without a config, no other branch has environments
+	}
+	for _, environment := range loaded.Environments {
+		if branch := environment.Branch; branch != "" && !slices.Contains(branches, branch) {
+			branches = append(branches, branch)
+		}
+	}
+	return branches, nil
+}
