@@ -208,9 +208,14 @@ func TestConfig_outsideIsData(t *testing.T) {
 func TestConfig_oneEnvironmentMustHoldMost(t *testing.T) {
 	t.Parallel()
 	s := suggestion(t, found(t, "charts/web/values-prod.yaml a.io/x/web:1.0.0", "deploy/d.yaml a.io/x/web:1.0.0", "deploy/e.yaml a.io/x/b:1.0.0", ".circleci/config.yml a.io/x/ci:1.0.0"))
-	if diff := gocmp.Diff([]string{"main"}, environments(s)); diff != "" {
+	if diff := gocmp.Diff([]string{"main deploy/{application}.yaml charts/{application}"}, environments(s)); diff != "" {
 		t.Errorf("environments (-want +got):\n%s", diff)
 	}
+}
+
+func TestConfig_toolsAreExcludedFromTheWholeTree(t *testing.T) {
+	t.Parallel()
+	s := suggestion(t, found(t, "deploy/deployment.yaml a.io/x/web:1.0.0 a.io/x/b:1.0.0", ".circleci/config.yml a.io/x/ci:1.0.0"))
 	if !strings.Contains(s.Text, "    exclude: ['.circleci/**']\n") || len(s.Outside) != 0 || len(s.Components) != 2 {
 		t.Errorf("the folder of a tool is not excluded:\n%s", s.Text)
 	}

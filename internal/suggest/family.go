@@ -5,8 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"promoter/internal/edit"
 )
 
 // family is a group of files whose paths have the same form, such as
@@ -14,7 +12,7 @@ import (
 type family struct {
 	key      string
 	readings []reading
-	weight   int // number of references, also those in a base that its environments share
+	weight   int // number of references
 }
 
 // families groups files by the form of their paths. A file whose likeliest reading
@@ -161,10 +159,17 @@ func (f *family) applicationColumn() int {
 		if first.at == len(first.segments)-1 {
 			return noColumn
 		}
+		// A file that is in no folder there is an application by itself, if most are not.
+		below, beside := 0, 0
 		for i := range f.readings {
-			if r := &f.readings[i]; r.member() == "" && (r.weight > 0 || f.weight == 0) {
-				return noColumn
+			if r := &f.readings[i]; r.member() == "" {
+				beside += r.weight
+			} else {
+				below += r.weight
 			}
+		}
+		if below <= beside {
+			return noColumn
 		}
 	}
 	if !f.canPromote(column) {
@@ -239,6 +244,41 @@ func (r *reading) glob(column int, varying []int) string {
 	return strings.Join(segments, "/")
 }
 
+// fallback returns the path of a file whose form names no application: with the file as
+// one if others are in folders beside it, with the nearest folder that may have the name of
+// one, or with the first thing below the environment.
+func (r *reading) fallback(column int) string {
+	segments := slices.Clone(r.segments)
+	file := len(segments) - 1
+	byFile := func() string {
+		segments[file] = placeholder + extensionOf(segments[file])
+		return strings.Join(segments, "/")
+	}
+	if column != noColumn && r.next == file {
+		return byFile()
+	}
+	for _, nameable := range []func(string) bool{canVary, func(string) bool { return true }} {
+		for i := r.at - 1; i >= 0; i-- {
+			if nameable(segments[i]) {
+				segments[i] = placeholder
+				return strings.Join(segments[:r.at+1], "/")
+			}
+		}
+	}
+	switch {
+	case r.at == file:
+		if name, _, _ := strings.Cut(r.before, "."); name != "" {
+			return placeholder + strings.TrimPrefix(segments[file], strings.TrimRight(name, "-_"))
+		}
+		return ""
+	case r.at+1 == file:
+		return byFile()
+	default:
+		segments[r.at+1] = placeholder
+		return strings.Join(segments[:r.at+2], "/")
+	}
+}
+
 // simplify sorts globs, the deeper first, and drops those that others cover.
 func simplify(globs []string) []string {
 	slices.Sort(globs)
@@ -250,26 +290,10 @@ func simplify(globs []string) []string {
 		}
 	}
 	slices.SortStableFunc(needed, func(a, b string) int {
-		return cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/"))
+		isFolder := func(g string) int { return strings.Count(g[len(g)-1:], "}") } // it also matches the files
+		return cmp.Or(cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/")), cmp.Compare(isFolder(a), isFolder(b)))
 	})
 	return needed
-}
-
-// addBases counts each reference in a base for the families beside it.
-func addBases(all []family, references []edit.Reference) {
-	prefixes := map[string]bool{}
-	for _, r := range references {
-		if prefix, ok := baseOf(r.Position.File); ok {
-			prefixes[prefix] = true
-		}
-	}
-	for prefix := range prefixes {
-		for i := range all {
-			if slices.ContainsFunc(all[i].readings, func(r reading) bool { return isBelow(r.file, prefix) }) {
-				all[i].weight++
-			}
-		}
-	}
 }
 
 // baseOf returns the folder whose environments share the file: the parent of its

@@ -145,10 +145,9 @@ func (d *draft) guesses() []Guess {
 
 // layoutGuesses returns the guesses about environments.
 func (d *draft) layoutGuesses() (all []Guess) {
-	if d.layout.isWholeTree() {
+	if d.layout.environments[0].reason != "" {
 		all = append(all, Guess{
-			Kind: GuessWholeTree, Text: d.layout.environments[0].reason,
-			Advice: "write one environment for each folder (paths) or branch (branch) that is deployed on its own",
+			Kind: GuessWholeTree, Text: d.layout.environments[0].reason, Advice: d.layout.advice,
 		})
 	}
 	if d.layout.reason != "" {

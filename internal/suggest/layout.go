@@ -3,6 +3,7 @@ package suggest
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"promoter/internal/edit"
 )
@@ -12,68 +13,98 @@ type layout struct {
 	environments []Environment
 	byFile       map[string]string // environment by file; nil: the whole tree is one
 	captures     bool              // the paths name applications
-	reason       string            // why they name none, or not all; for a comment
+	reason       string            // why they name none, or not all
+	advice       string            // about its only environment, if that was guessed
 }
-
-// minCaptured is the share of references, in percent, that families with an
-// application must have for the others to be left out.
-const minCaptured = 80
 
 // layouts returns the ways to divide the tree, the most detailed first. The last
 // one is the whole tree as one environment, which always loads.
 func layouts(files []string, references []edit.Reference) []*layout {
 	all := families(candidates(files, references))
-	addBases(all, references)
-	if slices.ContainsFunc(all, func(f family) bool { return f.weight > 0 }) {
-		all = slices.DeleteFunc(all, func(f family) bool { return f.weight == 0 })
-	}
+	recognized := len(all) > 0
+	all = withReferences(all)
 	var found []*layout
 	if len(all) > 0 {
-		var captured []family
-		weight, capturedWeight := 0, 0
-		for _, f := range all {
-			weight += f.weight
-			if f.applicationColumn() != noColumn {
-				captured = append(captured, f)
-				capturedWeight += f.weight
+		if captured := withApplications(all); captured > 0 {
+			reason := ""
+			if captured < len(all) {
+				reason = "Some paths name no application: there, the next folder or file is one."
 			}
+			found = append(found, newLayout(all, true, reason))
 		}
-		switch {
-		case len(captured) == len(all):
-			found = append(found, newLayout(all, true, ""))
-		case len(captured) > 0 && capturedWeight*100 >= weight*minCaptured:
-			found = append(found, newLayout(captured, true, "Other files name an environment but no application, so they are in no environment."))
-		}
-		reason := "The paths name no applications, so everything is one application: it is promoted as a whole."
-		if len(captured) > 0 {
-			reason = "Some paths name no application, so everything is one application: it is promoted as a whole."
-		}
-		found = append(found, newLayout(all, false, reason))
+		found = append(found, newLayout(all, false, "The paths name no applications, so everything is one application: it is promoted as a whole."))
 		heaviest := slices.MaxFunc(all, func(a, b family) int { return cmp.Compare(a.weight, b.weight) })
 		found = append(found, newLayout([]family{heaviest}, false, "Other folders were left out: their paths would match several environments."))
 	}
-	found = slices.DeleteFunc(found, func(l *layout) bool { return !l.isWorthwhile(references) })
+	found = slices.DeleteFunc(found, func(l *layout) bool { return l == nil || !l.isWorthwhile(references) })
 
-	reason := "No folder or file is named after an environment, such as dev, staging or prod, so the whole tree is one."
-	if len(all) > 0 {
-		reason = "What looks like environments overlaps, or contains little of the tree, so the whole tree is one."
+	reason := "No folder or file is named after an environment, such as dev, staging or prod, so there is one."
+	advice := "write one environment for each folder (paths) or branch (branch) that is deployed on its own"
+	switch {
+	case len(all) > 0:
+		reason = "What looks like environments overlaps, or contains little of the tree, so there is one."
+	case recognized:
+		reason = "The environments have no references of their own, but share files that do, so there is one: a change reaches all of them."
+		advice = "let each environment set its own version: an entry under images in its kustomization.yaml, or a tag in its values file; then run init again"
 	}
-	return append(found, &layout{environments: []Environment{{Name: "main", Exclude: toolGlobs(files), rank: rankProd, reason: reason}}})
+	main := Environment{Name: "main", rank: rankProd, reason: reason}
+	if l := oneEnvironment(main, references); l != nil {
+		found = append(found, l)
+	}
+	main.Exclude = toolGlobs(files)
+	found = append(found, &layout{environments: []Environment{main}})
+	for _, l := range found {
+		l.advice = advice
+	}
+	return found
 }
 
-// isWorthwhile reports whether the layout has several environments, or at least
-// most of the references in its only one.
-func (l *layout) isWorthwhile(references []edit.Reference) bool {
-	if len(l.environments) > 1 {
-		return true
+// withReferences leaves out the environments without a reference, and families with none
+// of the others.
+func withReferences(all []family) []family {
+	weights := map[string]int{}
+	for i := range all {
+		for j := range all[i].readings {
+			weights[all[i].readings[j].environmentID()] += all[i].readings[j].weight
+		}
 	}
-	inside := 0
+	var left []family
+	for _, f := range all {
+		f.readings = slices.DeleteFunc(f.readings, func(r reading) bool { return weights[r.environmentID()] == 0 })
+		if f.weight > 0 {
+			left = append(left, f)
+		}
+	}
+	return left
+}
+
+// withApplications counts the families whose paths name an application.
+func withApplications(all []family) (n int) {
+	for i := range all {
+		if all[i].applicationColumn() != noColumn {
+			n++
+		}
+	}
+	return n
+}
+
+// isWorthwhile reports whether the layout has several environments with a good part of
+// the references that are deployed, or most of them in its only one.
+func (l *layout) isWorthwhile(references []edit.Reference) bool {
+	inside, deployed := 0, 0
 	for _, r := range references {
 		if _, ok := l.byFile[r.Position.File]; ok {
 			inside++
+		} else if _, isAside := isAside(r.Position.File); isAside {
+			continue
 		}
+		deployed++
 	}
-	return 2*inside >= len(references)
+	least := 2
+	if len(l.environments) > 1 {
+		least = 5
+	}
+	return least*inside >= deployed
 }
 
 // isWholeTree reports whether the layout is one environment with all files.
@@ -97,7 +128,8 @@ func (l *layout) rankOf(environment string) int {
 	return rankProd
 }
 
-// newLayout turns families into environments.
+// newLayout turns families into environments. It returns nil if the paths must name
+// applications, and some have nothing that could be one.
 func newLayout(all []family, captures bool, reason string) *layout {
 	l := &layout{byFile: map[string]string{}, captures: captures, reason: reason}
 	names := environmentNames(all)
@@ -110,6 +142,10 @@ func newLayout(all []family, captures bool, reason string) *layout {
 		}
 		for j := range f.readings {
 			r := &f.readings[j]
+			byFallback := captures && (column == noColumn || column == r.next && r.member() == "")
+			if byFallback && r.weight == 0 {
+				continue
+			}
 			name := cmp.Or(names[r.environmentID()], r.name)
 			e, known := byName[name]
 			if !known {
@@ -117,7 +153,14 @@ func newLayout(all []family, captures bool, reason string) *layout {
 				byName[name], regions[name] = e, r.region
 			}
 			e.sandbox = e.sandbox || r.sandbox
-			e.Paths = append(e.Paths, r.glob(column, varying))
+			path := r.glob(column, varying)
+			if byFallback {
+				path = r.fallback(column)
+			}
+			if captures && !strings.Contains(path, placeholder) {
+				return nil
+			}
+			e.Paths = append(e.Paths, path)
 			l.byFile[r.file] = e.Name
 		}
 	}

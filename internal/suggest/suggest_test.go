@@ -234,22 +234,73 @@ func TestConfig_environments(t *testing.T) {
 		{
 			"some paths name no application",
 			[]string{"apps/web/dev/k.yaml a.io/x/web:1.2.0", "apps/web/prod/k.yaml a.io/x/web:1.2.0", "cluster/dev/k.yaml a.io/x/api:1.2.0"},
-			[]string{"dev apps/*/dev cluster/dev", "prod apps/*/prod <- dev"},
-			nil,
+			[]string{"dev apps/{application}/dev {application}/dev", "prod apps/{application}/prod <- dev"},
+			[]string{"cluster", "web"},
 		},
 		{
 			"images in bases only",
 			[]string{
 				"apps/web/base/d.yaml a.io/x/web:1.2.0", "apps/web/overlays/dev/kustomization.yaml", "apps/web/overlays/prod/kustomization.yaml",
 			},
-			[]string{"dev apps/{application}/overlays/dev", "prod apps/{application}/overlays/prod <- dev"},
+			[]string{"main apps/{application}"},
 			[]string{"web"},
+		},
+		{
+			"an environment without a reference is none",
+			[]string{
+				"apps/web/base/d.yaml a.io/x/web:1.2.0", "apps/web/dev/k.yaml a.io/x/web:1.3.0", "apps/web/staging/k.yaml a.io/x/web:1.2.0",
+				"apps/web/prod/kustomization.yaml",
+			},
+			[]string{"dev apps/{application}/dev", "staging apps/{application}/staging <- dev"},
+			[]string{"web"},
+		},
+		{
+			"environments that hold little of what is deployed",
+			[]string{
+				"services/a/values.yaml a.io/x/a:1.0.0", "services/b/values.yaml a.io/x/b:1.0.0", "services/c/values.yaml a.io/x/c:1.0.0",
+				"services/d/values.yaml a.io/x/d:1.0.0", "services/e/values.yaml a.io/x/e:1.0.0", "services/f/values.yaml a.io/x/f:1.0.0",
+				"services/g/values.yaml a.io/x/g:1.0.0", "services/h/values.yaml a.io/x/h:1.0.0", "services/i/values.yaml a.io/x/i:1.0.0",
+				"services/a/values-staging.yaml a.io/x/a:1.1.0", "services/a/values-prod.yaml a.io/x/a:1.0.0",
+				"services/a/.fixtures/values.yaml a.io/x/a:0.1.0",
+			},
+			[]string{"main services/{application}"},
+			[]string{"a", "b", "c", "d", "e", "f", "g", "h", "i"},
+		},
+		{
+			"one odd file beside many applications",
+			[]string{
+				"staging/web/d.yaml a.io/x/web:1.2.0", "staging/api/d.yaml a.io/x/api:1.2.0", "staging/mail/d.yaml a.io/x/mail:1.2.0",
+				"staging/proxy.yaml a.io/x/proxy:1.2.0", "prod/web/d.yaml a.io/x/web:1.2.0", "prod/api/d.yaml a.io/x/api:1.2.0",
+				"prod/proxy.yaml a.io/x/proxy:1.2.0",
+			},
+			[]string{
+				"staging staging/{application}.yaml staging/{application}",
+				"prod prod/{application}.yaml prod/{application} <- staging",
+			},
+			[]string{"api", "mail", "proxy", "web"},
+		},
+		{
+			"a namespace above the application",
+			[]string{
+				"kubernetes/apps/media/plex/app/helmrelease.yaml a.io/x/plex:1.2.0", "kubernetes/apps/media/plex/ks.yaml",
+				"kubernetes/apps/media/sonarr/app/helmrelease.yaml a.io/x/sonarr:1.2.0", "kubernetes/apps/default/atuin/app/helmrelease.yaml a.io/x/atuin:1.2.0",
+				"kubernetes/apps/ci/runner/app/helmrelease.yaml a.io/x/runner:1.2.0", "kubernetes/apps/actions/controller/runners/home/helmrelease.yaml a.io/x/r:1.2.0",
+				"bootstrap/helmfile.yaml a.io/x/b:1.2.0",
+			},
+			[]string{"main kubernetes/apps/*/{application} {application}"},
+			[]string{"atuin", "bootstrap", "controller", "plex", "runner", "sonarr"},
+		},
+		{
+			"the parts of one application",
+			[]string{"k8s/deployment.yaml a.io/x/web:1.2.0", "k8s/cronjob.yaml a.io/x/job:1.2.0"},
+			[]string{"main"},
+			nil,
 		},
 		{
 			"a word that means other things needs company",
 			[]string{"components/integration/d.yaml a.io/x/web:1.2.0", "test/d.yaml a.io/x/web:1.2.0", "live-chat/d.yaml a.io/x/chat:1.0.0"},
-			[]string{"main"},
-			nil,
+			[]string{"main components/{application} {application}"},
+			[]string{"integration", "live-chat", "test"},
 		},
 		{
 			"an environment below a word that means other things",
