@@ -162,6 +162,9 @@ func compileRange(s string) (*semver.Constraints, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a range like \">=1.4 <2\", \"^3\" or \"1.2.x\"", quote(s))
 	}
+	if matchesNothing(within, s) {
+		return nil, fmt.Errorf("no version can be in the range %s", quote(s))
+	}
 	return within, nil
 }
 

@@ -314,6 +314,7 @@ func TestNewPolicy_refuses(t *testing.T) {
 		{Selection{Numeric: "x", Release: "y"}, "both numeric and release are set"},
 		{Selection{Semver: "not a range"}, "is not a range"},
 		{Selection{Semver: long}, "longer than 1024"},
+		{Selection{Semver: ">=2 <1"}, `no version can be in the range ">=2 <1"`},
 		{Selection{Semver: "*", Filter: "("}, "filter: "},
 		{Selection{Semver: "*", Filter: long}, "longer than 1024"},
 		{Selection{Newest: ".*", Filter: "x"}, "only for semver"},

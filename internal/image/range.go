@@ -1,0 +1,48 @@
+package image
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// bound is a version in the text of a range: up to three numbers or wildcards, and a
+// prerelease.
+var bound = regexp.MustCompile(`([0-9]+|[xX*])(?:\.([0-9]+|[xX*]))?(?:\.([0-9]+|[xX*]))?(?:-([0-9A-Za-z.-]+))?`)
+
+// maxSamples bounds the versions that a range is checked with. Longer ranges are not checked.
+const maxSamples = 2000
+
+// matchesNothing reports whether no version is in a range. If there is any, then also the
+// lowest one of a part of the range, which is a version in its text or follows such a one.
+func matchesNothing(within *semver.Constraints, text string) bool {
+	numbers, prereleases := [][3]uint64{{}}, []string{"", "0"}
+	for _, found := range bound.FindAllStringSubmatch(text, -1) {
+		var v [3]uint64
+		for i, part := range found[1 : 1+len(v)] {
+			if part == "" || strings.Contains("xX*", part) {
+				continue
+			}
+			n, err := strconv.ParseUint(part, 10, 63)
+			if err != nil {
+				return false // it is not known
+			}
+			v[i] = n
+		}
+		numbers = append(numbers, v, [3]uint64{v[0], v[1], v[2] + 1}, [3]uint64{v[0], v[1] + 1}, [3]uint64{v[0] + 1})
+		if pre := found[len(found)-1]; pre != "" {
+			prereleases = append(prereleases, pre, pre+".0")
+		}
+	}
+	if len(numbers)*len(prereleases) > maxSamples {
+		return false
+	}
+	return !slices.ContainsFunc(numbers, func(v [3]uint64) bool {
+		return slices.ContainsFunc(prereleases, func(pre string) bool {
+			return within.Check(semver.New(v[0], v[1], v[2], pre, ""))
+		})
+	})
+}
