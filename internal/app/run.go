@@ -51,7 +51,7 @@ func (r Result) Failed() bool {
 		return false
 	}
 	return r.Unfinished || r.Err != nil || r.Report.Failed() || slices.ContainsFunc(r.Report.Decisions, func(d promotion.Decision) bool {
-		return d.State == promotion.Refused || len(d.Left) > 0
+		return d.Refused()
 	})
 }
 

@@ -102,6 +102,7 @@ var misplaced = map[string]string{
 	"soak":        "soak belongs to after: {PARENT: {soak: 24h}}",
 	"tagged":      "tagged belongs to after: {PARENT: {tagged: NAME}}",
 	"approvals":   "approvals belongs to gates",
+	"hold":        "hold belongs to gates",
 	"reviewers":   "reviewers belongs to pullRequest",
 	"assignees":   "assignees belongs to pullRequest",
 	"draft":       "draft belongs to pullRequest",
@@ -245,6 +246,25 @@ func warnUnused(in *input, c *Config) {
 			in.report.Warnf(environment.Position, "change only.environments of a component", "no component is used in %s", environment.Name)
 		}
 	}
+}
+
+// HoldKeys returns the keys with which files stop promotions.
+func (c *Config) HoldKeys() []string {
+	var keys []string
+	add := func(raw *rawGates) {
+		if raw != nil && raw.Hold != nil && !slices.Contains(keys, raw.Hold.Key.Value) {
+			keys = append(keys, raw.Hold.Key.Value)
+		}
+	}
+	for _, setting := range c.settings {
+		add(setting.Gates)
+	}
+	for _, l := range c.layers {
+		for _, e := range l.raw.Environments.Entries {
+			add(e.Value.Gates)
+		}
+	}
+	return keys
 }
 
 // Fingerprint identifies the content of the file.

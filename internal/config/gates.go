@@ -7,6 +7,7 @@ type Gates struct {
 	Windows   []string
 	Checks    []string // patterns
 	Approvals *Approvals
+	Hold      *Hold
 }
 
 // rawGates is the set of gates that must pass before a promotion lands.
@@ -18,6 +19,8 @@ type rawGates struct {
 	Checks strictyaml.List `yaml:"checks"`
 	// Approvals that the pull request needs. Not with `land: push`.
 	Approvals *rawApprovals `yaml:"approvals"`
+	// A key in the files with which users stop promotions. See docs/guides/freeze.md#let-a-file-decide.
+	Hold *rawHold `yaml:"hold"`
 }
 
 // gate is one key of gates.
@@ -36,7 +39,7 @@ type gate struct {
 
 // gates are all gates. To add one, add a field to both structs above, and a row here
 // with its own file.
-var gates = []gate{windowsGate, checksGate, approvalsGate}
+var gates = []gate{windowsGate, checksGate, approvalsGate, holdGate}
 
 func checkGates(in *input, raw *rawGates) {
 	if raw != nil && !raw.Invalid {

@@ -50,7 +50,7 @@ func TestLoad_environments(t *testing.T) {
 			Name: "prod-eu", Branch: "env/prod-eu", Paths: []string{"apps/{application}"},
 			After:   []config.Parent{{Environment: "staging", Soak: 24 * time.Hour, Checks: []string{"e2e"}}},
 			Propose: config.ProposeAutomatic, Land: config.LandPR, Newer: config.NewerRefresh,
-			Gates:       config.Gates{Windows: []string{"office", "xmas"}, Approvals: &config.Approvals{Count: 2, From: []string{"team:acme/sre"}}},
+			Gates:       config.Gates{Windows: []string{"office", "xmas"}, Approvals: &config.Approvals{Count: 2, From: []string{"team:acme/sre"}}, Hold: &config.Hold{Key: "promote_deployment", Value: "false"}},
 			PullRequest: config.PullRequest{Labels: []string{"prod"}, Reviewers: []string{"team:acme/sre"}, Group: config.GroupApplication, Limit: 20},
 		},
 	}

@@ -49,6 +49,15 @@ type Reference struct {
 // Form is which parts of a version a reference has.
 type Form struct{ Tag, Digest bool }
 
+// Hold is a value in a file with which users keep promoter from writing the file.
+type Hold struct {
+	Position
+	Key, Value string // as the config names them
+}
+
+// String returns file:line has key: value.
+func (h Hold) String() string { return fmt.Sprintf("%s:%d has %s: %s", h.File, h.Line, h.Key, h.Value) }
+
 // Change is one scalar that is replaced. From and To are the exact texts of the scalar in
 // the file, including quotes, so that replacing From with To at Position yields the new
 // file.

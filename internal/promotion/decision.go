@@ -162,6 +162,11 @@ type Left struct {
 	Reason Reason
 }
 
+// Refused reports whether a file cannot be written: then users have to correct it.
+func (d Decision) Refused() bool {
+	return d.State == Refused || slices.ContainsFunc(d.Left, func(l Left) bool { return l.Reason.Rule == RuleRefused })
+}
+
 // Decision is what should happen to one target, always with the reason.
 type Decision struct {
 	Target
@@ -172,7 +177,7 @@ type Decision struct {
 	Conditions []Condition
 	Gates      []Condition
 
-	// Left are components that stay behind the others, because of what is refused.
+	// Left are components that stay behind the others, because of what is refused or on hold.
 	Left []Left
 
 	// Notes are what else is known about a target: false claims in its history and, without

@@ -21,6 +21,7 @@ var gateKinds = []struct {
 	evaluate func(in *input, open *Open) []Condition
 }{
 	{true, limitedSettings},
+	{true, holdGate},
 	{true, windows},
 	{false, checkGates},
 	{false, approvals},
@@ -28,8 +29,11 @@ var gateKinds = []struct {
 	{false, protection},
 }
 
-// evaluateGates evaluates what must be met before the target's promotion lands.
-func evaluateGates(in *input) []Condition {
+// evaluateGates evaluates what must be met before the moves land in the target.
+func evaluateGates(of *input, moves []Move) []Condition {
+	proposed := *of
+	proposed.moves = moves
+	in := &proposed
 	var open *Open
 	if found, ok := openPullRequest(in); ok {
 		open = &found

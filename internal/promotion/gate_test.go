@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/edit"
 	"promoter/internal/promotion/promotiontest"
 )
 
@@ -231,4 +232,68 @@ environments:
 	if gate := promotiontest.GateNamed(t, w.Decide("prod/shop").Gates, "draft"); gate.State != promotion.Pending {
 		t.Errorf("%+v", gate)
 	}
+}
+
+// A file on hold keeps a pull request from being opened and merged, also for a request.
+func TestGates_hold(t *testing.T) {
+	t.Parallel()
+	world := func(t *testing.T, hold bool) *promotiontest.Scenario {
+		t.Helper()
+		w := promotiontest.NewCheckout(t, promotiontest.Components+`
+environments:
+  prod: {paths: ["prod/{application}"], land: automerge, gates: {hold: {key: spec.suspend, value: "true"}}}
+`).WithForge()
+		w.Has("prod/shop", "web:1.4")
+		w.Has("prod/other", "web:1.4")
+		w.Publish("web:1.5@" + promotiontest.DigestB)
+		if hold {
+			current := w.Targets[w.Target("prod/shop")]
+			current.Holds = []edit.Hold{{Position: edit.Position{File: "prod/shop/settings.yaml", Line: 3}, Key: "spec.suspend", Value: "true"}}
+			w.Targets[w.Target("prod/shop")] = current
+		}
+		return w
+	}
+	const held = "gate hold: prod/shop/settings.yaml:3 has spec.suspend: true"
+
+	t.Run("stops the application", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, true)
+		w.Expect("prod/shop", promotion.Waiting, held)
+		w.Expect("prod/other", promotion.Proposed, "newer: web 1.4 -> 1.5")
+		want := promotion.Condition{Name: "hold spec.suspend", State: promotion.Blocked, Reason: "prod/shop/settings.yaml:3 has spec.suspend: true"}
+		if diff := cmp.Diff(want, promotiontest.GateNamed(t, w.Decide("prod/shop").Gates, "hold spec.suspend")); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("passes", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, false)
+		w.Expect("prod/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
+		if gate := promotiontest.GateNamed(t, w.Decide("prod/shop").Gates, "hold spec.suspend"); gate.State != promotion.Passed {
+			t.Errorf("%+v", gate)
+		}
+	})
+	t.Run("keeps what is open", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, true)
+		open := w.OpenPullRequest("promoter/prod/shop", 7, nil)
+		open.Snapshots = map[string]promotion.Snapshot{"shop": promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)}
+		w.Open[open.Head] = open
+		d := w.Decide("prod/shop")
+		if d.State != promotion.Waiting || d.Disposition == nil || d.Disposition.Close || d.Disposition.Reason.Message != held {
+			t.Errorf("%s, %+v", d.State, d.Disposition)
+		}
+	})
+	t.Run("stops a request", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, true)
+		w.Request("prod/shop", "ada")
+		w.Expect("prod/shop", promotion.Waiting, held)
+	})
+	t.Run("nothing is pending", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, true)
+		w.Publish("web:1.4")
+		w.Expect("prod/shop", promotion.Same, "already up to date")
+	})
 }

@@ -218,6 +218,7 @@ func (o *Observation) settings(environment, application string) (config.Environm
 type Current struct {
 	References []edit.Reference
 	Refusals   []edit.Refusal // files that may have a reference and cannot be written
+	Holds      []edit.Hold    // files that users do not want to be written
 }
 
 // Available is the version of a component that a registry has, or a user named.

@@ -46,6 +46,7 @@ type input struct {
 	latest   [][]tenure          // one tenure of each source: what it has now
 	after    [][]parentCondition // of each parent, in the order of settings.After
 	now      time.Time
+	moves    []Move // whose gates are evaluated
 
 	request   *state.Request // that applies to the target; nil: none
 	fulfilled *state.Request // that is done
@@ -94,15 +95,19 @@ func planTarget(in *input) Decision {
 	return d
 }
 
-// withoutRefused decides again without the components that refusals stop, if nothing else
-// does: what is refused does not hide the other components of a config without
+// withoutRefused decides again without the components that refusals or files on hold stop,
+// if nothing else does: they do not hide the other components of a config without
 // applications. A request or a rollback is never split.
 func withoutRefused(in *input, d Decision) (Decision, bool) {
-	if d.State != Refused || d.Reason.Rule != RuleRefused || in.request != nil || in.obs.State.At(state.Target(in.target)).Rollback != nil {
+	stopped := d.State == Refused && d.Reason.Rule == RuleRefused || d.State == Waiting && d.Reason.Rule == RuleGate
+	if !stopped || in.request != nil || in.obs.State.At(state.Target(in.target)).Rollback != nil {
 		return d, false
 	}
 	part := *in
-	part.refs = slices.DeleteFunc(slices.Clone(in.refs), func(ref currentRef) bool { return len(in.stopping(ref.component)) > 0 })
+	part.refs = slices.DeleteFunc(slices.Clone(in.refs), func(ref currentRef) bool {
+		_, stopped := in.stopped(Move{Component: ref.component})
+		return stopped
+	})
 	if len(part.refs) == 0 || len(part.refs) == len(in.refs) {
 		return d, false
 	}
@@ -112,14 +117,29 @@ func withoutRefused(in *input, d Decision) (Decision, bool) {
 		return d, false
 	}
 	for _, move := range d.Moves {
-		if refusals := in.stopping(move.Component); len(refusals) > 0 {
-			without.Left = append(without.Left, Left{Move: move, Reason: RefusedBy(refusals)})
+		if why, stopped := in.stopped(move); stopped {
+			without.Left = append(without.Left, Left{Move: move, Reason: why})
 			without.Conditions = append(without.Conditions, Condition{
-				Name: move.Component, State: Blocked, Reason: "stays behind: " + RefusedBy(refusals).Message,
+				Name: move.Component, State: Blocked, Reason: "stays behind: " + why.Message,
 			})
 		}
 	}
 	return without, true
+}
+
+// stopped returns why files keep moves from being made.
+func (in *input) stopped(moves ...Move) (Reason, bool) {
+	components := make([]string, len(moves))
+	for i, move := range moves {
+		components[i] = move.Component
+	}
+	if refusals := in.stopping(components...); len(refusals) > 0 {
+		return RefusedBy(refusals), true
+	}
+	if held := in.heldFiles(moves); len(held) > 0 {
+		return Reason{Rule: RuleGate, Message: "gate hold: " + held[0].String()}, true
+	}
+	return Reason{}, false
 }
 
 // stopping returns the refusals that stop any of the components.
@@ -230,12 +250,12 @@ func propose(in *input, moves []Move, reason Reason, conditions []Condition) Dec
 func draft(in *input, moves []Move, reason Reason, conditions []Condition) Decision {
 	return Decision{
 		Target: in.target, State: Proposed, Reason: reason, Snapshot: in.snapshot(moves), Moves: moves,
-		Conditions: conditions, Gates: evaluateGates(in),
+		Conditions: conditions, Gates: evaluateGates(in, moves),
 	}
 }
 
 // refuse stops a decision that cannot be carried out, because the repository has
-// no pull requests or a file cannot be written. What is never proposed needs neither.
+// no pull requests or a file cannot be written, or may not be. What is never proposed needs neither.
 func refuse(in *input, d Decision) Decision {
 	if _, never := neverProposed(in); never {
 		return d
@@ -244,12 +264,11 @@ func refuse(in *input, d Decision) Decision {
 		d.State, d.Reason = Refused, Reason{Rule: RuleForge, Message: "land is " + string(in.settings.Land) +
 			", but this repository has no pull requests: it is plain Git, or they are disabled (write land: push)"}
 	}
-	moved := make([]string, len(d.Moves))
-	for i, move := range d.Moves {
-		moved[i] = move.Component
-	}
-	if refusals := in.stopping(moved...); len(refusals) > 0 {
-		d.State, d.Reason = Refused, RefusedBy(refusals)
+	switch why, stopped := in.stopped(d.Moves...); {
+	case stopped && why.Rule == RuleRefused:
+		d.State, d.Reason = Refused, why
+	case stopped && d.State == Proposed:
+		d.State, d.Reason = Waiting, why
 	}
 	return d
 }

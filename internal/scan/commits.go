@@ -84,7 +84,7 @@ func newCommitScanner(repository Repository, request Request) *commitScanner {
 	m := newMatcher(request.Config, request.Environments, nil)
 	return &commitScanner{
 		matcher: m, repository: repository,
-		updater: updater.New(m, updater.Options{MaxFileSize: request.MaxFileSize, Writes: m.writes}),
+		updater: updater.New(m, updater.Options{MaxFileSize: request.MaxFileSize, Writes: m.writes, Holds: m.holds}),
 	}
 }
 
@@ -309,7 +309,9 @@ func (s *commitScanner) examine(of *snapshot, shared promotion.Target, targets m
 		captured = s.matcher.captured(shared, path)
 		break
 	}
-	s.matcher.group(of.index.Inventory(slices.Collect(maps.Keys(of.files[shared]))...), found)
+	inventory := of.index.Inventory(slices.Collect(maps.Keys(of.files[shared]))...)
+	s.matcher.group(inventory, found)
+	s.matcher.groupHolds(inventory, found)
 	environment, _ := s.matcher.config.Environment(shared.Environment)
 	s.matcher.addWritten(environment, found)
 	maps.DeleteFunc(targets, func(target promotion.Target, _ promotion.Current) bool { return s.matcher.shared(target) == shared })

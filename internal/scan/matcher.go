@@ -42,7 +42,43 @@ func literals(c *config.Config) []string {
 		}
 		texts = append(texts, literals[len(literals)-1])
 	}
+	for _, key := range c.HoldKeys() {
+		texts = append(texts, updater.LastKey(key))
+	}
 	return texts
+}
+
+// holds returns the values that keep a file from being written.
+func (m *matcher) holds(file string) []updater.Hold {
+	var holds []updater.Hold
+	for _, target := range m.targets(file) {
+		if hold := m.config.Settings(target.Environment, target.Application).Gates.Hold; hold != nil {
+			holds = append(holds, updater.Hold{Key: hold.Key, Value: hold.Value})
+		}
+	}
+	return holds
+}
+
+// groupHolds adds the holds of an inventory to their targets. A target that shares its files
+// with others has those of the files that it is referenced in.
+func (m *matcher) groupHolds(inventory *updater.Inventory, targets map[promotion.Target]promotion.Current) {
+	for _, held := range inventory.Held {
+		of := m.targets(held.File)
+		for _, reference := range inventory.References {
+			if reference.Position.File == held.File {
+				of = append(of, m.targetsOf(reference)...)
+			}
+		}
+		slices.SortFunc(of, promotion.Target.Compare)
+		for _, target := range slices.Compact(of) {
+			hold := m.config.Settings(target.Environment, target.Application).Gates.Hold
+			current, found := targets[target]
+			if found && hold != nil && hold.Key == held.Key && hold.Value == held.Value {
+				current.Holds = append(current.Holds, held)
+				targets[target] = current
+			}
+		}
+	}
 }
 
 // targets returns the targets that a file belongs to: at most one, as long as the

@@ -74,12 +74,13 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 			}
 		}
 	}
-	options := updater.Options{MaxFileSize: request.MaxFileSize, Writes: m.writes}
+	options := updater.Options{MaxFileSize: request.MaxFileSize, Writes: m.writes, Holds: m.holds}
 	inventory, err := updater.New(m, options).Scan(ctx, recorded)
 	if err != nil {
 		return nil, err
 	}
 	m.group(inventory, tree.Targets)
+	m.groupHolds(inventory, tree.Targets)
 	for _, environment := range m.environments {
 		m.addWritten(environment, tree.Targets)
 	}

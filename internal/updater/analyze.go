@@ -85,7 +85,9 @@ func (u *Updater) find(file string, stream *span.Stream, known *sources) analysi
 	for _, root := range stream.Documents {
 		d.walk(root, out)
 	}
-	return analysis{findings: out.finish(), stream: stream}
+	found := out.finish()
+	found.held = findHolds(file, stream, u.holds(file))
+	return analysis{findings: found, stream: stream}
 }
 
 // findInUnknown handles a file of unknown kind that does not parse. The file is

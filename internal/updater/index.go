@@ -34,6 +34,7 @@ type indexed struct {
 	References []edit.Reference
 	Refusals   []edit.Refusal
 	Declared   []declaration
+	Held       []edit.Hold
 	Waits      bool // its references depend on sources in other files
 	Unread     bool // it could not be read; reading it may succeed later
 }
@@ -174,10 +175,10 @@ func (x *Index) set(path string, found *indexed) {
 }
 
 // size is what the file counts against maxFound.
-func (f *indexed) size() int { return len(f.References) + len(f.Refusals) }
+func (f *indexed) size() int { return len(f.References) + len(f.Refusals) + len(f.Held) }
 
 func (f *indexed) empty() bool {
-	return len(f.References)+len(f.Refusals)+len(f.Declared) == 0 && !f.Waits && !f.Unread
+	return len(f.References)+len(f.Refusals)+len(f.Declared)+len(f.Held) == 0 && !f.Waits && !f.Unread
 }
 
 // index scans one file. A file that depends on sources in other files is
@@ -195,7 +196,7 @@ func (u *Updater) index(ctx context.Context, file File, known *sources) (*indexe
 	if err != nil {
 		return nil, err
 	}
-	found.Refusals, found.Declared, found.Waits = a.refusals, a.declared, a.needsSources
+	found.Refusals, found.Declared, found.Held, found.Waits = a.refusals, a.declared, a.held, a.needsSources
 	found.References = append(found.References, a.references(file.Path)...)
 	return found, nil
 }
@@ -227,6 +228,7 @@ func (x *Index) Inventory(paths ...string) *Inventory {
 		found := x.at(path)
 		inventory.References = append(inventory.References, found.References...)
 		inventory.Refusals = append(inventory.Refusals, found.Refusals...)
+		inventory.Held = append(inventory.Held, found.Held...)
 	}
 	inventory.sort()
 	return inventory

@@ -24,6 +24,7 @@ type Inventory struct {
 	References []edit.Reference
 	Refusals   []edit.Refusal
 	Notes      []Note
+	Held       []edit.Hold
 
 	updater *Updater
 	sources *sources
@@ -132,18 +133,21 @@ func (i *Inventory) scanFile(ctx context.Context, file File, found *Inventory, l
 	found.References = append(found.References, a.references(file.Path)...)
 	found.Refusals = append(found.Refusals, a.refusals...)
 	found.Notes = append(found.Notes, a.notes...)
-	return len(a.sites) + len(a.refusals), nil
+	found.Held = append(found.Held, a.held...)
+	return len(a.sites) + len(a.refusals) + len(a.held), nil
 }
 
 func (i *Inventory) add(found Inventory) {
 	i.References = append(i.References, found.References...)
 	i.Refusals = append(i.Refusals, found.Refusals...)
 	i.Notes = append(i.Notes, found.Notes...)
+	i.Held = append(i.Held, found.Held...)
 }
 
 // sort makes the order independent of worker scheduling.
 func (i *Inventory) sort() {
 	slices.SortStableFunc(i.References, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
+	slices.SortStableFunc(i.Held, func(a, b edit.Hold) int { return comparePositions(a.Position, b.Position) })
 	slices.SortStableFunc(i.Notes, func(a, b Note) int { return comparePositions(a.Position, b.Position) })
 	slices.SortStableFunc(i.Refusals, func(a, b edit.Refusal) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Reason, b.Reason))

@@ -16,6 +16,7 @@ type findings struct {
 	refusals []edit.Refusal
 	notes    []Note
 	declared []declaration
+	held     []edit.Hold
 	// needsSources reports that the sites depend on sources that other files may
 	// declare.
 	needsSources bool

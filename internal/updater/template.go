@@ -34,6 +34,7 @@ func (u *Updater) findInTemplate(file string, content []byte) analysis {
 	for number, line := range templateLines(d.stream) {
 		findInLine(d, out, registries, number+1, line.start, line.text)
 	}
+	out.held = findHoldLines(file, d.stream, u.holds(file))
 	return analysis{findings: out.findings, stream: d.stream, template: true}
 }
 

@@ -62,6 +62,9 @@ func printFailedTargets(w io.Writer, repository string, report engine.Report) {
 			PrintMessage(w, "%s: %s: refused: %s", repository, TargetName(decision.Target), decision.Reason)
 		}
 		for _, left := range decision.Left {
+			if left.Reason.Rule != promotion.RuleRefused {
+				continue
+			}
 			PrintMessage(w, "%s: %s: refused: %s: %s", repository, TargetName(decision.Target), left.Move.Component, left.Reason)
 		}
 	}

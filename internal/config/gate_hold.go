@@ -1,0 +1,46 @@
+package config
+
+import (
+	"cmp"
+
+	"promoter/internal/strictyaml"
+)
+
+// Hold is a value with which a file keeps promoter from writing it.
+type Hold struct {
+	Key   string // path in YAML, in the grammar of the updater
+	Value string
+}
+
+// rawHold is a key in the files of the environment that stops promotions while it has a value.
+type rawHold struct {
+	strictyaml.Origin
+	// The key, such as `promote_deployment` or `spec.suspend`, in the grammar of paths of `write`. See docs/writing.md#paths-of-write.
+	Key strictyaml.Located[string] `yaml:"key" required:"true"`
+	// The value that stops promotions, in quotes. Default: `"false"`.
+	Value strictyaml.Located[string] `yaml:"value"`
+}
+
+var holdGate = gate{
+	key: "hold",
+	check: func(in *input, raw *rawGates) {
+		h := raw.Hold
+		if h == nil || h.Invalid {
+			return
+		}
+		if !h.Key.IsSet() {
+			in.report.Errorf(h.Position, "add key: KEY", "gates.hold has no key")
+		} else if h.Key.Valid() {
+			if err := checkYAMLPath(h.Key.Value); err != nil {
+				in.report.Errorf(h.Key.Position, "write promote_deployment or spec.suspend", "%q is not a YAML path: %v", h.Key.Value, err)
+			}
+		}
+	},
+	merged:           valid,
+	needsPullRequest: func(*rawGates) (none strictyaml.Origin) { return none },
+	load: func(raw *rawGates, out *Gates) {
+		if raw.Hold != nil {
+			out.Hold = &Hold{Key: raw.Hold.Key.Value, Value: cmp.Or(raw.Hold.Value.Value, "false")}
+		}
+	},
+}
