@@ -102,7 +102,7 @@ func TestRun_onboarding(t *testing.T) {
 		t.Fatalf("pull requests: %+v", pulls)
 	}
 	for _, words := range []string{
-		"`web`", o.expand("`$R/acme/web`"), "`apps/dev/web.yaml` | 1", "after `dev`", "`web 1.4.0 -> 1.5.0`", "**Close it** to decline", "**After the merge**",
+		"`web`", o.expand("`$R/acme/web`"), "`apps/dev/web.yaml` | 1", "after `dev`", "**The first reconciliation**", "dev: 1 promotion to propose: `dev: web 1.4.0 -> 1.5.0`", "**Close it** to decline", "**After the merge**",
 	} {
 		if !strings.Contains(pulls[0].Body, words) {
 			t.Errorf("the text does not say %q:\n%s", words, pulls[0].Body)
@@ -237,5 +237,41 @@ func TestRun_onboarding_refused(t *testing.T) {
 		if asked.Repository == "acme/gitops" || asked.Repository == "acme/empty" {
 			t.Errorf("%s of %s was asked", asked.Route, asked.Repository)
 		}
+	}
+}
+
+// What the first reconciliation will do is announced, and much at once begins with few pull
+// requests. Its result is the same as that of a run after the merge.
+func TestRun_onboarding_manyPromotions(t *testing.T) {
+	t.Parallel()
+	o := newOrchard(t)
+	files := map[string]string{}
+	for i := range 12 {
+		for _, environment := range []string{"dev", "prod"} {
+			files[fmt.Sprintf("apps/app-%02d/%s/web.yaml", i, environment)] = "kind: Deployment\nimage: $R/acme/web:1.4.0\n"
+		}
+	}
+	gitops := o.repository("acme/gitops", files)
+	o.app.Install("acme")
+	o.pass(time.Hour)
+	o.offered(o.run(onboards), "acme/gitops", "opened")
+	body := gitops.Pulls.All()[0].Body
+	for _, words := range []string{"dev: 3 promotions to propose: `app-00 in dev: web 1.4.0 -> 1.5.0`", "dev: 9 promotions waiting, the first because: ", "at most 3 pull requests are open at a time"} {
+		if !strings.Contains(body, words) {
+			t.Errorf("the text does not say %q:\n%s", words, body)
+		}
+	}
+	if text := gitops.Git.Run("show", onboardingHead+":.promoter.yaml"); !strings.Contains(text, "pullRequest: {limit: 3}") {
+		t.Errorf("the config begins with everything:\n%s", text)
+	}
+	o.loses()
+	gitops.Git.Commit("ann", "main", "More", map[string]string{"README": "words"})
+	o.idle("it stands, although another commit was pushed")
+
+	gitops.Pulls.Merge("ann", 1, "squash")
+	o.pass(time.Hour)
+	o.run(onboards)
+	if n := len(gitops.Pulls.All()) - 1; n != 3 {
+		t.Errorf("%d pull requests are opened, 3 were announced", n)
 	}
 }

@@ -8,7 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scan"
 	"promoter/internal/suggest"
 	"promoter/internal/suggest/bots"
@@ -31,6 +34,44 @@ func Suggest(ctx context.Context, dir string) (*suggest.Suggestion, error) {
 		return nil, fmt.Errorf("scan %s: %w", dir, err)
 	}
 	return suggestion, nil
+}
+
+// PreviewFirst plans the first reconciliation with a suggested config, and lets the config
+// begin carefully if the reconciliation would propose much. Nothing is written.
+func PreviewFirst(ctx context.Context, dir string, suggestion *suggest.Suggestion, options Options) ([]pullrequest.First, []ComponentError, error) {
+	first, failed, err := planFirst(ctx, dir, suggestion.Text, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	starts := map[string]suggest.Start{}
+	for _, f := range first {
+		starts[f.Environment] = suggest.StartWith(f.Size())
+	}
+	before := suggestion.Text
+	if suggestion.Begin(starts); suggestion.Text == before {
+		return first, failed, nil
+	}
+	return planFirst(ctx, dir, suggestion.Text, options)
+}
+
+func planFirst(ctx context.Context, dir, text string, options Options) ([]pullrequest.First, []ComponentError, error) {
+	loaded, problems := config.Load(config.FileName, []byte(text))
+	if err := problems.Err(); err != nil {
+		return nil, nil, err
+	}
+	opened, err := openLoaded(dir, loaded, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	preview, err := opened.Plan(ctx, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	decisions := make([]promotion.Decision, 0, len(preview.Targets))
+	for i := range preview.Targets {
+		decisions = append(decisions, preview.Targets[i].Decision)
+	}
+	return pullrequest.FirstReconciliation(decisions), preview.Errors, nil
 }
 
 // configMode makes the config readable for all, like other committed files.

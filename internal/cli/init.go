@@ -1,48 +1,56 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"promoter/internal/checkout"
 	"promoter/internal/cli/render"
 	"promoter/internal/config"
+	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/pullrequest"
 	"promoter/internal/suggest"
 )
 
 func newInit(system System) *cobra.Command {
 	var dir, output string
+	var networks []string
 	command := &cobra.Command{
 		Use:   "init",
 		Short: "Generate a .promoter.yaml from the files of a checkout",
 		Long: `init scans a folder and writes a .promoter.yaml to start from: environments from the names of
 folders and files, components from the image references, and version selection from the tags in
-use. It lists what it guessed, the worst first, with what to change if a guess is wrong. It
-queries no registry and never overwrites a file.
+use. It lists what it guessed, the worst first, with what to change if a guess is wrong.
+
+It queries the registries of the images to state what the first reconciliation will do. If that is
+much, the config begins carefully. It never overwrites a file.
 
 Exit codes: 0 success; 1 no image reference found, or the file exists.`,
 		Example: `  promoter init
   promoter init --dir deploy -o -`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return runInit(command, system, dir, output)
+			return runInit(command, system, dir, output, networks)
 		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&dir, "dir", ".", flagDir)
 	flags.StringVarP(&output, "output", "o", "", "`FILE` to write, or - for standard output (default: .promoter.yaml in the folder)")
+	flags.StringArrayVar(&networks, "network", nil, flagNetwork)
 	return command
 }
 
 // standardOutput as the name of a file means that the text is only printed.
 const standardOutput = "-"
 
-func runInit(command *cobra.Command, system System, dir, output string) error {
+func runInit(command *cobra.Command, system System, dir, output string, networks []string) error {
 	if output == "" {
 		output = filepath.Join(dir, config.FileName)
 	}
@@ -58,6 +66,10 @@ func runInit(command *cobra.Command, system System, dir, output string) error {
 	if err != nil {
 		return err
 	}
+	first, err := previewFirst(command.Context(), system, dir, suggestion, networks)
+	if err != nil {
+		return err
+	}
 	if output == standardOutput {
 		err = render.Write(system.Out, suggestion.Text)
 	} else {
@@ -70,7 +82,7 @@ func runInit(command *cobra.Command, system System, dir, output string) error {
 		render.PrintMessage(system.Err, "warning: promoter reads %s only from the root of the repository, %s", config.FileName, root)
 		render.PrintDetail(system.Err, "  -> remove the file and use --dir %s", root)
 	}
-	printSuggestion(system.Err, suggestion, output, dir)
+	printSuggestion(system.Err, suggestion, first, output, dir)
 	return nil
 }
 
@@ -82,6 +94,54 @@ func isFolder(a, b string) bool {
 	}
 	second, err := os.Stat(b)
 	return err == nil && os.SameFile(first, second)
+}
+
+// previewTimeout is how long init waits for registries. What it does not know then, it
+// reports as unknown.
+const previewTimeout = time.Minute
+
+// previewFirst plans the first reconciliation. Registries that do not answer are reported
+// and stop nothing.
+func previewFirst(ctx context.Context, system System, dir string, s *suggest.Suggestion, networks []string) ([]pullrequest.First, error) {
+	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{Networks: networks, Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, previewTimeout)
+	defer cancel()
+	progress := newProgress(system)
+	first, failed, err := checkout.PreviewFirst(limited, dir, s, checkout.Options{
+		ShowOnly: true, Versions: registries.View(), Now: time.Now, Progress: progress.show,
+	})
+	progress.clear()
+	if err = errors.Join(err, registries.Close()); err != nil && ctx.Err() == nil {
+		render.PrintMessage(system.Err, "what the first reconciliation does is unknown: %v", err)
+		err = nil
+	}
+	render.PrintPreviewErrors(system.Err, &checkout.Preview{Errors: failed}, "text")
+	return first, errors.Join(err, context.Cause(ctx))
+}
+
+// maxFirstListed is how many promotions of an environment are listed.
+const maxFirstListed = 3
+
+// printFirst prints what the first reconciliation will do.
+func printFirst(w io.Writer, all []pullrequest.First) {
+	render.PrintDetail(w, "the first reconciliation, when the file is on the default branch:")
+	if len(all) == 0 {
+		render.PrintDetail(w, "  nothing: the files have the selected versions already, or they are unknown")
+	}
+	for _, first := range all {
+		for _, line := range first.Lines() {
+			render.PrintDetail(w, "  %s", line.Text)
+			for _, promotion := range line.Promotions[:min(len(line.Promotions), maxFirstListed)] {
+				render.PrintDetail(w, "    %s", promotion)
+			}
+			if more := line.More + len(line.Promotions) - maxFirstListed; more > 0 {
+				render.PrintDetail(w, "    and %d more", more)
+			}
+		}
+	}
 }
 
 // printGuesses prints what a user has to check, the worst first.
@@ -104,7 +164,7 @@ func printGuesses(w io.Writer, guesses []suggest.Guess) {
 }
 
 // printSuggestion prints what was written and the next steps.
-func printSuggestion(w io.Writer, s *suggest.Suggestion, output, dir string) {
+func printSuggestion(w io.Writer, s *suggest.Suggestion, first []pullrequest.First, output, dir string) {
 	active := 0
 	for _, component := range s.Components {
 		if component.Off == "" {
@@ -118,10 +178,12 @@ func printSuggestion(w io.Writer, s *suggest.Suggestion, output, dir string) {
 	if output == standardOutput {
 		render.PrintMessage(w, "%s; nothing was written", held)
 		printGuesses(w, s.Guesses)
+		printFirst(w, first)
 		return
 	}
 	render.PrintMessage(w, "wrote %s: %s", output, held)
 	printGuesses(w, s.Guesses)
+	printFirst(w, first)
 	at := ""
 	if dir != "." {
 		at = " --dir " + dir

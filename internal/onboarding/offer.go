@@ -73,8 +73,11 @@ func (o *offer) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	result, current, err := o.decide(ctx, pulls, suggestion)
-	if err == nil && (result.State == ToOpen || result.State == ToRefresh) && !o.reconciler.DryRun {
-		err = o.write(ctx, pulls.ours, suggestion, current, result)
+	if err == nil && (result.State == ToOpen || result.State == ToRefresh) {
+		page := o.prepare(ctx, suggestion)
+		if result.Config = suggestion.Text; !o.reconciler.DryRun {
+			err = o.write(ctx, pulls.ours, page, current, result)
+		}
 	}
 	if fault.KindOf(err) == fault.Conflict {
 		return &Result{State: LeftAlone, Reason: concurrentChange}, nil
@@ -148,11 +151,12 @@ func (o *offer) hasConfig(commit string) (bool, error) {
 // decide returns what to do about the pull request: open it, refresh it, or nothing; and
 // whether its branch is current.
 func (o *offer) decide(ctx context.Context, pulls pullRequests, suggestion *suggest.Suggestion) (result *Result, current bool, err error) {
-	result = &Result{State: Open, Config: suggestion.Text}
+	result = &Result{State: Open}
 	if pulls.ours != nil {
 		result.Number, result.URL = pulls.ours.Number, pulls.ours.URL
 	}
-	current, reason, err := o.readBranch(ctx, suggestion.Text)
+	current, reason, err := o.readBranch(ctx, suggestion)
+	result.Config = suggestion.Text
 	if err == nil && reason == "" && pulls.ours == nil {
 		reason, err = o.findOther(ctx, pulls.open)
 	}
@@ -174,7 +178,7 @@ func (o *offer) decide(ctx context.Context, pulls pullRequests, suggestion *sugg
 
 // readBranch reports whether the onboarding branch has the suggested settings, or the
 // reason to leave it alone: promoter replaces nothing but one commit of its own.
-func (o *offer) readBranch(ctx context.Context, text string) (current bool, reason string, err error) {
+func (o *offer) readBranch(ctx context.Context, suggestion *suggest.Suggestion) (current bool, reason string, err error) {
 	if o.head == "" {
 		return false, "", nil
 	}
@@ -192,7 +196,18 @@ func (o *offer) readBranch(ctx context.Context, text string) (current bool, reas
 	if fault.KindOf(err) == fault.NotFound {
 		return false, "", nil
 	}
-	return err == nil && slices.Equal(settings(string(content)), settings(text)), "", err
+	if err != nil {
+		return false, "", err
+	}
+	// How the environments begin depends on registries, which are queried only for a change.
+	starts := map[string]suggest.Start{}
+	if loaded, problems := config.Load(config.FileName, content); problems.Err() == nil {
+		for i := range loaded.Environments {
+			starts[loaded.Environments[i].Name] = suggest.StartOf(&loaded.Environments[i])
+		}
+	}
+	suggestion.Begin(starts)
+	return slices.Equal(settings(string(content)), settings(suggestion.Text)), "", nil
 }
 
 // settings returns the lines of a config without comments. Comments list the versions in
@@ -231,10 +246,10 @@ func (o *offer) findOther(ctx context.Context, open []scm.PullRequest) (reason s
 
 // write pushes the branch unless it is current, which it is after a process was killed
 // between push and pull request, and opens or refreshes the pull request.
-func (o *offer) write(ctx context.Context, ours *scm.PullRequest, suggestion *suggest.Suggestion, current bool, result *Result) error {
-	body := pullrequest.OnboardingBody(o.describe(ctx, suggestion))
+func (o *offer) write(ctx context.Context, ours *scm.PullRequest, page pullrequest.Onboarding, current bool, result *Result) error {
+	body := pullrequest.OnboardingBody(page)
 	if !current {
-		commit, err := o.push(ctx, suggestion.Text)
+		commit, err := o.push(ctx, result.Config)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"promoter/internal/config"
+	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/scan"
@@ -40,10 +41,22 @@ func (o *offer) suggestConfig(ctx context.Context) (*suggest.Suggestion, error) 
 	return suggest.Config(found)
 }
 
-// describe collects what the pull request shows. What cannot be determined is shown as
-// such, and stops nothing.
-func (o *offer) describe(ctx context.Context, suggestion *suggest.Suggestion) pullrequest.Onboarding {
-	page := pullrequest.Onboarding{Base: o.base, Applications: suggestion.Applications, Files: countUses(suggestion)}
+// prepare previews the first reconciliation, lets the config begin carefully if it would
+// propose much, and collects what the pull request shows. What cannot be determined is
+// shown as such, and stops nothing.
+func (o *offer) prepare(ctx context.Context, suggestion *suggest.Suggestion) pullrequest.Onboarding {
+	decisions, unknown := o.preview(ctx, suggestion.Text)
+	starts := map[string]suggest.Start{}
+	for _, first := range pullrequest.FirstReconciliation(decisions) {
+		starts[first.Environment] = suggest.StartWith(first.Size())
+	}
+	before := suggestion.Text
+	if suggestion.Begin(starts); suggestion.Text != before {
+		decisions, unknown = o.preview(ctx, suggestion.Text)
+	}
+	page := pullrequest.Onboarding{
+		Base: o.base, Applications: suggestion.Applications, Files: countUses(suggestion), Decisions: decisions, Unknown: unknown,
+	}
 	for i := range suggestion.Components {
 		if c := &suggestion.Components[i]; c.Off == "" {
 			page.Components = append(page.Components, pullrequest.OnboardingComponent{
@@ -58,25 +71,25 @@ func (o *offer) describe(ctx context.Context, suggestion *suggest.Suggestion) pu
 		text, positions, advice := g.Lines()
 		page.Guesses = append(page.Guesses, pullrequest.OnboardingGuess{Text: text, Positions: positions, Advice: advice, More: g.More})
 	}
-	o.previewDecisions(ctx, suggestion.Text, &page)
 	return page
 }
 
-// previewDecisions observes the repository as the first reconciliation after the merge
-// will, which queries the registries once.
-func (o *offer) previewDecisions(ctx context.Context, text string, page *pullrequest.Onboarding) {
+// preview observes the repository as the first reconciliation after the merge will, which
+// queries the registries.
+func (o *offer) preview(ctx context.Context, text string) (decisions []promotion.Decision, unknown []string) {
 	merged := *o.reconciler
 	merged.Objects, merged.DryRun = withConfig{Objects: o.reconciler.Objects, commit: o.commit, text: []byte(text)}, true
 	report, err := merged.Observe(ctx)
-	if page.Decisions = report.Decisions; err != nil {
-		page.Unknown = append(page.Unknown, err.Error())
+	if err != nil {
+		unknown = append(unknown, err.Error())
 	}
 	if report.Unusable != "" {
-		page.Unknown = append(page.Unknown, report.Unusable)
+		unknown = append(unknown, report.Unusable)
 	}
 	for _, one := range report.Errors {
-		page.Unknown = append(page.Unknown, one.What+": "+one.Err.Error())
+		unknown = append(unknown, one.What+": "+one.Err.Error())
 	}
+	return report.Decisions, unknown
 }
 
 // countUses counts the references that could be changed, by file.

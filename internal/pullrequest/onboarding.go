@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"promoter/internal/config"
 	"promoter/internal/promotion"
 )
 
@@ -131,27 +130,23 @@ func (o Onboarding) writeFiles(b *markdown) {
 	b.limitedTable([]string{"file", "references"}, rows)
 }
 
-// writeFirst lists what would be proposed right away.
+// writeFirst describes what happens after the merge.
 func (o Onboarding) writeFirst(b *markdown) {
 	var lines []string
-	for _, d := range o.Decisions {
-		if d.State != promotion.Proposed || len(d.Moves) == 0 {
-			continue
+	for _, first := range FirstReconciliation(o.Decisions) {
+		for _, line := range first.Lines() {
+			text := "- " + Sanitize(line.Text) + ": " + items(line.Promotions, code)
+			if line.More > 0 {
+				text += fmt.Sprintf(" and %d more", line.More)
+			}
+			lines = append(lines, text)
 		}
-		target := d.Environment
-		if d.Application != config.DefaultApplication && d.Application != "" {
-			target += "/" + d.Application
-		}
-		moves := items(d.Moves, func(m promotion.Move) string {
-			return code(m.Component + " " + promotion.Label(m.From) + " -> " + promotion.Label(m.To))
-		})
-		lines = append(lines, "- "+code(target)+": "+moves)
 	}
 	if len(lines) == 0 {
 		lines = []string{"- Nothing: the files have the selected versions already, or they are unknown."}
 	}
-	b.paragraph("**First pull requests**")
-	b.limitedList(lines, maxOnboardingRows)
+	b.paragraph("**The first reconciliation** after the merge")
+	b.limitedList(lines, maxOnboardingGuesses)
 	lines = nil
 	for _, why := range o.Unknown {
 		lines = append(lines, "- Unknown: "+Sanitize(why)+".")

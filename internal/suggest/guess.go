@@ -16,6 +16,7 @@ type GuessKind int
 // The kinds.
 const (
 	GuessOtherBot     GuessKind = iota // another bot updates the same images
+	GuessStart                         // how the first reconciliation begins
 	GuessWholeTree                     // there are no environments
 	GuessApplications                  // what is one application, and what is in none
 	GuessOrder                         // which environment gets versions from which
@@ -94,7 +95,7 @@ func (g Guess) Lines() (text string, positions []string, advice string) {
 
 // guesses returns what was guessed about the tree.
 func (d *draft) guesses() []Guess {
-	all := slices.Concat(d.botGuesses(), d.layoutGuesses())
+	all := slices.Concat(d.botGuesses(), d.startGuesses(), d.layoutGuesses())
 	for i := range d.Components {
 		c := &d.Components[i]
 		g := Guess{Kind: c.kind, About: []string{c.Name}, Text: c.Reason, Advice: "otherwise change its select"}

@@ -14,7 +14,7 @@ import (
 
 var (
 	turnedOff   = regexp.MustCompile(`(?m)^( *)#(\S.*)$`)
-	alternative = regexp.MustCompile(`(?m)^( *[a-z]+: ).* # or: (.+)$`)
+	alternative = regexp.MustCompile(`(?m)^( *[a-zA-Z]+: ).* # or: (.+)$`)
 )
 
 // turnOn takes away the # of every setting that is off.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 )
@@ -75,7 +76,22 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
+// schemaFile is the JSON Schema of the config file, if users save it beside the file.
+const schemaFile = "promoter.schema.json"
+
+// schemaLine connects the file with its schema in editors. They show an error if the schema
+// is missing, so the line is only on if it is there.
+// https://github.com/redhat-developer/yaml-language-server#using-inlined-schema
+func (d *draft) schemaLine() {
+	line := "# yaml-language-server: $schema=" + schemaFile
+	if !slices.Contains(d.found.Files, schemaFile) {
+		line = "# For editors: save " + schemaFile + " beside this file, and begin this line with " + line
+	}
+	d.line("%s", line)
+}
+
 func (d *draft) header() {
+	d.schemaLine()
 	author, last := "promoter init", "Commit it"
 	if d.found.ForPullRequest {
 		author, last = "promoter", "Merge its pull request"
@@ -184,9 +200,6 @@ const maxParents = 3
 
 func (d *draft) environment(e *Environment) {
 	isProd, children := e.rank >= rankProd, d.childrenOf(e)
-	// A change of land alone must not let one run carry a version from the registry to the
-	// last environment.
-	manual := len(e.After) > 0 && (isProd || len(children) == 0)
 	d.line("  %s:", quote(e.Name))
 	references, in := 0, map[string]bool{}
 	for _, r := range d.references {
@@ -217,24 +230,35 @@ func (d *draft) environment(e *Environment) {
 		} else {
 			d.line("    after: %s # or: {%s}", quoteList(e.After), strings.Join(conditions, ", "))
 		}
-		if manual {
-			d.line("    propose: manual # or: automatic")
-		}
+	}
+	manual := d.isManual(e) || e.start.Manual
+	if manual {
+		d.line("    propose: manual # or: automatic")
 	}
 	if len(children) > 0 && !manual {
 		d.line("    #newer: drain # with a soak in %s: otherwise each newer version restarts it", strings.Join(children, ", "))
 	}
-	if len(e.After) == 0 && !isProd {
+	if len(e.After) == 0 && !isProd && !e.start.Limited {
 		d.line("    land: pr # or: push")
 	} else {
 		d.line("    land: pr # or: automerge")
-		if d.layout.captures {
+		if d.layout.captures && !e.start.Limited {
 			d.line("    #pullRequest: {group: environment} # one pull request for all applications")
 		}
+	}
+	if e.start.Limited {
+		d.line("    pullRequest: {limit: %d} # or: {limit: %d}", firstLimit, config.DefaultLimit)
 	}
 	if isProd {
 		d.line("    #gates: {windows: [office], approvals: {count: 1}}")
 	}
+}
+
+// isManual reports whether a user decides about every promotion to the environment: a
+// change of land alone must not let one run carry a version from the registry to the last
+// environment.
+func (d *draft) isManual(e *Environment) bool {
+	return len(e.After) > 0 && (e.rank >= rankProd || len(d.childrenOf(e)) == 0)
 }
 
 // childrenOf returns up to maxParents environments that get their versions from one.

@@ -40,6 +40,7 @@ type Suggestion struct {
 	Inside       []edit.Reference // in an environment
 	Outside      []edit.Reference // in no environment, so never changed
 	Guesses      []Guess          // the worst first, as lists show them
+	draft        *draft
 }
 
 // Component is a repository to follow.
@@ -64,6 +65,7 @@ type Environment struct {
 	After   []string
 	rank    int
 	sandbox bool
+	start   Start
 	reason  string // empty: the paths tell
 }
 
@@ -79,15 +81,15 @@ func Config(found Found) (*Suggestion, error) {
 	}
 	for _, l := range layouts(found.Files, references) {
 		s := &Suggestion{Environments: l.environments, Components: components(references, l, found.Bots.Rules)}
-		d := draft{Suggestion: s, layout: l, found: found, references: references}
+		d := &draft{Suggestion: s, layout: l, found: found, references: references}
 		s.Text = d.render()
 		loaded, problems := config.Load(config.FileName, []byte(s.Text))
 		if problems.Err() == nil && l.matches(loaded) {
 			s.Inside, s.Outside = divide(loaded, references)
 			s.Applications = l.applications(loaded)
 			s.excludeResources(loaded, found.Bots.Resources)
-			s.Guesses = listGuesses(d.guesses())
-			s.Text = d.render()
+			s.draft = d
+			s.Begin(nil)
 			return s, nil
 		}
 		if len(s.Text) > config.MaxSize {
