@@ -152,6 +152,9 @@ func TestPlan_movingTagWithoutDigest(t *testing.T) {
 	w.Has("staging/shop", "moving:released@"+promotiontest.DigestA)
 	w.Expect("staging/shop", promotion.Waiting,
 		"digest unknown: dev references moving by the moving tag released without a digest")
+	w.AddFact("moving", "released", image.Version{Digest: promotiontest.DigestB}) // today
+	w.Expect("staging/shop", promotion.Waiting,
+		"digest unknown: dev references moving by the moving tag released without a digest")
 }
 
 func TestPlan_tagMovedSinceTheParent(t *testing.T) {

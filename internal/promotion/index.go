@@ -107,7 +107,11 @@ func newCurrentRef(o *Observation, target Target, references []*edit.Reference, 
 		ref.versions = append(ref.versions, o.Facts.complete(*r))
 	}
 	if o.Checkout {
+		written := ref.recorded
 		ref.recorded = mostComplete(ref.versions)
+		if isParent && written.Digest == "" && isMoving(o.Policies[ref.component]) {
+			ref.recorded.Digest = "" // what runs there may be any digest that the tag had
+		}
 		return ref
 	}
 	// What the files do not have of a version is what it landed with: the digest of a tag, or
