@@ -112,6 +112,29 @@ func TestRun_comments_github(t *testing.T) {
 	})
 }
 
+// The state branch is deleted, and nothing remembers it: commands that promoter answered
+// are not applied again.
+func TestRun_commentsOfALostStateBranch_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, reviewed, func(s *story) {
+		s.releaseAndRun("web", "1.1.0")
+		rejected := s.says("ada", 1, "/promoter reject it leaks")
+		s.because(s.run(), "staging", "rejected: ")
+		s.reacted(rejected, "+1")
+		s.repo.Git.DeleteBranch("mallory", "promoter/_state")
+		result := s.pass()
+		if errs := fmt.Sprint(result.Report.Errors); len(result.Report.Errors) != 1 || !strings.Contains(errs, "commands in comments that promoter has answered (1)") {
+			s.t.Errorf("errors: %s", errs)
+		}
+		held := s.says("ada", 1, "/promoter hold")
+		s.repo.Pulls.React("bob", held, "+1")
+		s.because(s.run(), "staging", "on hold")
+		if got := s.repo.Pulls.Reactions(held); !slices.Equal(got, []string{"+1 bob", "+1 promoter-bot"}) {
+			s.t.Errorf("reactions: %v", got)
+		}
+	})
+}
+
 // Comments in an archived repository are ignored; later, the recent ones are applied.
 func TestRun_archivedRepositoryIsIgnored_github(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ type commandResult struct {
 	changes   []state.Change
 	message   string // of the commit that writes the changes
 	refreshed bool   // the registries are to be read again
+	answered  bool   // it has our reaction, so it was applied before; nothing else is set
 }
 
 func refused(text string) commandResult {
@@ -36,6 +37,13 @@ func unclear(text string) commandResult {
 // apply asks, live, what a user with any permission may do, and returns what the command
 // changes.
 func (c commandReader) apply(ctx context.Context, o Observation, given userCommand) (commandResult, error) {
+	answered, err := c.r.Repository.Conversation().Reacted(ctx, given.Comment)
+	if fault.KindOf(err) == fault.NotFound { // it was deleted since it was listed
+		err = nil
+	}
+	if answered || err != nil {
+		return commandResult{answered: answered}, err
+	}
 	about, ours, err := c.pullRequests.find(ctx, o, given.Number)
 	what := given.command.Verb
 	switch {

@@ -72,6 +72,7 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 	// When a command has to wait, later ones of the same user wait too: they keep their
 	// order, and those of other users go on.
 	waiting, tried, refusals, left := map[string]bool{}, 0, 0, false
+	forgotten := 0 // commands that promoter answered and that the state does not list
 	authors := map[string]authorPermission{}
 	maxRefusals := min(maxRefusals, state.MaxOutsiders-o.Promotion.State.Outsiders())
 	commands := commandsIn(o, comments)
@@ -128,6 +129,11 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 			}
 			continue
 		}
+		if result.answered {
+			forgotten++
+			o = o.withChanges(state.MarkProcessed(o.Now, state.ProcessedComment{ID: given.ID, At: given.Created}))
+			continue
+		}
 		if _, err := o.Promotion.State.Apply(result.changes...); err != nil {
 			result = refused(err.Error())
 		}
@@ -147,6 +153,10 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 		if result.message != "" {
 			o.Messages = append(o.Messages, fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.", result.message, given.Author.Login, given.Number))
 		}
+	}
+	if forgotten > 0 {
+		o.failures.Add(state.Branch, fault.New(fault.Invalid, "it does not list commands in comments that promoter has answered (%d), so it was deleted or moved back: "+
+			"they are not applied again, and holds, freezes, and rejections may be lost", forgotten))
 	}
 	if !left && len(comments) >= commentPageSize {
 		o = o.withChanges(state.IgnoreComments(nextFrom(from, comments, end)))

@@ -350,27 +350,51 @@ func TestCommands_oldCommentsAreIgnored(t *testing.T) {
 	w.wantReactions(id)
 }
 
-// The state branch is gone: recent comments are processed again, in order, with the
-// same result.
-func TestCommands_lostStateIsRebuilt(t *testing.T) {
+// The state branch is gone, and nothing remembers it: a command that promoter answered is
+// not applied again, and the loss is reported once. Newer commands count.
+func TestCommands_lostStateAppliesNoneAgain(t *testing.T) {
 	t.Parallel()
 	w := merged(t, asking())
 	w.comment(1, "ada", "/promoter promote prod")
 	w.run()
+	w.mergeByHand(2, "merge")
+	w.run()
 	w.comment(1, "ada", "/promoter hold")
 	w.run()
-	w.comment(1, "ada", "/promoter resume")
-	w.run()
-	w.mergeByHand(2, "merge")
+	w.decide(state.Resume(in("staging"), w.act("")))
 	w.run()
 	if err := w.Git.Push(t.Context(), repo.Update{Branch: state.Branch, Old: w.Git.Branch(state.Branch)}); err != nil {
 		t.Fatal(err)
 	}
-	w.run()
-	if w.held() || w.state().At(in("prod")).Request != nil {
-		t.Errorf("held: %v, request: %v", w.held(), w.state().At(in("prod")).Request)
+	added := w.comment(1, "ben", "/promoter hold it is slow")
+	report := w.partial()
+	if len(report.Errors) != 1 || !strings.Contains(report.Errors[0].Err.Error(), "commands in comments that promoter has answered (2)") {
+		t.Errorf("errors: %+v", report.Errors)
 	}
+	if request := w.state().At(in("prod")).Request; request != nil {
+		t.Errorf("requested again: %+v", request)
+	}
+	if hold := w.state().At(in("staging")).Hold; hold == nil || hold.By.Login != "ben" {
+		t.Errorf("hold: %+v", hold)
+	}
+	w.wantReactions(added, scm.ReactionDone)
 	w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop merged")
+	w.calm()
+}
+
+// Which comments are answered cannot be read: a command waits.
+func TestCommands_unknownReactions(t *testing.T) {
+	t.Parallel()
+	w := staged(t, threeEnvironments)
+	w.comment(1, "ada", "/promoter hold")
+	w.failing("reactions", fault.New(fault.Temporary, "no answer"))
+	if w.partial(); w.held() {
+		t.Error("it is applied")
+	}
+	w.Forge.Fail = nil
+	if w.run(); !w.held() {
+		t.Error("it is lost")
+	}
 	w.calm()
 }
 

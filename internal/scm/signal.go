@@ -135,6 +135,10 @@ type Conversation interface {
 	// existing reaction is left, and so are other reactions. A comment that no longer
 	// exists is a NotFound fault. Without Comments it does nothing.
 	React(ctx context.Context, comment Comment, reaction Reaction) error
+	// Reacted reports whether a comment that Comments or Recent listed has one of our
+	// reactions. A comment that no longer exists is a NotFound fault. Without Comments
+	// none has.
+	Reacted(ctx context.Context, comment Comment) (bool, error)
 }
 
 // Clock is implemented by repositories whose forge reports its time.
@@ -173,3 +177,6 @@ const (
 	ReactionRefused Reaction = "refused" // thumbs down
 	ReactionUnclear Reaction = "unclear" // confused
 )
+
+// Reactions returns all of them.
+func Reactions() []Reaction { return []Reaction{ReactionDone, ReactionRefused, ReactionUnclear} }

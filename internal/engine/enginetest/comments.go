@@ -50,6 +50,15 @@ func (f conversation) React(_ context.Context, comment scm.Comment, reaction scm
 	})
 }
 
+// Reacted implements scm.Conversation.
+func (f conversation) Reacted(_ context.Context, comment scm.Comment) (bool, error) {
+	if err := failing(f.Forge, "reactions"); err != nil {
+		return false, err
+	}
+	defer f.Forge.call("reactions")()
+	return len(f.Forge.reactions[comment.ID]) > 0, nil
+}
+
 // Say implements scm.Conversation.
 func (f conversation) Say(_ context.Context, number int, marker, text string) error {
 	return f.Forge.write("say", func() error { return f.Forge.say(number, marker, text) })

@@ -192,6 +192,14 @@ func (c conversation) React(ctx context.Context, comment scm.Comment, reaction s
 	return withWrite(c.story, "react", func() error { return c.Conversation.React(ctx, comment, reaction) })
 }
 
+// Reacted implements scm.Conversation.
+func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
+	if err := beforeRequest(c.story, "reactions"); err != nil {
+		return false, err
+	}
+	return c.Conversation.Reacted(ctx, comment)
+}
+
 // saying is the name of the effect that writes only where a comment is missing.
 const saying = "say"
 

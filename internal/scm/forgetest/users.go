@@ -334,6 +334,15 @@ func (p Pulls) DeleteComment(id int64) {
 	})
 }
 
+// React adds a reaction of who to a comment.
+func (p Pulls) React(who string, id int64, content string) {
+	p.act(func() {
+		if one := p.r.Comment(id); one != nil {
+			one.React(p.r.Hub.User(who), content)
+		}
+	})
+}
+
 // Reactions returns the reactions to a comment, each as "CONTENT LOGIN".
 func (p Pulls) Reactions(id int64) []string {
 	var all []string

@@ -102,3 +102,16 @@ func (c conversation) React(ctx context.Context, comment scm.Comment, reaction s
 	_, resp, err := c.repository.forge.api(ctx).PostIssueCommentReaction(c.repository.owner, c.repository.name, comment.ID, reactionOf(reaction))
 	return explain(c.repository.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
 }
+
+// Reacted reads the reactions to a comment.
+func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
+	if c.repository.withoutPull {
+		return false, nil
+	}
+	given, resp, err := c.repository.forge.api(ctx).GetIssueCommentReactions(c.repository.owner, c.repository.name, comment.ID)
+	ours := func(one *sdk.Reaction) bool {
+		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return reactionOf(r) == one.Reaction }) &&
+			c.repository.info.Self.Same(c.repository.forge.person(one.User))
+	}
+	return slices.ContainsFunc(given, ours), explain(c.repository.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
+}

@@ -290,3 +290,15 @@ func (c conversation) React(ctx context.Context, comment scm.Comment, reaction s
 	_, _, err := c.repository.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.repository.owner, c.repository.name, comment.ID, reactionOf(reaction))
 	return explain(c.repository.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), err)
 }
+
+// Reacted reads the reactions to a comment.
+func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
+	given, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.Reaction, *gogithub.Response, error) {
+		return c.repository.forge.api.Reactions.ListIssueCommentReactions(ctx, c.repository.owner, c.repository.name, comment.ID, &page)
+	})
+	ours := func(one *gogithub.Reaction) bool {
+		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return reactionOf(r) == one.GetContent() }) &&
+			c.repository.info.Self.Same(c.repository.forge.person(one.GetUser()))
+	}
+	return slices.ContainsFunc(given, ours), explain(c.repository.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number), err)
+}

@@ -235,21 +235,31 @@ func (c conversation) React(ctx context.Context, comment scm.Comment, reaction s
 	_, _, err := c.repository.forge.api.AwardEmoji.CreateMergeRequestAwardEmojiOnNote(
 		c.repository.id, comment.Number, int(comment.ID), &gogitlab.CreateAwardEmojiOptions{Name: name}, in(ctx))
 	if wasNotFound(err) {
-		if there, failed := c.awarded(ctx, comment, name); failed != nil || there {
+		if there, failed := c.awarded(ctx, comment, reaction); failed != nil || there {
 			err = failed
 		}
 	}
 	return c.repository.denied(ctx, explain(c.repository.noun("reaction to note %d on merge request %d", comment.ID, comment.Number), err))
 }
 
-// awarded reports whether a note has an emoji of ours.
-func (c conversation) awarded(ctx context.Context, comment scm.Comment, name string) (bool, error) {
+// Reacted reads the emoji of a note.
+func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
+	if c.repository.withoutPulls {
+		return false, nil
+	}
+	there, err := c.awarded(ctx, comment, scm.Reactions()...)
+	return there, c.repository.denied(ctx, explain(c.repository.noun("reactions to note %d on merge request %d", comment.ID, comment.Number), err))
+}
+
+// awarded reports whether a note has one of some emoji of ours.
+func (c conversation) awarded(ctx context.Context, comment scm.Comment, reactions ...scm.Reaction) (bool, error) {
 	given, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.AwardEmoji, *gogitlab.Response, error) {
 		options := gogitlab.ListAwardEmojiOptions(page)
 		return c.repository.forge.api.AwardEmoji.ListMergeRequestAwardEmojiOnNote(c.repository.id, comment.Number, int(comment.ID), &options, in(ctx))
 	})
 	ours := func(one *gogitlab.AwardEmoji) bool {
-		return one.Name == name && c.repository.info.Self.Same(c.repository.forge.person(one.User.Username))
+		return slices.ContainsFunc(reactions, func(r scm.Reaction) bool { return emojiOf(r) == one.Name }) &&
+			c.repository.info.Self.Same(c.repository.forge.person(one.User.Username))
 	}
 	return slices.ContainsFunc(given, ours), err
 }

@@ -141,3 +141,6 @@ func (conversation) Say(context.Context, int, string, string) error { return nil
 
 // React does nothing.
 func (conversation) React(context.Context, scm.Comment, scm.Reaction) error { return nil }
+
+// Reacted returns false.
+func (conversation) Reacted(context.Context, scm.Comment) (bool, error) { return false, nil }

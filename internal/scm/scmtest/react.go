@@ -26,6 +26,20 @@ func reacting() []condition {
 			},
 			without: func(t *testing.T, x *fixture) {
 				fatal(t, "react", x.repo.Conversation().React(t.Context(), scm.Comment{ID: 1, Number: 1}, scm.ReactionDone))
+				x.reacted(t, scm.Comment{ID: 1, Number: 1}, false)
+			},
+		},
+		{
+			name: "Reacted reports our reactions", feature: comments,
+			hooks: func(b Bench) []any { return []any{b.People.Comment, b.People.Unsay} },
+			run: func(t *testing.T, x *fixture) {
+				said := x.comment(t)
+				x.reacted(t, said, false)
+				fatal(t, "react", x.repo.Conversation().React(t.Context(), said, scm.ReactionUnclear))
+				x.reacted(t, said, true)
+				x.People.Unsay(t, said)
+				_, err := x.repo.Conversation().Reacted(t.Context(), said)
+				wantKind(t, "of a comment that is gone", err, fault.NotFound)
 			},
 		},
 		{
@@ -53,6 +67,14 @@ func reacting() []condition {
 				}
 			},
 		},
+	}
+}
+
+// reacted checks what Reacted reports about a comment.
+func (x *fixture) reacted(t *testing.T, comment scm.Comment, want bool) {
+	t.Helper()
+	if got, err := x.repo.Conversation().Reacted(t.Context(), comment); err != nil || got != want {
+		t.Errorf("reacted: %t, %v, want %t", got, err, want)
 	}
 }
 

@@ -162,9 +162,20 @@ func createReaction(c *call, one *event) *reply {
 		return refuse(http.StatusForbidden, "'"+body.Reaction+"' is not an allowed reaction")
 	}
 	made, added := one.React(c.who(), body.Reaction)
-	drawn := object{"user": drawUser(c, c.who()), "content": body.Reaction, "created_at": stamp(made.At)}
 	if !added {
-		return ok(drawn)
+		return ok(drawReaction(c, made))
 	}
-	return created(drawn)
+	return created(drawReaction(c, made))
+}
+
+func listReactions(c *call, one *event) *reply {
+	all := []object{}
+	for _, reaction := range one.Reactions {
+		all = append(all, drawReaction(c, reaction))
+	}
+	return ok(all)
+}
+
+func drawReaction(c *call, one *forgetest.Reaction) object {
+	return object{"user": drawUser(c, one.By), "content": one.Content, "created_at": stamp(one.At)}
 }

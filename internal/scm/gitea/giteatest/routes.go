@@ -59,6 +59,7 @@ func endpoints() map[string]endpoint {
 		"PATCH /r/issues/comments/{id}":    {"issue", "", writing(onComment(editComment))},
 		"GET /r/issues/comments":           {"issue", paged + " since before", reading(listAllComments)},
 
+		"GET /r/issues/comments/{id}/reactions":  {"issue", "", reading(onComment(listReactions))},
 		"POST /r/issues/comments/{id}/reactions": {"issue", "", writing(onComment(createReaction))},
 	}
 	all := map[string]endpoint{}

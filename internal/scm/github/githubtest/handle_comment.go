@@ -199,9 +199,14 @@ func createReaction(c *call, one *comment) *reply {
 		return invalid(object{"resource": "Reaction", "code": "invalid", "field": "content"})
 	}
 	made, added := one.React(c.who(), body.Content)
-	drawn := object{"id": made.ID, "node_id": node(made.ID), "user": drawUser(c, made.By), "content": made.Content, "created_at": stamp(made.At)}
 	if !added {
-		return ok(drawn)
+		return ok(drawReaction(c, made))
 	}
-	return created(drawn)
+	return created(drawReaction(c, made))
+}
+
+func listReactions(c *call, one *comment) *reply { return list(c, one.Reactions, drawReaction) }
+
+func drawReaction(c *call, one *forgetest.Reaction) object {
+	return object{"id": one.ID, "node_id": node(one.ID), "user": drawUser(c, one.By), "content": one.Content, "created_at": stamp(one.At)}
 }

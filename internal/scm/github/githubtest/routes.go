@@ -68,6 +68,7 @@ func endpoints() map[string]endpoint {
 		"POST /repos/{owner}/{repo}/issues/{number}/assignees":          {writing(onPull(addAssignees)), onPulls},
 		"PATCH /repos/{owner}/{repo}/issues/comments/{id}":              {writing(onComment(editComment)), onPulls},
 		"GET /repos/{owner}/{repo}/issues/comments":                     {reading(listAllComments), onIssues},
+		"GET /repos/{owner}/{repo}/issues/comments/{id}/reactions":      {reading(onComment(listReactions)), onIssues},
 		"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions":     {writing(onComment(createReaction)), []string{"issues=write"}},
 	}
 }
