@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
@@ -163,6 +164,35 @@ func observeFiles(ctx context.Context, files repo.Files, o Observation) (map[str
 		maps.Copy(targets, tree.Targets())
 	}
 	return trees, targets, nil
+}
+
+// observeRefusedEdits returns the targets with the refusals of what would be written now.
+// Where the config distinguishes no applications, the plan then leaves out the components
+// that these stop, and not all.
+func observeRefusedEdits(ctx context.Context, o Observation) (map[promotion.Target]promotion.Current, error) {
+	if o.Promotion.Config.Captures() {
+		return o.Promotion.Targets, nil
+	}
+	o.Promotion.Targets = maps.Clone(o.Promotion.Targets)
+	for learned := true; learned; {
+		learned = false
+		for _, d := range promotion.Plan(o.Promotion, o.Now) {
+			tree := o.Trees[d.Environment]
+			if d.State != promotion.Proposed || tree == nil {
+				continue
+			}
+			rewritten, err := tree.Rewrite(ctx, d.Target, d.Moves)
+			if err != nil {
+				return nil, fmt.Errorf("rewrite %s: %w", d.Name(), err)
+			}
+			current := o.Promotion.Targets[d.Target]
+			known := len(current.Refusals)
+			current.Refusals = edit.Union(current.Refusals, rewritten.Refusals)
+			o.Promotion.Targets[d.Target] = current
+			learned = learned || len(current.Refusals) > known
+		}
+	}
+	return o.Promotion.Targets, nil
 }
 
 func readTree(ctx context.Context, files repo.Files, o Observation, branch string, environments []string) (repo.Tree, error) {

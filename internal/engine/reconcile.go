@@ -202,6 +202,9 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if ctx.Err() != nil {
 		return o, ctx.Err()
 	}
+	if o.Promotion.Targets, err = observeRefusedEdits(ctx, o); err != nil {
+		return o, err
+	}
 	o, plan, err := observeUserDecisions(ctx, history, o)
 	if err != nil {
 		return o, err
