@@ -101,6 +101,9 @@ func unmatchedPaths(environment *config.Environment, files []string) (problems c
 func unusedHint(component config.Component, all []edit.Reference) string {
 	var names []string
 	for _, r := range all {
+		if r.Repository.IsZero() { // a file that holds only a tag
+			continue
+		}
 		if component.Pattern.Match(r.Repository) {
 			return r.Position.File + " references it: add that file to the paths of an environment"
 		}

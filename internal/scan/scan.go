@@ -13,6 +13,8 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
+	"sync"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
@@ -129,8 +131,11 @@ func Applications(environment *config.Environment, files iter.Seq[string]) []str
 }
 
 // All finds the references to every image and chart in the files, for a tree that
-// has no config yet, and lists the paths of all regular files.
+// has no config yet, and lists the paths of all regular files. The tag in a file that holds
+// only a tag is a reference without a repository, see ShapeTagFile.
 func All(ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize int64) (references []edit.Reference, paths []string, err error) {
+	var tags []edit.Reference
+	var mutex sync.Mutex // files are read at the same time
 	recorded := func(yield func(updater.File, error) bool) {
 		for file, err := range files {
 			if err == nil && file.Path == config.FileName {
@@ -138,6 +143,16 @@ func All(ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize 
 			}
 			if err == nil && file.Mode == updater.Regular {
 				paths = append(paths, file.Path)
+				read := file.Read
+				file.Read = func() ([]byte, error) {
+					content, err := read()
+					if tag, ok := tagOf(file.Path, content); ok && err == nil {
+						mutex.Lock()
+						defer mutex.Unlock()
+						tags = append(tags, tag)
+					}
+					return content, err
+				}
 			}
 			if !yield(file, err) {
 				return
@@ -148,7 +163,8 @@ func All(ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize 
 	if err != nil {
 		return nil, nil, err
 	}
-	return found.References, paths, nil
+	slices.SortFunc(tags, func(a, b edit.Reference) int { return strings.Compare(a.Position.File, b.Position.File) })
+	return append(found.References, slices.CompactFunc(tags, func(a, b edit.Reference) bool { return a.Position == b.Position })...), paths, nil
 }
 
 // Watch yields the files, and gives the content of each regular one that is read to read,

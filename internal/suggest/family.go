@@ -112,6 +112,8 @@ func (r *reading) value(column int) string {
 	switch {
 	case column == r.at:
 		return r.app
+	case column > r.at && r.next == len(r.segments)-1:
+		return strings.TrimSuffix(r.segments[r.next], extensionOf(r.segments[r.next]))
 	case column > r.at:
 		return r.member()
 	default:
@@ -149,6 +151,9 @@ const noColumn = -1
 func (f *family) applicationColumn() int {
 	first := &f.readings[0]
 	columns := f.varying()
+	if f.isByFile() && !slices.ContainsFunc(columns, func(column int) bool { return len(f.values(column)) > 1 }) {
+		columns = nil
+	}
 	column := first.next
 	if len(columns) > 0 {
 		column = columns[len(columns)-1]
@@ -168,7 +173,7 @@ func (f *family) applicationColumn() int {
 				below += r.weight
 			}
 		}
-		if below <= beside {
+		if below <= beside && !f.isByFile() {
 			return noColumn
 		}
 	}
@@ -176,6 +181,33 @@ func (f *family) applicationColumn() int {
 		return noColumn
 	}
 	return column
+}
+
+// minByFile is how many files make it likely that each is an application.
+const minByFile = 4
+
+// isByFile reports whether the files in the folders of the environments are an application
+// each: they are many, and most have no name of a part of one.
+func (f *family) isByFile() bool {
+	names := map[string]bool{}
+	for i := range f.readings {
+		r := &f.readings[i]
+		if r.next != len(r.segments)-1 {
+			continue
+		}
+		name := r.value(f.readings[0].next)
+		if r.weight == 0 {
+			return false
+		}
+		names[name] = kinds[strings.ToLower(name)]
+	}
+	unclear := 0
+	for _, isKind := range names {
+		if isKind {
+			unclear++
+		}
+	}
+	return len(names) >= minByFile && 2*unclear < len(names)
 }
 
 // canPromote reports whether some application is in two environments, so that it

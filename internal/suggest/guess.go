@@ -17,6 +17,7 @@ type GuessKind int
 const (
 	GuessOtherBot     GuessKind = iota // another bot updates the same images
 	GuessStart                         // how the first reconciliation begins
+	GuessTagFiles                      // files with a tag and no image
 	GuessWholeTree                     // there are no environments
 	GuessApplications                  // what is one application, and what is in none
 	GuessOrder                         // which environment gets versions from which
@@ -108,6 +109,13 @@ func (d *draft) guesses() []Guess {
 			g.Text = strings.TrimSpace("From the lowest version in the files up to the next major version. " + g.Text)
 		}
 		all = append(all, g)
+	}
+	if len(d.tags) > 0 {
+		advice := "name the image of each with a component and an entry of write"
+		if len(d.writes) > 0 {
+			advice = "name the image of the component " + d.tagComponent() + ", and remove the # before it and before each write"
+		}
+		all = append(all, Guess{Kind: GuessTagFiles, Text: d.tagFilesText(), Advice: advice, Positions: positions(d.tags)})
 	}
 	var inBase, elsewhere []edit.Reference
 	for _, r := range d.Outside {

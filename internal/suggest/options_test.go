@@ -118,3 +118,33 @@ func treeOf(data []byte, shape uint8) suggest.Found {
 	}
 	return out
 }
+
+// Files that hold only a tag are no components of their own: what is written about them is
+// off until a user names the image.
+func TestConfig_tagFiles(t *testing.T) {
+	t.Parallel()
+	tree := found(t, "charts/web/values.yaml a.io/x/app:1.2.0")
+	for _, environment := range []string{"dev", "prod"} {
+		for _, application := range []string{"api", "mail", "shop", "web"} {
+			file := "tags/" + environment + "/" + application + ".yaml"
+			tree.Files = append(tree.Files, file)
+			tree.References = append(tree.References, edit.Reference{
+				Shape: "tag-file", Key: "image_tag", Tag: "v12", Position: edit.Position{File: file, Line: 1, Column: 12},
+			})
+		}
+	}
+	s := suggestion(t, tree)
+	holdsTogether(t, s)
+	for _, want := range []string{
+		"  #app-image: {image: 'registry.example.com/team/{application}', select: {numeric: '^v(?P<version>[0-9]+)$'}}\n",
+		"    #write: [{file: 'tags/prod/{application}.yaml', path: image_tag, component: app-image}]\n",
+	} {
+		if !strings.Contains(s.Text, want) {
+			t.Errorf("no %s in\n%s", want, s.Text)
+		}
+	}
+	tree.References = tree.References[1:]
+	if _, err := suggest.Config(tree); err == nil || !strings.Contains(err.Error(), "8 files hold only a tag: name the image with write") {
+		t.Errorf("without an image: %v", err)
+	}
+}

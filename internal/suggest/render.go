@@ -17,6 +17,8 @@ type draft struct {
 	layout     *layout
 	found      Found
 	references []edit.Reference
+	tags       []edit.Reference  // in files that hold only a tag
+	writes     map[string]string // the file of an entry of write, by environment
 	text       strings.Builder
 }
 
@@ -157,6 +159,12 @@ func (d *draft) componentSection() {
 		}
 	}
 	d.patterns()
+	if len(d.writes) > 0 {
+		d.comment("  ", d.tagFilesText()+" Name the image, then remove the # here and before each write.")
+		g := guessSelection(validTags(tagsOf(d.tags)), nil, false)
+		c := Component{Select: g.Selection}
+		d.line("  #%s: {image: 'registry.example.com/team/{application}', %s}", d.tagComponent(), c.selectAndPin())
+	}
 }
 
 // tagOnly counts the components whose references have no digest and would not get
@@ -208,9 +216,7 @@ func (d *draft) environment(e *Environment) {
 			in[r.Position.File] = true
 		}
 	}
-	if references == 0 {
-		d.comment("    ", "No image references yet.")
-	} else {
+	if references > 0 {
 		d.comment("    ", fmt.Sprintf("%s in %s.", count(references, "reference", "references"), fileCount(len(in))))
 	}
 	d.globs("paths", e.Paths)
@@ -248,6 +254,9 @@ func (d *draft) environment(e *Environment) {
 	}
 	if e.start.Limited {
 		d.line("    pullRequest: {limit: %d} # or: {limit: %d}", firstLimit, config.DefaultLimit)
+	}
+	if file := d.writes[e.Name]; file != "" {
+		d.line("    #write: [{file: %s, path: %s, component: %s}]", single(file), d.tags[0].Key, d.tagComponent())
 	}
 	if isProd {
 		d.line("    #gates: {windows: [office], approvals: {count: 1}}")

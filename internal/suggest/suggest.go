@@ -76,18 +76,20 @@ var ErrNothing = errors.New("no image reference was found")
 // Config suggests a config for a tree. ErrNothing is a NotFound fault.
 func Config(found Found) (*Suggestion, error) {
 	references := imageReferences(found.References, found.Bots.Resources)
+	tags := tagFiles(found.References)
 	if len(references) == 0 {
-		return nil, fault.Wrap(fault.NotFound, fmt.Errorf("%w in %s", ErrNothing, fileCount(len(found.Files))))
+		return nil, fault.Wrap(fault.NotFound, fmt.Errorf("%w in %s%s", ErrNothing, fileCount(len(found.Files)), onlyTags(tags)))
 	}
-	for _, l := range layouts(found.Files, references) {
+	for _, l := range layouts(found.Files, slices.Concat(references, tags)) {
 		s := &Suggestion{Environments: l.environments, Components: components(references, l, found.Bots.Rules)}
-		d := &draft{Suggestion: s, layout: l, found: found, references: references}
+		d := &draft{Suggestion: s, layout: l, found: found, references: references, tags: tags}
 		s.Text = d.render()
 		loaded, problems := config.Load(config.FileName, []byte(s.Text))
 		if problems.Err() == nil && l.matches(loaded) {
 			s.Inside, s.Outside = divide(loaded, references)
 			s.Applications = l.applications(loaded)
 			s.excludeResources(loaded, found.Bots.Resources)
+			d.writes = writesOf(loaded, tags)
 			s.draft = d
 			s.Begin(nil)
 			return s, nil
