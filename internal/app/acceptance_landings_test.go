@@ -119,7 +119,8 @@ func TestRun_forgedTrailersByFastForward_plain(t *testing.T) {
 	onPlain(t, pushed(), func(s *story) { s.forgedTrailers((*story).fastForward) })
 }
 
-// What a commit with the name of promoter changes besides versions makes it a user's.
+// What a commit with the name of promoter changes besides versions makes it a user's. Its
+// versions were there nevertheless, so a rollback returns to them.
 func (s *story) moreThanVersions() {
 	s.releaseAndRun("web", "1.1.0")
 	s.release("web", "1.2.0")
@@ -131,7 +132,7 @@ func (s *story) moreThanVersions() {
 	s.holds("dev", "1.3.0 1.0.0")
 	s.decide(decision.Decision{Verb: verb.Rollback, Environment: "dev"})
 	s.run()
-	s.holds("dev", "1.1.0 1.0.0")
+	s.holds("dev", "1.2.0 1.0.0")
 }
 
 func TestRun_moreThanVersionsUnderOurName_github(t *testing.T) {

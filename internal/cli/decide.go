@@ -100,9 +100,16 @@ func newRollback(system System) *cobra.Command {
 	flags.addApplication(command)
 	command.Short = "Roll back to the previous versions, and hold"
 	command.Long = `rollback requests the versions that the target had before the current ones, from the
-history of its branch, and holds the target until 'promoter resume'. It never returns to versions
-that were rolled back, reverted, or rejected: a second rollback changes nothing.` + decideHelp
-	command.Example = "  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'"
+history of its branch, whatever is the name of the user who wrote them, and holds the target until
+'promoter resume'. It never returns to versions that were rolled back, reverted, or rejected: a
+second rollback changes nothing.
+
+With --to, it requests the versions that the target had in a commit of its branch, or a snapshot
+that it had, by the ID that 'promoter explain' printed. A tag that points to another digest since
+then is reported.` + decideHelp
+	command.Example = `  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'
+  promoter rollback --env prod --app shop --to 58b5d4a`
+	command.Flags().StringVar(&flags.decision.To, "to", "", "`COMMIT` of the branch of the environment, or snapshot: at least 7 digits of its ID (default: the previous versions)")
 	command.Flags().Lookup("env").Usage = flagRequiredEnv
 	return command
 }

@@ -33,6 +33,7 @@ type Decision struct {
 	With        []string   // promote: REPOSITORY[:TAG][@DIGEST]
 	Images      []string   // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Until       *time.Time // freeze
+	To          string     // rollback: the first digits of a commit or a snapshot; empty: the previous state
 	As          string     // the user who decides; empty: the user of the credential
 }
 

@@ -57,6 +57,9 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 	result := Result{Repository: r.Name, By: act.By, Targets: targets, Subject: subject(d, targets)}
 	switch d.Verb {
 	case verb.Rollback:
+		if d.To != "" {
+			break
+		}
 		if result.Effects, err = rolledBack(ctx, opened, targets[0]); err != nil || len(result.Effects) > 0 {
 			result.Unchanged = true
 			return result, err
@@ -68,11 +71,17 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 		}
 		result.Targets = targets
 	}
-	changes, images, err := changesOf(ctx, d, opened, targets, act)
+	var changes []state.Change
+	var notes []string
+	if d.Verb == verb.Rollback {
+		changes = make([]state.Change, 1)
+		changes[0], result.Images, notes, err = rollback(ctx, d, opened, targets[0], act)
+	} else {
+		changes, result.Images, err = changesOf(ctx, d, opened, targets, act)
+	}
 	if err != nil {
 		return Result{}, err
 	}
-	result.Images = images
 	recorded, err := w.Reconciler.StateBranch().Record(ctx, result.Subject, changes...)
 	if err != nil {
 		return Result{}, err
@@ -82,7 +91,8 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 		result.Effects = []string{state.Branch + " is confirmed as it is now; nothing else changed: repeat the command to resume the repository"}
 		return result, nil
 	}
-	result.Effects = append(result.Effects, effects(d, targets, images, recorded, act.At)...)
+	result.Effects = append(result.Effects, notes...)
+	result.Effects = append(result.Effects, effects(d, targets, result.Images, recorded, act.At)...)
 	return result, nil
 }
 
@@ -104,8 +114,8 @@ func user(claimed string, self identity.User, env func(string) (string, bool)) i
 	return identity.User{Login: "unknown"}
 }
 
-// changesOf returns the change of the state of each target, and for a rejection or a
-// rollback the images by component.
+// changesOf returns the change of the state of each target, and for a rejection the images
+// by component.
 func changesOf(ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act) (changes []state.Change, images map[string]string, err error) {
 	if images, err = readImages(ctx, d, r); err != nil {
 		return nil, nil, err
@@ -126,13 +136,6 @@ func changesOf(ctx context.Context, d Decision, r repository, targets []promotio
 			change = state.Freeze(at.Environment, act, d.Until)
 		case verb.Thaw:
 			change = state.Thaw(at.Environment)
-		case verb.Rollback:
-			previous, err := r.workspace.Reconciler.PreviousSnapshot(ctx, target)
-			if err != nil {
-				return nil, nil, err
-			}
-			images = imagesOf(previous)
-			change = state.Rollback(at, state.RolledBack{Act: act, Images: images})
 		default:
 			return nil, nil, fault.New(fault.Invalid, "%q is not a decision", d.Verb)
 		}

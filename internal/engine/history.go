@@ -46,23 +46,24 @@ func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (Repor
 	return report, landed, err
 }
 
-// PreviousSnapshot returns the snapshot that was in a target before the current one: the
-// one that a rollback restores.
-func (r *Reconciler) PreviousSnapshot(ctx context.Context, target promotion.Target) (promotion.Snapshot, error) {
+// Before returns the state of a target to which a rollback returns: the previous one, or that
+// of a commit or a snapshot. It also returns what was observed.
+func (r *Reconciler) Before(ctx context.Context, target promotion.Target, named string) (landing.Earlier, promotion.Observation, error) {
 	o, err := r.withoutCommands().observe(ctx, true)
 	if err != nil {
-		return nil, err
+		return landing.Earlier{}, o.Promotion, err
 	}
 	if o.Unusable != "" {
-		return nil, fault.New(fault.Invalid, "%s", o.Unusable)
+		return landing.Earlier{}, o.Promotion, fault.New(fault.Invalid, "%s", o.Unusable)
 	}
 	if _, present := o.Promotion.Targets[target]; !present {
-		return nil, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)
+		return landing.Earlier{}, o.Promotion, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)
 	}
 	if reason, unavailable := o.Promotion.Unavailable[target.Environment]; unavailable {
-		return nil, fault.New(fault.Temporary, "%s", reason)
+		return landing.Earlier{}, o.Promotion, fault.New(fault.Temporary, "%s", reason)
 	}
-	return r.historyReader(o.Promotion.Config).Previous(ctx, o.observed(), target)
+	earlier, err := r.historyReader(o.Promotion.Config).Before(ctx, o.observed(), target, named)
+	return earlier, o.Promotion, err
 }
 
 // Decide returns what promoter would decide after changes of the state, with the

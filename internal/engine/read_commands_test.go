@@ -582,7 +582,7 @@ func TestObserve_readsNoCommands(t *testing.T) {
 	if _, err := w.Reconciler().Observe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Reconciler().PreviousSnapshot(t.Context(), promotion.Target{Environment: "dev", Application: "shop"}); fault.KindOf(err) == fault.Internal {
+	if _, err := previousSnapshot(t, w.Reconciler(), promotion.Target{Environment: "dev", Application: "shop"}); fault.KindOf(err) == fault.Internal {
 		t.Fatal(err)
 	}
 	if w.Permissions.Asked > 0 || w.held() {

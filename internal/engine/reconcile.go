@@ -195,6 +195,7 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 		return o, err
 	}
 	o.Attempts, o.Promotion.Landings, o.Promotion.Reverted, o.Promotion.Falsified = landed.Attempts, landed.Landings, landed.Reverted, landed.Falsified
+	o.Promotion.Restored = landed.Restored
 	o = o.withChanges(landed.Changes...)
 	if len(o.Attempts) > 0 { // earlier snapshots lead to lookups of their own
 		o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)

@@ -66,7 +66,7 @@ func TestReconcile_forgedTrailers(t *testing.T) {
 				number := w.Forge.ByHand("mallory", branch, "main", false)
 				w.mergeByHand(number, "merge")
 			}
-			before, err := w.Reconciler().PreviousSnapshot(t.Context(), promotion.Target{Environment: "dev", Application: "shop"})
+			before, err := previousSnapshot(t, w.Reconciler(), promotion.Target{Environment: "dev", Application: "shop"})
 			if err != nil || before["web"].Version.Tag != "1.1.0" {
 				t.Errorf("rolled back to %v, %v", before, err)
 			}

@@ -8,7 +8,6 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
-	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -37,7 +36,7 @@ func TestPreviousSnapshot_neverReturnsToWhatWasRolledBack(t *testing.T) {
 	target := promotion.Target{Environment: "dev", Application: "shop"}
 	previous := func() string {
 		t.Helper()
-		before, err := w.Reconciler().PreviousSnapshot(t.Context(), target)
+		before, err := previousSnapshot(t, w.Reconciler(), target)
 		if err != nil {
 			return err.Error()
 		}
@@ -47,7 +46,7 @@ func TestPreviousSnapshot_neverReturnsToWhatWasRolledBack(t *testing.T) {
 		w.pushAndRun(web, tag)
 		w.Clock.Add(time.Minute)
 	}
-	before, err := w.Reconciler().PreviousSnapshot(t.Context(), target)
+	before, err := previousSnapshot(t, w.Reconciler(), target)
 	if err != nil || before["web"].Version.Tag != "1.3.0" {
 		t.Fatalf("previous is %v, %v", before, err)
 	}
@@ -67,24 +66,81 @@ func TestPreviousSnapshot_neverReturnsToWhatWasRolledBack(t *testing.T) {
 		t.Errorf("after a rejection: %s", got)
 	}
 	reject("1.1.0")
-	if got := previous(); !strings.Contains(got, "promoter landed nothing earlier in shop in dev") {
+	if got := previous(); got != "1.0.0" {
+		t.Errorf("before promoter: %s", got)
+	}
+	reject("1.0.0")
+	if got := previous(); !strings.Contains(got, "the history of main has no earlier versions of shop in dev that were not rolled back, reverted, or rejected") {
 		t.Errorf("with nothing left: %s", got)
 	}
 }
 
-// Without an earlier landing, the error has the commands that return to the files of
-// before.
-func TestPreviousSnapshot_firstPromotion(t *testing.T) {
+// A rollback needs no landing: it returns to what users wrote, too.
+func TestBefore_whateverIsTheAuthor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
+	first := w.Git.Branch("main")
 	w.pushAndRun(web, "1.1.0")
-	_, err := w.Reconciler().PreviousSnapshot(t.Context(), promotion.Target{Environment: "dev", Application: "shop"})
-	want := "promoter landed nothing earlier in shop in dev, and before it did, the files had web 1.0.0: to return to it, use " +
-		"'promoter reject web:1.1.0 --env dev --app shop' and then 'promoter promote --to dev --app shop --with quay.io/acme/web:1.0.0@" +
-		enginetest.Digest("web 1.0.0") + "'"
-	if fault.KindOf(err) != fault.NotFound || err.Error() != want {
-		t.Errorf("got %v", err)
+	target := promotion.Target{Environment: "dev", Application: "shop"}
+	back := func(named string) string {
+		t.Helper()
+		earlier, _, err := w.Reconciler().Before(t.Context(), target, named)
+		if err != nil {
+			return err.Error()
+		}
+		return earlier.Snapshot["web"].Version.Tag
 	}
+	if got := back(""); got != "1.0.0" {
+		t.Errorf("the previous state is %s", got)
+	}
+	w.byHand("main", "dev", line(web, "1.1.0"), web+":1.2.0")
+	byHand := w.Git.Branch("main")
+	w.byHand("main", "dev", web+":1.2.0", line(web, "1.3.0"))
+	for named, want := range map[string]string{
+		"": "1.2.0", byHand[:9]: "1.2.0", first: "1.0.0",
+		w.Git.Branch("main"):    "shop in dev has the versions of commit",
+		"58b5":                  "is neither a commit nor a snapshot: write at least 7 digits of its ID",
+		"HEAD~1":                "is neither a commit nor a snapshot",
+		"1234567":               "is neither a commit on main nor a snapshot that shop in dev had",
+		"v1:1234567":            "is neither a commit on main nor a snapshot that shop in dev had",
+		tagOnlyID(web, "1.2.0"): "1.2.0",
+	} {
+		if got := back(named); !strings.Contains(got, want) {
+			t.Errorf("to %q: %s, want %s", named, got, want)
+		}
+	}
+	// It is carried out, because the commit proves it.
+	earlier, _, err := w.Reconciler().Before(t.Context(), target, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.push(web, "1.2.0")
+	images := map[string]string{"web": web + ":1.2.0@" + enginetest.Digest("web 1.2.0")}
+	w.decide(state.Rollback(in("dev"), state.RolledBack{Act: w.act("slow"), Images: images}))
+	wantReason(t, w.run(), "dev", "which was never here")
+	w.decide(state.Rollback(in("dev"), state.RolledBack{Act: w.act("slow"), Images: map[string]string{"web": web + ":9.9.9"}, Commit: earlier.Commit}))
+	wantReason(t, w.run(), "dev", "which was never here")
+	w.decide(state.Rollback(in("dev"), state.RolledBack{Act: w.act("slow"), Images: images, Commit: earlier.Commit}))
+	w.run()
+	w.holds("dev", "1.2.0 1.0.0")
+	w.calm()
+}
+
+// tagOnlyID is the ID of the snapshot of dev with a tag without a digest.
+func tagOnlyID(repository, tag string) string {
+	parsed, _ := image.Parse(repository + ":" + tag)
+	second, _ := image.Parse(line(worker, "1.0.0"))
+	return promotion.Snapshot{
+		"web":    {Repository: parsed.Repository, Version: image.Version{Tag: tag}},
+		"worker": {Repository: second.Repository, Version: image.Version{Tag: second.Tag, Digest: second.Digest}},
+	}.ID()
+}
+
+// previousSnapshot returns the versions to which a rollback would return.
+func previousSnapshot(t *testing.T, r *engine.Reconciler, target promotion.Target) (promotion.Snapshot, error) {
+	t.Helper()
+	earlier, _, err := r.Before(t.Context(), target, "")
+	return earlier.Snapshot, err
 }
 
 func in(environment string) state.Target {

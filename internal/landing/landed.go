@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"promoter/internal/edit"
-	"promoter/internal/fault"
-	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 	"promoter/internal/state"
@@ -136,51 +132,6 @@ func (h Reader) movesOf(ctx context.Context, target promotion.Target, commit rep
 	return promotion.ChangesOf(before, landed.Snapshot), nil
 }
 
-// Previous returns the snapshot that was in a target before the current one: the one that a
-// rollback restores. What came after the current one first landed is no candidate, because a
-// user rolled it back or reverted it, and neither is what users rejected.
-func (h Reader) Previous(ctx context.Context, o Observed, target promotion.Target) (promotion.Snapshot, error) {
-	needs := map[string]*historyNeed{}
-	addNeed(o, needs, target, maxHistory, true)
-	var landings []promotion.Landing
-	for branch, need := range needs {
-		landed, err := h.readLandings(ctx, o, branch, need)
-		if err != nil {
-			return nil, fmt.Errorf("read the history of %s: %w", branch, err)
-		}
-		history, err := h.readTarget(ctx, o, target, landed[target], true)
-		if err != nil {
-			return nil, fmt.Errorf("read the history of %s: %w", branch, err)
-		}
-		landings = history.landings
-	}
-	first := len(landings) - 1 // the landing that first brought the current snapshot
-	for first >= 0 && !o.isCurrent(target, landings[first].Snapshot) {
-		first--
-	}
-	for _, landing := range landings[first+1:] {
-		if o.rejects(target, landing.Snapshot) {
-			continue
-		}
-		// A rollback restores only what ran here: the files of that commit prove it.
-		files, err := h.Past.At(ctx, target, landing.Commit)
-		if err != nil {
-			return nil, err
-		}
-		if containsSnapshot(files, landing.Snapshot) {
-			return landing.Snapshot, nil
-		}
-	}
-	var before promotion.Current
-	if first >= 0 {
-		var err error
-		if before, err = h.before(ctx, target, landings[first].Commit); err != nil {
-			return nil, err
-		}
-	}
-	return nil, nothingBefore(target, o.Promotion.Targets[target], before)
-}
-
 // rejects reports whether users rejected a version of a snapshot in a target.
 func (o Observed) rejects(target promotion.Target, snapshot promotion.Snapshot) bool {
 	for _, pinned := range snapshot {
@@ -198,28 +149,4 @@ func (h Reader) before(ctx context.Context, target promotion.Target, commit stri
 		return promotion.Current{}, nil //nolint:nilerr // not readable: then the versions are unknown
 	}
 	return h.Past.At(ctx, target, landed.Parents[0])
-}
-
-// nothingBefore is the error of a target in which promoter landed nothing earlier. It has
-// the commands that return to the versions before, which a user wrote.
-func nothingBefore(target promotion.Target, current, before promotion.Current) error {
-	var were, reject, with []string
-	for _, old := range before.References {
-		i := slices.IndexFunc(current.References, func(r edit.Reference) bool {
-			return r.Component == old.Component && r.Repository == old.Repository && r.Tag != "" && old.Tag != "" && r.Tag != old.Tag
-		})
-		if text := old.Component + " " + old.Tag; i >= 0 && !slices.Contains(were, text) {
-			were = append(were, text)
-			reject = append(reject, old.Component+":"+current.References[i].Tag)
-			with = append(with, "--with "+image.Reference{Name: old.Repository.Familiar(), Tag: old.Tag, Digest: old.Digest}.String())
-		}
-	}
-	name, of := target.Name(), target.ApplicationFlag()
-	if len(were) == 0 {
-		return fault.New(fault.NotFound, "promoter landed nothing earlier in %s: reject the current versions with 'promoter reject', "+
-			"and request others with 'promoter promote --to %s%s --with REPOSITORY:TAG'", name, target.Environment, of)
-	}
-	return fault.New(fault.NotFound, "promoter landed nothing earlier in %s, and before it did, the files had %s: to return to it, use "+
-		"'promoter reject %s --env %s%s' and then 'promoter promote --to %s%s %s'", name, strings.Join(were, ", "),
-		strings.Join(reject, " "), target.Environment, of, target.Environment, of, strings.Join(with, " "))
 }

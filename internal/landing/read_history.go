@@ -69,6 +69,7 @@ type History struct {
 	Reverted  map[promotion.Target][]promotion.Reversion
 	Falsified map[promotion.Target][]promotion.Reason // false claims
 	Attempts  map[promotion.Target]map[string]int     // how often each snapshot landed before, by id
+	Restored  map[promotion.Target]promotion.Snapshot // what the commit of a rollback had
 	Changes   []state.Change                          // times to remember
 }
 
@@ -77,6 +78,7 @@ func (h Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (
 	all := History{
 		Landings: map[promotion.Target][]promotion.Landing{}, Reverted: map[promotion.Target][]promotion.Reversion{},
 		Falsified: map[promotion.Target][]promotion.Reason{}, Attempts: map[promotion.Target]map[string]int{},
+		Restored: map[promotion.Target]promotion.Snapshot{},
 	}
 	needs := historyNeeds(o)
 	for _, branch := range slices.Sorted(maps.Keys(needs)) {
@@ -87,6 +89,9 @@ func (h Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (
 			var history targetHistory
 			if err == nil {
 				history, err = h.readTarget(ctx, o, target, landed[target], need.targets[target])
+			}
+			if err == nil && rollsBack(o, target) {
+				all.Restored[target], err = h.restored(ctx, o, target)
 			}
 			if err != nil {
 				err = fmt.Errorf("read the history of %s: %w", branch, err)

@@ -49,6 +49,10 @@ type Observation struct {
 	// equals what the files say.
 	Landings map[Target][]Landing
 
+	// Restored is what the commit that a rollback names had in a target, as its files
+	// have it. Nil: nothing proves that it was there.
+	Restored map[Target]Snapshot
+
 	// Reverted are versions that users reverted in a target.
 	Reverted map[Target][]Reversion
 

@@ -62,10 +62,23 @@ func rollbackVersion(in *input, ref currentRef, text string) (image.Version, boo
 
 // landedHere reports whether the image that a rollback names was in the target,
 // according to the history of its branch. Only then conditions do not apply:
-// otherwise every user who can push the state branch could bypass them.
+// otherwise every user who can push the state branch could bypass them. Files may
+// prove the tag alone.
 func landedHere(in *input, ref currentRef, text string) bool {
 	wanted, err := image.Parse(text)
-	return err == nil && slices.ContainsFunc(in.obs.Landings[in.target], func(l Landing) bool {
+	if err != nil {
+		return false
+	}
+	if pinned, found := in.obs.Restored[in.target][ref.component]; found && pinned.Repository == ref.repository {
+		if pinned.Version.Digest == "" && wanted.Tag != "" && pinned.Version.Tag == wanted.Tag || SameRollout(pinned.Version, image.Version{Tag: wanted.Tag, Digest: wanted.Digest}) {
+			return true
+		}
+	}
+	return digestLandedHere(in, ref, wanted)
+}
+
+func digestLandedHere(in *input, ref currentRef, wanted image.Reference) bool {
+	return slices.ContainsFunc(in.obs.Landings[in.target], func(l Landing) bool {
 		pinned, found := l.Snapshot[ref.component]
 		if !found || pinned.Repository != ref.repository {
 			return false
@@ -78,12 +91,17 @@ func landedHere(in *input, ref currentRef, text string) bool {
 }
 
 // rollbackFact is the lookup that verifies an image of a rollback. If the files
-// have digests, its tag may have moved: the digest is restored.
+// have digests, its tag may have moved: the digest is restored, unless the history of the
+// branch has only the tag.
 func rollbackFact(in *input, component string, v image.Version) Fact {
 	byTag := slices.ContainsFunc(in.current.References, func(r edit.Reference) bool {
 		return r.Component == component && r.Digest == ""
 	})
-	if byTag || v.Digest == "" {
+	ref, _ := in.ix.ref(in.target, component)
+	restored, found := in.obs.Restored[in.target][component]
+	onlyTag := found && restored.Version.Digest == "" &&
+		!digestLandedHere(in, ref, image.Reference{Repository: ref.repository, Tag: v.Tag, Digest: v.Digest})
+	if byTag || v.Digest == "" || onlyTag {
 		return currentFact(in, component, v)
 	}
 	return Fact{Repository: repositoryOf(in, component), Digest: v.Digest}

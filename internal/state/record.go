@@ -62,6 +62,8 @@ type Request struct {
 type RolledBack struct {
 	Act
 	Images map[string]string `json:"images"` // component: repository:tag@digest
+	// Commit is where the files of the target had them, which proves that they were there.
+	Commit string `json:"commit,omitempty"`
 }
 
 // Rejection is versions that must not be proposed to the target again. In the record of

@@ -3,6 +3,7 @@ package modeltest
 import (
 	"strings"
 
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
@@ -88,19 +89,20 @@ func rollback(s *story) {
 		s.skip()
 		return
 	}
-	back := state.RolledBack{Act: s.act(), Images: map[string]string{}}
-	for component, pinned := range before {
-		back.Images[component] = pinned.String()
+	back := state.RolledBack{Act: s.act(), Images: map[string]string{}, Commit: before.Commit}
+	for component, pinned := range before.Snapshot {
+		back.Images[component] = pinned.Reference()
 	}
 	s.rolledBack[target] = true
 	s.record("roll back "+target, state.Rollback(targetOf(target), back))
 }
 
-func beforeStep(s *story, target string) (promotion.Snapshot, error) {
+func beforeStep(s *story, target string) (landing.Earlier, error) {
 	reconciler, end, err := reconciler(s, true)
 	if err != nil {
-		return nil, err
+		return landing.Earlier{}, err
 	}
 	defer end()
-	return reconciler.PreviousSnapshot(s.t.Context(), promotion.Target(targetOf(target)))
+	earlier, _, err := reconciler.Before(s.t.Context(), promotion.Target(targetOf(target)), "")
+	return earlier, err
 }
