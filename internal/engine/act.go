@@ -19,10 +19,7 @@ import (
 // observation. With again, another reconciliation should follow at once, because
 // something landed or may land now.
 func (r *Reconciler) act(ctx context.Context, o Observation, plan Plan) (report Report, again bool, err error) {
-	x := &executor{
-		r: r, o: o.clone(), plan: plan, again: o.Refreshed,
-		merged: map[string]string{}, written: map[string]map[string]bool{}, statusSet: map[string]bool{},
-	}
+	x := newExecutor(r, o, plan)
 	err = x.execute(ctx)
 	if x.landed && fault.KindOf(err) == fault.Conflict {
 		err = nil // it restarts anyway, and this is no failed attempt
@@ -44,33 +41,20 @@ type executor struct {
 	again     bool                       // something was written that may land at once
 }
 
+func newExecutor(r *Reconciler, o Observation, plan Plan) *executor {
+	return &executor{
+		r: r, o: o.clone(), plan: plan, again: o.Refreshed,
+		merged: map[string]string{}, written: map[string]map[string]bool{}, statusSet: map[string]bool{},
+	}
+}
+
 // execute acts in a fixed order. An error of one proposal stops no other, except a
 // conflict, which restarts the reconciliation.
 func (x *executor) execute(ctx context.Context) error {
 	proposals := x.plan.Proposals
 
-	// The state first: the effects depend on it.
-	x.o = x.o.withChanges(x.plan.stateUpdates(x.o)...)
-	if err := x.writeState(ctx); err != nil {
+	if err := x.pushProposals(ctx, func(p pullrequest.Proposal) bool { return p.Step == pullrequest.StepPush }); err != nil {
 		return err
-	}
-
-	// Then the pushes, one chain of commits for each branch.
-	chains, branches := map[string][]*pullrequest.Proposal{}, []string{}
-	for i, p := range proposals {
-		if p.Step != pullrequest.StepPush {
-			continue
-		}
-		branch := x.o.Promotion.BranchOf(p.Environment)
-		if chains[branch] == nil {
-			branches = append(branches, branch)
-		}
-		chains[branch] = append(chains[branch], &proposals[i])
-	}
-	for _, branch := range branches {
-		if err := x.pushChain(ctx, branch, chains[branch]); err != nil {
-			return err
-		}
 	}
 
 	// Then the pull requests, in the order of the plan.
@@ -110,6 +94,35 @@ func (x *executor) execute(ctx context.Context) error {
 	}
 	branchWatch{x.r}.rememberHeads(ctx, x.o)
 	return x.o.failures.AddOrStop(ctx, state.Branch, x.r.StateBranch().Remember(ctx, x.o.Branch))
+}
+
+// pushProposals records in the state what is to be remembered, and pushes some proposals.
+func (x *executor) pushProposals(ctx context.Context, pushed func(pullrequest.Proposal) bool) error {
+	// The state first: the effects depend on it.
+	x.o = x.o.withChanges(x.plan.stateUpdates(x.o)...)
+	if err := x.writeState(ctx); err != nil {
+		return err
+	}
+
+	// Then the pushes, one chain of commits for each branch.
+	proposals := x.plan.Proposals
+	chains, branches := map[string][]*pullrequest.Proposal{}, []string{}
+	for i, p := range proposals {
+		if !pushed(p) {
+			continue
+		}
+		branch := x.o.Promotion.BranchOf(p.Environment)
+		if chains[branch] == nil {
+			branches = append(branches, branch)
+		}
+		chains[branch] = append(chains[branch], &proposals[i])
+	}
+	for _, branch := range branches {
+		if err := x.pushChain(ctx, branch, chains[branch]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // record adds effects to the report, and announces those that did something. Some errors

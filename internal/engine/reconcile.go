@@ -93,11 +93,17 @@ type Reconciler struct {
 // after something landed or may land now, so that a second run in a row has nothing
 // to do. The report contains partial errors; the returned error is about the whole
 // repository.
+//
+// A dry run rehearses all of this on an overlay of the repository: see rehearsal.
 func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
+	once, after := r.reconcileOnce, Report.after
+	if r.DryRun {
+		once, after = r.rehearsal().once, Report.afterRehearsal
+	}
 	var report Report
 	for following, attempt := 0, 1; ; {
-		next, again, err := r.reconcileOnce(ctx, attempt == maxAttempts)
-		report = next.after(report)
+		next, again, err := once(ctx, attempt == maxAttempts)
+		report = after(next, report)
 		switch {
 		case fault.KindOf(err) == fault.Conflict && attempt < maxAttempts:
 			r.Log.DebugContext(ctx, "restarting after a conflict", slog.Any("error", err))
@@ -129,9 +135,6 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, lastAttempt bool) (repor
 	_, endPlan := r.trace(ctx, "plan")
 	plan := makePlan(o)
 	endPlan(nil, nil)
-	if r.DryRun {
-		return o.preview(plan), false, nil
-	}
 	return r.act(ctx, o, plan)
 }
 

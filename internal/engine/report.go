@@ -64,7 +64,11 @@ type Effect struct {
 	Number     int    // of the pull request
 	URL        string // of the pull request
 	Commit     string // that was pushed or merged
-	Err        error  // why the action failed
+	// Planned is set in a dry run if the run would push or merge it.
+	Planned bool
+	// Follows are the environments upstream into which a dry run would land first.
+	Follows []string
+	Err     error // why the action failed
 }
 
 // failed returns the effect with an error.

@@ -384,9 +384,9 @@ func TestReconcile_remembersVerdicts(t *testing.T) {
 	memory, files := &verdicts{all: map[string]string{}}, reads{Files: w.Reconciler().Files, commits: map[string]int{}}
 	reconcile := func() int {
 		r := w.Reconciler()
-		r.Landings, r.Files, r.DryRun = memory, files, true
+		r.Landings, r.Files = memory, files
 		clear(files.commits)
-		report, err := r.Reconcile(t.Context())
+		report, err := r.Observe(t.Context())
 		if err != nil || report.Failed() {
 			t.Fatal(err, report.Errors)
 		}

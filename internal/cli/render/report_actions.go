@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
@@ -105,6 +106,9 @@ func (r Report) effect(effect engine.Effect, indent string) string {
 	case effect.Action != engine.ActionNone:
 	case r.DryRun || effect.Err != nil:
 		text = plannedText(effect)
+		if r.DryRun && effect.Err == nil {
+			text += orderText(effect)
+		}
 	default:
 		text = openText(effect)
 	}
@@ -137,12 +141,29 @@ func plannedText(effect engine.Effect) string {
 	switch {
 	case effect.Step == pullrequest.StepPush:
 		return "to be pushed"
+	case effect.Planned:
+		return "to be merged: " + pullRequestName(effect.Open.Number, effect.Open.URL)
 	case effect.Step == pullrequest.StepClose && effect.Open != nil:
 		return "to be closed: " + pullRequestName(effect.Open.Number, effect.Open.URL) + ": " + effect.Reason.String()
 	case effect.Step == pullrequest.StepPropose && effect.Open == nil:
 		return "to be opened as a pull request"
 	}
 	return openText(effect)
+}
+
+// orderText describes after what something would be done, and what it then waits for.
+func orderText(effect engine.Effect) string {
+	text := ""
+	if len(effect.Follows) > 0 {
+		text = ", after " + strings.Join(effect.Follows, " and ")
+	}
+	if effect.Step == pullrequest.StepPropose && effect.Open == nil {
+		if effect.Environment.Land == config.LandAutomerge {
+			return text + "; then it waits for its checks and gates"
+		}
+		return text + "; then it waits for a user to merge it"
+	}
+	return text
 }
 
 // openText names the open pull request, or a push that waits.

@@ -93,6 +93,8 @@ type actionJSON struct {
 	URL          string                `json:"url,omitempty"`
 	Commit       string                `json:"commit,omitempty"`
 	Land         bool                  `json:"land"`
+	Planned      bool                  `json:"planned,omitempty"` // in a dry run: it would be pushed or merged
+	After        []string              `json:"after,omitempty"`   // in a dry run: what would land first
 	Gates        []promotion.Condition `json:"gates"`
 	Error        *partialErrorJSON     `json:"error,omitempty"`
 }
@@ -170,7 +172,7 @@ func actionToJSON(effect engine.Effect) actionJSON {
 	out := actionJSON{
 		Environment: effect.Environment.Name, Applications: []string{}, Action: effect.Action, Step: effect.Step,
 		Reason: effect.Reason.String(), Promotions: List(effect.Promotions), Branch: effect.Head, Number: effect.Number, URL: effect.URL,
-		Commit: effect.Commit, Land: effect.Land, Gates: List(effect.Gates),
+		Commit: effect.Commit, Land: effect.Land, Planned: effect.Planned, After: effect.Follows, Gates: List(effect.Gates),
 	}
 	for _, decision := range effect.Decisions {
 		out.Applications = append(out.Applications, decision.Application)

@@ -9,6 +9,7 @@ import (
 	"promoter/internal/checkout"
 	"promoter/internal/engine"
 	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 )
 
@@ -91,9 +92,24 @@ func PrintApplySummary(w io.Writer, preview *checkout.Preview, applied checkout.
 	printOtherBranches(w, preview, "not written")
 }
 
+// plannedAs returns what a run would do that a dry run did not; empty: nothing.
+func plannedAs(effect engine.Effect) string {
+	switch {
+	case effect.Planned && effect.Step == pullrequest.StepPush:
+		return "pushed"
+	case effect.Planned:
+		return "merged"
+	case effect.Step == pullrequest.StepPropose && effect.Open == nil && effect.Action == engine.ActionNone:
+		return "opened"
+	default:
+		return ""
+	}
+}
+
 // PrintRunSummary summarizes a run.
 func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 	actions := map[engine.Action]int{}
+	planned := map[string]int{}
 	failed, unfinished, refused, waiting := 0, 0, 0, 0
 	for i := range results {
 		switch {
@@ -105,6 +121,7 @@ func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 		for _, effect := range results[i].Report.Effects {
 			if effect.Err == nil {
 				actions[effect.Action]++
+				planned[plannedAs(effect)]++
 			}
 		}
 		for _, decision := range results[i].Report.Decisions {
@@ -132,6 +149,11 @@ func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 	switch {
 	case dryRun:
 		text = "nothing was written"
+		for _, what := range []string{"pushed", "merged", "opened"} {
+			if n := planned[what]; n > 0 {
+				text += fmt.Sprintf("; %d to be %s", n, what)
+			}
+		}
 	case text == "" && unfinished > 0:
 		text = "nothing was written"
 	case text == "" && (failed == 0 || failed < len(results)):

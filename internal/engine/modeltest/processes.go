@@ -2,7 +2,10 @@ package modeltest
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"promoter/internal/engine"
@@ -21,20 +24,20 @@ func reconciler(s *story, fresh bool) (*engine.Reconciler, func(), error) {
 }
 
 // reconcile reconciles once and logs the report.
-func (s *story) reconcile() { reconcileWith(s, false, 0) }
+func (s *story) reconcile() { _, _ = reconcileWith(s, false, 0) }
 
 // reconcileWith reconciles with or without a mirror, and with a skewed clock.
-func reconcileWith(s *story, fresh bool, skew time.Duration) {
+func reconcileWith(s *story, fresh bool, skew time.Duration) (report engine.Report, err error) {
 	s.t.Helper()
 	s.reconciliations++
 	reconciler, end, err := reconciler(s, fresh)
 	if err != nil {
 		s.log("  no process: %v", err)
-		return
+		return report, err
 	}
 	defer end()
 	reconciler.Now = func() time.Time { return s.Clock.Now().Add(skew) }
-	report, err := reconciler.Reconcile(s.t.Context())
+	report, err = reconciler.Reconcile(s.t.Context())
 	for _, done := range report.Effects {
 		s.log("  %s %s (%v) %s", done.Head, done.Action, done.Err, done.Reason)
 	}
@@ -50,12 +53,49 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) {
 	if err != nil {
 		s.log("  error: %v", err)
 	}
+	return report, err
 }
 
+// run reconciles after a dry run, which writes nothing. Without pull requests, the dry run
+// announces exactly what is then pushed.
 func (s *story) run() {
 	fresh := s.random.IntN(4) == 0
 	s.log("run, without a mirror: %v", fresh)
-	reconcileWith(s, fresh, 0)
+	announced, compare := rehearse(s, fresh)
+	report, err := reconcileWith(s, fresh, 0)
+	if pushed := versionsOf(report, func(e engine.Effect) bool { return e.Action == engine.ActionPushed }); compare && err == nil && !report.Failed() && !slices.Equal(announced, pushed) {
+		s.t.Errorf("the dry run announced\n%s\nand the run pushed\n%s", strings.Join(announced, "\n"), strings.Join(pushed, "\n"))
+	}
+}
+
+// rehearse returns what a dry run announces to push, and whether the run may do nothing else.
+func rehearse(s *story, fresh bool) (announced []string, compare bool) {
+	s.t.Helper()
+	reconciler, end, err := reconciler(s, fresh)
+	if err != nil {
+		return nil, false
+	}
+	defer end()
+	reconciler.DryRun = true
+	before := s.Store.Branches()
+	report, err := reconciler.Reconcile(s.t.Context())
+	if after := s.Store.Branches(); !maps.Equal(before, after) {
+		s.t.Errorf("a dry run moved branches:\n%v\n%v", before, after)
+	}
+	announced = versionsOf(report, func(e engine.Effect) bool { return e.Planned })
+	return announced, err == nil && !report.Failed() && !reconciler.Repository.Features().PullRequests
+}
+
+// versionsOf lists the versions of effects, in their order.
+func versionsOf(report engine.Report, wanted func(engine.Effect) bool) (all []string) {
+	for _, e := range report.Effects {
+		for _, d := range e.Decisions {
+			if wanted(e) {
+				all = append(all, d.Environment+"/"+d.Application+" "+d.Snapshot.ID())
+			}
+		}
+	}
+	return all
 }
 
 // disturbed reconciles once with a hook around its effects.
@@ -109,7 +149,7 @@ func atEffect(s *story, at int, act func()) {
 func clockSkew(s *story) {
 	skew := time.Duration(s.random.IntN(40)-20) * time.Minute
 	s.log("run with a clock that is %s off", skew)
-	reconcileWith(s, false, skew)
+	_, _ = reconcileWith(s, false, skew)
 }
 
 // failingForge makes every third request to the forge fail.
