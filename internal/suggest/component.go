@@ -44,11 +44,17 @@ func components(references []edit.Reference, l *layout, rules []bots.Rule) []Com
 		c.Name = names[i]
 		switch {
 		case anyInside && !isInside(*u):
-			c.Off = "In no environment."
+			c.Off, c.Reason = "In no environment.", cmp.Or(c.Reason, c.Off)
+		case c.Off != "":
 		case anyOwn && u.isThirdParty():
 			c.Off = "A common image that is probably not yours."
 		}
 		all = append(all, c)
+	}
+	if !slices.ContainsFunc(all, func(c Component) bool { return c.Off == "" }) { // a config needs one
+		if i := slices.IndexFunc(all, func(c Component) bool { return c.kind == GuessNarrowed && c.Reason == "" }); i >= 0 {
+			all[i].Off, all[i].Reason = "", all[i].Off
+		}
 	}
 	slices.SortFunc(all, func(a, b Component) int { return cmp.Compare(a.Name, b.Name) })
 	return all
@@ -92,6 +98,9 @@ func (u *usage) component(l *layout, rules []bots.Rule) Component {
 	g := guessSelection(roots, all, u.isThirdParty()).within(own, roots)
 	g.reason = printable(g.reason)
 	c.Select, c.kind, c.Reason = g.Selection, g.kind, g.reason
+	if g.kind == GuessNarrowed && !isOneTag(roots) {
+		c.Off, c.Reason = g.reason, ""
+	}
 	if g.Tag != "" && c.TagOnly {
 		c.Pin = image.PinTagDigest
 	}

@@ -38,13 +38,13 @@ func layouts(files []string, references []edit.Reference) []*layout {
 	}
 	found = slices.DeleteFunc(found, func(l *layout) bool { return l == nil || !l.isWorthwhile(references) })
 
-	reason := "No folder or file is named after an environment, such as dev, staging or prod, so there is one."
+	reason := "No folder or file is named after an environment, such as dev, staging or prod, so there is one environment."
 	advice := "write one environment for each folder (paths) or branch (branch) that is deployed on its own"
 	switch {
 	case len(all) > 0:
-		reason = "What looks like environments overlaps, or contains little of the tree, so there is one."
+		reason = "What looks like environments overlaps, or contains little of the tree, so there is one environment."
 	case recognized:
-		reason = "The environments have no references of their own, but share files that do, so there is one: a change reaches all of them."
+		reason = "No environment has references of its own: all share the same files. So there is one environment, and a change reaches all of them."
 		advice = "let each environment set its own version: an entry under images in its kustomization.yaml, or a tag in its values file; then run init again"
 	}
 	main := Environment{Name: "main", rank: rankProd, reason: reason}

@@ -14,8 +14,8 @@ import (
 )
 
 // within returns the guess limited to what other bots select: it never accepts a tag that
-// one of them does not. If their rules have no equivalent, only the tags in the files are
-// selected, so nothing moves until a user decides.
+// one of them does not. If their rules have no equivalent, only the tag in the files is
+// selected, so nothing moves until a user decides; of several tags, one would move to another.
 func (g guess) within(rules []bots.Rule, roots []string) guess {
 	selection, kind, reasons := g.Selection, GuessPolicy, []string{}
 	complete := false
@@ -36,8 +36,12 @@ func (g guess) within(rules []bots.Rule, roots []string) guess {
 			problem = invalid(selection)
 		}
 		if problem != "" {
-			frozen := guess{frozen(roots), GuessNarrowed, fmt.Sprintf(
-				"%s has no equivalent here: %s. Only the tags in the files are selected, so nothing moves until you decide.", rule.Source, problem)}
+			frozen := guess{frozen(roots), GuessNarrowed, fmt.Sprintf("%s has no equivalent here: %s.", rule.Source, problem)}
+			if !isOneTag(roots) {
+				frozen.reason += " The files have several tags."
+			} else {
+				frozen.reason += " Only the tag in the files is selected, so nothing moves until you decide."
+			}
 			if len(roots) == 0 || invalid(frozen.Selection) != "" {
 				return g // the files have no tag
 			}
@@ -144,6 +148,9 @@ func invalid(s image.Selection) string {
 
 // maxFrozen is how many tags a frozen selection lists.
 const maxFrozen = 8
+
+// isOneTag reports whether all tags are the same.
+func isOneTag(tags []string) bool { return len(slices.Compact(slices.Sorted(slices.Values(tags)))) == 1 }
 
 // frozen returns a selection of nothing but the tags in the files.
 func frozen(roots []string) image.Selection {

@@ -53,3 +53,28 @@ func TestConfig_withinOtherBots(t *testing.T) {
 		})
 	}
 }
+
+// A selection of several tags in the files would move one to another, so the component is
+// not followed; unless it is the only one, because a config needs one.
+func TestConfig_severalTagsWithoutAnEquivalent(t *testing.T) {
+	t.Parallel()
+	references := []string{"dev/a.yaml a.io/x/web:dev-1", "dev/b.yaml a.io/x/web:prod-2"}
+	for _, test := range []struct {
+		references []string
+		off        string
+	}{
+		{append([]string{"dev/c.yaml a.io/x/api:1.4.2"}, references...), "A bot has no equivalent here: it is odd. The files have several tags."},
+		{references, ""},
+	} {
+		f := found(t, test.references...)
+		f.Bots.Rules = []bots.Rule{{
+			Source: "A bot", Problem: "it is odd",
+			Applies: func(r image.Repository) bool { return r.Path() == "x/web" },
+		}}
+		for _, c := range suggestion(t, f).Components {
+			if c.Name == "web" && c.Off != test.off {
+				t.Errorf("of %v: web is off because %q, want %q", test.references, c.Off, test.off)
+			}
+		}
+	}
+}
