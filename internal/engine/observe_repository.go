@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -66,6 +67,9 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 		return o, err
 	}
 	o.Promotion.Config = loaded
+	if o.Unusable = impossibleLand(o.Promotion); o.Unusable != "" {
+		return o, nil
+	}
 	heads, err := r.fetch(ctx, o)
 	if err != nil {
 		return o, err
@@ -100,6 +104,23 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 		return o, nil
 	}
 	return branchWatch{r}.restoreState(ctx, o)
+}
+
+// impossibleLand returns why no environment is reconciled although only some of them cannot
+// land: a part of what a config asks for must not be pushed before the rest is known to be
+// impossible. Empty: all can land.
+func impossibleLand(o promotion.Observation) string {
+	var refused []string
+	for _, environment := range o.Config.Environments {
+		settings := o.Settings(environment.Name, "")
+		if o.PushOnly && settings.Land != config.LandPush && settings.Propose != config.ProposeNever {
+			refused = append(refused, fmt.Sprintf("%s: land of %s is %s", environment.Position, environment.Name, settings.Land))
+		}
+	}
+	if len(refused) == 0 {
+		return ""
+	}
+	return strings.Join(refused, "; ") + ": this repository has no pull requests, because it is plain Git, or they are disabled: write land: push"
 }
 
 // fetch fetches the branches of the environments, our own heads, and the state.
