@@ -1,6 +1,8 @@
 package modeltest
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"promoter/internal/landing"
@@ -93,7 +95,7 @@ func rollback(s *story) {
 	for component, pinned := range before.Snapshot {
 		back.Images[component] = pinned.Reference()
 	}
-	s.rolledBack[target] = true
+	s.rolledBack[target] = slices.Collect(maps.Values(back.Images))
 	s.record("roll back "+target, state.Rollback(targetOf(target), back))
 }
 

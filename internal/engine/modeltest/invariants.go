@@ -75,7 +75,8 @@ func containsCommit(s *story, head, commit string) bool {
 }
 
 // checkLandings checks what landed since the last check: it is newer than before, was in
-// the parent before, was released, and was not refused.
+// the parent before, was released, and was not refused; or it is what a rollback names, and
+// the target had it.
 func checkLandings(s *story, branch string) {
 	s.t.Helper()
 	head := s.head(branch)
@@ -130,9 +131,10 @@ func checkMove(s *story, target, before, after string) {
 	is, released := s.minorOf[after]
 	held, stopped := s.stored.Held(targetOf(target), s.Clock.Now())
 	switch {
+	case slices.Contains(s.rolledBack[target], after) && s.held[target][after]:
+		// A rollback returns to any earlier state of this target, also to one of a user.
 	case !released || is == unselected:
 		s.t.Errorf("%s got %s, which was never released", target, after)
-	case s.rolledBack[target] && s.held[target][after]:
 	case stopped && !s.interleaved && !mayResume(s, held):
 		s.t.Errorf("%s got %s while it was on hold: %v", target, after, held)
 	case is <= s.minorOf[before]:

@@ -29,11 +29,11 @@ type story struct {
 	logged []string
 
 	released        map[string]int             // the minor version of each repository
-	minorOf         map[string]int             // of every reference that was ever released
+	minorOf         map[string]int             // of every reference that was ever released, and unselected ones
 	held            map[string]map[string]bool // references that each target ever had
 	verifiedHeads   map[string]string          // by branch, the commit that was checked
 	refused         map[string]map[string]bool // references that a user refused in a target
-	rolledBack      map[string]bool            // targets that a user rolled back
+	rolledBack      map[string][]string        // references that a user rolled a target back to
 	userHeads       map[string]string          // heads that a user committed to, with the commit
 	seen            map[int]scm.PullRequest    // every pull request that was ever open
 	fork            int                        // the number of the pull request of a fork; 0: none
@@ -58,7 +58,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	s := &story{
 		t: t, random: random,
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{},
-		userHeads: map[string]string{}, verifiedHeads: map[string]string{}, rolledBack: map[string]bool{}, seen: map[int]scm.PullRequest{},
+		userHeads: map[string]string{}, verifiedHeads: map[string]string{}, rolledBack: map[string][]string{}, seen: map[int]scm.PullRequest{},
 		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titles: map[int]string{}, resumes: map[state.Target]time.Time{},
 		minorOf: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
