@@ -162,6 +162,13 @@ func (d *draft) layoutGuesses() (all []Guess) {
 	if d.layout.reason != "" {
 		all = append(all, Guess{Kind: GuessApplications, Text: d.layout.reason, Advice: "otherwise change the paths of the environments; {application} in a path is the name of an application"})
 	}
+	if d.layout.services != "" {
+		all = append(all, Guess{
+			Kind:   GuessApplications,
+			Text:   "Files such as " + d.layout.services + " hold several services, so each component is an application, promoted on its own.",
+			Advice: "list services that must be promoted together under applications.<name>.components; to promote everything together, remove applications from each environment",
+		})
+	}
 	var order []string
 	for _, e := range d.Environments {
 		if len(e.After) > 0 {

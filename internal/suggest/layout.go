@@ -2,10 +2,12 @@ package suggest
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
 )
 
 // layout is one way to divide the tree into environments.
@@ -13,6 +15,7 @@ type layout struct {
 	environments []Environment
 	byFile       map[string]string // environment by file; nil: the whole tree is one
 	captures     bool              // the paths name applications
+	services     string            // a file with several services: each component is an application; empty: none is
 	reason       string            // why they name none, or not all
 	advice       string            // about its only environment, if that was guessed
 }
@@ -32,7 +35,7 @@ func layouts(files []string, references []edit.Reference) []*layout {
 			}
 			found = append(found, newLayout(all, true, reason))
 		}
-		found = append(found, newLayout(all, false, "The paths name no applications, so everything is one application: it is promoted as a whole."))
+		found = append(found, newLayout(all, false, oneApplication))
 		heaviest := slices.MaxFunc(all, func(a, b family) int { return cmp.Compare(a.weight, b.weight) })
 		found = append(found, newLayout([]family{heaviest}, false, "Other folders were left out: their paths would match several environments."))
 	}
@@ -57,6 +60,51 @@ func layouts(files []string, references []edit.Reference) []*layout {
 		l.advice = advice
 	}
 	return found
+}
+
+// oneApplication is the reason of a layout whose paths name no applications.
+const oneApplication = "The paths name no applications, so everything is one application: it is promoted as a whole."
+
+// minServices is how many of the user's own images in one file make each of them an
+// application. Fewer are likely one with its sidecar.
+const minServices = 3
+
+// divide makes each component an application if each environment has a file that names
+// several, and no path names an application.
+func (l *layout) divide(components []Component, references []edit.Reference) {
+	own := map[image.Repository]bool{}
+	for _, c := range components {
+		own[c.Repository] = c.Off == "" && c.Artifact == image.ArtifactImage
+	}
+	services := map[string]map[image.Repository]bool{} // by file
+	most := map[string]string{}                        // the file with the most services, by environment
+	for _, r := range references {
+		file := r.Position.File
+		environment, ok := l.environmentOf(file)
+		if !ok || !own[r.Repository] || !listsServices(r) {
+			continue
+		}
+		if services[file] == nil {
+			services[file] = map[image.Repository]bool{}
+		}
+		services[file][r.Repository] = true
+		if len(services[file]) > len(services[most[environment]]) {
+			most[environment] = file
+		}
+	}
+	if l.captures || slices.ContainsFunc(l.environments, func(e Environment) bool { return len(services[most[e.Name]]) < minServices }) {
+		return
+	}
+	l.services = most[l.environments[0].Name]
+	if l.reason == oneApplication {
+		l.reason = ""
+	}
+}
+
+// listsServices reports whether a reference is in the values of a chart or in a
+// kustomization. In a manifest, several images are the containers of one workload.
+func listsServices(r edit.Reference) bool {
+	return r.Shape == shapeValues || r.Shape == shapeKustomize || strings.HasPrefix(path.Base(r.Position.File), "values")
 }
 
 // withReferences leaves out the environments without a reference, and families with none

@@ -150,7 +150,9 @@ func invalid(s image.Selection) string {
 const maxFrozen = 8
 
 // isOneTag reports whether all tags are the same.
-func isOneTag(tags []string) bool { return len(slices.Compact(slices.Sorted(slices.Values(tags)))) == 1 }
+func isOneTag(tags []string) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(tags)))) == 1
+}
 
 // frozen returns a selection of nothing but the tags in the files.
 func frozen(roots []string) image.Selection {

@@ -21,6 +21,9 @@ const (
 	shapeValues   edit.Shape = "helm-values"
 )
 
+// shapeKustomize is an entry of the images of a kustomization.
+const shapeKustomize edit.Shape = "kustomize-images"
+
 // shapeRemote is a folder of another Git repository. It follows an image of another
 // reference.
 const shapeRemote edit.Shape = "remote-resource"

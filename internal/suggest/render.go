@@ -32,7 +32,10 @@ func (d *draft) render() string {
 
 	d.line("")
 	about := "Settings per application."
-	if d.layout.captures {
+	switch {
+	case d.layout.services != "":
+		about = "Settings per application, by name or glob; each component is one, and components lists those that are promoted together."
+	case d.layout.captures:
 		about = "Settings per application, by name or glob; {application} in the paths below is its name."
 	}
 	d.comment("", about+" settle waits until no image of the application got a newer version for that long, so that images built together are promoted together.")
@@ -221,6 +224,9 @@ func (d *draft) environment(e *Environment) {
 	}
 	d.globs("paths", e.Paths)
 	d.globs("exclude", e.Exclude)
+	if d.layout.services != "" {
+		d.line("    applications: {by: component}")
+	}
 	if len(e.After) > 0 {
 		soak := "1h"
 		if isProd {
@@ -248,7 +254,7 @@ func (d *draft) environment(e *Environment) {
 		d.line("    land: pr # or: push")
 	} else {
 		d.line("    land: pr # or: automerge")
-		if d.layout.captures && !e.start.Limited {
+		if (d.layout.captures || d.layout.services != "") && !e.start.Limited {
 			d.line("    #pullRequest: {group: environment} # one pull request for all applications")
 		}
 	}

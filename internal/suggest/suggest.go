@@ -36,7 +36,7 @@ type Suggestion struct {
 	Text         string // the file, with comments
 	Components   []Component
 	Environments []Environment
-	Applications []string         // captured by the paths
+	Applications []string         // captured by the paths, or one for each component
 	Inside       []edit.Reference // in an environment
 	Outside      []edit.Reference // in no environment, so never changed
 	Guesses      []Guess          // the worst first, as lists show them
@@ -82,12 +82,13 @@ func Config(found Found) (*Suggestion, error) {
 	}
 	for _, l := range layouts(found.Files, slices.Concat(references, tags)) {
 		s := &Suggestion{Environments: l.environments, Components: components(references, l, found.Bots.Rules)}
+		l.divide(s.Components, references)
 		d := &draft{Suggestion: s, layout: l, found: found, references: references, tags: tags}
 		s.Text = d.render()
 		loaded, problems := config.Load(config.FileName, []byte(s.Text))
 		if problems.Err() == nil && l.matches(loaded) {
 			s.Inside, s.Outside = divide(loaded, references)
-			s.Applications = l.applications(loaded)
+			s.Applications = l.applications(loaded, s.Components)
 			s.excludeResources(loaded, found.Bots.Resources)
 			d.writes = writesOf(loaded, tags)
 			s.draft = d
@@ -144,12 +145,17 @@ func divide(c *config.Config, references []edit.Reference) (inside, outside []ed
 	return inside, outside
 }
 
-// applications returns the names that the paths capture.
-func (l *layout) applications(c *config.Config) []string {
-	if !l.captures {
-		return nil
-	}
+// applications returns the names that the paths capture, or those of the components if
+// each is an application.
+func (l *layout) applications(c *config.Config, components []Component) []string {
 	names := map[string]bool{}
+	for _, component := range components {
+		names[component.Name] = l.services != "" && component.Off == ""
+	}
+	maps.DeleteFunc(names, func(_ string, is bool) bool { return !is })
+	if !l.captures {
+		return sortedKeys(names)
+	}
 	for file := range l.byFile {
 		for i := range c.Environments {
 			if name, ok := c.Environments[i].Match(file); ok {

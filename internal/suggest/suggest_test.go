@@ -395,3 +395,32 @@ func TestConfig_forPullRequest(t *testing.T) {
 		t.Errorf("inside %v, outside %v, %s", offered.Inside, offered.Outside, offered.Components[0].Selected())
 	}
 }
+
+// Each component is an application only where every environment has a file with several, and
+// no path names an application.
+func TestConfig_services(t *testing.T) {
+	t.Parallel()
+	const all, two = " a.io/x/api:1.0.0 a.io/x/web:1.0.0 a.io/x/mail:1.0.0", " a.io/x/api:1.0.0 a.io/x/web:1.0.0"
+	tests := []struct {
+		name string
+		tree []string
+		want []string
+	}{
+		{"values of many services", []string{"values-dev.yaml" + all, "values-prod.yaml" + all}, []string{"api", "mail", "web"}},
+		{"no environments", []string{"values.yaml" + all}, []string{"api", "mail", "web"}},
+		{"an application with its sidecar", []string{"values-dev.yaml" + two, "values-prod.yaml" + two}, nil},
+		{"other images beside an application", []string{"values-dev.yaml" + two + " redis:7.0.0", "values-prod.yaml" + two + " redis:7.0.0"}, nil},
+		{"few services in one of the environments", []string{"values-dev.yaml" + all, "values-prod.yaml" + two}, nil},
+		{"containers of a workload", []string{"dev/deployment.yaml" + all, "prod/deployment.yaml" + all}, nil},
+		{"paths with applications", []string{"shop/values-dev.yaml" + all, "shop/values-prod.yaml" + all, "blog/values-dev.yaml" + all}, []string{"blog", "shop"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := suggestion(t, found(t, test.tree...))
+			if diff := cmp.Diff(test.want, s.Applications); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%s", diff, s.Text)
+			}
+		})
+	}
+}
