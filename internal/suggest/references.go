@@ -3,7 +3,6 @@ package suggest
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -57,12 +56,9 @@ func defaultExcludes() func(file string) bool {
 	return paths.Match
 }
 
-// variable is a tag that a tool fills in before the file is applied.
-var variable = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
-
 // isImage reports whether a reference certainly names something in a registry.
 func isImage(r edit.Reference) bool {
-	if r.Repository.IsZero() || r.Tag == "" && r.Digest == "" || variable.MatchString(r.Tag) {
+	if r.Repository.IsZero() || r.Tag == "" && r.Digest == "" {
 		return false
 	}
 	certain := r.Digest != "" || strings.Contains(strings.ToLower(r.Key), "image") || r.Repository.HasDomain()

@@ -41,6 +41,7 @@ type bumpEdit struct {
 // Reasons why a commit is not usable as a test case.
 var (
 	errUnnamed     = errors.New("a changed line names no repository")
+	errReplaced    = errors.New("a build replaces the tag")
 	errTwoVersions = errors.New("one image gets two versions in one file")
 	errTwoStyles   = errors.New("the commit changes the style of some references of an image and not of others")
 )
@@ -107,6 +108,9 @@ type bumpWish struct {
 func (b bump) wishes() (map[image.Repository]bumpWish, error) {
 	wishes := map[image.Repository]bumpWish{}
 	for _, line := range b.edits {
+		if line.OldToken == "CONTAINER_IMAGES_TAG" {
+			return nil, errReplaced
+		}
 		old, now, err := line.references(b)
 		if err != nil {
 			return nil, err

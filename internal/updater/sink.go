@@ -3,6 +3,7 @@ package updater
 import (
 	"errors"
 	"fmt"
+	"regexp"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -63,8 +64,17 @@ func (x *sink) add(s site, key string) {
 	for _, p := range s.parts() {
 		x.claimed[p.scalar.Node] = s.followed.Component
 	}
+	_, marked := x.marker(first)
+	if tag, digest := s.current(); !marked && s.shape != shapeWrite && digest == "" && buildTag.MatchString(tag) {
+		x.note(first, "a build replaces the tag %s of %s: left unchanged", tag, s.followed.Repository.Familiar())
+		return
+	}
 	x.sites = append(x.sites, s)
 }
+
+// buildTag matches a tag that a build replaces, such as IMAGE_TAG. Released tags in
+// capital letters have digits, dots, or dashes, or are one word.
+var buildTag = regexp.MustCompile(`^(?:[A-Z_]*_[A-Z_]*|TAG|VERSION|PLACEHOLDER|REPLACEME|CHANGEME)$`)
 
 // Tag and digest could disagree if only one of them were written.
 var errHalfWritten = errors.New("a write entry names one of tag and digest here; it must name both")
