@@ -1,5 +1,8 @@
-// Package comments reads the commands that users write in comments on pull requests,
-// verifies what they may do, and applies them to the state.
+// Package comments reads the commands that users write in comments on pull requests of
+// ours, verifies live what they may do, applies them to the state, and replies. What is
+// processed and which replies are pending is in the state, so an interruption loses nothing
+// and repeats no command. A reconciliation passes what it observed and gets the changes to
+// record. The tests are in the package engine: they drive whole reconciliations.
 package comments
 
 import (

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"promoter/internal/comments"
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
@@ -275,6 +276,18 @@ func (x *executor) replan(open promotion.Open) (pullrequest.Proposal, bool) {
 		}
 	}
 	return pullrequest.Proposal{}, false
+}
+
+// replyToCommands replies to the commands in comments, and records that it did.
+func (x *executor) replyToCommands(ctx context.Context) error {
+	reader := x.r.commentReader(x.r.historyReader(x.o.Promotion.Config))
+	decided := comments.Decided{Proposals: x.plan.Proposals, Decisions: x.plan.Decisions}
+	replied, err := reader.Reply(ctx, x.o.commented(), decided, x.o.failures)
+	if err != nil || len(replied) == 0 {
+		return err
+	}
+	x.o = x.o.withChanges(replied...)
+	return x.writeState(ctx)
 }
 
 // writeState writes the recorded changes to the state branch, in one commit. It also seals

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/comments"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
@@ -51,6 +52,18 @@ type Observation struct {
 // observed returns what the history of branches is read from.
 func (o Observation) observed() landing.Observed {
 	return landing.Observed{Now: o.Now, Heads: o.Heads, Statuses: o.Statuses, Promotion: o.Promotion}
+}
+
+// commented returns what commands in comments are about.
+func (o Observation) commented() comments.Observed {
+	return comments.Observed{Now: o.Now, Self: o.Info.Self, Open: o.Open, Closed: o.Closed, Promotion: o.Promotion}
+}
+
+// withCommands returns the observation as it is after the commands in comments.
+func (o Observation) withCommands(commands comments.Commands) Observation {
+	o.CommandsAt, o.Refreshed = commands.Next, commands.Refreshed
+	o.Messages = slices.Concat(o.Messages, commands.Messages)
+	return o.withChanges(commands.Changes...)
 }
 
 // withChanges returns the observation as it is after changes of the state. A change of

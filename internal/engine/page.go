@@ -3,18 +3,14 @@ package engine
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
-	"promoter/internal/command"
-	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
-	"promoter/internal/verb"
 )
 
 // maxCommitsShown is how many commits of a component a pull request lists.
@@ -25,8 +21,9 @@ const maxCommitsShown = 30
 // exist may be missing, or commands may be listed that do not work.
 func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Proposal) (pullrequest.Page, error) {
 	page := pullrequest.Page{Proposal: p, Commits: map[pullrequest.Span]scm.Comparison{}}
-	var failed error
-	page.Comments, failed = r.commentsOn(ctx, o, p)
+	comments, err := r.commentReader(r.historyReader(o.Promotion.Config)).Usable(ctx, o.commented(), p)
+	failed := onlyTemporary(err)
+	page.Comments = comments
 	host, _, _ := strings.Cut(string(r.Repository.Info().Key), "/")
 	page.Decisions = slices.Clone(p.Decisions)
 	for i, decision := range page.Decisions {
@@ -63,49 +60,6 @@ func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Prop
 		}
 	}
 	return page, failed
-}
-
-// commentsOn returns which commands users can write on the pull request of a proposal;
-// nil if promoter reads no comments.
-func (r *Reconciler) commentsOn(ctx context.Context, o Observation, p pullrequest.Proposal) (*pullrequest.Comments, error) {
-	if r.Permissions == nil || !r.Repository.Features().Comments {
-		return nil, nil //nolint:nilnil // none is no error
-	}
-	var about pullRequestTargets
-	for _, d := range p.Decisions {
-		about.targets = append(about.targets, d.Target)
-	}
-	comments := &pullrequest.Comments{Allowed: map[verb.Verb][]string{}}
-	var requested []promotion.Target
-	for _, environment := range o.Promotion.Config.Order() {
-		into := targetsOf(o, command.Command{Verb: verb.Promote, Environment: environment}, about)
-		if slices.ContainsFunc(into, func(target promotion.Target) bool { return isOnRequest(o, target, p.Environment.Name) }) {
-			comments.Promote, requested = append(comments.Promote, environment), append(requested, into...)
-		}
-	}
-	for v, targets := range map[verb.Verb][]promotion.Target{
-		verb.Hold: about.targets, verb.Resume: about.targets, verb.Promote: requested,
-		verb.Reject: slices.Collect(maps.Keys(o.Promotion.Targets)), // everywhere
-	} {
-		if named, covered := r.Permissions.Named(v, deployments(o, targets)...); covered {
-			comments.Allowed[v] = named
-		}
-	}
-	limited, is := r.Repository.(scm.LimitsPermissions)
-	if !is {
-		return comments, nil
-	}
-	limit, err := limited.PermissionLimit(ctx)
-	comments.OnlyNamed = limit.All
-	return comments, onlyTemporary(err)
-}
-
-// isOnRequest reports whether a target gets what a parent has only on request.
-func isOnRequest(o Observation, target promotion.Target, parent string) bool {
-	settings := o.Promotion.Settings(target.Environment, target.Application)
-	_, present := o.Promotion.Targets[target]
-	return present && settings.Propose == config.ProposeManual &&
-		slices.ContainsFunc(settings.After, func(after config.Parent) bool { return after.Environment == parent })
 }
 
 // described returns a version with its date and the commit from which it was built. Files

@@ -14,8 +14,8 @@
 // whole story; observe_*.go and act*.go are its chapters.
 //
 // The package knows no adapter. It uses Git, files, registries and the forge through small
-// interfaces, here and in the package repo. What landed is read by the package landing, and
-// the state branch by statebranch.
+// interfaces, here and in the package repo. What landed is read by the package landing, the
+// state branch by statebranch, and commands of users by comments.
 package engine
 
 import (
@@ -189,9 +189,11 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if o.Promotion.Open, err = r.pullRequestReader().all(ctx, o); err != nil {
 		return o, err
 	}
-	commands := commandReader{r: r, history: history, pullRequests: r.pullRequestReader()}
-	if o, err = commands.read(ctx, o); err != nil {
-		return o, err
+	if !r.DryRun {
+		commands, err := r.commentReader(history).Read(ctx, o.commented(), o.failures)
+		if o = o.withCommands(commands); err != nil {
+			return o, err
+		}
 	}
 	landed, err := history.Read(ctx, o.observed(), o.failures)
 	if err != nil {
@@ -272,6 +274,14 @@ func (r *Reconciler) signature() repo.Signature {
 func (r *Reconciler) historyReader(c *config.Config) landing.Reader {
 	return landing.Reader{
 		Remote: r.Remote, Objects: r.Objects, Repository: r.Repository, By: r.By, Past: landing.NewPastFiles(r.Files, c), Memory: r.Landings, Log: r.Log,
+	}
+}
+
+// commentReader reads, applies, and replies to the commands in comments.
+func (r *Reconciler) commentReader(history landing.Reader) comments.Reader {
+	return comments.Reader{
+		Repository: r.Repository, Commits: r.Objects, History: history,
+		Permissions: r.Permissions, Events: r.CommentEvents, Refresh: r.Refresh, Now: r.Now, Log: r.Log,
 	}
 }
 

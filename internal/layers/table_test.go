@@ -78,37 +78,38 @@ var table = map[string]position{
 	"internal/telemetry":            {layer: 4},
 
 	"internal/landing":     {layer: 5},
-	"internal/comments":    {layer: 5},
 	"internal/statebranch": {layer: 5},
 
-	"internal/engine": {layer: 6},
+	"internal/comments": {layer: 6},
 
-	"internal/server":  {layer: 6},
-	"internal/connect": {layer: 6},
-	"internal/scan":    {layer: 6},
+	"internal/engine": {layer: 7},
 
-	"internal/workspace": {layer: 7},
+	"internal/server":  {layer: 7},
+	"internal/connect": {layer: 7},
+	"internal/scan":    {layer: 7},
 
-	"internal/checkout":   {layer: 8},
-	"internal/decision":   {layer: 8},
-	"internal/onboarding": {layer: 8},
-	"internal/githubapp":  {layer: 8},
-	"internal/doctor":     {layer: 8},
+	"internal/workspace": {layer: 8},
 
-	"internal/service/history": {layer: 8},
+	"internal/checkout":   {layer: 9},
+	"internal/decision":   {layer: 9},
+	"internal/onboarding": {layer: 9},
+	"internal/githubapp":  {layer: 9},
+	"internal/doctor":     {layer: 9},
 
-	"internal/service":          {layer: 9},
-	"internal/service/adminapi": {layer: 10},
+	"internal/service/history": {layer: 9},
 
-	"internal/app":  {layer: 11},
-	"internal/demo": {layer: 12},
+	"internal/service":          {layer: 10},
+	"internal/service/adminapi": {layer: 11},
 
-	"internal/cli/render": {layer: 12},
-	"internal/cli":        {layer: 13},
+	"internal/app":  {layer: 12},
+	"internal/demo": {layer: 13},
 
-	"internal/demo/githttp": {layer: 11},
+	"internal/cli/render": {layer: 13},
+	"internal/cli":        {layer: 14},
 
-	"cmd/promoter": {layer: 14},
+	"internal/demo/githttp": {layer: 12},
+
+	"cmd/promoter": {layer: 15},
 
 	"internal/layers":         {layer: 1, support: true},
 	"internal/git/gittest":    {layer: 2, support: true},
@@ -116,17 +117,17 @@ var table = map[string]position{
 	"internal/benchtree":      {layer: 1, support: true},
 	"internal/benchworld":     {layer: 2, support: true},
 	"internal/chartcheck":     {layer: 4, support: true},
-	"hack/bench":              {layer: 13, support: true},
-	"hack/demo-github":        {layer: 13, support: true},
-	"hack/demo-github/bridge": {layer: 12, support: true},
-	"hack/attack":             {layer: 13, support: true},
-	"hack/faults":             {layer: 13, support: true},
-	"hack/load":               {layer: 13, support: true},
-	"hack/process":            {layer: 12, support: true},
-	"hack/image":              {layer: 13, support: true},
-	"hack/schemas":            {layer: 13, support: true},
-	"hack/structure":          {layer: 13, support: true},
-	"hack/testlog":            {layer: 13, support: true},
+	"hack/bench":              {layer: 14, support: true},
+	"hack/demo-github":        {layer: 14, support: true},
+	"hack/demo-github/bridge": {layer: 13, support: true},
+	"hack/attack":             {layer: 14, support: true},
+	"hack/faults":             {layer: 14, support: true},
+	"hack/load":               {layer: 14, support: true},
+	"hack/process":            {layer: 13, support: true},
+	"hack/image":              {layer: 14, support: true},
+	"hack/schemas":            {layer: 14, support: true},
+	"hack/structure":          {layer: 14, support: true},
+	"hack/testlog":            {layer: 14, support: true},
 }
 
 // anyPackage means "every package" in the owners of a module.

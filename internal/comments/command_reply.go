@@ -1,4 +1,4 @@
-package engine
+package comments
 
 import (
 	"context"
@@ -16,65 +16,73 @@ import (
 	"promoter/internal/verb"
 )
 
-// replyToCommands writes the replies that the state records as pending: a reaction to each
-// comment, and one comment of ours on each pull request. They are recorded as done
-// afterwards, so an interruption only repeats them.
-func (x *executor) replyToCommands(ctx context.Context) error {
-	if x.r.Permissions == nil || !x.r.Repository.Features().Comments {
-		return nil
+// Decided is what a reconciliation decided. Replies explain it.
+type Decided struct {
+	Proposals []pullrequest.Proposal
+	Decisions []promotion.Decision
+}
+
+// Reply writes the replies that the state records as pending: a reaction to each
+// comment, and one comment of ours on each pull request. It returns the changes that record
+// them as done, so an interruption only repeats them.
+func (r Reader) Reply(ctx context.Context, o Observed, decided Decided, failures *repo.Failures) ([]state.Change, error) {
+	if !r.enabled() {
+		return nil, nil
 	}
 	pending := map[int][]state.ProcessedComment{}
 	var numbers []int
-	for _, comment := range x.o.Promotion.State.PendingReplies() {
+	for _, comment := range o.Promotion.State.PendingReplies() {
 		number := comment.Reply.Number
 		if pending[number] == nil {
 			numbers = append(numbers, number)
 		}
 		pending[number] = append(pending[number], comment)
 	}
+	var changes []state.Change
 	for _, number := range numbers {
-		if err := x.reply(ctx, number, pending[number]); err != nil {
-			if err := x.o.failures.AddOrStop(ctx, fmt.Sprintf("comment on #%d", number), err); err != nil {
-				return err
+		if err := r.reply(ctx, o, decided, number, pending[number], failures); err != nil {
+			if err := failures.AddOrStop(ctx, fmt.Sprintf("comment on #%d", number), err); err != nil {
+				return changes, err
 			}
+			continue
+		}
+		for _, one := range pending[number] {
+			changes = append(changes, state.MarkReplied(one.ID))
 		}
 	}
-	return x.writeState(ctx)
+	return changes, nil
 }
 
 // reply replies to the commands on one pull request.
-func (x *executor) reply(ctx context.Context, number int, pending []state.ProcessedComment) error {
-	conversation := x.r.Repository.Conversation()
+func (r Reader) reply(ctx context.Context, o Observed, decided Decided, number int, pending []state.ProcessedComment, failures *repo.Failures) error {
+	conversation := r.Repository.Conversation()
 	var replies []pullrequest.CommandReply
 	for _, one := range pending {
 		comment := scm.Comment{ID: one.ID, Number: number, Created: one.At}
-		if err := replyError(x.o.failures, number, conversation.React(ctx, comment, scm.Reaction(one.Reply.Reaction))); err != nil {
+		if err := replyError(failures, number, conversation.React(ctx, comment, scm.Reaction(one.Reply.Reaction))); err != nil {
 			return err
 		}
 		reply := pullrequest.CommandReply{Reply: *one.Reply}
 		if reply.ShowsProposals() {
-			about, _, err := x.r.pullRequestReader().find(ctx, x.o, number)
+			about, _, err := r.find(ctx, o, number)
 			if err != nil {
 				return err
 			}
 			parsed, _ := command.Read("/promoter " + reply.Command)
-			targets := targetsOf(x.o, parsed, about)
+			targets := targetsOf(o, parsed, about)
 			if parsed.Verb == verb.Explain {
 				for _, target := range about.targets {
-					targets = append(targets, childrenOf(x.o, target)...)
+					targets = append(targets, childrenOf(o, target)...)
 				}
 			}
-			reply.Proposals = pullrequest.Explained(x.plan.Proposals, x.plan.Decisions, targets)
+			reply.Proposals = pullrequest.Explained(decided.Proposals, decided.Decisions, targets)
 		}
 		replies = append(replies, reply)
 	}
 	if text := pullrequest.ReplyBody(replies...); text != "" {
-		if err := replyError(x.o.failures, number, conversation.Say(ctx, number, pullrequest.ReplyMarker, text)); err != nil {
+		if err := replyError(failures, number, conversation.Say(ctx, number, pullrequest.ReplyMarker, text)); err != nil {
 			return err
 		}
-	}
-	for _, one := range pending {
-		x.o = x.o.withChanges(state.MarkReplied(one.ID))
 	}
 	return nil
 }
@@ -93,7 +101,7 @@ func replyError(f *repo.Failures, number int, err error) error {
 }
 
 // childrenOf returns the targets that have a target as parent.
-func childrenOf(o Observation, target promotion.Target) []promotion.Target {
+func childrenOf(o Observed, target promotion.Target) []promotion.Target {
 	var children []promotion.Target
 	for _, environment := range o.Promotion.Config.Order() {
 		child := promotion.Target{Environment: environment, Application: target.Application}

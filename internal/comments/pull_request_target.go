@@ -1,4 +1,4 @@
-package engine
+package comments
 
 import (
 	"context"
@@ -29,17 +29,17 @@ type pullRequestTargets struct {
 // find finds a pull request by number. It lists the closed ones of a branch once, and
 // adds them to the observed ones. It returns false for a pull request that is not ours:
 // from a fork, from another branch, or opened by another account.
-func (r pullRequestReader) find(ctx context.Context, o Observation, number int) (pullRequestTargets, bool, error) {
+func (r Reader) find(ctx context.Context, o Observed, number int) (pullRequestTargets, bool, error) {
 	numbered := func(pr scm.PullRequest) bool { return pr.Number == number }
 	if i := slices.IndexFunc(o.Open, numbered); i >= 0 {
 		pr := o.Open[i]
 		var trailers []promotion.Trailer
 		if _, ours := promotion.ParseHead(pr.Head.Branch); ours && pr.Head.Own {
-			head, err := r.objects.Commit(pr.Head.Commit)
+			head, err := r.Commits.Commit(pr.Head.Commit)
 			if err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
-			wrote, err := r.history(o).Wrote(ctx, pr.Head.Branch, head)
+			wrote, err := r.History.Wrote(ctx, pr.Head.Branch, head)
 			if err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
@@ -54,13 +54,13 @@ func (r pullRequestReader) find(ctx context.Context, o Observation, number int) 
 		closed, asked := o.Closed[head]
 		if !asked {
 			var err error
-			if closed, err = r.repository.PullRequests().Closed(ctx, head, landing.MaxClosed); err != nil {
+			if closed, err = r.Repository.PullRequests().Closed(ctx, head, landing.MaxClosed); err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("list the closed pull requests of %s: %w", head, err)
 			}
 			o.Closed[head] = closed
 		}
 		if i := slices.IndexFunc(closed, numbered); i >= 0 {
-			about, ours := targetsOfPullRequest(o, closed[i], r.objects.Trailers(closed[i].Head.Message))
+			about, ours := targetsOfPullRequest(o, closed[i], r.Commits.Trailers(closed[i].Head.Message))
 			return about, ours, nil
 		}
 	}
@@ -69,9 +69,9 @@ func (r pullRequestReader) find(ctx context.Context, o Observation, number int) 
 
 // targetsOfPullRequest reads the targets of a pull request from its branch and the
 // trailers of its head, which may not name targets of other branches.
-func targetsOfPullRequest(o Observation, pr scm.PullRequest, trailers []promotion.Trailer) (pullRequestTargets, bool) {
+func targetsOfPullRequest(o Observed, pr scm.PullRequest, trailers []promotion.Trailer) (pullRequestTargets, bool) {
 	target, named := promotion.ParseHead(pr.Head.Branch)
-	if !named || !pr.Head.Own || !pr.Author.Same(o.Info.Self) {
+	if !named || !pr.Head.Own || !pr.Author.Same(o.Self) {
 		return pullRequestTargets{}, false
 	}
 	about := pullRequestTargets{number: pr.Number, branch: target, merged: pr.Merged.Commit}
@@ -95,7 +95,7 @@ func targetsOfPullRequest(o Observation, pr scm.PullRequest, trailers []promotio
 
 // headsWithClosed returns the branches that a pull request may have come from: first
 // those for which the state names its number, then those of every target.
-func headsWithClosed(o Observation, number int) []string {
+func headsWithClosed(o Observed, number int) []string {
 	var recorded, heads []string
 	for _, target := range o.Promotion.State.Targets() {
 		record := o.Promotion.State.At(target)

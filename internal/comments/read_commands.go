@@ -1,4 +1,4 @@
-package engine
+package comments
 
 import (
 	"cmp"
@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"promoter/internal/command"
-	"promoter/internal/comments"
+	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/landing"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 	"promoter/internal/verb"
@@ -45,29 +48,65 @@ type userCommand struct {
 // authorPermission is whether the author of comments may give any command at all. It is
 // asked once for each author in a reconciliation.
 type authorPermission struct {
-	comments.Permission
+	Permission
 	err error
 }
 
-// commandReader reads and applies the commands in comments.
-type commandReader struct {
-	r            *Reconciler
-	history      landing.Reader
-	pullRequests pullRequestReader
+// Reader reads, applies, and replies to the commands in comments on pull requests of ours.
+type Reader struct {
+	Repository scm.Repository
+	Commits    repo.Commits
+	History    landing.Reader
+	// Permissions decides which users may give commands. Nil: comments are not read.
+	Permissions Permissions
+	Events      CommentEvents          // nil: no webhook reports comments
+	Refresh     func(c *config.Config) // nil: nothing is cached about the components of a config
+	Now         func() time.Time
+	Log         *slog.Logger
 }
 
-// read applies the commands in comments that were not processed before. Their
+// Observed is what a reconciliation observed before it reads comments.
+type Observed struct {
+	Now  time.Time
+	Self identity.User     // our account
+	Open []scm.PullRequest // of everyone
+	// Closed are closed pull requests by branch; those of the branches on which commands were
+	// given are added.
+	Closed    map[string][]scm.PullRequest
+	Promotion promotion.Observation // targets, config, and user decisions
+}
+
+// Commands is what the commands in comments led to.
+type Commands struct {
+	Changes   []state.Change // of the state: what they decided, and that they were processed
+	Messages  []string       // of the commit that writes the changes, one for each decision
+	Refreshed bool           // a user asked to read the registries again
+	Next      time.Time      // when commands that are too new can be read; zero: there are none
+}
+
+// enabled reports whether users can give commands in comments.
+func (r Reader) enabled() bool {
+	return r.Permissions != nil && r.Repository.Features().Comments
+}
+
+// Read applies the commands in comments that were not processed before. Their
 // changes are recorded together with that they were processed. A command about which
-// something could not be asked waits for a later reconciliation.
-func (c commandReader) read(ctx context.Context, o Observation) (Observation, error) {
-	r := c.r
+// something could not be asked waits for a later reconciliation. With an error, the result
+// contains what was done before it.
+func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (done Commands, err error) {
 	from, known := o.Promotion.State.CommentsFrom(o.Now)
-	if r.Permissions == nil || r.DryRun || !known || !r.Repository.Features().Comments {
-		return o, nil
+	if !known || !r.enabled() {
+		return done, nil
 	}
 	comments, end, err := recentComments(ctx, r.Repository.Conversation(), from)
 	if err != nil {
-		return o, o.failures.AddOrStop(ctx, "comments", fmt.Errorf("list the comments: %w", err))
+		return done, failures.AddOrStop(ctx, "comments", fmt.Errorf("list the comments: %w", err))
+	}
+	change := func(changes ...state.Change) {
+		// A change of a record that cannot be read is left out: that record is a partial error
+		// already.
+		o.Promotion.State, _ = o.Promotion.State.Apply(changes...)
+		done.Changes = append(done.Changes, changes...)
 	}
 	// When a command has to wait, later ones of the same user wait too: they keep their
 	// order, and those of other users go on.
@@ -76,9 +115,9 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 	authors := map[string]authorPermission{}
 	maxRefusals := min(maxRefusals, state.MaxOutsiders-o.Promotion.State.Outsiders())
 	commands := commandsIn(o, comments)
-	digests, err := c.digests(ctx, commands)
+	digests, err := r.digests(ctx, commands)
 	if err != nil {
-		return o, o.failures.AddOrStop(ctx, "comments", fmt.Errorf("read which comments webhooks reported: %w", err))
+		return done, failures.AddOrStop(ctx, "comments", fmt.Errorf("read which comments webhooks reported: %w", err))
 	}
 	for _, given := range commands {
 		login := strings.ToLower(given.Author.Login)
@@ -87,9 +126,9 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 			continue
 		}
 		digest, reported := digests[given.ID]
-		if wait := webhookDelay - c.forgeTime().Sub(given.Created); !reported && wait > 0 {
+		if wait := webhookDelay - r.forgeTime().Sub(given.Created); !reported && wait > 0 {
 			left, waiting[login] = true, true
-			o.CommandsAt = o.Now.Add(wait)
+			done.Next = o.Now.Add(wait)
 			continue
 		}
 		author, asked := authors[login]
@@ -115,23 +154,23 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 		case reported && digest != command.Digest(given.Body):
 			result = refused("the comment was changed after it was posted: write another one")
 		default:
-			result, err = c.apply(ctx, o, given)
+			result, err = r.apply(ctx, o, given)
 		}
 		unknown := fault.KindOf(err) == fault.Unauthorized
 		if unknown { // this does not go away, and would be an error of every reconciliation
-			o.failures.Add(what, err)
+			failures.Add(what, err)
 			result, err = refused("promoter's account may not read your permissions: 'promoter doctor' and the log name the right that it needs"), nil
 		}
 		if err != nil {
 			left, waiting[login] = true, true
-			if err := o.failures.AddOrStop(ctx, what, err); err != nil {
-				return o, err
+			if err := failures.AddOrStop(ctx, what, err); err != nil {
+				return done, err
 			}
 			continue
 		}
 		if result.answered {
 			forgotten++
-			o = o.withChanges(state.MarkProcessed(o.Now, state.ProcessedComment{ID: given.ID, At: given.Created}))
+			change(state.MarkProcessed(o.Now, state.ProcessedComment{ID: given.ID, At: given.Created}))
 			continue
 		}
 		if _, err := o.Promotion.State.Apply(result.changes...); err != nil {
@@ -146,42 +185,42 @@ func (c commandReader) read(ctx context.Context, o Observation) (Observation, er
 		if given.command.Problem != "" || unknown { // a user who may be a stranger is not quoted
 			reply.Command = ""
 		}
-		o = o.withChanges(result.changes...)
+		change(result.changes...)
 		processed := state.ProcessedComment{ID: given.ID, At: given.Created, Outsider: counter == &refusals, Reply: &reply}
-		o = o.withChanges(state.MarkProcessed(o.Now, processed))
-		o.Refreshed = o.Refreshed || result.refreshed
+		change(state.MarkProcessed(o.Now, processed))
+		done.Refreshed = done.Refreshed || result.refreshed
 		if result.message != "" {
-			o.Messages = append(o.Messages, fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.", result.message, given.Author.Login, given.Number))
+			done.Messages = append(done.Messages, fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.", result.message, given.Author.Login, given.Number))
 		}
 	}
 	if forgotten > 0 {
-		o.failures.Add(state.Branch, fault.New(fault.Invalid, "it does not list commands in comments that promoter has answered (%d), so it was deleted or moved back: "+
+		failures.Add(state.Branch, fault.New(fault.Invalid, "it does not list commands in comments that promoter has answered (%d), so it was deleted or moved back: "+
 			"they are not applied again, and holds, freezes, and rejections may be lost", forgotten))
 	}
 	if !left && len(comments) >= commentPageSize {
-		o = o.withChanges(state.IgnoreComments(nextFrom(from, comments, end)))
+		change(state.IgnoreComments(nextFrom(from, comments, end)))
 	}
-	return o, nil
+	return done, nil
 }
 
 // digests returns the digests of commands that webhooks reported.
-func (c commandReader) digests(ctx context.Context, commands []userCommand) (map[int64]string, error) {
-	if c.r.CommentEvents == nil || len(commands) == 0 {
+func (r Reader) digests(ctx context.Context, commands []userCommand) (map[int64]string, error) {
+	if r.Events == nil || len(commands) == 0 {
 		return nil, nil
 	}
 	ids := make([]int64, len(commands))
 	for i, given := range commands {
 		ids[i] = given.ID
 	}
-	return c.r.CommentEvents.Digests(ctx, ids)
+	return r.Events.Digests(ctx, ids)
 }
 
 // forgeTime returns the time by the clock that dates comments.
-func (c commandReader) forgeTime() time.Time {
-	if clock, is := c.r.Repository.(scm.Clock); is {
+func (r Reader) forgeTime() time.Time {
+	if clock, is := r.Repository.(scm.Clock); is {
 		return clock.Time()
 	}
-	return c.r.Now()
+	return r.Now()
 }
 
 // recentComments lists the comments since a time, the longest unchanged first. It reports
@@ -225,18 +264,20 @@ func nextFrom(from time.Time, listed []scm.Comment, end bool) time.Time {
 		return next
 	case !middle.After(from):
 		return last
+	case middle.After(next):
+		return middle
 	default:
-		return later(next, middle)
+		return next
 	}
 }
 
 // commandsIn returns the comments of users that contain an unprocessed command, in the
 // order in which they were written. An edited comment is ignored: it is not what its
 // author sent, or not what others replied to.
-func commandsIn(o Observation, comments []scm.Comment) []userCommand {
+func commandsIn(o Observed, comments []scm.Comment) []userCommand {
 	var commands []userCommand
 	for _, c := range comments {
-		bot := c.Bot || c.Author.Bot || c.Author.Login == "" || c.Author.Same(o.Info.Self)
+		bot := c.Bot || c.Author.Bot || c.Author.Login == "" || c.Author.Same(o.Self)
 		if bot || c.Edited || !o.Promotion.State.IsUnprocessed(c.ID, c.Created, o.Now) {
 			continue
 		}

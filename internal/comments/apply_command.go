@@ -1,16 +1,19 @@
-package engine
+package comments
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"promoter/internal/command"
+	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 	"promoter/internal/verb"
@@ -36,15 +39,15 @@ func unclear(text string) commandResult {
 
 // apply asks, live, what a user with any permission may do, and returns what the command
 // changes.
-func (c commandReader) apply(ctx context.Context, o Observation, given userCommand) (commandResult, error) {
-	answered, err := c.r.Repository.Conversation().Reacted(ctx, given.Comment)
+func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (commandResult, error) {
+	answered, err := r.Repository.Conversation().Reacted(ctx, given.Comment)
 	if fault.KindOf(err) == fault.NotFound { // it was deleted since it was listed
 		err = nil
 	}
 	if answered || err != nil {
 		return commandResult{answered: answered}, err
 	}
-	about, ours, err := c.pullRequests.find(ctx, o, given.Number)
+	about, ours, err := r.find(ctx, o, given.Number)
 	what := given.command.Verb
 	switch {
 	case err != nil:
@@ -64,13 +67,13 @@ func (c commandReader) apply(ctx context.Context, o Observation, given userComma
 	done := commandResult{reaction: scm.ReactionDone}
 	switch what {
 	case verb.Help:
-		done.text, err = c.helpText(ctx, o, given.Author, about)
+		done.text, err = r.helpText(ctx, o, given.Author, about)
 		return done, err
 	case verb.Explain:
 		return done, nil
 	case verb.Refresh:
-		if c.r.Refresh != nil {
-			c.r.Refresh(o.Promotion.Config)
+		if r.Refresh != nil {
+			r.Refresh(o.Promotion.Config)
 		}
 		done.refreshed = true
 		return done, nil
@@ -85,7 +88,7 @@ func (c commandReader) apply(ctx context.Context, o Observation, given userComma
 
 	// The others record something in the state.
 	targets := targetsOf(o, given.command, about)
-	permission, err := c.r.Permissions.Allowed(ctx, given.Author, what, deployments(o, targets)...)
+	permission, err := r.Permissions.Allowed(ctx, given.Author, what, deployments(o, targets)...)
 	if err != nil || !permission.Allowed {
 		return refused(permission.Reason), err
 	}
@@ -110,7 +113,7 @@ func (c commandReader) apply(ctx context.Context, o Observation, given userComma
 	case verb.Promote:
 		subject.Environment = given.command.Environment
 	case verb.Reject:
-		changes, reason, err := c.rejections(ctx, o, about, act)
+		changes, reason, err := r.rejections(ctx, o, about, act)
 		if err != nil || reason != "" {
 			return refused(reason), err
 		}
@@ -125,7 +128,7 @@ func (c commandReader) apply(ctx context.Context, o Observation, given userComma
 }
 
 // helpText lists what the user may do on the pull request.
-func (c commandReader) helpText(ctx context.Context, o Observation, user identity.User, about pullRequestTargets) (string, error) {
+func (r Reader) helpText(ctx context.Context, o Observed, user identity.User, about pullRequestTargets) (string, error) {
 	commands := []command.Command{{Verb: verb.Hold}, {Verb: verb.Resume}, {Verb: verb.Reject}}
 	for _, environment := range o.Promotion.Config.Order() {
 		promote := command.Command{Verb: verb.Promote, Environment: environment}
@@ -135,7 +138,7 @@ func (c commandReader) helpText(ctx context.Context, o Observation, user identit
 	}
 	var allowed []string
 	for _, one := range commands {
-		permission, err := c.r.Permissions.Allowed(ctx, user, one.Verb, deployments(o, targetsOf(o, one, about))...)
+		permission, err := r.Permissions.Allowed(ctx, user, one.Verb, deployments(o, targetsOf(o, one, about))...)
 		if err != nil {
 			return "", err
 		}
@@ -147,9 +150,52 @@ func (c commandReader) helpText(ctx context.Context, o Observation, user identit
 	return "here you may use " + strings.Join(allowed, ", "), nil
 }
 
+// Usable returns which commands users can write on the pull request of a proposal;
+// nil if promoter reads no comments. With an error, some may be listed that do not work.
+func (r Reader) Usable(ctx context.Context, o Observed, p pullrequest.Proposal) (*pullrequest.Comments, error) {
+	if !r.enabled() {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	var about pullRequestTargets
+	for _, d := range p.Decisions {
+		about.targets = append(about.targets, d.Target)
+	}
+	usable := &pullrequest.Comments{Allowed: map[verb.Verb][]string{}}
+	var requested []promotion.Target
+	for _, environment := range o.Promotion.Config.Order() {
+		into := targetsOf(o, command.Command{Verb: verb.Promote, Environment: environment}, about)
+		if slices.ContainsFunc(into, func(target promotion.Target) bool { return isOnRequest(o, target, p.Environment.Name) }) {
+			usable.Promote, requested = append(usable.Promote, environment), append(requested, into...)
+		}
+	}
+	for v, targets := range map[verb.Verb][]promotion.Target{
+		verb.Hold: about.targets, verb.Resume: about.targets, verb.Promote: requested,
+		verb.Reject: slices.Collect(maps.Keys(o.Promotion.Targets)), // everywhere
+	} {
+		if named, covered := r.Permissions.Named(v, deployments(o, targets)...); covered {
+			usable.Allowed[v] = named
+		}
+	}
+	limited, is := r.Repository.(scm.LimitsPermissions)
+	if !is {
+		return usable, nil
+	}
+	limit, err := limited.PermissionLimit(ctx)
+	usable.OnlyNamed = limit.All
+	return usable, err
+}
+
+// isOnRequest reports whether a target gets what a parent has only on request.
+func isOnRequest(o Observed, target promotion.Target, parent string) bool {
+	settings := o.Promotion.Settings(target.Environment, target.Application)
+	_, present := o.Promotion.Targets[target]
+	return present && settings.Propose == config.ProposeManual &&
+		slices.ContainsFunc(settings.After, func(after config.Parent) bool { return after.Environment == parent })
+}
+
 // supersededBy returns the later decision that a command would undo: a comment may be
 // read days after it was written.
-func supersededBy(o Observation, given userCommand, targets []promotion.Target) string {
+func supersededBy(o Observed, given userCommand, targets []promotion.Target) string {
 	for _, target := range targets {
 		record := o.Promotion.State.At(state.Target(target))
 		switch given.command.Verb {
@@ -171,7 +217,7 @@ func supersededBy(o Observation, given userCommand, targets []promotion.Target) 
 }
 
 // missingFor returns what a promotion needs and the repository does not have.
-func missingFor(o Observation, promote command.Command, about pullRequestTargets) string {
+func missingFor(o Observed, promote command.Command, about pullRequestTargets) string {
 	if _, known := o.Promotion.Config.Environment(promote.Environment); !known {
 		return fmt.Sprintf("there is no environment %s; there are %s", promote.Environment, strings.Join(o.Promotion.Config.Order(), ", "))
 	}
@@ -184,7 +230,7 @@ func missingFor(o Observation, promote command.Command, about pullRequestTargets
 }
 
 // targetsOf returns the targets of a command. A rejection applies everywhere.
-func targetsOf(o Observation, one command.Command, about pullRequestTargets) []promotion.Target {
+func targetsOf(o Observed, one command.Command, about pullRequestTargets) []promotion.Target {
 	targets := slices.Clone(about.targets)
 	switch one.Verb {
 	case verb.Promote:
@@ -201,7 +247,7 @@ func targetsOf(o Observation, one command.Command, about pullRequestTargets) []p
 }
 
 // deployments returns what permissions apply to.
-func deployments(o Observation, targets []promotion.Target) []promotion.Deployment {
+func deployments(o Observed, targets []promotion.Target) []promotion.Deployment {
 	all := make([]promotion.Deployment, 0, len(targets))
 	for _, target := range targets {
 		all = append(all, o.Promotion.Deployment(target))
@@ -211,12 +257,12 @@ func deployments(o Observation, targets []promotion.Target) []promotion.Deployme
 
 // rejections returns the changes that keep the versions of a pull request out of every
 // environment, or the reason why there are none.
-func (c commandReader) rejections(ctx context.Context, o Observation, about pullRequestTargets, act state.Act) (changes []state.Change, reason string, err error) {
+func (r Reader) rejections(ctx context.Context, o Observed, about pullRequestTargets, act state.Act) (changes []state.Change, reason string, err error) {
 	everywhere := state.Target{Environment: state.All, Application: state.All}
 	for _, landed := range about.landed {
 		images := landing.ChangedBy(o.Promotion, landed)
 		if about.merged != "" {
-			if images, err = c.broughtByMerge(ctx, about.merged, landed); err != nil {
+			if images, err = r.broughtByMerge(ctx, about.merged, landed); err != nil {
 				return nil, "", err
 			}
 		}
@@ -235,10 +281,10 @@ func (c commandReader) rejections(ctx context.Context, o Observation, about pull
 
 // broughtByMerge returns the versions that a merge changed: the user did not refuse the
 // others.
-func (c commandReader) broughtByMerge(ctx context.Context, merge string, landed promotion.Landed) (map[string]string, error) {
+func (r Reader) broughtByMerge(ctx context.Context, merge string, landed promotion.Landed) (map[string]string, error) {
 	var before promotion.Current
-	if commit, err := c.r.Objects.Commit(merge); err == nil && len(commit.Parents) > 0 && !commit.Shallow {
-		if before, err = c.history.Past.At(ctx, landed.Target, commit.Parents[0]); err != nil {
+	if commit, err := r.Commits.Commit(merge); err == nil && len(commit.Parents) > 0 && !commit.Shallow {
+		if before, err = r.History.Past.At(ctx, landed.Target, commit.Parents[0]); err != nil {
 			return nil, err
 		}
 	}
