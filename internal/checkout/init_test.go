@@ -20,14 +20,15 @@ import (
 // config must also be one that loads where it is written to.
 func TestSuggest_golden(t *testing.T) {
 	t.Parallel()
-	cases, err := filepath.Glob("../../testdata/init/*")
+	cases, err := filepath.Glob("../../testdata/init/*/tree")
 	if err != nil || len(cases) == 0 {
 		t.Fatalf("no cases (%v)", err)
 	}
-	for _, dir := range cases {
+	for _, tree := range cases {
+		dir := filepath.Dir(tree)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
-			suggestion, err := checkout.Suggest(t.Context(), filepath.Join(dir, "tree"))
+			suggestion, err := checkout.Suggest(t.Context(), tree)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -57,10 +57,13 @@ func admissions(in *input, moves []Move) []Condition {
 			continue
 		}
 		why := "select does not admit this version"
+		named := image.Reference{Name: repositoryOf(in, move.Component).Familiar(), Tag: move.To.Tag, Digest: move.To.Digest}
 		if move.To.Tag == "" {
 			why = "no tag of it is known that select could admit"
+			if move.From.Tag != "" {
+				named.Tag = "TAG" // the files need one, which the user knows
+			}
 		}
-		named := image.Reference{Name: repositoryOf(in, move.Component).Familiar(), Tag: move.To.Tag, Digest: move.To.Digest}
 		conditions = append(conditions, Condition{
 			Name: move.Component + " " + Label(move.To), State: Failed,
 			Reason: fmt.Sprintf("%s: to promote it anyway, use 'promoter promote --to %s%s --with %s'",

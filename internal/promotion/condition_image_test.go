@@ -28,7 +28,7 @@ func TestPlan_childTakesOnlyWhatTheConfigSelects(t *testing.T) {
 		{"no version at all", "web:evil@" + evil, "web evil", "web:evil@" + evil, "select does not admit this version"},
 		{"a prerelease", "web:2.0.0-rc.1@" + evil, "web 2.0.0-rc.1", "web:2.0.0-rc.1@" + evil, "select does not admit this version"},
 		{"another tag than the one followed", "moving:evil@" + evil, "moving evil", "moving:evil@" + evil, "select does not admit this version"},
-		{"a digest without a tag", "web:@" + evil, "web sha256:eeeeeeeeeeee", "web@" + evil, "no tag of it is known that select could admit"},
+		{"a digest without a tag", "web:@" + evil, "web sha256:eeeeeeeeeeee", "web:TAG@" + evil, "no tag of it is known that select could admit"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

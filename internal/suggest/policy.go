@@ -16,7 +16,7 @@ import (
 // within returns the guess limited to what other bots select: it never accepts a tag that
 // one of them does not. If their rules have no equivalent, only the tag in the files is
 // selected, so nothing moves until a user decides; of several tags, one would move to another.
-func (g guess) within(rules []bots.Rule, roots []string) guess {
+func (g guess) within(rules []bots.Rule, roots, all []string) guess {
 	selection, kind, reasons := g.Selection, GuessPolicy, []string{}
 	complete := false
 	for _, rule := range rules {
@@ -37,7 +37,7 @@ func (g guess) within(rules []bots.Rule, roots []string) guess {
 		}
 		if problem != "" {
 			frozen := guess{frozen(roots), GuessNarrowed, fmt.Sprintf("%s has no equivalent here: %s.", rule.Source, problem)}
-			if !isOneTag(roots) {
+			if !isOneTag(all) {
 				frozen.reason += " The files have several tags."
 			} else {
 				frozen.reason += " Only the tag in the files is selected, so nothing moves until you decide."
