@@ -85,7 +85,7 @@ parent environments; it queries the registry for their digests. Conditions and g
 	set := command.Flags()
 	set.Lookup("env").Usage = flagRequiredEnv
 	set.StringVar(&flags.decision.Environment, "to", "", "`NAME` of the environment, same as --env")
-	set.StringArrayVar(&flags.decision.With, "with", nil, "`VERSION` to promote, REPOSITORY[:TAG][@DIGEST] (repeatable)")
+	set.StringArrayVar(&flags.decision.With, "with", nil, "`VERSION` to promote, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both (repeatable)")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if set.Changed("to") && set.Changed("env") {
 			return fault.New(fault.Invalid, "--to and --env both name the environment: use one of them")

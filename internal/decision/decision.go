@@ -30,7 +30,7 @@ type Decision struct {
 	Environment string // empty: all environments
 	Application string // empty: all applications
 	Reason      string
-	With        []string   // promote: REPOSITORY[:TAG][@DIGEST]
+	With        []string   // promote: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Images      []string   // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Until       *time.Time // freeze
 	To          string     // rollback: the first digits of a commit or a snapshot; empty: the previous state
@@ -70,6 +70,7 @@ type repository struct {
 	workspace     *workspace.Workspace
 	config        *config.Config
 	defaultBranch string
+	captured      string // what the paths capture for the application of the decision; empty: it is about several
 }
 
 // subject returns the subject of the commit on the state branch.

@@ -106,7 +106,7 @@ environments:
 		"quay.io/acme/other:1":            "no component follows quay.io/acme/other; the components are tools, web",
 		"UPPER:1":                         "the components are tools, web",
 	} {
-		component, reference, err := parseImage(Decision{}, loaded, text)
+		component, reference, err := parseImage(Decision{}, repository{config: loaded}, text)
 		got := component + " " + reference.String()
 		if err != nil {
 			got = err.Error()

@@ -44,7 +44,7 @@ func readImages(ctx context.Context, d Decision, r repository) (map[string]strin
 // resolveImage reads COMPONENT:TAG or REPOSITORY:TAG, with or without a digest, and
 // queries the registry for a missing digest. A tag that is gone is rejected by its name.
 func resolveImage(ctx context.Context, d Decision, r repository, text string) (component string, pinned promotion.Pinned, err error) {
-	component, reference, err := parseImage(d, r.config, text)
+	component, reference, err := parseImage(d, r, text)
 	if err != nil {
 		return "", promotion.Pinned{}, err
 	}
@@ -64,17 +64,45 @@ func resolveImage(ctx context.Context, d Decision, r repository, text string) (c
 	return component, pinned, nil
 }
 
-// parseImage resolves a component name, or finds the component of a repository.
-func parseImage(d Decision, c *config.Config, text string) (component string, reference image.Reference, err error) {
+// withRepositories replaces the names of components in explicit versions.
+func withRepositories(texts []string, r repository) ([]string, error) {
+	var whole []string
+	for _, text := range texts {
+		named, err := withRepository(text, r)
+		if err != nil {
+			return nil, err
+		}
+		whole = append(whole, named)
+	}
+	_, err := image.ParseExplicitVersions(whole, strings.NewReader(""))
+	return whole, err
+}
+
+// withRepository replaces the name of a component at the start of a text with its
+// repository.
+func withRepository(text string, r repository) (string, error) {
 	name, _, _ := strings.Cut(text, "@")
 	name, _, _ = strings.Cut(name, ":")
-	whole := text
-	if known, ok := c.Component(name); ok {
-		repository, exact := known.Pattern.Repository()
-		if !exact {
-			return "", image.Reference{}, fault.New(fault.Invalid, "%q: %s stands for many repositories: write the whole REPOSITORY:TAG", text, name)
-		}
-		whole = repository.String() + strings.TrimPrefix(text, name)
+	known, ok := r.config.Component(name)
+	if !ok || strings.Contains(text, "/") {
+		return text, nil
+	}
+	if known.Template != "" && r.captured == "" {
+		return "", fault.New(fault.Invalid, "%q: %s is another image in each application: name the application with --app, or write the whole REPOSITORY:TAG", text, name)
+	}
+	repository, one := known.RepositoryIn(r.captured)
+	if !one {
+		return "", fault.New(fault.Invalid, "%q: %s stands for many repositories: write the whole REPOSITORY:TAG", text, name)
+	}
+	return repository.String() + strings.TrimPrefix(text, name), nil
+}
+
+// parseImage resolves a component name, or finds the component of a repository.
+func parseImage(d Decision, r repository, text string) (component string, reference image.Reference, err error) {
+	c := r.config
+	whole, err := withRepository(text, r)
+	if err != nil {
+		return "", image.Reference{}, err
 	}
 	reference, err = image.Parse(whole)
 	if err != nil {

@@ -53,6 +53,14 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 	if err != nil {
 		return Result{}, err
 	}
+	if len(d.With) > 0 || len(d.Images) > 0 {
+		if opened.captured, err = captured(ctx, opened, targets); err != nil {
+			return Result{}, err
+		}
+	}
+	if d.With, err = withRepositories(d.With, opened); err != nil {
+		return Result{}, err
+	}
 	act := state.Act{By: user(d.As, info.Self, server.Env), At: server.Now().UTC(), Reason: d.Reason}
 	result := Result{Repository: r.Name, By: act.By, Targets: targets, Subject: subject(d, targets)}
 	switch d.Verb {

@@ -108,3 +108,34 @@ func listApplications(ctx context.Context, r repository, environments []string) 
 	}
 	return found, nil
 }
+
+// captured returns the text in the paths that the application of the targets is named
+// after; its name if no file has it.
+func captured(ctx context.Context, r repository, targets []promotion.Target) (string, error) {
+	application := targets[0].Application
+	if application == state.All {
+		return "", nil
+	}
+	for _, target := range targets {
+		environment, _ := r.config.Environment(target.Environment)
+		branch := cmp.Or(environment.Branch, r.defaultBranch)
+		heads, err := r.workspace.Reconciler.Remote.Fetch(ctx, branch)
+		if err != nil {
+			return "", err
+		}
+		if heads[branch] == "" {
+			continue
+		}
+		entries, err := r.workspace.List(ctx, heads[branch])
+		if err != nil {
+			return "", err
+		}
+		for _, entry := range entries {
+			if name, in := environment.Match(entry.Path); in && name == application {
+				text, _ := environment.Capture(entry.Path)
+				return text, nil
+			}
+		}
+	}
+	return application, nil
+}
