@@ -61,7 +61,8 @@ func TestInit_writesOnce(t *testing.T) {
 
 func TestInit_shows(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"dev/kustomization.yaml": "", "prod/kustomization.yaml": ""}
+	own := "images: [{name: quay.io/acme/own, newTag: 1.2.0}]\n"
+	files := map[string]string{"dev/kustomization.yaml": own, "prod/kustomization.yaml": own}
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		files["base/"+name+".yaml"] = "image: quay.io/acme/" + name + ":1.2.0\n"
 	}
