@@ -317,7 +317,7 @@ func simplify(globs []string) []string {
 	all := slices.Compact(globs)
 	var needed []string
 	for _, g := range all {
-		if !slices.ContainsFunc(all, func(other string) bool { return strings.HasPrefix(g, other+"/") }) {
+		if !slices.ContainsFunc(all, func(other string) bool { return other != g && covers(other, g) }) {
 			needed = append(needed, g)
 		}
 	}
@@ -326,6 +326,21 @@ func simplify(globs []string) []string {
 		return cmp.Or(cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/")), cmp.Compare(isFolder(a), isFolder(b)))
 	})
 	return needed
+}
+
+// covers reports whether a glob matches all files of another one, and captures the same: it is
+// the same or a folder above, with * for any of the names.
+func covers(glob, other string) bool {
+	segments, others := strings.Split(glob, "/"), strings.Split(other, "/")
+	if len(segments) > len(others) {
+		return false
+	}
+	for i, segment := range segments {
+		if segment != others[i] && (segment != "*" || strings.Contains(others[i], placeholder)) {
+			return false
+		}
+	}
+	return true
 }
 
 // baseOf returns the folder whose environments share the file: the parent of its

@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,5 +85,20 @@ func TestWrap(t *testing.T) {
 	got := wrap("one two three\nfour averyveryverylongword five", 9)
 	if diff := cmp.Diff([]string{"one two", "three", "four", "averyveryverylongword", "five"}, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+func TestSimplify_dropsCovered(t *testing.T) {
+	t.Parallel()
+	for want, globs := range map[string][]string{
+		"a/*/{application}":                        {"a/b/{application}", "a/*/{application}", "a/c/{application}/x"},
+		"a/b/c/{application} a/*/{application}":    {"a/*/{application}", "a/b/c/{application}"},
+		"a/{application}/b a/*/{application}":      {"a/{application}/b", "a/*/{application}"},
+		"a/b/{application}.yaml a/*/{application}": {"a/b/{application}.yaml", "a/*/{application}"},
+		"dev": {"dev/web", "dev", "dev/api/values.yaml"},
+	} {
+		if got := strings.Join(simplify(globs), " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -90,6 +90,15 @@ func TestConfig_environments(t *testing.T) {
 			[]string{"api", "web"},
 		},
 		{
+			"a folder that a path with * matches too",
+			[]string{
+				"helmfile.d/services/web/v.yaml a.io/x/web:1.2.0", "helmfile.d/services/api/v.yaml a.io/x/api:1.2.0",
+				"helmfile.d/admin/mail/v.yaml a.io/x/mail:1.2.0", "helmfile.d/other/auth/v.yaml a.io/x/auth:1.2.0",
+			},
+			[]string{"main helmfile.d/*/{application}"},
+			[]string{"api", "auth", "mail", "web"},
+		},
+		{
 			"one application in a folder of many to come",
 			[]string{"apps/web/overlays/dev/k.yaml a.io/x/web:1.2.0", "apps/web/overlays/prod/k.yaml a.io/x/web:1.1.0"},
 			[]string{"dev apps/{application}/overlays/dev", "prod apps/{application}/overlays/prod <- dev"},
