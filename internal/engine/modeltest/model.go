@@ -60,7 +60,6 @@ func (m Model) Play(t *testing.T) {
 }
 
 // now is the time of the machine, for the budget. Stories have a clock of their own.
-// they say.
 func now() time.Time { return time.Now() } //nolint:forbidigo // see above
 
 func (m Model) budget(t *testing.T) time.Duration {
