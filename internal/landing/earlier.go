@@ -13,6 +13,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -39,12 +40,12 @@ func (h Reader) Before(ctx context.Context, o Observed, target promotion.Target,
 		if !partOfID.MatchString(named) {
 			return Earlier{}, fault.New(fault.Invalid, "%.80q is neither a commit nor a snapshot: write at least 7 digits of its ID", named)
 		}
-		commit, err := h.commitNamed(o, target, named)
+		commit, err := commitNamed(h.Objects, o, target, named)
 		if err != nil {
 			return Earlier{}, err
 		}
 		if commit != "" {
-			return h.stateAt(ctx, o, target, commit, landings)
+			return stateAt(ctx, h.Past, o, target, commit, landings)
 		}
 	}
 	current := o.Promotion.Targets[target]
@@ -93,10 +94,10 @@ var partOfID = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
 // commitNamed returns the commit of the branch of a target with the first digits of its ID;
 // empty if there is none.
-func (h Reader) commitNamed(o Observed, target promotion.Target, digits string) (string, error) {
+func commitNamed(objects repo.Objects, o Observed, target promotion.Target, digits string) (string, error) {
 	found := ""
 	n := 0
-	for commit, err := range h.Objects.History(o.Heads[o.Promotion.BaseOf(target)]) {
+	for commit, err := range objects.History(o.Heads[o.Promotion.BaseOf(target)]) {
 		if n++; err != nil || n > maxCommits {
 			return found, err
 		}
@@ -112,8 +113,8 @@ func (h Reader) commitNamed(o Observed, target promotion.Target, digits string) 
 }
 
 // stateAt returns the state in a named commit.
-func (h Reader) stateAt(ctx context.Context, o Observed, target promotion.Target, commit string, landings []promotion.Landing) (Earlier, error) {
-	files, err := h.Past.At(ctx, target, commit)
+func stateAt(ctx context.Context, past *PastFiles, o Observed, target promotion.Target, commit string, landings []promotion.Landing) (Earlier, error) {
+	files, err := past.At(ctx, target, commit)
 	if err != nil {
 		return Earlier{}, err
 	}

@@ -58,7 +58,7 @@ func (h Reader) landedOn(ctx context.Context, o Observed, branch, known string, 
 			return nil, err
 		}
 		fresh = fresh && commit.ID != known
-		for _, c := range h.claimsOf(commit) {
+		for _, c := range claimsOf(h.Objects, commit) {
 			if o.Promotion.BaseOf(c.Target) != branch {
 				continue
 			}
@@ -93,7 +93,7 @@ func (h Reader) landedOn(ctx context.Context, o Observed, branch, known string, 
 					attempt++
 				}
 			}
-			moves, err := h.movesOf(ctx, target, commit, l)
+			moves, err := movesOf(ctx, h.Past, target, commit, l)
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +108,7 @@ func (h Reader) landedOn(ctx context.Context, o Observed, branch, known string, 
 
 // movesOf returns what a landing changed: the versions that it replaced are in the files
 // before the commit.
-func (h Reader) movesOf(ctx context.Context, target promotion.Target, commit repo.Commit, landed landing) ([]promotion.Move, error) {
+func movesOf(ctx context.Context, past *PastFiles, target promotion.Target, commit repo.Commit, landed landing) ([]promotion.Move, error) {
 	if len(landed.Before) > 0 {
 		var moves []promotion.Move // also to the same version in another form
 		for _, component := range landed.Before.Components() {
@@ -120,7 +120,7 @@ func (h Reader) movesOf(ctx context.Context, target promotion.Target, commit rep
 	if len(commit.Parents) == 0 || commit.Shallow {
 		return nil, nil
 	}
-	files, err := h.Past.At(ctx, target, commit.Parents[0])
+	files, err := past.At(ctx, target, commit.Parents[0])
 	if err != nil {
 		return nil, err
 	}

@@ -13,13 +13,13 @@ import (
 // Lost returns what landed in the commits that a branch of environments has lost since it was
 // at a commit, by target.
 func (h Reader) Lost(ctx context.Context, o Observed, branch, last string) ([]promotion.Landed, error) {
-	lost, err := h.lostCommits(o.Heads[branch], last)
+	lost, err := lostCommits(h.Objects, o.Heads[branch], last)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of %s: %w", branch, err)
 	}
 	var claims []claim
 	for _, commit := range lost {
-		claims = append(claims, slices.DeleteFunc(h.claimsOf(commit), func(c claim) bool { return o.Promotion.BaseOf(c.Target) != branch })...)
+		claims = append(claims, slices.DeleteFunc(claimsOf(h.Objects, commit), func(c claim) bool { return o.Promotion.BaseOf(c.Target) != branch })...)
 	}
 	verified, err := h.verify(ctx, o, claims)
 	if err != nil {
@@ -37,10 +37,10 @@ func (h Reader) Lost(ctx context.Context, o Observed, branch, last string) ([]pr
 // lostCommits returns the first-parent commits of a former head that a head of the same
 // branch does not contain, newest first. It returns none if the head contains the former
 // one, or if the readable history does not show where they part.
-func (h Reader) lostCommits(head, last string) ([]repo.Commit, error) {
+func lostCommits(objects repo.Objects, head, last string) ([]repo.Commit, error) {
 	var former []repo.Commit
 	position := map[string]int{}
-	for commit, err := range h.Objects.History(last) {
+	for commit, err := range objects.History(last) {
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (h Reader) lostCommits(head, last string) ([]repo.Commit, error) {
 			}
 			continue
 		}
-		commit, err := h.Objects.Commit(id)
+		commit, err := objects.Commit(id)
 		if err != nil || commit.Shallow {
 			return nil, nil // the history ends before it shows anything
 		}

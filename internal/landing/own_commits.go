@@ -34,7 +34,7 @@ func (h Reader) ReadParent(ctx context.Context, branch string, head repo.Commit)
 // OnBranch reports whether a commit is in the first-parent history of the tip of a branch. It
 // fetches more history if what is readable may end too early.
 func (h Reader) OnBranch(ctx context.Context, branch, tip, commit string) (bool, error) {
-	found, complete := h.onBranch(commit, tip)
+	found, complete := onBranch(h.Objects, commit, tip)
 	if found || complete {
 		return found, nil
 	}
@@ -45,15 +45,15 @@ func (h Reader) OnBranch(ctx context.Context, branch, tip, commit string) (bool,
 	if err := h.Remote.Deepen(ctx, branch, wanted.Committer.When); err != nil {
 		return false, fmt.Errorf("deepen %s: %w", branch, err)
 	}
-	found, _ = h.onBranch(commit, tip)
+	found, _ = onBranch(h.Objects, commit, tip)
 	return found, nil
 }
 
 // onBranch reports whether a commit is in the first-parent history of a head, and
 // whether all that could contain it was readable.
-func (h Reader) onBranch(commit, head string) (found, complete bool) {
+func onBranch(objects repo.Objects, commit, head string) (found, complete bool) {
 	n := 0
-	for c, err := range h.Objects.History(head) {
+	for c, err := range objects.History(head) {
 		if n++; err != nil || n > maxCommits {
 			return false, true
 		}
@@ -93,7 +93,7 @@ func (h Reader) Wrote(ctx context.Context, branch string, head repo.Commit) (boo
 	if err != nil || len(changed) != len(edited) {
 		return false, err
 	}
-	return !slices.ContainsFunc(changed, func(path string) bool { return !h.has(head.ID, path, edited) }), nil
+	return !slices.ContainsFunc(changed, func(path string) bool { return !hasContent(h.Objects, head.ID, path, edited) }), nil
 }
 
 // Covers reports whether a commit on the branch of a target may name another target.
@@ -118,10 +118,10 @@ func (h Reader) isOurs(ctx context.Context, o Observed, commit repo.Commit) (our
 		return false, "", err
 	}
 	for _, path := range changed {
-		if refused[path] || h.has(commit.ID, path, edited) {
+		if refused[path] || hasContent(h.Objects, commit.ID, path, edited) {
 			continue
 		}
-		if path == repo.ConfigFile || h.sameConfig(o, commit.Parents[0]) {
+		if path == repo.ConfigFile || sameConfig(h.Objects, o, commit.Parents[0]) {
 			why = fmt.Sprintf("commit %.7s has the committer of promoter, and changes more than versions in %.120q: it counts as a change by a user", commit.ID, path)
 		}
 		return false, why, nil
@@ -129,10 +129,10 @@ func (h Reader) isOurs(ctx context.Context, o Observed, commit repo.Commit) (our
 	return true, "", nil
 }
 
-// has reports whether a file of a commit has the content that was written again.
-func (h Reader) has(commit, path string, edited map[string][]byte) bool {
+// hasContent reports whether a file of a commit has the content that was written again.
+func hasContent(objects repo.Objects, commit, path string, edited map[string][]byte) bool {
 	want, known := edited[path]
-	content, err := h.Objects.Read(commit, path, int64(len(want)))
+	content, err := objects.Read(commit, path, int64(len(want)))
 	return known && err == nil && bytes.Equal(content, want)
 }
 
@@ -192,8 +192,8 @@ func (h Reader) rewriteOn(ctx context.Context, of repo.Commit, edited map[string
 }
 
 // sameConfig reports whether a commit has the config of now.
-func (h Reader) sameConfig(o Observed, commit string) bool {
-	then, err := h.Objects.Read(commit, repo.ConfigFile, config.MaxSize)
-	now, problem := h.Objects.Read(o.Heads[o.Promotion.DefaultBranch], repo.ConfigFile, config.MaxSize)
+func sameConfig(objects repo.Objects, o Observed, commit string) bool {
+	then, err := objects.Read(commit, repo.ConfigFile, config.MaxSize)
+	now, problem := objects.Read(o.Heads[o.Promotion.DefaultBranch], repo.ConfigFile, config.MaxSize)
 	return err == nil && problem == nil && bytes.Equal(then, now)
 }

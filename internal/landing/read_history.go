@@ -219,7 +219,7 @@ func (h Reader) walk(o Observed, branch string, targets map[promotion.Target]boo
 		if err != nil {
 			return w, err
 		}
-		for _, c := range h.claimsOf(commit) {
+		for _, c := range claimsOf(h.Objects, commit) {
 			if _, wanted := targets[c.Target]; wanted {
 				w.claims = append(w.claims, c)
 				if missing[c.Target] && o.isCurrent(c.Target, c.Snapshot) {
@@ -240,10 +240,10 @@ func (h Reader) walk(o Observed, branch string, targets map[promotion.Target]boo
 }
 
 // claimsOf reads the trailers of a commit; for a merge, those of the merged commit.
-func (h Reader) claimsOf(commit repo.Commit) []claim {
+func claimsOf(objects repo.Objects, commit repo.Commit) []claim {
 	landed, inherited := promotion.ReadTrailers(commit.Trailers), false
 	if len(landed) == 0 && len(commit.Parents) == 2 {
-		merged, err := h.Objects.Commit(commit.Parents[1])
+		merged, err := objects.Commit(commit.Parents[1])
 		if err != nil {
 			return nil // not readable: then only the forge knows
 		}
@@ -294,7 +294,7 @@ func (h Reader) readTarget(
 // requests get the time of the merge. A landed commit without trailers, such as a
 // squash with another message, gets them from the head that was merged.
 func (h Reader) addMerged(ctx context.Context, o Observed, target promotion.Target, found landings) (landings, error) {
-	merged, err := h.mergedPullRequests(ctx, o, target, found.proven())
+	merged, err := mergedPullRequests(ctx, h.Repository, o, target, found.proven())
 	if err != nil || len(merged) == 0 {
 		return found, err
 	}
@@ -344,7 +344,7 @@ func (h Reader) addMerged(ctx context.Context, o Observed, target promotion.Targ
 
 // mergedPullRequests asks the forge for the merged pull requests of a target, unless
 // the time of its current landing is recorded, or does not matter.
-func (h Reader) mergedPullRequests(ctx context.Context, o Observed, target promotion.Target, found []promotion.Landing) ([]scm.PullRequest, error) {
+func mergedPullRequests(ctx context.Context, repository scm.Repository, o Observed, target promotion.Target, found []promotion.Landing) ([]scm.PullRequest, error) {
 	settings := o.Promotion.Settings(target.Environment, target.Application)
 	if o.Promotion.PushOnly || settings.Land == config.LandPush {
 		return nil, nil
@@ -361,7 +361,7 @@ func (h Reader) mergedPullRequests(ctx context.Context, o Observed, target promo
 	if settings.PullRequest.Group == config.GroupEnvironment {
 		head = promotion.GroupBranch(target.Environment)
 	}
-	closed, err := h.Repository.PullRequests().Closed(ctx, head, MaxClosed)
+	closed, err := repository.PullRequests().Closed(ctx, head, MaxClosed)
 	if err != nil {
 		return nil, fmt.Errorf("list the merged pull requests of %s: %w", head, err)
 	}

@@ -41,7 +41,7 @@ func (h Reader) RevertedMerge(ctx context.Context, o Observed, landed promotion.
 	c := claim{Landed: landed, commit: merge, inherited: true}
 	if _, err := h.Objects.Commit(merge); err == nil {
 		verdicts, err := h.verdicts(ctx, o, []claim{c})
-		if err != nil || verdicts[h.key(c)].Why != "" {
+		if err != nil || verdicts[claimKey(h.Past, c)].Why != "" {
 			return nil, err
 		}
 	}

@@ -102,7 +102,7 @@ func (h Reader) verify(ctx context.Context, o Observed, claims []claim) (map[pro
 	}
 	verified := map[promotion.Target]landings{}
 	for _, c := range claims {
-		v, read := verdicts[h.key(c)]
+		v, read := verdicts[claimKey(h.Past, c)]
 		l := landing{Landing: promotion.Landing{Commit: c.commit, Snapshot: c.Snapshot}, proven: v.Proven, ours: v.Ours}
 		of := verified[c.Target]
 		switch {
@@ -136,9 +136,9 @@ func (v verdict) before() promotion.Snapshot {
 	return before
 }
 
-// key identifies a claim under the config.
-func (h Reader) key(c claim) string {
-	return strings.Join([]string{h.Past.config.Fingerprint(), c.commit, c.Environment, c.Application, c.SnapshotID}, " ")
+// claimKey identifies a claim under the config.
+func claimKey(past *PastFiles, c claim) string {
+	return strings.Join([]string{past.config.Fingerprint(), c.commit, c.Environment, c.Application, c.SnapshotID}, " ")
 }
 
 // verdicts returns the verdicts about claims by key. What is not remembered is read, as far
@@ -148,7 +148,7 @@ func (h Reader) verdicts(ctx context.Context, o Observed, claims []claim) (map[s
 	var commits []string
 	for _, c := range claims {
 		if v, remembered := h.remembered(c); remembered {
-			known[h.key(c)] = v
+			known[claimKey(h.Past, c)] = v
 			continue
 		}
 		if unread[c.commit] == nil {
@@ -158,7 +158,7 @@ func (h Reader) verdicts(ctx context.Context, o Observed, claims []claim) (map[s
 	}
 	var fresh []judgment
 	err := h.judgeAll(ctx, o, commits[:min(len(commits), maxVerified)], unread, func(commit repo.Commit, c claim, v verdict) {
-		known[h.key(c)] = v
+		known[claimKey(h.Past, c)] = v
 		if !commit.Shallow { // its parents may be readable later
 			fresh = append(fresh, judgment{c, v})
 		}
@@ -209,7 +209,7 @@ func (h Reader) remember(ctx context.Context, judged []judgment) {
 	texts := map[string]string{}
 	for _, j := range judged {
 		if text, err := json.Marshal(j.verdict); err == nil {
-			texts[h.key(j.claim)] = string(text)
+			texts[claimKey(h.Past, j.claim)] = string(text)
 		}
 	}
 	if h.Memory == nil || len(texts) == 0 {
@@ -248,7 +248,7 @@ func (h Reader) remembered(c claim) (v verdict, remembered bool) {
 	if h.Memory == nil {
 		return v, false
 	}
-	text, known := h.Memory.Load(h.key(c))
+	text, known := h.Memory.Load(claimKey(h.Past, c))
 	return v, known && json.Unmarshal([]byte(text), &v) == nil
 }
 
@@ -270,7 +270,7 @@ func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claim
 		if err != nil {
 			return nil, err
 		}
-		verdicts[i] = h.compare(c, before, after)
+		verdicts[i] = compareClaim(h.Past, c, before, after)
 		anyProven = anyProven || verdicts[i].Proven
 	}
 	if !anyProven || !h.By.Committed(commit) {
@@ -285,17 +285,17 @@ func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claim
 	return verdicts, err
 }
 
-// compare compares a claim with the files of the target before and after the commit. All
+// compareClaim compares a claim with the files of the target before and after the commit. All
 // references that the commit changed must have the versions. Of a component that it did not
 // change, one suffices.
-func (h Reader) compare(c claim, before *promotion.Current, after promotion.Current) verdict {
+func compareClaim(past *PastFiles, c claim, before *promotion.Current, after promotion.Current) verdict {
 	v := verdict{Before: map[string]string{}}
 	found, brought := false, before == nil
 	var claimed, written []string
 	for _, component := range c.Snapshot.Components() {
 		pinned, is := c.Snapshot[component], referencesTo(after, component)
 		if len(is) == 0 {
-			if match, _ := h.Past.config.Follow(c.Environment, c.Application, pinned.Repository); match.Name == component && !refersTo(after, component) {
+			if match, _ := past.config.Follow(c.Environment, c.Application, pinned.Repository); match.Name == component && !refersTo(after, component) {
 				v.Missing = append(v.Missing, component)
 			}
 			continue
@@ -306,7 +306,7 @@ func (h Reader) compare(c claim, before *promotion.Current, after promotion.Curr
 		}
 		found = true
 		isNew := func(r edit.Reference) bool { return !slices.ContainsFunc(was, sameAs(r)) }
-		contradicts := func(r edit.Reference) bool { return !h.isAt(c.Target, r, pinned) }
+		contradicts := func(r edit.Reference) bool { return !isAt(past, c.Target, r, pinned) }
 		at := slices.IndexFunc(is, contradicts)
 		if at >= 0 && slices.IndexFunc(is, func(r edit.Reference) bool { return !contradicts(r) }) >= 0 {
 			at = slices.IndexFunc(is, func(r edit.Reference) bool { return before != nil && isNew(r) && contradicts(r) })
@@ -358,10 +358,10 @@ func sameAs(a edit.Reference) func(edit.Reference) bool {
 // isAt reports whether a reference has a version. Where the file has only a tag, the trailers
 // may name its digest, because the registry is asked before it is promoted. It does not know
 // which digests a moving tag had.
-func (h Reader) isAt(target promotion.Target, r edit.Reference, pinned promotion.Pinned) bool {
+func isAt(past *PastFiles, target promotion.Target, r edit.Reference, pinned promotion.Pinned) bool {
 	moving := false
-	if match, followed := h.Past.config.Follow(target.Environment, target.Application, r.Repository); followed {
-		_, moving = h.Past.config.Policy(match.Component).Moving()
+	if match, followed := past.config.Follow(target.Environment, target.Application, r.Repository); followed {
+		_, moving = past.config.Policy(match.Component).Moving()
 	}
 	sameTag := r.Tag == pinned.Version.Tag || r.Digest != "" && (r.Tag == "" || pinned.Version.Tag == "")
 	sameDigest := r.Digest == pinned.Version.Digest || r.Digest == "" && !moving
