@@ -27,6 +27,7 @@ var table = map[string]position{
 	"internal/schedule":   {layer: 0},
 	"internal/atomicfile": {layer: 0},
 	"internal/budget":     {layer: 1},
+	"internal/health":     {layer: 1},
 	"internal/receiver":   {layer: 1},
 	"internal/verb":       {layer: 1},
 

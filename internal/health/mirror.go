@@ -1,0 +1,67 @@
+package health
+
+import (
+	"regexp"
+	"strings"
+	"time"
+)
+
+// The health of a landed commit is mirrored as a commit status of promoter's own account, so
+// that a reconciliation without a database knows it.
+
+// contextPrefix begins the context of the mirrored status. It must not change: later releases
+// read the statuses of earlier ones.
+const contextPrefix = "promoter/health/"
+
+// Context returns the context of the commit status that mirrors the health in an environment.
+// An application is part of it where the config distinguishes applications.
+func Context(environment, application string) string {
+	if application == "" {
+		return contextPrefix + environment
+	}
+	return contextPrefix + environment + "/" + application
+}
+
+// IsContext reports whether a commit status mirrors health: it is no check of a user.
+func IsContext(context string) bool { return strings.HasPrefix(context, contextPrefix) }
+
+// maxDescription is the number of bytes of a description that every forge keeps.
+// https://docs.github.com/en/rest/commits/statuses limits it to 140 characters.
+const maxDescription = 140
+
+// Description returns the state as the description of a commit status:
+// "Degraded, Synced since 2026-11-20T10:11:12Z: message", and where both differ
+// "Progressing since 2026-11-20T10:11:12Z, healthy since 2026-11-19T08:00:00Z".
+func (s State) Description() string {
+	text := s.String() + " since " + s.Since.UTC().Format(time.RFC3339)
+	if !s.HealthySince.IsZero() && !(s.IsHealthy() && s.HealthySince.Equal(s.Since)) {
+		text += ", healthy since " + s.HealthySince.UTC().Format(time.RFC3339)
+	}
+	if s.Message != "" {
+		text += ": " + s.Message
+	}
+	return oneLine(text, maxDescription)
+}
+
+var description = regexp.MustCompile(`^(\w+)(?:, (\w+))? since (\S+?Z)(?:, healthy since (\S+?Z))?(?:: (.*))?$`)
+
+// ParseDescription reads a state from the description of a commit status that promoter set.
+func ParseDescription(text string) (s State, ok bool) {
+	match := description.FindStringSubmatch(text)
+	if match == nil {
+		return State{}, false
+	}
+	var known, synced bool
+	s.Status, known = ParseStatus(match[1])
+	s.Sync, synced = ParseSync(match[2])
+	since, err := time.Parse(time.RFC3339, match[3])
+	s.Since, s.Message = since, match[5]
+	switch {
+	case match[4] != "":
+		healthy, healthyErr := time.Parse(time.RFC3339, match[4])
+		s.HealthySince, synced = healthy, synced && healthyErr == nil
+	case s.IsHealthy():
+		s.HealthySince = since
+	}
+	return s, known && synced && err == nil
+}
