@@ -12,6 +12,7 @@ import (
 type Parent struct {
 	Position
 	Environment string
+	Healthy     bool
 	Soak        time.Duration
 	Checks      []string // patterns
 	Tagged      string

@@ -25,6 +25,7 @@ type Environment struct {
 	Newer       Newer
 	Gates       Gates
 	PullRequest PullRequest
+	Health      *Health // nil: not monitored
 	Write       []Write
 	Labels      map[string]string
 	ByComponent bool // each component is an application of its own

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
@@ -22,6 +23,20 @@ type Registries interface {
 	// Resolve answers a lookup of the planner. A version that does not exist is the
 	// zero version and no error.
 	Resolve(ctx context.Context, lookup promotion.Lookup) (image.Version, error)
+}
+
+// Evidence has what sources reported about the health of one repository's targets. It is an
+// aid, except for what only receivers know.
+type Evidence interface {
+	// Reports returns the latest report of each object that arrived at the receivers, by
+	// their names in the server file, that this repository may use. A receiver that does not
+	// exist, or that it may not use, has none.
+	Reports(ctx context.Context, receivers []string) ([]health.Report, error)
+	// Load returns the states of landed commits that Store kept, of those that it has.
+	Load(ctx context.Context, keys []health.Key) (map[health.Key]health.State, error)
+	// Store keeps the states of landed commits. Where the forge has commit statuses, they
+	// have them too; elsewhere this is the only copy.
+	Store(ctx context.Context, states map[health.Key]health.State) error
 }
 
 // VersionRequest asks for the selected version of a component.

@@ -74,6 +74,9 @@ type Reconciler struct {
 	Memory BranchMemory
 	// Landings remembers what is proven about landings. Nil: it is read again each time.
 	Landings landing.Memory
+	// Evidence has what sources reported about health. Nil: only what the forge has is known,
+	// which is statuses, checks, and deployments.
+	Evidence Evidence
 	// Seals decide what on the state branch counts.
 	Seals statebranch.Seals
 	// Permissions decides which users may give commands in comments. Nil: comments

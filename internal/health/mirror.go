@@ -13,6 +13,12 @@ import (
 // read the statuses of earlier ones.
 const contextPrefix = "promoter/health/"
 
+// Key identifies the state of one landed snapshot.
+type Key struct {
+	Commit  string // that brought the snapshot, in hex
+	Context string // of the target, see Context
+}
+
 // Context returns the context of the commit status that mirrors the health in an environment.
 // An application is part of it where the config distinguishes applications.
 func Context(environment, application string) string {
