@@ -24,6 +24,19 @@ type Version struct {
 	Platforms []string  // os/arch, of an index; empty: unknown or one
 }
 
+// Description is what an image says about itself, for users. Its publisher wrote it. Empty
+// fields are unknown.
+type Description struct {
+	Created   time.Time
+	Revision  string // commit of the source
+	Source    string // repository of the source, as its publisher writes it
+	Version   string
+	URL       string
+	Platforms []string // os/arch, all of an index
+	Platform  string   // of the image that Created and Size are of
+	Size      int64    // bytes of its layers, as they are transferred
+}
+
 // firstCreated is the first year of a plausible created time. Reproducible builds (ko,
 // Jib, Bazel, buildpacks) use a fixed time in 1970 or 1980.
 const firstCreated = 1990

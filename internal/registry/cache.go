@@ -205,7 +205,7 @@ type cachedDigest struct {
 
 // cacheFileVersion changes with the meaning of a cache file. Files of another version
 // are ignored.
-const cacheFileVersion = 2
+const cacheFileVersion = 3
 
 // Bounds of one entry.
 const (

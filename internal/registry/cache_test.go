@@ -88,12 +88,12 @@ func TestCache_brokenFilesAreIgnored(t *testing.T) {
 	r := f.repository(t, "acme/web")
 	for name, content := range map[string]string{
 		"empty":                "",
-		"cut":                  `{"version":2,"metadata":{"sha256:`,
+		"cut":                  `{"version":3,"metadata":{"sha256:`,
 		"not JSON":             "\x00\x01",
 		"another version":      `{"version":99,"credential":"anonymous","repository":"` + r.String() + `","metadata":{"` + digest + `":{"version":"wrong"}}}`,
-		"another credential's": `{"version":2,"credential":"other","repository":"` + r.String() + `","metadata":{"` + digest + `":{"version":"wrong"}}}`,
-		"another repository's": `{"version":2,"credential":"anonymous","repository":"quay.io/a/b","metadata":{"` + digest + `":{"version":"wrong"}}}`,
-		"a fact that is none":  `{"version":2,"credential":"anonymous","repository":"` + r.String() + `","metadata":{"` + digest + `":{"version":"wrong\n"}}}`,
+		"another credential's": `{"version":3,"credential":"other","repository":"` + r.String() + `","metadata":{"` + digest + `":{"version":"wrong"}}}`,
+		"another repository's": `{"version":3,"credential":"anonymous","repository":"quay.io/a/b","metadata":{"` + digest + `":{"version":"wrong"}}}`,
+		"a fact that is none":  `{"version":3,"credential":"anonymous","repository":"` + r.String() + `","metadata":{"` + digest + `":{"version":"wrong\n"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,8 +267,8 @@ func TestCacheEntry_boundsMetadataBySize(t *testing.T) {
 }
 
 func FuzzParseCacheFile(f *testing.F) {
-	f.Add([]byte(`{"version":2,"credential":"c","repository":"r","metadata":{"sha256:a":{}},"lastDigests":{"a":"b"},"listing":{"tags":["a"],"next":"n=1"}}`))
-	f.Add([]byte(`{"version":2,"credential":"c","repository":"r","tags":{"tags":["a","/"],"asOf":"2026-01-01T00:00:00Z"},"digests":{"a":{"digest":"x"},"/":{}}}`))
+	f.Add([]byte(`{"version":3,"credential":"c","repository":"r","metadata":{"sha256:a":{}},"lastDigests":{"a":"b"},"listing":{"tags":["a"],"next":"n=1"}}`))
+	f.Add([]byte(`{"version":3,"credential":"c","repository":"r","tags":{"tags":["a","/"],"asOf":"2026-01-01T00:00:00Z"},"digests":{"a":{"digest":"x"},"/":{}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		read := parseCacheFile(data, cacheFile{Version: cacheFileVersion, Credential: "c", Repository: "r", Metadata: map[string]metadata{}, LastDigests: map[string]string{}})
 		if !read.Listing.valid() {

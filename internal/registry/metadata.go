@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +26,9 @@ type metadata struct {
 	Revision string    `json:"revision,omitempty"`
 	Source   string    `json:"source,omitempty"`
 	Version  string    `json:"version,omitempty"`
+	URL      string    `json:"url,omitempty"`
 	Platform string    `json:"platform,omitempty"` // of one image: os/arch[/variant]
+	Size     int64     `json:"size,omitempty"`     // of the layers of one image, as they are transferred
 	// Children are the images of an index.
 	Children []child `json:"children,omitempty"`
 	// Opaque is why the manifest says nothing, for example its format.
@@ -35,7 +38,7 @@ type metadata struct {
 // child is one image of an index.
 type child struct {
 	Digest   string `json:"digest"`
-	Platform string `json:"platform"`
+	Platform string `json:"platform"` // empty: the index does not say
 }
 
 // Bounds of what a publisher may say, because much metadata is cached. The images of
@@ -47,11 +50,21 @@ const (
 	maxChildren = 100
 	maxManifest = 4 << 20
 	maxConfig   = 4 << 20
+	maxSize     = 1 << 50
 )
 
 // helmConfig is the media type of a Helm chart's config, which is its Chart.yaml as
 // JSON. https://helm.sh/docs/topics/registries/
 const helmConfig types.MediaType = "application/vnd.cncf.helm.config.v1+json"
+
+// oldConfig is the media type of an image's config as Docker 1.10 pushed it, before it got
+// its own. https://github.com/moby/moby/blob/v24.0.0/distribution/pull_v2.go
+const oldConfig types.MediaType = "application/octet-stream"
+
+// attestationAnnotation marks a manifest in an index that is not an image, such as a
+// provenance attestation.
+// https://docs.docker.com/build/metadata/attestations/attestation-storage/
+const attestationAnnotation = "vnd.docker.reference.type"
 
 // describe returns the metadata of a digest; of an index with the date of the image
 // that counts, see datedChild.
@@ -126,9 +139,10 @@ func (a *access) readManifest(ctx context.Context, connection *connection, manif
 		return metadata{Opaque: "the manifest is not valid"}, nil //nolint:nilerr // the metadata has the error
 	}
 	found := fromAnnotations(parsed.Annotations)
+	found.Size = layersSize(parsed.Layers)
 	var reader func([]byte) metadata
 	switch parsed.Config.MediaType {
-	case types.OCIConfigJSON, types.DockerConfigJSON:
+	case types.OCIConfigJSON, types.DockerConfigJSON, oldConfig, "":
 		reader = readConfig
 	case helmConfig:
 		reader = readChart
@@ -141,6 +155,17 @@ func (a *access) readManifest(ctx context.Context, connection *connection, manif
 		return metadata{}, err
 	}
 	return found.fillFrom(reader(config)), nil
+}
+
+// layersSize returns the sum of the sizes of layers; 0 if one of them cannot be right.
+func layersSize(layers []v1.Descriptor) (total int64) {
+	for _, layer := range layers {
+		if layer.Size < 0 || layer.Size > maxSize || total > maxSize {
+			return 0
+		}
+		total += layer.Size
+	}
+	return total
 }
 
 // mediaType returns what a manifest says it is, or else what it looks like. The header
@@ -173,9 +198,16 @@ func readIndex(manifest []byte) metadata {
 		return metadata{Opaque: "the index is not valid"}
 	}
 	found := fromAnnotations(index.Annotations)
+	unnamed := "" // the first image without a platform, which the index need not name
 	for _, d := range index.Manifests {
 		platform := platformText(d.Platform)
-		if platform == "" || d.MediaType.IsIndex() {
+		if d.MediaType.IsIndex() {
+			continue
+		}
+		if platform == "" {
+			if unnamed == "" && !isAttestation(d) {
+				unnamed = d.Digest.String()
+			}
 			continue
 		}
 		if len(found.Children) == maxChildren {
@@ -183,7 +215,15 @@ func readIndex(manifest []byte) metadata {
 		}
 		found.Children = append(found.Children, child{Digest: d.Digest.String(), Platform: platform})
 	}
+	if len(found.Children) == 0 && unnamed != "" {
+		found.Children = []child{{Digest: unnamed}}
+	}
 	return found
+}
+
+// isAttestation reports whether a manifest of an index describes another one there.
+func isAttestation(d v1.Descriptor) bool {
+	return d.Annotations[attestationAnnotation] != "" || d.ArtifactType != "" || d.Platform != nil && d.Platform.OS == "unknown"
 }
 
 // blob reads a config; the library verifies its digest.
@@ -200,13 +240,27 @@ func (a *access) blob(ctx context.Context, connection *connection, d v1.Descript
 	return outbound.ReadAll(from, maxConfig)
 }
 
-// readConfig reads an image's config. Its created time has priority over its labels.
+// readConfig reads an image's config. Its created time has priority over its labels. A field
+// that is not as specified, such as an empty time in the history, makes no other unknown.
 func readConfig(data []byte) metadata {
-	config, err := v1.ParseConfigFile(bytes.NewReader(data))
-	if err != nil {
+	var config struct {
+		Created      any    `json:"created"`
+		OS           string `json:"os"`
+		Architecture string `json:"architecture"`
+		Variant      string `json:"variant"`
+		Config       struct {
+			Labels map[string]string
+		} `json:"config"`
+	}
+	var unexpected *json.UnmarshalTypeError
+	if err := json.Unmarshal(data, &config); err != nil && !errors.As(err, &unexpected) {
 		return metadata{}
 	}
-	found := metadata{Created: validTime(config.Created.Time), Platform: platformText(config.Platform())}
+	created, _ := config.Created.(string)
+	found := metadata{
+		Created:  parseTime(created),
+		Platform: platformText(&v1.Platform{OS: config.OS, Architecture: config.Architecture, Variant: config.Variant}),
+	}
 	return found.fillFrom(fromAnnotations(config.Config.Labels))
 }
 
@@ -228,23 +282,44 @@ func readChart(data []byte) metadata {
 }
 
 // The annotations of the image specification, also used as labels.
+// https://github.com/opencontainers/image-spec/blob/v1.1.0/annotations.md
 const (
 	keyCreated  = "org.opencontainers.image.created"
 	keyRevision = "org.opencontainers.image.revision"
 	keySource   = "org.opencontainers.image.source"
 	keyVersion  = "org.opencontainers.image.version"
+	keyURL      = "org.opencontainers.image.url"
+)
+
+// The labels that these replaced. http://label-schema.org/rc1/
+const (
+	oldCreated  = "org.label-schema.build-date"
+	oldRevision = "org.label-schema.vcs-ref"
+	oldSource   = "org.label-schema.vcs-url"
+	oldVersion  = "org.label-schema.version"
+	oldURL      = "org.label-schema.url"
 )
 
 // fromAnnotations reads annotations or labels.
 func fromAnnotations(from map[string]string) metadata {
-	created, err := time.Parse(time.RFC3339, from[keyCreated])
+	text := func(key, old string) string { return first(clean(from[key]), clean(from[old])) }
+	found := metadata{
+		Created: parseTime(from[keyCreated]), Revision: text(keyRevision, oldRevision),
+		Source: text(keySource, oldSource), Version: text(keyVersion, oldVersion), URL: text(keyURL, oldURL),
+	}
+	if found.Created.IsZero() {
+		found.Created = parseTime(from[oldCreated])
+	}
+	return found
+}
+
+// parseTime parses a time; zero for what is none.
+func parseTime(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		created = time.Time{}
+		return time.Time{}
 	}
-	return metadata{
-		Created: validTime(created), Revision: clean(from[keyRevision]),
-		Source: clean(from[keySource]), Version: clean(from[keyVersion]),
-	}
+	return validTime(t)
 }
 
 // validTime returns a time in UTC, or zero for one that RFC 3339 cannot represent, which
@@ -267,20 +342,20 @@ func clean(s string) string {
 
 // valid checks metadata from the cache folder.
 func (m metadata) valid() bool {
-	texts := []string{m.Revision, m.Source, m.Version, m.Platform, m.Opaque}
+	texts := []string{m.Revision, m.Source, m.Version, m.URL, m.Platform, m.Opaque}
 	for _, c := range m.Children {
 		texts = append(texts, c.Platform)
 		if !image.ValidDigest(c.Digest) || len(c.Platform) > maxPlatform {
 			return false
 		}
 	}
-	return len(m.Children) <= maxChildren && !slices.ContainsFunc(texts, func(s string) bool { return s != clean(s) })
+	return len(m.Children) <= maxChildren && m.Size >= 0 && !slices.ContainsFunc(texts, func(s string) bool { return s != clean(s) })
 }
 
 // size is about what the metadata takes in memory, in bytes.
 func (m metadata) size() int {
 	const itself, eachChild = 256, 128 // without their texts
-	total := itself + len(m.Revision) + len(m.Source) + len(m.Version) + len(m.Platform) + len(m.Opaque)
+	total := itself + len(m.Revision) + len(m.Source) + len(m.Version) + len(m.URL) + len(m.Platform) + len(m.Opaque)
 	for _, c := range m.Children {
 		total += eachChild + len(c.Platform)
 	}
@@ -296,6 +371,7 @@ func (m metadata) fillFrom(other metadata) metadata {
 	m.Revision = first(m.Revision, other.Revision)
 	m.Source = first(m.Source, other.Source)
 	m.Version = first(m.Version, other.Version)
+	m.URL = first(m.URL, other.URL)
 	m.Platform = first(m.Platform, other.Platform)
 	return m
 }
@@ -305,7 +381,7 @@ func (m metadata) fillFrom(other metadata) metadata {
 func (m metadata) withImage(one metadata) metadata {
 	all := m.fillFrom(one)
 	all.Created = one.fillFrom(m).Created
-	all.Platform = ""
+	all.Platform, all.Size = one.Platform, one.Size
 	return all
 }
 
@@ -323,13 +399,24 @@ func (m metadata) version(digest string) image.Version {
 	}
 }
 
-// platforms lists what the digest runs on; nothing if it does not say.
+// description returns what users read about the digest.
+func (m metadata) description() image.Description {
+	return image.Description{
+		Created: m.Created, Revision: m.Revision, Source: m.Source, Version: m.Version, URL: m.URL,
+		Platforms: m.platforms(), Platform: m.Platform, Size: m.Size,
+	}
+}
+
+// platforms lists what the digest runs on; nothing if it does not say. An index says it of
+// all its images, and not only of the one that describe read.
 func (m metadata) platforms() []string {
 	var all []string
 	for _, c := range m.Children {
-		all = append(all, c.Platform)
+		if c.Platform != "" {
+			all = append(all, c.Platform)
+		}
 	}
-	if m.Platform != "" {
+	if m.Platform != "" && len(all) == 0 {
 		all = append(all, m.Platform)
 	}
 	slices.Sort(all)
@@ -344,7 +431,7 @@ const defaultPlatform = "linux/amd64"
 func datedChild(children []child, platforms []string) (child, bool) {
 	for _, platform := range append(slices.Clone(platforms[:min(len(platforms), 1)]), defaultPlatform) {
 		for _, c := range children {
-			if runsOn(platform, c.Platform) {
+			if c.Platform != "" && runsOn(platform, c.Platform) {
 				return c, true
 			}
 		}

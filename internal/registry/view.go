@@ -45,21 +45,36 @@ func (v *View) Resolve(ctx context.Context, r image.Reference) (image.Version, e
 // Describe returns what a digest says about itself. The date of an index is that of its
 // linux/amd64 image, else of its first image.
 func (v *View) Describe(ctx context.Context, r image.Repository, digest string) (image.Version, error) {
-	a, err := v.access(r)
+	found, err := v.described(ctx, r, digest, nil)
 	if err != nil {
 		return image.Version{}, err
-	}
-	if !image.ValidDigest(digest) {
-		return image.Version{}, fault.New(fault.Invalid, "%q is not a digest", digest)
-	}
-	found, err := v.describe(ctx, a, digest, nil)
-	if err != nil {
-		return image.Version{}, err
-	}
-	if found.Opaque != "" {
-		return image.Version{}, fault.New(fault.Invalid, "%s of %s: %s", digest, r, found.Opaque)
 	}
 	return found.version(digest), nil
+}
+
+// Description is Describe for users. The first of the platforms selects the image of an
+// index whose date and size count.
+func (v *View) Description(ctx context.Context, r image.Repository, digest string, platforms []string) (image.Description, error) {
+	found, err := v.described(ctx, r, digest, platforms)
+	return found.description(), err
+}
+
+func (v *View) described(ctx context.Context, r image.Repository, digest string, platforms []string) (metadata, error) {
+	a, err := v.access(r)
+	if err != nil {
+		return metadata{}, err
+	}
+	if !image.ValidDigest(digest) {
+		return metadata{}, fault.New(fault.Invalid, "%q is not a digest", digest)
+	}
+	found, err := v.describe(ctx, a, digest, platforms)
+	if err != nil {
+		return metadata{}, err
+	}
+	if found.Opaque != "" {
+		return metadata{}, fault.New(fault.Invalid, "%s of %s: %s", digest, r, found.Opaque)
+	}
+	return found, nil
 }
 
 func (v *View) access(r image.Repository) (*access, error) { return v.batch.client.access(v.key, r) }
