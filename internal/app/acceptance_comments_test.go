@@ -109,6 +109,9 @@ func TestRun_comments_github(t *testing.T) {
 		s.repo.Pulls.Approve("bob", 2)
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
+		if message := s.repo.Git.Run("log", "-1", "--format=%B", "main"); !strings.Contains(message, "\nPromoter-Requested-By: ada\nPromoter-Approved-By: bob\n") {
+			s.t.Errorf("the merge says %q", message)
+		}
 	})
 }
 

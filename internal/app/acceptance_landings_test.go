@@ -31,7 +31,7 @@ func (s *story) claiming(environment string, versions ...string) string {
 		snapshot[component] = promotion.Pinned{Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}}
 	}
 	message := "Promote shop to " + environment + "\n"
-	for _, trailer := range promotion.Trailers(environment, map[string]promotion.Snapshot{"shop": snapshot}) {
+	for _, trailer := range promotion.Trailers(environment, map[string]promotion.Snapshot{"shop": snapshot}, nil) {
 		message += "\n" + trailer.Key + ": " + trailer.Value
 	}
 	return message

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -94,6 +95,39 @@ func TestServe_history(t *testing.T) {
 	}
 	w.stop()
 	s.historyFromGit(again)
+}
+
+// The history names who requested and approved what landed, also when only Git is left.
+func TestServe_historyNamesWhoRequestedAndApproved(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", strings.Replace(reviewed, "land: automerge", "land: automerge\n    propose: manual", 1))
+	w := serve(t, s)
+	w.publish("web", "1.1.0")
+	s.repo.Pulls.Merge("ada", 1, "merge")
+	w.closed("merge-1")
+	s.says("ada", 1, "/promoter promote prod")
+	s.wait(time.Minute)
+	w.notify("web:1.1.0")
+	w.until("opened")
+	s.repo.Settings.SetStatus("ci", s.repo.Pulls.Get(2).HeadCommit, "e2e", "success")
+	s.repo.Pulls.Approve("bob", 2)
+	w.notify("web:1.1.0")
+	w.until("merged")
+	w.stop()
+	w = serve(t, s)
+	defer w.stop()
+	history, err := w.client(serveToken).History(t.Context(), server.HistoryQuery{Environment: "prod", Limit: 100})
+	merged := eventOf(history, "merged")
+	if err != nil || merged.RequestedBy != "ada" || strings.Join(merged.ApprovedBy, " ") != "bob" || merged.Unproven != nil {
+		t.Errorf("merged: %+v, %v", merged, err)
+	}
+	opened := connected(t, filepath.Join(s.dir, "served.yaml"), s.secrets(), s.clock.Now)
+	query := server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Environment: "prod", Limit: 100}
+	read, err := app.HistoryFromGit(t.Context(), opened, query, app.RunOptions{})
+	landed := eventOf(read.History, "landed")
+	if err != nil || landed.RequestedBy != "ada" || strings.Join(landed.ApprovedBy, " ") != "bob" || strings.Join(landed.Unproven, " ") != "approval" {
+		t.Errorf("landed: %+v, %v", landed, err)
+	}
 }
 
 // An action is in the history and in the metrics when its line is in the log, while the

@@ -183,6 +183,9 @@ func historyText(history server.History, paint render.Painter) string {
 		if reason := history.Events[i].Reason; reason != nil && reason.Message != "" {
 			b.WriteString(indent + "  " + render.Visible(reason.Message) + "\n")
 		}
+		if text := attributionText(history.Events[i]); text != "" {
+			b.WriteString(indent + "  " + render.Visible(text) + "\n")
+		}
 	}
 	return b.String()
 }
@@ -215,6 +218,29 @@ func eventDetails(e server.Event) string {
 		text += " by " + e.By
 	}
 	return strings.TrimSpace(text)
+}
+
+// attributionText returns who requested and approved what an event is about. What only the
+// trailers of a commit claim is marked.
+func attributionText(e server.Event) string {
+	var parts []string
+	add := func(text, part string) {
+		if slices.Contains(e.Unproven, part) {
+			text += " (unproven)"
+		}
+		parts = append(parts, text)
+	}
+	if e.RequestedBy != "" {
+		text := "requested by " + e.RequestedBy
+		if e.RequestReason != "" {
+			text += ": " + e.RequestReason
+		}
+		add(text, "request")
+	}
+	if len(e.ApprovedBy) > 0 {
+		add("approved by "+strings.Join(e.ApprovedBy, ", "), "approval")
+	}
+	return strings.Join(parts, "; ")
 }
 
 func actionColor(act string) string {

@@ -40,7 +40,7 @@ func (x *executor) merge(ctx context.Context, effect Effect, files map[string][]
 	if body != "" {
 		body += "\n\n"
 	}
-	for _, trailer := range append(promotion.Trailers(fresh.Environment.Name, snapshotsOf(fresh)), x.r.StateBranch().Marks(x.o.Branch)...) {
+	for _, trailer := range append(pullrequest.Trailers(fresh), x.r.StateBranch().Marks(x.o.Branch)...) {
 		body += trailer.Key + ": " + trailer.Value + "\n"
 	}
 	merged, err := x.r.Repository.PullRequests().Merge(ctx, effect.Number, scm.Merge{Head: effect.Commit, Base: base, Title: title, Message: body})
@@ -54,7 +54,7 @@ func (x *executor) merge(ctx context.Context, effect Effect, files map[string][]
 	case err != nil:
 		return effect.failed(fmt.Errorf("merge pull request #%d: %w", effect.Number, err))
 	}
-	effect.Action, x.landed = ActionMerged, true
+	effect.Action, x.landed, effect.Decisions = ActionMerged, true, fresh.Decisions // with the users who approved
 	deleted := x.deleteHead(ctx, effect)
 	if effect.Err = deleted.Err; merged.Commit != "" {
 		effect.Commit, x.merged[base] = merged.Commit, merged.Commit

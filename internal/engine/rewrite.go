@@ -96,7 +96,7 @@ func (w rewriter) commit(p pullrequest.Proposal, files map[string][]byte, parent
 	}
 	commit, err := w.objects.Write(repo.Draft{
 		Parent: parent, Files: files, By: w.signature, Message: message,
-		Trailers: append(promotion.Trailers(p.Environment.Name, snapshotsOf(p)), w.marks...),
+		Trailers: append(pullrequest.Trailers(p), w.marks...),
 	})
 	if err != nil {
 		return "", fmt.Errorf("write a commit for %s: %w", p.Head, err)

@@ -33,7 +33,7 @@ func (w *world) forged(branch, repository, tag string) {
 	for _, t := range promotion.Trailers("dev", map[string]promotion.Snapshot{"shop": {
 		"web":    {Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}},
 		"worker": w.workerOfBefore(),
-	}}) {
+	}}, nil) {
 		message += t.Key + ": " + t.Value + "\n"
 	}
 	w.Git.Commit(branch, enginetest.Human, w.Clock.Now(), message, func(all map[string]string) { all["README"] = "typo" })

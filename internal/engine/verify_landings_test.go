@@ -31,7 +31,7 @@ func (w *world) claiming(environment, tag string) string {
 	for _, t := range promotion.Trailers(environment, map[string]promotion.Snapshot{"shop": {
 		"web":    {Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}},
 		"worker": w.workerOfBefore(),
-	}}) {
+	}}, nil) {
 		message += t.Key + ": " + t.Value + "\n"
 	}
 	return message

@@ -23,6 +23,10 @@ type Landed struct {
 	At        time.Time        // of the commit
 	By        string           // the committer's name
 	Ours      bool             // promoter made the commit itself
+	// Attribution is who requested and approved it, according to the trailers. Unproven are
+	// its parts, "request" and "approval", that anyone who can push could have written.
+	Attribution promotion.Attribution
+	Unproven    []string
 }
 
 // Landed reads the landings from the trailers in the first-parent history of the branches,
@@ -100,6 +104,7 @@ func (h Reader) landedOn(ctx context.Context, o Observed, branch, known string, 
 			all = append(all, Landed{
 				Target: target, Promotion: promotion.ID(h.Repository.Info().Key, target, id, attempt), Snapshot: l.Snapshot, Moves: moves,
 				Commit: l.Commit, At: commit.Committer.When, By: commit.Committer.Name, Ours: l.ours,
+				Attribution: l.attribution, Unproven: l.unproven,
 			})
 		}
 	}

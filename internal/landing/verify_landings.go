@@ -58,6 +58,11 @@ type verdict struct {
 	Unknown bool `json:"unknown,omitempty"`
 	// Ours is set if promoter made the commit: it has our committer, and changes nothing else.
 	Ours bool `json:"ours,omitempty"`
+	// Merged is set if promoter made the head that the commit merged, and its request is that
+	// of the claim or promoter made the merge too.
+	Merged bool `json:"merged,omitempty"`
+	// Authored is set if promoter is the author of a merge of such a head.
+	Authored bool `json:"authored,omitempty"`
 	// Missing are the components to which no file refers.
 	Missing []string `json:"missing,omitempty"`
 	// Before are the images of before, of the components that the commit changed.
@@ -72,6 +77,9 @@ type landing struct {
 	proven  bool // otherwise nothing contradicts it either, and it only restricts
 	undated bool // only the files of now prove it
 	ours    bool
+
+	attribution promotion.Attribution
+	unproven    []string // parts of the attribution
 }
 
 // landings are those in one target, newest first, and the claims that files contradict.
@@ -103,7 +111,7 @@ func (h Reader) verify(ctx context.Context, o Observed, claims []claim) (map[pro
 	verified := map[promotion.Target]landings{}
 	for _, c := range claims {
 		v, read := verdicts[claimKey(h.Past, c)]
-		l := landing{Landing: promotion.Landing{Commit: c.commit, Snapshot: c.Snapshot}, proven: v.Proven, ours: v.Ours}
+		l := landing{Landing: promotion.Landing{Commit: c.commit, Snapshot: c.Snapshot}, proven: v.Proven, ours: v.Ours, attribution: c.Attribution, unproven: v.unproven(c.Attribution)}
 		of := verified[c.Target]
 		switch {
 		case v.Why != "" && len(of.falsified) < maxFalse:
@@ -123,6 +131,25 @@ func (h Reader) verify(ctx context.Context, o Observed, claims []claim) (map[pro
 		verified[c.Target] = of
 	}
 	return verified, nil
+}
+
+// The parts of an attribution.
+const (
+	PartRequest  = "request"
+	PartApproval = "approval"
+)
+
+// unproven returns the parts of an attribution that any user could have written: those of
+// commits that are not what promoter writes. The request is in the head of a pull request,
+// which promoter made; the approvals are only in the commit that merged it.
+func (v verdict) unproven(a promotion.Attribution) (parts []string) {
+	if a.RequestedBy+a.Reason != "" && !v.Ours && !v.Merged {
+		parts = append(parts, PartRequest)
+	}
+	if len(a.ApprovedBy) > 0 && !v.Ours && !(v.Merged && v.Authored) {
+		parts = append(parts, PartApproval)
+	}
+	return parts
 }
 
 // before returns the versions that the commit replaced.
@@ -273,6 +300,9 @@ func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claim
 		verdicts[i] = compareClaim(h.Past, c, before, after)
 		anyProven = anyProven || verdicts[i].Proven
 	}
+	if anyProven && len(commit.Parents) == 2 {
+		return verdicts, h.judgeMerged(ctx, o, commit, claims, verdicts)
+	}
 	if !anyProven || !h.By.Committed(commit) {
 		return verdicts, nil
 	}
@@ -283,6 +313,31 @@ func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claim
 		}
 	}
 	return verdicts, err
+}
+
+// judgeMerged adds to the verdicts about a merge whether promoter made what was merged. It is
+// read only for an attribution.
+func (h Reader) judgeMerged(ctx context.Context, o Observed, commit repo.Commit, claims []claim, verdicts []verdict) error {
+	if !slices.ContainsFunc(claims, func(c claim) bool { return !c.Attribution.IsZero() }) {
+		return nil
+	}
+	head, err := h.Objects.Commit(commit.Parents[1])
+	if err != nil || head.Shallow || !h.By.Committed(head) {
+		return repo.IgnoreNotFound(err)
+	}
+	ours, _, err := h.isOurs(ctx, o, head)
+	if err != nil || !ours {
+		return repo.IgnoreNotFound(err)
+	}
+	for _, of := range promotion.ReadTrailers(head.Trailers) {
+		for i, c := range claims {
+			if c.Target == of.Target && c.SnapshotID == of.SnapshotID {
+				verdicts[i].Authored = h.By.Authored(commit)
+				verdicts[i].Merged = verdicts[i].Authored || c.Attribution.SameRequest(of.Attribution)
+			}
+		}
+	}
+	return nil
 }
 
 // compareClaim compares a claim with the files of the target before and after the commit. All

@@ -189,6 +189,11 @@ type Decision struct {
 	// allows what is propose: manual. Nil: there is none, or for another snapshot.
 	// Package record keeps it for this snapshot.
 	Request *state.Request
+	// Requested is the user decision that this decision carries out: a request or a rollback.
+	// Nil: it is promoter's own.
+	Requested *state.Act
+	// ApprovedBy are the users whose approvals of the open pull request count.
+	ApprovedBy []string
 	// Fulfilled is a request of the target for which nothing is left to do.
 	Fulfilled *state.Request
 

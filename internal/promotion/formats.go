@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"promoter/internal/config"
 	"promoter/internal/image"
@@ -55,24 +56,35 @@ const (
 	TrailerApplication = "Promoter-Application"
 	TrailerSnapshot    = "Promoter-Snapshot"
 	TrailerImage       = "Promoter-Image"
+	TrailerRequestedBy = "Promoter-Requested-By"
+	TrailerReason      = "Promoter-Reason"
+	TrailerApprovedBy  = "Promoter-Approved-By"
 )
 
 // Landed is what a commit brought into one target, according to its trailers.
 type Landed struct {
 	Target
-	SnapshotID string
-	Snapshot   Snapshot
+	SnapshotID  string
+	Snapshot    Snapshot
+	Attribution Attribution
 }
 
 // Trailers returns the trailers of a commit that brings snapshots into the
-// applications of an environment. Each application begins a block of its own.
-func Trailers(environment string, snapshots map[string]Snapshot) []Trailer {
-	trailers := []Trailer{{TrailerEnvironment, environment}}
+// applications of an environment. Each application begins a block of its own, at the end
+// of which is its attribution, if it has one. Of many, some are left out: a message has a
+// limit, and no decision reads them.
+func Trailers(environment string, snapshots map[string]Snapshot, attributions map[string]Attribution) []Trailer {
+	trailers, room := []Trailer{{TrailerEnvironment, environment}}, maxAttributions
 	for _, application := range slices.Sorted(maps.Keys(snapshots)) {
 		snapshot := snapshots[application]
 		trailers = append(trailers, Trailer{TrailerApplication, application}, Trailer{TrailerSnapshot, snapshot.ID()})
 		for _, component := range snapshot.Components() {
 			trailers = append(trailers, Trailer{TrailerImage, component + "=" + snapshot[component].Reference()})
+		}
+		for _, trailer := range attributions[application].trailers() {
+			if room -= len(trailer.Key) + len(trailer.Value); room >= 0 {
+				trailers = append(trailers, trailer)
+			}
 		}
 	}
 	return trailers
@@ -103,6 +115,8 @@ func ReadTrailers(trailers []Trailer) []Landed {
 			landed[len(landed)-1].SnapshotID = trailer.Value
 		case strings.EqualFold(trailer.Key, TrailerImage):
 			landed[len(landed)-1].Snapshot.addImage(trailer.Value)
+		default:
+			landed[len(landed)-1].Attribution.read(trailer)
 		}
 	}
 	seen := map[Target]bool{}
@@ -124,4 +138,100 @@ func (s Snapshot) addImage(text string) {
 		return
 	}
 	s[component] = Pinned{Repository: pinned.Repository, Version: image.Version{Tag: pinned.Tag, Digest: pinned.Digest}}
+}
+
+// Limits of an attribution, in runes, and of those of one commit together, in bytes.
+const (
+	maxAttributedName   = 100
+	maxAttributedReason = 300
+	maxApprovers        = 20
+	maxAttributions     = 16 << 10
+)
+
+// Attribution is who requested a promotion, why, and who approved it: what promoter did by
+// itself has none. It is for users. No decision reads it back from a commit.
+type Attribution struct {
+	RequestedBy string // empty: no user requested it
+	Reason      string
+	ApprovedBy  []string // whose approvals of the pull request counted
+}
+
+// IsZero reports whether an attribution is empty.
+func (a Attribution) IsZero() bool {
+	return a.RequestedBy == "" && a.Reason == "" && len(a.ApprovedBy) == 0
+}
+
+// AttributionOf returns the attribution of a decision, each text in one line.
+func AttributionOf(d Decision) Attribution {
+	var a Attribution
+	if d.Requested != nil {
+		a.RequestedBy = attributed(actor(*d.Requested), maxAttributedName)
+		a.Reason = attributed(d.Requested.Reason, maxAttributedReason)
+	}
+	for _, name := range d.ApprovedBy[:min(len(d.ApprovedBy), maxApprovers)] {
+		a.ApprovedBy = append(a.ApprovedBy, attributed(name, maxAttributedName))
+	}
+	return a
+}
+
+// Map returns an attribution with each text replaced.
+func (a Attribution) Map(replace func(string) string) Attribution {
+	a.RequestedBy, a.Reason, a.ApprovedBy = replace(a.RequestedBy), replace(a.Reason), slices.Clone(a.ApprovedBy)
+	for i, name := range a.ApprovedBy {
+		a.ApprovedBy[i] = replace(name)
+	}
+	return a
+}
+
+// SameRequest reports whether two attributions name the same request.
+func (a Attribution) SameRequest(b Attribution) bool {
+	return a.RequestedBy == b.RequestedBy && a.Reason == b.Reason
+}
+
+// attributed makes one short line of a text. A trailer ends with its line, so that no user
+// can add another one.
+func attributed(text string, limit int) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == unicode.ReplacementChar || !unicode.IsPrint(r): // also the spaces of no width that break up references
+			return -1
+		}
+		return r
+	}, text)
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > limit {
+		runes = append(runes[:limit-1], '…')
+	}
+	return string(runes)
+}
+
+func (a Attribution) trailers() []Trailer {
+	var trailers []Trailer
+	add := func(key string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				trailers = append(trailers, Trailer{key, value})
+			}
+		}
+	}
+	add(TrailerRequestedBy, a.RequestedBy)
+	add(TrailerReason, a.Reason)
+	add(TrailerApprovedBy, a.ApprovedBy...)
+	return trailers
+}
+
+// read reads one trailer. Of what occurs once, the first one counts.
+func (a *Attribution) read(t Trailer) {
+	switch {
+	case strings.EqualFold(t.Key, TrailerRequestedBy) && a.RequestedBy == "":
+		a.RequestedBy = attributed(t.Value, maxAttributedName)
+	case strings.EqualFold(t.Key, TrailerReason) && a.Reason == "":
+		a.Reason = attributed(t.Value, maxAttributedReason)
+	case strings.EqualFold(t.Key, TrailerApprovedBy) && len(a.ApprovedBy) < maxApprovers:
+		if name := attributed(t.Value, maxAttributedName); name != "" {
+			a.ApprovedBy = append(a.ApprovedBy, name)
+		}
+	}
 }

@@ -231,7 +231,9 @@ func (in *input) snapshot(moves []Move) Snapshot {
 // condition, the propose mode, or a file that cannot be written prevents it.
 func propose(in *input, moves []Move, reason Reason, conditions []Condition) Decision {
 	d := draft(in, moves, reason, conditions)
-	d.Request = requestFor(in, d.Snapshot)
+	if d.Request = requestFor(in, d.Snapshot); d.Request != nil {
+		d.Requested = &d.Request.Act
+	}
 	blocking, blocked := FirstBlocking(conditions, in.obs.Checkout) // what is known is the better reason
 	if !blocked {
 		blocking, blocked = FirstBlocking(conditions, in.named())
@@ -248,10 +250,14 @@ func propose(in *input, moves []Move, reason Reason, conditions []Condition) Dec
 
 // draft is the decision for moves that nothing prevents.
 func draft(in *input, moves []Move, reason Reason, conditions []Condition) Decision {
-	return Decision{
+	d := Decision{
 		Target: in.target, State: Proposed, Reason: reason, Snapshot: in.snapshot(moves), Moves: moves,
 		Conditions: conditions, Gates: evaluateGates(in, moves),
 	}
+	if open, found := openPullRequest(in); found {
+		d.ApprovedBy = approvedBy(in, open)
+	}
+	return d
 }
 
 // refuse stops a decision that cannot be carried out, because the repository has

@@ -22,7 +22,7 @@ func TestTrailers_areReadBack(t *testing.T) {
 		"shop": promotiontest.SnapshotOfImages(t, "web=quay.io/acme/web:1.4.2@"+promotiontest.DigestA, "worker=docker.io/acme/worker:2.0.0"),
 		"blog": promotiontest.SnapshotOfImages(t, "teams/a=registry.example.com:5000/teams/a@"+promotiontest.DigestB),
 	}
-	trailers := promotion.Trailers("staging", snapshots)
+	trailers := promotion.Trailers("staging", snapshots, nil)
 	want := []promotion.Trailer{
 		{Key: "Promoter-Environment", Value: "staging"},
 		{Key: "Promoter-Application", Value: "blog"},
@@ -95,7 +95,7 @@ func TestReadTrailers_ignoresInvalidTrailers(t *testing.T) {
 func FuzzReadTrailers(f *testing.F) {
 	s := promotiontest.SnapshotOfImages(f, "web=quay.io/acme/web:1.4.2@"+promotiontest.DigestA)
 	var lines []string
-	for _, trailer := range promotion.Trailers("dev", map[string]promotion.Snapshot{"shop": s}) {
+	for _, trailer := range promotion.Trailers("dev", map[string]promotion.Snapshot{"shop": s}, nil) {
 		lines = append(lines, trailer.Key+": "+trailer.Value)
 	}
 	f.Add(strings.Join(lines, "\n"))
@@ -108,7 +108,7 @@ func FuzzReadTrailers(f *testing.F) {
 		}
 		for _, landed := range promotion.ReadTrailers(trailers) {
 			again := promotion.ReadTrailers(promotion.Trailers(landed.Environment,
-				map[string]promotion.Snapshot{landed.Application: landed.Snapshot}))
+				map[string]promotion.Snapshot{landed.Application: landed.Snapshot}, map[string]promotion.Attribution{landed.Application: landed.Attribution}))
 			if diff := cmp.Diff([]promotion.Landed{landed}, again, equalRepositories); diff != "" {
 				t.Error(diff)
 			}

@@ -46,7 +46,7 @@ func formatBlocks(t *testing.T, language string, want int) []string {
 
 func TestFormats_ids(t *testing.T) {
 	t.Parallel()
-	lines := strings.Split(strings.TrimSpace(formatBlocks(t, "text", 3)[0]), "\n")
+	lines := strings.Split(strings.TrimSpace(formatBlocks(t, "text", 4)[0]), "\n")
 	id, promoted := slices.Index(lines, "# id"), slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, "# promotion") })
 	if id < 0 || promoted < 0 {
 		t.Fatalf("the example is %q", lines)
@@ -79,6 +79,7 @@ func TestFormats_names(t *testing.T) {
 	for _, word := range []string{
 		string(plain), promotion.HeadBranch("ENVIRONMENT", "APPLICATION"), promotion.GroupBranch("ENVIRONMENT"), state.Branch,
 		promotion.TrailerEnvironment, promotion.TrailerApplication, promotion.TrailerSnapshot, promotion.TrailerImage,
+		promotion.TrailerRequestedBy, promotion.TrailerReason, promotion.TrailerApprovedBy,
 		promotion.StatusContext, state.All, pullrequest.StatusOfOthers(nil).Description,
 	} {
 		if !strings.Contains(page, "`"+word+"`") {
@@ -89,7 +90,7 @@ func TestFormats_names(t *testing.T) {
 
 func TestFormats_commit(t *testing.T) {
 	t.Parallel()
-	block := formatBlocks(t, "text", 3)[1]
+	block := formatBlocks(t, "text", 4)[1]
 	message := strings.Split(strings.TrimSpace(block), "\n\n")
 	var trailers []promotion.Trailer
 	for line := range strings.Lines(message[len(message)-1]) {
@@ -110,7 +111,7 @@ func TestFormats_commit(t *testing.T) {
 		slices.SortFunc(d.Moves, func(a, b promotion.Move) int { return strings.Compare(a.Component, b.Component) })
 		page.Decisions = append(page.Decisions, d)
 	}
-	if diff := cmp.Diff(promotion.Trailers("staging", snapshots), trailers); diff != "" {
+	if diff := cmp.Diff(promotion.Trailers("staging", snapshots, nil), trailers); diff != "" {
 		t.Errorf("trailers (-code +page):\n%s", diff)
 	}
 	subject, body := pullrequest.CommitMessage(page)
@@ -173,7 +174,7 @@ func knownOnly(r state.Record) state.Record {
 
 func TestFormats_pullRequest(t *testing.T) {
 	t.Parallel()
-	markers := strings.TrimSpace(formatBlocks(t, "text", 3)[2])
+	markers := strings.TrimSpace(formatBlocks(t, "text", 4)[3])
 	ours := pullrequest.Body(full())
 	if got := pullrequest.MergeBody("mine\n"+markers, ours); got != "mine\n"+ours {
 		t.Errorf("the markers of the page are not those of the code: %s", got)

@@ -140,3 +140,19 @@ func CommitMessage(p Page) (subject, body string) {
 	}
 	return Title(p), strings.Join(lines, "\n")
 }
+
+// Trailers returns the trailers of the commits of a proposal: that of its branch, and the
+// one that merges it. What users wrote mentions no user and references no issue.
+func Trailers(p Proposal) []promotion.Trailer {
+	snapshots, attributions := map[string]promotion.Snapshot{}, map[string]promotion.Attribution{}
+	for _, d := range p.Decisions {
+		snapshots[d.Application] = d.Snapshot
+		attributions[d.Application] = promotion.AttributionOf(d).Map(func(text string) string {
+			return links.Replace(escape(text, maxReason))
+		})
+	}
+	return promotion.Trailers(p.Environment.Name, snapshots, attributions)
+}
+
+// links breaks links: forges close the issues that some texts link to.
+var links = strings.NewReplacer("://", ":/"+zeroWidthSpace+"/")

@@ -78,6 +78,7 @@ type Commit struct {
 	ID        string
 	Tree      string // its ID
 	Parents   []string
+	Author    Signature
 	Committer Signature
 	Message   string
 	Trailers  []promotion.Trailer
@@ -100,8 +101,15 @@ func DefaultSignature() Signature {
 // committer. That protects the work of users from accidents and proves nothing: a head is
 // rewritten and compared before it is merged.
 func (s Signature) Committed(commit Commit) bool {
-	is := func(of Signature) bool { return commit.Committer.Email == of.Email && commit.Committer.Name == of.Name }
-	return is(s) || is(DefaultSignature())
+	return s.is(commit.Committer)
+}
+
+// Authored is the same for the author. A forge that merges for us may be the committer.
+func (s Signature) Authored(commit Commit) bool { return s.is(commit.Author) }
+
+func (s Signature) is(by Signature) bool {
+	same := func(of Signature) bool { return by.Email == of.Email && by.Name == of.Name }
+	return same(s) || same(DefaultSignature())
 }
 
 // Draft is a commit to write: the tree of the parent with some files replaced or

@@ -33,21 +33,28 @@ type History struct {
 
 // Event is one thing that promoter did or observed. Unknown fields are omitted.
 type Event struct {
-	ID          string              `json:"id"`
-	At          time.Time           `json:"at"`
-	Repository  string              `json:"repository"` // HOST/NAME at that time
-	Key         string              `json:"key"`        // a rename does not change it
-	Environment string              `json:"environment"`
-	Application string              `json:"application"`
-	Action      string              `json:"action"`
-	Promotion   string              `json:"promotion,omitempty"`
-	Snapshot    string              `json:"snapshot,omitempty"`
-	Versions    []Version           `json:"versions"`
-	Commit      string              `json:"commit,omitempty"`
-	PullRequest *PullRequest        `json:"pullRequest,omitempty"`
-	Reason      *Reason             `json:"reason,omitempty"`
-	By          string              `json:"by,omitempty"` // who decided or committed
-	Delivery    *TriggeringDelivery `json:"delivery,omitempty"`
+	ID          string       `json:"id"`
+	At          time.Time    `json:"at"`
+	Repository  string       `json:"repository"` // HOST/NAME at that time
+	Key         string       `json:"key"`        // a rename does not change it
+	Environment string       `json:"environment"`
+	Application string       `json:"application"`
+	Action      string       `json:"action"`
+	Promotion   string       `json:"promotion,omitempty"`
+	Snapshot    string       `json:"snapshot,omitempty"`
+	Versions    []Version    `json:"versions"`
+	Commit      string       `json:"commit,omitempty"`
+	PullRequest *PullRequest `json:"pullRequest,omitempty"`
+	Reason      *Reason      `json:"reason,omitempty"`
+	By          string       `json:"by,omitempty"` // who decided or committed
+	RequestedBy string       `json:"requestedBy,omitempty"`
+	// RequestReason is why, in the words of the user.
+	RequestReason string   `json:"requestReason,omitempty"`
+	ApprovedBy    []string `json:"approvedBy,omitempty"`
+	// Unproven are the parts of these, "request" and "approval", that only the trailers of a
+	// commit claim which any user who can push could have written.
+	Unproven []string            `json:"unproven,omitempty"`
+	Delivery *TriggeringDelivery `json:"delivery,omitempty"`
 }
 
 // Version is the version that a component changed to, and the one that it had before if

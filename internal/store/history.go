@@ -33,6 +33,18 @@ type Event struct {
 	Rule, Message string // the reason
 	User          string // who decided or committed
 	Trigger       DeliveryRef
+	Attribution   Attribution
+}
+
+// Attribution is who requested a promotion, why, and who approved it. Its zero value is
+// that nothing is known.
+type Attribution struct {
+	RequestedBy string   `json:"requestedBy,omitempty"`
+	Reason      string   `json:"reason,omitempty"`
+	ApprovedBy  []string `json:"approvedBy,omitempty"`
+	// Unproven are the parts, "request" and "approval", that only a commit claims which is
+	// not proven to be promoter's.
+	Unproven []string `json:"unproven,omitempty"`
 }
 
 // EventVersion is the version that a component changed to, and the one that it had
@@ -100,6 +112,10 @@ func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) error {
 		if err != nil {
 			return fmt.Errorf("write the history of %s: %w", e.Name, err)
 		}
+		attribution, err := json.Marshal(e.Attribution)
+		if err != nil {
+			return fmt.Errorf("write the history of %s: %w", e.Name, err)
+		}
 		components := " "
 		for _, version := range e.Versions {
 			components += version.Component + " "
@@ -111,6 +127,7 @@ func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) error {
 			"components": storable(components), "commit": storable(e.Commit), "number": e.Number, "url": truncated(e.URL),
 			"rule": storable(e.Rule), "message": truncated(e.Message), "user": truncated(e.User),
 			"receiver": storable(e.Trigger.Receiver), "delivery": storable(e.Trigger.Delivery),
+			"attribution": storable(string(attribution)),
 		})
 	}
 	text, err := json.Marshal(rows)
@@ -119,11 +136,11 @@ func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) error {
 	}
 	_, err = tx.Exec(ctx, `
 insert into history (id, at, repository, name, environment, application, action, promotion, snapshot, versions, components,
-	commit_id, number, url, rule, message, username, receiver, delivery)
+	commit_id, number, url, rule, message, username, receiver, delivery, attribution)
 select value->>'id', cast(value->>'at' as bigint), value->>'repository', value->>'name', value->>'environment',
 	value->>'application', value->>'action', value->>'promotion', value->>'snapshot', value->>'versions', value->>'components',
 	value->>'commit', cast(value->>'number' as bigint), value->>'url', value->>'rule', value->>'message', value->>'user',
-	value->>'receiver', value->>'delivery'
+	value->>'receiver', value->>'delivery', value->>'attribution'
 from @elements(?) where true
 on conflict (id) do nothing`, string(text))
 	return err
@@ -199,14 +216,14 @@ select id, at, repository, name, environment, application, action, promotion, sn
 		where other.repository = event.repository and other.environment = event.environment and other.application = event.application
 			and other.snapshot = event.snapshot and other.action in ('opened', 'refreshed')
 		order by other.at desc limit 1), '') else url end,
-	rule, message, username, receiver, delivery
+	rule, message, username, receiver, delivery, attribution
 from history as event`
 
 func scanEvent(scan database.Scan) (e Event, err error) {
 	var at int64
-	var versions string
+	var versions, attribution string
 	if err := scan(&e.ID, &at, &e.Repository, &e.Name, &e.Environment, &e.Application, &e.Action, &e.Promotion, &e.Snapshot, &versions,
-		&e.Commit, &e.Number, &e.URL, &e.Rule, &e.Message, &e.User, &e.Trigger.Receiver, &e.Trigger.Delivery); err != nil {
+		&e.Commit, &e.Number, &e.URL, &e.Rule, &e.Message, &e.User, &e.Trigger.Receiver, &e.Trigger.Delivery, &attribution); err != nil {
 		return e, err
 	}
 	e.At = database.Time(at)
@@ -216,6 +233,12 @@ func scanEvent(scan database.Scan) (e Event, err error) {
 	}
 	if err := json.Unmarshal([]byte(versions), &e.Versions); err != nil {
 		return e, fmt.Errorf("read the versions of event %s: %w", e.ID, err)
+	}
+	if attribution == "" { // written by an earlier release
+		return e, nil
+	}
+	if err := json.Unmarshal([]byte(attribution), &e.Attribution); err != nil {
+		return e, fmt.Errorf("read the attribution of event %s: %w", e.ID, err)
 	}
 	return e, nil
 }

@@ -139,7 +139,7 @@ func (m *mirror) Commit(id string) (repo.Commit, error) {
 	defer m.mutex.Unlock()
 	c, err := m.git.Objects.Commit(parsed)
 	commit := repo.Commit{
-		ID: c.ID.String(), Tree: c.Tree.String(), Committer: repo.Signature(c.Committer), Message: c.Message, Trailers: trailers(c.Trailers), Shallow: c.Shallow,
+		ID: c.ID.String(), Tree: c.Tree.String(), Author: repo.Signature(c.Author), Committer: repo.Signature(c.Committer), Message: c.Message, Trailers: trailers(c.Trailers), Shallow: c.Shallow,
 	}
 	for _, parent := range c.Parents {
 		commit.Parents = append(commit.Parents, parent.String())

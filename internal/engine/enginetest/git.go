@@ -79,7 +79,7 @@ func (g *Git) store(parents []string, files map[string]string, by repo.Signature
 	id := hex.EncodeToString(sum[:])
 	tree := sha1.Sum([]byte(fmt.Sprint(files))) //nolint:gosec // a map is printed in the order of its keys
 	g.commits[id] = stored{
-		Commit: repo.Commit{ID: id, Tree: hex.EncodeToString(tree[:]), Parents: parents, Committer: by, Message: message, Trailers: trailers(message)},
+		Commit: repo.Commit{ID: id, Tree: hex.EncodeToString(tree[:]), Parents: parents, Author: by, Committer: by, Message: message, Trailers: trailers(message)},
 		files:  files,
 	}
 	return id

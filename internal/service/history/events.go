@@ -93,12 +93,20 @@ func (w eventWriter) proposal(effect engine.Effect, action string, at time.Time,
 		if open := opened(decision.Application); open != nil && open.ID() != snapshot.ID() {
 			e.Promotion, snapshot, moves = "", open, pullrequest.MovesTo(open, decision)
 		}
+		if !fromOpen {
+			e.Attribution = attributionOf(promotion.AttributionOf(decision), nil)
+		}
 		all = append(all, withSnapshot(e, snapshot, moves))
 	}
 	if target, ours := promotion.ParseHead(proposal.Head); len(all) == 0 && ours {
 		all = append(all, w.event(target, action, at))
 	}
 	return all
+}
+
+// attributionOf returns an attribution as the store keeps it.
+func attributionOf(a promotion.Attribution, unproven []string) store.Attribution {
+	return store.Attribution{RequestedBy: a.RequestedBy, Reason: a.Reason, ApprovedBy: a.ApprovedBy, Unproven: unproven}
 }
 
 // withSnapshot adds the versions that changed. Without moves, it is unknown which of the
@@ -132,11 +140,12 @@ func (w eventWriter) merged(report engine.Report, landed []landing.Landed) []sto
 			if i+1 < len(landings) {
 				moves = promotion.ChangesOf(landings[i+1].Snapshot, l.Snapshot)
 			}
+			attribution := store.Attribution{}
 			if k := slices.IndexFunc(landed, func(x landing.Landed) bool { return x.Target == target && x.Commit == l.Commit }); k >= 0 {
-				moves = landed[k].Moves
+				moves, attribution = landed[k].Moves, attributionOf(landed[k].Attribution, landed[k].Unproven)
 			}
 			e := withSnapshot(w.event(target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot, moves)
-			e.Commit, e.Number = l.Commit, l.Number
+			e.Commit, e.Number, e.Attribution = l.Commit, l.Number, attribution
 			all = append(all, e)
 		}
 	}
@@ -152,6 +161,7 @@ func (w eventWriter) landed(landed []landing.Landed) []store.Event {
 	for _, l := range landed {
 		e := withSnapshot(w.event(l.Target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot, l.Moves)
 		e.Commit, e.Promotion, e.User = l.Commit, l.Promotion, l.By
+		e.Attribution = attributionOf(l.Attribution, l.Unproven)
 		all = append(all, e)
 	}
 	return all
