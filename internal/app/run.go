@@ -11,6 +11,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
+	"promoter/internal/simulate"
 	"promoter/internal/workspace"
 )
 
@@ -39,6 +40,7 @@ type Result struct {
 	Repository string // as the user or the server file names it
 	Report     engine.Report
 	Onboarding *onboarding.Result // nil: it was not offered a config file
+	Simulation *simulate.Result   // of Simulate
 	// Unfinished is set if the run was interrupted before the repository was done. The
 	// report then has what was done before.
 	Unfinished bool
@@ -85,6 +87,15 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 func Observe(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
 	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		result.Report, err = w.Reconciler.Observe(ctx)
+		return err
+	})
+}
+
+// Simulate simulates all repositories, and changes nothing.
+func Simulate(ctx context.Context, c *connect.Connections, options RunOptions, simulated simulate.Options) ([]Result, error) {
+	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) error {
+		simulation, err := simulate.Run(ctx, w.Reconciler, simulated)
+		result.Simulation, result.Report = &simulation, simulation.Report
 		return err
 	})
 }

@@ -73,7 +73,7 @@ Data goes to standard output, messages to standard error.`,
 		commands []*cobra.Command
 	}{
 		{"In a checkout:", []*cobra.Command{newInit(system), newValidate(system), newPlan(system), newApply(system), newExplain(system)}},
-		{"On a forge:", []*cobra.Command{newRun(system), newDecisions(system), newHistory(system), newDoctor(system), newApp(system)}},
+		{"On a forge:", []*cobra.Command{newRun(system), newSimulate(system), newDecisions(system), newHistory(system), newDoctor(system), newApp(system)}},
 		{"Decisions:", []*cobra.Command{
 			newPromote(system), newHold(system), newResume(system), newReject(system), newRollback(system), newFreeze(system), newThaw(system),
 		}},

@@ -145,13 +145,17 @@ func checkNames(results []app.Result, environment, application string, wanted fu
 				return nil
 			}
 			environments = render.AppendNew(environments, decision.Environment)
-			if decision.Environment == environment {
+			if environment == "" || decision.Environment == environment {
 				applications = render.AppendNew(applications, decision.Application)
 			}
 		}
 	}
 	if len(applications) > 0 {
-		return fault.New(fault.Invalid, "no application %s in %s%s; the applications are %s", application, environment, meant(application, applications), render.ShortList(applications))
+		in := ""
+		if environment != "" {
+			in = " in " + environment
+		}
+		return fault.New(fault.Invalid, "no application %s%s%s; the applications are %s", application, in, meant(application, applications), render.ShortList(applications))
 	}
 	return fault.New(fault.Invalid, "no environment %s%s; the environments are %s", environment, meant(environment, environments), render.ShortList(environments))
 }

@@ -62,7 +62,10 @@ type Reconciler struct {
 	// Pause waits before a restart, with jitter. Nil: no wait.
 	Pause  func(ctx context.Context, attempt int) error
 	Log    *slog.Logger
-	DryRun bool   // observe and plan, write nothing
+	DryRun bool // observe and plan, write nothing
+	// OnCopy is set if Remote, Repository, and all memories are copies: what a dry run
+	// decides is then carried out on them.
+	OnCopy bool
 	Trace  Tracer // nil: nothing is traced
 	// Acted is called with the effects of an action as soon as it was done: all commits of
 	// one push, or one pull request. Nil: they are only in the report.
@@ -100,7 +103,7 @@ type Reconciler struct {
 // A dry run rehearses all of this on an overlay of the repository: see rehearsal.
 func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
 	once, after := r.reconcileOnce, Report.after
-	if r.DryRun {
+	if r.DryRun && !r.OnCopy {
 		once, after = r.rehearsal().once, Report.afterRehearsal
 	}
 	var report Report

@@ -80,6 +80,7 @@ var table = map[string]position{
 
 	"internal/landing":     {layer: 5},
 	"internal/statebranch": {layer: 5},
+	"internal/explain":     {layer: 5},
 
 	"internal/comments": {layer: 6},
 
@@ -90,6 +91,7 @@ var table = map[string]position{
 	"internal/scan":    {layer: 7},
 
 	"internal/workspace": {layer: 8},
+	"internal/simulate":  {layer: 8},
 
 	"internal/checkout":   {layer: 9},
 	"internal/decision":   {layer: 9},

@@ -149,21 +149,21 @@ func partialErrorToJSON(what string, err error) partialErrorJSON {
 func environmentToJSON(d promotion.Decision) environmentJSON {
 	out := environmentJSON{
 		Name: d.Environment, Application: d.Application, Snapshot: d.Snapshot.ID(), State: d.State,
-		Rule: d.Reason.Rule, Reason: d.Reason.String(), Notes: []noteJSON{}, Moves: []moveJSON{},
+		Rule: d.Reason.Rule, Reason: d.Reason.String(), Notes: []noteJSON{}, Moves: movesToJSON(d.Moves),
 		Conditions: List(d.Conditions), Gates: List(d.Gates),
 	}
 	for _, note := range d.Notes {
-		one := noteJSON{Rule: note.Rule, Message: note.Message}
-		if !note.Until.IsZero() {
-			until := note.Until.UTC()
-			one.Until = &until
-		}
-		out.Notes = append(out.Notes, one)
-	}
-	for _, move := range d.Moves {
-		out.Moves = append(out.Moves, moveJSON{move.Component, versionOfMove(move.From), versionOfMove(move.To), move.Form})
+		out.Notes = append(out.Notes, noteJSON{Rule: note.Rule, Message: note.Message, Until: utc(note.Until)})
 	}
 	return out
+}
+
+func movesToJSON(moves []promotion.Move) []moveJSON {
+	all := make([]moveJSON, len(moves))
+	for i, move := range moves {
+		all[i] = moveJSON{move.Component, versionOfMove(move.From), versionOfMove(move.To), move.Form}
+	}
+	return all
 }
 
 func versionOfMove(v image.Version) versionInMove { return versionInMove{Tag: v.Tag, Digest: v.Digest} }

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+	"promoter/internal/cli/render"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/schedule"
+	"promoter/internal/simulate"
+)
+
+// assumeMerged is the value of --assume with which users merge all pull requests.
+const assumeMerged = "merged"
+
+// simulateFlags are the flags of simulate.
+type simulateFlags struct {
+	targets                  targetFlags
+	at                       string
+	environment, application string
+	with                     []string
+	assume                   string
+	color                    string
+}
+
+func newSimulate(system System) *cobra.Command {
+	var flags simulateFlags
+	command := &cobra.Command{
+		Use:   "simulate",
+		Short: "Show what would happen until a time, and write nothing",
+		Long: `simulate copies the branches, pull requests, and decisions of a repository into memory, and runs
+the same reconciliation on the copy as 'promoter run'. Then it moves the clock of the copy to the
+next time at which something changes by itself (the end of a soak, of settle, of minAge, or of a
+freeze, or the start of a window) and reconciles again, until --at. It shows what would happen,
+with the times in the local time zone, and what then waits for users. It writes nothing.
+
+It knows what exists now: versions, reviews, and checks that come later are not in it. Checks and
+approvals of new pull requests, and merges by users, wait; with '--assume merged', users merge
+each pull request as soon as its windows and holds allow. --with adds a version, as if the
+registry had it and select selected it.
+
+--at is a weekday, a date, or neither, with or without a time of day (the next one, in the local
+time zone), a time of RFC 3339, or a duration from now.
+
+It reads repositories as run does: those of --repo, or of the server file.
+
+Exit codes: 0 success; 1 an error, or a repository failed.`,
+		Example: `  promoter simulate --at 'Sat 15:00'
+  promoter simulate --at 2027-01-04 --env prod --app shop --assume merged
+  promoter simulate --at +36h --with web:1.5.0@sha256:… --repo acme/gitops`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runSimulate(command, &flags, system)
+		},
+	}
+	flags.targets.add(command)
+	set := command.Flags()
+	set.StringVar(&flags.at, "at", "", "`TIME` at which to stop, as in 'Sat 15:00', 2026-12-24, '2026-12-24 18:00', or +36h (required)")
+	set.StringArrayVar(&flags.with, "with", nil, "`VERSION` that the registry has, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both (repeatable)")
+	set.StringVar(&flags.environment, "env", "", flagDecideEnv)
+	set.StringVar(&flags.application, "app", "", flagApp)
+	set.StringVar(&flags.assume, "assume", "", "`WHAT` users do: merged, they merge each pull request")
+	set.StringVar(&flags.color, "color", "auto", flagColor)
+	return command
+}
+
+func runSimulate(command *cobra.Command, flags *simulateFlags, system System) error {
+	paint, err := newPainter(flags.color, system)
+	if err != nil {
+		return err
+	}
+	if flags.assume != "" && flags.assume != assumeMerged {
+		return fault.New(fault.Invalid, "--assume %s: want %s", flags.assume, assumeMerged)
+	}
+	options := simulate.Options{With: flags.with, Merged: flags.assume == assumeMerged}
+	if flags.at == "" {
+		return fault.New(fault.Invalid, "%s needs the time at which to stop: --at 'Sat 15:00'", command.CommandPath())
+	}
+	if options.Until, err = schedule.ParseMoment(flags.at, time.Now()); err != nil {
+		return fault.New(fault.Invalid, "--at %w", err)
+	}
+	if !options.Until.After(time.Now()) {
+		return fault.New(fault.Invalid, "--at %s: that is past", flags.at)
+	}
+	server, err := flags.targets.open(system)
+	if err != nil {
+		return err
+	}
+	progress := newProgress(system)
+	results, err := app.Simulate(command.Context(), server, flags.targets.options(system, progress), options)
+	progress.clear()
+	if err != nil {
+		return err
+	}
+	if err := checkUsed(results, flags.with); err != nil {
+		return err
+	}
+	wanted := func(target promotion.Target) bool {
+		return (flags.environment == "" || target.Environment == flags.environment) && (flags.application == "" || target.Application == flags.application)
+	}
+	if flags.environment != "" || flags.application != "" {
+		if err := checkNames(results, flags.environment, flags.application, wanted); err != nil {
+			return err
+		}
+	}
+	text := render.Simulation{Paint: paint, Zone: time.Local, Wanted: wanted}
+	if err := render.PrintAs(system.Out, flags.targets.output, render.SimulationJSON(results, wanted), func() string { return text.Results(results) }); err != nil {
+		return fmt.Errorf("print the simulation: %w", err)
+	}
+	render.PrintFailures(system.Err, results, flags.targets.output)
+	return exitOfRun(results)
+}
+
+// checkUsed refuses versions that no repository takes. One that cannot be read may.
+func checkUsed(results []app.Result, with []string) error {
+	if slices.ContainsFunc(results, isUnreadable) {
+		return nil
+	}
+	for _, text := range with {
+		unused := func(result app.Result) bool {
+			return result.Simulation == nil || slices.Contains(result.Simulation.Unused, text)
+		}
+		if !slices.ContainsFunc(results, func(result app.Result) bool { return !unused(result) }) {
+			return fault.New(fault.Invalid, "--with %s: no environment without parents references %s", text, strings.TrimRight(text[:strings.IndexAny(text+":", ":@")], ":@"))
+		}
+	}
+	return nil
+}
