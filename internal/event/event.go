@@ -30,14 +30,14 @@ const (
 type Event struct {
 	Kind       Kind
 	Image      Image      // of KindImage
-	Repository Repository // of the kinds of a forge; empty for an installation
+	Repository Repository // of the kinds of a forge; empty for an installation; of KindHealth where the source names it
 	Number     int        // of the pull request, of KindComment
 	Comment    int64      // the ID on the forge, of KindComment
 	// Digest identifies the command of a new comment. It only tightens: a comment that has
 	// another command when it is read is refused.
 	Digest  string `json:",omitzero"`
 	Config  bool   `json:",omitzero"` // of KindRepository: the default branch or the repository itself changed
-	Subject string // of KindHealth: KIND/NAMESPACE/NAME, in lower case but for the names
+	Subject string // of KindHealth: the object, as in health.Report
 }
 
 // Image is an image repository as named by a sender. Tag and digest are only logged: they
@@ -109,7 +109,10 @@ func (e Event) String() string {
 	case KindImage:
 		return text + " " + e.Image.String()
 	case KindHealth:
-		return text + " " + e.Subject
+		if e.Repository.Host == "" {
+			return text + " " + e.Subject
+		}
+		text += " " + e.Subject + " of"
 	}
 	if name := e.Repository.Name; name != "" {
 		return text + " " + e.Repository.Host + "/" + name

@@ -81,7 +81,7 @@ const (
 const (
 	MaxMessage  = 500 // bytes of a message
 	MaxSubject  = 300 // bytes of the name of an object
-	MaxBindings = 100 // revisions, and digests
+	MaxBindings = 100 // revisions, digests, and charts
 )
 
 // Report is the latest that a source reported about one object.
@@ -96,10 +96,12 @@ type Report struct {
 	Sync    Sync
 	Message string // of the source, for users
 	// Revisions are the commits, in hex, that were deployed: several where an object has several
-	// sources. Digests are those of images or artifacts that are running. Either binds the
-	// report; a report without any is bound to nothing.
+	// sources. Digests are those of images or artifacts that are running. Charts are the versions
+	// of charts, where the source knows neither commit nor digest. Each of them binds the report;
+	// a report without any is bound to nothing.
 	Revisions []string
 	Digests   []string
+	Charts    []string
 	At        time.Time // when the source observed it; never later than when it was received
 }
 
@@ -109,6 +111,7 @@ func (r Report) Bounded() Report {
 	r.Subject, r.Message = oneLine(r.Subject, MaxSubject), oneLine(r.Message, MaxMessage)
 	r.Revisions = r.Revisions[:min(len(r.Revisions), MaxBindings)]
 	r.Digests = r.Digests[:min(len(r.Digests), MaxBindings)]
+	r.Charts = r.Charts[:min(len(r.Charts), MaxBindings)]
 	return r
 }
 

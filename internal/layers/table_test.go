@@ -42,6 +42,7 @@ var table = map[string]position{
 	"internal/parallel": {layer: 2},
 
 	"internal/config/server": {layer: 3},
+	"internal/evidence":      {layer: 3},
 
 	"internal/scm/rest":  {layer: 3},
 	"internal/command":   {layer: 3},
@@ -142,6 +143,8 @@ const anyPackage = "*"
 var owners = map[string][]string{
 	"github.com/KimMachineGun/automemlimit":    {"cmd/promoter"},
 	"github.com/Masterminds/semver/v3":         {"internal/image"},
+	"github.com/Masterminds/sprig/v3":          nil,
+	"github.com/expr-lang/expr":                nil,
 	"github.com/bmatcuk/doublestar/v4":         {"internal/glob"},
 	"github.com/robfig/cron/v3":                {"internal/schedule"},
 	"go.yaml.in/yaml/v3":                       {"internal/strictyaml", "internal/suggest/bots"},

@@ -18,6 +18,9 @@ type Kind struct {
 	Credentials []string
 	// CustomHeader reports whether users choose the header that carries the secret.
 	CustomHeader bool
+	// Health reports whether its webhooks report the health of environments: they count, so
+	// they need a credential.
+	Health bool
 }
 
 // Kinds returns all kinds, sorted by name.
@@ -26,14 +29,15 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "acr", Credentials: secret, CustomHeader: true},
 		{Name: "aliyun", Credentials: path},
-		{Name: "argocd", Credentials: secret, CustomHeader: true},
+		{Name: "argocd", Credentials: secret, CustomHeader: true, Health: true},
 		{Name: "azuredevops", Credentials: secret, CustomHeader: true},
 		{Name: "bitbucket", Credentials: secret},
 		{Name: "cdevents", Credentials: secret, CustomHeader: true},
 		{Name: "distribution", Credentials: secret, CustomHeader: true},
 		{Name: "dockerhub", Credentials: path},
 		{Name: "ecr", Credentials: secret, CustomHeader: true},
-		{Name: "flux", Credentials: secret},
+		{Name: "evidence", Credentials: secret, CustomHeader: true, Health: true},
+		{Name: "flux", Credentials: secret, Health: true},
 		{Name: "gar", Credentials: []string{Audience, PathSecret}},
 		{Name: "generic", Credentials: secret, CustomHeader: true},
 		{Name: "gitea", Credentials: secret},

@@ -96,6 +96,7 @@ func New(options Options) (*Server, error) {
 	s.unknown = s.limited(unknown)
 	s.echo.POST("/webhooks/:receiver", s.webhook)
 	s.echo.POST("/webhooks/:receiver/:secret", s.webhook)
+	s.echo.POST("/api/v1/evidence", s.evidence)
 	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/healthz", func(c echo.Context) error {
 		return c.String(http.StatusOK, "ok\n") // the process answers; /readyz reports whether it can work
 	})

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,13 +75,38 @@ type receipt struct {
 // webhook handles one delivery. An unknown receiver is handled like a known one, so that
 // neither the response nor its time reveals which receivers exist.
 func (s *Server) webhook(c echo.Context) error {
-	begin := s.Now()
 	s.mu.RLock()
 	to, ok := s.receivers[c.Param("receiver")]
 	s.mu.RUnlock()
 	if !ok {
 		to = s.unknown
 	}
+	return s.deliver(c, to)
+}
+
+// evidenceKind is the kind of the receivers of /api/v1/evidence.
+const evidenceKind = "evidence"
+
+// evidence handles a report about health. Its credential is that of a receiver, which it does
+// not name.
+func (s *Server) evidence(c echo.Context) error {
+	s.mu.RLock()
+	names := slices.Sorted(maps.Keys(s.receivers))
+	to := s.unknown
+	for _, name := range names { // asks all of them: the time reveals nothing
+		one := s.receivers[name]
+		request := webhook.Request{Header: c.Request().Header}
+		if one.Receiver.Kind() == evidenceKind && one.Receiver.Authenticates(c.Request().Context(), request) && to == s.unknown {
+			to = one
+		}
+	}
+	s.mu.RUnlock()
+	return s.deliver(c, to)
+}
+
+// deliver handles a delivery to a receiver.
+func (s *Server) deliver(c echo.Context, to *receiver) error {
+	begin := s.Now()
 	var accepted receipt
 	err := s.recovered(c, func() (err error) {
 		accepted, err = s.accept(c, to, begin)

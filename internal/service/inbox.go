@@ -10,6 +10,7 @@ import (
 
 	"promoter/internal/database"
 	"promoter/internal/event"
+	"promoter/internal/evidence"
 	"promoter/internal/queue"
 	"promoter/internal/server"
 	"promoter/internal/store"
@@ -123,6 +124,7 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 		var work []queue.Trigger
 		var images []event.Image
 		var comments []store.CommentEvent
+		var reports []evidence.Report
 		for _, webhook := range batch {
 			accepted := webhook.accepted
 			err := i.store.SaveDelivery(ctx, tx, store.Delivery{
@@ -132,7 +134,7 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 			if err != nil {
 				return err
 			}
-			if webhook.triggers, err = i.triggers(ctx, tx, accepted.Events); err != nil {
+			if webhook.triggers, err = i.triggers(ctx, tx, accepted.Receiver, accepted.Events); err != nil {
 				return err
 			}
 			work = append(append(work, tracedBy(webhook.trace, webhook.triggers)...), webhook.cleanup...)
@@ -142,6 +144,7 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 				}
 			}
 			comments = append(comments, newComments(accepted.Events, webhook.triggers)...)
+			reports = append(reports, i.receivedAt(tx, accepted)...)
 		}
 		// Also of images without subscribers: a later config that refers to one of them must
 		// not use what was cached before.
@@ -149,6 +152,9 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 			return err
 		}
 		if err := i.store.RecordCommentEvents(ctx, tx, comments); err != nil {
+			return err
+		}
+		if err := i.store.SaveReports(ctx, tx, reports); err != nil {
 			return err
 		}
 		if err := i.queue.TriggerIn(ctx, tx, work...); err != nil {
@@ -162,6 +168,22 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 		}
 		return nil
 	})
+}
+
+// receivedAt returns the reports of a delivery with their receiver. Without a time, they are
+// from when they were received.
+func (i *Inbox) receivedAt(tx *database.Tx, accepted server.Accepted) []evidence.Report {
+	reports := slices.Clone(accepted.Reports)
+	for n := range reports {
+		one := &reports[n].Health
+		one.Receiver = accepted.Receiver
+		if one.At.IsZero() {
+			one.At = accepted.At
+		}
+		source := one.Source
+		tx.AfterCommit(func() { i.metrics.HealthReport(accepted.Receiver, source) })
+	}
+	return reports
 }
 
 // newComments returns the comments that a delivery reports as new, in the repositories that
@@ -180,11 +202,11 @@ func newComments(events []event.Event, triggers []queue.Trigger) (comments []sto
 
 // Preview returns the keys of the repositories that events would trigger, and changes
 // nothing.
-func (i *Inbox) Preview(ctx context.Context, events []event.Event) (keys []string, err error) {
+func (i *Inbox) Preview(ctx context.Context, receiver string, events []event.Event) (keys []string, err error) {
 	err = i.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		var triggers []queue.Trigger
 		for _, one := range events {
-			more, err := i.subscribers(ctx, tx, one)
+			more, err := i.subscribers(ctx, tx, receiver, one)
 			if err != nil {
 				return err
 			}
@@ -197,10 +219,10 @@ func (i *Inbox) Preview(ctx context.Context, events []event.Event) (keys []strin
 }
 
 // triggers returns the work that events trigger.
-func (i *Inbox) triggers(ctx context.Context, tx *database.Tx, events []event.Event) ([]queue.Trigger, error) {
+func (i *Inbox) triggers(ctx context.Context, tx *database.Tx, receiver string, events []event.Event) ([]queue.Trigger, error) {
 	var triggers []queue.Trigger
 	for _, one := range events {
-		more, err := i.subscribers(ctx, tx, one)
+		more, err := i.subscribers(ctx, tx, receiver, one)
 		if err != nil {
 			return nil, err
 		}
@@ -211,11 +233,11 @@ func (i *Inbox) triggers(ctx context.Context, tx *database.Tx, events []event.Ev
 }
 
 // subscribers returns the work that one event triggers.
-func (i *Inbox) subscribers(ctx context.Context, tx *database.Tx, e event.Event) ([]queue.Trigger, error) {
+func (i *Inbox) subscribers(ctx context.Context, tx *database.Tx, receiver string, e event.Event) ([]queue.Trigger, error) {
 	if e.Kind == event.KindInstallation { // it may change which repositories there are
 		return []queue.Trigger{debounced(KindPoll, All, i.debounce)}, nil
 	}
-	keys, err := i.store.Subscribers(ctx, tx, e)
+	keys, err := i.store.Subscribers(ctx, tx, receiver, e)
 	if err != nil {
 		return nil, err
 	}

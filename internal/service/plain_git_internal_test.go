@@ -50,7 +50,7 @@ func TestSubscribers_findRepositoriesOfPlainGit(t *testing.T) {
 			var found []string
 			for _, e := range decodePayload(t, test.kind, test.payload).Events {
 				err := db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
-					more, err := stored.Subscribers(ctx, tx, e)
+					more, err := stored.Subscribers(ctx, tx, "hook", e)
 					found = append(found, more...)
 					return err
 				})

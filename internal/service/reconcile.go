@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"promoter/internal/config"
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/engine"
@@ -136,6 +135,7 @@ func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository
 	}
 	err = workspace.Use(ctx, current.session, repository, options, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		w.Reconciler.Acted, w.Reconciler.MaxFollowing = acted, maxFollowing
+		w.Reconciler.Evidence = newHealthReports(r.store, current.session.Server, repository)
 		w.Reconciler.CommentEvents = commentEvents{store: r.store, key: string(repository.Key())}
 		report, err = w.Reconciler.Reconcile(ctx)
 		landings = r.history.ReadLandings(ctx, &w.Reconciler, &report)
@@ -171,7 +171,7 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 	stored.Name, stored.Failure = cmp.Or(o.report.Name, stored.Name), failureOf(o.report, o.failed)
 	update, written := r.history.Update(stored, o.report, o.trigger, o.landings)
 	err = r.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
-		if added, err = r.subscribe(ctx, tx, stored.Key, current, o.report.Config); err != nil {
+		if added, err = r.subscribe(ctx, tx, stored.Key, current, o.report); err != nil {
 			return err
 		}
 		return r.store.RecordReconciliation(ctx, tx, stored, update)
@@ -194,11 +194,12 @@ func storedOf(repository *connect.Repository) store.Repository {
 
 // subscribe stores the subscriptions and schedules of a config. It reports whether there
 // are new subscriptions. Without a config both stay as they are.
-func (r *reconciler) subscribe(ctx context.Context, tx *database.Tx, key string, current *refresh, c *config.Config) (added bool, err error) {
+func (r *reconciler) subscribe(ctx context.Context, tx *database.Tx, key string, current *refresh, report engine.Report) (added bool, err error) {
+	c := report.Config
 	if c == nil {
 		return false, nil
 	}
-	if added, err = r.store.SetSubscriptions(ctx, tx, key, current.subscriptions(c)); err != nil {
+	if added, err = r.store.SetSubscriptions(ctx, tx, key, current.subscriptions(c, report.Decisions)); err != nil {
 		return false, err
 	}
 	return added, r.schedules.set(ctx, tx, key, c)

@@ -14,6 +14,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/onboarding"
+	"promoter/internal/promotion"
 	"promoter/internal/queue"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
@@ -296,9 +297,15 @@ func (r *refresh) invalidate(events []store.ImageEvent, failed, now time.Time) {
 	})
 }
 
-// subscriptions are the events that concern a config.
-func (r *refresh) subscriptions(c *config.Config) []store.Subscription {
+// subscriptions are the events that concern a config, with the targets that were found.
+func (r *refresh) subscriptions(c *config.Config, decisions []promotion.Decision) []store.Subscription {
 	var all []store.Subscription
+	for _, d := range decisions {
+		settings := c.Settings(d.Environment, d.Application)
+		if h := settings.Health; h != nil && h.Flux != "" && h.From != "" { // others name the repository
+			all = append(all, store.Subscription{Health: store.Health{Receiver: h.From, Subject: h.For(d.Environment, d.Application).Flux}})
+		}
+	}
 	for _, component := range c.Components {
 		all = append(all, store.Subscription{Image: component.Pattern})
 		if source, ok := c.Policy(component.Name).Release(); ok {

@@ -21,6 +21,12 @@ const retentionInterval = time.Hour
 // name any image, and each reconciliation reads the events since its refresh.
 const maxImageEvents = 100_000
 
+// Limits of reports about health. Their effect on landed commits is stored with these.
+const (
+	maxReports   = 50_000
+	maxReportAge = 90 * 24 * time.Hour
+)
+
 // retention deletes what is older or larger than the server file allows.
 type retention struct {
 	db     *database.DB
@@ -41,6 +47,8 @@ func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, erro
 		func() (int64, error) {
 			return r.store.DeleteCommentEventsBefore(ctx, r.now().Add(-state.CommentWindow-24*time.Hour))
 		},
+		func() (int64, error) { return r.store.DeleteReportsBefore(ctx, r.now().Add(-maxReportAge)) },
+		func() (int64, error) { return r.store.TrimReports(ctx, maxReports) },
 		func() (int64, error) {
 			if r.limits.History == 0 { // kept forever
 				return 0, nil

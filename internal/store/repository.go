@@ -64,6 +64,7 @@ func (s *Store) DeleteRepository(ctx context.Context, key string) error {
 		for _, statement := range []string{
 			"delete from subscription where repository = ?", "delete from last_trigger where repository = ?",
 			"delete from repository_schedule where repository = ?", "delete from refresh where repository = ?",
+			"delete from health_state where repository = ?",
 			"delete from repository where key = ?",
 		} {
 			if _, err := tx.Exec(ctx, statement, key); err != nil {

@@ -111,7 +111,7 @@ func pattern(t testing.TB, text string) store.Subscription {
 func (b bench) subscribers(e event.Event) (found []string) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
-		found, err = b.Subscribers(ctx, tx, e)
+		found, err = b.Subscribers(ctx, tx, "hook", e)
 		return err
 	})
 	return found

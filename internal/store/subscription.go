@@ -16,6 +16,13 @@ import (
 type Subscription struct {
 	Image   image.Pattern // of image repositories
 	Release Release       // set: of releases instead
+	Health  Health        // set: of reports about health instead
+}
+
+// Health is an object whose health is reported to a receiver.
+type Health struct {
+	Receiver string
+	Subject  string // as in health.Report
 }
 
 // Release is a repository whose releases are referred to.
@@ -28,6 +35,7 @@ type Release struct {
 const (
 	imageSubscription   = "image"
 	releaseSubscription = "release"
+	healthSubscription  = "health"
 )
 
 // subscriptionRow is a subscription as it is stored.
@@ -37,6 +45,9 @@ type subscriptionRow struct{ kind, host, path, pattern string }
 const maxSegments = 16
 
 func (s Subscription) row() subscriptionRow {
+	if s.Health != (Health{}) {
+		return subscriptionRow{kind: healthSubscription, host: s.Health.Receiver, path: strings.ToLower(s.Health.Subject)}
+	}
 	if s.Release != (Release{}) {
 		return subscriptionRow{kind: releaseSubscription, host: strings.ToLower(s.Release.Host), path: strings.ToLower(s.Release.Name)}
 	}
@@ -90,8 +101,8 @@ func (s *Store) SetSubscriptions(ctx context.Context, tx *database.Tx, repositor
 	return added, nil
 }
 
-// Subscribers returns the keys of the repositories that an event concerns, sorted.
-func (s *Store) Subscribers(ctx context.Context, tx *database.Tx, e event.Event) (found []string, err error) {
+// Subscribers returns the keys of the repositories that an event of a receiver concerns, sorted.
+func (s *Store) Subscribers(ctx context.Context, tx *database.Tx, receiver string, e event.Event) (found []string, err error) {
 	switch e.Kind {
 	case event.KindImage:
 		found, err = subscribersOfImage(ctx, tx, e.Image)
@@ -100,7 +111,14 @@ func (s *Store) Subscribers(ctx context.Context, tx *database.Tx, e event.Event)
 			releaseSubscription, strings.ToLower(e.Repository.Host), strings.ToLower(e.Repository.Name))
 	case event.KindRepository, event.KindComment:
 		found, err = repositoriesNamed(ctx, tx, e.Repository)
-	case event.KindHealth, event.KindInstallation:
+	case event.KindHealth:
+		if e.Repository.Host != "" {
+			found, err = repositoriesNamed(ctx, tx, e.Repository)
+		} else {
+			found, err = queryTexts(ctx, tx, "select repository from subscription where kind = ? and host = ? and path = ?",
+				healthSubscription, receiver, strings.ToLower(e.Subject))
+		}
+	case event.KindInstallation:
 	}
 	slices.Sort(found)
 	return slices.Compact(found), err

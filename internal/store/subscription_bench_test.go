@@ -29,7 +29,7 @@ func BenchmarkSubscribers(b *testing.B) {
 				n++
 				e := imageEvent("registry.example.com", fmt.Sprintf("team-%d/image-%d", n%benchRepositories, n%benchImages))
 				err := db.View(b.Context(), func(ctx context.Context, tx *database.Tx) error {
-					found, err := s.Subscribers(ctx, tx, e)
+					found, err := s.Subscribers(ctx, tx, "hook", e)
 					if err == nil && len(found) != 1 {
 						return fmt.Errorf("%s: %d subscribers", e, len(found))
 					}

@@ -20,6 +20,7 @@ type Metrics struct {
 	webhooks        *prometheus.CounterVec
 	webhook         prometheus.Histogram
 	events          *prometheus.CounterVec
+	reports         *prometheus.CounterVec
 	eventToAction   *prometheus.HistogramVec
 	reconciliations *prometheus.CounterVec
 	reconciliation  prometheus.Histogram
@@ -57,6 +58,7 @@ func New(options Options) *Metrics {
 		webhooks:        counter("webhooks_total", "Webhooks by receiver and status.", "receiver", "status"),
 		webhook:         histogram("webhook_duration_seconds", "Time to answer webhooks.", short),
 		events:          counter("events_total", "Events of webhooks by kind, and whether a repository subscribes to them.", "kind", "subscribed"),
+		reports:         counter("health_reports_total", "Reports about health by receiver and kind of source.", "receiver", "source"),
 		eventToAction:   histograms("event_to_action_seconds", "Time from the first trigger to the end of the reconciliation that took an action.", long, "action"),
 		reconciliations: counter("reconciliations_total", "Reconciliations of repositories by result.", "result"),
 		reconciliation:  histogram("reconciliation_duration_seconds", "Duration of reconciliations.", middle),
@@ -68,7 +70,7 @@ func New(options Options) *Metrics {
 		unopened:        gauge("repositories_unopened", "Repositories that could not be opened the last time."),
 	}
 	m.registry.MustRegister(
-		m.webhooks, m.webhook, m.events, m.eventToAction, m.reconciliations, m.reconciliation, m.actions,
+		m.webhooks, m.webhook, m.events, m.reports, m.eventToAction, m.reconciliations, m.reconciliation, m.actions,
 		m.requests, m.request, m.remaining, m.metadata, m.unopened,
 		newWork(options.Work, options.Now), newBackoffs(options.Backoffs, m.hosts),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -119,6 +121,11 @@ func (m *Metrics) Webhook(receiver string, status int, took time.Duration) {
 // WebhookEvent counts an event of one of the kinds of package event.
 func (m *Metrics) WebhookEvent(kind string, subscribed bool) {
 	m.events.WithLabelValues(kind, strconv.FormatBool(subscribed)).Inc()
+}
+
+// HealthReport counts a report about health, which a receiver of the server file accepted.
+func (m *Metrics) HealthReport(receiver, source string) {
+	m.reports.WithLabelValues(receiver, source).Inc()
 }
 
 // Reconciled counts a reconciliation. The result is one of a closed set.

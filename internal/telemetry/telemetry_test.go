@@ -60,6 +60,7 @@ func one() *telemetry.Metrics {
 	m.Request("forge", "github.com", 200, time.Second)
 	m.RateLimit("github.com", 4999)
 	m.ImageMetadata(true)
+	m.HealthReport("argo", "argocd")
 	m.Unopened(1)
 	return m
 }

@@ -1,9 +1,7 @@
 package webhook
 
 import (
-	"strings"
-
-	"promoter/internal/event"
+	"promoter/internal/evidence"
 )
 
 // fluxSignature is the HMAC of the provider generic-hmac.
@@ -14,21 +12,16 @@ func fluxSignature(Options) verifier { return signed("X-Signature", "sha256=") }
 // repository: the `health` of an environment names the object that deploys it.
 // https://fluxcd.io/flux/components/notification/events/
 func flux(r Request) (Delivery, error) {
-	body, err := read[struct {
-		Object struct {
-			Kind      string `json:"kind"`
-			Namespace string `json:"namespace"`
-			Name      string `json:"name"`
-		} `json:"involvedObject"`
-		Reason string `json:"reason"`
-	}](r)
-	of := body.Object
+	body, err := read[evidence.FluxEvent](r)
+	if err != nil {
+		return Delivery{}, err
+	}
+	report, why, err := body.Report()
 	switch {
 	case err != nil:
 		return Delivery{}, err
-	case of.Kind == "" || of.Namespace == "" || of.Name == "":
-		return Delivery{}, missing("involvedObject")
+	case why != "":
+		return ignored(body.Reason, why)
 	}
-	subject := strings.ToLower(of.Kind) + "/" + of.Namespace + "/" + of.Name
-	return Delivery{EventType: body.Reason, Events: []event.Event{{Kind: event.KindHealth, Subject: subject}}}, nil
+	return Delivery{EventType: body.Reason, Events: report.Events(), Reports: []evidence.Report{report}}, nil
 }

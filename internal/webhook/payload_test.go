@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/event"
+	"promoter/internal/evidence"
 	"promoter/internal/fault"
 	"promoter/internal/webhook"
 )
@@ -52,11 +53,12 @@ func payloads(t testing.TB) []payload {
 
 // decoded is what a payload is read as.
 type decoded struct {
-	ID      string        `json:"id,omitempty"`
-	Event   string        `json:"eventType,omitempty"`
-	Events  []event.Event `json:"events,omitempty"`
-	Ignored string        `json:"ignored,omitempty"`
-	Error   string        `json:"error,omitempty"`
+	ID      string            `json:"id,omitempty"`
+	Event   string            `json:"eventType,omitempty"`
+	Events  []event.Event     `json:"events,omitempty"`
+	Reports []evidence.Report `json:"reports,omitempty"`
+	Ignored string            `json:"ignored,omitempty"`
+	Error   string            `json:"error,omitempty"`
 }
 
 // Each payload decodes to the content of its file.
@@ -104,7 +106,7 @@ func (p payload) decoded(t *testing.T) decoded {
 	if (len(d.Events) == 0) != (d.Ignored != "") {
 		t.Errorf("%d events, ignored for %q", len(d.Events), d.Ignored)
 	}
-	return decoded{ID: d.ID, Event: d.EventType, Events: d.Events, Ignored: d.Ignored}
+	return decoded{ID: d.ID, Event: d.EventType, Events: d.Events, Reports: d.Reports, Ignored: d.Ignored}
 }
 
 // Every sender has payloads with events, and one that is malformed.

@@ -21,6 +21,7 @@ func senders() map[string]sender {
 		"distribution": {nil, distribution},
 		"dockerhub":    {nil, dockerHub},
 		"ecr":          {nil, ecr},
+		"evidence":     {nil, posted},
 		"flux":         {fluxSignature, flux},
 		"gar":          {nil, gar},
 		"generic":      {genericSignature, generic},

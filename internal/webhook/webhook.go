@@ -3,7 +3,7 @@
 // senders.go, which names how it authenticates; the common ways are in credential.go.
 //
 // A payload is never data: an event names what may have changed, and everything else is
-// requested from the registry or the forge. The package knows nothing about routes: the
+// requested from the registry or the forge. Reports about health are the exception. The package knows nothing about routes: the
 // server reads a bounded body once and passes it on.
 package webhook
 
@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"promoter/internal/event"
+	"promoter/internal/evidence"
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 )
@@ -74,6 +75,8 @@ type Delivery struct {
 	EventType string
 	// Events are the valid, distinct events of the request.
 	Events []event.Event
+	// Reports are about the health of environments. Each has an event at least.
+	Reports []evidence.Report
 	// Ignored is the reason why there are no events.
 	Ignored string
 }
@@ -121,6 +124,12 @@ func (r *Receiver) Receive(ctx context.Context, request Request) (Delivery, erro
 	return decode(r.kind, r.decode, request)
 }
 
+// Authenticates reports whether a request carries the credential of the receiver, where that is
+// in a header.
+func (r *Receiver) Authenticates(ctx context.Context, request Request) bool {
+	return r.verify(ctx, request)
+}
+
 // Decode decodes a request without verifying a credential: for stored deliveries, which
 // were verified on arrival, and for files that a user passes.
 func Decode(kind string, request Request) (Delivery, error) {
@@ -154,6 +163,9 @@ func normalize(d Delivery, request Request) Delivery {
 	}
 	if d.Events = events; len(events) == 0 && d.Ignored == "" {
 		d.Ignored = "it names no image and no repository"
+	}
+	if len(events) == 0 {
+		d.Reports = nil // nothing would use them
 	}
 	if d.EventType = printable(d.EventType); !isID(d.ID) {
 		sum := sha256.Sum256(request.Body)

@@ -22,6 +22,8 @@ type Receiver struct {
 	Audience   string
 	Email      string
 	Anonymous  bool
+	// Repositories are those that may use its reports about health; nil: all.
+	Repositories []string
 }
 
 // DefaultHeader is the header of a secret.
@@ -47,6 +49,8 @@ type rawReceiver struct {
 	Email strictyaml.Located[string] `yaml:"email"`
 	// Accept webhooks without a credential. Each one only triggers a reconciliation, which costs work. Default: `false`.
 	Anonymous strictyaml.Located[bool] `yaml:"anonymous"`
+	// Globs of repositories that may use its reports about health: `HOST/OWNER/NAME`. For `argocd`, `evidence`, and `flux`. Default: all whose config names the receiver.
+	Repositories strictyaml.List `yaml:"repositories"`
 }
 
 // Sensitive implements strictyaml.Sensitive.
@@ -64,6 +68,7 @@ func loadReceivers(in *input) []Receiver {
 			Position: name.Position, Name: name.Value, Kind: raw.Kind.Value,
 			Secret: in.reference(raw.Secret, "secret"), PathSecret: in.reference(raw.PathSecret, "pathSecret"),
 			App: raw.App.Value, Header: raw.Header.Value, Audience: raw.Audience.Value, Email: raw.Email.Value, Anonymous: raw.Anonymous.Value,
+			Repositories: raw.Repositories.Strings(),
 		}
 		if !raw.Kind.IsSet() {
 			in.report.Errorf(name.Position, "add kind: the sender", "the receiver %s has no kind", name.Value)
@@ -72,6 +77,7 @@ func loadReceivers(in *input) []Receiver {
 			kind, _ := receiver.Find(raw.Kind.Value)
 			checkReceiverCredential(in.report, name, raw, kind)
 			checkReceiverApp(in, name, raw, receivers)
+			checkReceiverHealth(in.report, name, raw, kind)
 			one.Header = receiverHeader(in.report, raw, kind)
 		}
 		receivers = append(receivers, one)
@@ -111,6 +117,21 @@ func checkReceiverCredential(report *strictyaml.Report, name strictyaml.Located[
 	if raw.Audience.IsSet() != raw.Email.IsSet() {
 		report.Errorf(strictyaml.FirstSet(raw.Audience.Origin, raw.Email.Origin), "write both", "the receiver %s has only one of audience and email", name.Value)
 	}
+}
+
+// checkReceiverHealth requires a credential where reports about health count, and a kind that
+// has some where repositories are named.
+func checkReceiverHealth(report *strictyaml.Report, name strictyaml.Located[string], raw *rawReceiver, kind receiver.Kind) {
+	if kind.Health && raw.Anonymous.Value {
+		report.Errorf(raw.Anonymous.Position, "add secret", "the receiver %s is anonymous: any sender could report that a version is healthy", name.Value)
+	}
+	switch {
+	case raw.Repositories.IsSet() && !kind.Health:
+		report.Errorf(raw.Repositories.Position, "remove repositories", "%s reports no health, and its webhooks name what changed", kind.Name)
+	case raw.Repositories.IsEmpty():
+		report.Errorf(raw.Repositories.Position, "name at least one, or remove repositories to apply to all", "repositories is empty")
+	}
+	checkRepositoryPatterns(report, raw.Repositories, "repositories")
 }
 
 // checkReceiverApp requires that the forge whose App sends webhooks has one by setup, and

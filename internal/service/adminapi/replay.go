@@ -32,12 +32,17 @@ func (a *API) Replay(ctx context.Context, request server.Replay) (server.Replaye
 		return server.Replayed{}, err
 	}
 	delivery.ID = stored.ID
+	for i := range delivery.Reports { // what was reported since then is newer
+		if at := &delivery.Reports[i].Health.At; at.IsZero() {
+			*at = stored.ReceivedAt
+		}
+	}
 	replayed := replayedOf(stored.Receiver, delivery)
 	if len(delivery.Events) == 0 {
 		return replayed, nil
 	}
 	if request.DryRun {
-		replayed.Repositories, err = a.Inbox.Preview(ctx, delivery.Events)
+		replayed.Repositories, err = a.Inbox.Preview(ctx, stored.Receiver, delivery.Events)
 		return replayed, err
 	}
 	replayed.Repositories, err = a.Inbox.Store(ctx, server.Accepted{
