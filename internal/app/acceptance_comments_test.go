@@ -105,7 +105,7 @@ func TestRun_comments_github(t *testing.T) {
 		explained := s.says("bob", 2, "/promoter explain")
 		s.run()
 		s.reacted(explained, "+1")
-		s.replied(2, "`check e2e` | passed", "`approvals` | waiting")
+		s.replied(2, "`check e2e` | passed", "`approvals` | waiting", "- web in prod: 1.0.0; 1.1.0 comes next")
 		s.repo.Pulls.Approve("bob", 2)
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")

@@ -37,7 +37,7 @@ func (s *story) toProd() engine.Report {
 func (s *story) gated(want ...string) {
 	s.t.Helper()
 	report := s.run()
-	looked, err := app.Observe(s.t.Context(), s.server, app.RunOptions{CacheDir: s.cache})
+	looked, err := app.Explain(s.t.Context(), s.server, app.RunOptions{CacheDir: s.cache}, engine.Question{})
 	if err != nil || !cmp.Equal(decisionIn(looked[0].Report, "prod").Gates, decisionIn(report, "prod").Gates) {
 		s.t.Errorf("explain says other than run: %v", err)
 	}

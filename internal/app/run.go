@@ -83,10 +83,10 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 	})
 }
 
-// Observe reads all repositories like Run, and changes nothing.
-func Observe(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
+// Explain reads all repositories like Run, answers a question about them, and changes nothing.
+func Explain(ctx context.Context, c *connect.Connections, options RunOptions, q engine.Question) ([]Result, error) {
 	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
-		result.Report, err = w.Reconciler.Observe(ctx)
+		result.Report, err = w.Reconciler.Explain(ctx, q)
 		return err
 	})
 }

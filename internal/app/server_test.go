@@ -131,7 +131,7 @@ func TestRun_failuresAreIsolated(t *testing.T) {
 	if name, ok := moved.Moved(); moved.Failed() || !ok || name != "acme/after" || len(acts(moved)) != 1 {
 		t.Errorf("acme/before: %+v", moved)
 	}
-	seen, err := app.Observe(t.Context(), server, app.RunOptions{})
+	seen, err := app.Explain(t.Context(), server, app.RunOptions{}, engine.Question{})
 	observed := byName(seen)
 	if good := observed["acme/gitops"]; err != nil || good.Err != nil || good.Report.Unusable != "" {
 		t.Errorf("observed acme/gitops: %v, %+v", err, good)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/edit"
+	"promoter/internal/explain"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -28,6 +29,9 @@ type Options struct {
 	Progress     Progress // nil: not reported
 }
 
+// explains reports whether a user asks why environments have what they have.
+func (o Options) explains() bool { return o.ShowOnly && len(o.Environments) > 0 }
+
 // Progress reports how much of the work is done; it is called from one goroutine
 // at a time.
 type Progress func(doing string, done, total int)
@@ -42,6 +46,9 @@ type Preview struct {
 	// Decisions is set if the clone has user decisions. They have no effect on
 	// environments that the user named.
 	Decisions bool
+	// Paths are the ways of the components to the environments of Options, if only these are
+	// shown.
+	Paths []explain.Path
 }
 
 // TargetPreview is a decision with the changes that carry it out.
@@ -79,6 +86,10 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	shown, err := c.environments(options.Environments)
 	if err != nil {
 		return nil, err
+	}
+	asked := shown
+	if options.explains() { // where versions come from is shown too
+		shown = c.config.Lineage(shown)
 	}
 	branches, err := c.branches(c.config.Lineage(shown))
 	if err != nil {
@@ -137,10 +148,27 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 			break
 		}
 	}
+	if options.explains() {
+		preview.Paths = pathsTo(asked, observation, preview.Targets)
+	}
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		preview.Errors = append(preview.Errors, ComponentError{Component: name, Err: failed[name]})
 	}
 	return preview, nil
+}
+
+// pathsTo returns the ways of the components to the targets of environments.
+func pathsTo(environments []string, observation promotion.Observation, targets []TargetPreview) (paths []explain.Path) {
+	facts := explain.Facts{Observation: observation}
+	for i := range targets {
+		facts.Decisions = append(facts.Decisions, targets[i].Decision)
+	}
+	for _, d := range facts.Decisions {
+		if slices.Contains(environments, d.Environment) {
+			paths = append(paths, explain.Paths(facts, d.Target)...)
+		}
+	}
+	return paths
 }
 
 // preview decides about the targets, and makes the changes in memory.

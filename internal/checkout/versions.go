@@ -57,6 +57,7 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 			Platforms:  component.Component.Select.Platforms,
 			MinAge:     component.Component.Select.MinAge,
 			DigestOnly: !c.writesRevision(component.Component),
+			Newer:      options.explains(),
 		})
 		mutex.Lock()
 		defer mutex.Unlock()

@@ -12,6 +12,7 @@ import (
 	"promoter/internal/checkout"
 	"promoter/internal/cli/render"
 	"promoter/internal/connect"
+	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
@@ -24,6 +25,7 @@ type explainFlags struct {
 	targets     targetFlags
 	dir         string
 	application string
+	with        string
 	color       string
 }
 
@@ -31,15 +33,21 @@ func newExplain(system System) *cobra.Command {
 	var flags explainFlags
 	command := &cobra.Command{
 		Use:   "explain ENVIRONMENT",
-		Short: "Show every condition and gate of an environment",
-		Long: `explain shows, for each application of an environment, the wanted snapshot, every condition and
-gate with its state, current value, and time, and what blocks the next step. It changes nothing.
+		Short: "Show why a version is not in an environment, with every condition and gate",
+		Long: `explain shows, for each application of an environment, the way of its versions: what the registry
+has and what is selected, and for each environment on the way which version is there, since when,
+by which commit or pull request, and what blocks the next one, with what you can do. Below are the
+wanted snapshot, and every condition and gate with its state, current value, and time. It changes
+nothing.
+
+With --with, it answers where one version is, and why it is not in the environment.
 
 It reads repositories as run does: those of --repo, or of the server file. With --dir, or without
 a server file, it reads a checkout as plan does; conditions that need a forge are not evaluated.
 
 Exit codes: 0 success; 1 an error.`,
 		Example: `  promoter explain prod
+  promoter explain prod --with web:1.4.2
   promoter explain prod --app shop --repo acme/gitops`,
 		Args:              oneEnvironment,
 		ValidArgsFunction: completeEnvironment,
@@ -50,6 +58,7 @@ Exit codes: 0 success; 1 an error.`,
 	flags.targets.add(command)
 	command.Flags().StringVar(&flags.dir, "dir", ".", flagDir)
 	command.Flags().StringVar(&flags.application, "app", "", flagApp)
+	command.Flags().StringVar(&flags.with, "with", "", "`VERSION` to answer about, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both")
 	command.Flags().StringVar(&flags.color, "color", "auto", flagColor)
 	return command
 }
@@ -97,7 +106,11 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		if err != nil {
 			return nil, err
 		}
-		return app.Observe(command.Context(), server, f.targets.options(system, progress))
+		question := engine.Question{Environment: environment, Application: f.application, With: f.with}
+		return app.Explain(command.Context(), server, f.targets.options(system, progress), question)
+	}
+	if f.with != "" {
+		return nil, fault.New(fault.Invalid, "--with needs the history of a repository, which a checkout may not have: name it with --repo or --config")
 	}
 	if err := render.CheckOutput(f.targets.output); err != nil {
 		return nil, err
@@ -126,6 +139,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 	for i := range preview.Targets {
 		result.Report.Decisions = append(result.Report.Decisions, preview.Targets[i].Decision)
 	}
+	result.Report.Paths = preview.Paths
 	for _, e := range preview.Errors {
 		result.Report.Errors = append(result.Report.Errors, repo.PartialError{What: "component " + e.Component, Err: e.Err})
 	}

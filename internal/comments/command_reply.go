@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/command"
 	"promoter/internal/config"
+	"promoter/internal/explain"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
@@ -71,6 +72,12 @@ func (r Reader) reply(ctx context.Context, o Observed, decided Decided, number i
 			parsed, _ := command.Read("/promoter " + reply.Command)
 			targets := targetsOf(o, parsed, about)
 			if parsed.Verb == verb.Explain {
+				facts := explain.Facts{Observation: o.Promotion, Decisions: decided.Decisions, Proposals: decided.Proposals}
+				for _, target := range targets {
+					for _, path := range explain.Paths(facts, target) {
+						reply.Lines = append(reply.Lines, path.Lines()...)
+					}
+				}
 				for _, target := range about.targets {
 					targets = append(targets, childrenOf(o, target)...)
 				}

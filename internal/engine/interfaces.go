@@ -47,6 +47,8 @@ type VersionRequest struct {
 	Policy     *image.Policy
 	// FirstSeen returns when the repository first recorded a digest as available.
 	FirstSeen func(digest string) (time.Time, bool)
+	// Newer asks for newer versions that the policy does not select.
+	Newer bool
 }
 
 // Tracer is called when a part of a reconciliation begins. It returns the context for

@@ -43,6 +43,8 @@ type Observation struct {
 	Changes    []state.Change
 	Messages   []string
 	CommandsAt time.Time // see Report
+	// Asked are the targets that a user asks about; nil: none.
+	Asked func(promotion.Target) bool
 	// Refreshed reports that a user asked to read the registries again.
 	Refreshed bool
 
@@ -51,7 +53,7 @@ type Observation struct {
 
 // observed returns what the history of branches is read from.
 func (o Observation) observed() landing.Observed {
-	return landing.Observed{Now: o.Now, Heads: o.Heads, Statuses: o.Statuses, Promotion: o.Promotion}
+	return landing.Observed{Now: o.Now, Heads: o.Heads, Statuses: o.Statuses, Promotion: o.Promotion, Asked: o.Asked}
 }
 
 // commented returns what commands in comments are about.

@@ -23,7 +23,7 @@ import (
 func (r *Reconciler) observeRefs(ctx context.Context, lastAttempt bool) (Observation, error) {
 	o := Observation{
 		Now: r.Now(), Info: r.Repository.Info(), Heads: map[string]string{}, Closed: map[string][]scm.PullRequest{},
-		Statuses: map[string]scm.Check{}, failures: repo.NewFailures(lastAttempt),
+		Statuses: map[string]scm.Check{}, failures: repo.NewFailures(lastAttempt), Asked: r.asked,
 	}
 	o.Promotion.PushOnly = !r.Repository.Features().PullRequests
 	o.Promotion.Limits = r.Limits

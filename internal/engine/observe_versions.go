@@ -47,6 +47,7 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 		selections = append(selections, &selection{request: VersionRequest{
 			Component: f.Component, Name: f.Name, Repository: f.Repository,
 			Policy: o.Promotion.Config.Policy(f.Component.Name), FirstSeen: firstSeen(o.Promotion.State, f.Name),
+			Newer: o.Asked != nil,
 		}})
 	}
 	var mutex sync.Mutex

@@ -93,6 +93,8 @@ type Reconciler struct {
 	// Refresh invalidates what is cached about the components of a config. Nil:
 	// nothing is cached.
 	Refresh func(c *config.Config)
+
+	asked func(promotion.Target) bool // see Explain
 }
 
 // Reconcile observes, plans and acts. It restarts on a conflict, and reconciles again

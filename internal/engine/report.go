@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/explain"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
@@ -30,6 +31,9 @@ type Report struct {
 	Again bool
 	// CommandsAt is when commands that are too new can be read; zero: there are none.
 	CommandsAt time.Time
+
+	// Paths are the ways of the components that a user asked about: see Explain.
+	Paths []explain.Path
 
 	// The rest is for the history. Heads are the fetched branches at the end, nil when
 	// the reconciliation did not get that far. UserDecisions contains the state branch

@@ -227,6 +227,83 @@ func (p *Policy) Admits(tag string) bool {
 	return len(p.Candidates([]string{tag}).Ordered) > 0
 }
 
+// NotSelected is a tag that a policy does not select, and why.
+type NotSelected struct{ Tag, Reason string }
+
+// NewerThan returns the tags that the policy does not select and that are newer than a selected
+// one, newest first, at most limit. Without a selected tag, they are the newest ones. Tags that
+// have no order with those of the policy are left out.
+func (p *Policy) NewerThan(selected string, tags []string, limit int) []NotSelected {
+	var found []ranked
+	reasons := map[string]string{}
+	last, ordered := p.order(selected)
+	for _, tag := range tags {
+		reason := p.Refuses(tag)
+		candidate, ok := p.order(tag)
+		if reason == "" || !ok || candidate.version.bareYear() || ordered && p.compareRanked(candidate, last) <= 0 {
+			continue
+		}
+		found, reasons[tag] = append(found, candidate), reason
+	}
+	slices.SortFunc(found, func(a, b ranked) int { return p.compareRanked(b, a) })
+	newer := make([]NotSelected, 0, min(len(found), limit))
+	for _, candidate := range found[:min(len(found), limit)] {
+		newer = append(newer, NotSelected{candidate.Tag, reasons[candidate.Tag]})
+	}
+	return newer
+}
+
+// order returns a tag with what it is ordered by, whether the policy selects it or not.
+func (p *Policy) order(tag string) (ranked, bool) {
+	if !ValidTag(tag) || attachment(tag) || p.strategy == byTag || p.strategy == byRelease || p.strategy == byNewest {
+		return ranked{}, false
+	}
+	text, matches := p.compared(tag)
+	if !matches && p.strategy != bySemver {
+		return ranked{}, false
+	}
+	if !matches {
+		text = tag
+	}
+	return p.parse(tag, text)
+}
+
+// Refuses returns why the policy does not select a tag; empty: it may.
+func (p *Policy) Refuses(tag string) string {
+	switch {
+	case !ValidTag(tag):
+		return "it is not a valid tag"
+	case attachment(tag):
+		return "it is a signature, an attestation, or an SBOM"
+	case p.Excludes(tag):
+		return "select.exclude matches it"
+	case p.strategy == byRelease:
+		return ""
+	case p.strategy == byTag:
+		if tag != p.value {
+			return "select.tag is " + quote(p.value)
+		}
+		return ""
+	}
+	text, matches := p.compared(tag)
+	if !matches && p.strategy == bySemver {
+		return "select.filter does not match it"
+	}
+	if !matches {
+		return "select." + string(p.strategy) + " does not match it"
+	}
+	candidate, ok := p.parse(tag, text)
+	switch {
+	case !ok:
+		return "it is not a version of select." + string(p.strategy)
+	case p.strategy == bySemver && !p.within.Check(candidate.version.semver()) && candidate.version.pre != "":
+		return "it is a prerelease, or outside of select.semver " + quote(p.value)
+	case p.strategy == bySemver && !p.within.Check(candidate.version.semver()):
+		return "it is outside of select.semver " + quote(p.value)
+	}
+	return ""
+}
+
 // IsPrerelease reports whether the policy orders by semver and a tag is a prerelease.
 func (p *Policy) IsPrerelease(tag string) bool {
 	text, matches := p.compared(tag)

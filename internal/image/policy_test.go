@@ -392,3 +392,36 @@ func TestUpdateOf(t *testing.T) {
 		}
 	}
 }
+
+func TestPolicy_NewerThan(t *testing.T) {
+	t.Parallel()
+	tags := []string{"1.4.0", "1.5.0", "1.6.0", "1.7.0-rc.1", "2.0.0", "2.1.0", "0.9.0", "latest", "v9", "sha256-aa.sig", "2026"}
+	tests := []struct {
+		name      string
+		selection Selection
+		selected  string
+		want      string
+	}{
+		{"a range", Selection{Semver: ">=1 <2"}, "1.6.0", "v9: it is outside of select.semver \">=1 <2\", 2.1.0: it is outside of select.semver \">=1 <2\""},
+		{"an exclude", Selection{Semver: ">=1", Exclude: []string{"^2", "^v"}}, "1.6.0", "v9: select.exclude matches it, 2.1.0: select.exclude matches it"},
+		{"a filter", Selection{Semver: ">=1", Filter: `^(?P<version>1\..*)$`}, "1.6.0", "v9: select.filter does not match it, 2.1.0: select.filter does not match it"},
+		{"an expression orders only what it matches", Selection{Alphabetical: `^1\.`, Exclude: []string{`^1\.7`}}, "1.6.0", "1.7.0-rc.1: select.exclude matches it"},
+		{"a moving tag", Selection{Tag: "latest"}, "latest", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			policy, err := NewPolicy(test.selection)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, one := range policy.NewerThan(test.selected, tags, 2) {
+				got = append(got, one.Tag+": "+one.Reason)
+			}
+			if text := strings.Join(got, ", "); text != test.want {
+				t.Errorf("%s\nwant %s", text, test.want)
+			}
+		})
+	}
+}

@@ -16,6 +16,8 @@ type Observed struct {
 	Heads     map[string]string     // the fetched branches
 	Statuses  map[string]scm.Check  // our own commit status, by commit; more are added
 	Promotion promotion.Observation // targets, config, and user decisions
+	// Asked are targets whose landings a user wants to know; nil: none.
+	Asked func(promotion.Target) bool
 }
 
 // anyChild reports whether a condition of a child on the target matches.

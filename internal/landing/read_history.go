@@ -117,6 +117,9 @@ func historyNeeds(o Observed) map[string]*historyNeed {
 		if rollsBack(o, target) {
 			addNeed(o, needs, target, maxHistory, true)
 		}
+		if o.Asked != nil && o.Asked(target) {
+			addNeed(o, needs, target, recentHistory, true)
+		}
 		parents := o.Promotion.ParentsOf(target)
 		for _, parent := range parents {
 			from := promotion.Target{Environment: parent.Environment, Application: target.Application}

@@ -233,6 +233,9 @@ type Available struct {
 	Reason   string        // why there is none, if Found is false
 	Held     []HeldVersion // newer versions that may not be selected yet
 	Err      error         // the registry did not answer
+	// NotSelected are newer versions that the policy does not select. They are only shown,
+	// and known only where a user asks.
+	NotSelected []image.NotSelected
 }
 
 // HeldVersion is a newer version that may not be selected yet, with the condition

@@ -23,6 +23,8 @@ const maxReply = 60_000
 type CommandReply struct {
 	state.Reply
 	Proposals []Proposal
+	// Lines show where the versions are on their way.
+	Lines []string
 }
 
 // Verb returns the verb of the command; empty if there is none.
@@ -58,6 +60,12 @@ func ReplyBody(all ...CommandReply) string {
 		b.paragraph("**" + about + ":** " + cmp.Or(Sanitize(one.Message), message) + ".")
 		for _, p := range one.Proposals {
 			writeProposal(&b, p)
+		}
+		for _, line := range one.Lines {
+			b.line("- ", Sanitize(line))
+		}
+		if len(one.Lines) > 0 {
+			b.line()
 		}
 		if one.Verb() == verb.Help || one.Reaction == string(scm.ReactionUnclear) {
 			writeHelp(&b)

@@ -29,6 +29,8 @@ type Request struct {
 	// Platforms need them, or the tag is a moving one: two requests less, and more for an
 	// index.
 	DigestOnly bool
+	// Newer asks for newer versions that the policy does not select.
+	Newer bool
 	// AsOf is the time of the last event that made responses of registries outdated.
 	// Responses for this time or a later one are accepted from the cache. Zero: only
 	// responses of this Batch.
@@ -48,6 +50,9 @@ type Selection struct {
 	Incomplete bool
 	// Reason is why nothing is found.
 	Reason string
+	// NotSelected are the newest versions that the policy does not select, if they were
+	// asked for.
+	NotSelected []image.NotSelected
 }
 
 // Ineligible is a version that cannot be selected.
@@ -57,6 +62,9 @@ type Ineligible struct {
 	Reason string
 	Until  time.Time // when it becomes eligible; zero: not known
 }
+
+// maxNotSelected is how many versions that the policy does not select are returned.
+const maxNotSelected = 3
 
 // maxEvaluated is how many versions are evaluated to find an eligible one.
 const maxEvaluated = 20
@@ -103,6 +111,12 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 		selected, err = v.firstEligible(ctx, a, r, candidates.Ordered)
 	}
 	selected.Skipped = candidates.Skipped
+	if r.Newer && err == nil {
+		if err := budget.Spend(ctx, budget.Matching, r.Repository.String(), r.Policy.Cost(list.tags)); err != nil {
+			return Selection{}, err
+		}
+		selected.NotSelected = r.Policy.NewerThan(selected.Version.Tag, list.tags, maxNotSelected)
+	}
 	if err != nil || selected.Found || selected.Reason != "" {
 		return selected, err
 	}

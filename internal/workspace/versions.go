@@ -51,7 +51,7 @@ func (v versions) selectVersion(ctx context.Context, request engine.VersionReque
 	}
 	query := registry.Request{
 		Repository: request.Repository, Policy: request.Policy, Platforms: request.Component.Select.Platforms,
-		MinAge: request.Component.Select.MinAge, FirstSeen: request.FirstSeen, AsOf: asOf,
+		MinAge: request.Component.Select.MinAge, FirstSeen: request.FirstSeen, Newer: request.Newer, AsOf: asOf,
 	}
 	if source, released := request.Policy.Release(); released {
 		return v.selectRelease(ctx, source, query)

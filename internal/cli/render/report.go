@@ -9,6 +9,7 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/config"
 	"promoter/internal/engine"
+	"promoter/internal/explain"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
 )
@@ -73,6 +74,7 @@ type groupedReport struct {
 	actions      map[promotion.Target][]engine.Effect // what was done about a target
 	single       map[promotion.Target][]engine.Effect // what remains to be done or failed, of one application
 	others       map[string][]engine.Effect           // of several applications, or of none
+	paths        map[promotion.Target][]explain.Path  // of what a user asks about
 }
 
 // groupByEnvironment groups what is wanted of a report.
@@ -81,6 +83,10 @@ func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool
 		decisions: map[string][]promotion.Decision{},
 		actions:   map[promotion.Target][]engine.Effect{},
 		single:    map[promotion.Target][]engine.Effect{}, others: map[string][]engine.Effect{},
+		paths: map[promotion.Target][]explain.Path{},
+	}
+	for _, path := range report.Paths {
+		g.paths[path.Target] = append(g.paths[path.Target], path)
 	}
 	for _, decision := range report.Decisions {
 		if name := decision.Environment; wanted == nil || wanted(decision.Target) {
@@ -138,6 +144,9 @@ func (r Report) environment(g groupedReport, environment string) string {
 		}
 		if r.Details || details != "" || addsToActions(decision, actions) || falseClaims(decision) != "" {
 			one.details = r.details(decision) + falseClaims(decision) + details
+			if len(g.decisions[environment]) <= maxListed { // those of many share one line
+				one.details = r.paths(g.paths[decision.Target]) + one.details
+			}
 			states = append(states, one)
 		}
 	}
@@ -210,6 +219,17 @@ func (r Report) details(d promotion.Decision) string {
 	}
 	for _, gate := range d.Gates {
 		fmt.Fprintf(&b, "    gate %s\n", textRenderer{r.Paint}.condition(gate))
+	}
+	return b.String()
+}
+
+// paths lists the way of each component from the registry to a target.
+func (r Report) paths(paths []explain.Path) string {
+	var b strings.Builder
+	for _, path := range paths {
+		for _, line := range path.Lines() {
+			fmt.Fprintf(&b, "    %s\n", Visible(line))
+		}
 	}
 	return b.String()
 }

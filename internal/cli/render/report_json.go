@@ -5,6 +5,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/engine"
+	"promoter/internal/explain"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
@@ -31,7 +32,68 @@ type repositoryJSON struct {
 	Errors       []partialErrorJSON     `json:"errors"`
 	Environments []environmentJSON      `json:"environments"`
 	Actions      []actionJSON           `json:"actions"`
+	Paths        []pathJSON             `json:"paths,omitempty"` // only of explain
 	Onboarding   *onboardingJSON        `json:"onboarding,omitempty"`
+}
+
+// pathJSON is the way of a component from the registry to a target.
+type pathJSON struct {
+	Environment string       `json:"environment"`
+	Application string       `json:"application"`
+	Component   string       `json:"component"`
+	Answer      string       `json:"answer,omitempty"`
+	Advice      string       `json:"advice,omitempty"`
+	Registry    registryJSON `json:"registry"`
+	Steps       []stepJSON   `json:"steps"`
+}
+
+type registryJSON struct {
+	Repository string        `json:"repository"`
+	Selected   versionInMove `json:"selected"`
+	Reason     string        `json:"reason,omitempty"`
+	Newer      []newerJSON   `json:"newer"`
+}
+
+type newerJSON struct {
+	Tag    string     `json:"tag"`
+	Reason string     `json:"reason"`
+	Until  *time.Time `json:"until,omitempty"`
+}
+
+type stepJSON struct {
+	Environment string           `json:"environment"`
+	State       promotion.State  `json:"state"`
+	Versions    []versionInMove  `json:"versions"`
+	Since       *time.Time       `json:"since,omitempty"`
+	Commit      string           `json:"commit,omitempty"`
+	PullRequest int              `json:"pullRequest,omitempty"`
+	Next        *versionInMove   `json:"next,omitempty"`
+	Open        int              `json:"open,omitempty"`
+	Blocker     *explain.Blocker `json:"blocker,omitempty"`
+}
+
+func pathToJSON(p explain.Path) pathJSON {
+	out := pathJSON{
+		Environment: p.Environment, Application: p.Application, Component: p.Component, Answer: p.Answer, Advice: p.Advice, Steps: []stepJSON{},
+		Registry: registryJSON{Repository: p.Registry.Repository, Selected: versionOfMove(p.Registry.Selected), Reason: p.Registry.Reason, Newer: []newerJSON{}},
+	}
+	for _, newer := range p.Registry.Newer {
+		out.Registry.Newer = append(out.Registry.Newer, newerJSON(newer))
+	}
+	for _, s := range p.Steps {
+		step := stepJSON{
+			Environment: s.Environment, State: s.State, Versions: []versionInMove{}, Since: utc(s.Since), Commit: s.Commit, PullRequest: s.Number,
+			Open: s.Open, Blocker: s.Blocker,
+		}
+		for _, v := range s.Versions {
+			step.Versions = append(step.Versions, versionOfMove(v))
+		}
+		if next := versionOfMove(s.Next); next != (versionInMove{}) {
+			step.Next = &next
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	return out
 }
 
 type onboardingJSON struct {
@@ -132,6 +194,11 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) re
 	for _, decision := range report.Decisions {
 		if wanted == nil || wanted(decision.Target) {
 			out.Environments = append(out.Environments, environmentToJSON(decision))
+		}
+	}
+	for _, path := range report.Paths {
+		if wanted == nil || wanted(path.Target) {
+			out.Paths = append(out.Paths, pathToJSON(path))
 		}
 	}
 	for _, effect := range report.Effects {
