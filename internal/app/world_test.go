@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"promoter/internal/database/databasetest"
 	"promoter/internal/doctor"
 	"promoter/internal/registry/registrytest"
+	"promoter/internal/rendered"
 )
 
 // world is a folder, and a registry on loopback.
@@ -113,6 +115,12 @@ func (w *world) push(reference, seed string) string {
 
 // TestMain isolates the tests from the internet. A process that is to serve does only that.
 func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, rendered.Command) { // a child process that renders manifests
+		if err := rendered.Child(os.Stdin, os.Stdout); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if text := os.Getenv(servedVariable); text != "" {
 		if err := serveAsChild(text); err != nil {
 			log.Fatal(err)

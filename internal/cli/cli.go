@@ -86,6 +86,7 @@ Data goes to standard output, messages to standard error.`,
 			root.AddCommand(command)
 		}
 	}
+	root.AddCommand(newRenderManifests(system)) // hidden, so in no group
 	root.SetHelpCommandGroupID(otherCommands)
 	root.SetCompletionCommandGroupID(otherCommands)
 	root.InitDefaultCompletionCmd()

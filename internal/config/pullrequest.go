@@ -25,6 +25,7 @@ type PullRequest struct {
 	Draft                        bool
 	Group                        Group
 	Limit                        int // open pull requests in the environment
+	Rendered                     bool
 }
 
 // maxLimit is more open pull requests than a team can review.
@@ -49,6 +50,8 @@ type rawPullRequest struct {
 	Group strictyaml.Located[string] `yaml:"group" values:"application environment"`
 	// Maximum number of open pull requests in the environment, 1 to 1,000. Promotions above it wait. An application cannot override it. Default: `20`.
 	Limit strictyaml.Located[int] `yaml:"limit"`
+	// Show what changes in the manifests that kustomize and Helm render. The server file must allow it: see docs/configuration.md#rendered-manifests. Default: `false`.
+	Rendered strictyaml.Located[bool] `yaml:"rendered"`
 }
 
 // checkPullRequest validates the pull request settings of one layer.
@@ -93,6 +96,6 @@ func (p *rawPullRequest) pullRequest() PullRequest {
 	return PullRequest{
 		Title: p.Title.Value, Body: p.Body.Value, Draft: p.Draft.Value,
 		Labels: p.Labels.Strings(), Reviewers: p.Reviewers.Strings(), Assignees: p.Assignees.Strings(),
-		Group: Group(p.Group.Or(string(GroupApplication))), Limit: p.Limit.Or(DefaultLimit),
+		Group: Group(p.Group.Or(string(GroupApplication))), Limit: p.Limit.Or(DefaultLimit), Rendered: p.Rendered.Value,
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/outbound"
 	"promoter/internal/registry"
+	"promoter/internal/rendered"
 	"promoter/internal/seal"
 )
 
@@ -31,6 +32,8 @@ type Connections struct {
 	forges forgeCache
 	logins *registry.Logins
 	facts  *registry.Cache
+
+	rendered *rendered.Cache // of manifests
 }
 
 // Connect opens a server and makes its connections, for a command.
@@ -44,7 +47,7 @@ func Connect(options Options) (*Connections, error) {
 
 // New makes the HTTP clients of a server. It sends no request.
 func New(server *Server, hooks Hooks) (*Connections, error) {
-	c := &Connections{Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache()}
+	c := &Connections{Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache(), rendered: &rendered.Cache{}}
 	var err error
 	if c.Seals, err = server.SealKeys(); err != nil {
 		return nil, err

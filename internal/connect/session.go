@@ -1,7 +1,6 @@
 package connect
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,14 +9,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/memory"
 	"promoter/internal/registry"
+	"promoter/internal/rendered"
 	"promoter/internal/scm"
 	"promoter/internal/seal"
-	"promoter/internal/secret"
 )
 
 // Parallel is how many repositories are opened or reconciled at once.
@@ -46,6 +44,9 @@ func (s *Session) Seals(r *Repository) (keys seal.Keys, protected bool) {
 	return s.connections.Seals, r.Matches(s.Server.File.Seal.Protected)
 }
 
+// Rendered keeps rendered manifests, for all sessions.
+func (s *Session) Rendered() *rendered.Cache { return s.connections.rendered }
+
 // Repository is one repository of a session.
 type Repository struct {
 	Name  string // as it was listed or found
@@ -55,35 +56,6 @@ type Repository struct {
 
 	credential string // that it is opened with, in words; empty: none
 	name       qualifiedName
-}
-
-// userTokenVariable holds the token of the user of a command, whose account is only asked for.
-const userTokenVariable = "PROMOTER_USER_TOKEN"
-
-// User returns the account of the user of a command: that of PROMOTER_USER_TOKEN, or that of
-// the credential of a user without a server file. The credential of a server file is
-// promoter's own. It may be an account that is no user's, or none.
-func (s *Session) User(ctx context.Context, r *Repository) (identity.User, error) {
-	text, set := s.Server.Env(userTokenVariable)
-	if !set || text == "" || r.Forge.Config.Kind == serverconfig.ForgeGit {
-		if s.Server.Standalone {
-			return r.SCM.Info().Self, nil
-		}
-		return identity.User{}, nil
-	}
-	forge, err := s.openForge(r.Forge.Config, secret.New(text))
-	if err != nil {
-		return identity.User{}, fmt.Errorf("%s: %w", userTokenVariable, err)
-	}
-	repository, err := forge.Open(ctx, r.SCM.Info().Name)
-	if err != nil {
-		return identity.User{}, fmt.Errorf("%s: %w", userTokenVariable, err)
-	}
-	self := repository.Info().Self
-	if !self.Verified() {
-		return identity.User{}, fault.New(fault.Invalid, "%s belongs to %s, which is not the account of a user", userTokenVariable, cmp.Or(self.Login, "no account"))
-	}
-	return self, nil
 }
 
 // Open wires the forges and registries and opens all repositories. A repository that

@@ -101,6 +101,9 @@ func (x *executor) createPullRequest(ctx context.Context, effect Effect) Effect 
 	}
 	effect.Action, effect.Number, effect.URL = ActionOpened, pr.Number, pr.URL
 	x.again = x.again || pullrequest.Ready(p)
+	if err := x.r.summarize(ctx, page, x.o.Heads[p.Head]); err != nil {
+		return effect.failed(err)
+	}
 	return x.setStatus(ctx, effect)
 }
 
@@ -117,6 +120,9 @@ func (x *executor) refreshText(ctx context.Context, effect Effect, pushed bool) 
 	page, err := x.r.page(ctx, x.o, p)
 	if err != nil && !pushed {
 		return effect // nothing is removed only because it is unknown just now
+	}
+	if err := x.r.summarize(ctx, page, x.o.Heads[p.Head]); err != nil {
+		return effect.failed(err)
 	}
 	if body := pullrequest.MergeBody(pr.Body, pullrequest.Body(page)); body != pr.Body {
 		edit.Body = &body

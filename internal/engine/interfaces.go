@@ -8,6 +8,7 @@ import (
 	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 )
 
@@ -49,6 +50,13 @@ type VersionRequest struct {
 	FirstSeen func(digest string) (time.Time, bool)
 	// Newer asks for newer versions that the policy does not select.
 	Newer bool
+}
+
+// Renderer renders manifests from the files of commits.
+type Renderer interface {
+	// Rendered returns what changes from one commit to the next in the kustomizations and
+	// charts that contain the changed files. Nil: there are none.
+	Rendered(ctx context.Context, before, after string, changed []string) ([]pullrequest.Manifests, error)
 }
 
 // Tracer is called when a part of a reconciliation begins. It returns the context for

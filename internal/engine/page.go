@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -59,7 +61,61 @@ func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Prop
 			failed = cmp.Or(failed, onlyTemporary(err))
 		}
 	}
-	return page, failed
+	rendered, err := r.rendered(ctx, o, p)
+	page.Rendered = rendered
+	return page, cmp.Or(failed, err)
+}
+
+// rendered returns what a proposal changes in rendered manifests, where the config asks for it.
+// Only a temporary error is one: the reason of any other is shown.
+func (r *Reconciler) rendered(ctx context.Context, o Observation, p pullrequest.Proposal) ([]pullrequest.Manifests, error) {
+	head := o.Heads[p.Head]
+	if !p.Environment.PullRequest.Rendered || head == "" {
+		return nil, nil
+	}
+	all := pullrequest.Manifests{Name: p.Environment.Name}
+	if r.Renderer == nil {
+		all.Problem = "the server does not render manifests of this repository: name it under rendering in the server file"
+		return []pullrequest.Manifests{all}, nil
+	}
+	manifests, err := r.renderHead(ctx, o, p, head)
+	switch {
+	case err == nil:
+		return manifests, nil
+	case onlyTemporary(err) != nil || ctx.Err() != nil:
+		return nil, err
+	}
+	all.Problem = err.Error()
+	return []pullrequest.Manifests{all}, nil //nolint:nilerr // users see it in the pull request
+}
+
+func (r *Reconciler) renderHead(ctx context.Context, o Observation, p pullrequest.Proposal, head string) ([]pullrequest.Manifests, error) {
+	commit, err := r.Objects.Commit(head)
+	if err != nil || len(commit.Parents) != 1 {
+		return nil, repo.IgnoreNotFound(err)
+	}
+	if readable, err := r.historyReader(o.Promotion.Config).ReadParent(ctx, p.Head, commit); err != nil || !readable {
+		return nil, err
+	}
+	changed, err := r.Objects.Changed(commit.Parents[0], head)
+	if err != nil {
+		return nil, fmt.Errorf("compare the files of %s with its base: %w", p.Head, err)
+	}
+	return r.Renderer.Rendered(ctx, commit.Parents[0], head, changed)
+}
+
+// summarize puts rendered manifests for which the body is too short into a check of the head,
+// where the forge has such checks and the credential may write them. The body names the check.
+func (r *Reconciler) summarize(ctx context.Context, page pullrequest.Page, head string) error {
+	summaries, has := r.Repository.(scm.Summaries)
+	if !has || !page.IsRenderedLong() {
+		return nil
+	}
+	err := summaries.SetSummary(ctx, head, scm.Summary{Name: scm.RenderedCheck, Title: "Rendered manifests", Text: page.RenderedSummary()})
+	if kind := fault.KindOf(err); kind == fault.Unauthorized || kind == fault.NotFound {
+		return nil
+	}
+	return err
 }
 
 // described returns a version with its date and the commit from which it was built. Files

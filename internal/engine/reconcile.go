@@ -56,9 +56,11 @@ type Reconciler struct {
 	Registries Registries
 	Repository scm.Repository
 	Compare    scm.Comparer // nil: pull requests list no commits
-	Limits     promotion.Limits
-	By         repo.Signature // of our commits; When is set for each commit
-	Now        func() time.Time
+	// Renderer renders manifests, where the config asks for it. Nil: the server does not allow it.
+	Renderer Renderer
+	Limits   promotion.Limits
+	By       repo.Signature // of our commits; When is set for each commit
+	Now      func() time.Time
 	// Pause waits before a restart, with jitter. Nil: no wait.
 	Pause  func(ctx context.Context, attempt int) error
 	Log    *slog.Logger

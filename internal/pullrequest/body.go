@@ -39,6 +39,7 @@ func Body(p Page) string {
 	p.writeReasons(&b)
 	p.writeConditions(&b, true)
 	p.writeGates(&b, true)
+	p.writeRendered(&b)
 	p.writeActions(&b)
 	b.line(endMarker)
 	return truncate(strings.TrimSuffix(b.String(), "\n"), maxBody)

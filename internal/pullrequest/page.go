@@ -12,6 +12,8 @@ type Page struct {
 	Proposal
 	// Commits are those between two versions, where they may be shown.
 	Commits map[Span]scm.Comparison
+	// Rendered is what changes in rendered manifests; nil: it is not shown.
+	Rendered []Manifests
 	// Comments are the commands in comments; nil: promoter reads no comments here.
 	Comments *Comments
 }

@@ -21,6 +21,9 @@ func ReadChecks(ctx context.Context, signals scm.Signals, commit string, own map
 			}
 			continue
 		}
+		if check.Name == scm.RenderedCheck {
+			continue
+		}
 		converted := promotion.Check{Name: check.Name, State: conditionOf(check.State), At: check.At}
 		for app, state := range check.Sources {
 			if converted.Sources == nil {

@@ -51,6 +51,22 @@ type TeamReader interface {
 	TeamsHidden() string
 }
 
+// Summaries is implemented by repositories whose forge has checks with a long text.
+type Summaries interface {
+	// SetSummary creates a check with the text on a commit, unless it has it already.
+	// Unauthorized: the credential may not.
+	SetSummary(ctx context.Context, commit string, summary Summary) error
+}
+
+// RenderedCheck is the name of the check with rendered manifests. It never counts as a check.
+const RenderedCheck = "promoter/rendered"
+
+// Summary is a check that only shows something.
+type Summary struct {
+	Name, Title string
+	Text        string // Markdown; truncated to the forge's limit by the adapter
+}
+
 // ErrProtectedHead is wrapped by the Unauthorized fault of a status that the forge refuses
 // because the head is a protected branch.
 var ErrProtectedHead = errors.New("the credential may not change pipelines of its protected branch")

@@ -188,12 +188,10 @@ func Rollback(target Target, rollback RolledBack) Change {
 }
 
 // AddRequest requests a promotion into a target. A request for the same versions that is
-// bound to no snapshot yet stays, with its user and reason, unless only the new user is
-// verified.
+// bound to no snapshot yet stays, with its user and reason.
 func AddRequest(target Target, request Request) Change {
 	return at(target, func(r *Record) {
-		verified := r.Request != nil && !r.Request.By.Verified() && request.By.Verified()
-		if r.Request == nil || verified || !r.Request.same(request) && !r.Request.pending(request) {
+		if r.Request == nil || !r.Request.same(request) && !r.Request.pending(request) {
 			r.Request = &request
 		}
 	})

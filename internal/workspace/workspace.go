@@ -101,6 +101,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 			registry: session.Registry(key), key: key, check: session.CheckCredential, releases: sources.Releases, fresh: fresh, now: server.Now,
 		},
 		Repository:  r.SCM,
+		Renderer:    rendererOf(session, r, mirror),
 		Limits:      server.Limits(r),
 		Permissions: server.Permissions(r),
 		Refresh: func(c *config.Config) {

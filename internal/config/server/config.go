@@ -41,6 +41,7 @@ type Config struct {
 	Forges       []Forge
 	Repositories []Repository
 	Onboarding   Onboarding
+	Rendering    Rendering
 	Registries   []Registry
 	Receivers    []Receiver
 	Permissions  []Permission
@@ -110,6 +111,8 @@ type rawServer struct {
 	Repositories []*rawRepository `yaml:"repositories"`
 	// Pull requests that add a config file. See docs/service.md#onboarding. Default: disabled.
 	Onboarding *rawOnboarding `yaml:"onboarding"`
+	// Repositories whose pull requests may show rendered manifests. See docs/configuration.md#rendered-manifests. Default: none.
+	Rendering *rawRendering `yaml:"rendering"`
 	// Registries that need credentials, plain http, or a poll of their own. Others are accessed anonymously.
 	Registries []*rawRegistry `yaml:"registries"`
 	// Receivers of webhooks, by name: the URL is `/webhooks/NAME`. Each has exactly one of `secret`, `pathSecret`, `app`, `audience`, and `anonymous`. See docs/webhooks.md.
@@ -202,6 +205,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Forges = loadForges(in)
 	c.Repositories = loadRepositories(in, c.Forges)
 	c.Onboarding = loadOnboarding(in)
+	c.Rendering = loadRendering(in)
 	c.Registries = loadRegistries(in, c.Poll)
 	c.Receivers = loadReceivers(in)
 	c.Permissions = loadPermissions(in)

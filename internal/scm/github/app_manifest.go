@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -94,8 +95,10 @@ func Asked(with []string) ([]Permission, error) {
 		if permission.OnRequest {
 			known = append(known, permission.Name)
 		}
-		delete(wanted, permission.Name)
 	}
+	maps.DeleteFunc(wanted, func(name string, _ bool) bool {
+		return slices.ContainsFunc(asked, func(p Permission) bool { return p.Name == name })
+	})
 	for name := range wanted {
 		return nil, fault.New(fault.Invalid, "there is no permission %q to ask for: write %s", name, strings.Join(known, " or "))
 	}

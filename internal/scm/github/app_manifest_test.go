@@ -80,6 +80,7 @@ func TestManifest_asksForTheTable(t *testing.T) {
 		lack []string
 	}{
 		"as it is":              {nil, []string{"administration", "workflows"}},
+		"with more of one":      {[]string{"checks"}, []string{"administration", "workflows"}},
 		"with one more":         {[]string{"workflows"}, []string{"administration"}},
 		"with all that may be ": {[]string{"workflows", "administration"}, nil},
 	} {
@@ -93,6 +94,9 @@ func TestManifest_asksForTheTable(t *testing.T) {
 			}
 			made := s.Apps()[0]
 			want := without(granted(), test.lack...)
+			if !slices.Contains(test.with, "checks") {
+				want["checks"] = "read"
+			}
 			if diff := cmp.Diff(want, made.Permissions()); diff != "" {
 				t.Errorf("permissions (-want +got):\n%s", diff)
 			}
@@ -174,7 +178,7 @@ func TestManifest_refused(t *testing.T) {
 	t.Parallel()
 	options := manifestOptions()
 	options.With = []string{"secrets"}
-	if _, err := github.Manifest(options); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "write administration or workflows") {
+	if _, err := github.Manifest(options); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "write administration or checks or workflows") {
 		t.Errorf("got %v", err)
 	}
 	options = manifestOptions()

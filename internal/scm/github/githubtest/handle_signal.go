@@ -74,6 +74,9 @@ func listChecks(c *call) *reply {
 	seen := map[source]bool{}
 	for _, one := range slices.Backward(c.repo.checks) {
 		from := source{c.repo.suite(one), one.name}
+		if name := c.r.URL.Query().Get("check_name"); name != "" && one.name != name {
+			continue
+		}
 		if one.commit != commit || seen[from] && c.r.URL.Query().Get("filter") != "all" {
 			continue
 		}
@@ -82,6 +85,41 @@ func listChecks(c *call) *reply {
 	}
 	drawn, header := page(c, runs, drawCheck)
 	return &reply{Status: http.StatusOK, Header: header, Body: object{"total_count": len(runs), "check_runs": drawn}}
+}
+
+// maxSummary is the number of characters of the summary of a check run.
+const maxSummary = 65_535
+
+// createCheck creates a check run that is complete. Only an App may do so.
+func createCheck(c *call) *reply {
+	var body struct {
+		Name       string `json:"name"`
+		HeadSHA    string `json:"head_sha"`
+		Status     string `json:"status"`
+		Conclusion string `json:"conclusion"`
+		Output     struct {
+			Title   string `json:"title"`
+			Summary string `json:"summary"`
+		} `json:"output"`
+	}
+	if refused := c.read(&body); refused != nil {
+		return refused
+	}
+	commit, known := c.repo.model.Bare.Commit(body.HeadSHA)
+	switch {
+	case c.token.installation == nil:
+		return refuse(http.StatusForbidden, "You must authenticate via a GitHub App.")
+	case !known:
+		return refuse(http.StatusUnprocessableEntity, "No commit found for SHA: "+body.HeadSHA)
+	case utf8.RuneCountInString(body.Output.Summary) > maxSummary:
+		return invalid(object{"resource": "CheckRun", "code": "custom", "field": "summary", "message": "summary exceeds a maximum bytesize of 65535"})
+	}
+	made := &check{
+		id: c.repo.model.Hub.NextID(), commit: commit, name: body.Name, conclusion: body.Conclusion, by: c.who(), at: c.repo.model.Hub.Now(),
+		title: body.Output.Title, summary: body.Output.Summary,
+	}
+	c.repo.checks = append(c.repo.checks, made)
+	return created(drawCheck(c, made))
 }
 
 func drawStatus(c *call, one *status) object {
@@ -104,6 +142,6 @@ func drawCheck(c *call, one *check) object {
 		"id": one.id, "node_id": node(one.id), "head_sha": one.commit, "name": one.name, "url": url, "html_url": c.repo.model.Page() + "/runs/" + itoa(int(one.id)),
 		"details_url": "https://ci.example.com/" + itoa(int(one.id)), "status": status, "conclusion": conclusion, "started_at": at, "completed_at": completed,
 		"external_id": "", "check_suite": object{"id": c.repo.suite(one)}, "app": drawApp(c, one.by), "pull_requests": []object{},
-		"output": object{"title": nil, "summary": nil, "text": nil, "annotations_count": 0, "annotations_url": url + "/annotations"},
+		"output": object{"title": orNull(one.title), "summary": orNull(one.summary), "text": nil, "annotations_count": 0, "annotations_url": url + "/annotations"},
 	}
 }

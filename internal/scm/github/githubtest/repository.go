@@ -38,6 +38,7 @@ type check struct {
 	commit, name, conclusion string // in_progress or queued: not completed
 	by                       *user
 	at                       time.Time
+	title, summary           string // of its output
 }
 
 func (c *check) completed() bool { return c.conclusion != "in_progress" && c.conclusion != "queued" }
@@ -163,4 +164,16 @@ func (r *Repository) labelID(name string) int64 {
 		r.labels[name] = r.model.Hub.NextID()
 	}
 	return r.labels[name]
+}
+
+// Summary returns the summary of the latest check run of a name; empty: there is none.
+func (r *Repository) Summary(commit, name string) (summary string) {
+	r.s.act(func() {
+		for _, one := range r.checks {
+			if one.commit == commit && one.name == name {
+				summary = one.summary
+			}
+		}
+	})
+	return summary
 }

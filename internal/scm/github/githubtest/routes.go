@@ -52,6 +52,7 @@ func endpoints() map[string]endpoint {
 		"GET /repos/{owner}/{repo}/git/commits/{sha}":                   {reading(getGitCommit), contents},
 		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":              {reading(listStatuses), statuses},
 		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs":            {reading(listChecks), []string{"checks=read"}},
+		"POST /repos/{owner}/{repo}/check-runs":                         {writing(createCheck), []string{"checks=write"}},
 		"POST /repos/{owner}/{repo}/statuses/{sha}":                     {writing(createStatus), []string{"statuses=write"}},
 		"GET /repos/{owner}/{repo}/pulls":                               {reading(listPulls), pulls},
 		"POST /repos/{owner}/{repo}/pulls":                              {writing(createPull), edits},

@@ -1,0 +1,27 @@
+//go:build unix
+
+package rendered
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// limitProcess limits this process for the rest of its life. Without a free file descriptor,
+// it can open no file, no socket, and no pipe to another program. Descriptors that are open
+// stay usable. Data is what the process may write to, its heap among it.
+func limitProcess() error {
+	for name, limit := range map[int]uint64{
+		syscall.RLIMIT_DATA: maxMemory,
+		syscall.RLIMIT_CPU:  uint64(maxTime.Seconds()),
+		syscall.RLIMIT_CORE: 0,
+	} {
+		if err := syscall.Setrlimit(name, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+			return fmt.Errorf("set the limit %d: %w", name, err)
+		}
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{}); err != nil {
+		return fmt.Errorf("set the limit of open files: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"promoter/internal/connect"
+	"promoter/internal/engine"
+	"promoter/internal/pullrequest"
+	"promoter/internal/rendered"
+)
+
+// renderer renders manifests in child processes of this program. It implements engine.Renderer.
+type renderer struct {
+	mirror *mirror
+	cache  *rendered.Cache // of all repositories: commits identify the files
+}
+
+// rendererOf returns the renderer of a repository; nil: the server file does not allow it.
+func rendererOf(session *connect.Session, r *connect.Repository, mirror *mirror) engine.Renderer {
+	allowed := session.Server.File.Rendering.Repositories
+	if len(allowed) == 0 || !r.Matches(allowed) {
+		return nil
+	}
+	return renderer{mirror, session.Rendered()}
+}
+
+// Rendered implements engine.Renderer.
+func (r renderer) Rendered(ctx context.Context, before, after string, changed []string) ([]pullrequest.Manifests, error) {
+	differences, err := r.cache.Get(before+" "+after, func() ([]rendered.Difference, error) {
+		program, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find this program: %w", err)
+		}
+		process := rendered.Process{Program: program}
+		return process.Differences(ctx, commitTree{r.mirror, before}, commitTree{r.mirror, after}, changed)
+	})
+	var manifests []pullrequest.Manifests
+	for _, d := range differences {
+		manifests = append(manifests, pullrequest.Manifests{Name: d.Name(), Objects: d.Objects, Diff: d.Diff, Cut: d.Cut, Problem: d.Problem})
+	}
+	return manifests, err
+}
+
+// commitTree is the files of a commit. It implements rendered.Tree.
+type commitTree struct {
+	mirror *mirror
+	commit string
+}
+
+// Files implements rendered.Tree.
+func (t commitTree) Files() ([]string, error) { return t.mirror.Changed("", t.commit) }
+
+// Read implements rendered.Tree.
+func (t commitTree) Read(path string, limit int64) ([]byte, error) {
+	return t.mirror.Read(t.commit, path, limit)
+}
