@@ -96,7 +96,7 @@ func resolveRequested(ctx context.Context, registries Registries, o Observation)
 		}
 		explicit[target] = map[string]promotion.Available{}
 		for _, text := range request.With {
-			component, available, err := resolveReference(ctx, registries, o.Promotion.Targets[target], text)
+			component, available, err := resolveReference(ctx, registries, o.Promotion.Targets[target], text, request.Posted != "")
 			if err != nil {
 				o.failures.Add("request for "+target.Application+" in "+target.Environment, err)
 				continue
@@ -107,8 +107,9 @@ func resolveRequested(ctx context.Context, registries Registries, o Observation)
 	return explicit
 }
 
-// resolveReference finds the component of an explicit version, and its digest.
-func resolveReference(ctx context.Context, registries Registries, current promotion.Current, text string) (string, promotion.Available, error) {
+// resolveReference finds the component of an explicit version, its digest, and its date if
+// that is needed.
+func resolveReference(ctx context.Context, registries Registries, current promotion.Current, text string, created bool) (string, promotion.Available, error) {
 	wanted, err := image.Parse(text)
 	if err != nil {
 		return "", promotion.Available{}, err
@@ -119,7 +120,7 @@ func resolveReference(ctx context.Context, registries Registries, current promot
 	}
 	component := current.References[i].Component
 	fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
-	version, err := registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
+	version, err := registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component, Created: created})
 	available := promotion.Available{Version: version, Found: version.Digest != "", Explicit: true, Err: err}
 	if err == nil && !available.Found {
 		available.Reason = "the registry has no " + text

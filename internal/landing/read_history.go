@@ -131,6 +131,9 @@ func historyNeeds(o Observed) map[string]*historyNeed {
 		if len(parents) > 0 {
 			continue
 		}
+		if request := o.Promotion.State.At(state.Target(target)).Request; request != nil && request.Posted != "" {
+			addNeed(o, needs, target, recentHistory, true) // it must not bring back what was there
+		}
 		for _, reference := range current.References {
 			available := o.Promotion.Available[reference.Component]
 			if !available.Found || promotion.SameRollout(available.Version, image.Version{Tag: reference.Tag, Digest: reference.Digest}) {

@@ -34,13 +34,14 @@ func verifyImages(in *input, moves []Move, fact func(*input, string, image.Versi
 }
 
 // admissions requires that the policies of the components admit the versions that come from
-// a parent: users can write any version there. Only a request by name promotes another one.
+// a parent: users can write any version there. Only a request by name promotes another one,
+// and a snapshot that a pipeline posted.
 // A checkout does not show with which tag a digest landed.
 func admissions(in *input, moves []Move) []Condition {
 	var conditions []Condition
 	for _, move := range versionMoves(moves) {
 		policy := in.obs.Policies[move.Component]
-		if policy == nil || in.obs.Checkout && move.To.Tag == "" {
+		if policy == nil || in.obs.Checkout && move.To.Tag == "" || wasPosted(in, move) {
 			continue
 		}
 		admitted := policy.Admits(move.To.Tag)

@@ -90,6 +90,9 @@ func toAvailable(in *input, ref currentRef) (Move, bool, Reason) {
 		}
 		return Move{}, false, alreadyNewer(ref.component, current, available.Version)
 	}
+	if current, posted := postedHere(in, ref); posted && !available.Explicit && !supersedes(available.Version, current, policy) {
+		return Move{}, false, afterPosted(ref.component, current, available.Version)
+	}
 	move := ref.move(available.Version)
 	if _, why, decided := userDecisionOn(in, move); decided && !available.Explicit {
 		return Move{}, false, why

@@ -67,6 +67,7 @@ func (l lookups) addComponent(in *input, i int) {
 		}
 	}
 	l.addOpen(in, ref)
+	l.addPosted(in, ref)
 	if len(in.settings.After) == 0 {
 		available := in.obs.Available[ref.component]
 		if available.Found && !available.Explicit {
@@ -88,6 +89,21 @@ func (l lookups) addComponent(in *input, i int) {
 			if in.obs.Checkout {
 				l.addUnknown(ref, version, false)
 			}
+		}
+	}
+}
+
+// addPosted looks up the version of a posted snapshot, and the dates of what it replaces:
+// they may be the only order.
+func (l lookups) addPosted(in *input, ref currentRef) {
+	requested := in.obs.Explicit[in.target][ref.component]
+	if in.request == nil || in.request.Posted == "" || !requested.Found {
+		return
+	}
+	l.addVerification(in, ref, requested.Version)
+	for _, v := range ref.versions {
+		if !SameRollout(v, requested.Version) {
+			l.addUnknown(ref, v, true)
 		}
 	}
 }

@@ -91,6 +91,12 @@ func alreadyNewer(component string, current, available image.Version) Reason {
 		component, Label(current), Label(available))}
 }
 
+// afterPosted is the reason of a posted version that the available one may be older than.
+func afterPosted(component string, current, available image.Version) Reason {
+	return Reason{Rule: RuleSame, Message: fmt.Sprintf("a pipeline posted %s %s, and %s is not known to be newer",
+		component, Label(current), Label(available))}
+}
+
 // noVersion is the reason of a component without an available version.
 func noVersion(component string, available Available) Reason {
 	if available.Reason == "" {

@@ -1,9 +1,11 @@
 package promotion
 
 import (
+	"cmp"
 	"slices"
 
 	"promoter/internal/config"
+	"promoter/internal/image"
 	"promoter/internal/state"
 )
 
@@ -55,6 +57,9 @@ func isRequested(in *input, moves []Move) bool {
 // The conditions of the parents still apply, to the newest snapshot there that had
 // the requested versions. Versions that never were in a parent meet no condition
 // except tagged.
+//
+// A snapshot that a pipeline posted is no decision of a user: it never moves a component
+// back. One whose versions are all older than what is there has nothing left to do.
 func fromRequest(in *input) (Decision, bool) {
 	if in.request == nil || len(in.request.With) == 0 {
 		return Decision{}, false
@@ -79,7 +84,71 @@ func fromRequest(in *input) (Decision, bool) {
 	if len(moves) == 0 {
 		return Decision{}, false
 	}
-	return propose(in, moves, requestedBy(moves, *in.request), parentConditions(in, moves)), true
+	conditions := parentConditions(in, moves)
+	if in.request.Posted != "" {
+		why, back := postedBack(in, moves)
+		switch {
+		case back == len(moves):
+			return Decision{}, false
+		case back > 0:
+			return waiting(in, moves, why), true
+		}
+		conditions = append(verifyImages(in, moves, currentFact), conditions...)
+	}
+	return propose(in, moves, requestedBy(moves, *in.request), conditions), true
+}
+
+// postedBack returns how many moves of a posted snapshot lead back, and the reason of the
+// first one: to an older version, or to one that was there before. Where neither the policy
+// nor the creation dates give an order, the pipeline's order counts.
+func postedBack(in *input, moves []Move) (why Reason, back int) {
+	for _, ref := range in.refs {
+		move, moved := MoveOf(moves, ref.component)
+		if !moved {
+			continue
+		}
+		current, older := find(ref.versions, func(current image.Version) bool { return supersedes(current, move.To, in.obs.Policies[ref.component]) })
+		if !older && landedBefore(in, move) {
+			current, older = move.From, true
+		}
+		if older {
+			if back++; back == 1 {
+				why = backwards(ref.component, current, move.To)
+			}
+		}
+	}
+	return why, back
+}
+
+// supersedes reports whether a is known to be newer than b, by the policy, or by the creation
+// dates if the policy does not order them.
+func supersedes(a, b image.Version, policy *image.Policy) bool {
+	if SameRollout(a, b) {
+		return false
+	}
+	if policy != nil {
+		if order, known := compare(a, b, policy); known {
+			return order > 0
+		}
+	}
+	return image.KnownCreated(a.Created) && image.KnownCreated(b.Created) && a.Created.After(b.Created)
+}
+
+// postedHere returns the version of a component in the target if a pipeline posted it. No
+// policy selected it, so the policy may not order it.
+func postedHere(in *input, ref currentRef) (image.Version, bool) {
+	current, agreed := ref.agreed()
+	current.Digest = cmp.Or(current.Digest, ref.recorded.Digest)
+	return current, agreed && in.obs.State.WasPosted(state.Target(in.target), ref.component, current.Digest)
+}
+
+// wasPosted reports whether a pipeline posted a version for any environment of the
+// application.
+func wasPosted(in *input, move Move) bool {
+	return slices.ContainsFunc(in.obs.Config.Environments, func(e config.Environment) bool {
+		at := state.Target{Environment: e.Name, Application: in.target.Application}
+		return in.obs.State.WasPosted(at, move.Component, move.To.Digest)
+	})
 }
 
 // namedByUser reports whether a user requested the versions of all moves.

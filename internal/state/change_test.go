@@ -354,3 +354,23 @@ func TestApply_tooManyWishes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A posted snapshot is requested once, and replaces no versions that a user requested.
+func TestPost(t *testing.T) {
+	t.Parallel()
+	posted := func(name string, minute int) state.Change {
+		request := state.Request{Act: act("receiver pipeline", minute), With: []string{"quay.io/acme/web:2"}, Posted: name}
+		return state.Post(shop, request, []state.Version{{Component: "web", Tag: "2", Digest: "sha256:2"}})
+	}
+	s := apply(t, state.State{}, posted("one", 1))
+	bound := apply(t, s, state.BindRequest(shop, *s.At(shop).Request, "v1:x"))
+	same(t, bound, apply(t, bound, posted("one", 2)))
+	if other := apply(t, bound, posted("two", 2)).At(shop); other.Request.Posted != "two" || len(other.Posted) != 1 {
+		t.Errorf("another snapshot: %+v", other)
+	}
+	if !s.WasPosted(shop, "web", "sha256:2") || s.WasPosted(shop, "web", "") || s.WasPosted(blog, "web", "sha256:2") {
+		t.Error("the versions are not remembered")
+	}
+	byUser := apply(t, state.State{}, state.AddRequest(shop, state.Request{Act: act("ann", 0), With: []string{"quay.io/acme/web:1"}}))
+	same(t, byUser, apply(t, byUser, posted("one", 1)))
+}

@@ -198,8 +198,33 @@ func AddRequest(target Target, request Request) Change {
 }
 
 // pending reports whether a request is not bound yet and asks for the versions of another.
+// A posted snapshot is the same one when it is posted again.
 func (r Request) pending(other Request) bool {
-	return r.Snapshot == "" && slices.Equal(r.With, other.With)
+	again := r.Posted != "" && r.Posted == other.Posted
+	return (r.Snapshot == "" || again) && slices.Equal(r.With, other.With)
+}
+
+// Post requests the versions of a snapshot that a pipeline posted, and remembers them. The
+// versions that a user requested by name are not replaced.
+func Post(target Target, request Request, versions []Version) Change {
+	return func(s State) State {
+		if own := s.At(target).Request; own != nil && own.Posted == "" && len(own.With) > 0 {
+			return s
+		}
+		return at(target, func(r *Record) {
+			for _, version := range versions {
+				if !slices.ContainsFunc(r.Posted, version.same) {
+					version.At = request.At
+					r.Posted = append(r.Posted, version)
+				}
+			}
+		})(AddRequest(target, request)(s))
+	}
+}
+
+// WasPosted reports whether a pipeline posted a version of a component for a target.
+func (s State) WasPosted(target Target, component, digest string) bool {
+	return digest != "" && slices.ContainsFunc(s.At(target).Posted, func(v Version) bool { return v.Component == component && v.Digest == digest })
 }
 
 // BindRequest binds a request to the snapshot that is promoted for it. A newer request is

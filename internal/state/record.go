@@ -26,6 +26,7 @@ type Record struct {
 	Seen       []Seen      `json:"seen,omitempty"`
 	Versions   []Version   `json:"versions,omitempty"`
 	Observed   []Observed  `json:"observed,omitempty"`
+	Posted     []Version   `json:"posted,omitempty"`
 	// CommentsFrom and ProcessedComments are in the record of the repository only.
 	// Comments from before CommentsFrom are not processed anymore.
 	CommentsFrom      *time.Time         `json:"commentsFrom,omitempty"`
@@ -56,6 +57,9 @@ type Request struct {
 	// Snapshot is the ID of the snapshot that the request was bound to. It is empty
 	// before; afterwards the request applies to no other.
 	Snapshot string `json:"snapshot,omitempty"`
+	// Posted is the name of the snapshot that a pipeline posted, if the request is for one.
+	// It is no decision of a user: the order of versions and what users decided apply.
+	Posted string `json:"posted,omitempty"`
 }
 
 // RolledBack asks for the versions that a target had before.
@@ -127,6 +131,7 @@ const (
 	maxRejections = 200
 	maxComponent  = 50        // versions of each component
 	maxObserved   = 10        // tags of each repository
+	maxPosted     = 20        // versions of each component
 	maxReason     = 1000      // runes
 	maxWritten    = 768 << 10 // bytes; leaves room in a file for keys of later releases
 
@@ -161,15 +166,9 @@ func (r *Record) normalize() {
 	r.Seen = last(r.Seen, maxSeen)
 	// The limit is per component, so that a component with many versions does not restart
 	// the waiting time of another.
+	r.Versions = lastOfEach(r.Versions, maxComponent)
+	r.Posted = lastOfEach(r.Posted, maxPosted)
 	count := map[string]int{}
-	for _, v := range r.Versions {
-		count[v.Component]++
-	}
-	r.Versions = slices.DeleteFunc(r.Versions, func(v Version) bool {
-		count[v.Component]--
-		return count[v.Component] >= maxComponent
-	})
-	count = map[string]int{}
 	for _, one := range r.Observed {
 		count[one.Repository]++
 	}
@@ -178,14 +177,27 @@ func (r *Record) normalize() {
 		return count[one.Repository] >= maxObserved
 	})
 	r.limitComments(maxProcessed)
-	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.Observed)+len(r.ProcessedComments) > 0 {
+	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
 		r.limitComments(len(r.ProcessedComments) / 2)
 		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
 		r.Versions = last(r.Versions, len(r.Versions)/2)
 		r.Closings = last(r.Closings, len(r.Closings)/2)
 		r.Seen = last(r.Seen, len(r.Seen)/2)
 		r.Observed = last(r.Observed, len(r.Observed)/2)
+		r.Posted = last(r.Posted, len(r.Posted)/2)
 	}
+}
+
+// lastOfEach returns the last n versions of each component.
+func lastOfEach(versions []Version, n int) []Version {
+	count := map[string]int{}
+	for _, v := range versions {
+		count[v.Component]++
+	}
+	return slices.DeleteFunc(versions, func(v Version) bool {
+		count[v.Component]--
+		return count[v.Component] >= n
+	})
 }
 
 // last returns the last n elements.
@@ -250,6 +262,9 @@ func (r *Record) times() []*time.Time {
 	for i := range r.Observed {
 		times = append(times, &r.Observed[i].At)
 	}
+	for i := range r.Posted {
+		times = append(times, &r.Posted[i].At)
+	}
 	for i := range r.ProcessedComments {
 		times = append(times, &r.ProcessedComments[i].At)
 	}
@@ -279,6 +294,7 @@ func (r Record) clone() Record {
 	r.Request, r.Rollback, r.Reopened = copied(r.Request), copied(r.Rollback), copied(r.Reopened)
 	r.Rejections, r.Closings = slices.Clone(r.Rejections), slices.Clone(r.Closings)
 	r.Seen, r.Versions, r.Observed = slices.Clone(r.Seen), slices.Clone(r.Versions), slices.Clone(r.Observed)
+	r.Posted = slices.Clone(r.Posted)
 	r.CommentsFrom, r.ProcessedComments = copied(r.CommentsFrom), slices.Clone(r.ProcessedComments)
 	if r.Freeze != nil {
 		r.Freeze.Until = copied(r.Freeze.Until)
@@ -310,5 +326,5 @@ func (r Record) empty() bool {
 	return !slices.ContainsFunc(read, func(m member) bool { return !knownKey(m.key) }) &&
 		r.Hold == nil && r.Freeze == nil && r.Resumed == nil && r.Request == nil && r.Rollback == nil &&
 		r.Reopened == nil && r.CommentsFrom == nil &&
-		len(r.Rejections)+len(r.Closings)+len(r.Seen)+len(r.Versions)+len(r.Observed)+len(r.ProcessedComments) == 0
+		len(r.Rejections)+len(r.Closings)+len(r.Seen)+len(r.Versions)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) == 0
 }

@@ -25,7 +25,7 @@ func Restore(lost, now State, at time.Time) []Change {
 // restore adds what an older record had.
 func (r *Record) restore(old Record, now time.Time) {
 	if r.empty() { // the file is gone: observed times are lost too
-		r.Seen, r.Versions, r.Observed = old.Seen, old.Versions, old.Observed
+		r.Seen, r.Versions, r.Observed, r.Posted = old.Seen, old.Versions, old.Observed, old.Posted
 		r.Resumed, r.Reopened = old.Resumed, old.Reopened
 	}
 	if r.Hold == nil {
