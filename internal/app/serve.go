@@ -21,6 +21,7 @@ import (
 	"promoter/internal/server"
 	"promoter/internal/service"
 	"promoter/internal/service/adminapi"
+	"promoter/internal/service/snapshots"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
 	"promoter/internal/webhook"
@@ -137,9 +138,10 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	defer func() { err = errors.Join(err, svc.Close()) }()
 	web, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
-		Admin:   &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened},
-		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
-		Trace:   service.TraceWebhook(traces),
+		Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened},
+		Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun),
+		Observe:   func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
+		Trace:     service.TraceWebhook(traces),
 	}, svc.MarkStale)
 	if err != nil {
 		return err

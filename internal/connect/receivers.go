@@ -8,6 +8,7 @@ import (
 
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
+	"promoter/internal/glob"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
 )
@@ -41,7 +42,7 @@ var ErrNoApp = errors.New("there is no App yet that sends webhooks to it")
 func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (*webhook.Receiver, error) {
 	options := webhook.Options{
 		Name: entry.Name, Kind: entry.Kind, Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
-		Anonymous: entry.Anonymous, HTTP: client, Now: s.Now,
+		Anonymous: entry.Anonymous, Posts: len(entry.Snapshots) > 0, HTTP: client, Now: s.Now,
 	}
 	var err error
 	if options.Secret, err = s.receiverSecret(entry); err == nil {
@@ -74,6 +75,17 @@ func (s *Server) receiverSecret(entry serverconfig.Receiver) (secret.String, err
 		return secret.String{}, err
 	}
 	return folder.Secret(AppHookSecretFile, s.SecretSources())
+}
+
+// MayPost reports whether a receiver may post snapshots of an application of a repository;
+// an empty application: of any.
+func (s *Server) MayPost(receiver string, r *Repository, application string) bool {
+	return slices.ContainsFunc(s.File.Receivers, func(entry serverconfig.Receiver) bool {
+		return entry.Name == receiver && slices.ContainsFunc(entry.Snapshots, func(scope serverconfig.Scope) bool {
+			applies := application == "" || scope.Applications == nil || glob.MatchAnyName(scope.Applications, application)
+			return applies && r.Matches(scope.Repositories)
+		})
+	})
 }
 
 // AppReceiver returns the receiver to which the App of a forge sends webhooks.

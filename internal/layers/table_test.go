@@ -29,6 +29,7 @@ var table = map[string]position{
 	"internal/budget":     {layer: 1},
 	"internal/health":     {layer: 1},
 	"internal/receiver":   {layer: 1},
+	"internal/snapshot":   {layer: 1},
 	"internal/verb":       {layer: 1},
 
 	"internal/config":   {layer: 2},
@@ -103,8 +104,9 @@ var table = map[string]position{
 
 	"internal/service/history": {layer: 9},
 
-	"internal/service":          {layer: 10},
-	"internal/service/adminapi": {layer: 11},
+	"internal/service":           {layer: 10},
+	"internal/service/adminapi":  {layer: 11},
+	"internal/service/snapshots": {layer: 11},
 
 	"internal/app":  {layer: 12},
 	"internal/demo": {layer: 13},

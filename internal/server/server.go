@@ -36,6 +36,8 @@ type Options struct {
 	// Admin answers the API to requests with Token; nil: not found.
 	Admin AdminAPI
 	Token secret.String
+	// Snapshots promotes posted snapshots, and shows what is in each environment.
+	Snapshots Snapshots
 	// Setups create GitHub Apps, each at /setup/NAME.
 	Setups []*Setup
 	// Trace, if set, is called with each webhook before it is stored. It returns the
@@ -106,6 +108,12 @@ func New(options Options) (*Server, error) {
 		api.GET("/status", s.status)
 		api.GET("/history", s.history)
 		api.POST("/replay", s.replay)
+		if s.Snapshots != nil {
+			s.routeSnapshots(api)
+		}
+	}
+	if s.Snapshots != nil { // receivers may post too, so it verifies the credential itself
+		s.echo.POST("/api/v1/snapshots", s.postSnapshot)
 	}
 	if s.Metrics != nil {
 		s.echo.GET("/metrics", echo.WrapHandler(s.Metrics))

@@ -70,6 +70,7 @@ type receipt struct {
 	Delivery string `json:"delivery,omitempty"`
 	Events   int    `json:"events"`
 	Ignored  string `json:"ignored,omitempty"` // why it triggers nothing
+	Run      string `json:"run,omitempty"`     // the path of the run of a posted snapshot
 }
 
 // webhook handles one delivery. An unknown receiver is handled like a known one, so that
@@ -143,6 +144,14 @@ func (s *Server) accept(c echo.Context, to *receiver, at time.Time) (receipt, er
 	if !to.events.AllowN(at, min(len(delivery.Events), to.events.Burst())) {
 		return receipt{}, fault.Limited(at.Add(time.Second), errors.New("this receiver gets more events than it accepts"))
 	}
+	run := ""
+	if delivery.Snapshot != nil && to.Receiver.Posts() {
+		requested, err := s.request(c, to.name, *delivery.Snapshot)
+		if err != nil {
+			return receipt{}, err
+		}
+		run = requested.Run
+	}
 	accepted := Accepted{
 		Delivery: delivery, Receiver: to.name, Sender: to.Receiver.Kind(), At: at,
 		Header: to.Receiver.LoggableHeaders(r.Header), Body: content,
@@ -150,7 +159,7 @@ func (s *Server) accept(c echo.Context, to *receiver, at time.Time) (receipt, er
 	if err := s.persist(r, accepted); err != nil {
 		return receipt{}, err
 	}
-	return receipt{Delivery: delivery.ID, Events: len(delivery.Events), Ignored: delivery.Ignored}, nil
+	return receipt{Delivery: delivery.ID, Events: len(delivery.Events), Ignored: delivery.Ignored, Run: run}, nil
 }
 
 // pullTypes are the types, in lower case, of notifications that an image was pulled. There

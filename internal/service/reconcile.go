@@ -72,7 +72,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
 	}
 	result := queue.Result{Next: earlier(nextChange(report, begin), r.retries.next(item.Key, report, r.now(), r.poll))}
-	added, err := r.record(ctx, current, known, outcome{report: report, failed: failed, landings: landings, trigger: trigger})
+	added, err := r.record(ctx, current, known, outcome{began: begin, report: report, failed: failed, landings: landings, trigger: trigger})
 	if added || report.Again {
 		result.Next = r.now() // an earlier event about what it subscribed to now did not trigger it
 	}
@@ -158,6 +158,7 @@ func (c commentEvents) Digests(ctx context.Context, comments []int64) (map[int64
 
 // outcome is the outcome of a reconciliation.
 type outcome struct {
+	began    time.Time
 	report   engine.Report
 	failed   error // about the whole repository; nil: there is a report
 	landings history.Landings
@@ -168,9 +169,16 @@ type outcome struct {
 // the repository has new subscriptions.
 func (r *reconciler) record(ctx context.Context, current *refresh, repository *connect.Repository, o outcome) (added bool, err error) {
 	stored := storedOf(repository)
+	stored.BeganAt = o.began
 	stored.Name, stored.Failure = cmp.Or(o.report.Name, stored.Name), failureOf(o.report, o.failed)
 	update, written := r.history.Update(stored, o.report, o.trigger, o.landings)
+	targets, changed, writtenTargets := r.history.Targets(stored.Key, o.report)
 	err = r.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+		if changed {
+			if err := r.store.SetTargets(ctx, tx, stored.Key, targets); err != nil {
+				return err
+			}
+		}
 		if added, err = r.subscribe(ctx, tx, stored.Key, current, o.report); err != nil {
 			return err
 		}
@@ -180,6 +188,7 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 		return false, err
 	}
 	written()
+	writtenTargets()
 	return added, nil
 }
 

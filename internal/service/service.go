@@ -77,6 +77,7 @@ type Service struct {
 	refresher *refresher
 	queue     *queue.Queue
 	db        *database.DB
+	store     *store.Store
 	traces    *telemetry.Traces
 	log       *slog.Logger
 	now       func() time.Time
@@ -101,7 +102,7 @@ func New(o Options) *Service {
 	}
 	return &Service{
 		inbox:     &Inbox{db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log},
-		refresher: refresher, queue: o.Queue, db: o.DB, traces: o.Traces, log: o.Log, now: now,
+		refresher: refresher, queue: o.Queue, db: o.DB, store: o.Store, traces: o.Traces, log: o.Log, now: now,
 		workers: map[string]queue.Worker{
 			KindRepository: {Handler: reconciler.handle, Concurrency: connect.Parallel + 1, Most: maxParallel, Room: new(memory.Gauge).Room},
 			KindPoll:       {Handler: poller.handle},

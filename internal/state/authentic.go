@@ -22,7 +22,9 @@ func (i Ignored) String() string { return strings.Join(i.Keys, ", ") + " of " + 
 
 // OnlyObserved reports whether no decision of a user is among what is ignored.
 func (i Ignored) OnlyObserved() bool {
-	return !slices.ContainsFunc(i.Keys, func(key string) bool { return !slices.Contains([]string{"seen", "versions", "observed", "posted"}, key) })
+	return !slices.ContainsFunc(i.Keys, func(key string) bool {
+		return !slices.Contains([]string{"seen", "versions", "observed", "posted"}, key)
+	})
 }
 
 // Authentic returns what counts where users changed the branch after promoter wrote it:

@@ -21,8 +21,9 @@ type Repository struct {
 	Host         string // of the web pages
 	Name         string // OWNER/NAME as it is now
 	ReconciledAt time.Time
-	Failure      string // empty: the last reconciliation succeeded
-	Failures     int    // reconciliations since the last one that succeeded
+	BeganAt      time.Time // when that reconciliation began
+	Failure      string    // empty: the last reconciliation succeeded
+	Failures     int       // reconciliations since the last one that succeeded
 }
 
 // HistoryUpdate is what a reconciliation adds to the history.
@@ -35,12 +36,12 @@ type HistoryUpdate struct {
 // RecordReconciliation stores the result of a reconciliation.
 func (s *Store) RecordReconciliation(ctx context.Context, tx *database.Tx, r Repository, update HistoryUpdate) error {
 	_, err := tx.Exec(ctx, `
-insert into repository (key, forge, host, name, reconciled_at, last_error, failures)
-values (?, ?, ?, ?, @now, cast(? as text), case when cast(? as text) = '' then 0 else 1 end)
-on conflict (key) do update set forge = excluded.forge, host = excluded.host, name = excluded.name,
+insert into repository (key, forge, host, name, began_at, reconciled_at, last_error, failures)
+values (?, ?, ?, ?, ?, @now, cast(? as text), case when cast(? as text) = '' then 0 else 1 end)
+on conflict (key) do update set forge = excluded.forge, host = excluded.host, name = excluded.name, began_at = excluded.began_at,
 	reconciled_at = excluded.reconciled_at, last_error = excluded.last_error,
 	failures = case when excluded.last_error = '' then 0 else repository.failures + 1 end`,
-		r.Key, r.Forge, storable(strings.ToLower(r.Host)), storable(strings.ToLower(r.Name)), truncated(r.Failure), truncated(r.Failure))
+		r.Key, r.Forge, storable(strings.ToLower(r.Host)), storable(strings.ToLower(r.Name)), r.BeganAt, truncated(r.Failure), truncated(r.Failure))
 	if err != nil {
 		return err
 	}
@@ -65,6 +66,7 @@ func (s *Store) DeleteRepository(ctx context.Context, key string) error {
 			"delete from subscription where repository = ?", "delete from last_trigger where repository = ?",
 			"delete from repository_schedule where repository = ?", "delete from refresh where repository = ?",
 			"delete from health_state where repository = ?",
+			"delete from target where repository = ?",
 			"delete from repository where key = ?",
 		} {
 			if _, err := tx.Exec(ctx, statement, key); err != nil {
@@ -75,12 +77,12 @@ func (s *Store) DeleteRepository(ctx context.Context, key string) error {
 	})
 }
 
-const repositoryColumns = "key, forge, host, name, reconciled_at, last_error, failures"
+const repositoryColumns = "key, forge, host, name, began_at, reconciled_at, last_error, failures"
 
 func scanRepository(scan database.Scan) (r Repository, err error) {
-	var reconciled int64
-	err = scan(&r.Key, &r.Forge, &r.Host, &r.Name, &reconciled, &r.Failure, &r.Failures)
-	r.ReconciledAt = database.Time(reconciled)
+	var began, reconciled int64
+	err = scan(&r.Key, &r.Forge, &r.Host, &r.Name, &began, &reconciled, &r.Failure, &r.Failures)
+	r.BeganAt, r.ReconciledAt = database.Time(began), database.Time(reconciled)
 	return r, err
 }
 

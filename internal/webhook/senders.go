@@ -33,7 +33,7 @@ func senders() map[string]sender {
 		"jfrog":        {jfrogSignature, jfrog},
 		"nexus":        {nexusSignature, nexus},
 		"quay":         {nil, quay},
-		"snapshot":     {nil, snapshot},
+		"snapshot":     {nil, readSnapshot},
 		"tekton":       {nil, tekton},
 		"zot":          {nil, zot},
 	}

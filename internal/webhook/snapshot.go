@@ -1,30 +1,30 @@
 package webhook
 
-// snapshot decodes a Snapshot resource that a release pipeline posts: the images of the
-// components of one application.
-// https://konflux-ci.dev/docs/reference/kube-apis/application-api/#snapshot
-func snapshot(r Request) (Delivery, error) {
-	resource, err := read[struct {
-		Kind     string `json:"kind"`
-		Metadata struct {
-			UID string `json:"uid"`
-		} `json:"metadata"`
-		Spec struct {
-			Components []struct {
-				Image string `json:"containerImage"`
-			} `json:"components"`
-		} `json:"spec"`
-	}](r)
+import (
+	"errors"
+
+	"promoter/internal/fault"
+	"promoter/internal/snapshot"
+)
+
+// readSnapshot decodes the set of images that a release pipeline posts: a Snapshot resource,
+// or plain JSON. See package snapshot for the forms.
+func readSnapshot(r Request) (Delivery, error) {
+	posted, err := snapshot.Parse(r.payload())
 	switch {
+	case errors.Is(err, snapshot.ErrOtherKind):
+		other, err := read[struct {
+			Kind string `json:"kind"`
+		}](r)
+		if err != nil {
+			return Delivery{}, err
+		}
+		return ignored(other.Kind, "only Snapshots matter")
 	case err != nil:
-		return Delivery{}, err
-	case resource.Kind == "":
-		return Delivery{}, missing("kind")
-	case resource.Kind != "Snapshot":
-		return ignored(resource.Kind, "only Snapshots matter")
+		return Delivery{}, fault.Wrap(fault.Invalid, err)
 	}
-	d := Delivery{ID: resource.Metadata.UID, EventType: resource.Kind}
-	for _, component := range resource.Spec.Components {
+	d := Delivery{ID: posted.UID, EventType: "Snapshot", Snapshot: &posted}
+	for _, component := range posted.Components {
 		if e, ok := referenceEvent(component.Image); ok {
 			d.Events = append(d.Events, e)
 		}

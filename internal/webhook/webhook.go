@@ -23,6 +23,7 @@ import (
 	"promoter/internal/evidence"
 	"promoter/internal/fault"
 	"promoter/internal/secret"
+	"promoter/internal/snapshot"
 )
 
 // Options are one entry of `receivers` in the server file, with its secrets.
@@ -37,6 +38,8 @@ type Options struct {
 	Header string
 	// Audience and Email are required claims of Google's identity tokens.
 	Audience, Email string
+	// Posts reports whether the snapshots of the receiver are promoted, not only triggers.
+	Posts bool
 	// Anonymous accepts requests without a credential.
 	Anonymous bool
 	// HTTP fetches the keys of Google's identity tokens.
@@ -49,6 +52,7 @@ type Options struct {
 type Receiver struct {
 	name   string
 	kind   string
+	posts  bool
 	header string                 // carries the secret; empty: that of the sender
 	sign   func(...[]byte) []byte // HMAC-SHA256
 	verify verifier
@@ -77,6 +81,8 @@ type Delivery struct {
 	Events []event.Event
 	// Reports are about the health of environments. Each has an event at least.
 	Reports []evidence.Report
+	// Snapshot is what a pipeline posted; nil: it is not a delivery of this kind.
+	Snapshot *snapshot.Snapshot
 	// Ignored is the reason why there are no events.
 	Ignored string
 }
@@ -98,7 +104,7 @@ func New(options Options) (*Receiver, error) {
 	if options.Secret.IsZero() {
 		key = []byte(rand.Text())
 	}
-	r := &Receiver{name: options.Name, kind: options.Kind, header: http.CanonicalHeaderKey(options.Header), sign: hmacOf(sha256.New, key), decode: known.decode}
+	r := &Receiver{name: options.Name, kind: options.Kind, posts: options.Posts, header: http.CanonicalHeaderKey(options.Header), sign: hmacOf(sha256.New, key), decode: known.decode}
 	var err error
 	if r.verify, err = verifierOf(known, options); err != nil {
 		return nil, fault.New(fault.Invalid, "receiver %s: %w", options.Name, err)
@@ -111,6 +117,9 @@ func (r *Receiver) Name() string { return r.name }
 
 // Kind returns the kind of the sender.
 func (r *Receiver) Kind() string { return r.kind }
+
+// Posts reports whether the snapshots of the receiver are promoted, not only triggers.
+func (r *Receiver) Posts() bool { return r.posts }
 
 var errUnauthorized = errors.New("unknown receiver, or a wrong or missing credential")
 

@@ -24,6 +24,9 @@ type Receiver struct {
 	Anonymous  bool
 	// Repositories are those that may use its reports about health; nil: all.
 	Repositories []string
+	// Snapshots are the repositories and applications for which it may post snapshots that
+	// are promoted; none: its webhooks are only triggers.
+	Snapshots []Scope
 }
 
 // DefaultHeader is the header of a secret.
@@ -51,6 +54,17 @@ type rawReceiver struct {
 	Anonymous strictyaml.Located[bool] `yaml:"anonymous"`
 	// Globs of repositories that may use its reports about health: `HOST/OWNER/NAME`. For `argocd`, `evidence`, and `flux`. Default: all whose config names the receiver.
 	Repositories strictyaml.List `yaml:"repositories"`
+	// Repositories and applications for which the receiver may post snapshots that promoter promotes, for `snapshot` with a `secret`. Default: none, so that its webhooks only trigger reconciliations. See docs/guides/pipeline-snapshots.md.
+	Snapshots []*rawSnapshots `yaml:"snapshots"`
+}
+
+// rawSnapshots allows a receiver to post snapshots.
+type rawSnapshots struct {
+	strictyaml.Origin
+	// Globs of repositories: `HOST/OWNER/NAME`.
+	Repositories strictyaml.List `yaml:"repositories" required:"true"`
+	// Globs of applications. Default: all.
+	Applications strictyaml.List `yaml:"applications"`
 }
 
 // Sensitive implements strictyaml.Sensitive.
@@ -79,10 +93,26 @@ func loadReceivers(in *input) []Receiver {
 			checkReceiverApp(in, name, raw, receivers)
 			checkReceiverHealth(in.report, name, raw, kind)
 			one.Header = receiverHeader(in.report, raw, kind)
+			one.Snapshots = loadSnapshots(in.report, name, raw)
 		}
 		receivers = append(receivers, one)
 	}
 	return receivers
+}
+
+// loadSnapshots returns for what a receiver may post snapshots. Without a secret, any client
+// could.
+func loadSnapshots(report *strictyaml.Report, name strictyaml.Located[string], raw *rawReceiver) (scopes []Scope) {
+	for _, one := range raw.Snapshots {
+		if raw.Kind.Value != "snapshot" || !raw.Secret.IsSet() {
+			report.Errorf(one.Position, "use kind: snapshot and secret, or remove snapshots", "the receiver %s cannot post snapshots", name.Value)
+			break
+		}
+		if required(report, one.Origin, "receiver's snapshots", "repositories", one.Repositories); !one.Invalid {
+			scopes = append(scopes, loadScope(report, scopeLists{repositories: one.Repositories, applications: one.Applications}))
+		}
+	}
+	return scopes
 }
 
 // checkReceiverCredential requires exactly one credential that the sender supports, or

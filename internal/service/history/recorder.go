@@ -98,14 +98,7 @@ func (r *Recorder) Update(repository store.Repository, report engine.Report, tri
 	if changed {
 		update.Events = append(update.Events, observed...)
 	}
-	return update, func() {
-		r.mutex.Lock()
-		defer r.mutex.Unlock()
-		if r.written == nil {
-			r.written = map[string][sha256.Size]byte{}
-		}
-		r.written[repository.Key] = digest
-	}
+	return update, func() { r.write(repository.Key, digest) }
 }
 
 // changed reports whether observed events differ from those that were written last.

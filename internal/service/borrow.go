@@ -1,0 +1,54 @@
+package service
+
+import (
+	"context"
+
+	"promoter/internal/connect"
+	"promoter/internal/fault"
+	"promoter/internal/queue"
+	"promoter/internal/workspace"
+)
+
+// Borrowed is a repository that is open for something beside its reconciliations. The lock of
+// its mirror keeps both apart.
+type Borrowed struct {
+	Workspace  *workspace.Workspace
+	Repository *connect.Repository
+	Session    *connect.Session
+	Host, Name string // of the web pages, as they are stored
+}
+
+// Borrow opens one of the repositories of the service for one function. The choice gets those
+// that could be opened.
+func (s *Service) Borrow(ctx context.Context, choose func([]*connect.Repository) (*connect.Repository, error), do func(context.Context, Borrowed) error) error {
+	current, release, err := s.refresher.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var all []*connect.Repository
+	for _, repository := range current.repositories {
+		all = append(all, repository)
+	}
+	chosen, err := choose(all)
+	if err != nil {
+		return err
+	}
+	fresh := chosen.Reopen(ctx)
+	if fresh.SCM == nil {
+		return fresh.Err
+	}
+	if fresh.Key() != chosen.Key() {
+		return fault.New(fault.Temporary, "another repository has the name %s now: the next poll finds it", chosen.Name)
+	}
+	stored := storedOf(fresh)
+	options := workspace.Options{Log: loggerOf(s.log, fresh), Freshness: s.store, Seals: sealMemory{s.store, stored.Key}}
+	return workspace.Try(ctx, current.session, fresh, options, func(ctx context.Context, w *workspace.Workspace) error {
+		return do(ctx, Borrowed{Workspace: w, Repository: fresh, Session: current.session, Host: stored.Host, Name: stored.Name})
+	})
+}
+
+// Trigger lets a repository be reconciled soon.
+func (s *Service) Trigger(ctx context.Context, key string) error {
+	return s.queue.Trigger(ctx, queue.Trigger{Kind: KindRepository, Key: key, Urgent: true})
+}

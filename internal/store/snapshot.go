@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/fault"
+)
+
+// Snapshot is a snapshot that a pipeline posted.
+type Snapshot struct {
+	Repository  string // the key of the GitOps repository
+	Application string
+	Name        string
+	Receiver    string // who posted it
+	PostedAt    time.Time
+	Content     []byte            // JSON, as it was posted
+	Images      map[string]string // REPOSITORY:TAG@DIGEST by component, as the registry has them
+}
+
+// AddSnapshot stores a snapshot, unless there is one of its name.
+func (s *Store) AddSnapshot(ctx context.Context, one Snapshot) error {
+	images, err := json.Marshal(one.Images)
+	if err != nil {
+		return fmt.Errorf("store snapshot %s: %w", one.Name, err)
+	}
+	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		_, err := tx.Exec(ctx, `
+insert into snapshot (repository, application, name, receiver, posted_at, content, images) values (?, ?, ?, ?, ?, ?, ?)
+on conflict (repository, application, name) do nothing`,
+			one.Repository, one.Application, one.Name, one.Receiver, one.PostedAt, storable(string(one.Content)), storable(string(images)))
+		return err
+	})
+}
+
+const selectSnapshots = "select repository, application, name, receiver, posted_at, content, images from snapshot where repository = ?"
+
+func scanSnapshot(scan database.Scan) (one Snapshot, err error) {
+	var posted int64
+	var content, images string
+	if err := scan(&one.Repository, &one.Application, &one.Name, &one.Receiver, &posted, &content, &images); err != nil {
+		return one, err
+	}
+	one.PostedAt, one.Content = database.Time(posted), []byte(content)
+	if err := json.Unmarshal([]byte(images), &one.Images); err != nil {
+		return one, fmt.Errorf("read the images of snapshot %s: %w", one.Name, err)
+	}
+	return one, nil
+}
+
+// Snapshots lists the newest snapshots of a repository. An empty application or name does
+// not restrict.
+func (s *Store) Snapshots(ctx context.Context, repository, application, name string, limit int) (all []Snapshot, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			one, err := scanSnapshot(scan)
+			all = append(all, one)
+			return err
+		}, selectSnapshots+" and (? = '' or application = ?) and (? = '' or name = ?) order by posted_at desc, name limit ?",
+			repository, storable(application), storable(application), storable(name), storable(name), limit)
+	})
+	return all, err
+}
+
+// Snapshot returns the snapshot of a name, or a NotFound fault.
+func (s *Store) Snapshot(ctx context.Context, repository, application, name string) (Snapshot, error) {
+	found, err := s.Snapshots(ctx, repository, application, name, 2)
+	switch {
+	case err != nil:
+		return Snapshot{}, err
+	case len(found) == 0:
+		return Snapshot{}, fault.New(fault.NotFound, "there is no snapshot %.100q", name)
+	case len(found) > 1:
+		return Snapshot{}, fault.New(fault.Invalid, "%s and %s have a snapshot %.100q: name the application", found[0].Application, found[1].Application, name)
+	}
+	return found[0], nil
+}
+
+// DeleteSnapshotsBefore deletes the snapshots that were posted before a time, and returns
+// their number.
+func (s *Store) DeleteSnapshotsBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+	return s.deleteInBatches(ctx, `
+delete from snapshot where (repository, application, name) in (
+	select repository, application, name from snapshot where posted_at < ? order by posted_at limit ?
+)`, before)
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"promoter/internal/database"
+)
+
+// Target is what the last reconciliation found in one target.
+type Target struct {
+	Environment string         `json:"environment"`
+	Application string         `json:"application"`
+	After       []string       `json:"after,omitempty"` // the parent environments
+	Branch      string         `json:"branch,omitempty"`
+	Paths       []string       `json:"paths,omitempty"`
+	State       string         `json:"state"` // of the decision
+	Rule        string         `json:"rule,omitempty"`
+	Message     string         `json:"message,omitempty"`
+	Until       time.Time      `json:"until,omitzero"`
+	Current     []EventVersion `json:"current"` // in the files
+	Wanted      []EventVersion `json:"wanted,omitempty"`
+	Posted      string         `json:"posted,omitempty"` // name of the posted snapshot that is requested there
+	Number      int            `json:"number,omitempty"` // of the open pull request
+	URL         string         `json:"url,omitempty"`
+
+	Since time.Time `json:"-"` // set by the store: since when it has the state and the rule
+}
+
+// SetTargets replaces the targets of a repository, in the order of its environments.
+func (s *Store) SetTargets(ctx context.Context, tx *database.Tx, repository string, targets []Target) error {
+	rows := make([]map[string]any, 0, len(targets))
+	for i, one := range targets {
+		one.Message = truncated(one.Message)
+		content, err := json.Marshal(one)
+		if err != nil {
+			return fmt.Errorf("store the targets: %w", err)
+		}
+		rows = append(rows, map[string]any{
+			"environment": storable(one.Environment), "application": storable(one.Application), "position": i,
+			"state": storable(one.State + " " + one.Rule), "content": storable(string(content)),
+		})
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("store the targets: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `
+delete from target where repository = ? and (environment, application) not in (
+	select value->>'environment', value->>'application' from @elements(?))`, repository, string(text)); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+insert into target (repository, environment, application, position, state, since, content)
+select cast(? as text), value->>'environment', value->>'application', cast(value->>'position' as bigint), value->>'state', @now, value->>'content'
+from @elements(?) where true
+on conflict (repository, environment, application) do update set position = excluded.position, state = excluded.state,
+	since = case when target.state = excluded.state then target.since else excluded.since end, content = excluded.content
+where target.content <> excluded.content or target.position <> excluded.position`, repository, string(text))
+	return err
+}
+
+// Targets lists the targets of a repository, in the order of its environments. An empty
+// environment or application does not restrict.
+func (s *Store) Targets(ctx context.Context, repository, environment, application string) (all []Target, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var since int64
+			var content string
+			if err := scan(&since, &content); err != nil {
+				return err
+			}
+			var one Target
+			if err := json.Unmarshal([]byte(content), &one); err != nil {
+				return fmt.Errorf("read the targets of %s: %w", repository, err)
+			}
+			one.Since = database.Time(since)
+			all = append(all, one)
+			return nil
+		}, `select since, content from target where repository = ? and (? = '' or environment = ?) and (? = '' or application = ?)
+order by position`, repository, storable(environment), storable(environment), storable(application), storable(application))
+	})
+	return all, err
+}
