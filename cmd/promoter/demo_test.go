@@ -194,7 +194,7 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 		{
 			"nothing is asked for", func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
 				if args[0] == "promote" {
-					_, _ = io.WriteString(out, "x  Promote staging: for the testers\nrecorded in promoter/_state as ann\n")
+					_, _ = io.WriteString(out, "x  Promote staging: for the testers\nrecorded in promoter/_state as unverified: ann\n")
 					return 0
 				}
 				return honest(ctx, out, args...)
@@ -249,7 +249,7 @@ func TestDemo_continuesUntilInterrupted(t *testing.T) {
 		output := runPrinted(t, printed, nil)
 		checkStory(t, output,
 			`acme/gitops  (idle|waiting|running), reconciled `, `  prod/shop  same  `, `^\+    newTag: "1\.8\.0" `,
-			`recorded in promoter/_state as ann`, `  staging/shop +promote  by ann$`, `main -> main$`)
+			`recorded in promoter/_state as unverified: ann`, `  staging/shop +promote  by unverified: ann$`, `main -> main$`)
 		pushWithGit(t, regexp.MustCompile(`repository +(\S+)`).FindStringSubmatch(printed)[1])
 		pushWithGit(t, "file://"+filepath.Join(s.folder, "gitops.git"))
 	}

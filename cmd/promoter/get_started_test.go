@@ -144,7 +144,9 @@ func newGuide(t *testing.T) *guide {
 	g.repository = hub.NewRepository("acme/gitops", g.example())
 	g.repository.Settings.Permit("promoter-bot", "write")
 	g.repository.Settings.Permit("ann", "write")
-	g.env = append(gittest.Environ(), "PROMOTER_GITHUB_TOKEN="+hub.Token("promoter-bot", "repo", "read:org"), "DOCKER_CONFIG="+root)
+	token := hub.Token("promoter-bot", "repo", "read:org")
+	// The page has no server file, so that its token is that of the user.
+	g.env = append(gittest.Environ(), "PROMOTER_GITHUB_TOKEN="+token, "PROMOTER_USER_TOKEN="+token, "DOCKER_CONFIG="+root)
 	text := fmt.Sprintf(`version: 1
 forges:
   github: {kind: github, url: "%s", insecure: true, token: "env:PROMOTER_GITHUB_TOKEN"}

@@ -108,7 +108,7 @@ func TestRun_requesterDoesNotApprove_github(t *testing.T) {
 		s.repo.Pulls.Merge("ada", 1, "merge")
 		s.run()
 		s.pulls(stagingHead + " merged")
-		s.decide(decision.Decision{Verb: verb.Promote, Environment: "prod", Application: "shop", As: "ada"})
+		s.decideAs("ada", decision.Decision{Verb: verb.Promote, Environment: "prod", Application: "shop"})
 		s.run()
 		s.repo.Pulls.Approve("ada", 2)
 		s.run()
@@ -116,5 +116,46 @@ func TestRun_requesterDoesNotApprove_github(t *testing.T) {
 		s.repo.Pulls.Approve("bob", 2)
 		s.run()
 		s.holds("prod", "1.1.0 1.0.0")
+	})
+}
+
+// Any of those who approve may be the user who requested a promotion under a name that no
+// forge authenticated. So one more has to approve.
+func TestRun_unverifiedRequesterMayBeAnApprover_github(t *testing.T) {
+	t.Parallel()
+	manual := strings.ReplaceAll(chain, "land: automerge}", "land: automerge, propose: manual, gates: {approvals: {count: 1}}}")
+	begin := func(s *story) {
+		s.releaseAndRun("web", "1.1.0")
+		s.repo.Pulls.Merge("ada", 1, "merge")
+		s.run()
+		s.decide(decision.Decision{Verb: verb.Promote, Environment: "prod", Application: "shop", As: "carol"})
+		s.run()
+		s.repo.Pulls.Approve("ada", 2)
+		s.run()
+		s.holds("prod", "1.0.0 1.0.0")
+		if body := s.repo.Pulls.Get(2).Body; !strings.Contains(body, "unverified: carol requested it and may be one of the users who approve, so one more is needed") {
+			s.t.Errorf("the body does not say why:\n%s", body)
+		}
+	}
+	t.Run("one more approves", func(t *testing.T) {
+		t.Parallel()
+		onceOnGitHub(t, manual, func(s *story) {
+			begin(s)
+			s.repo.Pulls.Approve("bob", 2)
+			s.run()
+			s.holds("prod", "1.1.0 1.0.0")
+			if message := s.repo.Git.Run("log", "-1", "--format=%B", "main"); !strings.Contains(message, "\nPromoter-Requested-By: unverified: carol\n") {
+				s.t.Errorf("the merge says %q", message)
+			}
+		})
+	})
+	t.Run("a verified user requests it", func(t *testing.T) {
+		t.Parallel()
+		onceOnGitHub(t, manual, func(s *story) {
+			begin(s)
+			s.decideAs("bob", decision.Decision{Verb: verb.Promote, Environment: "prod", Application: "shop"})
+			s.run()
+			s.holds("prod", "1.1.0 1.0.0")
+		})
 	})
 }

@@ -215,6 +215,21 @@ func (s *story) decide(d decision.Decision) {
 	}
 }
 
+// decideAs is a user who runs the command of a verb, authenticated by a token.
+func (s *story) decideAs(who string, d decision.Decision) {
+	s.t.Helper()
+	env := s.server.Server.Env
+	defer func() { s.server.Server.Env = env }()
+	token := s.forge.Token(who, "repo", "read:org")
+	s.server.Server.Env = func(name string) (string, bool) {
+		if name == "PROMOTER_USER_TOKEN" {
+			return token, true
+		}
+		return env(name)
+	}
+	s.decide(d)
+}
+
 // api is a user who calls the API of GitHub.
 func (s *story) api(who, method, path, body string) {
 	s.t.Helper()

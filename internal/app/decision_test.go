@@ -24,6 +24,46 @@ func TestRecordDecision_reportsIfUnchanged(t *testing.T) {
 	}
 }
 
+// The user of a decision is the account that the forge authenticates. The credential of the
+// server file is promoter's own, and no user decided as promoter.
+func TestRecordDecision_user(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	repository := f.repository("acme/gitops", webIn("push"))
+	repository.Settings.Permit("ada", "read")
+	repository.Settings.Permit("helper[bot]", "write")
+	for _, test := range []struct {
+		token, as string // of a user
+		want      string // login, or the error
+	}{
+		{"ada", "", "ada"},
+		{"ada", "eve", "unverified: eve"},
+		{"", "unverified: ada\n", "unverified: ada"},
+		{"", "", "unverified: Ada Lovelace"},
+		{"helper[bot]", "", "PROMOTER_USER_TOKEN belongs to helper[bot], which is not the account of a user"},
+	} {
+		server := f.open(insecureRegistry, "acme/gitops")
+		if test.token != "" {
+			env, token := server.Server.Env, f.github.Token(test.token, "repo")
+			server.Server.Env = func(name string) (string, bool) {
+				if name == "PROMOTER_USER_TOKEN" {
+					return token, true
+				}
+				return env(name)
+			}
+		}
+		d := decision.Decision{Verb: verb.Freeze, Environment: "dev", As: test.as, Claimed: "Ada\tLovelace"}
+		result, err := decision.Record(t.Context(), server, d, "")
+		got := result.By.Login
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want || result.By.Verified() != (got == "ada") {
+			t.Errorf("%+v: %s, verified %v", test, got, result.By.Verified())
+		}
+	}
+}
+
 // A decision about one application everywhere is not described as one about all.
 func TestRecordDecision_subjectNamesTheApplication(t *testing.T) {
 	t.Parallel()

@@ -342,6 +342,7 @@ func TestRecordDecision_recordsTheUserOfTheToken(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	repository := f.repository("acme/gitops", webIn("push"))
+	f.env["PROMOTER_USER_TOKEN"] = f.env["TOKEN"] // of a user
 	server := f.open(insecureRegistry, "acme/gitops")
 	carried, err := decision.Record(t.Context(), server, decision.Decision{Verb: verb.Hold, Environment: "dev", Reason: "incident"}, "")
 	if err != nil {

@@ -158,7 +158,7 @@ func newDecide(system System, what verb.Verb) (*cobra.Command, *decideFlags) {
 	set := command.Flags()
 	set.StringVar(&flags.decision.Environment, "env", "", flagDecideEnv)
 	set.StringVar(&flags.decision.Reason, "reason", "", "reason, as `TEXT` that other users see")
-	set.StringVar(&flags.decision.As, "as", "", "`NAME` of the user who decides, if the credential is not a user's")
+	set.StringVar(&flags.decision.As, "as", "", "`NAME` of the user who decides, recorded as unverified (default: the account of $PROMOTER_USER_TOKEN, or of a user's token)")
 	return command, flags
 }
 
@@ -172,6 +172,7 @@ func runDecide(command *cobra.Command, flags *decideFlags, system System) error 
 	if err != nil {
 		return err
 	}
+	flags.decision.Claimed = claimedUser(command.Context(), system)
 	result, err := decision.Record(command.Context(), server, flags.decision, flags.targets.cache)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/memory"
@@ -16,6 +18,7 @@ import (
 	"promoter/internal/rendered"
 	"promoter/internal/scm"
 	"promoter/internal/seal"
+	"promoter/internal/secret"
 )
 
 // Parallel is how many repositories are opened or reconciled at once.
@@ -56,6 +59,35 @@ type Repository struct {
 
 	credential string // that it is opened with, in words; empty: none
 	name       qualifiedName
+}
+
+// userTokenVariable holds the token of the user of a command, whose account is only asked for.
+const userTokenVariable = "PROMOTER_USER_TOKEN"
+
+// User returns the account of the user of a command: that of PROMOTER_USER_TOKEN, or that of
+// the credential of a user without a server file. The credential of a server file is
+// promoter's own. It may be an account that is no user's, or none.
+func (s *Session) User(ctx context.Context, r *Repository) (identity.User, error) {
+	text, set := s.Server.Env(userTokenVariable)
+	if !set || text == "" || r.Forge.Config.Kind == serverconfig.ForgeGit {
+		if s.Server.Standalone {
+			return r.SCM.Info().Self, nil
+		}
+		return identity.User{}, nil
+	}
+	forge, err := s.openForge(r.Forge.Config, secret.New(text))
+	if err != nil {
+		return identity.User{}, fmt.Errorf("%s: %w", userTokenVariable, err)
+	}
+	repository, err := forge.Open(ctx, r.SCM.Info().Name)
+	if err != nil {
+		return identity.User{}, fmt.Errorf("%s: %w", userTokenVariable, err)
+	}
+	self := repository.Info().Self
+	if !self.Verified() {
+		return identity.User{}, fault.New(fault.Invalid, "%s belongs to %s, which is not the account of a user", userTokenVariable, cmp.Or(self.Login, "no account"))
+	}
+	return self, nil
 }
 
 // Open wires the forges and registries and opens all repositories. A repository that

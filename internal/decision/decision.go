@@ -34,7 +34,8 @@ type Decision struct {
 	Images      []string   // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Until       *time.Time // freeze
 	To          string     // rollback: the first digits of a commit or a snapshot; empty: the previous state
-	As          string     // the user who decides; empty: the user of the credential
+	As          string     // the user who decides; empty: the one whom the forge authenticates
+	Claimed     string     // the name of the user of this machine, if the forge authenticates none
 }
 
 // Result is a decision that was recorded.

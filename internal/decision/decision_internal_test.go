@@ -7,7 +7,6 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
-	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
@@ -37,28 +36,6 @@ func TestValidate(t *testing.T) {
 		err := test.decision.validate()
 		if test.want == "" && err != nil || test.want != "" && (fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%+v: %v, want %q", test.decision, err, test.want)
-		}
-	}
-}
-
-func TestUser(t *testing.T) {
-	t.Parallel()
-	self := identity.User{Host: "github.com", Login: "promoter"}
-	env := func(name string) (string, bool) { return "ann", name == "USERNAME" }
-	none := func(string) (string, bool) { return "", false }
-	for _, test := range []struct {
-		claimed string
-		self    identity.User
-		env     func(string) (string, bool)
-		want    identity.User
-	}{
-		{"eve", self, env, identity.User{Host: "github.com", Login: "eve"}},
-		{"", self, env, self},
-		{"", identity.User{Host: "git.example"}, env, identity.User{Login: "ann"}},
-		{"", identity.User{}, none, identity.User{Login: "unknown"}},
-	} {
-		if got := user(test.claimed, test.self, test.env); got != test.want {
-			t.Errorf("claimed %q, self %+v: %+v, want %+v", test.claimed, test.self, got, test.want)
 		}
 	}
 }

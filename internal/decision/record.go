@@ -33,13 +33,13 @@ func Record(ctx context.Context, c *connect.Connections, d Decision, cacheDir st
 	defer func() { err = errors.Join(err, session.Close()) }()
 	r := session.Repositories[0]
 	err = workspace.Use(ctx, session, r, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) error {
-		result, err = record(ctx, d, server, r, w)
+		result, err = record(ctx, d, session, r, w)
 		return err
 	})
 	return result, err
 }
 
-func record(ctx context.Context, d Decision, server *connect.Server, r *connect.Repository, w *workspace.Workspace) (Result, error) {
+func record(ctx context.Context, d Decision, session *connect.Session, r *connect.Repository, w *workspace.Workspace) (Result, error) {
 	info := r.SCM.Info()
 	if info.Archived {
 		return Result{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
@@ -61,7 +61,11 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 	if d.With, err = withRepositories(d.With, opened); err != nil {
 		return Result{}, err
 	}
-	act := state.Act{By: user(d.As, info.Self, server.Env), At: server.Now().UTC(), Reason: d.Reason}
+	by, err := user(ctx, session, r, d)
+	if err != nil {
+		return Result{}, err
+	}
+	act := state.Act{By: by, At: session.Server.Now().UTC(), Reason: d.Reason}
 	result := Result{Repository: r.Name, By: act.By, Targets: targets, Subject: subject(d, targets)}
 	switch d.Verb {
 	case verb.Rollback:
@@ -104,22 +108,17 @@ func record(ctx context.Context, d Decision, server *connect.Server, r *connect.
 	return result, nil
 }
 
-// user returns who decides: the account of the credential if the forge reports it, else
-// what the user claims. It proves nothing: every user who may push the branch may write
-// any name into it.
-func user(claimed string, self identity.User, env func(string) (string, bool)) identity.User {
-	if claimed != "" {
-		return identity.User{Host: self.Host, Login: claimed}
+// user returns who decides: the account that the forge authenticated, unless the user names
+// another one. What is only claimed is marked, and has no permission.
+func user(ctx context.Context, session *connect.Session, r *connect.Repository, d Decision) (identity.User, error) {
+	if d.As != "" {
+		return identity.Unverified(d.As), nil
 	}
-	if self.Login != "" {
-		return self
+	self, err := session.User(ctx, r)
+	if err != nil || self.Verified() {
+		return self, err
 	}
-	for _, variable := range []string{"USER", "USERNAME"} {
-		if name, set := env(variable); set && name != "" {
-			return identity.User{Login: name}
-		}
-	}
-	return identity.User{Login: "unknown"}
+	return identity.Unverified(d.Claimed), nil
 }
 
 // changesOf returns the change of the state of each target, and for a rejection the images

@@ -103,7 +103,7 @@ func askForStaging(ctx context.Context, s *show) error {
 		return err
 	}
 	_, err = s.promoter(ctx, []string{"promote", "--to", "staging", "--as", s.ann.name, "--reason", "for the testers"},
-		[]string{`recorded in promoter/_state as ann`}, `Promote .*: for the testers$`)
+		[]string{`recorded in promoter/_state as unverified: ann`}, `Promote .*: for the testers$`)
 	if err != nil {
 		return err
 	}

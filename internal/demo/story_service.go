@@ -67,7 +67,7 @@ func served(ctx context.Context, s *show, environment string, since time.Time) e
 func goOnByItself(ctx context.Context, s *show) error {
 	_, err := s.promoter(ctx, []string{
 		"promote", "--to", "staging", "--app", "shop", "--as", s.ann.name, "--reason", "looks good in dev",
-	}, []string{`recorded in promoter/_state as ann`})
+	}, []string{`recorded in promoter/_state as unverified: ann`})
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (r *Reconciler) rendered(ctx context.Context, o Observation, p pullrequest.
 		return nil, err
 	}
 	all.Problem = err.Error()
-	return []pullrequest.Manifests{all}, nil //nolint:nilerr // users see it in the pull request
+	return []pullrequest.Manifests{all}, nil
 }
 
 func (r *Reconciler) renderHead(ctx context.Context, o Observation, p pullrequest.Proposal, head string) ([]pullrequest.Manifests, error) {

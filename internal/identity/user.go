@@ -3,6 +3,7 @@ package identity
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // User is an account of a forge: a user who approves, comments, or closes.
@@ -14,6 +15,40 @@ type User struct {
 	Login string `json:"login"`
 	Bot   bool   `json:"bot,omitempty"` // an app or service account, whose approval never counts
 }
+
+// unverifiedPrefix begins the login of a user that no forge authenticated. No account can
+// have such a login.
+const unverifiedPrefix = "unverified: "
+
+// maxUnverified is the longest name of such a user, in runes.
+const maxUnverified = 100
+
+// Unverified returns a user that only claims a name. It has no permission, and may be any
+// other user.
+func Unverified(name string) User {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			return r
+		}
+		return ' '
+	}, name)
+	for strings.HasPrefix(name, unverifiedPrefix) {
+		name = strings.TrimPrefix(name, unverifiedPrefix)
+	}
+	runes := []rune(strings.Join(strings.Fields(name), " "))
+	if len(runes) == 0 {
+		runes = []rune("unknown")
+	}
+	return User{Login: unverifiedPrefix + string(runes[:min(len(runes), maxUnverified)])}
+}
+
+// Verified reports whether a forge authenticated the user, who is no app or service account.
+func (u User) Verified() bool {
+	return u.Host != "" && u.Login != "" && !u.Bot && !strings.HasPrefix(u.Login, unverifiedPrefix)
+}
+
+// Promoter returns the user of what promoter decides by itself.
+func Promoter() User { return User{Login: "promoter", Bot: true} }
 
 // Same reports whether two values are the same account: by ID where both have one, else
 // by login. Forges compare logins case-insensitively.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/identity"
 	"promoter/internal/state"
 )
 
@@ -29,20 +30,25 @@ func approvals(in *input, open *Open) []Condition {
 		gate.State, gate.Reason, gate.Value = Unknown, notEvaluated, fmt.Sprintf("%d required", required.Count)
 		return []Condition{gate}
 	}
+	needed, unverified := required.Count, ""
+	if by, found := unverifiedRequester(in); found && needed > 0 {
+		needed++
+		unverified = "; " + by + " requested it and may be one of the users who approve, so one more is needed"
+	}
 	given := 0
 	if open != nil {
 		given = len(approvedBy(in, *open))
 	}
 	if required.Count > 0 {
-		gate.Value = fmt.Sprintf("%d of %d", given, required.Count)
+		gate.Value = fmt.Sprintf("%d of %d", given, needed)
 	}
 	switch {
 	case open == nil:
 		gate.State, gate.Reason = Pending, noPullRequest
 	case len(open.Objections) > 0:
 		gate.State, gate.Reason = Pending, "changes requested by "+sortedNames(open.Objections)
-	case given < required.Count:
-		gate.State, gate.Reason = Pending, notApproved+byNames(required.From)+voidApprovals(withRequesters(in, *open), false)
+	case given < needed:
+		gate.State, gate.Reason = Pending, notApproved+byNames(required.From)+unverified+voidApprovals(withRequesters(in, *open), false)
 	}
 	return []Condition{gate}
 }
@@ -73,6 +79,24 @@ func mayApprove(required *config.Approvals, approval Approval) bool {
 			return strings.EqualFold(strings.TrimPrefix(of, teamPrefix), team)
 		})
 	})
+}
+
+// unverifiedRequester returns a user who requested what is proposed here, and whom no forge
+// authenticated: any of those who approve may be the same user.
+func unverifiedRequester(in *input) (name string, found bool) {
+	record := in.obs.State.At(state.Target(in.target))
+	var acts []state.Act
+	if record.Request != nil {
+		acts = append(acts, record.Request.Act)
+	}
+	if record.Rollback != nil {
+		acts = append(acts, record.Rollback.Act)
+	}
+	i := slices.IndexFunc(acts, func(act state.Act) bool { return !act.By.Verified() && act.By != identity.Promoter() })
+	if i < 0 {
+		return "", false
+	}
+	return actor(acts[i]), true
 }
 
 // requesters returns the users who requested what is proposed here.

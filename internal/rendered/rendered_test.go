@@ -2,6 +2,7 @@ package rendered_test
 
 import (
 	"context"
+	"log"
 	"maps"
 	"net"
 	"os"
@@ -16,18 +17,16 @@ import (
 
 // TestMain is the child process when the arguments name its command, as in the program.
 func TestMain(m *testing.M) {
-	if slices.Contains(os.Args, rendered.Command) {
+	switch {
+	case slices.Contains(os.Args, rendered.Command):
 		if err := rendered.Child(os.Stdin, os.Stdout); err != nil {
-			_, _ = os.Stderr.WriteString(err.Error())
-			os.Exit(1)
+			log.Fatal(err)
 		}
-		os.Exit(0)
-	}
-	if slices.Contains(os.Args, escape) {
+	case slices.Contains(os.Args, escape):
 		tryToEscape()
-		os.Exit(0)
+	default:
+		m.Run() // the process ends with its code
 	}
-	os.Exit(m.Run())
 }
 
 // escape is the argument of a child process that limits itself and tries what it must not do.

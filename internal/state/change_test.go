@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -150,6 +151,20 @@ func TestRequest_isBoundToItsSnapshot(t *testing.T) {
 	s = apply(t, s, state.RemoveRequest(shop, second))
 	if got := whole(s); len(got) > 0 {
 		t.Errorf("left: %v", got)
+	}
+}
+
+func TestRequest_verifiedUserReplacesUnverified(t *testing.T) {
+	t.Parallel()
+	unverified := state.Request{Act: state.Act{By: identity.Unverified("ann"), At: noon}}
+	s := apply(t, state.State{}, state.AddRequest(shop, unverified), state.AddRequest(shop, state.Request{Act: act("ben", 1)}))
+	if got := s.At(shop).Request.By.Login; got != "ben" {
+		t.Errorf("requested by %s", got)
+	}
+	unverified.At = after(2)
+	s = apply(t, s, state.AddRequest(shop, unverified))
+	if got := s.At(shop).Request.By.Login; got != "ben" {
+		t.Errorf("requested by %s", got)
 	}
 }
 

@@ -188,10 +188,12 @@ func Rollback(target Target, rollback RolledBack) Change {
 }
 
 // AddRequest requests a promotion into a target. A request for the same versions that is
-// bound to no snapshot yet stays, with its user and reason.
+// bound to no snapshot yet stays, with its user and reason, unless only the new user is
+// verified.
 func AddRequest(target Target, request Request) Change {
 	return at(target, func(r *Record) {
-		if r.Request == nil || !r.Request.same(request) && !r.Request.pending(request) {
+		verified := r.Request != nil && !r.Request.By.Verified() && request.By.Verified()
+		if r.Request == nil || verified || !r.Request.same(request) && !r.Request.pending(request) {
 			r.Request = &request
 		}
 	})

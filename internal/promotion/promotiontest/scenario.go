@@ -319,7 +319,7 @@ func SnapshotsOf(application string, texts ...string) map[string]promotion.Snaps
 
 // ActOf returns what a user did at noon.
 func ActOf(login string) state.Act {
-	return state.Act{By: identity.User{Login: login}, At: Noon.Add(-time.Hour)}
+	return state.Act{By: identity.User{Host: "github.com", Login: login}, At: Noon.Add(-time.Hour)}
 }
 
 // ChangeState applies changes to the state.
