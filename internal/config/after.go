@@ -30,14 +30,14 @@ type rawAfter struct {
 // proposed.
 type rawConditions struct {
 	strictyaml.Origin
-	// How long the snapshot must have been in the parent. Default: `0`.
+	// Require that the snapshot is healthy in the parent, which needs `health` there. Default: `false`.
+	Healthy strictyaml.Located[bool] `yaml:"healthy"`
+	// How long the snapshot must have been in the parent; where the parent has `health`, been healthy. Default: `0`.
 	Soak strictyaml.Located[time.Duration] `yaml:"soak"`
 	// Globs of commit statuses that must have passed on the landed commit of the parent.
 	Checks strictyaml.List `yaml:"checks"`
 	// Tag that must point to the digests of the snapshot.
 	Tagged strictyaml.Located[string] `yaml:"tagged"`
-
-	Healthy strictyaml.Reserved `yaml:"healthy"`
 }
 
 // condition is one key of the conditions of a parent.
@@ -53,7 +53,7 @@ type condition struct {
 
 // conditions are all conditions. To add one, add a field to Parent and rawConditions,
 // and a row here with its own file.
-var conditions = []condition{soakCondition, checksCondition, taggedCondition}
+var conditions = []condition{healthyCondition, soakCondition, checksCondition, taggedCondition}
 
 func (raw *rawConditions) any() bool {
 	return slices.ContainsFunc(conditions, func(c condition) bool { return c.isSet(raw) })

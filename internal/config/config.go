@@ -99,6 +99,11 @@ type rawConfig struct {
 
 // misplaced are hints for keys that are often written in the wrong section.
 var misplaced = map[string]string{
+	"healthy":     "healthy belongs to after: {PARENT: {healthy: true}}",
+	"argocd":      "argocd belongs to health",
+	"flux":        "flux belongs to health",
+	"timeout":     "timeout belongs to health",
+	"onFailure":   "onFailure belongs to health",
 	"soak":        "soak belongs to after: {PARENT: {soak: 24h}}",
 	"tagged":      "tagged belongs to after: {PARENT: {tagged: NAME}}",
 	"approvals":   "approvals belongs to gates",

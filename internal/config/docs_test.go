@@ -71,8 +71,8 @@ func TestReference_showsSupportedKeys(t *testing.T) {
 		"environments.<name>.write[].file":             true,
 		"applications.<glob>.environments":             true,
 		"applications.<glob>.environments.<name>.land": false, // as environments.<name>.land
-		"environments.<name>.after.<parent>.healthy":   false,
-		"environments.<name>.health":                   false,
+		"environments.<name>.after.<parent>.healthy":   true,
+		"environments.<name>.health.argocd":            true,
 		"environments.<name>.mirrors":                  false,
 		"verify":                                       false,
 		"x-*":                                          false,

@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/glob"
 	"promoter/internal/health"
+	"promoter/internal/strictyaml"
 )
 
 // Health is where the health of an environment is known from: exactly one source. Nil in
@@ -86,4 +87,165 @@ func (h Health) Matches(r health.Report, environment, application string) bool {
 	default:
 		return r.Subject == environment || r.Subject == environment+"/"+application
 	}
+}
+
+// rawHealth is where the health of an environment is known from: exactly one source.
+type rawHealth struct {
+	strictyaml.Origin
+	// Globs of Argo CD Applications, as `NAME` or `NAMESPACE/NAME`. All that match must be healthy. Needs `from`. Placeholders: `{environment}`, `{application}`. See docs/configuration.md#health.
+	ArgoCD strictyaml.List `yaml:"argocd"`
+	// A Flux object, `KIND/NAMESPACE/NAME`. Without `from`, the commit status that Flux sets. The same placeholders.
+	Flux strictyaml.Located[string] `yaml:"flux"`
+	// Context of a commit status, or name of a check, on the landed commit or a later one with the same versions. The same placeholders.
+	Check strictyaml.Located[string] `yaml:"check"`
+	// Environment of the deployments of GitHub or GitLab. The same placeholders.
+	Deployment strictyaml.Located[string] `yaml:"deployment"`
+	// Reports of `POST /api/v1/evidence`. Needs `from`.
+	API strictyaml.Located[bool] `yaml:"api"`
+	// Receiver in the server file, whose reports count. No other sender can report for the environment.
+	From strictyaml.Located[string] `yaml:"from"`
+	// How long a landed snapshot may be degraded, missing, or progressing before it has failed. Default: `15m`.
+	Timeout strictyaml.Located[time.Duration] `yaml:"timeout"`
+	// What happens when a landed snapshot has failed: nothing more is promoted from it, or the environment also returns to the versions of before, once. Default: `stop`.
+	OnFailure strictyaml.Located[string] `yaml:"onFailure" values:"stop rollback"`
+}
+
+// sources returns the sources that are set, by key.
+func (raw *rawHealth) sources() (keys []string, at []strictyaml.Origin) {
+	for _, s := range []struct {
+		key string
+		strictyaml.Origin
+	}{
+		{health.ArgoCD, raw.ArgoCD.Origin},
+		{health.Flux, raw.Flux.Origin},
+		{health.Check, raw.Check.Origin},
+		{health.Deployment, raw.Deployment.Origin},
+		{health.API, raw.API.Origin},
+	} {
+		if s.IsSet() {
+			keys, at = append(keys, s.key), append(at, s.Origin)
+		}
+	}
+	return keys, at
+}
+
+// mergeHealth puts the health of one layer over that of another. A source of another kind
+// replaces the one below it, with its receiver.
+func mergeHealth(base, over *rawHealth) *rawHealth {
+	if base == nil || over == nil {
+		return strictyaml.Merge(base, over)
+	}
+	below, _ := base.sources()
+	if above, _ := over.sources(); len(above) > 0 && !slices.Equal(below, above) {
+		base = &rawHealth{Origin: base.Origin, Timeout: base.Timeout, OnFailure: base.OnFailure}
+	}
+	return strictyaml.Merge(base, over)
+}
+
+// checkHealth validates the health that one layer sets.
+func checkHealth(in *input, raw *rawHealth) {
+	if raw == nil || raw.Invalid {
+		return
+	}
+	if raw.ArgoCD.IsEmpty() {
+		in.report.Errorf(raw.ArgoCD.Position, "name Applications", "health.argocd is an empty list, which matches nothing")
+	}
+	for _, pattern := range raw.ArgoCD.Items {
+		checkHealthName(in, pattern, "health.argocd")
+	}
+	checkHealthName(in, raw.Flux, "health.flux")
+	if parts := strings.Split(raw.Flux.Value, "/"); raw.Flux.Valid() && (len(parts) != 3 || slices.Contains(parts, "")) {
+		in.report.Errorf(raw.Flux.Position, "write kustomization/NAMESPACE/NAME or helmrelease/NAMESPACE/NAME", "%q is not a Flux object", raw.Flux.Value)
+	}
+	checkHealthName(in, raw.Check, "health.check")
+	if promoterContext := raw.Check.Value == "promoter" || health.IsContext(raw.Check.Value); raw.Check.Valid() && promoterContext {
+		in.report.Errorf(raw.Check.Position, "name a status that your GitOps engine or pipeline sets", "%q is promoter's own status", raw.Check.Value)
+	}
+	checkHealthName(in, raw.Deployment, "health.deployment")
+	if raw.API.Valid() && !raw.API.Value {
+		in.report.Errorf(raw.API.Position, "write api: true, or another source", "health.api is false")
+	}
+	if raw.From.Valid() && raw.From.Value == "" {
+		in.report.Errorf(raw.From.Position, "name a receiver of the server file", "health.from is empty")
+	}
+	if raw.Timeout.Valid() && raw.Timeout.Value <= 0 {
+		in.report.Errorf(raw.Timeout.Position, "write a duration such as 15m, or remove it", "health.timeout must be more than zero")
+	}
+}
+
+// checkHealthName validates the name of an object, in which placeholders are allowed.
+func checkHealthName(in *input, name strictyaml.Located[string], key string) {
+	switch {
+	case !name.Valid():
+	case name.Value == "":
+		in.report.Errorf(name.Position, "name an object", "%s is empty", key)
+	case strings.Contains(name.Value, glob.Application) && !in.captures:
+		in.report.Errorf(name.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
+	default:
+		checkPlaceholders(in.report, name, key, "environment", "application")
+	}
+}
+
+// checkHealthMerged validates the health as an application has it.
+func checkHealthMerged(report *strictyaml.Report, s *settings) {
+	raw := s.raw.Health
+	if raw == nil || raw.Invalid {
+		return
+	}
+	keys, at := raw.sources()
+	switch from := raw.From; {
+	case len(keys) == 0 && !raw.HasUnknownKey():
+		report.Errorf(raw.Position, "add one of argocd, flux, check, deployment, and api", "health of %s has no source", s.name)
+	case len(keys) > 1:
+		report.Errorf(strictyaml.Last(at...), "keep one of them", "health of %s has more than one source: %s", s.name, strings.Join(keys, ", "))
+	case len(keys) == 0:
+	case !from.IsSet() && (keys[0] == health.ArgoCD || keys[0] == health.API):
+		report.Errorf(at[0].Position, "add from: RECEIVER, a receiver of the server file", "health.%s of %s has no from: any sender could report it", keys[0], s.name)
+	case from.IsSet() && (keys[0] == health.Check || keys[0] == health.Deployment):
+		report.Errorf(from.Position, "remove from", "health.%s of %s is read from the forge, not from a receiver", keys[0], s.name)
+	}
+	if rollback := raw.OnFailure; rollback.Value == string(OnFailureRollback) && s.raw.Propose.Value == string(ProposeNever) {
+		report.Errorf(rollback.Position, "remove onFailure"+also(s.raw.Propose.Origin, rollback.Origin, "propose"), "onFailure: rollback of %s has no effect: propose is never", s.name)
+	}
+}
+
+func (raw *rawHealth) health() *Health {
+	if raw == nil {
+		return nil
+	}
+	return &Health{
+		Position: raw.Position, ArgoCD: raw.ArgoCD.Strings(), Flux: strings.ToLower(raw.Flux.Value), Check: raw.Check.Value, Deployment: raw.Deployment.Value,
+		API: raw.API.Value, From: raw.From.Value, Timeout: raw.Timeout.Or(defaultTimeout), OnFailure: OnFailure(raw.OnFailure.Or(string(OnFailureStop))),
+	}
+}
+
+// Healths returns the health of all environments, also as applications override it.
+func (c *Config) Healths() []Health {
+	var all []Health
+	add := func(raw rawOverride) {
+		if raw.Health != nil {
+			all = append(all, *raw.Health.health())
+		}
+	}
+	for i, setting := range c.settings {
+		add(setting)
+		for _, l := range c.layers {
+			if over := l.overrides[c.Environments[i].Name]; over != nil && over.Health != nil {
+				add(merge(setting, over))
+			}
+		}
+	}
+	return all
+}
+
+// Receivers returns the receivers whose reports about health count, sorted.
+func (c *Config) Receivers() []string {
+	var names []string
+	for _, h := range c.Healths() {
+		if h.From != "" {
+			names = append(names, h.From)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -73,7 +73,7 @@ func TestSchema_refuses(t *testing.T) {
 	for _, rule := range []string{
 		"key-unknown", "key-unknown-top", "key-misplaced", "version-unknown", "version-text", "version-missing", "type-text",
 		"type-list", "type-mapping", "type-null", "type-bool", "type-number", "value-unknown", "name-component", "name-environment",
-		"reserved", "component-no-artifact", "component-two-artifacts", "select-missing", "select-none", "select-two",
+		"reserved", "health-value", "component-no-artifact", "component-two-artifacts", "select-missing", "select-none", "select-two",
 		"select-min-age", "write-file", "write-place", "write-places", "write-component", "window-kind", "after-text",
 		"after-null", "application-key", "poll-list", "poll-empty", "poll-key", "poll-text", "poll-cron",
 	} {

@@ -26,8 +26,8 @@ type rawOverride struct {
 	Gates *rawGates `yaml:"gates"`
 	// Content and grouping of pull requests. Not with `land: push`.
 	PullRequest *rawPullRequest `yaml:"pullRequest"`
-
-	Health strictyaml.Reserved `yaml:"health"`
+	// Where it is known from whether what landed is healthy. Default: none, the environment is not monitored. See docs/configuration.md#health.
+	Health *rawHealth `yaml:"health"`
 }
 
 // merge puts one layer over another. Neither is changed.
@@ -35,6 +35,7 @@ func merge(base rawOverride, over *rawOverride) rawOverride {
 	merged := *strictyaml.Merge(&base, over)
 	merged.Origin = base.Origin
 	merged.After = mergeAfter(base.After, over.After)
+	merged.Health = mergeHealth(base.Health, over.Health)
 	return merged
 }
 
@@ -106,6 +107,7 @@ func loadSettings(in *input, layers []layer) []rawOverride {
 		checkAfter(in, raw.After)
 		checkGates(in, raw.Gates)
 		checkPullRequest(in.report, raw.PullRequest)
+		checkHealth(in, raw.Health)
 	})
 	base := &world{children: map[string][]string{}}
 	var out []rawOverride
@@ -161,6 +163,7 @@ func checkWorld(in *input, w *world) {
 		checkLandMerged(in.report, s)
 		checkNewerMerged(in.report, s, w)
 		checkGatesMerged(in.report, s)
+		checkHealthMerged(in.report, s)
 		checkAfterMerged(in.report, s, w)
 	}
 }
@@ -201,4 +204,5 @@ func (e *Environment) apply(raw rawOverride) {
 	e.After = raw.After.parents()
 	e.Gates = raw.Gates.gates()
 	e.PullRequest = raw.PullRequest.pullRequest()
+	e.Health = raw.Health.health()
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/comments"
+	"promoter/internal/health"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
@@ -38,6 +39,9 @@ type Observation struct {
 	Attempts map[promotion.Target]map[string]int // how often each snapshot landed before, by id
 	Statuses map[string]scm.Check                // our own commit status, by commit
 
+	Reports []health.Report        // about health, that arrived at receivers
+	Health  []landing.HealthChange // what is new of the health of landed snapshots
+
 	// Changes are to be written to the state branch, with the messages of the user
 	// commands among them.
 	Changes    []state.Change
@@ -53,7 +57,7 @@ type Observation struct {
 
 // observed returns what the history of branches is read from.
 func (o Observation) observed() landing.Observed {
-	return landing.Observed{Now: o.Now, Heads: o.Heads, Statuses: o.Statuses, Promotion: o.Promotion, Asked: o.Asked}
+	return landing.Observed{Now: o.Now, Heads: o.Heads, Statuses: o.Statuses, Promotion: o.Promotion, Asked: o.Asked, Reports: o.Reports}
 }
 
 // commented returns what commands in comments are about.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 		return o, err
 	}
 	o.Promotion.Config = loaded
-	if o.Unusable = impossibleLand(o.Promotion); o.Unusable != "" {
+	if o.Unusable = cmp.Or(impossibleLand(o.Promotion), impossibleHealth(o.Promotion, r.Repository)); o.Unusable != "" {
 		return o, nil
 	}
 	heads, err := r.fetch(ctx, o)

@@ -205,13 +205,19 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 			return o, err
 		}
 	}
+	if o, err = r.readReports(ctx, o); err != nil {
+		return o, err
+	}
 	landed, err := history.Read(ctx, o.observed(), o.failures)
 	if err != nil {
 		return o, err
 	}
 	o.Attempts, o.Promotion.Landings, o.Promotion.Reverted, o.Promotion.Falsified = landed.Attempts, landed.Landings, landed.Reverted, landed.Falsified
-	o.Promotion.Restored = landed.Restored
+	o.Promotion.Restored, o.Health = landed.Restored, landed.Health
 	o = o.withChanges(landed.Changes...)
+	if o, err = recordFailures(ctx, history, o); err != nil {
+		return o, err
+	}
 	if len(o.Attempts) > 0 { // earlier snapshots lead to lookups of their own
 		o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)
 	}
@@ -283,7 +289,7 @@ func (r *Reconciler) signature() repo.Signature {
 // historyReader reads what landed in the targets of a config.
 func (r *Reconciler) historyReader(c *config.Config) landing.Reader {
 	return landing.Reader{
-		Remote: r.Remote, Objects: r.Objects, Repository: r.Repository, By: r.By, Past: landing.NewPastFiles(r.Files, c), Memory: r.Landings, Log: r.Log,
+		Remote: r.Remote, Objects: r.Objects, Repository: r.Repository, By: r.By, Past: landing.NewPastFiles(r.Files, c), Memory: r.Landings, Log: r.Log, States: r.Evidence,
 	}
 }
 

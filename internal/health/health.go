@@ -136,6 +136,10 @@ type State struct {
 	// afterward: a soak counts from then. A rollout of something else, which is Progressing, and
 	// an engine that cannot reach its cluster do not end it. Zero: it was not healthy yet.
 	HealthySince time.Time `json:"healthySince,omitzero"`
+	// UnhealthySince is since when the snapshot is Degraded, Missing, or Progressing, whichever
+	// of these in turn: a timeout counts from then. An engine that cannot reach its cluster does
+	// not end it. Zero: it is not.
+	UnhealthySince time.Time `json:"unhealthySince,omitzero"`
 }
 
 // IsReported reports whether any source reported about the snapshot.
@@ -175,7 +179,24 @@ func (s State) Next(reports []Report) State {
 	case next.Status == Healthy:
 		next.HealthySince = next.Since
 	}
+	switch next.Status {
+	case Degraded, Missing, Progressing:
+		if next.UnhealthySince = s.UnhealthySince; next.UnhealthySince.IsZero() {
+			next.UnhealthySince = next.Since
+		}
+	case Unknown:
+		next.UnhealthySince = s.UnhealthySince
+	}
 	return next
+}
+
+// FailsAt returns when a snapshot that stays as it is has failed. It is zero where it does not
+// fail by waiting: because it is healthy or suspended, or because nothing is known.
+func (s State) FailsAt(timeout time.Duration) time.Time {
+	if s.UnhealthySince.IsZero() || s.Status == Unknown {
+		return time.Time{}
+	}
+	return s.UnhealthySince.Add(timeout)
 }
 
 // String returns the state for users: "Degraded, Synced".

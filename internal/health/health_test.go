@@ -19,7 +19,7 @@ func TestState_isTheWorstOfTheReports(t *testing.T) {
 		{Subject: "b", Status: health.Degraded, Sync: health.Synced, At: at.Add(time.Minute), Message: "pod crashes"},
 		{Subject: "c", Status: health.Progressing, At: at},
 	})
-	want := health.State{Status: health.Degraded, Sync: health.Synced, Since: at.Add(time.Minute), Message: "pod crashes", Subject: "b"}
+	want := health.State{Status: health.Degraded, Sync: health.Synced, Since: at.Add(time.Minute), UnhealthySince: at.Add(time.Minute), Message: "pod crashes", Subject: "b"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -74,6 +74,30 @@ func TestState_onlyDegradedAndMissingEndHealthySince(t *testing.T) {
 	}
 }
 
+// A container that crashes again and again is degraded and progressing in turn.
+func TestState_isUnhealthySinceTheFirst(t *testing.T) {
+	t.Parallel()
+	state := health.State{}
+	for i, step := range []struct {
+		status health.Status
+		fails  time.Time // after an hour
+	}{
+		{health.Healthy, time.Time{}},
+		{health.Progressing, at.Add(2 * time.Hour)},
+		{health.Degraded, at.Add(2 * time.Hour)},
+		{health.Unknown, time.Time{}},
+		{health.Missing, at.Add(2 * time.Hour)},
+		{health.Suspended, time.Time{}},
+		{health.Degraded, at.Add(7 * time.Hour)},
+		{health.Healthy, time.Time{}},
+	} {
+		state = state.Next([]health.Report{{Status: step.status, At: at.Add(time.Duration(i) * time.Hour)}})
+		if got := state.FailsAt(time.Hour); !got.Equal(step.fails) {
+			t.Errorf("step %d, %s: fails at %s, want %s", i, step.status, got, step.fails)
+		}
+	}
+}
+
 // Argo CD compares the live state with a revision before it deploys that: the old version is
 // healthy, and out of sync.
 func TestState_isNotHealthyOutOfSync(t *testing.T) {
@@ -89,8 +113,10 @@ func TestDescription_isReadBack(t *testing.T) {
 	for _, s := range []health.State{
 		{Status: health.Healthy, Since: at, HealthySince: at},
 		{Status: health.Healthy, Since: at, HealthySince: at.Add(-time.Hour), Message: "ok"},
-		{Status: health.Progressing, Since: at, HealthySince: at.Add(-time.Hour)},
-		{Status: health.Degraded, Sync: health.Synced, Since: at, Message: "crash: loop since 2026-01-01T00:00:00Z: x"},
+		{Status: health.Progressing, Since: at, HealthySince: at.Add(-time.Hour), UnhealthySince: at},
+		{Status: health.Degraded, Sync: health.Synced, Since: at, UnhealthySince: at, Message: "crash: loop since 2026-01-01T00:00:00Z: x"},
+		{Status: health.Degraded, Since: at, UnhealthySince: at.Add(-time.Hour), Message: "loop"},
+		{Status: health.Unknown, Since: at, HealthySince: at.Add(-2 * time.Hour), UnhealthySince: at.Add(-time.Hour)},
 		{Status: health.Unknown, Sync: health.SyncUnknown, Since: at},
 	} {
 		if got, ok := health.ParseDescription(s.Description()); !ok || got != s {

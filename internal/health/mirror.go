@@ -39,17 +39,29 @@ const maxDescription = 140
 // "Degraded, Synced since 2026-11-20T10:11:12Z: message", and where both differ
 // "Progressing since 2026-11-20T10:11:12Z, healthy since 2026-11-19T08:00:00Z".
 func (s State) Description() string {
-	text := s.String() + " since " + s.Since.UTC().Format(time.RFC3339)
-	if !s.HealthySince.IsZero() && !(s.IsHealthy() && s.HealthySince.Equal(s.Since)) {
-		text += ", healthy since " + s.HealthySince.UTC().Format(time.RFC3339)
-	}
+	text := s.times()
 	if s.Message != "" {
 		text += ": " + s.Message
 	}
 	return oneLine(text, maxDescription)
 }
 
-var description = regexp.MustCompile(`^(\w+)(?:, (\w+))? since (\S+?Z)(?:, healthy since (\S+?Z))?(?:: (.*))?$`)
+// SameTimes reports whether two states differ in no more than what the source said. Messages
+// may change with each report, and forges limit how many statuses a commit has.
+func (s State) SameTimes(other State) bool { return s.times() == other.times() }
+
+func (s State) times() string {
+	text := s.String() + " since " + s.Since.UTC().Format(time.RFC3339)
+	if !s.HealthySince.IsZero() && !(s.IsHealthy() && s.HealthySince.Equal(s.Since)) {
+		text += ", healthy since " + s.HealthySince.UTC().Format(time.RFC3339)
+	}
+	if !s.UnhealthySince.IsZero() && (s.Status == Unknown || !s.UnhealthySince.Equal(s.Since)) {
+		text += ", unhealthy since " + s.UnhealthySince.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+var description = regexp.MustCompile(`^(\w+)(?:, (\w+))? since (\S+?Z)(?:, healthy since (\S+?Z))?(?:, unhealthy since (\S+?Z))?(?:: (.*))?$`)
 
 // ParseDescription reads a state from the description of a commit status that promoter set.
 func ParseDescription(text string) (s State, ok bool) {
@@ -60,14 +72,24 @@ func ParseDescription(text string) (s State, ok bool) {
 	var known, synced bool
 	s.Status, known = ParseStatus(match[1])
 	s.Sync, synced = ParseSync(match[2])
-	since, err := time.Parse(time.RFC3339, match[3])
-	s.Since, s.Message = since, match[5]
+	s.Message = match[6]
+	valid := known && synced
+	parse := func(text string, into *time.Time) {
+		at, err := time.Parse(time.RFC3339, text)
+		*into, valid = at, valid && err == nil
+	}
+	parse(match[3], &s.Since)
 	switch {
 	case match[4] != "":
-		healthy, healthyErr := time.Parse(time.RFC3339, match[4])
-		s.HealthySince, synced = healthy, synced && healthyErr == nil
+		parse(match[4], &s.HealthySince)
 	case s.IsHealthy():
-		s.HealthySince = since
+		s.HealthySince = s.Since
 	}
-	return s, known && synced && err == nil
+	switch {
+	case match[5] != "":
+		parse(match[5], &s.UnhealthySince)
+	case s.Status == Degraded, s.Status == Missing, s.Status == Progressing:
+		s.UnhealthySince = s.Since
+	}
+	return s, valid
 }

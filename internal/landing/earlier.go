@@ -147,15 +147,20 @@ func byID(o Observed, target promotion.Target, named string, found []Earlier) (E
 	return found[i], nil
 }
 
-// walkStates visits the earlier states of a target, newest first. What cannot be read, or
-// has several versions of a component, is no state to return to.
-func (h Reader) walkStates(ctx context.Context, o Observed, target promotion.Target, landings []promotion.Landing, visit func(Earlier)) error {
+// touches returns whether a path may have versions of a target.
+func (o Observed) touches(target promotion.Target) func(path string) bool {
 	environment, _ := o.Promotion.Config.Environment(target.Environment)
 	own := o.Promotion.Deployment(target).Files
-	touches := func(path string) bool {
+	return func(path string) bool {
 		_, within := environment.Match(path)
 		return within || slices.Contains(own, path)
 	}
+}
+
+// walkStates visits the earlier states of a target, newest first. What cannot be read, or
+// has several versions of a component, is no state to return to.
+func (h Reader) walkStates(ctx context.Context, o Observed, target promotion.Target, landings []promotion.Landing, visit func(Earlier)) error {
+	touches := o.touches(target)
 	commits, read := 0, 0
 	for commit, err := range h.Objects.History(o.Heads[o.Promotion.BaseOf(target)]) {
 		if err != nil {

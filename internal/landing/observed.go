@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
+	"promoter/internal/health"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
@@ -16,6 +17,7 @@ type Observed struct {
 	Heads     map[string]string     // the fetched branches
 	Statuses  map[string]scm.Check  // our own commit status, by commit; more are added
 	Promotion promotion.Observation // targets, config, and user decisions
+	Reports   []health.Report       // about health, that arrived at receivers
 	// Asked are targets whose landings a user wants to know; nil: none.
 	Asked func(promotion.Target) bool
 }

@@ -59,6 +59,7 @@ type Reader struct {
 	By         repo.Signature // of our commits
 	Past       *PastFiles
 	Memory     Memory
+	States     States // nil: the health of landed commits is only on the forge
 	Log        *slog.Logger
 }
 
@@ -71,6 +72,7 @@ type History struct {
 	Attempts  map[promotion.Target]map[string]int     // how often each snapshot landed before, by id
 	Restored  map[promotion.Target]promotion.Snapshot // what the commit of a rollback had
 	Changes   []state.Change                          // times to remember
+	Health    []HealthChange                          // states to remember
 }
 
 // Read reads from the branches what landed. An environment that cannot be read is a failure.
@@ -80,6 +82,8 @@ func (h Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (
 		Falsified: map[promotion.Target][]promotion.Reason{}, Attempts: map[promotion.Target]map[string]int{},
 		Restored: map[promotion.Target]promotion.Snapshot{},
 	}
+	monitored := newHealthReader(h)
+	defer monitored.close()
 	needs := historyNeeds(o)
 	for _, branch := range slices.Sorted(maps.Keys(needs)) {
 		need := needs[branch]
@@ -89,6 +93,11 @@ func (h Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (
 			var history targetHistory
 			if err == nil {
 				history, err = h.readTarget(ctx, o, target, landed[target], need.targets[target])
+			}
+			if err == nil {
+				var changed []HealthChange
+				changed, err = monitored.read(ctx, o, target, history.landings)
+				all.Health = append(all.Health, changed...)
 			}
 			if err == nil && rollsBack(o, target) {
 				all.Restored[target], err = h.restored(ctx, o, target)
@@ -117,7 +126,8 @@ func historyNeeds(o Observed) map[string]*historyNeed {
 		if rollsBack(o, target) {
 			addNeed(o, needs, target, maxHistory, true)
 		}
-		if o.Asked != nil && o.Asked(target) {
+		asked := o.Asked != nil && o.Asked(target)
+		if asked || o.Promotion.Settings(target.Environment, target.Application).Health != nil {
 			addNeed(o, needs, target, recentHistory, true)
 		}
 		parents := o.Promotion.ParentsOf(target)

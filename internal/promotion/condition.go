@@ -82,7 +82,7 @@ type parentCondition struct {
 // parentConditionKinds is the table of the conditions below after. Each kind
 // returns its conditions of one parent. The other conditions, which the decisions
 // call directly, are settle, sameVersion, drain, and the verification of images.
-var parentConditionKinds = []func(config.Parent) []parentCondition{soak, checks, tagged}
+var parentConditionKinds = []func(config.Parent) []parentCondition{healthy, soak, checks, tagged}
 
 // configuredConditions returns the conditions of a parent, in the order of the table.
 func configuredConditions(parent config.Parent) []parentCondition {

@@ -5,6 +5,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/glob"
+	"promoter/internal/health"
 )
 
 // checks requires that the checks of a pattern passed on the commit that brought a
@@ -21,13 +22,13 @@ func checks(parent config.Parent) []parentCondition {
 
 // evaluateChecks requires that all checks of a pattern passed. If there is none,
 // the system that runs them may not have started yet. Promoter's own status does
-// not count: a promotion would wait for itself.
+// not count, because a promotion would wait for itself, and neither do those that mirror health.
 func evaluateChecks(c *Condition, pattern string, checks []Check) {
 	c.State, c.Reason = Pending, notReported
 	passed, all := 0, 0
 	var failed, running string
 	for _, check := range checks {
-		if check.Name == StatusContext || !glob.MatchName(pattern, check.Name) {
+		if check.Name == StatusContext || health.IsContext(check.Name) || !glob.MatchName(pattern, check.Name) {
 			continue
 		}
 		all++

@@ -90,6 +90,8 @@ const (
 	RuleForeign       Rule = "foreign"        // a user works on promoter's branch
 	RuleGate          Rule = "gate"           // a gate blocks
 	RuleFalseClaim    Rule = "false-claim"    // files contradict the trailers of a commit
+	RuleFailed        Rule = "failed"         // what landed is not healthy
+	RuleOnFailure     Rule = "on-failure"     // what landed failed: the environment returns to the versions of before
 	RuleGone          Rule = "gone"           // the target no longer exists, or lands another way
 )
 
@@ -184,6 +186,11 @@ type Decision struct {
 	// a pending move, the hold or freeze in effect, and what an upstream environment waits
 	// for. They change nothing.
 	Notes []Reason
+
+	// Health is what runs in the target; nil: it is not monitored, or not known.
+	Health *Health
+	// Returned is a rollback by promoter itself for which nothing is left to do.
+	Returned *state.RolledBack
 
 	// Request is the request that this decision fulfills: it names the versions, or
 	// allows what is propose: manual. Nil: there is none, or for another snapshot.

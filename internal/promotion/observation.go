@@ -10,6 +10,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/glob"
+	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -299,6 +300,13 @@ type Landing struct {
 	Checks []Check
 	// Reverted is set if a user reverted it, or edited it away.
 	Reverted bool
+	// Health is what sources reported about it, if the environment is monitored. HealthNote is
+	// what the last report is about that does not count; empty: there is none.
+	Health     health.State
+	HealthNote string
+	// First is the oldest commit that has the snapshot without interruption, if the
+	// environment is monitored: Commit may be a later one, where a user brought it.
+	First string
 }
 
 // Check is what one status or check run reported about a commit.

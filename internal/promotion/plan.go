@@ -75,6 +75,10 @@ func planTarget(in *input) Decision {
 	}
 	d = applyHold(in, d, rollback)
 
+	d.Health = healthOf(in.obs, in.target, in.now)
+	if back := in.obs.State.At(state.Target(in.target)).Rollback; back != nil && back.Automatic && len(in.refs) > 0 && !rollback {
+		d.Returned = back
+	}
 	if d.Fulfilled == nil {
 		d.Fulfilled = in.fulfilled
 	}

@@ -226,6 +226,9 @@ func revertedBefore(move Move, reverted Reversion) Reason {
 }
 
 func rolledBack(moves []Move, back state.RolledBack) Reason {
+	if back.Automatic {
+		return Reason{Rule: RuleOnFailure, Message: fmt.Sprintf("rolled back%s: %s", because(back.Act), movesText(moves))}
+	}
 	return Reason{Rule: RuleRollback, Message: fmt.Sprintf("rolled back by %s on %s%s: %s",
 		actor(back.Act), day(back.At), because(back.Act), movesText(moves))}
 }

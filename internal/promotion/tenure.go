@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/config"
+	"promoter/internal/health"
 	"promoter/internal/image"
 )
 
@@ -18,6 +20,11 @@ type tenure struct {
 	past     bool            // another snapshot is there now
 	reverted bool            // a user reverted it
 	unclear  []Reason        // also by index, why the version is unknown; nil: all are known
+
+	monitored  *config.Health // of the source; nil: it is not
+	health     health.State
+	healthNote string  // see Landing.HealthNote
+	failure    *Reason // why it counts as failed there; nil: it does not
 }
 
 // tenures returns the tenures of each source of a target, newest first. Most targets take
@@ -37,6 +44,8 @@ func tenuresIn(in *input, source Target, past bool) []tenure {
 	if found[0].unclear != nil {
 		return found
 	}
+	monitored := in.obs.Settings(source.Environment, source.Application).Health
+	found[0].monitored = monitored
 	for i, landing := range in.obs.Landings[source] {
 		last := &found[len(found)-1]
 		if sameSnapshot(in, landing.Snapshot, last.versions) {
@@ -45,6 +54,10 @@ func tenuresIn(in *input, source Target, past bool) []tenure {
 			}
 			if !landing.At.IsZero() {
 				last.since = landing.At
+			}
+			last.withHealth(landing)
+			if i == 0 && monitored != nil {
+				last.failure = failureOf(in.obs, source, landing, *monitored, in.now)
 			}
 			continue
 		}
@@ -57,8 +70,9 @@ func tenuresIn(in *input, source Target, past bool) []tenure {
 		}
 		found = append(found, tenure{
 			versions: versions, since: landing.At, until: landing.Until,
-			checks: landing.Checks, reverted: landing.Reverted, past: true,
+			checks: landing.Checks, reverted: landing.Reverted, past: true, monitored: monitored,
 		})
+		found[len(found)-1].withHealth(landing)
 	}
 	return found
 }

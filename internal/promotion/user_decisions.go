@@ -7,13 +7,14 @@ import (
 )
 
 // applyHold stops a decision if a user put the target on hold or froze it. The
-// hold that a rollback sets does not stop the rollback itself.
+// hold that a rollback of a user sets does not stop the rollback itself.
 func applyHold(in *input, d Decision, rollback bool) Decision {
 	if d.State != Waiting && d.State != Proposed {
 		return d
 	}
 	held, stopped := in.obs.State.Held(state.Target(in.target), in.now)
-	ofRollback := rollback && held.Target == state.Target(in.target) && !held.Freeze && held.Problem == ""
+	back := in.obs.State.At(state.Target(in.target)).Rollback
+	ofRollback := rollback && !back.Automatic && held.Target == state.Target(in.target) && !held.Freeze && held.Problem == ""
 	if stopped && !ofRollback {
 		d.State, d.Reason = Waiting, heldBy(held)
 	}

@@ -4,17 +4,21 @@ import (
 	"context"
 	"fmt"
 
+	"promoter/internal/health"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
 
-// ReadChecks returns the checks of a commit without our own status, which is added to
-// own. That also happens where a token may not read the rest, so that no status is set
+// ReadChecks returns the checks of a commit without those that mirror health, and without our
+// own status, which is added to own. That also happens where a token may not read the rest, so that no status is set
 // twice.
 func ReadChecks(ctx context.Context, signals scm.Signals, commit string, own map[string]scm.Check) ([]promotion.Check, error) {
 	all, err := signals.Checks(ctx, commit)
 	var checks []promotion.Check
 	for _, check := range all {
+		if health.IsContext(check.Name) {
+			continue
+		}
 		if check.Name == promotion.StatusContext {
 			if check.Own {
 				own[commit] = check

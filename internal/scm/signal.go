@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"promoter/internal/health"
 	"promoter/internal/identity"
 )
 
@@ -27,6 +28,22 @@ type Signals interface {
 	// MayWrite reports whether a user may push to the repository. The result is not
 	// cached.
 	MayWrite(ctx context.Context, person identity.User) (bool, error)
+}
+
+// Deployments is implemented by repositories whose forge records deployments.
+type Deployments interface {
+	// Deployed returns the newest deployment to an environment of the forge; false if there
+	// is none.
+	Deployed(ctx context.Context, environment string) (Deployment, bool, error)
+}
+
+// Deployment is one deployment of a commit.
+type Deployment struct {
+	Commit      string
+	Status      health.Status
+	Description string
+	URL         string
+	At          time.Time // of the status
 }
 
 // LimitsPermissions is implemented by repositories whose forge may not show to the

@@ -70,15 +70,15 @@ func (s State) Held(target Target, now time.Time) (Held, bool) {
 	return Held{}, false
 }
 
-// Resume ends the hold and the rollback of a target, and removes what was rejected there
-// until now, so that it may be proposed again. Resuming an environment resumes every
+// Resume ends the hold and the rollback of a target, and removes what was rejected or failed
+// there until now, so that it may be proposed again. Resuming an environment resumes every
 // application in it, and resuming the repository everything: the user does not have to
 // know which targets are on hold. The records of other targets do not change. A freeze
 // stays until it is thawed.
 func Resume(target Target, act Act) Change {
 	one := func(target Target) Change {
 		return at(target, func(r *Record) {
-			r.Hold, r.Rollback, r.Reopened = nil, nil, nil
+			r.Hold, r.Rollback, r.Reopened, r.Failures = nil, nil, nil, nil
 			r.Rejections = slices.DeleteFunc(r.Rejections, func(x Rejection) bool { return !utc(x.At).After(utc(act.At)) })
 			if r.Resumed == nil || act.At.After(r.Resumed.At) {
 				r.Resumed = &act
@@ -98,7 +98,7 @@ func Resume(target Target, act Act) Change {
 
 // stopped reports whether the record has something that a resume ends.
 func (r Record) stopped() bool {
-	return r.Hold != nil || r.Rollback != nil || r.Reopened != nil || len(r.Rejections) > 0
+	return r.Hold != nil || r.Rollback != nil || r.Reopened != nil || len(r.Rejections)+len(r.Failures) > 0
 }
 
 // ResumedAt returns when a target, or a wider one, was last resumed: what users did to a
@@ -183,7 +183,46 @@ func Rollback(target Target, rollback RolledBack) Change {
 			return
 		}
 		hold := rollback.Act
-		r.Rollback, r.Hold, r.Request = &rollback, &hold, nil
+		r.Rollback, r.Hold, r.Request, r.Failures = &rollback, &hold, nil, nil
+	})
+}
+
+// Fail records that a landed snapshot failed, once. If promoter returns to the versions of
+// before, the failed ones are rejected.
+func Fail(target Target, failure Failure, back *RolledBack, failed map[string]string) Change {
+	return func(s State) State {
+		if _, recorded := s.FailureOf(target, failure.Snapshot); recorded {
+			return s
+		}
+		s = s.With(target, func(r *Record) {
+			r.Failures = append(r.Failures, failure)
+			if back != nil && r.Rollback == nil {
+				r.Rollback = back
+			}
+		})
+		if back == nil {
+			return s
+		}
+		return Reject(target, Rejection{Act: back.Act, Images: failed})(s)
+	}
+}
+
+// FailureOf returns the failure of a snapshot that is recorded for a target.
+func (s State) FailureOf(target Target, snapshot string) (Failure, bool) {
+	failures := s.At(target).Failures
+	i := slices.IndexFunc(failures, func(f Failure) bool { return f.Snapshot == snapshot })
+	if i < 0 {
+		return Failure{}, false
+	}
+	return failures[i], true
+}
+
+// EndRollback drops a rollback by promoter itself whose versions are there.
+func EndRollback(target Target, rollback RolledBack) Change {
+	return at(target, func(r *Record) {
+		if r.Rollback != nil && r.Rollback.Automatic && maps.Equal(r.Rollback.Images, rollback.Images) {
+			r.Rollback = nil
+		}
 	})
 }
 
@@ -194,7 +233,10 @@ func AddRequest(target Target, request Request) Change {
 	return at(target, func(r *Record) {
 		verified := r.Request != nil && !r.Request.By.Verified() && request.By.Verified()
 		if r.Request == nil || verified || !r.Request.same(request) && !r.Request.pending(request) {
-			r.Request = &request
+			r.Request, r.Failures = &request, nil
+			if r.Rollback != nil && r.Rollback.Automatic {
+				r.Rollback = nil
+			}
 		}
 	})
 }

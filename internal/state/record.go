@@ -21,6 +21,7 @@ type Record struct {
 	Request    *Request    `json:"request,omitempty"`
 	Rollback   *RolledBack `json:"rollback,omitempty"`
 	Rejections []Rejection `json:"rejections,omitempty"`
+	Failures   []Failure   `json:"failures,omitempty"`
 	Closings   []Closing   `json:"closings,omitempty"`
 	Reopened   *Reopened   `json:"reopened,omitempty"`
 	Seen       []Seen      `json:"seen,omitempty"`
@@ -68,6 +69,19 @@ type RolledBack struct {
 	Images map[string]string `json:"images"` // component: repository:tag@digest
 	// Commit is where the files of the target had them, which proves that they were there.
 	Commit string `json:"commit,omitempty"`
+	// Automatic is set if no user asked for it: what landed failed. It sets no hold, and ends
+	// when the versions are there.
+	Automatic bool `json:"automatic,omitempty"`
+}
+
+// Failure is a landed snapshot that was unhealthy for too long. It counts until a newer version
+// is there, or a user decides something about the target.
+type Failure struct {
+	Snapshot string    `json:"snapshot"` // its ID
+	Reason   string    `json:"reason"`   // for users
+	At       time.Time `json:"at"`
+	// Back is what promoter returned to, as in a rollback. If that fails too, it stays.
+	Back map[string]string `json:"back,omitempty"`
 }
 
 // Rejection is versions that must not be proposed to the target again. In the record of
@@ -129,6 +143,7 @@ const (
 	maxSeen       = 20
 	maxClosings   = 50
 	maxRejections = 200
+	maxFailures   = 10
 	maxComponent  = 50        // versions of each component
 	maxObserved   = 10        // tags of each repository
 	maxPosted     = 20        // versions of each component
@@ -163,6 +178,7 @@ func (r *Record) normalize() {
 	}
 	r.Rejections = last(r.Rejections, maxRejections)
 	r.Closings = last(r.Closings, maxClosings)
+	r.Failures = last(r.Failures, maxFailures)
 	r.Seen = last(r.Seen, maxSeen)
 	// The limit is per component, so that a component with many versions does not restart
 	// the waiting time of another.
@@ -250,6 +266,9 @@ func (r *Record) times() []*time.Time {
 	if r.CommentsFrom != nil {
 		times = append(times, r.CommentsFrom)
 	}
+	for i := range r.Failures {
+		times = append(times, &r.Failures[i].At)
+	}
 	for i := range r.Closings {
 		times = append(times, &r.Closings[i].At)
 	}
@@ -277,6 +296,9 @@ func (r *Record) texts() []*string {
 	for _, act := range r.acts() {
 		texts = append(texts, &act.Reason, &act.By.Login)
 	}
+	for i := range r.Failures {
+		texts = append(texts, &r.Failures[i].Reason)
+	}
 	for i := range r.Closings {
 		texts = append(texts, &r.Closings[i].Reason)
 	}
@@ -292,7 +314,7 @@ func (r *Record) texts() []*string {
 func (r Record) clone() Record {
 	r.Hold, r.Resumed, r.Freeze = copied(r.Hold), copied(r.Resumed), copied(r.Freeze)
 	r.Request, r.Rollback, r.Reopened = copied(r.Request), copied(r.Rollback), copied(r.Reopened)
-	r.Rejections, r.Closings = slices.Clone(r.Rejections), slices.Clone(r.Closings)
+	r.Rejections, r.Closings, r.Failures = slices.Clone(r.Rejections), slices.Clone(r.Closings), slices.Clone(r.Failures)
 	r.Seen, r.Versions, r.Observed = slices.Clone(r.Seen), slices.Clone(r.Versions), slices.Clone(r.Observed)
 	r.Posted = slices.Clone(r.Posted)
 	r.CommentsFrom, r.ProcessedComments = copied(r.CommentsFrom), slices.Clone(r.ProcessedComments)
@@ -304,6 +326,9 @@ func (r Record) clone() Record {
 	}
 	if r.Rollback != nil {
 		r.Rollback.Images = maps.Clone(r.Rollback.Images)
+	}
+	for i := range r.Failures {
+		r.Failures[i].Back = maps.Clone(r.Failures[i].Back)
 	}
 	for i := range r.ProcessedComments {
 		r.ProcessedComments[i].Reply = copied(r.ProcessedComments[i].Reply)
@@ -326,5 +351,5 @@ func (r Record) empty() bool {
 	return !slices.ContainsFunc(read, func(m member) bool { return !knownKey(m.key) }) &&
 		r.Hold == nil && r.Freeze == nil && r.Resumed == nil && r.Request == nil && r.Rollback == nil &&
 		r.Reopened == nil && r.CommentsFrom == nil &&
-		len(r.Rejections)+len(r.Closings)+len(r.Seen)+len(r.Versions)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) == 0
+		len(r.Rejections)+len(r.Closings)+len(r.Failures)+len(r.Seen)+len(r.Versions)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) == 0
 }

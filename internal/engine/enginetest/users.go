@@ -43,6 +43,23 @@ func (f *Forge) Check(commit, name string, state scm.CheckState) {
 	f.statuses[commit] = append(f.statuses[commit], scm.Check{Name: name, State: state, At: f.Now()})
 }
 
+// Describe sets a commit status with a description as a user.
+func (f *Forge) Describe(commit, name string, state scm.CheckState, description string) {
+	defer f.call("by a user")()
+	f.statuses[commit] = append(f.statuses[commit], scm.Check{Name: name, State: state, Description: description, At: f.Now()})
+}
+
+// StatusOf returns our own status on a commit, "STATE DESCRIPTION"; empty if there is none.
+func (f *Forge) StatusOf(commit, name string) string {
+	defer f.call("by a user")()
+	for _, c := range slices.Backward(f.statuses[commit]) {
+		if c.Name == name && c.Own {
+			return string(c.State) + " " + c.Description
+		}
+	}
+	return ""
+}
+
 // MergeByHand merges a pull request as a user.
 func (f *Forge) MergeByHand(number int, method string) error {
 	defer f.call("by a user")()

@@ -26,6 +26,9 @@ func Changes(observation promotion.Observation, decisions []promotion.Decision, 
 		}
 		r.observed(d)
 		r.request(d)
+		if d.Returned != nil {
+			r.changes = append(r.changes, state.EndRollback(state.Target(d.Target), *d.Returned))
+		}
 	}
 	r.firstSeen(decisions)
 	r.sharedRequests(decisions)

@@ -1,0 +1,305 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/health"
+	"promoter/internal/promotion"
+)
+
+// monitored is a config whose environments are pushed to when their parent is healthy.
+const monitored = `version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
+environments:
+  dev:
+    paths: ["dev/{application}.txt"]
+    land: push
+    health: {argocd: ["{application}-dev", "{application}-dev-*"], from: argo, timeout: 15m}
+  staging:
+    paths: ["staging/{application}.txt"]
+    after: {dev: {healthy: true}}
+    land: push
+    health: {argocd: ["{application}-staging"], from: argo}
+  prod: {paths: ["prod/{application}.txt"], after: {staging: {healthy: true}}, land: automerge}
+`
+
+// monitoredWorld is a world with evidence, in which the images of before are everywhere.
+type monitoredWorld struct {
+	*world
+	evidence *enginetest.Evidence
+}
+
+func newMonitoredWorld(t *testing.T, config string) *monitoredWorld {
+	t.Helper()
+	return &monitoredWorld{newWorld(t, config), enginetest.NewEvidence()}
+}
+
+// reconcile reconciles; it must not fail. A second time it must write nothing.
+func (w *monitoredWorld) reconcile() engine.Report {
+	w.t.Helper()
+	run := func() engine.Report {
+		r := w.Reconciler()
+		r.Evidence = w.evidence
+		report, err := r.Reconcile(w.t.Context())
+		if err != nil || report.Failed() {
+			w.t.Fatalf("the run failed: %v, %+v, %s", err, report.Errors, report.Unusable)
+		}
+		return report
+	}
+	report := run()
+	pushes, statuses := w.Git.Pushes, w.Forge.Calls["status"]
+	if again := run(); w.Git.Pushes != pushes || w.Forge.Calls["status"] != statuses {
+		w.t.Errorf("the second run wrote: %+v", again.Effects)
+	}
+	return report
+}
+
+// reports reports the health of an object at a commit; empty: the head of main.
+func (w *monitoredWorld) reports(object string, status health.Status, commit, message string) {
+	if commit == "" {
+		commit = w.Git.Branch("main")
+	}
+	w.evidence.Report(health.Report{
+		Source: health.ArgoCD, Receiver: "argo", Subject: object, Status: status, Sync: health.Synced, Message: message,
+		Revisions: []string{commit}, At: w.Clock.Now(),
+	})
+}
+
+// waits checks that an environment waits for a reason.
+func (w *monitoredWorld) waits(report engine.Report, environment, reason string) {
+	w.t.Helper()
+	for _, d := range report.Decisions {
+		if d.Environment == environment && d.Application == "shop" {
+			if got := string(d.State) + ": " + d.Reason.Message; !strings.Contains(got, "waiting: condition "+reason) && !strings.Contains(got, "waiting: "+reason) {
+				w.t.Errorf("%s is %q, want %q", environment, got, reason)
+			}
+			return
+		}
+	}
+	w.t.Errorf("no decision about %s", environment)
+}
+
+func TestHealth_childWaitsUntilTheLandedCommitIsHealthy(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, monitored)
+	before := w.Git.Branch("main")
+	w.push(web, "1.1.0")
+	w.waits(w.reconcile(), "staging", "dev healthy: no source has reported: let Argo CD notify the receiver argo")
+
+	w.reports("shop-dev", health.Healthy, before, "")
+	w.waits(w.reconcile(), "staging", "dev healthy: shop-dev last reported Healthy about "+before[:7])
+	w.evidence.Report(health.Report{Source: health.ArgoCD, Receiver: "other", Subject: "shop-dev", Status: health.Healthy, Revisions: []string{w.Git.Branch("main")}, At: w.Clock.Now()})
+	w.reports("shop-dev", health.Progressing, "", "")
+	w.waits(w.reconcile(), "staging", "dev healthy: Progressing, Synced since 2026-11-18T11:00:00Z")
+	w.holds("staging", "1.0.0 1.0.0")
+
+	w.Clock.Add(time.Minute)
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.reconcile()
+	w.holds("staging", "1.1.0 1.0.0")
+	w.holds("prod", "1.0.0 1.0.0")
+}
+
+func TestHealth_allObjectsMustReportTheVersions(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, monitored)
+	before := w.Git.Branch("main")
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.reports("shop-dev-eu", health.Healthy, before, "")
+	w.waits(w.reconcile(), "staging", "dev healthy: Unknown, Synced since 2026-11-18T11:00:00Z: shop-dev-eu last reported Healthy")
+	w.reports("shop-dev-eu", health.Healthy, "", "")
+	w.reconcile()
+	w.holds("staging", "1.1.0 1.0.0")
+}
+
+// A later commit of something else still has the versions; one with other versions belongs to
+// a later landing.
+func TestHealth_countsOnDescendantsWithTheVersions(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, monitored)
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.Git.Commit("main", enginetest.Human, w.Clock.Now(), "More replicas", func(all map[string]string) { all["dev/replicas.yaml"] = "3\n" })
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.reconcile()
+	w.holds("staging", "1.1.0 1.0.0")
+
+	w.push(web, "1.2.0")
+	w.reconcile()
+	w.holds("dev", "1.2.0 1.0.0")
+	w.waits(w.reconcile(), "staging", "dev healthy: shop-dev last reported Healthy")
+}
+
+// The parent moves on before the child could follow: the older snapshot stays eligible.
+func TestHealth_staysEligibleAfterTheParentMovedOn(t *testing.T) {
+	t.Parallel()
+	config := strings.Replace(monitored, "after: {dev: {healthy: true}}", "after: {dev: {healthy: true, checks: [e2e]}}", 1)
+	w := newMonitoredWorld(t, config)
+	w.push(web, "1.1.0")
+	w.reconcile()
+	landed := w.Git.Branch("main")
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.waits(w.reconcile(), "staging", "dev check e2e")
+	w.Clock.Add(time.Minute)
+	w.push(web, "1.2.0")
+	w.reconcile()
+	w.reports("shop-dev", health.Degraded, "", "boom")
+	w.Forge.Check(landed, "e2e", "passed")
+	w.evidence.Forget() // the statuses of the forge have it too
+	w.reconcile()
+	w.holds("dev", "1.2.0 1.0.0")
+	w.holds("staging", "1.1.0 1.0.0")
+}
+
+func TestHealth_isMirroredAndReadBackWithoutEvidence(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, monitored)
+	w.push(web, "1.1.0")
+	w.reconcile()
+	landed := w.Git.Branch("main")
+	if w.push(web, "1.1.0"); w.Forge.Calls["status"] != 0 {
+		t.Errorf("%d statuses", w.Forge.Calls["status"])
+	}
+	w.reports("shop-dev", health.Degraded, "", "pods crash")
+	w.reconcile()
+	mirrored := w.Forge.StatusOf(landed, "promoter/health/dev/shop")
+	if mirrored != "failed Degraded, Synced since 2026-11-18T11:00:00Z: pods crash" {
+		t.Errorf("mirrored: %q", mirrored)
+	}
+	without, err := w.Reconciler().Reconcile(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.waits(without, "staging", "dev healthy: Degraded, Synced since 2026-11-18T11:00:00Z: pods crash")
+	w.Clock.Add(time.Minute)
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.reconcile()
+	w.holds("staging", "1.1.0 1.0.0")
+	w.evidence = enginetest.NewEvidence()
+	w.reports("shop-staging", health.Healthy, "", "")
+	w.reconcile()
+	if mirrored := w.Forge.StatusOf(landed, "promoter/health/dev/shop"); mirrored != "passed Healthy, Synced since 2026-11-18T11:01:00Z" {
+		t.Errorf("mirrored: %q", mirrored)
+	}
+	w.holds("prod", "1.1.0 1.0.0")
+}
+
+// Another user may set a status of the same name. It counts for nothing.
+func TestHealth_statusOfOthersDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, monitored)
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.Forge.Describe(w.Git.Branch("main"), "promoter/health/dev/shop", "passed", "Healthy since 2026-11-18T10:00:00Z")
+	w.waits(w.reconcile(), "staging", "dev healthy: no source has reported")
+}
+
+// A pull request that is open when the parent becomes unhealthy is not merged.
+func TestHealth_lostBeforeTheChildLanded(t *testing.T) {
+	t.Parallel()
+	config := strings.Replace(monitored, "land: automerge}", "land: automerge, gates: {checks: [ci]}}", 1)
+	w := newMonitoredWorld(t, config)
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.reconcile()
+	w.reports("shop-staging", health.Healthy, "", "")
+	w.reconcile()
+	head := w.Git.Branch("promoter/prod/shop")
+	w.Clock.Add(time.Minute)
+	w.reports("shop-staging", health.Degraded, "", "pods crash")
+	w.Forge.Check(head, "ci", "passed")
+	w.waits(w.reconcile(), "prod", "staging healthy: Degraded")
+	w.holds("prod", "1.0.0 1.0.0")
+	pull := w.Forge.All()[0]
+	if !strings.Contains(pull.Body, "pods crash") || pull.State != "open" {
+		t.Errorf("%s:\n%s", pull.State, pull.Body)
+	}
+	w.Clock.Add(time.Minute)
+	w.reports("shop-staging", health.Healthy, "", "")
+	w.reconcile()
+	w.holds("prod", "1.1.0 1.0.0")
+}
+
+func TestHealth_soakCountsFromHealthy(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, strings.Replace(monitored, "after: {dev: {healthy: true}}", "after: {dev: {soak: 1h}}", 1))
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.Clock.Add(time.Hour)
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.waits(w.reconcile(), "staging", "dev soak: healthy since 2026-11-18T12:00:00Z")
+	w.Clock.Add(59 * time.Minute)
+	w.reports("shop-dev", health.Degraded, "", "")
+	w.waits(w.reconcile(), "staging", "dev soak: Degraded")
+	w.Clock.Add(time.Minute)
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.waits(w.reconcile(), "staging", "dev soak: healthy since 2026-11-18T13:00:00Z")
+	w.Clock.Add(time.Hour)
+	w.reconcile()
+	w.holds("staging", "1.1.0 1.0.0")
+}
+
+func TestHealth_failsAfterTheTimeout(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, monitored)
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.Clock.Add(24 * time.Hour)
+	w.waits(w.reconcile(), "staging", "dev healthy: no source has reported")
+	w.reports("shop-dev", health.Progressing, "", "")
+	w.reconcile()
+	w.Clock.Add(10 * time.Minute)
+	w.reports("shop-dev", health.Degraded, "", "pods crash")
+	w.waits(w.reconcile(), "staging", "dev healthy: Degraded")
+	w.Clock.Add(5 * time.Minute)
+	w.waits(w.reconcile(), "staging", "dev healthy: failed: Degraded for 15m: pods crash")
+	// It stays failed, without a database too.
+	w.Clock.Add(5 * time.Minute)
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.evidence.Forget()
+	w.waits(w.reconcile(), "staging", "dev healthy: failed: Degraded for 15m: pods crash")
+	w.push(web, "1.2.0")
+	w.reconcile()
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.reconcile()
+	w.holds("staging", "1.2.0 1.0.0")
+}
+
+func TestHealth_rollsBackOnce(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, strings.Replace(monitored, "timeout: 15m", "timeout: 15m, onFailure: rollback", 1))
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.reports("shop-dev", health.Degraded, "", "pods crash")
+	w.reconcile()
+	w.Clock.Add(15 * time.Minute)
+	report := w.reconcile()
+	w.holds("dev", "1.0.0 1.0.0")
+	if message := report.Effects[0].Reason.Message; message != "rolled back: Degraded for 15m: pods crash: web 1.1.0 -> 1.0.0" || report.Effects[0].Reason.Rule != promotion.RuleOnFailure {
+		t.Errorf("because %q", message)
+	}
+	// What it returned to is unhealthy too: nothing more happens.
+	w.Clock.Add(time.Minute)
+	w.reports("shop-dev", health.Degraded, "", "still")
+	w.evidence.Forget()
+	w.reconcile()
+	w.Clock.Add(time.Hour)
+	w.reconcile()
+	w.holds("dev", "1.0.0 1.0.0")
+
+	w.push(web, "1.2.0")
+	w.reconcile()
+	w.holds("dev", "1.2.0 1.0.0")
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.reconcile()
+	w.holds("staging", "1.2.0 1.0.0")
+}

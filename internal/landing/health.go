@@ -1,0 +1,494 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/budget"
+	"promoter/internal/config"
+	"promoter/internal/fault"
+	"promoter/internal/health"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
+	"promoter/internal/scm"
+)
+
+// A report about health counts for the landing whose versions it is about. One that names a
+// commit is about the landing that the branch had at that commit, if the files there have its
+// versions. One that only names digests is about the newest landing that changed nothing else.
+// All others count for nothing, and are shown.
+
+// maxStatusCommits is how many commits after a landing are searched for a status.
+const maxStatusCommits = 5
+
+// maxFirst is how many commits are read to find the one from which files are unchanged.
+const maxFirst = 500
+
+// States has the states of landed commits that were stored.
+type States interface {
+	Load(ctx context.Context, keys []health.Key) (map[health.Key]health.State, error)
+}
+
+// HealthChange is the state of a landed snapshot that is to be stored, and mirrored as a
+// commit status if the forge does not have it.
+type HealthChange struct {
+	health.Key
+	health.State
+	Mirror bool
+}
+
+// healthReader reads the health of landed snapshots. It remembers what it read from the forge
+// and from branches.
+type healthReader struct {
+	Reader
+	chains   map[string]*chain      // by head
+	statuses map[string][]scm.Check // by commit
+	deployed map[string][]health.Report
+}
+
+func newHealthReader(h Reader) *healthReader {
+	return &healthReader{Reader: h, chains: map[string]*chain{}, statuses: map[string][]scm.Check{}, deployed: map[string][]health.Report{}}
+}
+
+func (h *healthReader) close() {
+	for _, c := range h.chains {
+		c.stop()
+	}
+}
+
+// read fills in the health of the landings of a target: of the current one and, where a child
+// depends on it, of those before. It returns what is new.
+func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Target, landings []promotion.Landing) ([]HealthChange, error) {
+	settings := o.Promotion.Settings(target.Environment, target.Application).Health
+	if settings == nil || len(landings) == 0 {
+		return nil, nil
+	}
+	wanted := 1
+	if o.anyChild(target, func(p config.Parent) bool { return p.Healthy || p.Soak > 0 }) {
+		wanted = min(len(landings), maxCheckedLandings)
+	}
+	branch := h.chainOf(o.Heads[o.Promotion.BaseOf(target)])
+	first, err := h.firstWith(ctx, o, target, landings[0], branch)
+	if err != nil {
+		return nil, err
+	}
+	landings[0].First = first
+	for i := range landings[1:] {
+		landings[i+1].First = landings[i+1].Commit
+	}
+	known, err := h.known(ctx, target, landings[:wanted])
+	if err != nil {
+		return nil, err
+	}
+	newer := -1 // position of the landing after this one
+	taken := map[string]bool{}
+	var changes []HealthChange
+	for i := range landings[:wanted] {
+		l := &landings[i]
+		at, found, err := branch.reach(l.First)
+		if err != nil {
+			return nil, err
+		}
+		if !found || at <= newer {
+			break
+		}
+		reports, latest, err := h.reports(ctx, o, target, *settings, branch.ids(newer+1, at), i == 0)
+		if err != nil {
+			return nil, err
+		}
+		if latest {
+			reports = slices.DeleteFunc(reports, func(r health.Report) bool { return taken[r.Subject] })
+		}
+		b := binding{h: h, o: o, target: target, landing: *l, branch: branch, newest: newer + 1, oldest: at, isCurrent: i == 0}
+		was := known[key(target, l.First)]
+		next, note, err := b.next(ctx, was, reports, taken)
+		if err != nil {
+			return nil, err
+		}
+		l.Health, l.HealthNote = next, note
+		if next != was {
+			changes = append(changes, HealthChange{Key: key(target, l.First), State: next, Mirror: h.Repository.Features().Statuses && !next.SameTimes(was)})
+		}
+		newer = at
+	}
+	return changes, nil
+}
+
+func key(target promotion.Target, commit string) health.Key {
+	application := target.Application
+	if application == config.DefaultApplication {
+		application = ""
+	}
+	return health.Key{Commit: commit, Context: health.Context(target.Environment, application)}
+}
+
+// known returns what was stored or mirrored about landings.
+func (h *healthReader) known(ctx context.Context, target promotion.Target, landings []promotion.Landing) (map[health.Key]health.State, error) {
+	known := map[health.Key]health.State{}
+	var keys []health.Key
+	for _, l := range landings {
+		keys = append(keys, key(target, l.First))
+	}
+	if h.States != nil {
+		var err error
+		if known, err = h.States.Load(ctx, keys); err != nil {
+			return nil, fmt.Errorf("read the stored health: %w", err)
+		}
+	}
+	if !h.Repository.Features().Statuses {
+		return known, nil
+	}
+	for _, k := range keys {
+		if _, stored := known[k]; stored {
+			continue
+		}
+		checks, err := h.checks(ctx, k.Commit)
+		if err != nil {
+			return nil, err
+		}
+		for _, check := range checks {
+			if check.Name != k.Context || !check.Own {
+				continue
+			}
+			if state, valid := health.ParseDescription(check.Description); valid {
+				if known == nil {
+					known = map[health.Key]health.State{}
+				}
+				known[k] = state
+			}
+		}
+	}
+	return known, nil
+}
+
+// checks returns the statuses of a commit. A credential may be allowed to read only its own.
+func (h *healthReader) checks(ctx context.Context, commit string) ([]scm.Check, error) {
+	if checks, read := h.statuses[commit]; read {
+		return checks, nil
+	}
+	checks, err := h.Repository.Signals().Checks(ctx, commit)
+	if err != nil && fault.KindOf(err) != fault.Unauthorized {
+		return nil, fmt.Errorf("read the checks of %.7s: %w", commit, err)
+	}
+	h.statuses[commit] = checks
+	return checks, nil
+}
+
+// reports returns the reports about the objects of a target: with latest, the latest of each
+// object, otherwise what the forge has about one of the commits at which a landing was in
+// effect, the newest first.
+func (h *healthReader) reports(
+	ctx context.Context, o Observed, target promotion.Target, settings config.Health, commits []string, isCurrent bool,
+) (reports []health.Report, latest bool, err error) {
+	settings = settings.For(target.Environment, target.Application)
+	switch source := settings.Source(); {
+	case source == health.Deployment:
+		reports, err = h.deployments(ctx, settings.Deployment)
+		return reports, true, err
+	case source == health.Check || source == health.Flux && settings.From == "":
+		if !h.Repository.Features().Statuses {
+			return nil, false, nil
+		}
+		subject, matches := settings.Check, func(name string) bool { return name == settings.Check }
+		if source == health.Flux {
+			subject, matches = settings.Flux, fluxContext(settings.Flux)
+		}
+		own := commits[len(commits)-1]
+		if !isCurrent {
+			commits = nil
+		}
+		for _, commit := range slices.Compact(append(slices.Clone(commits[:min(len(commits), maxStatusCommits)]), own)) {
+			checks, err := h.checks(ctx, commit)
+			if err != nil {
+				return nil, false, err
+			}
+			if reports = reportsOf(checks, source, subject, commit, matches); len(reports) > 0 {
+				break
+			}
+		}
+		return reports, false, nil
+	}
+	for _, r := range o.Reports {
+		if settings.Matches(r, target.Environment, target.Application) {
+			reports = append(reports, r)
+		}
+	}
+	return reports, true, nil
+}
+
+// fluxContext matches the commit status that Flux sets for an object by default:
+// KIND/NAME/ID in lower case, where ID is the first part of the UID of the Provider. It does
+// not have the namespace.
+// https://github.com/fluxcd/notification-controller/blob/v1.6.0/internal/server/provider_commit_status.go
+func fluxContext(object string) func(string) bool {
+	parts := strings.Split(object, "/")
+	pattern := regexp.MustCompile("^" + regexp.QuoteMeta(parts[0]+"/"+parts[len(parts)-1]+"/") + "[0-9a-f]{8}$")
+	return pattern.MatchString
+}
+
+func reportsOf(checks []scm.Check, source, subject, commit string, matches func(name string) bool) []health.Report {
+	var found []health.Report
+	for _, check := range checks {
+		if health.IsContext(check.Name) || check.Name == promotion.StatusContext || !matches(check.Name) {
+			continue
+		}
+		status := health.Progressing
+		switch check.State {
+		case scm.CheckPassed:
+			status = health.Healthy
+		case scm.CheckFailed:
+			status = health.Degraded
+		}
+		report := health.Report{Source: source, Subject: subject, Status: status, Message: check.Description, Revisions: []string{commit}, At: check.At}
+		found = append(found, report.Bounded())
+	}
+	return found
+}
+
+// deployments returns the newest deployment to an environment of the forge.
+func (h *healthReader) deployments(ctx context.Context, environment string) ([]health.Report, error) {
+	reports, read := h.deployed[environment]
+	if forge, can := h.Repository.(scm.Deployments); can && !read {
+		deployment, found, err := forge.Deployed(ctx, environment)
+		if err != nil {
+			return nil, fmt.Errorf("read the deployments to %s: %w", environment, err)
+		}
+		if found {
+			report := health.Report{
+				Source: health.Deployment, Subject: environment, Status: deployment.Status, Message: deployment.Description,
+				Revisions: []string{deployment.Commit}, At: deployment.At,
+			}
+			reports = []health.Report{report.Bounded()}
+		}
+		h.deployed[environment] = reports
+	}
+	return reports, nil
+}
+
+// binding is one landing with the commits of its branch at which it was in effect.
+type binding struct {
+	h              *healthReader
+	o              Observed
+	target         promotion.Target
+	landing        promotion.Landing
+	branch         *chain
+	newest, oldest int // positions on the branch
+	isCurrent      bool
+}
+
+// next returns the state after reports, and what those are about that do not count. An object
+// that reported about the landing is taken: it says nothing about older ones.
+func (b binding) next(ctx context.Context, was health.State, reports []health.Report, taken map[string]bool) (health.State, string, error) {
+	var bound, other []health.Report
+	for _, r := range reports {
+		is, err := b.binds(ctx, r)
+		if err != nil {
+			return was, "", err
+		}
+		if r.At = b.notBefore(r.At, was); is {
+			bound, taken[r.Subject] = append(bound, r), true
+		} else {
+			other = append(other, r)
+		}
+	}
+	note := ""
+	if len(other) > 0 {
+		note = b.describe(other[0])
+	}
+	allHealthy := !slices.ContainsFunc(bound, func(r health.Report) bool { return r.Status != health.Healthy })
+	switch {
+	case len(bound) > 0 && (len(other) == 0 || !allHealthy):
+		return was.Next(bound), note, nil
+	case !b.isCurrent, len(bound) == 0 && !(was.IsReported() && b.wentBack(other, was)):
+		return was, note, nil
+	}
+	// Some objects do not have the versions, or have them no longer.
+	r := other[0]
+	return was.Next([]health.Report{{Subject: r.Subject, Status: health.Unknown, Sync: r.Sync, Message: note, At: r.At}}), note, nil
+}
+
+// notBefore returns the time of a report, not before the versions were there: an engine may
+// report since when an object is healthy, whatever its versions are.
+func (b binding) notBefore(at time.Time, was health.State) time.Time {
+	since := b.landing.At
+	if was.Since.After(since) {
+		since = was.Since
+	}
+	if since.IsZero() || since.After(b.o.Now) {
+		since = b.o.Now
+	}
+	if at.Before(since) {
+		at = since
+	}
+	if at.After(b.o.Now) {
+		at = b.o.Now
+	}
+	return at.UTC().Truncate(time.Second)
+}
+
+// binds reports whether a report is about the landing.
+func (b binding) binds(ctx context.Context, r health.Report) (bool, error) {
+	onBranch, holds := 0, 0
+	for _, revision := range r.Revisions {
+		position, found := b.branch.position[revision]
+		if !found {
+			continue
+		}
+		onBranch++
+		if position < b.newest || position > b.oldest {
+			continue
+		}
+		is, err := b.holds(ctx, revision, position)
+		if err != nil {
+			return false, err
+		}
+		if is {
+			holds++
+		}
+	}
+	if onBranch > 0 {
+		return holds == onBranch, nil
+	}
+	changed := b.landing.Before
+	if len(changed) == 0 {
+		changed = b.landing.Snapshot
+	}
+	for component := range changed {
+		digest := b.landing.Snapshot[component].Version.Digest
+		if digest == "" || !slices.Contains(r.Digests, digest) {
+			return false, nil
+		}
+	}
+	return len(r.Digests) > 0 && len(changed) > 0, nil
+}
+
+// holds reports whether the files of a commit have the versions of the landing.
+func (b binding) holds(ctx context.Context, commit string, position int) (bool, error) {
+	if position == 0 && b.isCurrent || commit == b.landing.Commit {
+		return true, nil
+	}
+	files, err := b.h.Past.At(ctx, b.target, commit)
+	if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
+		return false, nil
+	}
+	return err == nil && containsSnapshot(files, b.landing.Snapshot), err
+}
+
+// wentBack reports whether an object reported about an older commit after the state was known:
+// a user of the engine returned to it.
+func (b binding) wentBack(reports []health.Report, was health.State) bool {
+	return slices.ContainsFunc(reports, func(r health.Report) bool {
+		return r.At.After(was.Since) && slices.ContainsFunc(r.Revisions, func(revision string) bool {
+			_, err := b.h.Objects.Commit(revision)
+			return err == nil
+		})
+	})
+}
+
+// describe returns what a report is about that does not count.
+func (b binding) describe(r health.Report) string {
+	text := fmt.Sprintf("%s last reported %s ", r.Subject, r.Status)
+	switch {
+	case len(r.Revisions) > 0:
+		return text + fmt.Sprintf("about %.7s, which does not have these versions on %s", r.Revisions[0], b.o.Promotion.BaseOf(b.target))
+	case len(r.Digests) > 0:
+		return text + "about other digests"
+	default:
+		return text + "without a revision or a digest"
+	}
+}
+
+// firstWith returns the oldest commit that has the current versions without interruption.
+// That is the commit of the landing, unless a user brought them.
+func (h *healthReader) firstWith(ctx context.Context, o Observed, target promotion.Target, current promotion.Landing, branch *chain) (string, error) {
+	head := o.Heads[o.Promotion.BaseOf(target)]
+	if current.Commit != head {
+		return current.Commit, nil
+	}
+	touches := o.touches(target)
+	first := head
+	for i := range maxFirst {
+		commit, found, err := branch.at(i)
+		if err != nil || !found {
+			return first, err
+		}
+		first = commit.ID
+		if commit.Shallow || len(commit.Parents) == 0 {
+			break
+		}
+		changed, err := h.Objects.Changed(commit.Parents[0], commit.ID)
+		if err != nil {
+			return "", err
+		}
+		if !slices.ContainsFunc(changed, touches) {
+			continue
+		}
+		files, err := h.Past.At(ctx, target, commit.Parents[0])
+		if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
+			break
+		}
+		if err != nil || !containsSnapshot(files, current.Snapshot) {
+			return first, err
+		}
+	}
+	return first, nil
+}
+
+// chain is the first-parent history of a branch, as far as it was needed.
+type chain struct {
+	commits  []repo.Commit
+	position map[string]int
+	next     func() (repo.Commit, error, bool)
+	stop     func()
+}
+
+func (h *healthReader) chainOf(head string) *chain {
+	c, known := h.chains[head]
+	if !known {
+		c = &chain{position: map[string]int{}}
+		c.next, c.stop = iter.Pull2(h.Objects.History(head))
+		h.chains[head] = c
+	}
+	return c
+}
+
+// at returns a commit by its position; false after the last one that is readable.
+func (c *chain) at(position int) (repo.Commit, bool, error) {
+	for len(c.commits) <= position && len(c.commits) < maxCommits {
+		commit, err, more := c.next()
+		if err != nil || !more {
+			return repo.Commit{}, false, err
+		}
+		c.position[commit.ID] = len(c.commits)
+		c.commits = append(c.commits, commit)
+	}
+	if position >= len(c.commits) {
+		return repo.Commit{}, false, nil
+	}
+	return c.commits[position], true, nil
+}
+
+// reach returns the position of a commit.
+func (c *chain) reach(id string) (position int, found bool, err error) {
+	for position, found = c.position[id]; !found; position, found = c.position[id] {
+		if _, more, err := c.at(len(c.commits)); err != nil || !more {
+			return 0, false, err
+		}
+	}
+	return position, true, nil
+}
+
+// ids returns the commits from one position to another, both included.
+func (c *chain) ids(newest, oldest int) []string {
+	var ids []string
+	for _, commit := range c.commits[newest : oldest+1] {
+		ids = append(ids, commit.ID)
+	}
+	return ids
+}
