@@ -88,6 +88,9 @@ type Releases interface {
 	// Releases lists the published releases of a repository, newest first, at most
 	// limit. Drafts are not included.
 	Releases(ctx context.Context, repository string, limit int) ([]Release, error)
+	// Release returns the published release of a tag, with its notes. One that does not
+	// exist is a NotFound fault.
+	Release(ctx context.Context, repository, tag string) (Release, error)
 }
 
 // Release is one published release.
@@ -95,4 +98,11 @@ type Release struct {
 	Tag        string
 	Prerelease bool
 	Published  time.Time // zero: not reported by the forge
+
+	// What only Release returns.
+	Notes string // Markdown of users, at most MaxNotes bytes
+	URL   string // of the web page
 }
+
+// MaxNotes is the number of bytes of release notes that are read; the rest is truncated.
+const MaxNotes = 64 << 10

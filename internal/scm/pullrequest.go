@@ -118,4 +118,12 @@ type Commit struct {
 	Message   string
 	Author    string // display name
 	Committed time.Time
+	// PullRequest is the one that the message names, as the forge writes it on a merge.
+	PullRequest PullLink
+}
+
+// PullLink is a pull request that a commit message names. It need not exist.
+type PullLink struct {
+	Number int // 0: none
+	URL    string
 }

@@ -169,7 +169,7 @@ type Status struct {
 // Release is a release, or a draft of one.
 type Release struct {
 	ID                int64
-	Tag               string
+	Tag, Notes        string
 	Draft, Prerelease bool
 	Published         time.Time
 	By                *User
@@ -252,6 +252,16 @@ func (r *Repository) Sorted() []*Pull {
 		pulls = append(pulls, r.Pulls[number])
 	}
 	return pulls
+}
+
+// PublishedAs returns the release of a tag that is not a draft.
+func (r *Repository) PublishedAs(tag string) (*Release, bool) {
+	shown := r.Published(false)
+	i := slices.IndexFunc(shown, func(one *Release) bool { return one.Tag == tag })
+	if i < 0 {
+		return nil, false
+	}
+	return shown[i], true
 }
 
 // Published returns the releases, the latest first, with or without drafts.

@@ -72,6 +72,17 @@ func (s Settings) AddRelease(who, tag string, published time.Time, draft, prerel
 	})
 }
 
+// SetReleaseNotes writes the notes of the release of a tag.
+func (s Settings) SetReleaseNotes(tag, notes string) {
+	s.act(func() {
+		for _, one := range s.r.Releases {
+			if one.Tag == tag {
+				one.Notes = notes
+			}
+		}
+	})
+}
+
 // StatusState is the latest status of a context.
 type StatusState struct{ Context, State, Description, URL, By string }
 
@@ -389,6 +400,7 @@ func (r *Repository) Bench(forge scm.Forge, self string, login func(who string) 
 			},
 			Release: func(_ *testing.T, one scmtest.Release) {
 				settings.AddRelease(scmtest.Ann, one.Tag, one.Published, one.Draft, one.Prerelease)
+				settings.SetReleaseNotes(one.Tag, one.Notes)
 			},
 		},
 		World: scmtest.World{

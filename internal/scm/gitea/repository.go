@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -174,7 +175,7 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 	if err = answered(resp, err); err != nil {
 		return scm.Comparison{}, explain(noun, f.missing(ctx, owner, name, err, from, to))
 	}
-	commits := commitsOf(found.Commits)
+	commits := f.commitsOf(owner+"/"+name, found.Commits)
 	return scm.Comparison{
 		Commits: commits[:min(limit, len(commits))], Total: max(found.TotalCommits, len(commits)),
 		URL: f.page + "/" + owner + "/" + name + "/compare/" + inPath(from) + "..." + inPath(to),
@@ -205,8 +206,12 @@ func (f *Forge) missing(ctx context.Context, owner, name string, cause error, re
 	return cause
 }
 
+// mergedPull matches how Gitea names a pull request in the subject of a merge, and of a
+// squash merge. https://docs.gitea.com/usage/merge-message-templates
+var mergedPull = []*regexp.Regexp{regexp.MustCompile(`^Merge pull request '[^\n]*' \(#([0-9]{1,9})\) from `), regexp.MustCompile(`^[^\n]* \(#([0-9]{1,9})\)(?:\n|$)`)}
+
 // commitsOf reverses the list: oldest first.
-func commitsOf(found []*sdk.Commit) []scm.Commit {
+func (f *Forge) commitsOf(repository string, found []*sdk.Commit) []scm.Commit {
 	var commits []scm.Commit
 	for _, commit := range slices.Backward(found) {
 		if commit == nil || commit.CommitMeta == nil || commit.RepoCommit == nil {
@@ -221,6 +226,9 @@ func commitsOf(found []*sdk.Commit) []scm.Commit {
 			if err == nil {
 				translated.Committed = at.UTC()
 			}
+		}
+		if number := rest.PullNumber(translated.Message, mergedPull...); number > 0 {
+			translated.PullRequest = scm.PullLink{Number: number, URL: fmt.Sprintf("%s/%s/pulls/%d", f.page, repository, number)}
 		}
 		commits = append(commits, translated)
 	}
@@ -245,4 +253,28 @@ func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]s
 		return scm.Release{Tag: release.TagName, Prerelease: release.IsPrerelease, Published: release.PublishedAt.UTC()}, !release.IsDraft
 	})
 	return found, explain(noun, err)
+}
+
+// Release returns the release of a tag.
+// https://docs.gitea.com/api/#tag/repository/operation/repoGetReleaseByTag
+func (f *Forge) Release(ctx context.Context, repository, tag string) (scm.Release, error) {
+	noun := "release " + rest.OneLine(tag) + " of " + rest.OneLine(repository)
+	owner, name, err := rest.SplitName(repository)
+	if err != nil {
+		return scm.Release{}, explain(noun, err)
+	}
+	if !rest.ReleaseTag(tag) {
+		return scm.Release{}, fault.New(fault.Invalid, "%s: that is not the tag of a release", noun)
+	}
+	found, resp, err := f.api(ctx).GetReleaseByTag(owner, name, tag)
+	if err = answered(resp, err); err != nil {
+		return scm.Release{}, explain(noun, err)
+	}
+	if found.IsDraft {
+		return scm.Release{}, fault.New(fault.NotFound, "%s: it is not published yet", noun)
+	}
+	return scm.Release{
+		Tag: found.TagName, Prerelease: found.IsPrerelease, Published: found.PublishedAt.UTC(),
+		Notes: rest.CutBytes(found.Note, scm.MaxNotes), URL: f.page + "/" + owner + "/" + name + "/releases/tag/" + inPath(tag),
+	}, nil
 }

@@ -96,7 +96,7 @@ func (p place) people() scmtest.People {
 			p.must(who, "POST", issue(number)+"/comments", object{"body": body}, nil)
 		},
 		Release: func(_ *testing.T, r scmtest.Release) {
-			p.must(scmtest.Ann, "POST", p.path+"/releases", object{"tag_name": r.Tag, "draft": r.Draft, "prerelease": r.Prerelease}, nil)
+			p.must(scmtest.Ann, "POST", p.path+"/releases", object{"tag_name": r.Tag, "draft": r.Draft, "prerelease": r.Prerelease, "body": r.Notes}, nil)
 		},
 	}
 }

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -183,7 +184,7 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 			return nil, resp, err
 		}
 		comparison.Total, comparison.URL = found.GetTotalCommits(), found.GetHTMLURL()
-		return commitsOf(found.Commits), resp, nil
+		return f.commitsOf(owner+"/"+name, found.Commits), resp, nil
 	})
 	if err != nil {
 		return scm.Comparison{}, explain(noun, err)
@@ -191,13 +192,21 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 	return comparison, nil
 }
 
-func commitsOf(found []*gogithub.RepositoryCommit) []scm.Commit {
+// mergedPull matches how GitHub names a pull request in the subject of a merge, and of a
+// squash merge.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges
+var mergedPull = []*regexp.Regexp{regexp.MustCompile(`^Merge pull request #([0-9]{1,9}) from `), regexp.MustCompile(`^[^\n]* \(#([0-9]{1,9})\)(?:\n|$)`)}
+
+func (f *Forge) commitsOf(repository string, found []*gogithub.RepositoryCommit) []scm.Commit {
 	commits := make([]scm.Commit, len(found))
 	for i, commit := range found {
 		inner := commit.GetCommit()
 		commits[i] = scm.Commit{
 			ID: commit.GetSHA(), Message: inner.GetMessage(),
 			Author: inner.GetAuthor().GetName(), Committed: inner.GetCommitter().GetDate().UTC(),
+		}
+		if number := rest.PullNumber(inner.GetMessage(), mergedPull...); number > 0 {
+			commits[i].PullRequest = scm.PullLink{Number: number, URL: fmt.Sprintf("%s/%s/pull/%d", f.page, repository, number)}
 		}
 	}
 	return commits
@@ -219,6 +228,30 @@ func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]s
 		return published(list), resp, err
 	})
 	return found, explain(noun, err)
+}
+
+// Release returns the release of a tag.
+// https://docs.github.com/en/rest/releases/releases#get-a-release-by-tag-name
+func (f *Forge) Release(ctx context.Context, repository, tag string) (scm.Release, error) {
+	noun := "release " + rest.OneLine(tag) + " of " + rest.OneLine(repository)
+	owner, name, err := rest.SplitName(repository)
+	if err != nil {
+		return scm.Release{}, explain(noun, err)
+	}
+	if !rest.ReleaseTag(tag) {
+		return scm.Release{}, fault.New(fault.Invalid, "%s: that is not the tag of a release", noun)
+	}
+	found, _, err := f.api.Repositories.GetReleaseByTag(ctx, owner, name, tag)
+	if err != nil {
+		return scm.Release{}, explain(noun, err)
+	}
+	if found.GetDraft() {
+		return scm.Release{}, fault.New(fault.NotFound, "%s: it is not published yet", noun)
+	}
+	return scm.Release{
+		Tag: found.GetTagName(), Prerelease: found.GetPrerelease(), Published: found.GetPublishedAt().UTC(),
+		Notes: rest.CutBytes(found.GetBody(), scm.MaxNotes), URL: found.GetHTMLURL(),
+	}, nil
 }
 
 func published(list []*gogithub.RepositoryRelease) []scm.Release {

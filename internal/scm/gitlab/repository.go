@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -198,15 +199,24 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 		return scm.Comparison{}, explain(noun, err)
 	}
 	return scm.Comparison{
-		Commits: commitsOf(found.Commits[:min(limit, len(found.Commits))]), Total: len(found.Commits),
+		Commits: f.commitsOf(repository, found.Commits[:min(limit, len(found.Commits))]), Total: len(found.Commits),
 		URL: f.page + "/" + repository + "/-/compare/" + url.PathEscape(from) + "..." + url.PathEscape(to),
 	}, nil
 }
 
-func commitsOf(found []*gogitlab.Commit) []scm.Commit {
+// mergedRequest matches how GitLab names a merge request of the same project in the message
+// of a merge; references to other projects have another path.
+// https://docs.gitlab.com/user/project/merge_requests/commit_templates/
+var mergedRequest = regexp.MustCompile(`(?m)^See merge request ([A-Za-z0-9_./-]+)!([0-9]{1,9})$`)
+
+func (f *Forge) commitsOf(repository string, found []*gogitlab.Commit) []scm.Commit {
 	commits := make([]scm.Commit, len(found))
 	for i, commit := range found {
 		commits[i] = scm.Commit{ID: commit.ID, Message: commit.Message, Author: commit.AuthorName, Committed: timeOf(commit.CommittedDate)}
+		if named := mergedRequest.FindStringSubmatch(rest.CutBytes(commit.Message, scm.MaxComment)); named != nil && strings.EqualFold(named[1], repository) {
+			number, _ := strconv.Atoi(named[2]) // at most nine digits
+			commits[i].PullRequest = scm.PullLink{Number: number, URL: fmt.Sprintf("%s/%s/-/merge_requests/%d", f.page, repository, number)}
+		}
 	}
 	return commits
 }
@@ -227,6 +237,29 @@ func (f *Forge) Releases(ctx context.Context, repository string, limit int) ([]s
 		return published(list), resp, err
 	})
 	return found, explain(noun, err)
+}
+
+// Release returns the release of a tag. A release with a future date is not published.
+// https://docs.gitlab.com/api/releases/#get-a-release-by-a-tag-name
+func (f *Forge) Release(ctx context.Context, repository, tag string) (scm.Release, error) {
+	noun := "release " + rest.OneLine(tag) + " of " + rest.OneLine(repository)
+	if !isPath(repository) {
+		return scm.Release{}, fault.New(fault.Invalid, "%s: the name of a project is GROUP/NAME", noun)
+	}
+	if !rest.ReleaseTag(tag) {
+		return scm.Release{}, fault.New(fault.Invalid, "%s: that is not the tag of a release", noun)
+	}
+	found, _, err := f.api.Releases.GetRelease(repository, tag, in(ctx))
+	if err != nil {
+		return scm.Release{}, explain(noun, err)
+	}
+	shown := published([]*gogitlab.Release{found})
+	if len(shown) == 0 {
+		return scm.Release{}, fault.New(fault.NotFound, "%s: it is not published yet", noun)
+	}
+	release := shown[0]
+	release.Notes, release.URL = rest.CutBytes(found.Description, scm.MaxNotes), f.page+"/"+repository+"/-/releases/"+url.PathEscape(tag)
+	return release, nil
 }
 
 // prerelease matches a semantic version with a prerelease part.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"promoter/internal/outbound"
@@ -42,6 +43,28 @@ func OneLine(text string) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	return outbound.Scrub(strings.Join(lines, "; "))
 }
+
+// PullNumber returns the number in the only group of the first pattern that matches a
+// commit message; 0 for none.
+func PullNumber(message string, patterns ...*regexp.Regexp) int {
+	for _, pattern := range patterns {
+		if found := pattern.FindStringSubmatch(CutBytes(message, maxMessage)); found != nil {
+			number, err := strconv.Atoi(found[1])
+			if err == nil {
+				return number
+			}
+		}
+	}
+	return 0
+}
+
+// maxMessage is how many bytes of a commit message are searched.
+const maxMessage = 64 << 10
+
+// ReleaseTag reports whether a text can be in the path of a request for a release.
+func ReleaseTag(tag string) bool { return releaseTag.MatchString(tag) }
+
+var releaseTag = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$`)
 
 // hexCommit matches a full commit ID, SHA-1 or SHA-256.
 var hexCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)

@@ -100,7 +100,7 @@ type People struct {
 
 // Release is a release that a user publishes.
 type Release struct {
-	Tag               string
+	Tag, Notes        string
 	Draft, Prerelease bool
 	Published         time.Time
 }

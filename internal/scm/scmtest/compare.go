@@ -3,6 +3,7 @@ package scmtest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,56 @@ func comparing() []condition {
 				wantKind(t, "no repository", err, fault.NotFound)
 				_, err = comparer.Compare(t.Context(), x.Name, x.main(t), "0123456789012345678901234567890123456789", 10)
 				wantKind(t, "no commit", err, fault.NotFound)
+			},
+		},
+		{
+			name: "Compare names the pull request of a commit that merged one", feature: compare,
+			run: func(t *testing.T, x *fixture) {
+				from := x.main(t)
+				var to string
+				messages := []string{
+					"Show the price (#12)", "Merge branch 'a' into 'main'\n\nSee merge request " + x.Name + "!12", // the first as GitHub and Gitea, the second as GitLab
+					"Not (#13) one", "Nor this\n\nFixes (#14)", "Nor (#this)", "Nor\n\nSee merge request acme/other!15",
+				}
+				for i, message := range messages {
+					to = x.Git.Commit(t, Commit{By: Ann, Branch: Main, Path: "a.yaml", Content: fmt.Sprintf("v: %d\n", i), Message: message})
+				}
+				got, err := x.Forge.(scm.Comparer).Compare(t.Context(), x.Name, from, to, 10)
+				fatal(t, "compare", err)
+				var named []int
+				for _, commit := range got.Commits {
+					if n := commit.PullRequest.Number; n > 0 {
+						named = append(named, n)
+						if !strings.HasSuffix(commit.PullRequest.URL, "/12") || !strings.Contains(commit.PullRequest.URL, x.Name) {
+							t.Errorf("the link is %s", commit.PullRequest.URL)
+						}
+					}
+				}
+				if !slices.Equal(named, []int{12}) {
+					t.Errorf("the pull requests %v are named", named)
+				}
+			},
+		},
+		{
+			name: "Release returns the notes of the release of a tag", feature: releases,
+			hooks: func(b Bench) []any { return []any{b.People.Release} },
+			run: func(t *testing.T, x *fixture) {
+				day := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+				x.People.Release(t, Release{Tag: "v1.1.0", Published: day, Notes: "Faster."})
+				x.People.Release(t, Release{Tag: "v1.2.0", Published: day.AddDate(99, 0, 0), Draft: true})
+				forge := x.Forge.(scm.Releases)
+				got, err := forge.Release(t.Context(), x.Name, "v1.1.0")
+				if err != nil || got.Tag != "v1.1.0" || got.Notes != "Faster." || got.Published.IsZero() || !strings.Contains(got.URL, "/releases/") {
+					t.Errorf("the release: %+v, %v", got, err)
+				}
+				for _, tag := range []string{"v1.2.0", "1.1.0"} {
+					_, err = forge.Release(t.Context(), x.Name, tag)
+					wantKind(t, tag, err, fault.NotFound)
+				}
+				_, err = forge.Release(t.Context(), "acme/none", "v1.1.0")
+				wantKind(t, "no repository", err, fault.NotFound)
+				_, err = forge.Release(t.Context(), x.Name, "../1")
+				wantKind(t, "no tag", err, fault.Invalid)
 			},
 		},
 		{

@@ -120,11 +120,21 @@ func listReleases(c *call) *reply {
 	shown := slices.DeleteFunc(c.repo.model.Published(c.repo.model.MayPush(c.who()) && draft != "false"), func(one *release) bool {
 		return draft == "true" && !one.Draft
 	})
-	return list(c, shown, true, func(_ *call, one *release) object {
-		drawn := object{
-			"id": one.ID, "tag_name": one.Tag, "name": one.Tag, "body": "", "draft": one.Draft, "prerelease": one.Prerelease,
-			"created_at": one.Published.Format(time.RFC3339), "published_at": one.Published.Format(time.RFC3339), "author": drawUser(c, one.By), "assets": []string{},
-		}
-		return fill(drawn, "", "target_commitish", "url", "html_url", "tarball_url", "zipball_url", "upload_url")
-	})
+	return list(c, shown, true, drawRelease)
+}
+
+func getRelease(c *call) *reply {
+	one, found := c.repo.model.PublishedAs(c.r.PathValue("tag"))
+	if !found {
+		return notFound()
+	}
+	return ok(drawRelease(c, one))
+}
+
+func drawRelease(c *call, one *release) object {
+	drawn := object{
+		"id": one.ID, "tag_name": one.Tag, "name": one.Tag, "body": one.Notes, "draft": one.Draft, "prerelease": one.Prerelease,
+		"created_at": one.Published.Format(time.RFC3339), "published_at": one.Published.Format(time.RFC3339), "author": drawUser(c, one.By), "assets": []string{},
+	}
+	return fill(drawn, "", "target_commitish", "url", "html_url", "tarball_url", "zipball_url", "upload_url")
 }

@@ -36,6 +36,7 @@ func endpoints() map[string]endpoint {
 		"GET /r/branch_protections":              {"repository", paged, reading(listProtections)},
 		"GET /r/compare/{basehead...}":           {"repository", commits, reading(compare)},
 		"GET /r/releases":                        {"repository", paged + " draft pre-release", reading(listReleases)},
+		"GET /r/releases/tags/{tag}":             {"repository", "", reading(getRelease)},
 		"GET /r/git/commits/{sha}":               {"repository", commits, reading(getCommit)},
 		"GET /r/git/refs/{ref...}":               {"repository", "", reading(getRefs)},
 		"GET /r/commits/{ref}/statuses":          {"repository", paged + " sort state", reading(listStatuses)},

@@ -80,6 +80,14 @@ func listReleases(c *call) *reply {
 	return list(c, c.repo.model.Published(c.token.pushes(c.repo.model)), drawRelease)
 }
 
+func getRelease(c *call) *reply {
+	one, found := c.repo.model.PublishedAs(c.r.PathValue("tag"))
+	if !found {
+		return refuse(http.StatusNotFound, "Not Found")
+	}
+	return ok(drawRelease(c, one))
+}
+
 func drawRelease(c *call, one *release) object {
 	url := c.s.API() + "repos/" + c.repo.model.FullName() + "/releases/" + itoa(int(one.ID))
 	var published any = one.Published.Format(time.RFC3339)
@@ -89,7 +97,7 @@ func drawRelease(c *call, one *release) object {
 	return object{
 		"id": one.ID, "node_id": node(one.ID), "url": url, "assets_url": url + "/assets", "upload_url": url + "/assets{?name,label}",
 		"html_url": c.repo.model.Page() + "/releases/tag/" + one.Tag, "tarball_url": url + "/tarball", "zipball_url": url + "/zipball",
-		"tag_name": one.Tag, "target_commitish": "main", "name": one.Tag, "body": "", "draft": one.Draft, "prerelease": one.Prerelease,
+		"tag_name": one.Tag, "target_commitish": "main", "name": one.Tag, "body": one.Notes, "draft": one.Draft, "prerelease": one.Prerelease,
 		"created_at": one.Published.Format(time.RFC3339), "published_at": published, "author": drawUser(c, one.By), "assets": []object{},
 	}
 }

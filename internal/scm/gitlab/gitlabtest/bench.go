@@ -40,6 +40,7 @@ func (p *Project) Bench(forge scm.Forge) scmtest.Bench {
 			one.Published = p.s.options.Now().Add(24 * time.Hour)
 		}
 		p.Settings.AddRelease(scmtest.Ann, one.Tag, one.Published, false, false)
+		p.Settings.SetReleaseNotes(one.Tag, one.Notes)
 	}
 	bench.World.Rename = func(*testing.T) string { p.Settings.Rename("acme/other/moved"); return p.Settings.Name() }
 	bench.World.Scope = func(*testing.T) {

@@ -206,12 +206,22 @@ func mergeBase(c *call) *reply {
 }
 
 func listReleases(c *call) *reply {
-	return list(c, c.project.model.Published(true), func(_ *call, one *release) object {
-		return object{
-			"tag_name": one.Tag, "name": one.Tag, "description": "", "created_at": stamp(one.Published), "released_at": stamp(one.Published),
-			"upcoming_release": one.Published.After(c.s.hub.Now()), "author": drawUser(c, one.By),
-		}
-	})
+	return list(c, c.project.model.Published(true), drawRelease)
+}
+
+func getRelease(c *call) *reply {
+	one, found := c.project.model.PublishedAs(c.r.PathValue("tag"))
+	if !found {
+		return notFound("")
+	}
+	return ok(drawRelease(c, one))
+}
+
+func drawRelease(c *call, one *release) object {
+	return object{
+		"tag_name": one.Tag, "name": one.Tag, "description": one.Notes, "created_at": stamp(one.Published), "released_at": stamp(one.Published),
+		"upcoming_release": one.Published.After(c.s.hub.Now()), "author": drawUser(c, one.By),
+	}
 }
 
 func listProtected(c *call) *reply {
