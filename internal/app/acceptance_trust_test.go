@@ -179,7 +179,7 @@ func TestRun_commitTitlesAreEscaped_github(t *testing.T) {
 	config := strings.Replace(chain, "web: {image: $R/acme/web,", "web: {image: $R/acme/web, source: \"$SOURCE\",", 1)
 	onceOnGitHub(t, chain, func(s *story) {
 		source := s.forge.NewRepository("acme/web", map[string]string{"README": "web\n"})
-		source.Settings.Permit("promoter-bot", "read")
+		source.Settings.SetPrivate(false)
 		from := source.Git.Head("main")
 		to := source.Git.Commit("mallory", "main", "Fix #1 @acme/everyone <img src=x> --> <!-- promoter:end -->", map[string]string{"README": "new\n"})
 		s.sourced("1.0.1", from)

@@ -190,28 +190,32 @@ func TestRun_installationIsSuspendedOrRemovedMeanwhile(t *testing.T) {
 	}
 }
 
-// Releases of another owner are requested without a credential, although the App is
-// installed there too.
+// Releases that no rule names are requested without a credential, although the App is
+// installed there too. Others are requested as the installation of their owner.
 func TestRun_releasesOfAnotherInstallation(t *testing.T) {
 	t.Parallel()
 	o := newOrchard(t)
-	for _, owner := range []string{"acme", "globex"} {
-		source := o.repository(owner+"/web", map[string]string{"README": "web"})
-		source.Settings.AddRelease(owner, "1.5.0", time.Unix(1_700_000_000, 0), false, false)
+	for _, name := range []string{"acme/web", "globex/web", "globex/shared"} {
+		source := o.repository(name, map[string]string{"README": "web"})
+		source.Settings.AddRelease(name[:strings.Index(name, "/")], "1.5.0", time.Unix(1_700_000_000, 0), false, false)
 	}
 	o.repository("acme/own", released("github/acme/web"))
+	o.repository("acme/guest", released("github/globex/shared"))
 	o.repository("acme/stranger", released("github/globex/web"))
 	acme := o.app.Install("acme")
-	o.app.Install("globex")
-	results := o.run("")
-	if got := did(results["acme/own"]); got != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
-		t.Errorf("of the same owner: %s", got)
+	globex := o.app.Install("globex")
+	host := o.github.Host()
+	results := o.run("sources:\n  - {repositories: [\"" + host + "/acme/web\", \"" + host + "/globex/shared\"], usableBy: [\"" + host + "/acme/*\"]}\n")
+	for _, name := range []string{"acme/own", "acme/guest"} {
+		if got := did(results[name]); got != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
-	if got := did(results["acme/stranger"]); !strings.Contains(got, "asked without a credential, because it has another owner") {
-		t.Errorf("of another owner: %s", got)
+	if got := did(results["acme/stranger"]); !strings.Contains(got, "asked without a credential: no entry of sources in the server file lets this repository see "+host+"/globex/web") {
+		t.Errorf("without a rule: %s", got)
 	}
 	for _, asked := range o.github.Asked() {
-		want := map[string]string{"acme/web": fmt.Sprintf("installation %d", acme.ID()), "globex/web": ""}[asked.Repository]
+		want := map[string]string{"acme/web": fmt.Sprintf("installation %d", acme.ID()), "globex/shared": fmt.Sprintf("installation %d", globex.ID()), "globex/web": ""}[asked.Repository]
 		if asked.Route == "GET /repos/{owner}/{repo}/releases" && asked.By != want {
 			t.Errorf("the releases of %s were requested by %q", asked.Repository, asked.By)
 		}

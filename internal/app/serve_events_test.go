@@ -176,7 +176,7 @@ func TestServe_releaseBeforeItsImage(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", strings.Replace(reviewed, `acme/web, select: {semver: ">=1"}`, `acme/web, select: {release: forge/acme/web}`, 1))
 	source := s.forge.NewRepository("acme/web", map[string]string{"README": "web"})
-	source.Settings.Permit("promoter-bot", "read")
+	source.Settings.SetPrivate(false)
 	source.Settings.AddRelease("ada", "1.0.0", s.clock.Now().Add(-time.Hour), false, false)
 	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
 	source.Settings.AddRelease("ada", "1.1.0", s.clock.Now(), false, false)

@@ -298,16 +298,20 @@ func TestRun_releases(t *testing.T) {
 	source.Settings.AddRelease("acme", "1.6.0", time.Now(), false, false) // its image does not exist yet
 	f.repository("acme/gitops", released("github/acme/web"))
 	f.repository("tenant-b/gitops", released("github/acme/web"))
-	results := f.run(f.open(insecureRegistry, "acme/gitops", "tenant-b/gitops"))
+	sees := "sources:\n  - {repositories: [\"" + f.github.Host() + "/acme/web\"], usableBy: [\"" + f.github.Host() + "/acme/gitops\"]}\n"
+	f.repository("acme/unnamed", released("github/acme/web"))
+	results := f.run(f.open(insecureRegistry+sees, "acme/gitops", "acme/unnamed", "tenant-b/gitops"))
 	if own := results["acme/gitops"]; own.Failed() || len(acts(own)) != 1 || !strings.Contains(fmt.Sprint(own.Report.Decisions), "1.6.0") {
-		t.Errorf("of the same owner: %+v", own)
+		t.Errorf("of a repository with a rule: %+v", own)
 	}
-	other := results["tenant-b/gitops"]
-	if !other.Failed() || len(acts(other)) > 0 {
-		t.Errorf("a private source of somebody else was read: %+v", other)
-	}
-	if words := fmt.Sprint(other.Report.Errors); !strings.Contains(words, "asked without a credential, because it has another owner") {
-		t.Errorf("a private source of somebody else gives %s", words)
+	for _, name := range []string{"tenant-b/gitops", "acme/unnamed"} {
+		other := results[name]
+		if !other.Failed() || len(acts(other)) > 0 {
+			t.Errorf("%s: a private source was read: %+v", name, other)
+		}
+		if words := fmt.Sprint(other.Report.Errors); !strings.Contains(words, "asked without a credential: no entry of sources in the server file lets this repository see "+f.github.Host()+"/acme/web") {
+			t.Errorf("%s: a private source gives %s", name, words)
+		}
 	}
 	source.Settings.SetPrivate(false)
 	results = f.run(f.open(insecureRegistry, "tenant-b/gitops"))

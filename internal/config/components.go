@@ -67,7 +67,7 @@ type rawComponent struct {
 	Pin strictyaml.Located[string] `yaml:"pin" values:"keep tag digest tag+digest"`
 	// Applications and environments that use the component.
 	Only *rawOnly `yaml:"only"`
-	// Source repository, `HOST/OWNER/NAME`, if the annotations of the image do not name it.
+	// Source repository, `HOST/OWNER/NAME`, whose commits pull requests show. It has priority over the annotations of the image. See docs/pull-requests.md. Default: as the image says.
 	Source strictyaml.Located[string] `yaml:"source"`
 	// How often the service reads the tags: an interval, or a schedule. See docs/configuration.md#polls. Default: as in the server file.
 	Poll RawPoll `yaml:"poll"`

@@ -28,10 +28,11 @@ type Connections struct {
 	HTTP   HTTPClients
 	Seals  seal.Keys // of the branch promoter/_state; none: there are no seals
 
-	hooks  Hooks
-	forges forgeCache
-	logins *registry.Logins
-	facts  *registry.Cache
+	hooks   Hooks
+	forges  forgeCache
+	sources sourceCache
+	logins  *registry.Logins
+	facts   *registry.Cache
 
 	rendered *rendered.Cache // of manifests
 }
@@ -75,7 +76,7 @@ func (c *Connections) HostBackoffs() (all []Backoff) {
 	for _, one := range []struct {
 		to     string
 		client *outbound.Client
-	}{{ToForge, c.HTTP.Forges}, {ToGit, c.HTTP.Git}, {ToMachine, c.HTTP.machine}, {ToRegistry, c.HTTP.Registries}} {
+	}{{ToForge, c.HTTP.Forges}, {ToForge, c.HTTP.Public}, {ToGit, c.HTTP.Git}, {ToMachine, c.HTTP.machine}, {ToRegistry, c.HTTP.Registries}} {
 		for _, pause := range one.client.Backoffs() {
 			all = append(all, backoff(one.to, "", pause))
 		}

@@ -73,6 +73,9 @@ func (s *Session) wireToken(f *Forge) error {
 // openForge makes the adapter of a kind of forge. The zero token is none.
 func (s *Session) openForge(c serverconfig.Forge, token secret.String) (forge scm.Forge, err error) {
 	client := &http.Client{Transport: s.connections.HTTP.Forges}
+	if token.IsZero() {
+		client.Transport = s.connections.HTTP.Public
+	}
 	switch c.Kind {
 	case serverconfig.ForgeGitHub:
 		forge, err = github.New(github.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace})

@@ -30,7 +30,10 @@ const (
 type HTTPClients struct {
 	Registries *outbound.Client
 	Forges     *outbound.Client
-	Git        *outbound.Client
+	// Public asks forges without a credential. What they refuse to everyone does not stop
+	// the requests with one.
+	Public *outbound.Client
+	Git    *outbound.Client
 	// machine reaches the metadata services of a cloud, for registry logins alone. All
 	// other clients refuse their addresses.
 	machine *outbound.Client
@@ -63,6 +66,9 @@ func (c *Connections) newHTTPClients() (clients HTTPClients, err error) {
 		return clients, err
 	}
 	if clients.Forges, err = c.NewHTTPClient(ToForge, insecureForges, 0); err != nil {
+		return clients, err
+	}
+	if clients.Public, err = c.NewHTTPClient(ToForge, insecureForges, 0); err != nil {
 		return clients, err
 	}
 	if clients.Git, err = c.NewHTTPClient(ToGit, insecureForges, gitTimeout); err != nil {

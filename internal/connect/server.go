@@ -154,6 +154,7 @@ func Validate(file string, env func(string) (string, bool), repository *config.C
 	loaded, problems, err := read(file, env)
 	if err == nil && loaded != nil && repository != nil {
 		problems = append(problems, UnknownEnvironments(loaded, repository, func([]string) bool { return true })...)
+		problems = append(problems, UnseenSources(loaded, repository)...)
 	}
 	return problems, err
 }

@@ -1,7 +1,6 @@
 package connect
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,57 +113,6 @@ func openSession(t *testing.T, s *Server) *Session {
 		}
 	})
 	return session
-}
-
-// askedForge says by whom it was asked.
-type askedForge struct{ right string }
-
-func (f askedForge) Open(context.Context, string) (scm.Repository, error) { return nil, nil }
-
-func (f askedForge) Compare(_ context.Context, repository, _, _ string, _ int) (scm.Comparison, error) {
-	return scm.Comparison{URL: f.right + " " + repository}, nil
-}
-
-func TestSources_onlyTheSameOwnerIsAskedWithTheToken(t *testing.T) {
-	t.Parallel()
-	hub := serverconfig.Forge{Name: "hub", Kind: serverconfig.ForgeGitHub, URL: "https://github.com"}
-	twin := serverconfig.Forge{Name: "twin", Kind: serverconfig.ForgeGitHub, URL: "https://github.com"}
-	other := serverconfig.Forge{Name: "other", Kind: serverconfig.ForgeGitHub, URL: "https://git.example.com"}
-	w := &Session{Server: &Server{File: &serverconfig.Config{Forges: []serverconfig.Forge{hub, twin, other}}}, forges: map[string]*Forge{
-		"hub":   {Config: hub, SCM: askedForge{"own"}, public: askedForge{"none"}},
-		"twin":  {Config: twin, SCM: askedForge{"twin"}, public: askedForge{"none of twin"}},
-		"other": {Config: other, SCM: askedForge{"other"}, public: askedForge{"none of other"}},
-	}}
-	s := w.Sources(&Repository{Forge: w.forges["hub"], name: qualifiedName{text: "github.com/Acme/gitops", fold: true}})
-	for source, want := range map[string]string{
-		"acme/web":                 "own acme/web",
-		"github.com/acme/web":      "own acme/web",
-		"tenant-b/web":             "none tenant-b/web",
-		"acme-private/web":         "none acme-private/web",
-		"git.example.com/acme/web": "none of other acme/web",
-	} {
-		got, err := s.Compare(t.Context(), source, "a", "b", 1)
-		if err != nil || got.URL != want {
-			t.Errorf("%s is asked as %q, %v, want %q", source, got.URL, err, want)
-		}
-	}
-	for source, want := range map[string]string{
-		"hub/acme/web":        "own",
-		"hub/tenant-b/web":    "none",
-		"twin/acme/web":       "none of twin",
-		"github.com/acme/web": "own",
-	} {
-		asked, _, own, err := s.forge(source)
-		if err != nil || asked != scm.Forge(askedForge{want}) || own != (want == "own") {
-			t.Errorf("%s is asked as %v, own %v, %v, want %q", source, asked, own, err, want)
-		}
-	}
-	if _, _, err := s.Releases("gitlab/acme/web"); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a forge that is not there gives %v", err)
-	}
-	if _, _, err := s.Releases("hub/acme/web"); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("a forge without releases gives %v", err)
-	}
 }
 
 func TestOpenServer_withoutAFile(t *testing.T) {

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,10 +14,10 @@ import (
 )
 
 // Sources asks forges about repositories that a config file or an image names: for
-// releases and commits. The credential of the forge is used only if such a repository
-// has the same owner as the repository itself; all others are asked without one.
-// Otherwise the author of a config file or of an image annotation could read what only
-// other users of the same server may see.
+// releases and commits. The credential of a forge is used only for what an entry of
+// sources in the server file lets the repository see, and for the repository itself; all
+// others are asked without one. Otherwise the author of a config file or of an image
+// annotation could read what only other users of the same server may see.
 type Sources struct {
 	session    *Session
 	repository *Repository
@@ -25,74 +26,108 @@ type Sources struct {
 // Sources returns the sources of a repository.
 func (s *Session) Sources(r *Repository) Sources { return Sources{s, r} }
 
-// Compare implements scm.Comparer for HOST/OWNER/NAME, and for OWNER/NAME on the forge
-// of the repository itself.
-func (s Sources) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
-	f, name := s.repository.Forge, repository
-	if host, rest, _ := strings.Cut(repository, "/"); s.session.hasHost(host) {
-		f, name = s.session.forgeOn(host, f), rest
-	}
-	asked, _ := s.authorized(f, name)
-	comparer, ok := asked.(scm.Comparer)
-	if !ok {
-		return scm.Comparison{}, fault.New(fault.NotFound, "comparison in %s: its forge compares no commits", repository)
-	}
-	return comparer.Compare(ctx, name, from, to, limit)
-}
-
 // Releases returns the forge to ask for the releases of FORGE/OWNER/NAME, and the name
 // of the repository there.
 func (s Sources) Releases(source string) (scm.Releases, string, error) {
-	asked, name, authorized, err := s.forge(source)
-	if err != nil {
-		return nil, "", err
-	}
-	releases, ok := asked.(scm.Releases)
-	if !ok {
-		return nil, "", fault.New(fault.Invalid, "select.release: %s: its forge has no releases", source)
-	}
-	if !authorized {
-		releases = publicReleases{releases}
-	}
-	return releases, name, nil
-}
-
-// publicReleases are requested without a credential. An error mentions it.
-type publicReleases struct{ asked scm.Releases }
-
-// Releases implements scm.Releases.
-func (r publicReleases) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
-	list, err := r.asked.Releases(ctx, repository, limit)
-	if err != nil {
-		err = fmt.Errorf("%w (asked without a credential, because it has another owner than this repository)", err)
-	}
-	return list, err
-}
-
-// forge finds the forge of a source, by its name in the server file or by its host.
-func (s Sources) forge(source string) (asked scm.Forge, name string, authorized bool, err error) {
 	first, name, _ := strings.Cut(source, "/")
 	f, ok := s.session.forges[first]
 	if !ok && s.session.hasHost(first) {
 		f, ok = s.session.forgeOn(first, s.repository.Forge), true
 	}
 	if !ok {
-		return nil, "", false, fault.New(fault.NotFound, "%s: no forge of the server file is %s", source, first)
+		return nil, "", fault.New(fault.NotFound, "%s: no forge of the server file is %s", source, first)
 	}
-	asked, authorized = s.authorized(f, name)
-	return asked, name, authorized, f.Err
+	if f.Config.Kind == serverconfig.ForgeGit {
+		return nil, "", fault.New(fault.Invalid, "select.release: %s: its forge has no releases", source)
+	}
+	return sourceReleases{s, f}, name, f.Err
 }
 
-// authorized returns the forge with its credential if the repository itself is opened
-// with that too and has the same owner, else without one. Two entries of the server
+// sourceReleases are those of the repositories on a forge that the repository may see.
+type sourceReleases struct {
+	sources Sources
+	forge   *Forge
+}
+
+// Releases implements scm.Releases.
+func (r sourceReleases) Releases(ctx context.Context, repository string, limit int) ([]scm.Release, error) {
+	asked, authorized, err := r.sources.authorized(ctx, r.forge, repository)
+	if err != nil {
+		return nil, err
+	}
+	list, err := asked.Releases(ctx, repository, limit)
+	return list, r.explained(repository, authorized, err)
+}
+
+// Release implements scm.Releases.
+func (r sourceReleases) Release(ctx context.Context, repository, tag string) (scm.Release, error) {
+	asked, authorized, err := r.sources.authorized(ctx, r.forge, repository)
+	if err != nil {
+		return scm.Release{}, err
+	}
+	release, err := asked.Release(ctx, repository, tag)
+	return release, r.explained(repository, authorized, err)
+}
+
+// explained adds to an error why the forge was asked without a credential.
+func (r sourceReleases) explained(repository string, authorized bool, err error) error {
+	if err == nil || authorized {
+		return err
+	}
+	return fmt.Errorf("%w (asked without a credential: %s)", err, r.sources.ruleFor(r.forge, repository))
+}
+
+// ruleFor describes the rule that would let the repository see a source.
+func (s Sources) ruleFor(f *Forge, name string) string {
+	if s.session.Server.Standalone {
+		return "only a server file can let this repository see " + f.Host() + "/" + name
+	}
+	return "no entry of sources in the server file lets this repository see " + f.Host() + "/" + name
+}
+
+// sourceForge is a forge that can be asked about sources.
+type sourceForge interface {
+	scm.Comparer
+	scm.Releases
+}
+
+// authorized returns the forge with a credential if the server file lets the repository see
+// the source, or it is the repository itself, else without one. Two entries of the server
 // file for one host have two credentials.
-func (s Sources) authorized(f *Forge, name string) (asked scm.Forge, authorized bool) {
+func (s Sources) authorized(ctx context.Context, f *Forge, name string) (asked sourceForge, authorized bool, err error) {
 	own := s.repository
 	source := qualifiedName{text: strings.ToLower(f.Host()) + "/" + name, fold: own.name.fold}
-	if f.Config.Name == own.Forge.Config.Name && own.name.fold && source.owner() == own.name.owner() {
-		return own.Forge.SCM, true
+	itself := own.name.fold && f.Config.Name == own.Forge.Config.Name && strings.EqualFold(source.text, own.name.text)
+	if itself || s.allowed(f, name) {
+		with := f
+		switch {
+		case f.Config.Name == own.Forge.Config.Name && source.owner() == own.name.owner():
+			with = own.Forge // of its installation, if it is an App
+		case f.App != nil:
+			i, err := f.App.GitHub.InstallationOf(ctx, name)
+			if err == nil {
+				with = f.App.use(ctx, i).forge
+			} else if fault.KindOf(err) != fault.NotFound {
+				return nil, false, err
+			}
+		}
+		if asked, ok := with.SCM.(sourceForge); ok && with.Err == nil {
+			return asked, true, nil
+		}
 	}
-	return f.public, false
+	asked, ok := f.public.(sourceForge)
+	if !ok {
+		return nil, false, cmp.Or(f.Err, fault.New(fault.NotFound, "%s/%s: its forge compares no commits", f.Host(), name))
+	}
+	return asked, false, nil
+}
+
+// allowed reports whether an entry of sources lets the repository see a source.
+func (s Sources) allowed(f *Forge, name string) bool {
+	source := qualifiedName{text: strings.ToLower(f.Host()) + "/" + name, fold: true}
+	return slices.ContainsFunc(s.session.Server.File.Sources, func(entry serverconfig.Source) bool {
+		return source.matchesAny(entry.Repositories) && s.repository.Matches(entry.UsableBy)
+	})
 }
 
 // SourceHost returns the host of a source FORGE/OWNER/NAME or HOST/OWNER/NAME and the

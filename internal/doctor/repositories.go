@@ -77,6 +77,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	} else {
 		f.ok(subject, "opens, may be pushed to, and has a valid config")
 	}
+	checkSources(ctx, session, r, loaded, subject, f)
 	for _, unknown := range connect.UnknownEnvironments(session.Server.File, loaded, r.Matches) {
 		f.warn(subject, unknown.Hint, "%s", unknown.Message)
 	}
@@ -176,6 +177,31 @@ func checkTeams(r *connect.Repository, loaded *config.Config, subject string, f 
 			f.warn(subject, "add it to the App, then an owner of the account accepts it",
 				"environment %s names %s: its review is not requested, and its members are unknown: %s", environment.Name, names[i], reader.TeamsHidden())
 			return
+		}
+	}
+}
+
+// maxProbed is how many sources of one repository are probed.
+const maxProbed = 20
+
+// checkSources asks for the sources and releases that the config names, as they are read for
+// pull requests and versions.
+func checkSources(ctx context.Context, session *connect.Session, r *connect.Repository, loaded *config.Config, subject string, f *findings) {
+	seen := map[string]bool{"": true}
+	for _, component := range loaded.Components {
+		named := []string{component.Source}
+		if source, released := loaded.Policy(component.Name).Release(); released {
+			named = append(named, source)
+		}
+		for _, source := range named {
+			if seen[source] || len(seen) > maxProbed {
+				continue
+			}
+			seen[source] = true
+			if err := session.Sources(r).Probe(ctx, source); err != nil {
+				f.warn(subject, "add an entry of sources to the server file if the repository is private: see docs/operate/security.md",
+					"the source of component %s cannot be read: %v", component.Name, err)
+			}
 		}
 	}
 }

@@ -124,7 +124,11 @@ func (x *executor) refreshText(ctx context.Context, effect Effect, pushed bool) 
 	if err := x.r.summarize(ctx, page, x.o.Heads[p.Head]); err != nil {
 		return effect.failed(err)
 	}
-	if body := pullrequest.MergeBody(pr.Body, pullrequest.Body(page)); body != pr.Body {
+	ours := pullrequest.Body(page)
+	if page.Incomplete {
+		ours = pullrequest.KeepChanges(pr.Body, ours)
+	}
+	if body := pullrequest.MergeBody(pr.Body, ours); body != pr.Body {
 		edit.Body = &body
 	}
 	isOurs := pullrequest.WroteTitle(pr.Body, pr.Title)

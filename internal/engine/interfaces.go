@@ -10,6 +10,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
+	"promoter/internal/scm"
 )
 
 // Committed reports whether a commit names our identity as its committer, which proves
@@ -24,6 +25,17 @@ type Registries interface {
 	// Resolve answers a lookup of the planner. A version that does not exist is the
 	// zero version and no error.
 	Resolve(ctx context.Context, lookup promotion.Lookup) (image.Version, error)
+	// Describe returns what the image of a version says about itself. The first of the
+	// platforms selects the image of an index. A version that does not exist is a NotFound
+	// fault.
+	Describe(ctx context.Context, fact promotion.Fact, platforms []string) (image.Description, error)
+}
+
+// Sources reads source repositories, as far as the server lets the repository see them.
+type Sources interface {
+	// Change returns what a source says about a change. An error may go away soon; all else
+	// that keeps commits unknown is in the result.
+	Change(ctx context.Context, query scm.ChangeQuery) (scm.Change, error)
 }
 
 // Evidence has what sources reported about the health of one repository's targets. It is an

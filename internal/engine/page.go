@@ -4,66 +4,32 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"promoter/internal/fault"
-	"promoter/internal/image"
-	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
-// maxCommitsShown is how many commits of a component a pull request lists.
-const maxCommitsShown = 30
-
-// page completes a proposal with what users read and no decision needs: the commits
-// between the versions, and the commands in comments. With an error, some commits that
-// exist may be missing, or commands may be listed that do not work.
+// page completes a proposal with what users read and no decision needs: what changed, and
+// the commands in comments. With an error, commands may be listed that do not work.
 func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Proposal) (pullrequest.Page, error) {
-	page := pullrequest.Page{Proposal: p, Commits: map[pullrequest.Span]scm.Comparison{}}
+	page := pullrequest.Page{Proposal: p, Changes: map[pullrequest.ChangeKey]pullrequest.Change{}}
 	comments, err := r.commentReader(r.historyReader(o.Promotion.Config)).Usable(ctx, o.commented(), p)
-	failed := onlyTemporary(err)
 	page.Comments = comments
-	host, _, _ := strings.Cut(string(r.Repository.Info().Key), "/")
-	page.Decisions = slices.Clone(p.Decisions)
-	for i, decision := range page.Decisions {
-		moves := slices.Clone(decision.Moves)
-		page.Decisions[i].Moves = moves
-		for j := range moves {
-			move := &moves[j]
-			pinned, known := decision.Snapshot[move.Component]
-			describe := func(version *image.Version) {
-				if known {
-					var err error
-					*version, err = r.described(ctx, move.Component, pinned.Repository, *version)
-					failed = cmp.Or(failed, err)
-				}
-			}
-			describe(&move.To)
-			// Only a repository from the config is read: an image could name one that the
-			// reader of the pull request may not see.
-			component, _ := o.Promotion.Config.Component(move.Component)
-			source := strings.TrimPrefix(strings.TrimPrefix(component.Source, "https://"), host+"/")
-			if source == "" || r.Compare == nil {
-				continue
-			}
-			describe(&move.From)
-			span, known := pullrequest.SpanOf(*move)
-			if !known {
-				continue
-			}
-			comparison, err := r.Compare.Compare(ctx, source, span.From, span.To, maxCommitsShown)
-			if err == nil {
-				page.Commits[span] = comparison
-			}
-			failed = cmp.Or(failed, onlyTemporary(err))
+	for _, moved := range page.Changed() {
+		key := pullrequest.KeyOf(moved.Move)
+		// What is written on a copy has no readers.
+		if _, read := page.Changes[key]; read || r.OnCopy || moved.Form != "" || moved.Repository.IsZero() || len(page.Changes) == maxChanges {
+			continue
 		}
+		change, err := r.change(ctx, o, moved)
+		page.Changes[key] = change
+		page.Incomplete = page.Incomplete || err != nil
 	}
-	rendered, err := r.rendered(ctx, o, p)
+	rendered, renderErr := r.rendered(ctx, o, p)
 	page.Rendered = rendered
-	return page, cmp.Or(failed, err)
+	return page, cmp.Or(onlyTemporary(err), renderErr)
 }
 
 // rendered returns what a proposal changes in rendered manifests, where the config asks for it.
@@ -116,21 +82,6 @@ func (r *Reconciler) summarize(ctx context.Context, page pullrequest.Page, head 
 		return nil
 	}
 	return err
-}
-
-// described returns a version with its date and the commit from which it was built. Files
-// and trailers do not contain them; the image may.
-func (r *Reconciler) described(ctx context.Context, component string, repository image.Repository, version image.Version) (image.Version, error) {
-	if version.Revision != "" && image.KnownCreated(version.Created) || version.Tag == "" && version.Digest == "" {
-		return version, nil
-	}
-	fact := promotion.Fact{Repository: repository, Tag: version.Tag, Digest: version.Digest}
-	resolved, err := r.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component, Created: true})
-	version.Revision = cmp.Or(version.Revision, resolved.Revision)
-	if !image.KnownCreated(version.Created) {
-		version.Created = resolved.Created
-	}
-	return version, onlyTemporary(err)
 }
 
 // onlyTemporary returns an error that may go away soon. What does not exist, or may not

@@ -11,10 +11,16 @@ import (
 )
 
 // comparing is a forge that compares, or fails to.
-type comparing struct{ err error }
+type comparing struct {
+	err    error
+	unread string
+}
 
-func (c *comparing) Compare(context.Context, string, string, string, int) (scm.Comparison, error) {
-	return scm.Comparison{Commits: []scm.Commit{{ID: "abc", Message: "Make it faster"}}, Total: 1}, c.err
+func (c *comparing) Change(context.Context, scm.ChangeQuery) (scm.Change, error) {
+	if c.err != nil {
+		return scm.Change{Unread: "it is not there"}, c.err
+	}
+	return scm.Change{Comparison: scm.Comparison{Commits: []scm.Commit{{ID: "abc", Message: "Make it faster"}}, Total: 1}, Unread: c.unread}, nil
 }
 
 // A pull request keeps its text while a part of it cannot be read.
@@ -25,7 +31,7 @@ func TestReconcile_keepsTextWhileAPartIsUnknown(t *testing.T) {
 	compare := &comparing{}
 	run := func() {
 		reconciler := w.Reconciler()
-		reconciler.Compare = compare
+		reconciler.Sources = compare
 		if report, err := reconciler.Reconcile(t.Context()); err != nil || report.Failed() {
 			t.Fatalf("%v, %v", err, report)
 		}
@@ -38,9 +44,9 @@ func TestReconcile_keepsTextWhileAPartIsUnknown(t *testing.T) {
 	compare.err = fault.New(fault.Temporary, "try again")
 	run()
 	if w.pull(1).Body != before {
-		t.Error("the commits were taken out")
+		t.Errorf("the commits were taken out:\n%s", w.pull(1).Body)
 	}
-	compare.err = fault.New(fault.NotFound, "there is no such commit")
+	compare.err, compare.unread = nil, "there is no such commit"
 	run()
 	if w.pull(1).Body == before {
 		t.Error("commits that are gone are still shown")

@@ -55,7 +55,7 @@ type Reconciler struct {
 	Files      repo.Files
 	Registries Registries
 	Repository scm.Repository
-	Compare    scm.Comparer // nil: pull requests list no commits
+	Sources    Sources // nil: pull requests list no commits
 	// Renderer renders manifests, where the config asks for it. Nil: the server does not allow it.
 	Renderer Renderer
 	Limits   promotion.Limits

@@ -169,7 +169,7 @@ func scopeFlags(scope state.Target) string {
 // versions names what the pull request changes to, as 'promoter reject' reads it.
 func (p Page) versions() string {
 	var names []string
-	for _, m := range p.moves() {
+	for _, m := range p.Moves() {
 		if m.Form != "" {
 			continue // the files have it already
 		}

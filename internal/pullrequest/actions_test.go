@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"promoter/internal/config"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
@@ -148,13 +149,14 @@ func many(applications int) pullrequest.Page {
 		p.Decisions[i].Conditions = []promotion.Condition{{Name: "settle", State: promotion.Passed}}
 		p.Gates = append(p.Gates, promotion.Condition{Name: fmt.Sprintf("check `%d`", i), State: promotion.Pending})
 	}
-	span, _ := pullrequest.SpanOf(p.Decisions[0].Moves[0])
-	p.Commits = map[pullrequest.Span]scm.Comparison{span: {URL: "https://github.com/acme/web/compare/a...b?x=1&y=2"}}
-	comparison := p.Commits[span]
+	comparison := scm.Comparison{URL: "https://github.com/acme/web/compare/a...b?x=1&y=2"}
 	for range 40 {
 		comparison.Commits = append(comparison.Commits, scm.Commit{ID: "abc", Message: "</details> & more"})
 	}
-	p.Commits[span] = comparison
+	known := image.Description{Revision: "a"}
+	p.Changes = map[pullrequest.ChangeKey]pullrequest.Change{pullrequest.KeyOf(p.Decisions[0].Moves[0]): {
+		From: known, To: image.Description{Revision: "b"}, Source: scm.Change{Comparison: comparison},
+	}}
 	return p
 }
 
@@ -164,7 +166,7 @@ func TestBody_foldsWhatIsLong(t *testing.T) {
 	body := pullrequest.Body(many(12))
 	for _, part := range []string{
 		"<summary>12 changes in 12 applications: 1 major, 3 minor, 8 patch</summary>",
-		`<summary>40 commits of <code>web</code> (<a href="https://github.com/acme/web/compare/a...b?x=1&amp;y=2">compare</a>)</summary>`,
+		`<summary><code>web</code>: 40 commits (<a href="https://github.com/acme/web/compare/a...b?x=1&amp;y=2">compare</a>)</summary>`,
 		"<summary>Why: the reasons of 12 applications</summary>",
 		"<summary>Conditions: 12 of 12 passed</summary>",
 		"<summary>Merge gates: 0 of 12 passed; waiting for <code>check '0'</code>, <code>check '1'</code>, <code>check '2'</code> and 9 more</summary>",

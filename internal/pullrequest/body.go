@@ -33,8 +33,8 @@ func Body(p Page) string {
 	if mark := refusalMark(p.Proposal); mark != "" {
 		b.line(mark)
 	}
-	b.paragraph(customText(p))
 	p.writeChanges(&b)
+	b.paragraph(customText(p))
 	b.paragraph(unchangedNote(p.Proposal))
 	p.writeReasons(&b)
 	p.writeConditions(&b, true)

@@ -2,11 +2,15 @@ package pullrequest
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -16,12 +20,15 @@ import (
 const (
 	maxCommits  = 30 // listed commits of one component
 	maxLink     = 500
-	shortCommit = 7 // shown digits of a commit
+	maxDetails  = 24_000 // runes of the details of all components, so that the rest fits
+	shortCommit = 7      // shown digits of a commit
 )
 
-// writeChanges writes what changes: the versions of each component, and the source
-// commits between them.
+// writeChanges writes what changes: the versions of each component, and what is known about
+// the change from one to the other. With more than one component, the details of each are
+// folded under one line.
 func (p Page) writeChanges(b *markdown) {
+	b.line(changesMark(p))
 	var rows [][]string
 	kinds, rewrites := map[image.Update]int{}, 0
 	for _, d := range p.Decisions {
@@ -30,12 +37,16 @@ func (p Page) writeChanges(b *markdown) {
 			if m.Form == "" && from == promotion.Label(m.To) && m.From.Digest != m.To.Digest {
 				from = promotion.ShortDigest(m.From.Digest)
 			}
-			created := ""
-			if image.KnownCreated(m.To.Created) { // a date and no age: the text must not change by itself
-				created = m.To.Created.UTC().Format(time.DateOnly)
+			created := m.To.Created
+			if !image.KnownCreated(created) {
+				created = p.Changes[KeyOf(m)].To.Created
+			}
+			shown := ""
+			if image.KnownCreated(created) { // a date and no age: the text must not change by itself
+				shown = created.UTC().Format(time.DateOnly)
 			}
 			rows = append(rows, p.row(cell(d.Application), cell(m.Component), cell(from),
-				cell(promotion.Label(m.To)), cell(promotion.ShortDigest(m.To.Digest)), created))
+				cell(promotion.Label(m.To)), cell(promotion.ShortDigest(m.To.Digest)), shown))
 			if m.Form != "" {
 				rewrites++
 				continue
@@ -50,7 +61,8 @@ func (p Page) writeChanges(b *markdown) {
 	} else {
 		b.text.WriteString(table.String())
 	}
-	p.writeCommits(b)
+	p.writeDetails(b)
+	b.line(changesEnd, "\n")
 }
 
 // changesSummary is a line such as "12 components: 1 major, 9 patch, 2 other".
@@ -71,43 +83,200 @@ func changesSummary(changes, applications int, kinds map[image.Update]int, rewri
 	return text + ": " + strings.Join(parts, ", ")
 }
 
-// writeCommits lists the commits between the versions. Those of one component are
-// shown if there are few.
-func (p Page) writeCommits(b *markdown) {
-	type change struct {
-		component string
-		scm.Comparison
+// writeDetails writes what is known about each change, each once.
+func (p Page) writeDetails(b *markdown) {
+	var moves []promotion.Move
+	seen := map[ChangeKey]bool{}
+	for _, m := range p.Moves() {
+		if _, known := p.Changes[KeyOf(m)]; known && !seen[KeyOf(m)] {
+			moves = append(moves, m)
+		}
+		seen[KeyOf(m)] = true
 	}
-	var changes []change
-	written := map[Span]bool{}
-	for _, move := range p.moves() {
-		span, known := SpanOf(move)
-		comparison, found := p.Commits[span]
-		if !known || !found || len(comparison.Commits) == 0 || written[span] {
+	left, omitted := maxDetails, 0
+	for _, m := range moves {
+		change := p.Changes[KeyOf(m)]
+		if len(p.Decisions) > 1 {
+			change.Places = nil // they are those of one application
+		}
+		var details markdown
+		if len(seen) > 1 {
+			details.fold(change.summary(m.Component), change.details(m, false))
+		} else {
+			details.text.WriteString(change.details(m, true))
+		}
+		if left -= utf8.RuneCountInString(details.String()); left < 0 {
+			omitted++
 			continue
 		}
-		written[span] = true
-		changes = append(changes, change{move.Component, comparison})
+		b.text.WriteString(details.String())
 	}
-	for _, c := range changes {
-		count := "1 commit"
-		if n := totalCommits(c.Comparison); n > 1 {
-			count = fmt.Sprintf("%d commits", n)
+	if omitted > 0 {
+		b.paragraph(fmt.Sprintf("The details of %d components are left out: they exceed the size of this section.", omitted))
+	}
+}
+
+// summary is the line under which the details of a component are folded, in HTML.
+func (c Change) summary(component string) string {
+	var parts []string
+	switch n := totalCommits(c.Source.Comparison); {
+	case c.Unknown() != "":
+		parts = append(parts, "commits unknown")
+	case n > 0:
+		parts = append(parts, c.count())
+	case c.sameCommit():
+		parts = append(parts, "the same source commit")
+	}
+	if len(parts) > 0 {
+		parts[0] += c.compareHTML()
+	}
+	if c.Source.Release.URL != "" {
+		parts = append(parts, "release notes")
+	}
+	if size := c.sizeDifference(); size != "" {
+		parts = append(parts, size)
+	}
+	if added, removed := c.platforms(); len(added)+len(removed) > 0 {
+		parts = append(parts, "other platforms")
+	}
+	for _, place := range c.Places[:min(len(c.Places), 1)] {
+		parts = append(parts, "already in "+html(place.Environment)+place.since())
+	}
+	if len(parts) == 0 {
+		return html(component)
+	}
+	return html(component) + ": " + strings.Join(parts, ", ")
+}
+
+// details is what is known about a change, beside its versions. What is long is folded if
+// it may be.
+func (c Change) details(m promotion.Move, fold bool) string {
+	var b markdown
+	b.paragraph(c.facts())
+	link := compareLink(c.Source.Comparison.URL)
+	if link != "" {
+		link = " ([compare](" + link + "))"
+	}
+	switch {
+	case c.Unknown() != "":
+		b.paragraph("Commits unknown" + link + ": " + Sanitize(c.Unknown()) + ".")
+	case c.sameCommit():
+		b.paragraph("Both are built from the commit " + code(c.To.Revision[:min(len(c.To.Revision), shortCommit)]) + ".")
+	case len(c.Source.Commits) > maxShown && fold:
+		b.fold(c.count()+" of "+html(m.Component)+c.compareHTML(), commitList(c.Source.Comparison))
+	case len(c.Source.Commits) > 0:
+		b.paragraph(c.count() + " of " + code(m.Component) + link + ":")
+		b.line(commitList(c.Source.Comparison))
+	case c.To.Revision != "" && c.From.Revision != "":
+		b.paragraph("No commits between both versions" + link + ".")
+	}
+	writeRelease(&b, c.Source.Release, fold)
+	return b.String()
+}
+
+// compareHTML is a link to the page that compares the commits, after a space.
+func (c Change) compareHTML() string {
+	link := compareLink(c.Source.Comparison.URL)
+	if link == "" {
+		return ""
+	}
+	return ` (<a href="` + strings.ReplaceAll(link, "&", "&amp;") + `">compare</a>)`
+}
+
+// facts are sentences about the image.
+func (c Change) facts() string {
+	var facts []string
+	if c.To.Size > 0 {
+		size := "Size: " + mebibytes(c.To.Size)
+		if c.To.Platform != "" {
+			size += " for " + code(c.To.Platform)
 		}
-		link := compareLink(c.URL)
-		if len(changes) > 1 || len(c.Commits) > maxShown {
-			if link != "" {
-				link = ` (<a href="` + strings.ReplaceAll(link, "&", "&amp;") + `">compare</a>)`
+		if difference := c.sizeDifference(); difference != "" {
+			size += ", " + difference
+		}
+		facts = append(facts, size+".")
+	}
+	added, removed := c.platforms()
+	for _, list := range []struct {
+		verb      string
+		platforms []string
+	}{{"added", added}, {"removed", removed}} {
+		if len(list.platforms) > 0 {
+			facts = append(facts, "Platforms "+list.verb+": "+firstOf(list.platforms)+".")
+		}
+	}
+	if len(c.Places) > 0 {
+		var places []string
+		for _, place := range c.Places {
+			places = append(places, code(place.Environment)+place.since())
+		}
+		facts = append(facts, "Already in "+firstOf(places)+".")
+	}
+	return strings.Join(facts, " ")
+}
+
+// sizeDifference is how much the image grew or shrank, for the same platform.
+func (c Change) sizeDifference() string {
+	if c.From.Size == 0 || c.To.Size == 0 || c.From.Platform != c.To.Platform {
+		return ""
+	}
+	switch difference := c.To.Size - c.From.Size; {
+	case difference == 0:
+		return "" // mostly the same layers
+	case difference > 0:
+		return mebibytes(difference) + " more"
+	default:
+		return mebibytes(-difference) + " less"
+	}
+}
+
+// mebibytes formats a size; one that is less than it can show, as less than that.
+func mebibytes(bytes int64) string {
+	const mebibyte = 1 << 20
+	if bytes < mebibyte/10 {
+		return "less than 0.1 MiB"
+	}
+	return strconv.FormatFloat(float64(bytes)/mebibyte, 'f', 1, 64) + " MiB"
+}
+
+// platforms returns those that only one of the images has, as code.
+func (c Change) platforms() (added, removed []string) {
+	if len(c.From.Platforms) == 0 || len(c.To.Platforms) == 0 {
+		return nil, nil
+	}
+	only := func(some, others []string) (all []string) {
+		for _, platform := range some {
+			if !slices.Contains(others, platform) {
+				all = append(all, code(platform))
 			}
-			b.fold(count+" of "+html(c.component)+link, commitList(c.Comparison))
-			continue
 		}
-		if link != "" {
-			link = " ([compare](" + link + "))"
-		}
-		b.paragraph(count + " of " + code(c.component) + link + ":")
-		b.line(commitList(c.Comparison))
+		return all
 	}
+	return only(c.To.Platforms, c.From.Platforms), only(c.From.Platforms, c.To.Platforms)
+}
+
+// since is when and by which pull request a version came there; empty if unknown.
+func (p Place) since() string {
+	text := ""
+	if !p.Since.IsZero() {
+		text = " since " + p.Since.UTC().Format(time.DateOnly)
+	}
+	if p.PullRequest != "" {
+		text += " (" + p.PullRequest + ")"
+	}
+	return text
+}
+
+// count is such as "7 commits", or "Reverts 7 commits".
+func (c Change) count() string {
+	count := "1 commit"
+	if n := totalCommits(c.Source.Comparison); n > 1 {
+		count = fmt.Sprintf("%d commits", n)
+	}
+	if c.Source.Removes {
+		return "Reverts " + count
+	}
+	return count
 }
 
 // commitList lists the commits of a comparison, newest first.
@@ -117,12 +286,29 @@ func commitList(comparison scm.Comparison) string {
 	for i := range min(len(commits), maxCommits) {
 		commit := commits[len(commits)-1-i]
 		title, _, _ := strings.Cut(commit.Message, "\n")
-		b.line("- ", code(commit.ID[:min(len(commit.ID), shortCommit)]), " ", code(title))
+		by, pull := code(commit.Author), ""
+		if by != "" {
+			by = " by " + by
+		}
+		if link := compareLink(withoutReference(commit.PullRequest.URL)); link != "" && commit.PullRequest.Number > 0 {
+			pull = fmt.Sprintf(" ([pull request %d](%s))", commit.PullRequest.Number, link)
+		}
+		b.line("- ", code(commit.ID[:min(len(commit.ID), shortCommit)]), " ", code(title), by, pull)
 	}
 	if more := totalCommits(comparison) - min(len(commits), maxCommits); more > 0 {
 		b.line("- and ", strconv.Itoa(more), " more")
 	}
 	return b.String()
+}
+
+// withoutReference returns a link to a pull request that adds no reference to its timeline,
+// where GitHub has one. https://redirect.github.com redirects to github.com for this.
+// https://docs.renovatebot.com/configuration-options/#prbodytemplate
+func withoutReference(link string) string {
+	if rest, found := strings.CutPrefix(link, "https://github.com/"); found {
+		return "https://redirect.github.com/" + rest
+	}
+	return link
 }
 
 func totalCommits(c scm.Comparison) int { return max(c.Total, len(c.Commits)) }
@@ -139,4 +325,49 @@ func compareLink(address string) string {
 		return ""
 	}
 	return address
+}
+
+// The marks around the section about changes. The first has a hash of the changes, so that
+// the section can stay while a part of it cannot be read.
+const (
+	changesBegin = "<!-- promoter:changes "
+	changesEnd   = "<!-- promoter:changes -->"
+)
+
+func changesMark(p Page) string {
+	hash := sha256.New()
+	for _, d := range p.Decisions {
+		for _, m := range p.movesOf(d) {
+			_, _ = fmt.Fprintf(hash, "%q %q %q\n", d.Application, KeyOf(m), m.Form) // a hash does not fail
+		}
+	}
+	return changesBegin + hex.EncodeToString(hash.Sum(nil)[:8]) + " -->"
+}
+
+// KeepChanges returns promoter's part of a body with the section about changes that the
+// existing body has, if that is about the same changes: nothing is removed only because it
+// cannot be read just now.
+func KeepChanges(existing, ours string) string {
+	_, rest, begins := strings.Cut(existing, beginMarker)
+	theirs, _, ends := strings.Cut(rest, endMarker)
+	from := strings.Index(ours, changesBegin)
+	if !begins || !ends || from < 0 {
+		return ours
+	}
+	mark, _, _ := strings.Cut(ours[from:], "\n")
+	section := func(text string) (begin, end int) {
+		begin = strings.Index(text, mark)
+		if begin < 0 {
+			return 0, 0
+		}
+		length := strings.Index(text[begin:], changesEnd)
+		return begin, begin + max(length, 0)
+	}
+	theirs = strings.ReplaceAll(theirs, "\r\n", "\n")
+	keepBegin, keepEnd := section(theirs)
+	begin, end := section(ours)
+	if keepEnd <= keepBegin || end <= begin {
+		return ours
+	}
+	return ours[:begin] + theirs[keepBegin:keepEnd] + ours[end:]
 }

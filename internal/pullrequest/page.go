@@ -1,8 +1,8 @@
 package pullrequest
 
 import (
+	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/scm"
 )
 
 // Page is what the text of a pull request is made from. It contains no current
@@ -10,29 +10,41 @@ import (
 // need.
 type Page struct {
 	Proposal
-	// Commits are those between two versions, where they may be shown.
-	Commits map[Span]scm.Comparison
 	// Rendered is what changes in rendered manifests; nil: it is not shown.
 	Rendered []Manifests
+	// Changes are what is known about the changes of components. One without an entry was
+	// not read.
+	Changes map[ChangeKey]Change
+	// Incomplete is set if a part of Changes could not be read just now, see KeepChanges.
+	Incomplete bool
 	// Comments are the commands in comments; nil: promoter reads no comments here.
 	Comments *Comments
 }
 
-// Span is the change of a component from one source commit to another.
-type Span struct {
-	Component string
-	From, To  string // revisions
+// Changed is a component that a pull request moves in one application.
+type Changed struct {
+	promotion.Target
+	promotion.Move
+	Repository image.Repository
 }
 
-// SpanOf returns the span of a move; false if a revision is unknown or both are
-// the same.
-func SpanOf(m promotion.Move) (Span, bool) {
-	span := Span{Component: m.Component, From: m.From.Revision, To: m.To.Revision}
-	return span, span.From != "" && span.To != "" && span.From != span.To
+// Changed returns all moves of the page, in its order.
+func (p Page) Changed() []Changed {
+	var all []Changed
+	for _, d := range p.Decisions {
+		snapshot := d.Snapshot
+		if p.Step == StepKeep && p.Open != nil && p.Open.Snapshots[d.Application] != nil {
+			snapshot = p.Open.Snapshots[d.Application]
+		}
+		for _, m := range p.movesOf(d) {
+			all = append(all, Changed{d.Target, m, snapshot[m.Component].Repository})
+		}
+	}
+	return all
 }
 
-// moves returns all moves of the page, in its order.
-func (p Page) moves() []promotion.Move {
+// Moves returns all moves of the page, in its order.
+func (p Page) Moves() []promotion.Move {
 	var moves []promotion.Move
 	for _, d := range p.Decisions {
 		moves = append(moves, p.movesOf(d)...)

@@ -72,13 +72,45 @@ func full() pullrequest.Page {
 		{Name: "windows office", State: promotion.Pending, Reason: "office is closed", Until: &opens},
 		{Name: "approvals", State: promotion.Pending, Value: "1 of 2", Reason: "not approved yet by team:acme/sre"},
 	}
-	span, _ := pullrequest.SpanOf(p.Decisions[0].Moves[0])
-	p.Commits = map[pullrequest.Span]scm.Comparison{span: {
-		Commits: []scm.Commit{
-			{ID: strings.Repeat("c", 40), Message: "Close the cart when empty\n\nLong story."},
-			{ID: strings.Repeat("b", 40), Message: "Show the price"},
+	web, worker := p.Decisions[0].Moves[0], p.Decisions[0].Moves[1]
+	platforms := []string{"linux/amd64", "linux/arm64"}
+	p.Changes = map[pullrequest.ChangeKey]pullrequest.Change{
+		pullrequest.KeyOf(web): {
+			From: image.Description{Revision: web.From.Revision, Size: 43_000_000, Platform: "linux/amd64", Platforms: []string{"linux/amd64", "linux/386"}},
+			To:   image.Description{Revision: web.To.Revision, Size: 44_153_433, Platform: "linux/amd64", Platforms: platforms},
+			Source: scm.Change{
+				Source: "github.com/acme/web", URL: "https://github.com/acme/web",
+				Comparison: scm.Comparison{
+					Commits: []scm.Commit{
+						{ID: strings.Repeat("c", 40), Message: "Close the cart when empty\n\nLong story.", Author: "Ben"},
+						{ID: strings.Repeat("b", 40), Message: "Show the price (#12)", Author: "Ann", PullRequest: scm.PullLink{Number: 12, URL: "https://github.com/acme/web/pull/12"}},
+					},
+					Total: 7, URL: "https://github.com/acme/web/compare/aaaaaaa...bbbbbbb",
+				},
+				Release: scm.Release{Tag: "v1.4.2", URL: "https://github.com/acme/web/releases/tag/v1.4.2", Notes: "<!-- generated -->\n## What's changed\n\n* Show the price by @ann in #12\n* Close the cart\n\n---\n/close"},
+			},
+			Places: []pullrequest.Place{{Environment: "dev", Since: time.Date(2026, 11, 18, 9, 0, 0, 0, time.UTC), PullRequest: "#27"}, {Environment: "test"}},
 		},
-		Total: 7, URL: "https://github.com/acme/web/compare/aaaaaaa...bbbbbbb",
+		pullrequest.KeyOf(worker): {To: image.Description{Size: 10_000}},
+	}
+	return p
+}
+
+// alone is a pull request of one component of which little is known, as a rollback.
+func alone() pullrequest.Page {
+	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.2", "1.4.1")}})
+	change := full().Changes[pullrequest.KeyOf(aMove("web", "1.4.1", "1.4.2"))]
+	change.Source.Removes = true
+	p.Changes = map[pullrequest.ChangeKey]pullrequest.Change{pullrequest.KeyOf(p.Decisions[0].Moves[0]): change}
+	return p
+}
+
+// unread is a pull request of one component whose source is not read.
+func unread() pullrequest.Page {
+	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.4.2")}})
+	p.Changes = map[pullrequest.ChangeKey]pullrequest.Change{pullrequest.KeyOf(p.Decisions[0].Moves[0]): {
+		From: image.Description{Revision: "a", Size: 5 << 20}, To: image.Description{Revision: "b", Size: 4 << 20},
+		Source: scm.Change{Unread: "it is not read: the server file has no forge gitlab.com", Comparison: scm.Comparison{URL: "https://gitlab.com/acme/web/-/compare/a...b"}},
 	}}
 	return p
 }
@@ -91,10 +123,19 @@ func hostile() pullrequest.Page {
 	d.Moves[0].From.Tag, d.Moves[0].To.Tag = attack, "1.4.2"+attack
 	d.Reason.Message = "requested by " + attack
 	d.Conditions[0].Reason, d.Conditions[0].Value, d.Conditions[0].Name = attack, attack, attack
-	for span, comparison := range p.Commits {
-		comparison.URL = "https://github.com/x) @everyone"
-		comparison.Commits[0].Message, comparison.Commits[0].ID = attack, "`@x`"
-		p.Commits[span] = comparison
+	p.Changes = map[pullrequest.ChangeKey]pullrequest.Change{
+		pullrequest.KeyOf(d.Moves[0]): {
+			From: image.Description{Revision: attack, Platforms: []string{attack}}, To: image.Description{Revision: "x" + attack, Size: 1, Platform: attack, Platforms: []string{"x" + attack}},
+			Source: scm.Change{
+				Comparison: scm.Comparison{
+					URL:     "https://github.com/x) @everyone",
+					Commits: []scm.Commit{{Message: attack, ID: "`@x`", Author: attack, PullRequest: scm.PullLink{Number: 1, URL: attack}}},
+				},
+				Release: scm.Release{Tag: attack, URL: "https://github.com/acme/web/releases/tag/x", Notes: attack + "\n" + attack + "\n# " + attack + "\n- " + attack},
+			},
+			Places: []pullrequest.Place{{Environment: "dev"}},
+		},
+		pullrequest.KeyOf(d.Moves[1]): {Unread: attack},
 	}
 	return p
 }
@@ -143,7 +184,7 @@ func moved() pullrequest.Page {
 func TestBody_golden(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]pullrequest.Page{
-		"full": full(), "hostile": hostile(), "group": group(), "kept": kept(), "moved": moved(), "long": many(12), "rewritten": rewritten(),
+		"full": full(), "alone": alone(), "unread": unread(), "hostile": hostile(), "group": group(), "kept": kept(), "moved": moved(), "long": many(12), "rewritten": rewritten(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,5 +207,38 @@ func TestBody_golden(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", path, diff)
 			}
 		})
+	}
+}
+
+// The examples in the documents are lines of the golden files.
+func TestBody_examplesInDocuments(t *testing.T) {
+	t.Parallel()
+	var golden string
+	for _, name := range []string{"full", "alone"} {
+		content, err := os.ReadFile(filepath.Join("testdata", "body", name+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden += string(content)
+	}
+	golden = strings.ReplaceAll(golden, "\u200b", "")
+	for _, file := range []string{"README.md", "docs/pull-requests.md"} {
+		content, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		quoted := 0
+		for line := range strings.Lines(string(content)) {
+			example, isQuoted := strings.CutPrefix(strings.TrimSpace(line), "> ")
+			if !isQuoted || strings.HasPrefix(example, "### ") || strings.HasPrefix(example, "<details") {
+				continue
+			}
+			if quoted++; !strings.Contains(golden, example+"\n") {
+				t.Errorf("%s: no body has the line %s", file, example)
+			}
+		}
+		if quoted < 10 {
+			t.Errorf("%s has %d quoted lines", file, quoted)
+		}
 	}
 }

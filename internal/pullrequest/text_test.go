@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/promotion"
+	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
@@ -82,7 +83,7 @@ func TestBody_truncated(t *testing.T) {
 func TestBody_sanitizesOutsideText(t *testing.T) {
 	t.Parallel()
 	body := pullrequest.Body(hostile())
-	if strings.Count(body, beginMarker) != 1 || strings.Count(body, endMarker) != 1 || strings.Count(body, "-->") != 3 {
+	if strings.Count(body, beginMarker) != 1 || strings.Count(body, endMarker) != 1 || strings.Count(body, "-->") != 5 {
 		t.Error("the text holds another end of a comment")
 	}
 	for line := range strings.Lines(body) {
@@ -112,19 +113,29 @@ func FuzzBody(f *testing.F) {
 	f.Add("a\n/close\n<!-- promoter:end -->", "https://x/\n@y")
 	f.Add(strings.Repeat("`", 200), "javascript:alert(1)")
 	f.Add("<!-->", "") // a comment that ends where it begins
-	f.Fuzz(func(t *testing.T, text, address string) {
+	from := func(text, address string) string {
 		p := full()
 		d := &p.Decisions[0]
 		d.Moves[1].To.Tag, d.Moves[1].From.Tag, d.Reason.Message = text, "x"+text, text
 		d.Conditions[0] = promotion.Condition{Name: text, State: promotion.Passed, Value: text, Reason: text}
-		for span := range p.Commits {
-			p.Commits[span] = scm.Comparison{Commits: []scm.Commit{{ID: text, Message: text}}, URL: address}
+		p.Changes = map[pullrequest.ChangeKey]pullrequest.Change{
+			pullrequest.KeyOf(d.Moves[0]): {
+				From: image.Description{Revision: "a"},
+				To:   image.Description{Revision: "b" + text, Size: 1, Platform: text},
+				Source: scm.Change{Comparison: scm.Comparison{
+					Commits: []scm.Commit{{ID: text, Message: text, Author: text, PullRequest: scm.PullLink{Number: 1, URL: address}}}, URL: address,
+				}},
+			},
+			pullrequest.KeyOf(d.Moves[1]): {Unread: "x" + text},
 		}
-		body := pullrequest.Body(p)
-		if strings.Count(body, "<!--") != 3 || strings.Count(body, "-->") != 3 {
+		return pullrequest.Body(p)
+	}
+	f.Fuzz(func(t *testing.T, text, address string) {
+		body := from(text, address)
+		if strings.Count(body, "<!--") != 5 || strings.Count(body, "-->") != 5 {
 			t.Errorf("comments: %s", body)
 		}
-		if got, want := strings.Count(body, "\n"), strings.Count(pullrequest.Body(full()), "\n")-2; got != want && text != "" {
+		if got, want := strings.Count(body, "\n"), strings.Count(from("x", "https://example.com/"), "\n"); got != want && text != "" {
 			t.Errorf("%d lines instead of %d: %s", got, want, body)
 		}
 		for line := range strings.Lines(body) {
@@ -132,7 +143,7 @@ func FuzzBody(f *testing.F) {
 				t.Errorf("an open code span: %s", line)
 			}
 			rest := strings.NewReplacer("@\u200b", "", "#\u200b", "").Replace(line)
-			if strings.ContainsAny(rest, "@#") && !strings.Contains(rest, "[compare](") {
+			if strings.ContainsAny(rest, "@#") && !strings.Contains(rest, "](http") && !strings.Contains(rest, "<a href") {
 				t.Errorf("a mention: %s", line)
 			}
 		}
@@ -194,7 +205,7 @@ func TestBody_openCommentInTemplate(t *testing.T) {
 		page.Environment.PullRequest.Title = template
 		body := pullrequest.Body(page)
 		if !strings.Contains(body, "\n"+want+"\n") {
-			t.Errorf("%q becomes %q", template, body[:200])
+			t.Errorf("%q becomes %q", template, body[:1500])
 		}
 		visible := regexp.MustCompile(`(?s)<!--.*?-->`).ReplaceAllString(body, "")
 		if strings.Contains(visible, "<!--") || !strings.Contains(visible, "Merge gates") {
@@ -295,19 +306,138 @@ func TestStatusOfTakenOver(t *testing.T) {
 	}
 }
 
-func TestSpanOf(t *testing.T) {
+// The source of the config has priority. What keeps the commits unknown is named.
+func TestChange_SourceQuery(t *testing.T) {
 	t.Parallel()
-	move := aMove("web", "1", "2")
-	if span, known := pullrequest.SpanOf(move); !known || span.From != move.From.Revision || span.To != move.To.Revision {
-		t.Errorf("got %v, %v", span, known)
+	a, b := strings.Repeat("a", 40), strings.Repeat("b", 40)
+	of := func(revision, source string) image.Description {
+		return image.Description{Revision: revision, Source: source}
 	}
-	for _, m := range []promotion.Move{
-		{From: image.Version{Revision: "a"}},
-		{To: image.Version{Revision: "a"}},
-		{From: image.Version{Revision: "a"}, To: image.Version{Revision: "a"}},
+	tags := []string{"v1.4.2", "1.4.2"}
+	for name, tc := range map[string]struct {
+		change     pullrequest.Change
+		configured string
+		tag        string
+		want       scm.ChangeQuery
+		unknown    string
+	}{
+		"of the image":  {pullrequest.Change{From: of(a, "x"), To: of(b, "https://github.com/acme/web")}, "", "1.4.2", scm.ChangeQuery{Source: "https://github.com/acme/web", From: a, To: b, Tags: tags, Limit: 30}, ""},
+		"of the config": {pullrequest.Change{From: of(a, ""), To: of(b, "https://github.com/acme/web")}, "github.com/acme/other", "v1.4.2", scm.ChangeQuery{Source: "github.com/acme/other", Configured: true, From: a, To: b, Tags: tags, Limit: 30}, ""},
+		"none":          {pullrequest.Change{From: of(a, ""), To: of(b, "")}, "", "1.4.2", scm.ChangeQuery{}, "the new image has no label or annotation org.opencontainers.image.source, and the component no source"},
+		"another":       {pullrequest.Change{From: of(a, "https://github.com/acme/old"), To: of(b, "https://github.com/acme/web")}, "", "main-1", scm.ChangeQuery{}, "the source was github.com/acme/old before, and is github.com/acme/web now"},
+		"renamed case":  {pullrequest.Change{From: of(a, "https://github.com/Acme/web"), To: of(b, "https://github.com/acme/web")}, "", "main-1", scm.ChangeQuery{Source: "https://github.com/acme/web", From: a, To: b, Limit: 30}, ""},
+		"no revision":   {pullrequest.Change{From: of(a, ""), To: of("", "https://github.com/acme/web")}, "", "1.4.2", scm.ChangeQuery{Source: "https://github.com/acme/web", Tags: tags, Limit: 30}, "the new image has no label or annotation org.opencontainers.image.revision"},
+		"none before":   {pullrequest.Change{From: of("", ""), To: of(b, "https://github.com/acme/web")}, "", "latest", scm.ChangeQuery{}, "the current image has no label or annotation org.opencontainers.image.revision"},
+		"one commit":    {pullrequest.Change{From: of(a, ""), To: of(a, "https://github.com/acme/web")}, "", "latest", scm.ChangeQuery{}, ""},
 	} {
-		if span, known := pullrequest.SpanOf(m); known {
-			t.Errorf("%v has the span %v", m, span)
+		got, needed := tc.change.SourceQuery(tc.configured, image.Version{Tag: tc.tag})
+		if needed != (tc.want.Source != "") {
+			t.Errorf("%s: needed %t", name, needed)
+		} else if diff := cmp.Diff(tc.want, got); needed && diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if unknown := tc.change.Unknown(); unknown != tc.unknown {
+			t.Errorf("%s: unknown because %q", name, unknown)
 		}
 	}
+}
+
+// Where a version is already is read from the files, and since when from the history of
+// parents, whose landings are always read.
+func TestPlacesOf(t *testing.T) {
+	t.Parallel()
+	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+environments:
+  dev: {paths: ["dev/{application}"]}
+  test: {paths: ["test/{application}"], after: [dev]}
+  staging: {paths: ["staging/{application}"], after: [dev]}
+  prod: {paths: ["prod/{application}"], after: [staging]}
+`).WithForge()
+	const wanted = "web:1.5@" + promotiontest.DigestB
+	w.Has("dev/shop", wanted)
+	w.Has("test/shop", "web:1.4@"+promotiontest.DigestA)
+	w.Has("staging/shop", wanted)
+	w.Has("prod/shop", "web:1.4@"+promotiontest.DigestA)
+	day := func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
+	w.Landings[promotion.Target{Environment: "staging", Application: "shop"}] = []promotion.Landing{
+		{Snapshot: promotiontest.SnapshotOf(wanted), At: day(21), Number: 28}, // moved another component
+		{Snapshot: promotiontest.SnapshotOf(wanted), At: day(20), Number: 27},
+		{Snapshot: promotiontest.SnapshotOf("web:1.4@" + promotiontest.DigestA), At: day(1), Number: 3},
+	}
+	target := promotion.Target{Environment: "prod", Application: "shop"}
+	moved := pullrequest.Changed{
+		Target: target, Repository: promotiontest.Repository("web"),
+		Move: promotion.Move{Component: "web", To: promotiontest.Version("1.5@" + promotiontest.DigestB)},
+	}
+	want := []pullrequest.Place{{Environment: "dev"}, {Environment: "staging", Since: day(20), PullRequest: "!27"}}
+	if diff := cmp.Diff(want, pullrequest.PlacesOf(w.Observation, moved, func(l promotion.Landing) time.Time { return l.At }, "!")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What was read before stays while it cannot be read, for the same changes only.
+func TestKeepChanges(t *testing.T) {
+	t.Parallel()
+	before, now, other := alone(), alone(), unread()
+	now.Changes = nil
+	before.Decisions[0].Reason.Message, now.Decisions[0].Reason.Message = "old", "new"
+	kept := pullrequest.KeepChanges("mine\r\n"+strings.ReplaceAll(pullrequest.Body(before), "\n", "\r\n"), pullrequest.Body(now))
+	before.Decisions[0].Reason.Message = "new"
+	if diff := cmp.Diff(pullrequest.Body(before), kept); diff != "" {
+		t.Error(diff)
+	}
+	for name, existing := range map[string]string{
+		"other changes": pullrequest.Body(other), "none": "", "no markers": "text", "cut off": pullrequest.Body(before)[:400] + endMarker,
+	} {
+		if got := pullrequest.KeepChanges(existing, pullrequest.Body(now)); got != pullrequest.Body(now) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// Details never take the room of what follows them.
+func TestBody_boundsDetails(t *testing.T) {
+	t.Parallel()
+	moves := map[string][]promotion.Move{}
+	for i := range 40 {
+		moves["shop"] = append(moves["shop"], aMove(fmt.Sprintf("web-%02d", i), "1.4.1", "1.4.2"))
+	}
+	p := aPage(moves)
+	p.Changes = map[pullrequest.ChangeKey]pullrequest.Change{}
+	change := full().Changes[pullrequest.KeyOf(aMove("web", "1.4.1", "1.4.2"))]
+	for range 40 {
+		change.Source.Commits = append(change.Source.Commits, scm.Commit{ID: "abc", Message: strings.Repeat("x", 100)})
+	}
+	for _, m := range moves["shop"] {
+		p.Changes[pullrequest.KeyOf(m)] = change
+	}
+	body := pullrequest.Body(p)
+	if !strings.Contains(body, "components are left out: they exceed the size of this section.") || !strings.Contains(body, "**Merge** this pull request") {
+		t.Error(body)
+	}
+}
+
+// The notes of a release have no markup of their own, and are bounded.
+func FuzzRelease(f *testing.F) {
+	f.Add("# Title\n\n* one @ann #1\n```\n/close\n-->")
+	f.Add(strings.Repeat("line\n", 100))
+	f.Fuzz(func(t *testing.T, notes string) {
+		p := alone()
+		for key, change := range p.Changes {
+			change.Source.Release.Notes, change.Places = notes, nil
+			p.Changes[key] = change
+		}
+		_, body, _ := strings.Cut(pullrequest.Body(p), "<summary>Release notes of")
+		_, body, _ = strings.Cut(body, "\n\n")
+		body, _, _ = strings.Cut(body, "\n\n</details>")
+		if n := strings.Count(body, "\n"); n > 45 || len([]rune(body)) > 6000 {
+			t.Errorf("%d lines, %d bytes", n, len(body))
+		}
+		for line := range strings.Lines(body) {
+			rest := strings.NewReplacer("@\u200b", "", "#\u200b", "").Replace(line)
+			if !strings.HasPrefix(line, ">") && !strings.HasPrefix(line, "Release ") && body != "" || strings.ContainsAny(rest, "@#`") && strings.HasPrefix(line, ">") || strings.Contains(rest, "-->") || strings.Contains(rest, "<") {
+				t.Errorf("markup: %q", line)
+			}
+		}
+	})
 }

@@ -55,7 +55,7 @@ func defaultTitle(p Page) string {
 		title = "Rewrite " + what + " in " + p.Environment.Name
 	}
 	var versions []string
-	for _, m := range p.moves() {
+	for _, m := range p.Moves() {
 		if m.Form != "" {
 			versions = append(versions, escape(m.String(), maxReason))
 			continue
@@ -74,14 +74,14 @@ func defaultTitle(p Page) string {
 
 // rewritesOnly reports whether the page only writes versions in another form.
 func (p Page) rewritesOnly() bool {
-	moves := p.moves()
+	moves := p.Moves()
 	return len(moves) > 0 && !slices.ContainsFunc(moves, func(m promotion.Move) bool { return m.Form == "" })
 }
 
 // fill replaces the placeholders of a text of the config. A placeholder with
 // several values, such as the versions of several components, lists them.
 func (p Page) fill(text string) string {
-	moves := p.moves()
+	moves := p.Moves()
 	each := func(of func(promotion.Move) string) string {
 		var values []string
 		for _, move := range moves {

@@ -56,6 +56,8 @@ type Features struct {
 	Releases     bool // Releases is implemented
 	GuardedMerge bool // a merge can be restricted to a head commit
 	Rules        bool // Ruled is implemented
+
+	PullSign string // what the forge writes before the number of a pull request, as in #27
 }
 
 // Inspected is implemented by repositories whose settings limit what promoter does there.

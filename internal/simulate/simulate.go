@@ -157,7 +157,7 @@ func newSimulation(r engine.Reconciler, options Options) (*simulation, error) {
 	if r.Seals.Memory != nil {
 		copied.Seals.Memory = &sealMemory{SealMemory: r.Seals.Memory}
 	}
-	copied.Permissions, copied.CommentEvents, copied.Refresh, copied.Compare = nil, nil, nil, nil
+	copied.Permissions, copied.CommentEvents, copied.Refresh, copied.Sources = nil, nil, nil, nil
 	copied.Acted, copied.Trace, copied.Pause = nil, nil, nil
 	return s, nil
 }

@@ -221,6 +221,11 @@ func (benchOffers) Resolve(_ context.Context, question promotion.Lookup) (image.
 	return versionOf(question.Tag), nil
 }
 
+// Describe implements engine.Registries.
+func (benchOffers) Describe(context.Context, promotion.Fact, []string) (image.Description, error) {
+	return image.Description{}, nil
+}
+
 func versionOf(tag string) image.Version {
 	return image.Version{Tag: tag, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(tag)))}
 }

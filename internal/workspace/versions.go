@@ -30,6 +30,7 @@ type versions struct {
 type registryView interface {
 	Select(ctx context.Context, request registry.Request) (registry.Selection, error)
 	Lookup(ctx context.Context, lookup promotion.Lookup) (image.Version, error)
+	Description(ctx context.Context, r image.Repository, digest string, platforms []string) (image.Description, error)
 }
 
 // Select implements engine.Registries.
@@ -72,6 +73,21 @@ func (v versions) Resolve(ctx context.Context, lookup promotion.Lookup) (image.V
 		return image.Version{}, nil
 	}
 	return version, err
+}
+
+// Describe implements engine.Registries.
+func (v versions) Describe(ctx context.Context, fact promotion.Fact, platforms []string) (image.Description, error) {
+	if err := v.check(v.key, fact.Repository); err != nil {
+		return image.Description{}, err
+	}
+	if fact.Digest == "" {
+		version, err := v.registry.Lookup(ctx, promotion.Lookup{Fact: fact})
+		if err != nil {
+			return image.Description{}, err
+		}
+		fact.Digest = version.Digest
+	}
+	return v.registry.Description(ctx, fact.Repository, fact.Digest, platforms)
 }
 
 // release returns a version with a date if a tag is a release.

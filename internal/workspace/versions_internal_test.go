@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -28,6 +29,10 @@ func (f fakeVersions) Select(_ context.Context, request registry.Request) (regis
 }
 
 type fakeReleases []scm.Release
+
+func (fakeReleases) Release(context.Context, string, string) (scm.Release, error) {
+	return scm.Release{}, errors.New("not asked")
+}
 
 func (f fakeReleases) Releases(_ context.Context, _ string, limit int) ([]scm.Release, error) {
 	return f[:min(len(f), limit)], nil

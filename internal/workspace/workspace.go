@@ -123,7 +123,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		Trace:    options.Trace,
 	}}
 	if r.SCM.Features().Compare {
-		w.Reconciler.Compare = sources
+		w.Reconciler.Sources = sources
 	}
 	return w, nil
 }

@@ -43,6 +43,7 @@ type Config struct {
 	Onboarding   Onboarding
 	Rendering    Rendering
 	Registries   []Registry
+	Sources      []Source
 	Receivers    []Receiver
 	Permissions  []Permission
 	Limits       []Limit
@@ -115,6 +116,8 @@ type rawServer struct {
 	Rendering *rawRendering `yaml:"rendering"`
 	// Registries that need credentials, plain http, or a poll of their own. Others are accessed anonymously.
 	Registries []*rawRegistry `yaml:"registries"`
+	// Private source repositories whose commits and releases GitOps repositories may read. Others are read without a credential. See docs/operate/security.md#sources-and-releases. Default: none.
+	Sources []*rawSource `yaml:"sources"`
 	// Receivers of webhooks, by name: the URL is `/webhooks/NAME`. Each has exactly one of `secret`, `pathSecret`, `app`, `audience`, and `anonymous`. See docs/webhooks.md.
 	Receivers strictyaml.Map[*rawReceiver] `yaml:"receivers"`
 	// Who can use commands in comments. See docs/configuration.md#permissions-and-limits. Default: all users with write access.
@@ -207,6 +210,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Onboarding = loadOnboarding(in)
 	c.Rendering = loadRendering(in)
 	c.Registries = loadRegistries(in, c.Poll)
+	c.Sources = loadSources(in)
 	c.Receivers = loadReceivers(in)
 	c.Permissions = loadPermissions(in)
 	c.Limits = loadLimits(in)

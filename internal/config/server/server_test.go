@@ -82,6 +82,9 @@ func TestLoad_full(t *testing.T) {
 				Login: serverconfig.Login{Provider: serverconfig.ProviderAzure, Tenant: "acme.onmicrosoft.com", Client: "66666666-7777-8888-9999-000000000000", Secret: reference(t, "env:AZURE_SECRET")},
 			},
 		},
+		Sources: []serverconfig.Source{{
+			Position: config.Position{File: "server.yaml", Line: 57, Column: 5}, Repositories: []string{"github.com/acme/shop-*"}, UsableBy: []string{"github.com/acme/gitops"},
+		}},
 		Receivers: []serverconfig.Receiver{
 			{Name: "quay", Kind: "quay", PathSecret: reference(t, "file:/run/secrets/quay-hook")},
 			{Name: "harbor", Kind: "harbor", Secret: reference(t, "env:HARBOR_HOOK"), Header: "Authorization"},

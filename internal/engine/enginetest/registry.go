@@ -81,6 +81,15 @@ func (r *Registry) Select(_ context.Context, ask engine.VersionRequest) promotio
 	return promotion.Available{Version: tags[ordered[0].Tag], Found: true}
 }
 
+// Describe implements engine.Registries.
+func (r *Registry) Describe(ctx context.Context, fact promotion.Fact, _ []string) (image.Description, error) {
+	version, err := r.Resolve(ctx, promotion.Lookup{Fact: fact})
+	if err == nil && version.Digest == "" {
+		err = fault.New(fault.NotFound, "there is no such image")
+	}
+	return image.Description{Created: version.Created, Revision: version.Revision, Version: version.Version}, err
+}
+
 // Resolve implements engine.Registries.
 func (r *Registry) Resolve(_ context.Context, q promotion.Lookup) (image.Version, error) {
 	r.mutex.Lock()

@@ -42,7 +42,7 @@ type repository struct {
 // features is what Gitea and Forgejo support.
 var features = scm.Features{
 	PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true,
-	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true,
+	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true, PullSign: "#",
 }
 
 // Open fetches a repository, and the account of the credential if it is not cached.

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/pullrequest"
+)
+
+// maxChanges is how many changes of one pull request are read.
+const maxChanges = 30
+
+// change reads what is known about the change of a component. With an error, a part of it
+// is missing that may be known soon.
+func (r *Reconciler) change(ctx context.Context, o Observation, moved pullrequest.Changed) (pullrequest.Change, error) {
+	change := pullrequest.Change{Places: pullrequest.PlacesOf(o.Promotion, moved, r.landed, r.Repository.Features().PullSign)}
+	var component config.Component
+	if match, followed := o.Promotion.Config.Follow(moved.Environment, moved.Application, moved.Repository); followed {
+		component, _ = o.Promotion.Config.Component(match.Component)
+	}
+	describe := func(version image.Version) (image.Description, error) {
+		fact := promotion.Fact{Repository: moved.Repository, Tag: version.Tag, Digest: version.Digest}
+		fact.Digest = cmp.Or(fact.Digest, o.Promotion.Facts[fact].Digest)
+		return r.Registries.Describe(ctx, fact, component.Select.Platforms)
+	}
+	to, err := describe(moved.To)
+	if err != nil {
+		change.Unread = "the new image is not readable: " + err.Error()
+		return change, onlyTemporary(err)
+	}
+	change.To = to
+	if moved.From.Tag == "" && moved.From.Digest == "" {
+		change.Unread = "the current version is unknown"
+		return change, nil
+	}
+	if change.From, err = describe(moved.From); err != nil {
+		change.Unread = "the current image is not readable: " + err.Error()
+		return change, onlyTemporary(err)
+	}
+	query, needed := change.SourceQuery(component.Source, moved.To)
+	if !needed || r.Sources == nil {
+		return change, nil
+	}
+	change.Source, err = r.Sources.Change(ctx, query)
+	if err != nil && change.Source.Unread == "" {
+		change.Source.Unread = "the source is not readable now: " + err.Error()
+	}
+	return change, err
+}
+
+// landed returns when a snapshot came into a target, for users: the date of its commit is a
+// claim, which is shown where nothing better is known and decides nothing.
+func (r *Reconciler) landed(landing promotion.Landing) time.Time {
+	if !landing.At.IsZero() || landing.Commit == "" {
+		return landing.At
+	}
+	commit, err := r.Objects.Commit(landing.Commit)
+	if err != nil {
+		return time.Time{}
+	}
+	return commit.Committer.When
+}
