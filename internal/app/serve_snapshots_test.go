@@ -139,6 +139,20 @@ func TestServe_postedSnapshot(t *testing.T) {
 	if other.status != http.StatusConflict {
 		t.Errorf("other images under its name: %d %s", other.status, other.text)
 	}
+	w.stop()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.RemoveAll(filepath.Join(s.dir, "data", "promoter.db"+suffix)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w = serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: pipelineReceivers(s)})
+	if diff := cmp.Diff([]string{"Active", "dev proposed", "staging waiting"}, w.steps(first.Run)); diff != "" {
+		t.Errorf("from a database that was lost (-want +got):\n%s", diff)
+	}
+	if again := w.postSnapshot(serveSecret, "", body); again.status != http.StatusCreated {
+		t.Errorf("posted again after the database was lost: %d %s", again.status, again.text)
+	}
+	w.reconciles()
 	s.repo.Pulls.Merge("ada", 1, "merge")
 	w.closed("merge-1")
 	s.holds("staging", "1.1.0 1.1.0")
@@ -202,6 +216,9 @@ func TestServe_snapshotsOfEnvironments(t *testing.T) {
 		t.Fatal(err)
 	}
 	older := w.postSnapshot(serveSecret, "", string(text))
+	if strings.Contains(w.call(http.MethodGet, older.Run, serveToken, "").text, "artifacts") {
+		t.Error("the run has artifacts that were not posted")
+	}
 	if older.status != http.StatusCreated {
 		t.Fatalf("%d %s", older.status, older.text)
 	}
@@ -230,6 +247,7 @@ func TestServe_refusedSnapshots(t *testing.T) {
 		want                      string
 	}{
 		{"another credential", "canary-wrong", "", `{"components": {` + web + `}}`, http.StatusUnauthorized, "a wrong or missing token"},
+		{"the token of the API", serveToken, "", `{"components": {` + web + `}}`, http.StatusUnauthorized, "a wrong or missing token"},
 		{"no JSON", serveSecret, "", `{`, http.StatusBadRequest, "its body is not JSON"},
 		{"another resource", serveSecret, "", `{"kind": "Release"}`, http.StatusBadRequest, "it is no Snapshot"},
 		{"another repository", serveSecret, "?repository=acme/secret", `{"components": {` + web + `}}`, http.StatusNotFound, "for which receiver pipeline may post snapshots"},
@@ -239,7 +257,7 @@ func TestServe_refusedSnapshots(t *testing.T) {
 		{"no such digest", serveSecret, "?application=shop", `{"components": {"web": "$R/acme/web@sha256:` + strings.Repeat("0", 64) + `"}}`, http.StatusBadRequest, "the registry has no"},
 		{"a digest of another tag", serveSecret, "?application=shop", `{"components": {"web": "$R/acme/web:1.1.0@` + s.digests["web:1.0.0"] + `"}}`, http.StatusBadRequest, "the tag 1.1.0 of"},
 		{"several applications", serveSecret, "", `{"components": {` + web + `}}`, http.StatusBadRequest, "its images belong to the applications blog, shop"},
-		{"two applications", serveToken, "?application=blog", `{"components": {` + web + `, "worker": "$R/acme/worker:1.0.0"}}`, http.StatusBadRequest, "belongs to the application shop, and the others to blog"},
+		{"two applications", s.token, "?application=blog", `{"components": {` + web + `, "worker": "$R/acme/worker:1.0.0"}}`, http.StatusBadRequest, "belongs to the application shop, and the others to blog"},
 		{"an unknown parameter", serveSecret, "?env=dev", `{"components": {` + web + `}}`, http.StatusBadRequest, "is not a parameter"},
 		{"large artifacts", serveSecret, "", `{"components": {` + web + `}, "artifacts": "` + strings.Repeat("x", 70_000) + `"}`, http.StatusBadRequest, "its artifacts are larger than 64 KiB"},
 	} {

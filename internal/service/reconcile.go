@@ -172,10 +172,13 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 	stored.BeganAt = o.began
 	stored.Name, stored.Failure = cmp.Or(o.report.Name, stored.Name), failureOf(o.report, o.failed)
 	update, written := r.history.Update(stored, o.report, o.trigger, o.landings)
-	targets, changed, writtenTargets := r.history.Targets(stored.Key, o.report)
+	found, changed, writtenFound := r.history.Found(stored.Key, o.report)
 	err = r.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		if changed {
-			if err := r.store.SetTargets(ctx, tx, stored.Key, targets); err != nil {
+			if err := r.store.SetTargets(ctx, tx, stored.Key, found.Targets); err != nil {
+				return err
+			}
+			if err := r.store.RestoreSnapshots(ctx, tx, found.Posted); err != nil {
 				return err
 			}
 		}
@@ -188,7 +191,7 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 		return false, err
 	}
 	written()
-	writtenTargets()
+	writtenFound()
 	return added, nil
 }
 

@@ -31,7 +31,7 @@ type Snapshot struct {
 	DisplayName string
 	Description string
 	Components  []Component
-	Artifacts   json.RawMessage // unread; nil: none
+	Artifacts   json.RawMessage `json:",omitempty"` // unread; nil: none
 }
 
 // Component is one image with the name that the pipeline has for it.

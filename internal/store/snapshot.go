@@ -17,23 +17,39 @@ type Snapshot struct {
 	Name        string
 	Receiver    string // who posted it
 	PostedAt    time.Time
-	Content     []byte            // JSON, as it was posted
+	Content     []byte            // JSON, as it was posted; empty: the database was lost, and it is from promoter/_state
 	Images      map[string]string // REPOSITORY:TAG@DIGEST by component, as the registry has them
 }
 
-// AddSnapshot stores a snapshot, unless there is one of its name.
-func (s *Store) AddSnapshot(ctx context.Context, one Snapshot) error {
+const insertSnapshot = `
+insert into snapshot (repository, application, name, receiver, posted_at, content, images) values (?, ?, ?, ?, ?, ?, ?)
+on conflict (repository, application, name) do `
+
+// SaveSnapshot stores a snapshot, or replaces the one of its name.
+func (s *Store) SaveSnapshot(ctx context.Context, one Snapshot) error {
+	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return addSnapshot(ctx, tx, one, insertSnapshot+"update set content = excluded.content, images = excluded.images")
+	})
+}
+
+// RestoreSnapshots stores snapshots, unless there are some of their names.
+func (s *Store) RestoreSnapshots(ctx context.Context, tx *database.Tx, snapshots []Snapshot) error {
+	for _, one := range snapshots {
+		if err := addSnapshot(ctx, tx, one, insertSnapshot+"nothing"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addSnapshot(ctx context.Context, tx *database.Tx, one Snapshot, statement string) error {
 	images, err := json.Marshal(one.Images)
 	if err != nil {
 		return fmt.Errorf("store snapshot %s: %w", one.Name, err)
 	}
-	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, `
-insert into snapshot (repository, application, name, receiver, posted_at, content, images) values (?, ?, ?, ?, ?, ?, ?)
-on conflict (repository, application, name) do nothing`,
-			one.Repository, one.Application, one.Name, one.Receiver, one.PostedAt, storable(string(one.Content)), storable(string(images)))
-		return err
-	})
+	_, err = tx.Exec(ctx, statement,
+		one.Repository, storable(one.Application), storable(one.Name), storable(one.Receiver), one.PostedAt, storable(string(one.Content)), storable(string(images)))
+	return err
 }
 
 const selectSnapshots = "select repository, application, name, receiver, posted_at, content, images from snapshot where repository = ?"

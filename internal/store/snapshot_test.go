@@ -23,13 +23,20 @@ func posted(application, name string, minutes int) store.Snapshot {
 func TestSnapshot_isStoredOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
-		again := posted("shop", "one", 9)
-		again.Receiver = "another"
-		for _, one := range []store.Snapshot{posted("shop", "one", 1), again, posted("shop", "two", 2), posted("blog", "two", 3)} {
-			if err := b.AddSnapshot(b.Context(), one); err != nil {
+		restored := posted("shop", "one", 1)
+		restored.Content = nil
+		restore := func() {
+			b.write(func(ctx context.Context, tx *database.Tx) error {
+				return b.RestoreSnapshots(ctx, tx, []store.Snapshot{restored})
+			})
+		}
+		restore()
+		for _, one := range []store.Snapshot{posted("shop", "one", 1), posted("shop", "two", 2), posted("blog", "two", 3)} {
+			if err := b.SaveSnapshot(b.Context(), one); err != nil {
 				b.Fatal(err)
 			}
 		}
+		restore()
 		got, err := b.Snapshot(b.Context(), "github.com/7", "", "one")
 		if diff := cmp.Diff(posted("shop", "one", 1), got, cmpopts.EquateApproxTime(0)); err != nil || diff != "" {
 			b.Errorf("%v (-want +got):\n%s", err, diff)

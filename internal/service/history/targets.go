@@ -16,20 +16,62 @@ import (
 	"promoter/internal/store"
 )
 
-// Targets returns what a reconciliation found in each target, in the order of the
-// environments. It returns false if this process has written the same, or if nothing was
-// found. The function is to be called after the targets were written.
-func (r *Recorder) Targets(key string, report engine.Report) (targets []store.Target, changed bool, written func()) {
+// Found is what a reconciliation found in a repository.
+type Found struct {
+	Targets []store.Target // in the order of the environments
+	// Posted are the snapshots that are requested on the state branch, for a database that was
+	// lost.
+	Posted []store.Snapshot
+}
+
+// Found returns what a reconciliation found. It returns false if this process has written the
+// same, or if nothing was found. The function is to be called after it was written.
+func (r *Recorder) Found(key string, report engine.Report) (found Found, changed bool, written func()) {
 	if report.Config == nil || report.Unusable != "" || report.Decisions == nil {
-		return nil, false, func() {}
+		return Found{}, false, func() {}
 	}
-	targets = targetsOf(report)
-	text, err := json.Marshal(targets)
+	found = Found{Targets: targetsOf(report), Posted: postedIn(key, report)}
+	text, err := json.Marshal(found)
 	digest := sha256.Sum256(text)
-	key = "targets " + key
+	key = "found " + key
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return targets, err != nil || r.written[key] != digest, func() { r.write(key, digest) }
+	return found, err != nil || r.written[key] != digest, func() { r.write(key, digest) }
+}
+
+// postedIn returns the snapshots that are requested, as far as the state branch has them.
+func postedIn(key string, report engine.Report) (posted []store.Snapshot) {
+	decisions := lastDecisions(report)
+	for _, d := range report.Decisions {
+		request := decisions.At(state.Target(d.Target)).Request
+		if request == nil || request.Posted == "" {
+			continue
+		}
+		i := slices.IndexFunc(posted, func(one store.Snapshot) bool { return one.Application == d.Application && one.Name == request.Posted })
+		if i < 0 {
+			i = len(posted)
+			posted = append(posted, store.Snapshot{
+				Repository: key, Application: d.Application, Name: request.Posted, Images: map[string]string{},
+				Receiver: strings.TrimPrefix(request.By.Login, "receiver "), PostedAt: request.At,
+			})
+		}
+		for _, text := range request.With {
+			for component, pinned := range d.Snapshot {
+				if wanted, err := image.Parse(text); err == nil && wanted.Repository == pinned.Repository {
+					posted[i].Images[component] = text
+				}
+			}
+		}
+	}
+	return posted
+}
+
+// lastDecisions are the user decisions as the reconciliation left them.
+func lastDecisions(report engine.Report) (decisions state.State) {
+	if n := len(report.UserDecisions); n > 0 {
+		decisions = report.UserDecisions[n-1]
+	}
+	return decisions
 }
 
 // write remembers the digest of what was written.
@@ -44,10 +86,7 @@ func (r *Recorder) write(key string, digest [sha256.Size]byte) {
 
 // targetsOf returns the targets that have files of the application.
 func targetsOf(report engine.Report) []store.Target {
-	var decisions state.State
-	if n := len(report.UserDecisions); n > 0 {
-		decisions = report.UserDecisions[n-1]
-	}
+	decisions := lastDecisions(report)
 	open := openPullRequests(report)
 	var targets []store.Target
 	for _, d := range report.Decisions {

@@ -90,12 +90,7 @@ func (a *API) Post(ctx context.Context, posted server.PostedSnapshot) (requested
 }
 
 // poster is who posts, for messages and for the state branch.
-func poster(receiver string) string {
-	if receiver == "" {
-		return "the API"
-	}
-	return "receiver " + receiver
-}
+func poster(receiver string) string { return "receiver " + receiver }
 
 // choice returns the function that finds the repository among those for which the receiver
 // may post. Others are not distinguished from those that do not exist.
@@ -103,8 +98,7 @@ func (a *API) choice(posted server.PostedSnapshot) func([]*connect.Repository) (
 	return func(all []*connect.Repository) (*connect.Repository, error) {
 		var found []*connect.Repository
 		for _, repository := range all {
-			allowed := posted.Receiver == "" || a.Server.MayPost(posted.Receiver, repository, "")
-			if allowed && (posted.Repository == "" || isNamed(repository, posted.Repository)) {
+			if a.Server.MayPost(posted.Receiver, repository, "") && (posted.Repository == "" || isNamed(repository, posted.Repository)) {
 				found = append(found, repository)
 			}
 		}
@@ -145,7 +139,7 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted server.Posted
 		return server.Requested{}, err
 	}
 	application := targets[0].Application
-	if posted.Receiver != "" && !a.Server.MayPost(posted.Receiver, b.Repository, application) {
+	if !a.Server.MayPost(posted.Receiver, b.Repository, application) {
 		return server.Requested{}, fault.New(fault.NotFound, "there is no application %s for which %s may post snapshots", application, poster(posted.Receiver))
 	}
 	key, name := string(b.Repository.Key()), posted.Snapshot.Name
@@ -160,11 +154,7 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted server.Posted
 	if err != nil {
 		return server.Requested{}, err
 	}
-	if len(before) > 0 {
-		if !sameAs(before[0], posted.Snapshot) {
-			return server.Requested{}, fault.New(fault.Conflict, "there is another snapshot %s of %s, posted on %s with other images: give this one another name",
-				name, application, before[0].PostedAt.UTC().Format(time.RFC3339))
-		}
+	if len(before) > 0 && sameAs(before[0], posted.Snapshot) {
 		requested.Images, requested.Repeated = before[0].Images, true
 		return requested, nil
 	}
@@ -172,6 +162,10 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted server.Posted
 		return server.Requested{}, err
 	}
 	requested.Images = roots.byComponent(targets, images)
+	if len(before) > 0 && (len(before[0].Content) > 0 || !maps.Equal(before[0].Images, requested.Images)) {
+		return server.Requested{}, fault.New(fault.Conflict, "there is another snapshot %s of %s, posted on %s with other images: give this one another name",
+			name, application, before[0].PostedAt.UTC().Format(time.RFC3339))
+	}
 	act := state.Act{By: identity.User{Login: poster(posted.Receiver), Bot: true}, At: a.Server.Now().UTC(), Reason: "snapshot " + name}
 	if err := record(ctx, b, roots, targets, images, state.Request{Act: act, Posted: name}); err != nil {
 		return server.Requested{}, err
@@ -184,43 +178,38 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted server.Posted
 	return requested, a.Service.Trigger(ctx, key)
 }
 
+// sameAs reports whether a snapshot was posted before.
 func sameAs(stored store.Snapshot, posted snapshot.Snapshot) bool {
 	before, err := decode(stored)
-	return err == nil && before.Same(posted)
-}
-
-// stored is the content of a snapshot in the database.
-type stored struct {
-	Plain       snapshot.Plain       `json:"plain"`
-	Components  []snapshot.Component `json:"components"`
-	UID         string               `json:"uid,omitempty"`
-	DisplayName string               `json:"displayName,omitempty"`
+	return err == nil && len(stored.Content) > 0 && before.Same(posted)
 }
 
 func (a *API) store(ctx context.Context, posted server.PostedSnapshot, requested server.Requested, at time.Time) error {
-	s := posted.Snapshot
-	content := stored{Plain: s.Plain(), Components: s.Components, UID: s.UID, DisplayName: s.DisplayName}
-	content.Plain.Components = nil
-	text, err := json.Marshal(content)
+	content, err := json.Marshal(posted.Snapshot)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)
 	}
-	return a.Store.AddSnapshot(ctx, store.Snapshot{
-		Repository: requested.Key, Application: requested.Application, Name: s.Name, Receiver: posted.Receiver, PostedAt: at,
-		Content: text, Images: requested.Images,
+	return a.Store.SaveSnapshot(ctx, store.Snapshot{
+		Repository: requested.Key, Application: requested.Application, Name: posted.Snapshot.Name, Receiver: posted.Receiver, PostedAt: at,
+		Content: content, Images: requested.Images,
 	})
 }
 
-// decode returns a stored snapshot as it was posted.
-func decode(s store.Snapshot) (snapshot.Snapshot, error) {
-	var content stored
-	if err := json.Unmarshal(s.Content, &content); err != nil {
-		return snapshot.Snapshot{}, fmt.Errorf("read the snapshot %s: %w", s.Name, err)
+// decode returns a stored snapshot as it was posted. Of one that was restored, only the name
+// and the images are known.
+func decode(stored store.Snapshot) (s snapshot.Snapshot, err error) {
+	if len(stored.Content) > 0 {
+		if err := json.Unmarshal(stored.Content, &s); err != nil {
+			return s, fmt.Errorf("read the snapshot %s: %w", stored.Name, err)
+		}
 	}
-	return snapshot.Snapshot{
-		Name: s.Name, UID: content.UID, Repository: content.Plain.Repository, Application: s.Application, DisplayName: content.DisplayName,
-		Description: content.Plain.Description, Components: content.Components, Artifacts: content.Plain.Artifacts,
-	}, nil
+	for _, component := range slices.Sorted(maps.Keys(stored.Images)) {
+		if len(stored.Content) == 0 {
+			s.Components = append(s.Components, snapshot.Component{Name: component, Image: stored.Images[component]})
+		}
+	}
+	s.Name, s.Application = stored.Name, stored.Application
+	return s, nil
 }
 
 // parse parses the images of a snapshot, each of another repository.
