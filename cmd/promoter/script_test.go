@@ -9,7 +9,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -19,6 +21,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"promoter/internal/signature/signaturetest"
 )
 
 func TestMain(m *testing.M) {
@@ -29,6 +33,7 @@ func TestMain(m *testing.M) {
 // for each behavior, with the files, the commands and what they print.
 func TestScript(t *testing.T) {
 	t.Parallel()
+	keys := &signingKeys{all: map[string]signaturetest.Key{}}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
 		RequireExplicitExec: true,
@@ -38,6 +43,8 @@ func TestScript(t *testing.T) {
 			"registry":  startRegistry,
 			"gitserver": startGit,
 			"push":      push,
+			"newkey":    keys.make,
+			"sign":      keys.sign,
 			"expand":    expand,
 			"bytes":     writeBytes,
 			"serve":     startService,
@@ -115,6 +122,40 @@ func pushImage(reference, seed string) (string, error) {
 		return "", err
 	}
 	return digest.String(), remote.Write(tag, image)
+}
+
+// signingKeys are the keys with which scripts sign images, by the file that names them.
+type signingKeys struct {
+	mu  sync.Mutex
+	all map[string]signaturetest.Key
+}
+
+// make makes a key, and writes its public part to FILE.pub.
+func (k *signingKeys) make(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: newkey FILE")
+	}
+	key, err := signaturetest.NewKey()
+	ts.Check(err)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all[ts.MkAbs(args[0])] = key
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o755))
+	writeFile(ts, args[0]+".pub", key.Public)
+}
+
+// sign signs an image in a registry as cosign does.
+func (k *signingKeys) sign(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sign FILE REPOSITORY:TAG")
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key, ok := k.all[ts.MkAbs(args[0])]
+	if !ok {
+		ts.Fatalf("there is no key %s", args[0])
+	}
+	ts.Check(key.Sign(args[1]))
 }
 
 // expand replaces $VARIABLE in files by its value, for the hosts and digests that

@@ -90,6 +90,15 @@ func Validate(dir string) (*config.Config, config.Problems, error) {
 		return nil, nil, err
 	}
 	loaded, problems := config.Load(filepath.Join(dir, config.FileName), data)
+	if loaded != nil {
+		if _, err := withFiles(loaded, dir); err != nil {
+			problems = append(problems, config.Problem{
+				Severity: config.SeverityError, Position: config.Position{File: filepath.Join(dir, config.FileName), Line: 1, Column: 1},
+				Message: err.Error(), Hint: "add the file to the repository, or correct its path",
+			})
+			return nil, problems, nil //nolint:nilerr // it is one of the problems
+		}
+	}
 	return loaded, problems, nil
 }
 
@@ -104,7 +113,25 @@ func load(dir string) (*config.Config, error) {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &config.Error{Problems: errs}
 	}
-	return loaded, nil
+	return withFiles(loaded, dir)
+}
+
+// withFiles reads the files of the folder that a config names.
+func withFiles(loaded *config.Config, dir string) (*config.Config, error) {
+	return loaded.ReadFiles(func(file string, limit int64) ([]byte, error) { return readWithin(dir, file, limit) })
+}
+
+// readWithin reads a file of the folder, and none outside of it.
+func readWithin(dir, file string, limit int64) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	data, err := readRegular(root, file, limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fault.Wrap(fault.NotFound, err)
+	}
+	return data, errors.Join(err, root.Close())
 }
 
 // readConfig reads the config file. It may be a symbolic link within the folder.

@@ -121,13 +121,14 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 		maps.Copy(observation.Targets, b.tree.Targets)
 	}
 	observation.Policies = promotion.Policies(c.config, observation.Targets)
+	observation.Verify = promotion.Verifications(c.config, observation.Targets, nil)
 	for _, name := range options.Environments {
 		observation.Requested[name] = !options.ShowOnly
 	}
 
 	failed := map[string]error{} // by component
 	if len(options.Explicit) > 0 {
-		observation.Available = c.explicitVersions(observation, options.Explicit)
+		observation.Available = c.explicitVersions(ctx, observation, options, failed)
 	} else if err := c.askRegistries(ctx, &observation, options, failed); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"promoter/internal/parallel"
 	"promoter/internal/promotion"
 	"promoter/internal/registry"
+	"promoter/internal/signature"
 )
 
 // Versions reads the registries. It is a subset of registry.View.
@@ -25,16 +26,29 @@ type Versions interface {
 const maxRequests = 8
 
 // explicitVersions returns the versions that the user named. They are available in
-// all targets, not only in those without a parent.
-func (c *Checkout) explicitVersions(observation promotion.Observation, explicit image.ExplicitVersions) map[string]promotion.Available {
+// all targets, not only in those without a parent. A registry is asked only for the
+// signatures that the config requires.
+func (c *Checkout) explicitVersions(ctx context.Context, observation promotion.Observation, options Options, failed map[string]error) map[string]promotion.Available {
 	shown := func(target promotion.Target) bool {
 		return slices.Contains(observation.Environments, target.Environment)
 	}
 	available := map[string]promotion.Available{}
 	for _, component := range promotion.FollowedIn(c.config, observation.Targets, shown) {
-		if version, ok := explicit[component.Repository]; ok {
-			available[component.Name] = promotion.Available{Version: version, Found: true, Explicit: true}
+		version, ok := options.Explicit[component.Repository]
+		if !ok {
+			continue
 		}
+		if required := observation.Verify[component.Name]; len(required) > 0 {
+			found, err := options.Versions.Lookup(ctx, promotion.Lookup{
+				Fact:      promotion.Fact{Repository: component.Repository, Tag: version.Tag, Digest: version.Digest},
+				Component: component.Name, Verify: required,
+			})
+			if err != nil {
+				failed[component.Name] = err
+			}
+			version.Signature = found.Signature
+		}
+		available[component.Name] = promotion.Available{Version: version, Found: true, Explicit: true}
 	}
 	return available
 }
@@ -51,14 +65,19 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 	observation.Available = make(map[string]promotion.Available, len(components))
 	var mutex sync.Mutex
 	err := parallel.ForEach(maxRequests, components, func(component promotion.Followed) error {
-		selection, err := options.Versions.Select(ctx, registry.Request{
-			Repository: component.Repository,
-			Policy:     c.config.Policy(component.Component.Name),
-			Platforms:  component.Component.Select.Platforms,
-			MinAge:     component.Component.Select.MinAge,
-			DigestOnly: !c.writesRevision(component.Component),
-			Newer:      options.explains(),
-		})
+		signed, err := signature.New(observation.Verify[component.Name])
+		var selection registry.Selection
+		if err == nil {
+			selection, err = options.Versions.Select(ctx, registry.Request{
+				Repository: component.Repository,
+				Policy:     c.config.Policy(component.Component.Name),
+				Platforms:  component.Component.Select.Platforms,
+				MinAge:     component.Component.Select.MinAge,
+				DigestOnly: !c.writesRevision(component.Component),
+				Newer:      options.explains(),
+				Signed:     signed,
+			})
+		}
 		mutex.Lock()
 		defer mutex.Unlock()
 		if err != nil {

@@ -21,6 +21,7 @@ type Component struct {
 	Only     *Only          // nil: used everywhere
 	Source   string         // source repository; empty: named by the image's annotations
 	Poll     schedule.Times // when its tags are read; zero: as in the server file
+	Verify   *Verify        // what signatures must prove; nil: nothing
 	Template string         // the repository with {application}, which Pattern has as *; empty without
 }
 
@@ -72,7 +73,9 @@ type rawComponent struct {
 	// How often the service reads the tags: an interval, or a schedule. See docs/configuration.md#polls. Default: as in the server file.
 	Poll RawPoll `yaml:"poll"`
 
-	Verify strictyaml.Reserved `yaml:"verify"`
+	// Signatures that an image must have. See docs/guides/signatures.md. Default: as `verify` at the top of the file.
+	Verify *rawComponentVerify `yaml:"verify"`
+
 	Notify strictyaml.Reserved `yaml:"notify"`
 }
 

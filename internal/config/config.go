@@ -92,7 +92,9 @@ type rawConfig struct {
 	// Time windows that gates refer to, by name: at most 500. Each has `schedule` and `duration`, or one or both of `from` and `until`. See docs/configuration.md#windows.
 	Windows strictyaml.Map[*rawWindow] `yaml:"windows"`
 
-	Verify     strictyaml.Reserved   `yaml:"verify"`
+	// Signatures that the images of all components must have. See docs/guides/signatures.md. Default: none.
+	Verify *rawVerify `yaml:"verify"`
+
 	Notify     strictyaml.Reserved   `yaml:"notify"`
 	Extensions strictyaml.Extensions `yaml:"x-*"`
 }
@@ -147,6 +149,7 @@ func build(file string, in *input) *Config {
 	c.Windows = loadWindows(in)
 	c.Environments = loadEnvironments(in)
 	c.Components, c.policies = loadComponents(in)
+	loadVerify(in, c)
 	c.index = indexComponents(c.Components)
 	for _, environment := range c.Environments {
 		c.index.byComponent[environment.Name] = environment.ByComponent

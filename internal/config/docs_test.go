@@ -74,7 +74,8 @@ func TestReference_showsSupportedKeys(t *testing.T) {
 		"environments.<name>.after.<parent>.healthy":   true,
 		"environments.<name>.health.argocd":            true,
 		"environments.<name>.mirrors":                  false,
-		"verify":                                       false,
+		"verify":                                       true,
+		"environments.<name>.verify":                   false,
 		"x-*":                                          false,
 	} {
 		if got := bytes.Contains(page, []byte("# `"+heading+"`\n")); got != want {

@@ -47,7 +47,8 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 		selections = append(selections, &selection{request: VersionRequest{
 			Component: f.Component, Name: f.Name, Repository: f.Repository,
 			Policy: o.Promotion.Config.Policy(f.Component.Name), FirstSeen: firstSeen(o.Promotion.State, f.Name),
-			Newer: o.Asked != nil,
+			Newer:  o.Asked != nil,
+			Verify: o.Promotion.Verify[f.Name],
 		}})
 	}
 	var mutex sync.Mutex
@@ -96,7 +97,7 @@ func resolveRequested(ctx context.Context, registries Registries, o Observation)
 		}
 		explicit[target] = map[string]promotion.Available{}
 		for _, text := range request.With {
-			component, available, err := resolveReference(ctx, registries, o.Promotion.Targets[target], text, request.Posted != "")
+			component, available, err := resolveReference(ctx, registries, o.Promotion, target, text, request.Posted != "")
 			if err != nil {
 				o.failures.Add("request for "+target.Application+" in "+target.Environment, err)
 				continue
@@ -109,18 +110,19 @@ func resolveRequested(ctx context.Context, registries Registries, o Observation)
 
 // resolveReference finds the component of an explicit version, its digest, and its date if
 // that is needed.
-func resolveReference(ctx context.Context, registries Registries, current promotion.Current, text string, created bool) (string, promotion.Available, error) {
+func resolveReference(ctx context.Context, registries Registries, o promotion.Observation, target promotion.Target, text string, created bool) (string, promotion.Available, error) {
 	wanted, err := image.Parse(text)
 	if err != nil {
 		return "", promotion.Available{}, err
 	}
+	current := o.Targets[target]
 	i := slices.IndexFunc(current.References, func(r edit.Reference) bool { return r.Repository == wanted.Repository })
 	if i < 0 {
 		return "", promotion.Available{}, fault.New(fault.Invalid, "its files do not refer to %s", wanted.Repository)
 	}
 	component := current.References[i].Component
 	fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
-	version, err := registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component, Created: created})
+	version, err := registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component, Created: created, Verify: o.Verify[component]})
 	available := promotion.Available{Version: version, Found: version.Digest != "", Explicit: true, Err: err}
 	if err == nil && !available.Found {
 		available.Reason = "the registry has no " + text

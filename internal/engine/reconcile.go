@@ -28,6 +28,7 @@ import (
 	"promoter/internal/comments"
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/record"
@@ -59,8 +60,10 @@ type Reconciler struct {
 	// Renderer renders manifests, where the config asks for it. Nil: the server does not allow it.
 	Renderer Renderer
 	Limits   promotion.Limits
-	By       repo.Signature // of our commits; When is set for each commit
-	Now      func() time.Time
+	// Verify returns what signatures must prove about an image, whatever the config requires.
+	Verify func(image.Repository) []config.Verify
+	By     repo.Signature // of our commits; When is set for each commit
+	Now    func() time.Time
 	// Pause waits before a restart, with jitter. Nil: no wait.
 	Pause  func(ctx context.Context, attempt int) error
 	Log    *slog.Logger
@@ -187,6 +190,7 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 		return o, err
 	}
 	o.Promotion.Policies = promotion.Policies(o.Promotion.Config, o.Promotion.Targets)
+	o.Promotion.Verify = promotion.Verifications(o.Promotion.Config, o.Promotion.Targets, r.Verify)
 	o.Promotion.Available = selectVersions(ctx, r.Registries, o, r.Progress)
 	o.Promotion.Explicit = resolveRequested(ctx, r.Registries, o)
 	o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)

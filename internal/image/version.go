@@ -22,6 +22,14 @@ type Version struct {
 	Revision  string    // commit of the source; empty: unknown
 	Source    string    // URL of the source repository; empty: unknown
 	Platforms []string  // os/arch, of an index; empty: unknown or one
+	Signature Signature // as it was verified; zero: it was not
+}
+
+// Signature is who signed an image, or why that is not proven.
+type Signature struct {
+	By      string // who signed it; empty: not verified
+	Problem string // why it is not verified; empty: it is, or it was not asked for
+	Wrong   bool   // there are signatures, and none is by whom the config names
 }
 
 // Description is what an image says about itself, for users. Its publisher wrote it. Empty

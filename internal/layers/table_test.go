@@ -48,6 +48,7 @@ var table = map[string]position{
 	"internal/scm/rest":  {layer: 3},
 	"internal/command":   {layer: 3},
 	"internal/promotion": {layer: 3},
+	"internal/signature": {layer: 3},
 	"internal/suggest":   {layer: 3},
 
 	"internal/suggest/bots": {layer: 2},

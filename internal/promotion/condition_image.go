@@ -106,3 +106,45 @@ func acceptMoved(in *input, move Move) string {
 	}
 	return ""
 }
+
+// signatures requires that the versions that are written are signed as the config and the
+// server require. A version whose signatures could not be read is not written either, not even
+// by a rollback.
+func signatures(in *input, moves []Move) []Condition {
+	var conditions []Condition
+	for _, move := range moves {
+		if len(in.obs.Verify[move.Component]) == 0 {
+			continue
+		}
+		c := Condition{Name: move.Component + " " + Label(move.To) + " signature", State: Pending}
+		switch signed, known := signatureOf(in, move); {
+		case !known && in.obs.Checkout:
+			c.State, c.Reason = Unknown, "not verified: the registry was not asked"
+		case !known:
+			c.Reason = "not verified: the registry gave no answer"
+		case signed.By != "":
+			c.State, c.Value = Passed, signed.By
+		default:
+			if c.Reason = signed.Problem; signed.Wrong {
+				c.State = Blocked
+			}
+		}
+		conditions = append(conditions, c)
+	}
+	return conditions
+}
+
+// signatureOf returns what is known about the signatures of the version of a move.
+func signatureOf(in *input, move Move) (image.Signature, bool) {
+	repository := repositoryOf(in, move.Component)
+	known := []image.Version{
+		in.obs.Available[move.Component].Version, in.obs.Explicit[in.target][move.Component].Version,
+		in.obs.Facts[currentFact(in, move.Component, move.To)], in.obs.Facts[Fact{Repository: repository, Digest: move.To.Digest}],
+	}
+	for _, v := range known {
+		if v.Signature != (image.Signature{}) && (v.Digest == move.To.Digest || move.To.Digest == "" && v.Tag == move.To.Tag) {
+			return v.Signature, true
+		}
+	}
+	return image.Signature{}, false
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -15,6 +16,10 @@ type Lookup struct {
 	Fact
 	Component string // one that needs it
 	Created   bool   // the date is needed too, not only the digest
+	// Verify is what signatures must prove about the version.
+	Verify []config.Verify
+
+	written bool // the version may be written to files
 }
 
 func (l Lookup) key() string {
@@ -36,6 +41,12 @@ func Lookups(observation Observation) []Lookup {
 			}
 		}
 	}
+	for fact, lookup := range found {
+		if lookup.written && fact.Release == "" {
+			lookup.Verify = observation.Verify[lookup.Component]
+			found[fact] = lookup
+		}
+	}
 	return slices.SortedFunc(maps.Values(found), func(a, b Lookup) int { return strings.Compare(a.key(), b.key()) })
 }
 
@@ -48,12 +59,12 @@ func (l lookups) addUnknown(ref currentRef, v image.Version, created bool) {
 		return
 	}
 	fact := Fact{Repository: ref.repository, Tag: v.Tag, Digest: v.Digest}
-	l[fact] = Lookup{Fact: fact, Component: ref.component, Created: created || l[fact].Created}
+	l[fact] = Lookup{Fact: fact, Component: ref.component, Created: created || l[fact].Created, written: l[fact].written}
 }
 
-// add looks up a version, whatever is known about it.
+// add looks up a version that may be written, whatever is known about it.
 func (l lookups) add(ref currentRef, fact Fact) {
-	l[fact] = Lookup{Fact: fact, Component: ref.component, Created: l[fact].Created}
+	l[fact] = Lookup{Fact: fact, Component: ref.component, Created: l[fact].Created, written: true}
 }
 
 // addComponent looks up what is not known about the versions that a component of a
@@ -191,6 +202,8 @@ func (l lookups) addVerification(in *input, ref currentRef, v image.Version) {
 		if fact, needed := releaseFact(in, ref.component, v); needed && len(in.settings.After) > 0 {
 			l.add(ref, fact)
 		}
+	case len(in.obs.Verify[ref.component]) > 0:
+		l.add(ref, currentFact(in, ref.component, v))
 	case v.Tag != "" && !in.ix.moving(ref.component):
 		l.addUnknown(ref, image.Version{Tag: v.Tag}, false)
 	}

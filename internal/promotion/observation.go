@@ -36,6 +36,9 @@ type Observation struct {
 	// Policies orders the versions of each component that files refer to.
 	Policies map[string]*image.Policy
 
+	// Verify is what signatures must prove about the versions of a component.
+	Verify map[string][]config.Verify
+
 	// Facts is what registries reported about versions in files.
 	Facts Facts
 
@@ -412,4 +415,19 @@ func Policies(c *config.Config, targets map[Target]Current) map[string]*image.Po
 		policies[f.Name] = c.Policy(f.Component.Name)
 	}
 	return policies
+}
+
+// Verifications returns what signatures must prove about the versions of each component that
+// the files refer to: what the config requires, and what the server does. Nil: nothing.
+func Verifications(c *config.Config, targets map[Target]Current, server func(image.Repository) []config.Verify) map[string][]config.Verify {
+	required := map[string][]config.Verify{}
+	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
+		if f.Component.Verify != nil {
+			required[f.Name] = append(required[f.Name], *f.Component.Verify)
+		}
+		if server != nil {
+			required[f.Name] = append(required[f.Name], server(f.Repository)...)
+		}
+	}
+	return required
 }

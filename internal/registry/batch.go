@@ -20,6 +20,8 @@ type Batch struct {
 	tags    flights[listing]
 	digests flights[string]
 	facts   flights[metadata]
+	// signatures are those that were asked for. What is signed is kept in the cache.
+	signatures flights[image.Signature]
 }
 
 // For returns the view of one GitOps repository.
@@ -33,6 +35,7 @@ func (b *Batch) Forget(changed func(image.Repository) bool) {
 	b.tags.forget(changed)
 	b.digests.forget(changed)
 	b.facts.forget(func(image.Repository) bool { return false })
+	b.signatures.forget(func(image.Repository) bool { return true }) // an unsigned image may be signed by now
 }
 
 // flights sends each request once and gives all callers its result, also those that

@@ -186,6 +186,9 @@ type cacheFile struct {
 	// SliceAsOf is the time of the last one.
 	Slice     uint16    `json:"slice,omitempty"`
 	SliceAsOf time.Time `json:"sliceAsOf,omitzero"`
+	// Signers are those of the digests that were verified, by policy and digest. Only that a
+	// digest is signed never changes.
+	Signers map[string]string `json:"signers,omitempty"`
 	// Tags and Digests are responses that can change, with their time.
 	Tags    *cachedTags             `json:"tags,omitempty"`
 	Digests map[string]cachedDigest `json:"digests,omitempty"` // by tag
@@ -212,6 +215,8 @@ const (
 	maxMetadataSize = 16 << 20 // bytes of all metadata: those of 25,000 images and more
 	maxLastDigests  = 20_000
 	maxDigests      = 2000 // more than one batch requests
+	maxSigners      = 5000
+	maxSignerText   = 2048
 	maxCacheFile    = 64 << 20
 	maxCacheFolder  = 1 << 30 // bytes of all files
 )
@@ -242,6 +247,7 @@ func (e *cacheEntry) lock() {
 const (
 	tagOverhead    = 32  // of a string
 	digestOverhead = 300 // of a tag with its digest in a map
+	signerOverhead = 400 // of a signer
 )
 
 // count updates the bytes of the entry, after its tags, digests, or metadata changed.
@@ -249,7 +255,7 @@ func (e *cacheEntry) count() {
 	if e.all == nil {
 		return
 	}
-	size := int64(e.size) + int64(len(e.content.LastDigests)+len(e.content.Digests))*digestOverhead + e.tagSize
+	size := int64(e.size) + int64(len(e.content.LastDigests)+len(e.content.Digests))*digestOverhead + int64(len(e.content.Signers))*signerOverhead + e.tagSize
 	e.all.Add(size - e.counted)
 	e.counted = size
 }
@@ -282,7 +288,7 @@ func (e *cacheEntry) uncount() {
 func readCacheFile(file string, at scope) cacheFile {
 	empty := cacheFile{
 		Version: cacheFileVersion, Credential: at.credential, Repository: at.repository.String(),
-		Metadata: map[string]metadata{}, LastDigests: map[string]string{}, Digests: map[string]cachedDigest{},
+		Metadata: map[string]metadata{}, LastDigests: map[string]string{}, Digests: map[string]cachedDigest{}, Signers: map[string]string{},
 	}
 	if file == "" {
 		return empty
@@ -310,6 +316,10 @@ func parseCacheFile(data []byte, empty cacheFile) cacheFile {
 	maps.DeleteFunc(read.Metadata, func(digest string, m metadata) bool { return !image.ValidDigest(digest) || !m.valid() })
 	maps.DeleteFunc(read.LastDigests, func(tag, digest string) bool { return !image.ValidTag(tag) || !image.ValidDigest(digest) })
 	maps.DeleteFunc(read.Digests, func(tag string, d cachedDigest) bool { return !image.ValidTag(tag) || !image.ValidDigest(d.Digest) })
+	maps.DeleteFunc(read.Signers, func(_, by string) bool { return by == "" || len(by) > maxSignerText })
+	if read.Signers == nil || len(read.Signers) > maxSigners {
+		read.Signers = map[string]string{}
+	}
 	if read.Metadata == nil {
 		read.Metadata = map[string]metadata{}
 	}
@@ -384,6 +394,31 @@ func (e *cacheEntry) addMetadata(digest string, m metadata) {
 			e.size -= known.size()
 		}
 	}
+	e.count()
+}
+
+// signer returns who signed a digest, by policy and digest.
+func (e *cacheEntry) signer(kept string) (string, bool) {
+	e.lock()
+	defer e.mu.Unlock()
+	by, ok := e.content.Signers[kept]
+	return by, ok
+}
+
+func (e *cacheEntry) setSigner(kept, by string) {
+	if len(by) > maxSignerText {
+		return
+	}
+	e.lock()
+	defer e.mu.Unlock()
+	for old := range e.content.Signers {
+		if len(e.content.Signers) < maxSigners {
+			break
+		}
+		delete(e.content.Signers, old) // any one: it is verified again
+	}
+	e.content.Signers[kept] = by
+	e.changed++
 	e.count()
 }
 

@@ -2,9 +2,11 @@ package registry
 
 import (
 	"context"
+	"time"
 
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/signature"
 )
 
 // Available returns the selection of a component as promotion plans with it.
@@ -13,6 +15,9 @@ func (s Selection) Available(component string) promotion.Available {
 	available := promotion.Available{Version: s.Version, Found: s.Found, Reason: s.Reason, NotSelected: s.NotSelected}
 	for _, version := range s.Ineligible {
 		condition := promotion.Condition{Name: component + " " + version.Tag, State: promotion.Pending, Reason: version.Reason}
+		if version.WronglySigned {
+			condition.State = promotion.Blocked
+		}
 		if !version.Until.IsZero() {
 			until := version.Until.UTC()
 			condition.Until = &until
@@ -33,13 +38,29 @@ func (v *View) Lookup(ctx context.Context, lookup promotion.Lookup) (image.Versi
 		Tag:        lookup.Tag,
 		Digest:     lookup.Digest,
 	})
-	if err != nil || !lookup.Created {
+	if err != nil {
+		return version, err
+	}
+	if version.Signature, err = v.verify(ctx, lookup, version.Digest); err != nil || !lookup.Created {
 		return version, err
 	}
 	described, err := v.Describe(ctx, lookup.Repository, version.Digest)
 	if err != nil {
 		return version, err
 	}
-	described.Tag, described.Digest = version.Tag, version.Digest
+	described.Tag, described.Digest, described.Signature = version.Tag, version.Digest, version.Signature
 	return described, nil
+}
+
+// verify decides who signed the version of a lookup.
+func (v *View) verify(ctx context.Context, lookup promotion.Lookup, digest string) (image.Signature, error) {
+	policy, err := signature.New(lookup.Verify)
+	if err != nil || policy.ID() == "" {
+		return image.Signature{}, err
+	}
+	a, err := v.access(lookup.Repository)
+	if err != nil {
+		return image.Signature{}, err
+	}
+	return v.signature(ctx, a, digest, policy, time.Time{})
 }

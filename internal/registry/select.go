@@ -10,6 +10,7 @@ import (
 	"promoter/internal/budget"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/signature"
 )
 
 // Request describes the wanted version of an image repository.
@@ -25,6 +26,8 @@ type Request struct {
 	// version is ever old enough. Registries do not report when an image was pushed,
 	// and what its publisher says proves nothing.
 	FirstSeen func(digest string) (time.Time, bool)
+	// Signed is what signatures must prove about a version.
+	Signed signature.Policy
 	// DigestOnly requests no date, revision, and source of a version, unless the policy or
 	// Platforms need them, or the tag is a moving one: two requests less, and more for an
 	// index.
@@ -61,6 +64,8 @@ type Ineligible struct {
 	Digest string // empty: the tag has none
 	Reason string
 	Until  time.Time // when it becomes eligible; zero: not known
+	// WronglySigned stops the selection: nothing older is selected, until users know why.
+	WronglySigned bool
 }
 
 // maxNotSelected is how many versions that the policy does not select are returned.
@@ -149,6 +154,10 @@ func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidat
 			return s, nil
 		}
 		s.Ineligible = append(s.Ineligible, *why)
+		if why.WronglySigned {
+			s.Reason = why.Tag + ": " + why.Reason
+			return s, nil
+		}
 		if r.ageUnknown() {
 			return s, nil // that of every other version is unknown too
 		}
@@ -183,7 +192,16 @@ func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candi
 	if why.Reason != "" {
 		return image.Version{}, &why, nil
 	}
+	signed, err := v.signature(ctx, a, digest, r.Signed, r.AsOf)
+	if err != nil {
+		return image.Version{}, nil, err
+	}
+	if signed.Problem != "" {
+		why.Reason, why.WronglySigned = signed.Problem, signed.Wrong
+		return image.Version{}, &why, nil
+	}
 	version := found.version(digest)
+	version.Signature = signed
 	version.Tag, version.Version = c.Tag, first(c.Version, version.Version)
 	return version, nil, nil
 }

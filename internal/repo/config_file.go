@@ -32,7 +32,11 @@ func LoadConfig(objects Contents, commit, branch string) (*config.Config, error)
 	loaded, problems := config.Load(ConfigFile, data)
 	errs := problems.Errors()
 	if len(errs) == 0 {
-		return loaded, nil
+		loaded, err = loaded.ReadFiles(func(file string, limit int64) ([]byte, error) { return objects.Read(commit, file, limit) })
+		if fault.KindOf(err) == fault.Invalid {
+			return nil, fault.Wrap(fault.Invalid, &UnusableError{Text: "the config cannot be used: " + err.Error(), Broken: true})
+		}
+		return loaded, err
 	}
 	text := "the config cannot be used: " + errs[0].String()
 	if more := len(errs) - 1; more > 0 {

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
+	"promoter/internal/signature"
 )
 
 // versions queries the registries with the credentials of the repository. It implements
@@ -50,7 +51,12 @@ func (v versions) selectVersion(ctx context.Context, request engine.VersionReque
 	if err != nil {
 		return registry.Selection{}, err
 	}
+	signed, err := signature.New(request.Verify)
+	if err != nil {
+		return registry.Selection{}, err
+	}
 	query := registry.Request{
+		Signed:     signed,
 		Repository: request.Repository, Policy: request.Policy, Platforms: request.Component.Select.Platforms,
 		MinAge: request.Component.Select.MinAge, FirstSeen: request.FirstSeen, Newer: request.Newer, AsOf: asOf,
 	}
@@ -152,6 +158,9 @@ func (v versions) selectRelease(ctx context.Context, source string, query regist
 		if selected.Found {
 			out.Version, out.Found = selected.Version, true
 			return out, nil
+		}
+		if slices.ContainsFunc(selected.Ineligible, func(i registry.Ineligible) bool { return i.WronglySigned }) {
+			return selected, nil
 		}
 		deadline := release.Published.Add(releaseTimeout)
 		if !release.Published.IsZero() {

@@ -103,6 +103,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		Repository:  r.SCM,
 		Renderer:    rendererOf(session, r, mirror),
 		Limits:      server.Limits(r),
+		Verify:      server.Verify(r),
 		Permissions: server.Permissions(r),
 		Refresh: func(c *config.Config) {
 			session.ForgetAnswers(func(asked image.Repository) bool {

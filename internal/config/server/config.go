@@ -47,6 +47,7 @@ type Config struct {
 	Receivers    []Receiver
 	Permissions  []Permission
 	Limits       []Limit
+	Verify       []Verify
 	RateLimits   []RateLimit
 	Sizes        Sizes
 	Networks     []netip.Prefix
@@ -124,6 +125,8 @@ type rawServer struct {
 	Permissions []*rawPermission `yaml:"permissions"`
 	// Restrictions of all config files. See docs/configuration.md#permissions-and-limits. Default: none.
 	Limits []*rawLimit `yaml:"limits"`
+	// Signatures that images must have, in addition to `verify` of the config files. See docs/guides/signatures.md. Default: none.
+	Verify []*rawVerify `yaml:"verify"`
 	// Maximum request rates for each host.
 	RateLimits []*rawRateLimit `yaml:"rateLimits"`
 	// Maximum sizes of what promoter reads.
@@ -214,6 +217,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Receivers = loadReceivers(in)
 	c.Permissions = loadPermissions(in)
 	c.Limits = loadLimits(in)
+	c.Verify = loadVerify(in)
 	c.RateLimits = loadRateLimits(in)
 	c.Sizes = loadSizes(in)
 	c.Timeout = loadTimeout(in)

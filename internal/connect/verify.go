@@ -1,0 +1,59 @@
+package connect
+
+import (
+	"path"
+	"slices"
+
+	"promoter/internal/config"
+	serverconfig "promoter/internal/config/server"
+	"promoter/internal/image"
+)
+
+// Verify returns what signatures must prove about the images of a repository, by the server
+// file; nil: nothing. A key that cannot be read is a requirement that no image meets.
+func (s *Server) Verify(r *Repository) func(image.Repository) []config.Verify {
+	type rule struct {
+		serverconfig.Verify
+		required config.Verify
+	}
+	var rules []rule
+	for _, v := range s.File.Verify {
+		if v.Repositories == nil || r.Matches(v.Repositories) {
+			rules = append(rules, rule{v, s.requirement(v)})
+		}
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	return func(asked image.Repository) []config.Verify {
+		var required []config.Verify
+		for _, one := range rules {
+			if one.Images == nil || slices.ContainsFunc(one.Images, func(p image.Pattern) bool { return p.Match(asked) }) {
+				required = append(required, one.required)
+			}
+		}
+		return required
+	}
+}
+
+// requirement reads the key and the trusted root that an entry names.
+func (s *Server) requirement(v serverconfig.Verify) config.Verify {
+	required := v.Requirement
+	read := func(from serverconfig.Reference, into *string) {
+		if from.IsZero() {
+			return
+		}
+		text, err := s.Secret(from)
+		if err != nil {
+			required.Broken = "the server file: " + err.Error()
+			return
+		}
+		*into = text.Reveal()
+	}
+	read(v.Key, &required.Key)
+	read(v.TrustedRoot, &required.TrustedRoot)
+	if file := v.Key.File(); file != "" {
+		required.KeyFile = path.Base(file)
+	}
+	return required
+}
