@@ -1,6 +1,10 @@
 package app_test
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,4 +85,41 @@ func doctored(t *testing.T, text string, secrets ...string) map[string]string {
 		found[subject] = verdict + " " + message
 	}
 	return found
+}
+
+// Argo CD servers that are polled are asked as the service does.
+func TestDoctor_argoCD(t *testing.T) {
+	t.Parallel()
+	argo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Header.Get("Authorization") {
+		case "Bearer canary-full":
+			_, _ = io.WriteString(w, `{"items": [{"metadata": {"name": "web"}}]}`)
+		case "Bearer canary-empty":
+			_, _ = io.WriteString(w, `{"items": null}`)
+		default:
+			http.Error(w, "canary", http.StatusForbidden)
+		}
+	}))
+	t.Cleanup(argo.Close)
+	text := fmt.Sprintf(`version: 1
+url: https://promoter.example.com
+data: %q
+networks: [127.0.0.0/8]
+forges: {github: {kind: github, app: {setup: "env:SETUP"}}}
+receivers:
+  full: {kind: argocd, poll: {url: "%[2]s", token: "env:FULL", insecure: true}}
+  empty: {kind: argocd, poll: {url: "%[2]s", token: "env:EMPTY", insecure: true}}
+  refused: {kind: argocd, poll: {url: "%[2]s", token: "env:REFUSED", insecure: true}}
+`, t.TempDir(), argo.URL)
+	found := doctored(t, text, "SETUP", strings.Repeat("canary-", 6), "FULL", "canary-full", "EMPTY", "canary-empty", "REFUSED", "canary-wrong")
+	host := strings.TrimPrefix(argo.URL, "http://")
+	for subject, want := range map[string]string{
+		"receiver full":    "ok Argo CD at " + host + " lists 1 Application",
+		"receiver empty":   "warn Argo CD at " + host + " lists no Applications",
+		"receiver refused": "fail Argo CD refuses the token: HTTP 403",
+	} {
+		if !strings.HasPrefix(found[subject], want) {
+			t.Errorf("%s: %q, want %q", subject, found[subject], want)
+		}
+	}
 }

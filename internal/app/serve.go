@@ -201,7 +201,7 @@ func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 	var all []*webhook.Receiver
 	for _, entry := range c.Server.File.Receivers {
 		receiver, err := c.Server.NewReceiver(entry, &http.Client{Transport: c.HTTP.Forges})
-		if errors.Is(err, connect.ErrNoApp) {
+		if errors.Is(err, connect.ErrNoApp) || errors.Is(err, connect.ErrPollOnly) {
 			continue
 		}
 		if err != nil {

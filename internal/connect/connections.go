@@ -76,7 +76,10 @@ func (c *Connections) HostBackoffs() (all []Backoff) {
 	for _, one := range []struct {
 		to     string
 		client *outbound.Client
-	}{{ToForge, c.HTTP.Forges}, {ToForge, c.HTTP.Public}, {ToGit, c.HTTP.Git}, {ToMachine, c.HTTP.machine}, {ToRegistry, c.HTTP.Registries}} {
+	}{
+		{ToEngine, c.HTTP.Engines}, {ToForge, c.HTTP.Forges}, {ToForge, c.HTTP.Public}, {ToGit, c.HTTP.Git}, {ToMachine, c.HTTP.machine},
+		{ToRegistry, c.HTTP.Registries},
+	} {
 		for _, pause := range one.client.Backoffs() {
 			all = append(all, backoff(one.to, "", pause))
 		}

@@ -23,6 +23,7 @@ const (
 	ToGit       = "git"
 	ToMachine   = "machine"   // the metadata services of a cloud
 	ToCollector = "collector" // of traces
+	ToEngine    = "engine"    // Argo CD
 )
 
 // HTTPClients are one client for each kind of host, because they differ in the hosts
@@ -34,6 +35,8 @@ type HTTPClients struct {
 	// the requests with one.
 	Public *outbound.Client
 	Git    *outbound.Client
+	// Engines asks Argo CD servers.
+	Engines *outbound.Client
 	// machine reaches the metadata services of a cloud, for registry logins alone. All
 	// other clients refuse their addresses.
 	machine *outbound.Client
@@ -72,6 +75,15 @@ func (c *Connections) newHTTPClients() (clients HTTPClients, err error) {
 		return clients, err
 	}
 	if clients.Git, err = c.NewHTTPClient(ToGit, insecureForges, gitTimeout); err != nil {
+		return clients, err
+	}
+	var insecureEngines []string
+	for _, receiver := range file.Receivers {
+		if receiver.Poll != nil && receiver.Poll.Insecure {
+			insecureEngines = append(insecureEngines, outbound.Host(receiver.Poll.URL))
+		}
+	}
+	if clients.Engines, err = c.NewHTTPClient(ToEngine, insecureEngines, 0); err != nil {
 		return clients, err
 	}
 	hosts := auth.MetadataHosts(c.Server.Env)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/evidence"
 	"promoter/internal/fault"
 	"promoter/internal/glob"
 	"promoter/internal/secret"
@@ -37,12 +38,34 @@ func WebhookPath(receiver string) string { return "/webhooks/" + receiver }
 // ErrNoApp is the error of a receiver whose App does not exist yet.
 var ErrNoApp = errors.New("there is no App yet that sends webhooks to it")
 
+// ErrPollOnly is the error of a receiver that accepts no webhooks.
+var ErrPollOnly = errors.New("it has no credential: it only polls")
+
+// ArgoCD returns the Argo CD server that a receiver of the file polls. Without such a receiver,
+// or one that polls nothing, its Poll is nil.
+func (c *Connections) ArgoCD(name string) (entry serverconfig.Receiver, api evidence.ArgoCDAPI, err error) {
+	for _, entry := range c.Server.File.Receivers {
+		if entry.Name != name || entry.Poll == nil {
+			continue
+		}
+		token, err := c.Server.Secret(entry.Poll.Token)
+		if err != nil {
+			return entry, api, fmt.Errorf("receiver %s: %w", name, err)
+		}
+		return entry, evidence.ArgoCDAPI{URL: entry.Poll.URL, Token: token, HTTP: &http.Client{Transport: c.HTTP.Engines}}, nil
+	}
+	return entry, api, nil
+}
+
 // NewReceiver makes a receiver of the file. It sends no request; client is for
 // receivers that fetch keys to verify webhooks.
 func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (*webhook.Receiver, error) {
 	options := webhook.Options{
 		Name: entry.Name, Kind: entry.Kind, Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
 		Anonymous: entry.Anonymous, Posts: len(entry.Snapshots) > 0, HTTP: client, Now: s.Now,
+	}
+	if entry.Poll != nil && entry.Secret.IsZero() {
+		return nil, ErrPollOnly
 	}
 	var err error
 	if options.Secret, err = s.receiverSecret(entry); err == nil {

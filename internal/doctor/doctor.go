@@ -28,6 +28,7 @@ func Check(ctx context.Context, options connect.Options) (_ []Finding, err error
 	checkSecrets(s, f)
 	checkTLS(ctx, s, f)
 	checkReceivers(connections, f)
+	checkPolls(ctx, connections, f)
 	checkDatabase(ctx, s, f)
 	checkTraces(ctx, connections, f)
 	session, err := connections.Open(ctx, "")

@@ -72,6 +72,9 @@ func references(s *connect.Server) []reference {
 	for _, r := range file.Receivers {
 		subject := "receiver " + r.Name
 		all = append(all, reference{subject, r.Secret}, reference{subject, r.PathSecret})
+		if r.Poll != nil {
+			all = append(all, reference{subject, r.Poll.Token})
+		}
 	}
 	return all
 }
@@ -110,6 +113,7 @@ func checkReceivers(c *connect.Connections, f *findings) {
 		subject := "receiver " + entry.Name
 		switch _, err := s.NewReceiver(entry, &http.Client{Transport: c.HTTP.Forges}); {
 		case err != nil && f.failed(subject): // checkSecrets reported it
+		case errors.Is(err, connect.ErrPollOnly): // checkPolls checks it
 		case errors.Is(err, connect.ErrNoApp):
 			f.warn(subject, "make the App at "+s.AppSetupURL(entry.App), "%v", connect.ErrNoApp)
 		case err != nil:
@@ -127,6 +131,28 @@ func checkReceivers(c *connect.Connections, f *findings) {
 		f.warn("url", "write url: https://HOST", "the address at which senders reach promoter is not known")
 	default:
 		f.ok("url", "%s", s.File.URL)
+	}
+}
+
+// checkPolls reads the Applications of Argo CD servers as the service does.
+func checkPolls(ctx context.Context, c *connect.Connections, f *findings) {
+	for _, entry := range c.Server.File.Receivers {
+		subject := "receiver " + entry.Name
+		if entry.Poll == nil || f.failed(subject) {
+			continue
+		}
+		_, api, err := c.ArgoCD(entry.Name)
+		if err != nil {
+			continue // checkSecrets reported it
+		}
+		switch applications, err := api.Applications(ctx); {
+		case err != nil:
+			f.fail(subject, fixFor(err, "see docs/webhooks.md"), "%v", err)
+		case len(applications) == 0:
+			f.warn(subject, "let the account of the token get applications: see docs/webhooks.md", "Argo CD at %s lists no Applications", outbound.Host(entry.Poll.URL))
+		default:
+			f.ok(subject, "Argo CD at %s lists %d Applications", outbound.Host(entry.Poll.URL), len(applications))
+		}
 	}
 }
 

@@ -37,6 +37,7 @@ const (
 	KindPoll       = "poll"       // refresh, and trigger all repositories
 	KindSchedule   = "schedule"   // trigger the repositories of a schedule; the key is the schedule
 
+	kindHealth     = "health"  // read the Applications of an Argo CD server; the key is the receiver
 	kindDiscovery  = "arrival" // check a repository that a webhook named; the key is HOST/OWNER/NAME
 	kindOnboarding = "onboard" // offer a config file to a repository without one; the key is its key
 	kindRetention  = "sweep"   // delete old data
@@ -94,6 +95,9 @@ func New(o Options) *Service {
 	discovery := &discovery{server: server, refresher: refresher, queue: o.Queue, debounce: debounce(o.Debounce), log: o.Log}
 	poller := &poller{refresher: refresher, schedules: schedules, queue: o.Queue, store: o.Store, poll: poll, now: now}
 	retention := retention{db: o.DB, store: o.Store, limits: server.File.Retention, log: o.Log, now: now}
+	health := healthPoller{
+		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log,
+	}
 	reconciler := &reconciler{
 		refresher: refresher, schedules: schedules, onboarder: onboarder,
 		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
@@ -109,6 +113,7 @@ func New(o Options) *Service {
 			KindSchedule:   {Handler: schedules.handle},
 			kindDiscovery:  {Handler: discovery.handle},
 			kindOnboarding: {Handler: onboarder.handle, Concurrency: memory.Parallel(connect.Parallel)},
+			kindHealth:     {Handler: health.handle, Concurrency: connect.Parallel},
 			kindRetention:  {Handler: retention.handle},
 		},
 	}
@@ -124,10 +129,11 @@ func (s *Service) MarkStale() { s.refresher.markStale() }
 // Unopened returns the repositories that the last refresh of this process could not open.
 func (s *Service) Unopened() []Unopened { return s.refresher.unopened() }
 
-// Start triggers a poll and the retention.
+// Start triggers the polls and the retention.
 func (s *Service) Start(ctx context.Context) error {
 	logClockSkew(ctx, s.db, s.now, s.log)
-	return s.queue.Trigger(ctx, queue.Trigger{Kind: KindPoll, Key: All}, queue.Trigger{Kind: kindRetention, Key: All})
+	polls := healthPolls(s.refresher.connections.Server)
+	return s.queue.Trigger(ctx, append(polls, queue.Trigger{Kind: KindPoll, Key: All}, queue.Trigger{Kind: kindRetention, Key: All})...)
 }
 
 // Run does the work until the context ends. Of the options, only the timing is used.

@@ -34,6 +34,7 @@ type bench struct {
 	clock       *enginetest.Clock
 	token       atomic.Value
 	two         *githubtest.Repository // acme/two
+	argo        atomic.Value           // the response of Argo CD, as text
 
 	registryDown     atomic.Bool
 	registryRequests atomic.Int64
@@ -58,8 +59,11 @@ repositories:
   - {forge: forge, name: acme/one}
   - {forge: forge, name: acme/two}
 registries: [{host: "%s", insecure: true}]
+receivers:
+  argo: {kind: argocd, poll: {url: "%s", token: "env:TOKEN", insecure: true}}
+  limited: {kind: flux, secret: "env:TOKEN", repositories: ["*/acme/two"]}
 networks: [127.0.0.0/8]
-`, t.TempDir(), b.github.URL(), registry)
+`, t.TempDir(), b.github.URL(), registry, b.startArgoCD())
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -118,6 +122,20 @@ func (b *bench) startRegistry() string {
 	}))
 	b.t.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// startArgoCD starts an Argo CD server and returns its URL.
+func (b *bench) startArgoCD() string {
+	b.argo.Store(`{"items": null}`)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/v1/applications" || r.Header.Get("Authorization") != "Bearer "+b.currentToken() {
+			http.Error(w, "refused", http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, b.argo.Load().(string)) //nolint:forcetypeassert // nothing else is stored
+	}))
+	b.t.Cleanup(server.Close)
+	return server.URL
 }
 
 // replaceToken lets promoter use another token from now on.

@@ -102,7 +102,7 @@ set report = excluded.report, at = excluded.at, received_at = excluded.received_
 }
 
 // ChangedReports returns those of the reports that differ from what is stored of their objects,
-// but for the time.
+// but for the time and the message.
 func (s *Store) ChangedReports(ctx context.Context, tx *database.Tx, receiver string, reports []evidence.Report) (changed []evidence.Report, err error) {
 	stored := map[reportRow]string{}
 	err = tx.Query(ctx, func(scan database.Scan) error {
@@ -110,14 +110,21 @@ func (s *Store) ChangedReports(ctx context.Context, tx *database.Tx, receiver st
 		if err := scan(&row.Receiver, &row.Source, &row.Repository, &row.Subject, &row.Report); err != nil {
 			return err
 		}
-		stored[row.key()] = row.Report
-		return nil
+		var one health.Report
+		if err := json.Unmarshal([]byte(row.Report), &one); err != nil {
+			return fmt.Errorf("read a report: %w", err)
+		}
+		rows, err := rowsOf(evidence.Report{Health: withoutMessage(one)}, 0)
+		if err == nil {
+			stored[row.key()] = rows[0].Report
+		}
+		return err
 	}, "select receiver, source, repository, subject, report from health_report where receiver = ?", receiver)
 	if err != nil {
 		return nil, err
 	}
 	for _, report := range reports {
-		rows, err := rowsOf(report, 0)
+		rows, err := rowsOf(evidence.Report{Health: withoutMessage(report.Health), Repositories: report.Repositories}, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -126,6 +133,11 @@ func (s *Store) ChangedReports(ctx context.Context, tx *database.Tx, receiver st
 		}
 	}
 	return changed, nil
+}
+
+func withoutMessage(r health.Report) health.Report {
+	r.Message = ""
+	return r
 }
 
 // maxReports limits the reports that one repository reads.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/receiver"
@@ -27,7 +28,38 @@ type Receiver struct {
 	// Snapshots are the repositories and applications for which it may post snapshots that
 	// are promoted; none: its webhooks are only triggers.
 	Snapshots []Scope
+	Poll      *Poll // nil: only webhooks
 }
+
+// Poll reads the API of an Argo CD server.
+type Poll struct {
+	URL      string // without a slash at the end
+	Token    Reference
+	Every    time.Duration
+	Insecure bool
+}
+
+// How often an API is polled: the default, and the most often.
+const (
+	defaultPollEvery = time.Minute
+	minPollEvery     = 10 * time.Second
+)
+
+// rawEnginePoll is the API of an Argo CD server.
+type rawEnginePoll struct {
+	strictyaml.Origin
+	// URL of Argo CD, without `/api`.
+	URL strictyaml.Located[string] `yaml:"url" required:"true"`
+	// Token of an account that may read the Applications, by reference.
+	Token strictyaml.Located[string] `yaml:"token" required:"true"`
+	// How often the Applications are read. At least `10s`. Default: `1m`.
+	Every strictyaml.Located[time.Duration] `yaml:"every"`
+	// Allow plain http if its address is in `networks`. Default: `false`.
+	Insecure strictyaml.Located[bool] `yaml:"insecure"`
+}
+
+// Sensitive implements strictyaml.Sensitive.
+func (*rawEnginePoll) Sensitive() {}
 
 // DefaultHeader is the header of a secret.
 const DefaultHeader = "Authorization"
@@ -54,6 +86,8 @@ type rawReceiver struct {
 	Anonymous strictyaml.Located[bool] `yaml:"anonymous"`
 	// Globs of repositories that may use its reports about health: `HOST/OWNER/NAME`. For `argocd`, `evidence`, and `flux`. Default: all whose config names the receiver.
 	Repositories strictyaml.List `yaml:"repositories"`
+	// Argo CD server whose Applications are read besides its webhooks, or without a credential instead of them. For `argocd`. Default: none.
+	Poll *rawEnginePoll `yaml:"poll"`
 	// Repositories and applications for which the receiver may post snapshots that promoter promotes, for `snapshot` with a `secret`. Default: none, so that its webhooks only trigger reconciliations. See docs/guides/pipeline-snapshots.md.
 	Snapshots []*rawSnapshots `yaml:"snapshots"`
 }
@@ -82,7 +116,7 @@ func loadReceivers(in *input) []Receiver {
 			Position: name.Position, Name: name.Value, Kind: raw.Kind.Value,
 			Secret: in.reference(raw.Secret, "secret"), PathSecret: in.reference(raw.PathSecret, "pathSecret"),
 			App: raw.App.Value, Header: raw.Header.Value, Audience: raw.Audience.Value, Email: raw.Email.Value, Anonymous: raw.Anonymous.Value,
-			Repositories: raw.Repositories.Strings(),
+			Repositories: raw.Repositories.Strings(), Poll: loadReceiverPoll(in, raw.Poll, name.Value),
 		}
 		if !raw.Kind.IsSet() {
 			in.report.Errorf(name.Position, "add kind: the sender", "the receiver %s has no kind", name.Value)
@@ -141,7 +175,7 @@ func checkReceiverCredential(report *strictyaml.Report, name strictyaml.Located[
 	switch {
 	case raw.Anonymous.Value && len(found) > 0:
 		report.Errorf(raw.Anonymous.Position, "remove anonymous", "the receiver %s is anonymous and has %s", name.Value, found[0])
-	case !raw.Anonymous.Value && len(found) == 0:
+	case !raw.Anonymous.Value && len(found) == 0 && raw.Poll == nil:
 		report.Errorf(name.Position, "add "+kind.Credentials[0]+", or anonymous: true", "the receiver %s has no credential", name.Value)
 	}
 	if raw.Audience.IsSet() != raw.Email.IsSet() {
@@ -149,11 +183,38 @@ func checkReceiverCredential(report *strictyaml.Report, name strictyaml.Located[
 	}
 }
 
+func loadReceiverPoll(in *input, raw *rawEnginePoll, receiver string) *Poll {
+	if raw == nil || raw.Invalid {
+		return nil
+	}
+	poll := &Poll{
+		URL: in.url(raw.URL, "poll.url"), Token: in.reference(raw.Token, "poll.token"),
+		Every: raw.Every.Or(defaultPollEvery), Insecure: raw.Insecure.Value,
+	}
+	if !raw.URL.IsSet() || !raw.Token.IsSet() {
+		in.report.Errorf(raw.Position, "write url and token", "poll of the receiver %s is not complete", receiver)
+	}
+	if strings.HasPrefix(poll.URL, "ssh:") {
+		in.report.Errorf(raw.URL.Position, "write https://HOST", "poll.url is not the address of Argo CD")
+	}
+	in.checkHTTP("poll of the receiver "+receiver, raw.URL, raw.Insecure)
+	if poll.Every < minPollEvery {
+		in.report.Errorf(raw.Every.Position, "write 10s or more", "poll.every is %v", poll.Every)
+	}
+	return poll
+}
+
+// argoCD is the kind of receivers that can poll.
+const argoCD = "argocd"
+
 // checkReceiverHealth requires a credential where reports about health count, and a kind that
 // has some where repositories are named.
 func checkReceiverHealth(report *strictyaml.Report, name strictyaml.Located[string], raw *rawReceiver, kind receiver.Kind) {
 	if kind.Health && raw.Anonymous.Value {
 		report.Errorf(raw.Anonymous.Position, "add secret", "the receiver %s is anonymous: any sender could report that a version is healthy", name.Value)
+	}
+	if raw.Poll != nil && kind.Name != argoCD {
+		report.Errorf(raw.Poll.Position, "remove poll", "%s has no API to poll", kind.Name)
 	}
 	switch {
 	case raw.Repositories.IsSet() && !kind.Health:
