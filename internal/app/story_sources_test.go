@@ -154,3 +154,24 @@ func TestRun_privateSourceIsNotShown(t *testing.T) {
 		}
 	}
 }
+
+// Doctor reads the sources that a config names, as they are read for pull requests.
+func TestDoctor_sources(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", chain)
+	source := s.forge.NewRepository("acme/web", map[string]string{"README": "web"})
+	source.Settings.Permit("promoter-bot", "read")
+	named := strings.Replace(chain, "acme/web, ", "acme/web, source: \""+s.forge.Host()+"/acme/web\", ", 1)
+	s.repo.Git.Commit("ada", "main", "Name the source", map[string]string{".promoter.yaml": s.expand(named)})
+	const warning = "the source of component web cannot be read"
+	for rules, warned := range map[string]bool{
+		"": true,
+		"sources: [{repositories: [\"" + s.forge.Host() + "/acme/web\"], usableBy: [\"" + s.forge.Host() + "/acme/gitops\"]}]": false,
+	} {
+		file := s.serverFile("doctor.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
+			"repositories: [{forge: forge, name: acme/gitops}]\n"+rules)
+		if found := checked(t, file, environ("TOKEN", s.token), s.clock.Now); strings.Contains(found, warning) != warned {
+			t.Errorf("rules %q:\n%s", rules, found)
+		}
+	}
+}
