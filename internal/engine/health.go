@@ -118,7 +118,7 @@ func impossibleHealth(o promotion.Observation, repository scm.Repository) string
 	for _, h := range o.Config.Healths() {
 		switch source := h.Source(); {
 		case source == health.Deployment && !deployments:
-			return fmt.Sprintf("%s: health.deployment: this forge records no deployments: use another source", h.Position)
+			return fmt.Sprintf("%s: health.deployment: promoter cannot read deployments of this forge: use another source", h.Position)
 		case !features.Statuses && (source == health.Check || source == health.Flux && h.From == ""):
 			return fmt.Sprintf("%s: health.%s: this repository has no commit statuses, because it is plain Git: use a receiver, with from", h.Position, source)
 		}

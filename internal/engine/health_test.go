@@ -85,6 +85,18 @@ func (w *monitoredWorld) waits(report engine.Report, environment, reason string)
 	w.t.Errorf("no decision about %s", environment)
 }
 
+// noteOf returns the note of a rule about shop in an environment.
+func noteOf(report engine.Report, environment string, rule promotion.Rule) string {
+	for _, d := range report.Decisions {
+		for _, note := range d.Notes {
+			if d.Environment == environment && d.Application == "shop" && note.Rule == rule {
+				return note.Message
+			}
+		}
+	}
+	return ""
+}
+
 func TestHealth_childWaitsUntilTheLandedCommitIsHealthy(t *testing.T) {
 	t.Parallel()
 	w := newMonitoredWorld(t, monitored)
@@ -259,9 +271,16 @@ func TestHealth_failsAfterTheTimeout(t *testing.T) {
 	w.reconcile()
 	w.Clock.Add(10 * time.Minute)
 	w.reports("shop-dev", health.Degraded, "", "pods crash")
-	w.waits(w.reconcile(), "staging", "dev healthy: Degraded")
+	report := w.reconcile()
+	w.waits(report, "staging", "dev healthy: Degraded")
+	if got := noteOf(report, "dev", promotion.RuleHealth); got != "desired web 1.1.0, worker 1.0.0; Degraded, Synced since 2026-11-19T11:10:00Z: pods crash" {
+		t.Errorf("dev shows %q", got)
+	}
 	w.Clock.Add(5 * time.Minute)
 	w.waits(w.reconcile(), "staging", "dev healthy: failed: Degraded for 15m: pods crash")
+	if got := noteOf(w.reconcile(), "dev", promotion.RuleFailed); got != "desired web 1.1.0, worker 1.0.0; failed: Degraded for 15m: pods crash" {
+		t.Errorf("dev shows %q", got)
+	}
 	// It stays failed, without a database too.
 	w.Clock.Add(5 * time.Minute)
 	w.reports("shop-dev", health.Healthy, "", "")

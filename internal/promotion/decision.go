@@ -90,6 +90,7 @@ const (
 	RuleForeign       Rule = "foreign"        // a user works on promoter's branch
 	RuleGate          Rule = "gate"           // a gate blocks
 	RuleFalseClaim    Rule = "false-claim"    // files contradict the trailers of a commit
+	RuleHealth        Rule = "health"         // what runs, beside what the files have
 	RuleFailed        Rule = "failed"         // what landed is not healthy
 	RuleOnFailure     Rule = "on-failure"     // what landed failed: the environment returns to the versions of before
 	RuleGone          Rule = "gone"           // the target no longer exists, or lands another way

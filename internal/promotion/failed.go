@@ -43,6 +43,30 @@ func healthOf(o *Observation, target Target, now time.Time) *Health {
 	return h
 }
 
+// note shows what runs beside what the files have, which are desired.
+func (h Health) note(desired Snapshot) Reason {
+	text := "desired " + desired.String() + "; "
+	switch {
+	case h.Failure != nil:
+		return Reason{Rule: RuleFailed, Message: text + h.Failure.Message}
+	case h.IsReported():
+		return Reason{Rule: RuleHealth, Message: text + healthText(h.State), Until: h.FailsAt}
+	default:
+		return Reason{Rule: RuleHealth, Message: text + h.Note}
+	}
+}
+
+// backwardsOf returns the moves from what is wanted to what the files have.
+func backwardsOf(moves []Move) []Move {
+	var back []Move
+	for _, move := range moves {
+		if !isNone(move.From) {
+			back = append(back, Move{Component: move.Component, From: move.To, To: move.From})
+		}
+	}
+	return back
+}
+
 // failureOf returns why a landed snapshot counts as failed: because it was unhealthy for the
 // timeout, now or when that was recorded. It then counts as failed until a newer version is
 // there, or a user decides something about the target.

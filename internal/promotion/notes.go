@@ -24,6 +24,9 @@ func addNotes(obs *Observation, decisions []Decision, now time.Time) {
 	for i := range decisions {
 		d := &decisions[i]
 		d.Notes = append(d.Notes, obs.Falsified[d.Target]...)
+		if d.Health != nil {
+			d.Notes = append(d.Notes, d.Health.note(d.Snapshot.With(backwardsOf(d.Moves))))
+		}
 		if d.State != Same && d.State != Reverted && d.State != Rejected {
 			continue
 		}

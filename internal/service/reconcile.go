@@ -247,6 +247,9 @@ func nextChange(report engine.Report, began time.Time) (next time.Time) {
 	consider(report.CommandsAt)
 	for _, decision := range report.Decisions {
 		consider(decision.Reason.Until)
+		if decision.Health != nil {
+			consider(decision.Health.FailsAt)
+		}
 	}
 	for _, effect := range report.Effects {
 		consider(effect.Reason.Until)

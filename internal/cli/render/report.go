@@ -176,12 +176,12 @@ func addsToActions(d promotion.Decision, actions []engine.Effect) bool {
 	return d.State != promotion.Same && d.Reason.String() != reasonFor(d.Target, actions[len(actions)-1])
 }
 
-// reason returns why a decision is as it is, until when, and the hold or freeze that is in
-// effect though nothing is pending.
+// reason returns why a decision is as it is, until when, that what landed failed, and the hold
+// or freeze that is in effect though nothing is pending.
 func (r Report) reason(d promotion.Decision) string {
 	text := reasonText(d.Reason)
 	for _, note := range d.Notes {
-		if note.Rule == promotion.RuleHeld || note.Rule == promotion.RuleFrozen {
+		if note.Rule == promotion.RuleHeld || note.Rule == promotion.RuleFrozen || note.Rule == promotion.RuleFailed {
 			text += "; " + reasonText(note)
 		}
 	}
@@ -210,8 +210,11 @@ func (r Report) details(d promotion.Decision) string {
 		fmt.Fprintf(&b, "    snapshot %s (%s)\n", Visible(d.Snapshot.String()), id[:min(len(id), shortID)])
 	}
 	for _, note := range d.Notes {
-		if note.Rule == promotion.RuleParent {
+		switch note.Rule {
+		case promotion.RuleParent:
 			fmt.Fprintf(&b, "    upstream %s\n", Visible(reasonText(note)))
+		case promotion.RuleHealth:
+			fmt.Fprintf(&b, "    health   %s\n", Visible(note.Message))
 		}
 	}
 	for _, condition := range d.Conditions {
