@@ -138,7 +138,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	defer func() { err = errors.Join(err, svc.Close()) }()
 	web, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
-		Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened},
+		Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened, Drift: svc.Drift},
 		Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun),
 		Observe:   func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:     service.TraceWebhook(traces),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/drift"
 	"promoter/internal/edit"
 	"promoter/internal/explain"
 	"promoter/internal/fault"
@@ -49,6 +50,8 @@ type Preview struct {
 	// Paths are the ways of the components to the environments of Options, if only these are
 	// shown.
 	Paths []explain.Path
+	// Drift is that of the repository, if only some environments are shown.
+	Drift []drift.Drift
 }
 
 // TargetPreview is a decision with the changes that carry it out.
@@ -150,7 +153,7 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 		}
 	}
 	if options.explains() {
-		preview.Paths = pathsTo(asked, observation, preview.Targets)
+		preview.Paths, preview.Drift = explained(asked, observation, preview.Targets, branches)
 	}
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		preview.Errors = append(preview.Errors, ComponentError{Component: name, Err: failed[name]})
@@ -158,8 +161,8 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	return preview, nil
 }
 
-// pathsTo returns the ways of the components to the targets of environments.
-func pathsTo(environments []string, observation promotion.Observation, targets []TargetPreview) (paths []explain.Path) {
+// explained returns the ways of the components to the targets of environments, and the drift.
+func explained(environments []string, observation promotion.Observation, targets []TargetPreview, branches []*branch) (paths []explain.Path, found []drift.Drift) {
 	facts := explain.Facts{Observation: observation}
 	for i := range targets {
 		facts.Decisions = append(facts.Decisions, targets[i].Decision)
@@ -169,7 +172,13 @@ func pathsTo(environments []string, observation promotion.Observation, targets [
 			paths = append(paths, explain.Paths(facts, d.Target)...)
 		}
 	}
-	return paths
+	others := map[string][]edit.Reference{}
+	for _, b := range branches {
+		if b.tree != nil {
+			others[b.name] = b.tree.Others
+		}
+	}
+	return paths, drift.Find(drift.Observed{Promotion: observation, Decisions: facts.Decisions, Others: others})
 }
 
 // preview decides about the targets, and makes the changes in memory.

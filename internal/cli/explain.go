@@ -139,7 +139,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 	for i := range preview.Targets {
 		result.Report.Decisions = append(result.Report.Decisions, preview.Targets[i].Decision)
 	}
-	result.Report.Paths = preview.Paths
+	result.Report.Paths, result.Report.Drift = preview.Paths, preview.Drift
 	for _, e := range preview.Errors {
 		result.Report.Errors = append(result.Report.Errors, repo.PartialError{What: "component " + e.Component, Err: e.Err})
 	}

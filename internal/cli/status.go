@@ -47,6 +47,9 @@ Exit codes: 0 the service answered; 1 it did not.`,
 	return command
 }
 
+// maxDrift is how many lines about drift a repository has.
+const maxDrift = 5
+
 // statusText has one paragraph for each of the repositories, the schedules, and the
 // deliveries. Times are relative to the clock of the service.
 func statusText(status server.Status) string {
@@ -59,6 +62,13 @@ func statusText(status server.Status) string {
 		}
 		if repository.LastError != "" && repository.LastError != repository.Failure {
 			line("  %s", repository.LastError)
+		}
+		for i, one := range repository.Drift {
+			if i == maxDrift {
+				line("  and %d more", len(repository.Drift)-i)
+				break
+			}
+			line("  %s", strings.TrimPrefix(render.TargetName(one.Target())+"  drift  "+one.String(), "  "))
 		}
 	}
 	for i, text := range scheduleLines(status) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/drift"
 	"promoter/internal/server"
 )
 
@@ -54,6 +55,21 @@ func TestScheduleLines_backoffs(t *testing.T) {
 		"waiting: api.github.com (forge): no requests with the token of github until 2026-06-01T11:30:00Z: rate limited: wait",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Drift is shown below its repository, a few lines of it.
+func TestStatusText_drift(t *testing.T) {
+	t.Parallel()
+	one := drift.Drift{Kind: drift.Ahead, Environment: "prod", Application: "shop", File: "prod/app.yaml", Line: 3, Message: "web 1.5.0 is newer"}
+	shared := drift.Drift{Kind: drift.Shared, File: "base/app.yaml", Line: 1, Message: "web 1.4.0 is outside"}
+	text := statusText(server.Status{Repositories: []server.Repository{
+		{Name: "h/acme/gitops", State: server.StateIdle, Drift: []drift.Drift{one, one, one, one, shared, one, one}},
+	}})
+	line := "  prod/shop  drift  web 1.5.0 is newer (prod/app.yaml:3)\n"
+	want := "h/acme/gitops  idle, never reconciled\n" + strings.Repeat(line, 4) + "  drift  web 1.4.0 is outside (base/app.yaml:1)\n  and 2 more\n"
+	if diff := cmp.Diff(want, text); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

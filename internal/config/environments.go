@@ -367,6 +367,9 @@ func (e *Environment) Match(file string) (application string, ok bool) {
 	}
 }
 
+// Excludes reports whether the config keeps a file out of the environment, by exclude.
+func (e *Environment) Excludes(file string) bool { return e.match != nil && e.match.excluded(file) }
+
 // Capture is like Match, but returns the text that the path captures, from which the name
 // of the application is made; empty if the path captures none.
 func (e *Environment) Capture(file string) (text string, ok bool) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"promoter/internal/drift"
 	"promoter/internal/fault"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
@@ -17,6 +18,13 @@ func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Prop
 	page := pullrequest.Page{Proposal: p, Changes: map[pullrequest.ChangeKey]pullrequest.Change{}}
 	comments, err := r.commentReader(r.historyReader(o.Promotion.Config)).Usable(ctx, o.commented(), p)
 	page.Comments = comments
+	for _, d := range p.Decisions {
+		for _, one := range drift.Of(o.driftOf(nil), d.Target) {
+			if one.Kind != drift.Missing {
+				page.Drift = append(page.Drift, one.String())
+			}
+		}
+	}
 	for _, moved := range page.Changed() {
 		key := pullrequest.KeyOf(moved.Move)
 		// What is written on a copy has no readers.

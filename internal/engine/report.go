@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/drift"
+	"promoter/internal/edit"
 	"promoter/internal/explain"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
@@ -32,6 +34,8 @@ type Report struct {
 	// CommandsAt is when commands that are too new can be read; zero: there are none.
 	CommandsAt time.Time
 
+	// Drift is what no promotion brought, or will change.
+	Drift []drift.Drift
 	// Paths are the ways of the components that a user asked about: see Explain.
 	Paths []explain.Path
 
@@ -141,9 +145,21 @@ func (o Observation) report() Report {
 func (o Observation) finalReport(plan Plan, effects []Effect) Report {
 	report := o.report()
 	report.Decisions, report.Effects = pullrequest.Queued(plan.Decisions, plan.Proposals), effects
+	report.Drift = drift.Find(o.driftOf(plan.Decisions))
 	report.Default, report.Heads, report.Landings = o.Refs.Default, o.Heads, o.Promotion.Landings
 	report.UserDecisions = append(report.UserDecisions, o.Promotion.State)
 	return report
+}
+
+// driftOf returns what the drift of an observation is found in.
+func (o Observation) driftOf(decisions []promotion.Decision) drift.Observed {
+	others := map[string][]edit.Reference{}
+	for environment, tree := range o.Trees {
+		if settings, known := o.Promotion.Config.Environment(environment); known {
+			others[o.Promotion.BranchOf(*settings)] = tree.Others()
+		}
+	}
+	return drift.Observed{Promotion: o.Promotion, Decisions: decisions, Others: others}
 }
 
 // preview reports the proposals of a plan that is not carried out.

@@ -89,7 +89,9 @@ environments:
   other: {paths: [other], after: [dev], land: push}
 `
 
-func digest(tag string) string { return "sha256:" + strings.Repeat(strings.ReplaceAll(tag, ".", ""), 16) }
+func digest(tag string) string {
+	return "sha256:" + strings.Repeat(strings.ReplaceAll(tag, ".", ""), 16)
+}
 
 func version(tag string) image.Version { return image.Version{Tag: tag, Digest: digest(tag)} }
 

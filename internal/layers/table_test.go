@@ -64,6 +64,7 @@ var table = map[string]position{
 
 	"internal/pullrequest":      {layer: 4},
 	"internal/promotion/record": {layer: 4},
+	"internal/drift":            {layer: 4},
 	"internal/repo":             {layer: 4},
 
 	"internal/scm/github":           {layer: 4},

@@ -40,6 +40,7 @@ func Body(p Page) string {
 	p.writeConditions(&b, true)
 	p.writeGates(&b, true)
 	p.writeRendered(&b)
+	p.writeDrift(&b)
 	p.writeActions(&b)
 	b.line(endMarker)
 	return truncate(strings.TrimSuffix(b.String(), "\n"), maxBody)
@@ -94,6 +95,21 @@ func unchangedNote(p Proposal) string {
 // isHeld reports whether the open pull request waits for the end of a hold or freeze.
 func (p Proposal) isHeld() bool {
 	return p.Step == StepKeep && (p.Reason.Rule == promotion.RuleHeld || p.Reason.Rule == promotion.RuleFrozen)
+}
+
+// writeDrift lists what the pull request does not change.
+func (p Page) writeDrift(b *markdown) {
+	if len(p.Drift) == 0 {
+		return
+	}
+	b.paragraph("**Not changed here:**")
+	for _, text := range p.Drift[:min(len(p.Drift), maxShown)] {
+		b.line("- ", Sanitize(text))
+	}
+	if more := len(p.Drift) - maxShown; more > 0 {
+		b.line(fmt.Sprintf("- and %d more", more))
+	}
+	b.line()
 }
 
 // row puts the application before the cells of a row if there are several.

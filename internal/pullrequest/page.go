@@ -17,6 +17,8 @@ type Page struct {
 	Changes map[ChangeKey]Change
 	// Incomplete is set if a part of Changes could not be read just now, see KeepChanges.
 	Incomplete bool
+	// Drift is what the files have besides, and this pull request does not change.
+	Drift []string
 	// Comments are the commands in comments; nil: promoter reads no comments here.
 	Comments *Comments
 }

@@ -130,6 +130,8 @@ type Files interface {
 // Tree is the references in the files of one commit.
 type Tree interface {
 	Targets() map[promotion.Target]promotion.Current
+	// Others are references that no component follows where they are. They are only shown.
+	Others() []edit.Reference
 	// Rewrite updates the files of a target in memory. With refusals, nothing of the
 	// target may be written.
 	Rewrite(ctx context.Context, target promotion.Target, moves []promotion.Move) (Rewritten, error)

@@ -339,7 +339,7 @@ func (s *commitScanner) examineAll(of *snapshot, targets map[promotion.Target]pr
 
 // newTree returns a tree over the files of a snapshot.
 func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promotion.Current) *Tree {
-	return &Tree{Targets: targets, limit: s.matcher.limitEdit, contents: func(target promotion.Target) contents {
+	return &Tree{Targets: targets, Others: of.index.Others(), limit: s.matcher.limitEdit, contents: func(target promotion.Target) contents {
 		target = s.matcher.shared(target)
 		c := contents{
 			inventory: of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...),

@@ -31,7 +31,10 @@ const ReadLimit = 32 << 20
 type Tree struct {
 	// Targets has an entry for every target with files, also for one without
 	// references.
-	Targets  map[promotion.Target]promotion.Current
+	Targets map[promotion.Target]promotion.Current
+	// Others are the references that no component follows where they are, in files that may
+	// also have followed ones.
+	Others   []edit.Reference
 	contents func(promotion.Target) contents
 	limit    func(promotion.Current) promotion.Current // the refusals of an edit
 }
@@ -83,6 +86,7 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 	}
 	m.group(inventory, tree.Targets)
 	m.groupHolds(inventory, tree.Targets)
+	tree.Others = inventory.Others
 	for _, environment := range m.environments {
 		m.addWritten(environment, tree.Targets)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"promoter/internal/drift"
 	"promoter/internal/fault"
 )
 
@@ -58,6 +59,8 @@ type Repository struct {
 	LastError    string          `json:"lastError,omitempty"`   // of the last run, if it failed
 	FailedAt     time.Time       `json:"failedAt,omitzero"`
 	Crashes      int             `json:"crashes,omitempty"` // processes that died during its reconciliation since the last successful one
+	// Drift is what no promotion brought or will change, as the answering process knows it.
+	Drift []drift.Drift `json:"drift,omitempty"`
 }
 
 // Delivery is a stored webhook.

@@ -37,6 +37,7 @@ type reconciler struct {
 	history   *history.Recorder
 	retries   retryBackoff
 	report    reporter
+	drift     *driftMemory
 	dryRun    bool
 	poll      time.Duration
 	log       *slog.Logger
@@ -72,6 +73,9 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
 	}
 	result := queue.Result{Next: earlier(nextChange(report, begin), r.retries.next(item.Key, report, r.now(), r.poll))}
+	if failed == nil && report.Config != nil {
+		r.drift.set(item.Key, report.Drift)
+	}
 	added, err := r.record(ctx, current, known, outcome{began: begin, report: report, failed: failed, landings: landings, trigger: trigger})
 	if added || report.Again {
 		result.Next = r.now() // an earlier event about what it subscribed to now did not trigger it
@@ -101,6 +105,7 @@ func (r *reconciler) unknown(ctx context.Context, key string, current *refresh) 
 		return queue.Result{Next: r.now()}, nil
 	}
 	r.retries.forget(key)
+	r.drift.set(key, nil)
 	if err := workspace.Remove(ctx, current.session, key); err != nil { // the operator revoked the access to it
 		return queue.Result{}, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
@@ -88,6 +89,34 @@ func (m *sealMemory) Newest(ctx context.Context) (statebranch.SealedCommit, erro
 // Remember implements statebranch.SealMemory.
 func (m *sealMemory) Remember(_ context.Context, newest statebranch.SealedCommit) error {
 	m.newest = &newest
+	return nil
+}
+
+// evidence is an engine.Evidence that stores nothing in the original.
+type evidence struct {
+	engine.Evidence
+	stored map[health.Key]health.State
+}
+
+// Load implements engine.Evidence.
+func (e *evidence) Load(ctx context.Context, keys []health.Key) (map[health.Key]health.State, error) {
+	loaded, err := e.Evidence.Load(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	all := map[health.Key]health.State{}
+	maps.Copy(all, loaded)
+	for _, key := range keys {
+		if state, stored := e.stored[key]; stored {
+			all[key] = state
+		}
+	}
+	return all, nil
+}
+
+// Store implements engine.Evidence.
+func (e *evidence) Store(_ context.Context, states map[health.Key]health.State) error {
+	maps.Copy(e.stored, states)
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/explain"
 	"promoter/internal/fault"
+	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
@@ -157,8 +158,11 @@ func newSimulation(r engine.Reconciler, options Options) (*simulation, error) {
 	if r.Seals.Memory != nil {
 		copied.Seals.Memory = &sealMemory{SealMemory: r.Seals.Memory}
 	}
+	if r.Evidence != nil {
+		copied.Evidence = &evidence{Evidence: r.Evidence, stored: map[health.Key]health.State{}}
+	}
 	copied.Permissions, copied.CommentEvents, copied.Refresh, copied.Sources = nil, nil, nil, nil
-	copied.Acted, copied.Trace, copied.Pause = nil, nil, nil
+	copied.Acted, copied.Trace, copied.Pause, copied.Renderer = nil, nil, nil, nil
 	return s, nil
 }
 

@@ -35,6 +35,7 @@ type indexed struct {
 	Refusals   []edit.Refusal
 	Declared   []declaration
 	Held       []edit.Hold
+	Others     []edit.Reference
 	Waits      bool // its references depend on sources in other files
 	Unread     bool // it could not be read; reading it may succeed later
 }
@@ -178,7 +179,7 @@ func (x *Index) set(path string, found *indexed) {
 func (f *indexed) size() int { return len(f.References) + len(f.Refusals) + len(f.Held) }
 
 func (f *indexed) empty() bool {
-	return len(f.References)+len(f.Refusals)+len(f.Declared)+len(f.Held) == 0 && !f.Waits && !f.Unread
+	return len(f.References)+len(f.Refusals)+len(f.Declared)+len(f.Held)+len(f.Others) == 0 && !f.Waits && !f.Unread
 }
 
 // index scans one file. A file that depends on sources in other files is
@@ -198,6 +199,7 @@ func (u *Updater) index(ctx context.Context, file File, known *sources) (*indexe
 	}
 	found.Refusals, found.Declared, found.Held, found.Waits = a.refusals, a.declared, a.held, a.needsSources
 	found.References = append(found.References, a.references(file.Path)...)
+	found.Others = a.others
 	return found, nil
 }
 
@@ -232,6 +234,17 @@ func (x *Index) Inventory(paths ...string) *Inventory {
 	}
 	inventory.sort()
 	return inventory
+}
+
+// Others returns the references that no component follows, of all files that may also have
+// followed ones.
+func (x *Index) Others() []edit.Reference {
+	var others []edit.Reference
+	for _, found := range x.files {
+		others = append(others, found.Others...)
+	}
+	slices.SortFunc(others, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
+	return others
 }
 
 // maxIndex limits the size in bytes of an encoded index that is read.

@@ -47,6 +47,7 @@ func findKustomizeImage(d *document, out *sink, entry *yaml.Node) {
 	}
 	followed, found := d.follower.Follow(d.file, reference.Repository)
 	if !found {
+		out.other(shapeKustomize, d.scalar(name), reference.Repository, node.Text(tag), node.Text(digest))
 		return
 	}
 	if reference.Tag != "" || reference.Digest != "" {

@@ -34,6 +34,9 @@ func findReference(d *document, out *sink, n *yaml.Node) bool {
 		return false
 	}
 	followed, found := d.follower.Follow(d.file, reference.Repository)
+	if !found && saysImage(d.key()+before) {
+		out.other(shapeReference, d.scalar(n), reference.Repository, reference.Tag, reference.Digest)
+	}
 	if !found || !followed.is(reference, d.key()+before) {
 		return false
 	}

@@ -25,6 +25,7 @@ type Inventory struct {
 	Refusals   []edit.Refusal
 	Notes      []Note
 	Held       []edit.Hold
+	Others     []edit.Reference // that no component follows, in files that may also have followed ones
 
 	updater *Updater
 	sources *sources
@@ -134,6 +135,7 @@ func (i *Inventory) scanFile(ctx context.Context, file File, found *Inventory, l
 	found.Refusals = append(found.Refusals, a.refusals...)
 	found.Notes = append(found.Notes, a.notes...)
 	found.Held = append(found.Held, a.held...)
+	found.Others = append(found.Others, a.others...)
 	return len(a.sites) + len(a.refusals) + len(a.held), nil
 }
 
@@ -142,11 +144,13 @@ func (i *Inventory) add(found Inventory) {
 	i.Refusals = append(i.Refusals, found.Refusals...)
 	i.Notes = append(i.Notes, found.Notes...)
 	i.Held = append(i.Held, found.Held...)
+	i.Others = append(i.Others, found.Others...)
 }
 
 // sort makes the order independent of worker scheduling.
 func (i *Inventory) sort() {
 	slices.SortStableFunc(i.References, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
+	slices.SortStableFunc(i.Others, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
 	slices.SortStableFunc(i.Held, func(a, b edit.Hold) int { return comparePositions(a.Position, b.Position) })
 	slices.SortStableFunc(i.Notes, func(a, b Note) int { return comparePositions(a.Position, b.Position) })
 	slices.SortStableFunc(i.Refusals, func(a, b edit.Refusal) int {

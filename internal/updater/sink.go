@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
 	"promoter/internal/updater/span"
 )
 
@@ -18,6 +20,8 @@ type findings struct {
 	notes    []Note
 	declared []declaration
 	held     []edit.Hold
+	// others are references that no component follows, at most maxOthers.
+	others []edit.Reference
 	// needsSources reports that the sites depend on sources that other files may
 	// declare.
 	needsSources bool
@@ -36,6 +40,18 @@ type sink struct {
 
 func newSink(file string, content []byte) *sink {
 	return &sink{file: file, claimed: map[*yaml.Node]string{}, markers: mayHaveMarkers(content)}
+}
+
+// maxOthers is how many references of a file that no component follows are kept.
+const maxOthers = 20
+
+// other records a reference that no component follows. It is only shown.
+func (s *sink) other(shape edit.Shape, at span.Scalar, repository image.Repository, tag, digest string) {
+	if len(s.others) < maxOthers {
+		s.others = append(s.others, edit.Reference{
+			Shape: shape, Position: at.Position(s.file), Repository: repository, Tag: strings.Clone(tag), Digest: strings.Clone(digest),
+		})
+	}
 }
 
 // add records a site and claims its scalars, so that no other shape inspects

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"promoter/internal/config"
+	"promoter/internal/edit"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 	"promoter/internal/scan"
@@ -32,6 +33,9 @@ type tree struct{ scanned *scan.Tree }
 
 // Targets implements repo.Tree.
 func (t tree) Targets() map[promotion.Target]promotion.Current { return t.scanned.Targets }
+
+// Others implements repo.Tree.
+func (t tree) Others() []edit.Reference { return t.scanned.Others }
 
 // Rewrite implements repo.Tree.
 func (t tree) Rewrite(ctx context.Context, target promotion.Target, moves []promotion.Move) (repo.Rewritten, error) {

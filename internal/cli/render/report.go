@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/config"
+	"promoter/internal/drift"
 	"promoter/internal/engine"
 	"promoter/internal/explain"
 	"promoter/internal/onboarding"
@@ -51,6 +52,9 @@ func (r Report) result(result *app.Result) string {
 	for _, environment := range groups.environments {
 		b.WriteString(r.environment(groups, environment))
 	}
+	if len(groups.environments) > 0 {
+		b.WriteString(r.drift(groups.drift[""]))
+	}
 	return b.String()
 }
 
@@ -75,6 +79,7 @@ type groupedReport struct {
 	single       map[promotion.Target][]engine.Effect // what remains to be done or failed, of one application
 	others       map[string][]engine.Effect           // of several applications, or of none
 	paths        map[promotion.Target][]explain.Path  // of what a user asks about
+	drift        map[string][]drift.Drift             // by environment; of the repository without one
 }
 
 // groupByEnvironment groups what is wanted of a report.
@@ -83,7 +88,12 @@ func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool
 		decisions: map[string][]promotion.Decision{},
 		actions:   map[promotion.Target][]engine.Effect{},
 		single:    map[promotion.Target][]engine.Effect{}, others: map[string][]engine.Effect{},
-		paths: map[promotion.Target][]explain.Path{},
+		paths: map[promotion.Target][]explain.Path{}, drift: map[string][]drift.Drift{},
+	}
+	for _, one := range report.Drift {
+		if isWanted(one, wanted) {
+			g.drift[one.Environment] = append(g.drift[one.Environment], one)
+		}
 	}
 	for _, path := range report.Paths {
 		g.paths[path.Target] = append(g.paths[path.Target], path)
@@ -113,6 +123,23 @@ func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool
 		}
 	}
 	return g
+}
+
+// isWanted reports whether a drift is about a wanted target, or about the repository.
+func isWanted(one drift.Drift, wanted func(promotion.Target) bool) bool {
+	return wanted == nil || one.Environment == "" || wanted(one.Target())
+}
+
+// drift has one line for each drift.
+func (r Report) drift(all []drift.Drift) string {
+	var b strings.Builder
+	for _, one := range all[:min(len(all), maxListed)] {
+		fmt.Fprintf(&b, "  %s  %s\n", r.Paint.Paint(ColorBold, Visible(strings.TrimPrefix(TargetName(one.Target())+"  drift", "  "))), Visible(one.String()))
+	}
+	if more := len(all) - maxListed; more > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", more)
+	}
+	return b.String()
 }
 
 // isAbout reports whether an effect is about a wanted target.
@@ -164,6 +191,7 @@ func (r Report) environment(g groupedReport, environment string) string {
 		}
 		b.WriteString(r.effect(effect, "  "+Visible(environment)+"  "))
 	}
+	b.WriteString(r.drift(g.drift[environment]))
 	return b.String()
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/drift"
 	"promoter/internal/engine"
 	"promoter/internal/explain"
 	"promoter/internal/fault"
@@ -33,6 +34,7 @@ type repositoryJSON struct {
 	Environments []environmentJSON      `json:"environments"`
 	Actions      []actionJSON           `json:"actions"`
 	Paths        []pathJSON             `json:"paths,omitempty"` // only of explain
+	Drift        []drift.Drift          `json:"drift"`
 	Onboarding   *onboardingJSON        `json:"onboarding,omitempty"`
 }
 
@@ -181,6 +183,7 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) re
 		Repository: result.Repository, Key: report.Repository, Name: report.Name,
 		Failed: result.Failed(), Unfinished: result.Unfinished, State: report.Unusable,
 		Errors: []partialErrorJSON{}, Environments: []environmentJSON{}, Actions: []actionJSON{},
+		Drift: []drift.Drift{},
 	}
 	if offered := result.Onboarding; offered != nil {
 		out.Onboarding = &onboardingJSON{offered.State, offered.Reason, offered.Number, offered.URL, offered.Commit, offered.Config}
@@ -194,6 +197,11 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) re
 	for _, decision := range report.Decisions {
 		if wanted == nil || wanted(decision.Target) {
 			out.Environments = append(out.Environments, environmentToJSON(decision))
+		}
+	}
+	for _, one := range report.Drift {
+		if isWanted(one, wanted) {
+			out.Drift = append(out.Drift, one)
 		}
 	}
 	for _, path := range report.Paths {

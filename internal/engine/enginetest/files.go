@@ -27,6 +27,20 @@ type tree struct {
 	environments []string
 }
 
+// Others implements repo.Tree.
+func (t tree) Others() (others []edit.Reference) {
+	for path, content := range t.files {
+		for _, target := range t.targetsOf(path) {
+			for i, line := range strings.Split(strings.TrimSuffix(content, "\n"), "\n") {
+				if other, followed := t.reference(target, path, i+1, line); !followed && other.Tag != "" {
+					others = append(others, other)
+				}
+			}
+		}
+	}
+	return others
+}
+
 // Targets implements repo.Tree.
 func (t tree) Targets() map[promotion.Target]promotion.Current {
 	targets := map[promotion.Target]promotion.Current{}

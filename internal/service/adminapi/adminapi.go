@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/connect"
+	"promoter/internal/drift"
 	"promoter/internal/queue"
 	"promoter/internal/server"
 	"promoter/internal/service"
@@ -25,6 +26,7 @@ type API struct {
 	Store       *store.Store
 	Inbox       *service.Inbox
 	Unopened    func() []service.Unopened
+	Drift       func(key string) []drift.Drift // of a repository
 }
 
 // History implements server.AdminAPI.
@@ -57,6 +59,9 @@ func (a *API) Status(ctx context.Context) (server.Status, error) {
 		return status, err
 	}
 	status.Repositories = withUnopened(repositoriesOf(stored, entries), a.Unopened(), scheduled[service.All].NotBefore)
+	for i := range status.Repositories {
+		status.Repositories[i].Drift = a.Drift(status.Repositories[i].Key)
+	}
 	if err := a.addSchedules(ctx, &status, scheduled); err != nil {
 		return status, err
 	}

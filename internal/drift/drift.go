@@ -1,0 +1,290 @@
+// Package drift finds what is in the files of environments although no promotion brought it
+// there, or what no promotion will ever change: manual edits, references that no component
+// follows, and shared files outside of the paths of all environments. It only reports.
+//
+// It is pure: it reads what a reconciliation observed anyway.
+package drift
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+// Kind is the kind of a drift.
+type Kind string
+
+// The kinds.
+const (
+	// Ahead is a version that is newer than that of the environment upstream: a user wrote it.
+	Ahead Kind = "ahead"
+	// Digest is another image under the same tag than upstream.
+	Digest Kind = "digest"
+	// Several are several versions of one component in the files of one environment.
+	Several Kind = "several"
+	// Missing is a component that the environment upstream references, and this one does not.
+	Missing Kind = "missing"
+	// Reported is a difference in an environment with propose: never.
+	Reported Kind = "reported"
+	// Unfollowed are different versions of an image that no component follows.
+	Unfollowed Kind = "unfollowed"
+	// Shared is a reference in a file outside of the paths of all environments.
+	Shared Kind = "shared"
+)
+
+// Drift is one finding.
+type Drift struct {
+	Kind        Kind   `json:"kind"`
+	Environment string `json:"environment,omitempty"` // empty: of the repository
+	Application string `json:"application,omitempty"`
+	File        string `json:"file,omitempty"`
+	Line        int    `json:"line,omitempty"`
+	Message     string `json:"message"`
+}
+
+// Target returns what the drift is about; empty: the repository.
+func (d Drift) Target() promotion.Target {
+	return promotion.Target{Environment: d.Environment, Application: d.Application}
+}
+
+// String describes the drift with its position.
+func (d Drift) String() string {
+	if d.File == "" {
+		return d.Message
+	}
+	return fmt.Sprintf("%s (%s:%d)", d.Message, d.File, d.Line)
+}
+
+// maxFound is how many findings are returned.
+const maxFound = 100
+
+// Observed is what findings are made from.
+type Observed struct {
+	Promotion promotion.Observation
+	Decisions []promotion.Decision
+	// Others are, by branch, the references to images that no component follows where they are.
+	Others map[string][]edit.Reference
+}
+
+// Find returns the drift of a repository, by environment, parents first; at most 100 findings.
+func Find(o Observed) []Drift {
+	if o.Promotion.Config == nil {
+		return nil
+	}
+	var found []Drift
+	for _, environment := range o.Promotion.Config.Order() {
+		var targets []promotion.Target
+		for target := range o.Promotion.Targets {
+			if target.Environment == environment {
+				targets = append(targets, target)
+			}
+		}
+		slices.SortFunc(targets, promotion.Target.Compare)
+		for _, target := range targets {
+			found = append(found, Of(o, target)...)
+		}
+	}
+	found = append(found, o.shared()...)
+	return found[:min(len(found), maxFound)]
+}
+
+// Of returns the drift of one target.
+func Of(o Observed, target promotion.Target) []Drift {
+	var found []Drift
+	add := func(kind Kind, at edit.Position, format string, args ...any) {
+		one := Drift{Kind: kind, Environment: target.Environment, Application: target.Application, File: at.File, Line: at.Line, Message: fmt.Sprintf(format, args...)}
+		if !slices.Contains(found, one) {
+			found = append(found, one)
+		}
+	}
+	i := slices.IndexFunc(o.Decisions, func(d promotion.Decision) bool { return d.Target == target })
+	if i >= 0 && len(o.Decisions[i].Moves) > 0 && o.Promotion.Settings(target.Environment, target.Application).Propose == config.ProposeNever {
+		for _, move := range o.Decisions[i].Moves {
+			at := position(o.Promotion.Targets[target].References, move.Component)
+			add(Reported, at, "propose is never, and %s differs: %s", target.Environment, move)
+		}
+	}
+	here := byComponent(o.Promotion.Targets[target].References)
+	for _, reference := range here {
+		if versions := here.versions(reference.Component); len(versions) > 1 {
+			add(Several, reference.Position, "several versions of %s: %s", reference.Component, strings.Join(versions, ", "))
+		}
+	}
+	for _, parent := range o.Promotion.ParentsOf(target) {
+		from := promotion.Target{Environment: parent.Environment, Application: target.Application}
+		upstream := byComponent(o.Promotion.Targets[from].References)
+		for _, there := range upstream {
+			reference, references := here.of(there.Component)
+			switch order := o.order(reference, there); {
+			case !references:
+				if len(o.Promotion.Targets[target].Refusals) == 0 {
+					add(Missing, there.Position, "%s references %s, and no file here does", from.Environment, there.Component)
+				}
+			case len(upstream.versions(there.Component)) > 1 || len(here.versions(there.Component)) > 1: // reported above
+			case order > 0:
+				add(Ahead, reference.Position, "%s %s is newer than %s in %s: a user wrote it", reference.Component, label(reference), label(there), from.Environment)
+			case reference.Tag != "" && reference.Tag == there.Tag && reference.Digest != "" && there.Digest != "" && reference.Digest != there.Digest && !o.moving(reference.Component):
+				add(Digest, reference.Position, "%s %s is another image than in %s: %s instead of %s", reference.Component, reference.Tag, from.Environment,
+					promotion.ShortDigest(reference.Digest), promotion.ShortDigest(there.Digest))
+			}
+		}
+		for _, pair := range o.unfollowed(from, target) {
+			add(Unfollowed, pair.here.Position, "no component follows %s: %s has %s (%s:%d), and %s has %s", pair.here.Repository.Familiar(),
+				from.Environment, label(pair.there), pair.there.Position.File, pair.there.Position.Line, target.Environment, label(pair.here))
+		}
+	}
+	return found
+}
+
+// order compares the versions of two references: positive if the first is newer.
+func (o Observed) order(a, b edit.Reference) int {
+	policy := o.Promotion.Policies[b.Component]
+	if policy == nil || a.Component == "" {
+		return 0
+	}
+	order, _ := policy.Compare(image.Version{Tag: a.Tag, Digest: a.Digest}, image.Version{Tag: b.Tag, Digest: b.Digest})
+	return order
+}
+
+// moving reports whether a component follows a moving tag: its digests differ while it is
+// promoted.
+func (o Observed) moving(component string) bool {
+	policy := o.Promotion.Policies[component]
+	if policy == nil {
+		return false
+	}
+	_, moving := policy.Moving()
+	return moving
+}
+
+// pair is an image that no component follows, in two environments with different versions.
+type pair struct{ there, here edit.Reference }
+
+// unfollowed returns the images that no component follows, and whose versions differ. An image
+// with several versions in one of the environments is left out.
+func (o Observed) unfollowed(from, to promotion.Target) []pair {
+	var pairs []pair
+	there, here := o.others(from), o.others(to)
+	for _, reference := range here {
+		same := func(other edit.Reference) bool { return other.Repository == reference.Repository }
+		i := slices.IndexFunc(there, same)
+		if i < 0 || label(there[i]) == label(reference) || several(there, same) || several(here, same) {
+			continue
+		}
+		pairs = append(pairs, pair{there[i], reference})
+	}
+	return pairs
+}
+
+func several(all []edit.Reference, of func(edit.Reference) bool) bool {
+	first := slices.IndexFunc(all, of)
+	return first >= 0 && slices.ContainsFunc(all[first:], func(r edit.Reference) bool { return of(r) && label(r) != label(all[first]) })
+}
+
+// others returns the references in the files of a target that no component follows.
+func (o Observed) others(target promotion.Target) []edit.Reference {
+	environment, known := o.Promotion.Config.Environment(target.Environment)
+	if !known {
+		return nil
+	}
+	var found []edit.Reference
+	for _, reference := range o.Others[o.Promotion.BranchOf(*environment)] {
+		if application, inside := environment.Match(reference.Position.File); inside && application == target.Application {
+			found = append(found, reference)
+		}
+	}
+	return found
+}
+
+// shared returns the references to followed images in files outside of the paths of all
+// environments of their branch. A change there reaches every environment that uses the file.
+func (o Observed) shared() []Drift {
+	var found []Drift
+	for branch, references := range o.Others {
+		for _, reference := range references {
+			file := reference.Position.File
+			inside := func(e config.Environment) bool {
+				_, matches := e.Match(file)
+				return o.Promotion.BranchOf(e) == branch && (matches || e.Excludes(file))
+			}
+			component, follows := o.component(reference.Repository)
+			if !follows || hidden(file) || slices.ContainsFunc(o.Promotion.Config.Environments, inside) {
+				continue
+			}
+			found = append(found, Drift{
+				Kind: Shared, File: file, Line: reference.Position.Line,
+				Message: fmt.Sprintf("%s %s is outside of the paths of all environments: a change there reaches all of them that use it at once", component, label(reference)),
+			})
+		}
+	}
+	slices.SortFunc(found, func(a, b Drift) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	return found
+}
+
+// component returns the component that follows a repository somewhere.
+func (o Observed) component(repository image.Repository) (string, bool) {
+	for _, component := range o.Promotion.Config.Components {
+		if component.Pattern.Match(repository) {
+			return component.Name, true
+		}
+	}
+	return "", false
+}
+
+// hidden reports whether a file is in a folder of tools, such as .github.
+func hidden(file string) bool {
+	for folder := range strings.SplitSeq(path.Dir(file), "/") {
+		if folder != "." && strings.HasPrefix(folder, ".") || folder == "vendor" || folder == "node_modules" {
+			return true
+		}
+	}
+	return strings.HasPrefix(path.Base(file), ".")
+}
+
+// references are those of one target, each component and version once.
+type references []edit.Reference
+
+func byComponent(all []edit.Reference) references {
+	var found references
+	for _, r := range all {
+		if !slices.ContainsFunc(found, func(known edit.Reference) bool { return known.Component == r.Component && label(known) == label(r) }) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func (rs references) of(component string) (edit.Reference, bool) {
+	i := slices.IndexFunc(rs, func(r edit.Reference) bool { return r.Component == component })
+	if i < 0 {
+		return edit.Reference{}, false
+	}
+	return rs[i], true
+}
+
+func (rs references) versions(component string) []string {
+	var labels []string
+	for _, r := range rs {
+		if r.Component == component {
+			labels = append(labels, label(r))
+		}
+	}
+	return labels
+}
+
+func label(r edit.Reference) string {
+	return promotion.Label(image.Version{Tag: r.Tag, Digest: r.Digest})
+}
+
+// position returns where a component is referenced first.
+func position(all []edit.Reference, component string) edit.Position {
+	r, _ := references(all).of(component)
+	return r.Position
+}
