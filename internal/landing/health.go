@@ -65,7 +65,7 @@ func (h *healthReader) close() {
 // read fills in the health of the landings of a target: of the current one and, where a child
 // depends on it, of those before. It returns what is new.
 func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Target, landings []promotion.Landing) ([]HealthChange, error) {
-	settings := o.Promotion.Settings(target.Environment, target.Application).Health
+	settings := o.Promotion.Config.Settings(target.Environment, target.Application).Health
 	if settings == nil || len(landings) == 0 {
 		return nil, nil
 	}

@@ -127,7 +127,7 @@ func historyNeeds(o Observed) map[string]*historyNeed {
 			addNeed(o, needs, target, maxHistory, true)
 		}
 		asked := o.Asked != nil && o.Asked(target)
-		if asked || o.Promotion.Settings(target.Environment, target.Application).Health != nil {
+		if asked || o.Promotion.Config.Settings(target.Environment, target.Application).Health != nil {
 			addNeed(o, needs, target, recentHistory, true)
 		}
 		parents := o.Promotion.ParentsOf(target)
