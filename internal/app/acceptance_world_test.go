@@ -218,16 +218,27 @@ func (s *story) decide(d decision.Decision) {
 // decideAs is a user who runs the command of a verb, authenticated by a token.
 func (s *story) decideAs(who string, d decision.Decision) {
 	s.t.Helper()
+	if _, err := s.recordAs(who, d); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// recordAs records a decision of a user; empty: without a token.
+func (s *story) recordAs(who string, d decision.Decision) (decision.Result, error) {
+	s.t.Helper()
 	env := s.server.Server.Env
 	defer func() { s.server.Server.Env = env }()
-	token := s.forge.Token(who, "repo", "read:org")
+	token := ""
+	if who != "" {
+		token = s.forge.Token(who, "repo", "read:org")
+	}
 	s.server.Server.Env = func(name string) (string, bool) {
 		if name == "PROMOTER_USER_TOKEN" {
 			return token, true
 		}
 		return env(name)
 	}
-	s.decide(d)
+	return decision.Record(s.t.Context(), s.server, d, s.cache)
 }
 
 // api is a user who calls the API of GitHub.

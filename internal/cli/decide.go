@@ -79,13 +79,19 @@ func newPromote(system System) *cobra.Command {
 	command.Short = "Request a promotion to an environment with propose: manual"
 	command.Long = `promote requests what waits in an environment with propose: manual, for one application
 or for all of them. With --with, promoter uses the given versions instead of those of the
-parent environments; it queries the registry for their digests. Conditions and gates still apply.` + decideHelp
+parent environments; it queries the registry for their digests. Conditions and gates still apply.
+
+With --bypass, the request skips a condition or gate, if the server file permits that to the
+user: soak, healthy, checks, tagged, windows, approvals, or freeze. It needs a reason, and a user
+whom the forge authenticates. Commits, the pull request, and the history name what was bypassed.` + decideHelp
 	command.Example = `  promoter promote --to prod --app shop
-  promoter promote --to prod --app shop --with quay.io/acme/web:1.4.3`
+  promoter promote --to prod --app shop --with quay.io/acme/web:1.4.3
+  promoter promote --to prod --app shop --with web:1.4.3 --bypass soak --reason 'incident 42'`
 	set := command.Flags()
 	set.Lookup("env").Usage = flagRequiredEnv
 	set.StringVar(&flags.decision.Environment, "to", "", "`NAME` of the environment, same as --env")
 	set.StringArrayVar(&flags.decision.With, "with", nil, "`VERSION` to promote, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both (repeatable)")
+	set.StringSliceVar(&flags.decision.Bypass, "bypass", nil, "`CONDITION` or gate to bypass, with the permission and a reason (repeatable)")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if set.Changed("to") && set.Changed("env") {
 			return fault.New(fault.Invalid, "--to and --env both name the environment: use one of them")

@@ -235,6 +235,9 @@ func attributionText(e server.Event) string {
 		if e.RequestReason != "" {
 			text += ": " + e.RequestReason
 		}
+		if len(e.Bypassed) > 0 {
+			text += "; bypassed " + strings.Join(e.Bypassed, ", ")
+		}
 		add(text, "request")
 	}
 	if len(e.ApprovedBy) > 0 {

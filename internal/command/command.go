@@ -25,8 +25,9 @@ const (
 // Command is the command of one comment.
 type Command struct {
 	Verb        verb.Verb
-	Environment string // of promote
-	Reason      string // of hold, resume, and reject
+	Environment string   // of promote
+	Reason      string   // of hold, resume, and reject, and of a promotion that bypasses something
+	Bypass      []string // of promote: conditions and gates, of verb.Bypassable
 	// Problem is what is wrong with the command; the command is not executed then.
 	// It quotes nothing of the comment except names. Empty: the command is valid.
 	Problem string
@@ -87,6 +88,9 @@ func Read(comment string) (Command, bool) {
 func Digest(comment string) string {
 	c, found := Read(comment[:min(len(comment), scm.MaxComment)])
 	sum := sha256.Sum256(fmt.Appendf(nil, "%t %t %q %q %q", found, c.Problem != "", c.Verb, c.Environment, c.Reason))
+	if len(c.Bypass) > 0 {
+		sum = sha256.Sum256(fmt.Appendf(sum[:], " %q", c.Bypass))
+	}
 	return hex.EncodeToString(sum[:])
 }
 
@@ -110,6 +114,9 @@ func Parse(text string) Command {
 	}
 	switch usages[i].Argument {
 	case environment:
+		if rest, c.Bypass, c.Reason, c.Problem = readBypass(rest); c.Problem != "" {
+			return c
+		}
 		switch {
 		case rest == "":
 			c.Problem = fmt.Sprintf("%s requires an environment", c.Verb)
@@ -133,10 +140,37 @@ func Parse(text string) Command {
 	return c
 }
 
+// bypassOption begins what a promotion bypasses: a list with commas, and the reason.
+const bypassOption = "--bypass"
+
+// readBypass cuts the bypass from the arguments of a promotion.
+func readBypass(arguments string) (rest string, names []string, reason, problem string) {
+	rest, option, found := strings.Cut(arguments, " "+bypassOption)
+	if !found {
+		return arguments, nil, "", ""
+	}
+	list, reason, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(option, "="), " "), " ")
+	for name := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(verb.Bypassable(), name) {
+			return rest, nil, "", bypassOption + " takes a list of " + strings.Join(verb.Bypassable(), ", ") + ", with commas, and then a reason"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if reason == "" {
+		return rest, nil, "", bypassOption + " requires a reason"
+	}
+	return rest, names, reason, ""
+}
+
 // String returns the command as it is written after the prefix, in one line.
 func (c Command) String() string {
-	text := string(c.Verb)
-	for _, argument := range []string{c.Environment, c.Reason} {
+	text, bypass := string(c.Verb), ""
+	if len(c.Bypass) > 0 {
+		bypass = bypassOption + " " + strings.Join(c.Bypass, ",")
+	}
+	for _, argument := range []string{c.Environment, bypass, c.Reason} {
 		if argument != "" {
 			text += " " + argument
 		}

@@ -92,6 +92,9 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 	if err != nil || !permission.Allowed {
 		return refused(permission.Reason), err
 	}
+	if reason, err := r.refuseBypass(ctx, o, given, targets); err != nil || reason != "" {
+		return refused(reason), err
+	}
 	if reason := supersededBy(o, given, targets); reason != "" {
 		return refused(reason), nil
 	}
@@ -103,7 +106,7 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 		case verb.Resume:
 			done.changes = append(done.changes, state.Resume(state.Target(target), act))
 		case verb.Promote:
-			done.changes = append(done.changes, state.AddRequest(state.Target(target), state.Request{Act: act}))
+			done.changes = append(done.changes, state.AddRequest(state.Target(target), state.Request{Act: act, Bypass: given.command.Bypass}))
 		}
 	}
 	subject := state.Target(about.branch)
@@ -125,6 +128,22 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 	}
 	done.message = state.Subject(label, subject, given.command.Reason)
 	return done, nil
+}
+
+// refuseBypass returns why the user may not bypass what a command names; empty: it may.
+func (r Reader) refuseBypass(ctx context.Context, o Observed, given userCommand, targets []promotion.Target) (string, error) {
+	for _, condition := range given.command.Bypass {
+		for _, deployment := range deployments(o, targets) {
+			if r.Bypasses == nil {
+				return "there is no server file that permits a bypass", nil
+			}
+			permission, err := r.Bypasses.MayBypass(ctx, given.Author, condition, deployment)
+			if err != nil || !permission.Allowed {
+				return permission.Reason, err
+			}
+		}
+	}
+	return "", nil
 }
 
 // helpText lists what the user may do on the pull request.

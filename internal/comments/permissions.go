@@ -25,6 +25,13 @@ type Permissions interface {
 	Named(verb verb.Verb, targets ...promotion.Deployment) ([]string, bool)
 }
 
+// Bypasses decides which users may bypass conditions and gates.
+type Bypasses interface {
+	// MayBypass asks, live, whether a user may bypass a condition or gate of a target, one of
+	// verb.Bypassable. An error is neither yes nor no.
+	MayBypass(ctx context.Context, user identity.User, condition string, target promotion.Deployment) (Permission, error)
+}
+
 // CommentEvents knows what authenticated webhooks reported about new comments.
 type CommentEvents interface {
 	// Digests returns the digest of the command (command.Digest) of those of the comments

@@ -59,6 +59,7 @@ type Reader struct {
 	History    landing.Reader
 	// Permissions decides which users may give commands. Nil: comments are not read.
 	Permissions Permissions
+	Bypasses    Bypasses               // nil: no user may bypass conditions and gates
 	Events      CommentEvents          // nil: no webhook reports comments
 	Refresh     func(c *config.Config) // nil: nothing is cached about the components of a config
 	Now         func() time.Time

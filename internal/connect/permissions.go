@@ -86,6 +86,90 @@ func (s *Server) Permissions(r *Repository) comments.Permissions {
 	return p
 }
 
+// bypasses decide which users may bypass conditions and gates: only those that the server file
+// names. It implements comments.Bypasses.
+type bypasses struct {
+	rules   []serverconfig.Bypass // that cover the repository
+	host    string                // of the forge
+	request func(identity.User) request
+}
+
+// Bypasses returns who may bypass conditions and gates in a repository that is open.
+func (s *Server) Bypasses(r *Repository) comments.Bypasses {
+	info := r.SCM.Info()
+	p := permissions{signals: r.SCM.Signals(), repository: info.Name}
+	b := bypasses{host: info.Self.Host, request: func(user identity.User) request {
+		return request{permissions: p, user: user, teams: map[string]bool{}}
+	}}
+	for _, rule := range s.File.Bypass {
+		if rule.Repositories == nil || r.Matches(rule.Repositories) {
+			b.rules = append(b.rules, rule)
+		}
+	}
+	return b
+}
+
+// MayBypass implements comments.Bypasses. A rule grants something, so that one which does not
+// know the target, or only some of its files, grants nothing.
+func (b bypasses) MayBypass(ctx context.Context, user identity.User, condition string, target promotion.Deployment) (comments.Permission, error) {
+	if !user.Verified() || !strings.EqualFold(user.Host, b.host) {
+		return comments.Permission{Reason: fmt.Sprintf("only a user whom the forge authenticated may bypass %s", condition)}, nil
+	}
+	asked := b.request(user)
+	for _, d := range eachFile(target) {
+		named, err := asked.named(ctx, b.who(condition, d))
+		if err != nil {
+			return comments.Permission{}, err
+		}
+		if !named {
+			return comments.Permission{Reason: fmt.Sprintf("only users named by bypass in the server file may bypass %s of %s in %s",
+				condition, target.Target.Application, target.Target.Environment)}, nil
+		}
+	}
+	return comments.Permission{Allowed: true}, nil
+}
+
+// eachFile returns the deployment once for each of its files.
+func eachFile(d promotion.Deployment) []promotion.Deployment {
+	if len(d.Files) == 0 {
+		return []promotion.Deployment{d}
+	}
+	all := make([]promotion.Deployment, len(d.Files))
+	for i, file := range d.Files {
+		all[i] = d
+		all[i].Files = []string{file}
+	}
+	return all
+}
+
+// who returns the users and teams whom rules allow to bypass a condition. If some of the rules
+// that cover the target name branches or paths, only these count, because the names of the
+// target are up to the writers of the repository.
+func (b bypasses) who(condition string, d promotion.Deployment) []string {
+	var scopes []serverconfig.Scope
+	for _, rule := range b.rules {
+		scopes = append(scopes, rule.Scope)
+	}
+	var byName, byPlace []string
+	bound := false
+	for i, applies := range coverageOf(scopes, d) {
+		rule := b.rules[i]
+		switch {
+		case applies != covered:
+		case rule.Branches != nil || rule.Paths != nil:
+			if bound = true; slices.Contains(rule.Conditions, condition) {
+				byPlace = append(byPlace, rule.Who...)
+			}
+		case slices.Contains(rule.Conditions, condition):
+			byName = append(byName, rule.Who...)
+		}
+	}
+	if bound {
+		return byPlace
+	}
+	return byName
+}
+
 // Allowed implements comments.Permissions.
 func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Verb, targets ...promotion.Deployment) (comments.Permission, error) {
 	r := request{permissions: p, user: user, teams: map[string]bool{}}

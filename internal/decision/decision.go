@@ -11,6 +11,7 @@
 package decision
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type Decision struct {
 	Application string // empty: all applications
 	Reason      string
 	With        []string   // promote: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
+	Bypass      []string   // promote: conditions and gates to bypass, of verb.Bypassable
 	Images      []string   // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Until       *time.Time // freeze
 	To          string     // rollback: the first digits of a commit or a snapshot; empty: the previous state
@@ -61,6 +63,14 @@ func (d Decision) validate() error {
 	}
 	if len(d.With) > state.MaxVersions {
 		return fault.New(fault.Invalid, "--with names more than %d versions: request them in several commands", state.MaxVersions)
+	}
+	for _, condition := range d.Bypass {
+		if !slices.Contains(verb.Bypassable(), condition) {
+			return fault.New(fault.Invalid, "--bypass %s: want one of %s", condition, strings.Join(verb.Bypassable(), ", "))
+		}
+	}
+	if len(d.Bypass) > 0 && strings.TrimSpace(d.Reason) == "" {
+		return fault.New(fault.Invalid, "--bypass needs a --reason")
 	}
 	_, err := image.ParseExplicitVersions(d.With, strings.NewReader(""))
 	return err

@@ -54,7 +54,7 @@ func rolledBack(ctx context.Context, r repository, target promotion.Target) ([]s
 func promotable(ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act) (useful []promotion.Target, effects []string, err error) {
 	var changes []state.Change
 	for _, target := range targets {
-		changes = append(changes, state.AddRequest(state.Target(target), state.Request{Act: act, With: d.With}))
+		changes = append(changes, state.AddRequest(state.Target(target), state.Request{Act: act, With: d.With, Bypass: d.Bypass}))
 	}
 	observed, decisions, err := r.workspace.Reconciler.Decide(ctx, changes...)
 	if ctx.Err() != nil {
@@ -68,7 +68,7 @@ func promotable(ctx context.Context, d Decision, r repository, targets []promoti
 		settings := observed.Settings(target.Environment, target.Application)
 		text := name(state.Target(target))
 		switch {
-		case len(d.With) > 0:
+		case len(d.With)+len(d.Bypass) > 0:
 			useful = append(useful, target)
 			continue
 		case settings.Propose == config.ProposeAutomatic:

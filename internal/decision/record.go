@@ -9,6 +9,7 @@ import (
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
+	"promoter/internal/statebranch"
 	"promoter/internal/verb"
 	"promoter/internal/workspace"
 )
@@ -63,6 +64,9 @@ func record(ctx context.Context, d Decision, session *connect.Session, r *connec
 	}
 	by, err := user(ctx, session, r, d)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := checkBypass(ctx, d, session, r, opened, targets, by); err != nil {
 		return Result{}, err
 	}
 	act := state.Act{By: by, At: session.Server.Now().UTC(), Reason: d.Reason}
@@ -121,6 +125,40 @@ func user(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	return identity.Unverified(d.Claimed), nil
 }
 
+// checkBypass refuses a bypass that would have no effect. It grants nothing: the next
+// reconciliation checks the rights again, with the server file of the service.
+func checkBypass(ctx context.Context, d Decision, session *connect.Session, r *connect.Repository, opened repository, targets []promotion.Target, by identity.User) error {
+	if len(d.Bypass) == 0 {
+		return nil
+	}
+	if !by.Verified() {
+		return fault.New(fault.Unauthorized, "--bypass needs a user whom the forge authenticates, and this is %s: set PROMOTER_USER_TOKEN to a token of yours", by.Login)
+	}
+	if !statebranch.Authenticates(opened.workspace.Reconciler.Seals) {
+		return fault.New(fault.Unauthorized, "--bypass needs a seal, because any user who can push can write %s: set seal.keys or PROMOTER_SEAL_KEY", state.Branch)
+	}
+	if session.Server.Standalone {
+		return nil // only the service knows the rights
+	}
+	observed, _, err := opened.workspace.Reconciler.Decide(ctx)
+	if err != nil {
+		return err
+	}
+	rights := session.Server.Bypasses(r)
+	for _, target := range targets {
+		for _, condition := range d.Bypass {
+			permission, err := rights.MayBypass(ctx, by, condition, observed.Deployment(target))
+			if err != nil {
+				return err
+			}
+			if !permission.Allowed {
+				return fault.New(fault.Unauthorized, "%s", permission.Reason)
+			}
+		}
+	}
+	return nil
+}
+
 // changesOf returns the change of the state of each target, and for a rejection the images
 // by component.
 func changesOf(ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act) (changes []state.Change, images map[string]string, err error) {
@@ -136,7 +174,7 @@ func changesOf(ctx context.Context, d Decision, r repository, targets []promotio
 		case verb.Resume:
 			change = state.Resume(at, act)
 		case verb.Promote:
-			change = state.AddRequest(at, state.Request{Act: act, With: d.With})
+			change = state.AddRequest(at, state.Request{Act: act, With: d.With, Bypass: d.Bypass})
 		case verb.Reject:
 			change = state.Reject(at, state.Rejection{Act: act, Images: images})
 		case verb.Freeze:

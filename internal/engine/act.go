@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"promoter/internal/comments"
@@ -140,6 +141,7 @@ func (x *executor) record(ctx context.Context, effects ...Effect) (stop error) {
 		}
 		if effect = x.o.withPromotions(effect); effect.Action != ActionNone {
 			done = append(done, effect)
+			x.logBypassed(ctx, effect)
 		}
 		if err == nil || effect.Action != ActionNone {
 			x.effects = append(x.effects, effect)
@@ -149,6 +151,18 @@ func (x *executor) record(ctx context.Context, effects ...Effect) (stop error) {
 		x.r.Acted(ctx, done)
 	}
 	return stop
+}
+
+// logBypassed logs what a promotion bypassed when it is proposed, and when it lands.
+func (x *executor) logBypassed(ctx context.Context, effect Effect) {
+	for _, d := range effect.Decisions {
+		a := promotion.AttributionOf(d)
+		if len(a.Bypassed) == 0 || effect.Action == ActionClosed || effect.Action == ActionUpdated {
+			continue
+		}
+		x.r.Log.WarnContext(ctx, "conditions bypassed", slog.String("environment", d.Environment), slog.String("application", d.Application),
+			slog.String("conditions", strings.Join(a.Bypassed, ", ")), slog.String("by", a.RequestedBy), slog.String("reason", a.Reason), slog.String("action", string(effect.Action)))
+	}
 }
 
 // carryOut carries out one proposal that is not pushed.

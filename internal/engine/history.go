@@ -75,5 +75,6 @@ func (r *Reconciler) Decide(ctx context.Context, changes ...state.Change) (promo
 		return promotion.Observation{}, nil, err
 	}
 	o.Promotion.State, _ = o.Promotion.State.Apply(changes...)
+	o.Promotion.Bypasses = r.observeBypasses(ctx, o)
 	return o.Promotion, promotion.Plan(o.Promotion, o.Now), nil
 }

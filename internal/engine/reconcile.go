@@ -90,6 +90,8 @@ type Reconciler struct {
 	// Permissions decides which users may give commands in comments. Nil: comments
 	// are not read.
 	Permissions comments.Permissions
+	// Bypasses decides which users may bypass conditions and gates. Nil: none.
+	Bypasses comments.Bypasses
 	// CommentEvents verifies commands in comments. Nil: no webhook reports comments.
 	CommentEvents comments.CommentEvents
 	// MaxFollowing bounds the cycles that follow landings, so that steady releases do not
@@ -228,6 +230,10 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if ctx.Err() != nil {
 		return o, ctx.Err()
 	}
+	o.Promotion.Bypasses = r.observeBypasses(ctx, o)
+	if ctx.Err() != nil {
+		return o, ctx.Err()
+	}
 	if o.Promotion.Targets, err = observeRefusedEdits(ctx, o); err != nil {
 		return o, err
 	}
@@ -301,7 +307,7 @@ func (r *Reconciler) historyReader(c *config.Config) landing.Reader {
 func (r *Reconciler) commentReader(history landing.Reader) comments.Reader {
 	return comments.Reader{
 		Repository: r.Repository, Commits: r.Objects, History: history,
-		Permissions: r.Permissions, Events: r.CommentEvents, Refresh: r.Refresh, Now: r.Now, Log: r.Log,
+		Permissions: r.Permissions, Bypasses: r.Bypasses, Events: r.CommentEvents, Refresh: r.Refresh, Now: r.Now, Log: r.Log,
 	}
 }
 

@@ -143,7 +143,7 @@ const (
 // commits that are not what promoter writes. The request is in the head of a pull request,
 // which promoter made; the approvals are only in the commit that merged it.
 func (v verdict) unproven(a promotion.Attribution) (parts []string) {
-	if a.RequestedBy+a.Reason != "" && !v.Ours && !v.Merged {
+	if (a.RequestedBy+a.Reason != "" || len(a.Bypassed) > 0) && !v.Ours && !v.Merged {
 		parts = append(parts, PartRequest)
 	}
 	if len(a.ApprovedBy) > 0 && !v.Ours && !(v.Merged && v.Authored) {

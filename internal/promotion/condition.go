@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -30,6 +31,8 @@ type Condition struct {
 	Value  string         `json:"value,omitempty"` // the current value if there is one
 	Until  *time.Time     `json:"until,omitempty"` // when the state changes by itself, if known
 	Forge  bool           `json:"forge,omitempty"` // a gate of the forge, not of the config
+	// Bypassed is set if it is passed only because a user with the permission bypasses it.
+	Bypassed bool `json:"bypassed,omitempty"`
 }
 
 // StatusContext is the context of promoter's commit status. It must not change:
@@ -72,6 +75,7 @@ func BlockedBy(c Condition) Reason {
 // one of the functions is set; they fill in the state of the condition.
 type parentCondition struct {
 	name, value string
+	key         string // in the config file; empty: the name
 	// inSource evaluates the condition for a snapshot where a source holds or held it.
 	inSource func(in *input, t tenure, c *Condition)
 	// ofVersions evaluates the condition by what registries report, also in a
@@ -128,13 +132,14 @@ func conditionsOf(in *input, parent config.Parent, moves []Move) []Condition {
 	} else {
 		for _, source := range in.obs.Sources(parent.Environment, in.target.Application) {
 			t, found := tenureOf(in, source, moves)
-			conditions = append(conditions, conditionsIn(in, parent, source, t, found)...)
+			conditions = append(conditions, conditionsIn(in, parent, source, t, found, moves)...)
 		}
 	}
 	for _, pc := range configured {
 		if pc.ofVersions != nil {
 			c := Condition{Name: parent.Environment + " " + pc.name, Value: pc.value}
 			pc.ofVersions(in, moves, &c)
+			in.bypass(&c, cmp.Or(pc.key, pc.name), moves)
 			conditions = append(conditions, c)
 		}
 	}
@@ -142,8 +147,8 @@ func conditionsOf(in *input, parent config.Parent, moves []Move) []Condition {
 }
 
 // conditionsIn evaluates the conditions of a parent for a tenure of a source. A
-// snapshot that was never there meets none.
-func conditionsIn(in *input, parent config.Parent, source Target, t tenure, found bool) []Condition {
+// snapshot that was never there meets none. Those that are bypassed for the moves pass.
+func conditionsIn(in *input, parent config.Parent, source Target, t tenure, found bool, moves []Move) []Condition {
 	configured := conditionsAfter(in, parent.Environment)
 	conditions := make([]Condition, 0, len(configured))
 	for _, pc := range configured {
@@ -159,6 +164,7 @@ func conditionsIn(in *input, parent config.Parent, source Target, t tenure, foun
 		} else {
 			c.Reason = "not eligible in " + source.Environment + ": it was never there"
 		}
+		in.bypass(&c, cmp.Or(pc.key, pc.name), moves)
 		conditions = append(conditions, c)
 	}
 	return conditions

@@ -6,6 +6,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/glob"
 	"promoter/internal/health"
+	"promoter/internal/verb"
 )
 
 // checks requires that the checks of a pattern passed on the commit that brought a
@@ -13,7 +14,7 @@ import (
 func checks(parent config.Parent) []parentCondition {
 	var conditions []parentCondition
 	for _, pattern := range parent.Checks {
-		conditions = append(conditions, parentCondition{name: "check " + pattern, inSource: func(_ *input, t tenure, c *Condition) {
+		conditions = append(conditions, parentCondition{name: "check " + pattern, key: verb.BypassChecks, inSource: func(_ *input, t tenure, c *Condition) {
 			evaluateChecks(c, pattern, t.checks)
 		}})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"promoter/internal/config"
+	"promoter/internal/verb"
 )
 
 // tagged requires that a tag points to the digest of every move.
@@ -11,7 +12,7 @@ func tagged(parent config.Parent) []parentCondition {
 	if parent.Tagged == "" {
 		return nil
 	}
-	return []parentCondition{{name: "tagged " + parent.Tagged, ofVersions: func(in *input, moves []Move, c *Condition) {
+	return []parentCondition{{name: "tagged " + parent.Tagged, key: verb.BypassTagged, ofVersions: func(in *input, moves []Move, c *Condition) {
 		for _, move := range moves {
 			fact, known := in.obs.Facts[Fact{Repository: repositoryOf(in, move.Component), Tag: parent.Tagged}]
 			switch {

@@ -170,6 +170,12 @@ func (d Decision) Refused() bool {
 	return d.State == Refused || slices.ContainsFunc(d.Left, func(l Left) bool { return l.Reason.Rule == RuleRefused })
 }
 
+// Bypassed returns the conditions and gates that the request of the decision bypasses, each
+// once.
+func (d Decision) Bypassed() []Condition {
+	return slices.DeleteFunc(slices.Concat(d.Conditions, d.Gates), func(c Condition) bool { return !c.Bypassed })
+}
+
 // Decision is what should happen to one target, always with the reason.
 type Decision struct {
 	Target

@@ -58,6 +58,7 @@ const (
 	TrailerImage       = "Promoter-Image"
 	TrailerRequestedBy = "Promoter-Requested-By"
 	TrailerReason      = "Promoter-Reason"
+	TrailerBypassed    = "Promoter-Bypassed"
 	TrailerApprovedBy  = "Promoter-Approved-By"
 )
 
@@ -145,6 +146,7 @@ const (
 	maxAttributedName   = 100
 	maxAttributedReason = 300
 	maxApprovers        = 20
+	maxBypassed         = 20
 	maxAttributions     = 16 << 10
 )
 
@@ -153,12 +155,13 @@ const (
 type Attribution struct {
 	RequestedBy string // empty: no user requested it
 	Reason      string
+	Bypassed    []string // the conditions and gates that the request bypassed
 	ApprovedBy  []string // whose approvals of the pull request counted
 }
 
 // IsZero reports whether an attribution is empty.
 func (a Attribution) IsZero() bool {
-	return a.RequestedBy == "" && a.Reason == "" && len(a.ApprovedBy) == 0
+	return a.RequestedBy == "" && a.Reason == "" && len(a.Bypassed)+len(a.ApprovedBy) == 0
 }
 
 // AttributionOf returns the attribution of a decision, each text in one line.
@@ -168,6 +171,10 @@ func AttributionOf(d Decision) Attribution {
 		a.RequestedBy = attributed(actor(*d.Requested), maxAttributedName)
 		a.Reason = attributed(d.Requested.Reason, maxAttributedReason)
 	}
+	bypassed := d.Bypassed()
+	for _, c := range bypassed[:min(len(bypassed), maxBypassed)] {
+		a.Bypassed = append(a.Bypassed, attributed(c.Name, maxAttributedName))
+	}
 	for _, name := range d.ApprovedBy[:min(len(d.ApprovedBy), maxApprovers)] {
 		a.ApprovedBy = append(a.ApprovedBy, attributed(name, maxAttributedName))
 	}
@@ -176,16 +183,20 @@ func AttributionOf(d Decision) Attribution {
 
 // Map returns an attribution with each text replaced.
 func (a Attribution) Map(replace func(string) string) Attribution {
-	a.RequestedBy, a.Reason, a.ApprovedBy = replace(a.RequestedBy), replace(a.Reason), slices.Clone(a.ApprovedBy)
-	for i, name := range a.ApprovedBy {
-		a.ApprovedBy[i] = replace(name)
+	each := func(texts []string) []string {
+		texts = slices.Clone(texts)
+		for i, text := range texts {
+			texts[i] = replace(text)
+		}
+		return texts
 	}
+	a.RequestedBy, a.Reason, a.Bypassed, a.ApprovedBy = replace(a.RequestedBy), replace(a.Reason), each(a.Bypassed), each(a.ApprovedBy)
 	return a
 }
 
 // SameRequest reports whether two attributions name the same request.
 func (a Attribution) SameRequest(b Attribution) bool {
-	return a.RequestedBy == b.RequestedBy && a.Reason == b.Reason
+	return a.RequestedBy == b.RequestedBy && a.Reason == b.Reason && slices.Equal(a.Bypassed, b.Bypassed)
 }
 
 // attributed makes one short line of a text. A trailer ends with its line, so that no user
@@ -218,6 +229,7 @@ func (a Attribution) trailers() []Trailer {
 	}
 	add(TrailerRequestedBy, a.RequestedBy)
 	add(TrailerReason, a.Reason)
+	add(TrailerBypassed, a.Bypassed...)
 	add(TrailerApprovedBy, a.ApprovedBy...)
 	return trailers
 }
@@ -229,6 +241,10 @@ func (a *Attribution) read(t Trailer) {
 		a.RequestedBy = attributed(t.Value, maxAttributedName)
 	case strings.EqualFold(t.Key, TrailerReason) && a.Reason == "":
 		a.Reason = attributed(t.Value, maxAttributedReason)
+	case strings.EqualFold(t.Key, TrailerBypassed) && len(a.Bypassed) < maxBypassed:
+		if name := attributed(t.Value, maxAttributedName); name != "" {
+			a.Bypassed = append(a.Bypassed, name)
+		}
 	case strings.EqualFold(t.Key, TrailerApprovedBy) && len(a.ApprovedBy) < maxApprovers:
 		if name := attributed(t.Value, maxAttributedName); name != "" {
 			a.ApprovedBy = append(a.ApprovedBy, name)

@@ -194,7 +194,7 @@ func passesConditions(in *input, source Target, t tenure) bool {
 		if !slices.Contains(in.obs.Sources(parent.Environment, in.target.Application), source) {
 			continue
 		}
-		if _, blocked := FirstBlocking(conditionsIn(in, parent, source, t, true), in.obs.Checkout); blocked {
+		if _, blocked := FirstBlocking(conditionsIn(in, parent, source, t, true, nil), in.obs.Checkout); blocked {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/identity"
 	"promoter/internal/state"
+	"promoter/internal/verb"
 )
 
 const (
@@ -50,6 +51,9 @@ func approvals(in *input, open *Open) []Condition {
 	case given < needed:
 		gate.State, gate.Reason = Pending, notApproved+byNames(required.From)+unverified+voidApprovals(withRequesters(in, *open), false)
 	}
+	if open == nil || len(open.Objections) == 0 { // what users do not want needs their consent
+		in.bypass(&gate, verb.BypassApprovals, in.moves)
+	}
 	return []Condition{gate}
 }
 
@@ -86,10 +90,10 @@ func mayApprove(required *config.Approvals, approval Approval) bool {
 func unverifiedRequester(in *input) (name string, found bool) {
 	record := in.obs.State.At(state.Target(in.target))
 	var acts []state.Act
-	if record.Request != nil {
+	if record.Request != nil && record.Request.Posted == "" { // a pipeline is no user
 		acts = append(acts, record.Request.Act)
 	}
-	if record.Rollback != nil {
+	if record.Rollback != nil && !record.Rollback.Automatic {
 		acts = append(acts, record.Rollback.Act)
 	}
 	i := slices.IndexFunc(acts, func(act state.Act) bool { return !act.By.Verified() && act.By != identity.Promoter() })

@@ -1,5 +1,7 @@
 package promotion
 
+import "promoter/internal/verb"
+
 // checkGates require that checks pass on the head of the pull request.
 func checkGates(in *input, open *Open) []Condition {
 	var gates []Condition
@@ -10,6 +12,7 @@ func checkGates(in *input, open *Open) []Condition {
 		} else if open != nil {
 			evaluateChecks(&gate, pattern, open.Checks)
 		}
+		in.bypass(&gate, verb.BypassChecks, in.moves)
 		gates = append(gates, gate)
 	}
 	return gates

@@ -1,6 +1,10 @@
 package promotion
 
-import "strings"
+import (
+	"strings"
+
+	"promoter/internal/verb"
+)
 
 // windows evaluates the named windows together: they allow and deny as one.
 func windows(in *input, _ *Open) []Condition {
@@ -17,5 +21,6 @@ func windows(in *input, _ *Open) []Condition {
 		until := state.Until.UTC()
 		gate.Until = &until
 	}
+	in.bypass(&gate, verb.BypassWindows, in.moves)
 	return []Condition{gate}
 }

@@ -11,6 +11,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/glob"
 	"promoter/internal/health"
+	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -83,10 +84,21 @@ type Observation struct {
 	// Explicit are versions that a request names for a target, by component.
 	Explicit map[Target]map[string]Available
 
+	// Bypasses are what the request of a target may bypass. Nil: nothing.
+	Bypasses map[Target]Bypass
+
 	// Checkout is set if there is no forge, and no history of landings.
 	// What cannot be evaluated is then shown. It blocks unless the environment is
 	// among those in Requested.
 	Checkout bool
+}
+
+// Bypass is which conditions and gates a request for a target may bypass: what its user is
+// permitted to now. The state branch alone grants nothing.
+type Bypass struct {
+	By      identity.User
+	At      time.Time         // of the request
+	Refused map[string]string // why not, by condition; those that are not listed are permitted
 }
 
 // Scope returns the environments to decide about, parents first.

@@ -3,6 +3,7 @@ package promotion
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"promoter/internal/config"
 	"promoter/internal/image"
@@ -95,7 +96,9 @@ func fromRequest(in *input) (Decision, bool) {
 		}
 		conditions = append(verifyImages(in, moves, currentFact), conditions...)
 	}
-	return propose(in, moves, requestedBy(moves, *in.request), conditions), true
+	reason := requestedBy(moves, *in.request)
+	reason.Message = appended(reason.Message, behind(in, moves))
+	return propose(in, moves, reason, conditions), true
 }
 
 // postedBack returns how many moves of a posted snapshot lead back, and the reason of the
@@ -149,6 +152,60 @@ func wasPosted(in *input, move Move) bool {
 		at := state.Target{Environment: e.Name, Application: in.target.Application}
 		return in.obs.State.WasPosted(at, move.Component, move.To.Digest)
 	})
+}
+
+// behind names the environments upstream that have an older version than the moves, which
+// promoter would not promote over a newer one.
+func behind(in *input, moves []Move) string {
+	var texts []string
+	for _, ancestor := range in.obs.Config.Ancestors(in.target.Environment) {
+		for _, move := range moves {
+			ref, found := in.ix.ref(Target{ancestor, in.target.Application}, move.Component)
+			to := currentRef{component: move.Component, repository: ref.repository, versions: []image.Version{move.To}}
+			if !found {
+				continue
+			}
+			if current, agreed := ref.agreed(); agreed {
+				if _, older := to.newerThan(current, in.obs.Policies[move.Component]); older {
+					texts = append(texts, ancestor+" has "+move.Component+" "+Label(current))
+				}
+			}
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return "behind: " + strings.Join(texts, ", ")
+}
+
+// bypass passes a condition that blocks the moves if their request bypasses it, with the
+// permission. Without it, the condition has the reason.
+func (in *input) bypass(c *Condition, key string, moves []Move) {
+	if c.State == Passed || len(moves) == 0 || in.obs.Checkout {
+		return
+	}
+	r := requestFor(in, in.snapshot(moves))
+	if r == nil || !slices.Contains(r.Bypass, key) {
+		return
+	}
+	permitted, known := in.obs.Bypasses[in.target]
+	refused := permitted.Refused[key]
+	if !known || !permitted.At.Equal(r.At) || !permitted.By.Same(r.By) {
+		refused = "it was not checked"
+	}
+	if refused != "" {
+		c.Reason = appended(c.Reason, "not bypassed by "+actor(r.Act)+": "+refused)
+		return
+	}
+	c.State, c.Until, c.Bypassed = Passed, nil, true
+	c.Reason = appended("bypassed by "+actor(r.Act)+because(r.Act), c.Reason)
+}
+
+func appended(text, more string) string {
+	if text == "" || more == "" {
+		return text + more
+	}
+	return text + "; " + more
 }
 
 // namedByUser reports whether a user requested the versions of all moves.

@@ -156,3 +156,96 @@ func TestPlan_requestNamesVersions(t *testing.T) {
 		}
 	})
 }
+
+// A request bypasses only what its user may bypass now; images are verified all the same.
+func TestPlan_bypass(t *testing.T) {
+	t.Parallel()
+	config := strings.Replace(promotiontest.Soaking, "after: {dev: {soak: 1h}}", "after: {dev: {soak: 1h}}, gates: {windows: [closed], approvals: {count: 1}}", 1) +
+		"windows:\n  closed: {kind: deny, from: 2026-11-01, until: 2026-12-31, timeZone: UTC}\n"
+	everything := []string{"soak", "windows", "approvals", "freeze"}
+	bypassing := func(t *testing.T, names ...string) *promotiontest.Scenario {
+		t.Helper()
+		w := promotiontest.New(t, config).WithForge()
+		w.Stands("dev/shop", promotiontest.Ago(time.Minute), "web:1.6.0@"+promotiontest.Digest("6"))
+		w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+		request := state.Request{Act: promotiontest.ByAda("incident 42"), Bypass: names}
+		w.Decides(state.AddRequest(w.StateTarget("staging/shop"), request), state.Freeze("staging", promotiontest.ByAda("holiday"), nil))
+		w.Bypasses = map[promotion.Target]promotion.Bypass{w.Target("staging/shop"): {By: request.By, At: request.At}}
+		return w
+	}
+	const soaks = "dev soak: present since 2026-11-18T10:59:00Z"
+	t.Run("with the permission", func(t *testing.T) {
+		t.Parallel()
+		d := bypassing(t, everything...).Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.6.0")
+		var names []string
+		for _, c := range d.Bypassed() {
+			names = append(names, c.Name)
+			if c.State != promotion.Passed || !strings.HasPrefix(c.Reason, "bypassed by ada: incident 42; ") || c.Until != nil {
+				t.Errorf("%+v", c)
+			}
+		}
+		if got := strings.Join(names, ", "); got != "dev soak, freeze, windows closed, approvals" {
+			t.Errorf("bypassed %s", got)
+		}
+		a := promotion.AttributionOf(d)
+		if a.RequestedBy != "ada" || a.Reason != "incident 42" || len(a.Bypassed) != 4 {
+			t.Errorf("%+v", a)
+		}
+	})
+	t.Run("only what it names", func(t *testing.T) {
+		t.Parallel()
+		bypassing(t, "soak").Expect("staging/shop", promotion.Waiting, "staging is frozen by ada since 2026-11-18: holiday")
+		bypassing(t, "freeze").Expect("staging/shop", promotion.Waiting, soaks)
+		d := bypassing(t, "soak", "freeze").Expect("staging/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.6.0")
+		if blocking, blocked := promotion.FirstBlocking(d.Gates, false); !blocked || blocking.Name != "windows closed" {
+			t.Errorf("gates: %+v", d.Gates)
+		}
+	})
+	t.Run("without the permission", func(t *testing.T) {
+		t.Parallel()
+		w := bypassing(t, everything...)
+		target := w.Target("staging/shop")
+		refused := w.Bypasses[target]
+		refused.Refused = map[string]string{"soak": "not her"}
+		w.Bypasses[target] = refused
+		d := w.Decide("staging/shop")
+		if d.State != promotion.Waiting || !strings.Contains(d.Reason.Message, "not bypassed by ada: not her") {
+			t.Errorf("%s: %s", d.State, d.Reason)
+		}
+		// A permission for another request, such as one that replaced it, is none.
+		for _, other := range []promotion.Bypass{{By: refused.By, At: refused.At.Add(time.Second)}, {At: refused.At}} {
+			w.Bypasses[target] = other
+			if d := w.Decide("staging/shop"); d.State != promotion.Waiting || len(d.Bypassed()) > 0 {
+				t.Errorf("%+v: %s: %s", other, d.State, d.Reason)
+			}
+		}
+		w.Bypasses = nil
+		w.Expect("staging/shop", promotion.Waiting, "staging is frozen by ada since 2026-11-18: holiday")
+	})
+	t.Run("not a hold, a rejection, or an image", func(t *testing.T) {
+		t.Parallel()
+		w := bypassing(t, everything...)
+		w.Decides(state.Hold(w.StateTarget("staging/shop"), promotiontest.ByAda("")))
+		w.Expect("staging/shop", promotion.Waiting, "on hold by ada since 2026-11-18")
+		w = bypassing(t, everything...)
+		w.Reject("staging/shop", "web:1.6.0@"+promotiontest.Digest("6"))
+		if d := w.Decide("staging/shop"); d.State != promotion.Rejected {
+			t.Errorf("rejected: %s: %s", d.State, d.Reason)
+		}
+		w = bypassing(t, everything...)
+		w.AddFact("web", "1.6.0", promotiontest.Version("1.6.0@"+promotiontest.Digest("9")))
+		if d := w.Decide("staging/shop"); d.State != promotion.Waiting || !strings.Contains(d.Reason.Message, "tag moved") {
+			t.Errorf("tag moved: %s: %s", d.State, d.Reason)
+		}
+	})
+	t.Run("not the changes that users request", func(t *testing.T) {
+		t.Parallel()
+		w := bypassing(t, everything...)
+		w.Open = map[string]promotion.Open{"promoter/staging/shop": {
+			Number: 7, Head: "promoter/staging/shop", Snapshots: promotiontest.SnapshotsOf("shop", "web:1.6.0@"+promotiontest.Digest("6")), Objections: []string{"ben"},
+		}}
+		if blocking, blocked := promotion.FirstBlocking(w.Decide("staging/shop").Gates, false); !blocked || blocking.Reason != "changes requested by ben" {
+			t.Errorf("%+v", blocking)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"promoter/internal/state"
+	"promoter/internal/verb"
 )
 
 // applyHold stops a decision if a user put the target on hold or froze it. The
@@ -13,6 +14,13 @@ func applyHold(in *input, d Decision, rollback bool) Decision {
 		return d
 	}
 	held, stopped := in.obs.State.Held(state.Target(in.target), in.now)
+	if stopped && held.Freeze {
+		frozen := Condition{Name: verb.BypassFreeze, State: Pending, Reason: heldBy(held).Message}
+		if in.bypass(&frozen, verb.BypassFreeze, d.Moves); frozen.State == Passed {
+			d.Conditions = append(slices.Clone(d.Conditions), frozen)
+			held, stopped = in.obs.State.HeldWithoutFreezes(state.Target(in.target), in.now)
+		}
+	}
 	back := in.obs.State.At(state.Target(in.target)).Rollback
 	ofRollback := rollback && !back.Automatic && held.Target == state.Target(in.target) && !held.Freeze && held.Problem == ""
 	if stopped && !ofRollback {

@@ -37,6 +37,7 @@ func Body(p Page) string {
 	b.paragraph(customText(p))
 	b.paragraph(unchangedNote(p.Proposal))
 	p.writeReasons(&b)
+	p.writeBypassed(&b)
 	p.writeConditions(&b, true)
 	p.writeGates(&b, true)
 	p.writeRendered(&b)
@@ -137,6 +138,25 @@ func (p Page) writeReasons(b *markdown) {
 		return
 	}
 	b.line(list.String())
+}
+
+// writeBypassed names what users bypass, above the tables, which are folded if all passed.
+func (p Page) writeBypassed(b *markdown) {
+	for _, d := range p.Decisions {
+		bypassed := d.Bypassed()
+		if len(bypassed) == 0 || d.Requested == nil {
+			continue
+		}
+		names := make([]string, 0, len(bypassed))
+		for _, c := range bypassed {
+			names = append(names, code(c.Name))
+		}
+		text := "**Bypassed"
+		if len(p.Decisions) > 1 {
+			text += " for " + code(d.Application)
+		}
+		b.paragraph(text + ":** " + strings.Join(names, ", ") + " by " + code(d.Requested.By.Login) + ": " + Sanitize(d.Requested.Reason) + ".")
+	}
 }
 
 func (p Page) writeConditions(b *markdown, fold bool) {

@@ -79,7 +79,7 @@ func TestFormats_names(t *testing.T) {
 	for _, word := range []string{
 		string(plain), promotion.HeadBranch("ENVIRONMENT", "APPLICATION"), promotion.GroupBranch("ENVIRONMENT"), state.Branch,
 		promotion.TrailerEnvironment, promotion.TrailerApplication, promotion.TrailerSnapshot, promotion.TrailerImage,
-		promotion.TrailerRequestedBy, promotion.TrailerReason, promotion.TrailerApprovedBy,
+		promotion.TrailerRequestedBy, promotion.TrailerReason, promotion.TrailerBypassed, promotion.TrailerApprovedBy,
 		promotion.StatusContext, state.All, pullrequest.StatusOfOthers(nil).Description,
 	} {
 		if !strings.Contains(page, "`"+word+"`") {

@@ -50,6 +50,7 @@ type Event struct {
 	RequestedBy string       `json:"requestedBy,omitempty"`
 	// RequestReason is why, in the words of the user.
 	RequestReason string   `json:"requestReason,omitempty"`
+	Bypassed      []string `json:"bypassed,omitempty"` // the conditions and gates that the request bypassed
 	ApprovedBy    []string `json:"approvedBy,omitempty"`
 	// Unproven are the parts of these, "request" and "approval", that only the trailers of a
 	// commit claim which any user who can push could have written.

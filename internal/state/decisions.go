@@ -54,13 +54,20 @@ type Held struct {
 
 // Held returns the hold or freeze that stops a target now, the widest one first. A file
 // that cannot be read may contain one, so it counts as a hold.
-func (s State) Held(target Target, now time.Time) (Held, bool) {
+func (s State) Held(target Target, now time.Time) (Held, bool) { return s.held(target, now, false) }
+
+// HeldWithoutFreezes returns the hold that stops a target, whatever is frozen.
+func (s State) HeldWithoutFreezes(target Target, now time.Time) (Held, bool) {
+	return s.held(target, now, true)
+}
+
+func (s State) held(target Target, now time.Time, frozen bool) (Held, bool) {
 	for _, scope := range target.scopes() {
 		if problem, broken := s.broken[scope]; broken {
 			return Held{Target: scope, Problem: problem.Reason}, true
 		}
 		record := s.At(scope)
-		if f := record.Freeze; f != nil && (f.Until == nil || f.Until.After(now)) {
+		if f := record.Freeze; !frozen && f != nil && (f.Until == nil || f.Until.After(now)) {
 			return Held{Act: f.Act, Freeze: true, Target: scope, Until: f.Until}, true
 		}
 		if record.Hold != nil {
@@ -245,7 +252,7 @@ func AddRequest(target Target, request Request) Change {
 // A posted snapshot is the same one when it is posted again.
 func (r Request) pending(other Request) bool {
 	again := r.Posted != "" && r.Posted == other.Posted
-	return (r.Snapshot == "" || again) && slices.Equal(r.With, other.With)
+	return (r.Snapshot == "" || again) && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
 }
 
 // Post requests the versions of a snapshot that a pipeline posted, and remembers them. The

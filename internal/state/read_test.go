@@ -106,14 +106,14 @@ func TestRead_tooManyFiles(t *testing.T) {
 }
 
 // TestRead_saysWhoWroteIt checks that the state shows the author of a hold. Any
-// user who can push the branch can hold a target; the name grants no
-// permissions.
+// user who can push the branch can hold a target; neither the name nor a
+// bypass grants permissions.
 func TestRead_saysWhoWroteIt(t *testing.T) {
 	t.Parallel()
 	s := read(t, map[string]string{"prod/shop.json": `{"schema": 1, "bypass": true,
 		"request": {"by": {"host": "github.com", "login": "mallory", "bot": true}, "at": "2026-11-18T11:00:00Z", "bypass": ["soak"]}}`})
 	want := &state.Request{Act: act("mallory", 0)}
-	want.By.Bot, want.Reason = true, ""
+	want.By.Bot, want.Reason, want.Bypass = true, "", []string{"soak"}
 	if diff := cmp.Diff(want, s.At(shop).Request); diff != "" {
 		t.Error(diff)
 	}

@@ -55,6 +55,9 @@ type Request struct {
 	// With lists explicit versions, REPOSITORY[:TAG][@DIGEST], that replace those of the
 	// parent environments. Their details come from the registry.
 	With []string `json:"with,omitempty"`
+	// Bypass lists conditions and gates that the user wants to bypass. It grants nothing: what
+	// the user may bypass is checked when it is used.
+	Bypass []string `json:"bypass,omitempty"`
 	// Snapshot is the ID of the snapshot that the request was bound to. It is empty
 	// before; afterwards the request applies to no other.
 	Snapshot string `json:"snapshot,omitempty"`
@@ -154,6 +157,9 @@ const (
 	// in every reconciliation until the request is done.
 	MaxVersions = 100
 
+	// MaxBypass is how many conditions and gates a request may list.
+	MaxBypass = 20
+
 	// maxImage is the longest text of a version in bytes, more than a reference can have.
 	maxImage = 1024
 )
@@ -161,7 +167,8 @@ const (
 // withinLimits reports whether a request is small enough. A shortened one would be
 // another request, so it is not cut.
 func (r *Request) withinLimits() bool {
-	return r == nil || len(r.With) <= MaxVersions && !slices.ContainsFunc(r.With, func(text string) bool { return len(text) > maxImage })
+	long := func(text string) bool { return len(text) > maxImage }
+	return r == nil || len(r.With) <= MaxVersions && !slices.ContainsFunc(r.With, long) && len(r.Bypass) <= MaxBypass && !slices.ContainsFunc(r.Bypass, long)
 }
 
 // normalize brings a record into the form in which it is written and read.

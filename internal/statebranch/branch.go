@@ -43,6 +43,10 @@ type SealedCommit struct {
 	Commit  string `json:"commit"`
 }
 
+// Authenticates reports whether all that loosens something on the branch is by promoter or by
+// a user with the key.
+func Authenticates(s Seals) bool { return len(s.Keys) > 0 || s.Protected }
+
 // Limits of the search for seals, in commits.
 const (
 	maxUnsealed = 1000 // above the newest seal

@@ -41,6 +41,7 @@ type Event struct {
 type Attribution struct {
 	RequestedBy string   `json:"requestedBy,omitempty"`
 	Reason      string   `json:"reason,omitempty"`
+	Bypassed    []string `json:"bypassed,omitempty"`
 	ApprovedBy  []string `json:"approvedBy,omitempty"`
 	// Unproven are the parts, "request" and "approval", that only a commit claims which is
 	// not proven to be promoter's.

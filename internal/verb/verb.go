@@ -32,5 +32,22 @@ func Decisions() []Verb {
 	return []Verb{Promote, Hold, Resume, Reject, Rollback, Freeze, Thaw}
 }
 
+// The conditions and gates that a promotion can bypass, by the keys of the config file, and
+// a freeze. All others protect what is written, or what users decided about the target.
+const (
+	BypassSoak      = "soak"
+	BypassHealthy   = "healthy"
+	BypassChecks    = "checks" // after a parent, and of the pull request
+	BypassTagged    = "tagged"
+	BypassWindows   = "windows"
+	BypassApprovals = "approvals"
+	BypassFreeze    = "freeze"
+)
+
+// Bypassable returns them, in the order in which they are shown.
+func Bypassable() []string {
+	return []string{BypassSoak, BypassHealthy, BypassChecks, BypassTagged, BypassWindows, BypassApprovals, BypassFreeze}
+}
+
 // Title returns the verb with a capital letter, as the subject of a commit begins.
 func (v Verb) Title() string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }

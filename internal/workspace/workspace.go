@@ -105,6 +105,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		Limits:      server.Limits(r),
 		Verify:      server.Verify(r),
 		Permissions: server.Permissions(r),
+		Bypasses:    server.Bypasses(r),
 		Refresh: func(c *config.Config) {
 			session.ForgetAnswers(func(asked image.Repository) bool {
 				return slices.ContainsFunc(c.Components, func(one config.Component) bool { return one.Pattern.Match(asked) })

@@ -46,6 +46,7 @@ type Config struct {
 	Sources      []Source
 	Receivers    []Receiver
 	Permissions  []Permission
+	Bypass       []Bypass
 	Limits       []Limit
 	Verify       []Verify
 	RateLimits   []RateLimit
@@ -123,6 +124,8 @@ type rawServer struct {
 	Receivers strictyaml.Map[*rawReceiver] `yaml:"receivers"`
 	// Who can use commands in comments. See docs/configuration.md#permissions-and-limits. Default: all users with write access.
 	Permissions []*rawPermission `yaml:"permissions"`
+	// Who can bypass conditions and gates, with `promoter promote --bypass` or in a comment. See docs/guides/hotfix.md. Default: no user.
+	Bypass []*rawBypass `yaml:"bypass"`
 	// Restrictions of all config files. See docs/configuration.md#permissions-and-limits. Default: none.
 	Limits []*rawLimit `yaml:"limits"`
 	// Signatures that images must have, in addition to `verify` of the config files. See docs/guides/signatures.md. Default: none.
@@ -142,7 +145,6 @@ type rawServer struct {
 	// Networks (CIDR) of the proxies in front of the server. Their header X-Forwarded-For names the address of a client. Default: none.
 	TrustedProxies strictyaml.List `yaml:"trustedProxies"`
 
-	Bypass     strictyaml.Reserved   `yaml:"bypass"`
 	Notify     strictyaml.Reserved   `yaml:"notify"`
 	Extensions strictyaml.Extensions `yaml:"x-*"`
 }
@@ -216,6 +218,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Sources = loadSources(in)
 	c.Receivers = loadReceivers(in)
 	c.Permissions = loadPermissions(in)
+	c.Bypass = loadBypass(in)
 	c.Limits = loadLimits(in)
 	c.Verify = loadVerify(in)
 	c.RateLimits = loadRateLimits(in)

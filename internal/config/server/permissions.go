@@ -29,6 +29,14 @@ type Permission struct {
 	Who   []string // NAME or team:GROUP/NAME
 }
 
+// Bypass allows users to bypass conditions and gates with a request.
+type Bypass struct {
+	config.Position
+	Scope
+	Conditions []string // of verb.Bypassable
+	Who        []string // NAME or team:GROUP/NAME
+}
+
 // Limit is what config files may not exceed.
 type Limit struct {
 	config.Position
@@ -54,6 +62,25 @@ type rawPermission struct {
 	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the rule applies if a file of the application is there. Default: all.
 	Paths strictyaml.List `yaml:"paths"`
 	// Users who can use the commands: `NAME` or `team:GROUP/NAME`.
+	Who strictyaml.List `yaml:"who" required:"true"`
+}
+
+// rawBypass is a rule about who can bypass conditions and gates.
+type rawBypass struct {
+	strictyaml.Origin
+	// Conditions and gates that a request can bypass: `soak`, `healthy`, `checks`, `tagged`, `windows`, `approvals`, and `freeze`.
+	Conditions strictyaml.List `yaml:"conditions" required:"true"`
+	// Globs of repositories where the rule applies: `HOST/OWNER/NAME`. Default: all.
+	Repositories strictyaml.List `yaml:"repositories"`
+	// Globs of applications where the rule applies. Default: all.
+	Applications strictyaml.List `yaml:"applications"`
+	// Globs of environments where the rule applies. Default: all.
+	Environments strictyaml.List `yaml:"environments"`
+	// Globs of branches where the rule applies; an environment without a branch has the default branch. Default: all.
+	Branches strictyaml.List `yaml:"branches"`
+	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the rule applies if all files of the application are there. Default: all.
+	Paths strictyaml.List `yaml:"paths"`
+	// Users who can bypass them: `NAME` or `team:GROUP/NAME`.
 	Who strictyaml.List `yaml:"who" required:"true"`
 }
 
@@ -95,6 +122,25 @@ func loadPermissions(in *input) (permissions []Permission) {
 		})
 	}
 	return permissions
+}
+
+func loadBypass(in *input) (rules []Bypass) {
+	for _, raw := range in.raw.Bypass {
+		required(in.report, raw.Origin, "bypass rule", "conditions", raw.Conditions)
+		required(in.report, raw.Origin, "bypass rule", "who", raw.Who)
+		config.CheckUsers(in.report, raw.Who, "who")
+		rule := Bypass{
+			Position: raw.Position, Who: raw.Who.Strings(),
+			Scope: loadScope(in.report, scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths}),
+		}
+		for i := range raw.Conditions.Items {
+			if in.report.OneOf(&raw.Conditions.Items[i], "conditions", verb.Bypassable()) {
+				rule.Conditions = append(rule.Conditions, raw.Conditions.Items[i].Value)
+			}
+		}
+		rules = append(rules, rule)
+	}
+	return rules
 }
 
 // verbNames returns the verbs that a permission can be granted for.

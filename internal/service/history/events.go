@@ -106,7 +106,7 @@ func (w eventWriter) proposal(effect engine.Effect, action string, at time.Time,
 
 // attributionOf returns an attribution as the store keeps it.
 func attributionOf(a promotion.Attribution, unproven []string) store.Attribution {
-	return store.Attribution{RequestedBy: a.RequestedBy, Reason: a.Reason, ApprovedBy: a.ApprovedBy, Unproven: unproven}
+	return store.Attribution{RequestedBy: a.RequestedBy, Reason: a.Reason, Bypassed: a.Bypassed, ApprovedBy: a.ApprovedBy, Unproven: unproven}
 }
 
 // withSnapshot adds the versions that changed. Without moves, it is unknown which of the

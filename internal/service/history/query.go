@@ -91,7 +91,8 @@ func eventOf(e store.Event) server.Event {
 	shown := server.Event{
 		ID: cmp.Or(e.ID, e.Identity()), At: e.At.UTC(), Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application,
 		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []server.Version{}, Commit: e.Commit, By: e.User,
-		RequestedBy: e.Attribution.RequestedBy, RequestReason: e.Attribution.Reason, ApprovedBy: e.Attribution.ApprovedBy, Unproven: e.Attribution.Unproven,
+		RequestedBy: e.Attribution.RequestedBy, RequestReason: e.Attribution.Reason,
+		Bypassed: e.Attribution.Bypassed, ApprovedBy: e.Attribution.ApprovedBy, Unproven: e.Attribution.Unproven,
 	}
 	for _, version := range e.Versions {
 		shown.Versions = append(shown.Versions, server.Version(version))
