@@ -161,6 +161,8 @@ var owners = map[string][]string{
 	"github.com/golang-jwt/jwt/v5":             {"internal/scm/github", "internal/registry/auth/azure"},
 	"github.com/xanzy/go-gitlab":               {"internal/scm/gitlab"},
 	"sigs.k8s.io/kustomize/kyaml":              {"internal/rendered", "internal/updater", "internal/updater/node", "internal/updater/span"},
+	"github.com/sigstore/protobuf-specs":       {"internal/signature"},
+	"github.com/sigstore/sigstore-go":          {"internal/signature"},
 	"github.com/spf13/cobra":                   {"internal/cli"},
 	"github.com/spf13/pflag":                   {"internal/cli"},
 	"golang.org/x/term":                        {"internal/cli"},

@@ -51,6 +51,7 @@ const (
 	annotationSignature   = "dev.cosignproject.cosign/signature"
 	annotationCertificate = "dev.sigstore.cosign/certificate"
 	annotationBundle      = "dev.sigstore.cosign/bundle"
+	annotationTimestamp   = "dev.sigstore.cosign/rfc3161timestamp"
 )
 
 // Policy is what signatures must prove about an image. All of its requirements must be met.
@@ -92,7 +93,7 @@ func New(required []config.Verify) (Policy, error) {
 		case v.Broken != "":
 			err = fault.New(fault.Invalid, "%s", v.Broken)
 		case v.Issuer != "":
-			err = fault.New(fault.Invalid, "keyless signatures are not supported yet")
+			r.signer, err = newKeyless(v)
 		default:
 			r.signer, err = newKeys(v)
 		}
