@@ -178,7 +178,7 @@ func runDecide(command *cobra.Command, flags *decideFlags, system System) error 
 	if err != nil {
 		return err
 	}
-	flags.decision.Claimed = claimedUser(command.Context(), system)
+	flags.decision.Claimed = claimedUser(system)
 	result, err := decision.Record(command.Context(), server, flags.decision, flags.targets.cache)
 	if err != nil {
 		return err

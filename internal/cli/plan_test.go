@@ -30,8 +30,8 @@ func TestDiff_gitAppliesIt(t *testing.T) {
 	if code := c.run(t.Context(), "plan", "--dir", dir, "--with", "quay.io/acme/web:2", "-o", "diff"); code != exitDone {
 		t.Fatalf("exit %d: %s", code, c.err.String())
 	}
-	git(t, dir, "", "init", "-q")
-	git(t, dir, c.out.String(), "apply", "-")
+	runGit(t, dir, "", "init", "-q")
+	runGit(t, dir, c.out.String(), "apply", "-")
 	for name, content := range files {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		if want := strings.ReplaceAll(content, "web:1", "web:2"); err != nil || string(got) != want {
@@ -40,7 +40,7 @@ func TestDiff_gitAppliesIt(t *testing.T) {
 	}
 }
 
-func git(t *testing.T, dir, in string, args ...string) {
+func runGit(t *testing.T, dir, in string, args ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "git", args...)
 	command.Dir, command.Stdin = dir, strings.NewReader(in)

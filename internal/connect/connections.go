@@ -77,7 +77,11 @@ func (c *Connections) HostBackoffs() (all []Backoff) {
 		to     string
 		client *outbound.Client
 	}{
-		{ToEngine, c.HTTP.Engines}, {ToForge, c.HTTP.Forges}, {ToForge, c.HTTP.Public}, {ToGit, c.HTTP.Git}, {ToMachine, c.HTTP.machine},
+		{ToEngine, c.HTTP.Engines},
+		{ToForge, c.HTTP.Forges},
+		{ToForge, c.HTTP.Public},
+		{ToGit, c.HTTP.Git},
+		{ToMachine, c.HTTP.machine},
 		{ToRegistry, c.HTTP.Registries},
 	} {
 		for _, pause := range one.client.Backoffs() {
