@@ -59,11 +59,11 @@ func notReportedYet(monitored *config.Health, note string) string {
 func SetUpHealth(h config.Health) string {
 	switch source := h.Source(); {
 	case source == health.ArgoCD:
-		return "let Argo CD notify the receiver " + h.From + " about " + strings.Join(h.ArgoCD, ", ") + " (docs/configuration.md#health)"
+		return "let Argo CD notify the receiver " + h.From + " about " + strings.Join(h.ArgoCD, ", ") + " (docs/guides/health-argocd.md)"
 	case source == health.Flux && h.From != "":
-		return "let an Alert of Flux notify the receiver " + h.From + " about " + h.Flux + " (docs/configuration.md#health)"
+		return "let an Alert of Flux notify the receiver " + h.From + " about " + h.Flux + " (docs/guides/health-flux.md)"
 	case source == health.Flux:
-		return "let Flux set the commit status of " + h.Flux + " (docs/configuration.md#health)"
+		return "let Flux set the commit status of " + h.Flux + " (docs/guides/health-flux.md)"
 	case source == health.Check:
 		return "set the commit status " + h.Check + " on the landed commit"
 	case source == health.Deployment:
