@@ -62,7 +62,7 @@ func (p Process) render(ctx context.Context, r request) ([]Difference, error) {
 // failure returns why a child process failed: a limit, or its own message.
 func failure(err error, messages string) error {
 	switch {
-	case strings.Contains(messages, "out of memory"), strings.Contains(messages, "cannot allocate memory"):
+	case strings.Contains(messages, "out of memory"), strings.Contains(messages, "allocate"): // by Go, or its race detector
 		return fault.New(fault.Invalid, "rendering needs more than %d MiB of memory", maxMemory>>20)
 	case strings.Contains(err.Error(), "signal: cpu"), strings.Contains(err.Error(), "signal: killed"):
 		return fault.New(fault.Invalid, "rendering needs more than %s of a processor", maxTime)
