@@ -39,3 +39,25 @@ func TestRun_badReleaseRolledBack_github(t *testing.T) {
 		s.holds("staging", "1.2.0 1.0.0")
 	})
 }
+
+// A deployment of the forge is a source too: the newest one to the environment counts, if its
+// commit has the versions.
+func TestRun_healthOfDeployments_github(t *testing.T) {
+	t.Parallel()
+	monitored := strings.NewReplacer(
+		`land: push}`, `land: push, health: {deployment: "{environment}-{application}"}}`,
+		`after: [dev]}`, `after: {dev: {healthy: true}}, land: push}`).Replace(chain)
+	onceOnGitHub(t, monitored, func(s *story) {
+		before := s.repo.Git.Run("rev-parse", "main")
+		s.releaseAndRun("web", "1.1.0")
+		s.repo.Settings.Deploy("ci", before, "dev-shop", "success")
+		s.because(s.run(), "staging", "dev healthy: dev-shop last reported Healthy about "+before[:7])
+		landed := s.repo.Git.Run("rev-parse", "main")
+		s.repo.Settings.Deploy("ci", landed, "dev-shop", "in_progress")
+		s.because(s.run(), "staging", "dev healthy: Progressing since")
+		s.repo.Settings.Deploy("ci", landed, "dev-shop", "success")
+		s.repo.Settings.Deploy("ci", landed, "other", "failure")
+		s.run()
+		s.holds("staging", "1.1.0 1.0.0")
+	})
+}

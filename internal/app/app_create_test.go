@@ -155,7 +155,7 @@ func TestCreateApp_refusedBefore(t *testing.T) {
 		"no name of a forge":    {func(m *making) { m.options.Forge = "../GitHub" }, `--forge "../GitHub": write small letters`},
 		"another kind of forge": {func(m *making) { m.options.Forge = "backup" }, "--forge backup: it is of kind git"},
 		"no organization":       {func(m *making) { m.options.Organization = "acme/gitops" }, `"acme/gitops" is not the name of an organization`},
-		"an unknown permission": {func(m *making) { m.options.With = []string{"secrets"} }, "write administration or checks or workflows"},
+		"an unknown permission": {func(m *making) { m.options.With = []string{"secrets"} }, "write administration or deployments or checks or workflows"},
 		"no GitHub":             {func(m *making) { m.options.GitHub = "github.com" }, "the URL of GitHub"},
 		"a URL of nowhere":      {func(m *making) { m.options.URL = "promoter.example.com" }, "--url: write https://HOST"},
 		"a URL of this machine": {func(m *making) { m.options.URL = "http://localhost:8080" }, "GitHub does not reach this machine"},

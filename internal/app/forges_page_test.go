@@ -31,7 +31,7 @@ var featureWords = map[string]string{
 	"PullRequests": "Pull requests", "Closers": "Who closed a pull request", "Approvals": "Reviews and approvals",
 	"Statuses": "Commit statuses and checks", "Comments": "Comments", "Teams": "Team members", "Compare": "Commits between two versions",
 	"Releases": "Releases", "GuardedMerge": "Merge only of the evaluated commit",
-	"Rules": "Branch rules as gates",
+	"Rules": "Branch rules as gates", "Deployments": "Deployments as a source of health",
 }
 
 // TestForgesPage compares the table of the page with the features of the forges.

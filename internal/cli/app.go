@@ -55,7 +55,7 @@ Exit codes: 0 the App exists; 1 it does not, or its key could not be stored; 130
 	flags.StringVar(&options.URL, "url", "", "`URL` where GitHub reaches promoter serve (default: url of the server file, or no webhook)")
 	flags.StringVar(&options.Folder, "out", githubapp.DefaultFolder, "`FOLDER` for the credentials")
 	flags.BoolVar(&options.Public, "public", false, "allow other accounts to install the App")
-	flags.StringSliceVar(&options.With, "with", nil, "additional `PERMISSION` to request: administration, checks, or workflows (repeatable)")
+	flags.StringSliceVar(&options.With, "with", nil, "additional `PERMISSION` to request: administration, checks, deployments, or workflows (repeatable)")
 	flags.StringArrayVar(&options.Networks, "network", nil, "private network (`CIDR`) that may contain GitHub (repeatable)")
 	flags.StringVarP(&output, "output", "o", "text", flagOutputPlain)
 	return command

@@ -98,7 +98,7 @@ type rawHealth struct {
 	Flux strictyaml.Located[string] `yaml:"flux"`
 	// Context of a commit status, or name of a check, on the landed commit or a later one with the same versions. The same placeholders.
 	Check strictyaml.Located[string] `yaml:"check"`
-	// Environment of the deployments of the forge. promoter cannot read them from any forge yet, so that this is an error. The same placeholders.
+	// Environment of the deployments of the forge, on GitHub and GitLab. The same placeholders.
 	Deployment strictyaml.Located[string] `yaml:"deployment"`
 	// Reports of `POST /api/v1/evidence`. Needs `from`.
 	API strictyaml.Located[bool] `yaml:"api"`

@@ -114,10 +114,9 @@ func statusOfHealth(change landing.HealthChange) scm.Status {
 // have. Empty: none.
 func impossibleHealth(o promotion.Observation, repository scm.Repository) string {
 	features := repository.Features()
-	_, deployments := repository.(scm.Deployments)
 	for _, h := range o.Config.Healths() {
 		switch source := h.Source(); {
-		case source == health.Deployment && !deployments:
+		case source == health.Deployment && !features.Deployments:
 			return fmt.Sprintf("%s: health.deployment: promoter cannot read deployments of this forge: use another source", h.Position)
 		case !features.Statuses && (source == health.Check || source == health.Flux && h.From == ""):
 			return fmt.Sprintf("%s: health.%s: this repository has no commit statuses, because it is plain Git: use a receiver, with from", h.Position, source)

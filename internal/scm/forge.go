@@ -56,6 +56,7 @@ type Features struct {
 	Releases     bool // Releases is implemented
 	GuardedMerge bool // a merge can be restricted to a head commit
 	Rules        bool // Ruled is implemented
+	Deployments  bool // Deployments is implemented
 
 	PullSign string // what the forge writes before the number of a pull request, as in #27
 }

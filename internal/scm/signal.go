@@ -32,8 +32,8 @@ type Signals interface {
 
 // Deployments is implemented by repositories whose forge records deployments.
 type Deployments interface {
-	// Deployed returns the newest deployment to an environment of the forge; false if there
-	// is none.
+	// Deployed returns the newest deployment to an environment of the forge with its latest
+	// status; false if there is none.
 	Deployed(ctx context.Context, environment string) (Deployment, bool, error)
 }
 

@@ -153,6 +153,7 @@ type Repository struct {
 	Pulls    map[int]*Pull
 	Statuses []*Status
 	Releases []*Release
+	Deployed []*Deployment
 
 	lastNumber int
 	issues     []*Event // comments on issues, which have nothing else
@@ -164,6 +165,25 @@ type Status struct {
 	Commit, Context, State, URL, Description string
 	By                                       *User
 	At                                       time.Time
+}
+
+// Deployment is a deployment to an environment, with its status as the forge names it.
+type Deployment struct {
+	ID                         int64
+	Commit, Environment, State string
+	By                         *User
+	At                         time.Time
+}
+
+// DeployedTo returns the deployments to an environment, the newest first.
+func (r *Repository) DeployedTo(environment string) []*Deployment {
+	var found []*Deployment
+	for _, one := range slices.Backward(r.Deployed) {
+		if environment == "" || one.Environment == environment {
+			found = append(found, one)
+		}
+	}
+	return found
 }
 
 // Release is a release, or a draft of one.

@@ -63,6 +63,15 @@ func (s Settings) Remove() { s.act(func() { s.r.Removed = true }) }
 // DeleteMergedBranches enables deletion of the head after a merge.
 func (s Settings) DeleteMergedBranches() { s.act(func() { s.r.AutoDelete = true }) }
 
+// Deploy creates a deployment of a commit with a status of the forge.
+func (s Settings) Deploy(who, commit, environment, state string) {
+	s.act(func() {
+		s.r.Deployed = append(s.r.Deployed, &Deployment{
+			ID: s.r.Hub.NextID(), Commit: commit, Environment: environment, State: state, By: s.r.Hub.User(who), At: s.r.Hub.Now(),
+		})
+	})
+}
+
 // AddRelease publishes a release, or creates a draft.
 func (s Settings) AddRelease(who, tag string, published time.Time, draft, prerelease bool) {
 	s.act(func() {
@@ -397,6 +406,9 @@ func (r *Repository) Bench(forge scm.Forge, self string, login func(who string) 
 			Status: func(_ *testing.T, who, commit, name string, state scm.CheckState) {
 				states := map[scm.CheckState]string{scm.CheckPassed: "success", scm.CheckPending: "pending", scm.CheckFailed: "failure"}
 				settings.SetStatus(login(who), commit, name, states[state])
+			},
+			Deploy: func(_ *testing.T, who, commit, environment, state string) {
+				settings.Deploy(login(who), commit, environment, state)
 			},
 			Release: func(_ *testing.T, one scmtest.Release) {
 				settings.AddRelease(scmtest.Ann, one.Tag, one.Published, one.Draft, one.Prerelease)

@@ -79,10 +79,10 @@ func TestManifest_asksForTheTable(t *testing.T) {
 		with []string
 		lack []string
 	}{
-		"as it is":              {nil, []string{"administration", "workflows"}},
-		"with more of one":      {[]string{"checks"}, []string{"administration", "workflows"}},
-		"with one more":         {[]string{"workflows"}, []string{"administration"}},
-		"with all that may be ": {[]string{"workflows", "administration"}, nil},
+		"as it is":              {nil, []string{"administration", "deployments", "workflows"}},
+		"with more of one":      {[]string{"checks"}, []string{"administration", "deployments", "workflows"}},
+		"with one more":         {[]string{"workflows"}, []string{"administration", "deployments"}},
+		"with all that may be ": {[]string{"workflows", "administration", "deployments"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,7 +178,7 @@ func TestManifest_refused(t *testing.T) {
 	t.Parallel()
 	options := manifestOptions()
 	options.With = []string{"secrets"}
-	if _, err := github.Manifest(options); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "write administration or checks or workflows") {
+	if _, err := github.Manifest(options); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "write administration or deployments or checks or workflows") {
 		t.Errorf("got %v", err)
 	}
 	options = manifestOptions()

@@ -37,6 +37,7 @@ func Permissions() []Permission {
 		{Name: "members", Title: "Members (organization)", Access: "read", For: "members of a team; reviews requested from a team", Optional: "a rule or the reviewers of a config name a team"},
 		{Name: "packages", Title: "Packages", Access: "read", For: "events of images pushed to GHCR", Optional: "such images are followed and have no webhook of their own", EventOnly: true},
 		{Name: "administration", Title: "Administration", Access: "read", For: "all requirements of classic branch protection", Optional: "promoter must know them before it tries to merge; rulesets do not need it", OnRequest: true},
+		{Name: "deployments", Title: "Deployments", Access: "read", For: "deployments as a source of health", Optional: "a config sets `health.deployment`", OnRequest: true},
 		{Name: "checks", Title: "Checks", Access: "write", For: "the check `promoter/rendered`", Optional: "a config sets `pullRequest.rendered`, and differences are too long for a pull request", OnRequest: true},
 		{Name: "workflows", Title: "Workflows", Access: "write", For: "pushing changes to workflows", Optional: "environments contain files below `.github/workflows`, which are excluded by default", OnRequest: true},
 	}
@@ -118,6 +119,7 @@ func Events() []Event {
 		// The event package is newer, but only this one is available to Apps.
 		// https://github.com/google/go-github/issues/3544
 		{Name: "registry_package", Permission: "packages", For: "an image was pushed to GHCR"},
+		{Name: "deployment_status", Permission: "deployments", For: "the status of a deployment changed, for health"},
 		{Name: "branch_protection_rule", Permission: "administration", For: "classic branch protection was changed"},
 		{Name: "repository_ruleset", Permission: "administration", For: "a ruleset was changed"},
 	}

@@ -41,7 +41,7 @@ type repository struct {
 // features is what GitLab supports.
 var features = scm.Features{
 	PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true,
-	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true, PullSign: "!",
+	Teams: true, Compare: true, Releases: true, GuardedMerge: true, Rules: true, Deployments: true, PullSign: "!",
 }
 
 // Open fetches a project by its path, and the account of the credential if it is not

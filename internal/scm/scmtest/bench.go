@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/health"
 	"promoter/internal/scm"
 )
 
@@ -35,6 +36,8 @@ type Bench struct {
 	World  World
 	// Label returns the forge's form of a label; nil: unchanged.
 	Label func(name string) string
+	// Deployment returns what the states of a deployment mean, by the forge's names.
+	Deployment map[string]health.Status
 	// Job is a check that every commit has; empty: none.
 	Job string
 	// Known lists tests that are known to fail on this bench, with the reason. They
@@ -96,6 +99,9 @@ type People struct {
 	// Check adds a check run with a conclusion of the forge, or in_progress.
 	Check   func(t *testing.T, who, commit, name, conclusion string)
 	Release func(t *testing.T, release Release)
+	// Deploy creates a deployment of a commit, with a state of the forge: see
+	// Bench.Deployment.
+	Deploy func(t *testing.T, who, commit, environment, state string)
 }
 
 // Release is a release that a user publishes.

@@ -52,7 +52,7 @@ func Names() []string {
 
 func conditions() []condition {
 	return slices.Concat(
-		opening(), opened(), edited(), closed(), merging(), refusing(), ruling(), signaling(), reviewing(), talking(), recent(), reacting(), troubled(), comparing(),
+		opening(), opened(), edited(), closed(), merging(), refusing(), ruling(), signaling(), reviewing(), talking(), recent(), reacting(), troubled(), comparing(), deploying(),
 	)
 }
 
@@ -103,6 +103,7 @@ func approvals(f scm.Features) bool    { return f.Approvals }
 func statuses(f scm.Features) bool     { return f.Statuses }
 func comments(f scm.Features) bool     { return f.Comments }
 func teams(f scm.Features) bool        { return f.Teams }
+func deployments(f scm.Features) bool  { return f.Deployments }
 
 // branch is the head that the suite uses, with three path segments like promoter's
 // branches.

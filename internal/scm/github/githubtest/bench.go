@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/health"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
 )
@@ -22,6 +23,10 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	}
 	r.s.SetTeam(scmtest.Team, scmtest.Ann)
 	bench := r.model.Bench(forge, Self, login)
+	bench.Deployment = map[string]health.Status{
+		"success": health.Healthy, "failure": health.Degraded, "error": health.Degraded, "inactive": health.Missing,
+		"queued": health.Progressing, "pending": health.Progressing, "in_progress": health.Progressing,
+	}
 	bench.People.Draft = func(_ *testing.T, _ string, number int, draft bool) {
 		r.Pulls.With(scmtest.Ann, number, func(p *pull, _ *user) { of(p).draft = draft; p.Touch() })
 	}

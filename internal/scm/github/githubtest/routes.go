@@ -50,6 +50,8 @@ func endpoints() map[string]endpoint {
 		"GET /repos/{owner}/{repo}/compare/{basehead...}":               {reading(compare), contents},
 		"GET /repos/{owner}/{repo}/releases":                            {reading(listReleases), contents},
 		"GET /repos/{owner}/{repo}/releases/tags/{tag}":                 {reading(getRelease), contents},
+		"GET /repos/{owner}/{repo}/deployments":                         {reading(listDeployments), []string{"deployments=read"}},
+		"GET /repos/{owner}/{repo}/deployments/{id}/statuses":           {reading(listDeploymentStatuses), []string{"deployments=read"}},
 		"GET /repos/{owner}/{repo}/git/commits/{sha}":                   {reading(getGitCommit), contents},
 		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":              {reading(listStatuses), statuses},
 		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs":            {reading(listChecks), []string{"checks=read"}},

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/health"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
 )
@@ -26,6 +27,10 @@ func (p *Project) Bench(forge scm.Forge) scmtest.Bench {
 	bench := p.model.Bench(forge, Self, func(who string) string { return who })
 	p.Set(func(s *Settings) { s.CI = "ci-job" })
 	bench.Job = "ci-job"
+	bench.Deployment = map[string]health.Status{
+		"success": health.Healthy, "failed": health.Degraded, "canceled": health.Missing, "skipped": health.Missing,
+		"created": health.Progressing, "running": health.Progressing, "blocked": health.Progressing,
+	}
 	bench.Label = func(name string) string { return strings.ReplaceAll(name, ",", " ") }
 	bench.People.Draft = func(_ *testing.T, _ string, number int, draft bool) { p.SetDraft(number, draft) }
 	bench.People.Review = func(_ *testing.T, who string, number int, state scm.ReviewState) { reviewAs(p, who, number, state) }

@@ -264,3 +264,14 @@ func getApprovalSettings(c *call) *reply {
 func getPushRule(c *call) *reply {
 	return ok(object{"id": 1, "project_id": c.project.model.ID, "reject_unsigned_commits": c.project.settings.Signed})
 }
+
+func listDeployments(c *call) *reply {
+	return list(c, c.project.model.DeployedTo(c.r.URL.Query().Get("environment")), drawDeployment)
+}
+
+func drawDeployment(c *call, one *forgetest.Deployment) object {
+	return object{
+		"id": one.ID, "iid": one.ID, "ref": "main", "sha": one.Commit, "status": one.State, "created_at": stamp(one.At), "updated_at": stamp(one.At),
+		"user": drawUser(c, one.By), "environment": object{"id": 1, "name": one.Environment},
+	}
+}

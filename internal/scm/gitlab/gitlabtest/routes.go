@@ -31,6 +31,7 @@ func endpoints() map[string]endpoint {
 		"GET " + project:                                        {reading(getProject), nil},
 		"GET " + project + "/members/all/{user}":                {reading(getMember), nil},
 		"GET " + project + "/releases":                          {reading(listReleases), with("order_by", "sort")},
+		"GET " + project + "/deployments":                       {reading(listDeployments), with("environment", "order_by", "sort")},
 		"GET " + project + "/releases/{tag}":                    {reading(getRelease), nil},
 		"GET " + project + "/repository/branches/{branch}":      {reading(getBranch), nil},
 		"GET " + project + "/repository/commits/{sha}":          {reading(getCommit), nil},
