@@ -45,7 +45,7 @@ func TestRun_installationsOutliveRefreshes(t *testing.T) {
 	o.pass(55 * time.Minute)
 	refresh("near the end of the token", 1, false)
 	more := needed()
-	more["deployments"] = "read"
+	more["discussions"] = "read"
 	o.app.Ask(more)
 	acme.Permit(more)
 	refresh("with another permission", 1, false)

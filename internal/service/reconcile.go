@@ -134,6 +134,9 @@ func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trig
 }
 
 func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository, acted func(context.Context, []engine.Effect)) (report engine.Report, landings history.Landings, err error) {
+	if repository.Err != nil { // it could not be opened again: it has no key
+		return report, landings, repository.Err
+	}
 	options := workspace.Options{
 		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store,
 		Seals: sealMemory{r.store, string(repository.Key())},
