@@ -34,8 +34,8 @@ func newExplain(system System) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "explain ENVIRONMENT",
 		Short: "Show why a version is not in an environment, with every condition and gate",
-		Long: `explain shows, for each application of an environment, the way of its versions: what the registry
-has and what is selected, and for each environment on the way which version is there, since when,
+		Long: `explain shows, for each application of an environment, the path of its versions: what the registry
+has and what is selected, and for each environment on it which version is there, since when,
 by which commit or pull request, and what blocks the next one, with what you can do. Below are the
 wanted snapshot, and every condition and gate with its state, current value, and time. It changes
 nothing.

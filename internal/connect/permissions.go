@@ -150,7 +150,7 @@ func (b bypasses) who(condition string, d promotion.Deployment) []string {
 	for _, rule := range b.rules {
 		scopes = append(scopes, rule.Scope)
 	}
-	var byName, byPlace []string
+	var byName, byFiles []string
 	bound := false
 	for i, applies := range coverageOf(scopes, d) {
 		rule := b.rules[i]
@@ -158,14 +158,14 @@ func (b bypasses) who(condition string, d promotion.Deployment) []string {
 		case applies != covered:
 		case rule.Branches != nil || rule.Paths != nil:
 			if bound = true; slices.Contains(rule.Conditions, condition) {
-				byPlace = append(byPlace, rule.Who...)
+				byFiles = append(byFiles, rule.Who...)
 			}
 		case slices.Contains(rule.Conditions, condition):
 			byName = append(byName, rule.Who...)
 		}
 	}
 	if bound {
-		return byPlace
+		return byFiles
 	}
 	return byName
 }

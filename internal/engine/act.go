@@ -83,8 +83,8 @@ func (x *executor) execute(ctx context.Context) error {
 		}
 	}
 
-	// Then what others see: the health of what landed, the status of their pull requests, replies to commands, and the
-	// status of a config that was broken.
+	// Then what others see: the health of what landed, the status of their pull requests,
+	// replies to commands, and the status of a config that was broken.
 	if err := x.mirrorHealth(ctx); err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (x *executor) createPullRequest(ctx context.Context, effect Effect) Effect 
 	}
 	effect.Action, effect.Number, effect.URL = ActionOpened, pr.Number, pr.URL
 	x.again = x.again || pullrequest.Ready(p)
-	if err := x.r.summarize(ctx, page, x.o.Heads[p.Head]); err != nil {
+	if err := summarize(ctx, x.r.Repository, page, x.o.Heads[p.Head]); err != nil {
 		return effect.failed(err)
 	}
 	return x.setStatus(ctx, effect)
@@ -121,7 +121,7 @@ func (x *executor) refreshText(ctx context.Context, effect Effect, pushed bool) 
 	if err != nil && !pushed {
 		return effect // nothing is removed only because it is unknown just now
 	}
-	if err := x.r.summarize(ctx, page, x.o.Heads[p.Head]); err != nil {
+	if err := summarize(ctx, x.r.Repository, page, x.o.Heads[p.Head]); err != nil {
 		return effect.failed(err)
 	}
 	ours := pullrequest.Body(page)

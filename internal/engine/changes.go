@@ -9,6 +9,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/repo"
 )
 
 // maxChanges is how many changes of one pull request are read.
@@ -17,7 +18,7 @@ const maxChanges = 30
 // change reads what is known about the change of a component. With an error, a part of it
 // is missing that may be known soon.
 func (r *Reconciler) change(ctx context.Context, o Observation, moved pullrequest.Changed) (pullrequest.Change, error) {
-	change := pullrequest.Change{Places: pullrequest.PlacesOf(o.Promotion, moved, r.landed, r.Repository.Features().PullSign)}
+	change := pullrequest.Change{Others: pullrequest.OthersWith(o.Promotion, moved, landedAt(r.Objects), r.Repository.Features().PullSign)}
 	var component config.Component
 	if match, followed := o.Promotion.Config.Follow(moved.Environment, moved.Application, moved.Repository); followed {
 		component, _ = o.Promotion.Config.Component(match.Component)
@@ -52,15 +53,17 @@ func (r *Reconciler) change(ctx context.Context, o Observation, moved pullreques
 	return change, err
 }
 
-// landed returns when a snapshot came into a target, for users: the date of its commit is a
+// landedAt returns when a snapshot came into a target, for users: the date of its commit is a
 // claim, which is shown where nothing better is known and decides nothing.
-func (r *Reconciler) landed(landing promotion.Landing) time.Time {
-	if !landing.At.IsZero() || landing.Commit == "" {
-		return landing.At
+func landedAt(commits repo.Commits) func(promotion.Landing) time.Time {
+	return func(landing promotion.Landing) time.Time {
+		if !landing.At.IsZero() || landing.Commit == "" {
+			return landing.At
+		}
+		commit, err := commits.Commit(landing.Commit)
+		if err != nil {
+			return time.Time{}
+		}
+		return commit.Committer.When
 	}
-	commit, err := r.Objects.Commit(landing.Commit)
-	if err != nil {
-		return time.Time{}
-	}
-	return commit.Committer.When
 }

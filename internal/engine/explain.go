@@ -9,6 +9,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 )
 
 // Question is what a user asks about a repository: why an environment has what it has.
@@ -36,7 +37,7 @@ func (r *Reconciler) Explain(ctx context.Context, q Question) (Report, error) {
 	}
 	plan := makePlan(o)
 	report := o.preview(plan)
-	facts := explain.Facts{Observation: o.Promotion, Decisions: report.Decisions, Proposals: plan.Proposals, Landed: r.dated(o)}
+	facts := explain.Facts{Observation: o.Promotion, Decisions: report.Decisions, Proposals: plan.Proposals, Landed: dated(r.Objects, o)}
 	for _, d := range report.Decisions {
 		if q.About(d.Target) {
 			report.Paths = append(report.Paths, explain.Paths(facts, d.Target)...)
@@ -55,13 +56,13 @@ func (r *Reconciler) Explain(ctx context.Context, q Question) (Report, error) {
 
 // dated returns the landings of an observation with the time of the commit, where no better
 // one is needed for a decision, and without commits that only happen to be the head.
-func (r *Reconciler) dated(o Observation) map[promotion.Target][]promotion.Landing {
+func dated(objects repo.Commits, o Observation) map[promotion.Target][]promotion.Landing {
 	all := map[promotion.Target][]promotion.Landing{}
 	for target, landings := range o.Promotion.Landings {
 		landings = slices.Clone(landings)
 		for i := range landings {
 			l := &landings[i]
-			commit, err := r.Objects.Commit(l.Commit)
+			commit, err := objects.Commit(l.Commit)
 			names := func(landed promotion.Landed) bool {
 				return landed.Target == target && landed.Snapshot.ID() == l.Snapshot.ID()
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"promoter/internal/comments"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 	"promoter/internal/statebranch"
@@ -22,7 +23,7 @@ func (r *Reconciler) observeBypasses(ctx context.Context, o Observation) map[pro
 		}
 		checked := promotion.Bypass{By: request.By, At: request.At, Refused: map[string]string{}}
 		for _, condition := range request.Bypass {
-			refused, err := r.refuseBypass(ctx, o, *request, condition, target)
+			refused, err := refuseBypass(ctx, r.Seals, r.Bypasses, *request, condition, o.Promotion.Deployment(target))
 			if err != nil {
 				o.failures.Add("bypass of "+condition+" for "+target.Application+" in "+target.Environment, err)
 				refused = "the permission could not be read"
@@ -37,16 +38,18 @@ func (r *Reconciler) observeBypasses(ctx context.Context, o Observation) map[pro
 }
 
 // refuseBypass returns why a request may not bypass a condition; empty: it may.
-func (r *Reconciler) refuseBypass(ctx context.Context, o Observation, request state.Request, condition string, target promotion.Target) (string, error) {
+func refuseBypass(
+	ctx context.Context, seals statebranch.Seals, rules comments.Bypasses, request state.Request, condition string, target promotion.Deployment,
+) (string, error) {
 	switch {
-	case !statebranch.Authenticates(r.Seals):
+	case !statebranch.Authenticates(seals):
 		return state.Branch + " has no seals, so any user who can push could have written the request: set seal.keys or PROMOTER_SEAL_KEY", nil
 	case request.Reason == "":
 		return "it has no reason", nil
-	case r.Bypasses == nil:
+	case rules == nil:
 		return "there is no server file that permits it", nil
 	}
-	permission, err := r.Bypasses.MayBypass(ctx, request.By, condition, o.Promotion.Deployment(target))
+	permission, err := rules.MayBypass(ctx, request.By, condition, target)
 	if err != nil {
 		return "", fmt.Errorf("ask whether %s may bypass %s: %w", request.By.Login, condition, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/drift"
 	"promoter/internal/fault"
+	"promoter/internal/landing"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
@@ -52,7 +53,7 @@ func (r *Reconciler) rendered(ctx context.Context, o Observation, p pullrequest.
 		all.Problem = "the server does not render manifests of this repository: name it under rendering in the server file"
 		return []pullrequest.Manifests{all}, nil
 	}
-	manifests, err := r.renderHead(ctx, o, p, head)
+	manifests, err := renderHead(ctx, r.Renderer, r.historyReader(o.Promotion.Config), p.Head, head)
 	switch {
 	case err == nil:
 		return manifests, nil
@@ -63,25 +64,26 @@ func (r *Reconciler) rendered(ctx context.Context, o Observation, p pullrequest.
 	return []pullrequest.Manifests{all}, nil
 }
 
-func (r *Reconciler) renderHead(ctx context.Context, o Observation, p pullrequest.Proposal, head string) ([]pullrequest.Manifests, error) {
-	commit, err := r.Objects.Commit(head)
+// renderHead returns what the head commit of a branch changes in rendered manifests.
+func renderHead(ctx context.Context, renderer Renderer, history landing.Reader, branch, head string) ([]pullrequest.Manifests, error) {
+	commit, err := history.Objects.Commit(head)
 	if err != nil || len(commit.Parents) != 1 {
 		return nil, repo.IgnoreNotFound(err)
 	}
-	if readable, err := r.historyReader(o.Promotion.Config).ReadParent(ctx, p.Head, commit); err != nil || !readable {
+	if readable, err := history.ReadParent(ctx, branch, commit); err != nil || !readable {
 		return nil, err
 	}
-	changed, err := r.Objects.Changed(commit.Parents[0], head)
+	changed, err := history.Objects.Changed(commit.Parents[0], head)
 	if err != nil {
-		return nil, fmt.Errorf("compare the files of %s with its base: %w", p.Head, err)
+		return nil, fmt.Errorf("compare the files of %s with its base: %w", branch, err)
 	}
-	return r.Renderer.Rendered(ctx, commit.Parents[0], head, changed)
+	return renderer.Rendered(ctx, commit.Parents[0], head, changed)
 }
 
 // summarize puts rendered manifests for which the body is too short into a check of the head,
 // where the forge has such checks and the credential may write them. The body names the check.
-func (r *Reconciler) summarize(ctx context.Context, page pullrequest.Page, head string) error {
-	summaries, has := r.Repository.(scm.Summaries)
+func summarize(ctx context.Context, repository scm.Repository, page pullrequest.Page, head string) error {
+	summaries, has := repository.(scm.Summaries)
 	if !has || !page.IsRenderedLong() {
 		return nil
 	}

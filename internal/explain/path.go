@@ -32,7 +32,7 @@ type Asked struct {
 	Problem    string // why that is unknown; empty: it is known
 }
 
-// Path is the way of one component from the registry to a target.
+// Path is the path of one component from the registry to a target.
 type Path struct {
 	promotion.Target
 	Component string

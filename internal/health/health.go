@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
+
+	"promoter/internal/printable"
 )
 
 // Status is the health of what is deployed. The values are those of Argo CD, to which those of
@@ -212,15 +213,7 @@ func (s State) String() string {
 
 // oneLine returns printable text in one line, of at most so many bytes.
 func oneLine(text string, limit int) string {
-	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case r == unicode.ReplacementChar || !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, text)), " ")
+	text = printable.Line(text)
 	if len(text) <= limit {
 		return text
 	}

@@ -46,14 +46,14 @@ type HealthChange struct {
 // healthReader reads the health of landed snapshots. It remembers what it read from the forge
 // and from branches.
 type healthReader struct {
-	Reader
+	reader   Reader
 	chains   map[string]*chain      // by head
 	statuses map[string][]scm.Check // by commit
 	deployed map[string][]health.Report
 }
 
 func newHealthReader(h Reader) *healthReader {
-	return &healthReader{Reader: h, chains: map[string]*chain{}, statuses: map[string][]scm.Check{}, deployed: map[string][]health.Report{}}
+	return &healthReader{reader: h, chains: map[string]*chain{}, statuses: map[string][]scm.Check{}, deployed: map[string][]health.Report{}}
 }
 
 func (h *healthReader) close() {
@@ -113,7 +113,7 @@ func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Ta
 		}
 		l.Health, l.HealthNote = next, note
 		if next != was {
-			changes = append(changes, HealthChange{Key: key(target, l.First), State: next, Mirror: h.Repository.Features().Statuses && !next.SameTimes(was)})
+			changes = append(changes, HealthChange{Key: key(target, l.First), State: next, Mirror: h.reader.Repository.Features().Statuses && !next.SameTimes(was)})
 		}
 		newer = at
 	}
@@ -135,13 +135,13 @@ func (h *healthReader) known(ctx context.Context, target promotion.Target, landi
 	for _, l := range landings {
 		keys = append(keys, key(target, l.First))
 	}
-	if h.States != nil {
+	if h.reader.States != nil {
 		var err error
-		if known, err = h.States.Load(ctx, keys); err != nil {
+		if known, err = h.reader.States.Load(ctx, keys); err != nil {
 			return nil, fmt.Errorf("read the stored health: %w", err)
 		}
 	}
-	if !h.Repository.Features().Statuses {
+	if !h.reader.Repository.Features().Statuses {
 		return known, nil
 	}
 	for _, k := range keys {
@@ -172,7 +172,7 @@ func (h *healthReader) checks(ctx context.Context, commit string) ([]scm.Check, 
 	if checks, read := h.statuses[commit]; read {
 		return checks, nil
 	}
-	checks, err := h.Repository.Signals().Checks(ctx, commit)
+	checks, err := h.reader.Repository.Signals().Checks(ctx, commit)
 	if err != nil && fault.KindOf(err) != fault.Unauthorized {
 		return nil, fmt.Errorf("read the checks of %.7s: %w", commit, err)
 	}
@@ -192,7 +192,7 @@ func (h *healthReader) reports(
 		reports, err = h.deployments(ctx, settings.Deployment)
 		return reports, true, err
 	case source == health.Check || source == health.Flux && settings.From == "":
-		if !h.Repository.Features().Statuses {
+		if !h.reader.Repository.Features().Statuses {
 			return nil, false, nil
 		}
 		subject, matches := settings.Check, func(name string) bool { return name == settings.Check }
@@ -254,7 +254,7 @@ func reportsOf(checks []scm.Check, source, subject, commit string, matches func(
 // deployments returns the newest deployment to an environment of the forge.
 func (h *healthReader) deployments(ctx context.Context, environment string) ([]health.Report, error) {
 	reports, read := h.deployed[environment]
-	if forge, can := h.Repository.(scm.Deployments); can && !read {
+	if forge, can := h.reader.Repository.(scm.Deployments); can && !read {
 		deployment, found, err := forge.Deployed(ctx, environment)
 		if err != nil {
 			return nil, fmt.Errorf("read the deployments to %s: %w", environment, err)
@@ -373,7 +373,7 @@ func (b binding) holds(ctx context.Context, commit string, position int) (bool, 
 	if position == 0 && b.isCurrent || commit == b.landing.Commit {
 		return true, nil
 	}
-	files, err := b.h.Past.At(ctx, b.target, commit)
+	files, err := b.h.reader.Past.At(ctx, b.target, commit)
 	if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
 		return false, nil
 	}
@@ -385,7 +385,7 @@ func (b binding) holds(ctx context.Context, commit string, position int) (bool, 
 func (b binding) wentBack(reports []health.Report, was health.State) bool {
 	return slices.ContainsFunc(reports, func(r health.Report) bool {
 		return r.At.After(was.Since) && slices.ContainsFunc(r.Revisions, func(revision string) bool {
-			_, err := b.h.Objects.Commit(revision)
+			_, err := b.h.reader.Objects.Commit(revision)
 			return err == nil
 		})
 	})
@@ -422,14 +422,14 @@ func (h *healthReader) firstWith(ctx context.Context, o Observed, target promoti
 		if commit.Shallow || len(commit.Parents) == 0 {
 			break
 		}
-		changed, err := h.Objects.Changed(commit.Parents[0], commit.ID)
+		changed, err := h.reader.Objects.Changed(commit.Parents[0], commit.ID)
 		if err != nil {
 			return "", err
 		}
 		if !slices.ContainsFunc(changed, touches) {
 			continue
 		}
-		files, err := h.Past.At(ctx, target, commit.Parents[0])
+		files, err := h.reader.Past.At(ctx, target, commit.Parents[0])
 		if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
 			break
 		}
@@ -452,7 +452,7 @@ func (h *healthReader) chainOf(head string) *chain {
 	c, known := h.chains[head]
 	if !known {
 		c = &chain{position: map[string]int{}}
-		c.next, c.stop = iter.Pull2(h.Objects.History(head))
+		c.next, c.stop = iter.Pull2(h.reader.Objects.History(head))
 		h.chains[head] = c
 	}
 	return c

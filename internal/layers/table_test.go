@@ -24,6 +24,7 @@ var table = map[string]position{
 	"internal/secret":     {layer: 0},
 	"internal/fault":      {layer: 0},
 	"internal/memory":     {layer: 0},
+	"internal/printable":  {layer: 0},
 	"internal/schedule":   {layer: 0},
 	"internal/atomicfile": {layer: 0},
 	"internal/budget":     {layer: 1},

@@ -8,7 +8,8 @@ import (
 )
 
 // soak requires that a snapshot was in the parent for some time. The time counts from
-// when it provably landed, or where the parent is monitored, became healthy. A snapshot that soaked once stays eligible after it is replaced.
+// when it provably landed or, where the parent is monitored, became healthy. A snapshot that
+// soaked once stays eligible after it is replaced.
 func soak(parent config.Parent) []parentCondition {
 	if parent.Soak == 0 {
 		return nil

@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"promoter/internal/config"
 	"promoter/internal/image"
+	"promoter/internal/printable"
 	"promoter/internal/state"
 )
 
@@ -202,20 +202,7 @@ func (a Attribution) SameRequest(b Attribution) bool {
 // attributed makes one short line of a text. A trailer ends with its line, so that no user
 // can add another one.
 func attributed(text string, limit int) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case r == unicode.ReplacementChar || !unicode.IsPrint(r): // also the spaces of no width that break up references
-			return -1
-		}
-		return r
-	}, text)
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > limit {
-		runes = append(runes[:limit-1], '…')
-	}
-	return string(runes)
+	return printable.ShortLine(text, limit)
 }
 
 func (a Attribution) trailers() []Trailer {

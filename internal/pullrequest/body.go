@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"promoter/internal/printable"
 	"promoter/internal/promotion"
 )
 
@@ -51,7 +52,7 @@ func Body(p Page) string {
 // promoter, and comments that do not end in it: these would hide what follows. Their
 // beginning is broken, not removed: text around something removed can become a new one.
 func customText(p Page) string {
-	text := shorten(strings.TrimSpace(strings.ToValidUTF8(p.fill(p.Environment.PullRequest.Body), "")), maxCustomText)
+	text := printable.Shorten(strings.TrimSpace(strings.ToValidUTF8(p.fill(p.Environment.PullRequest.Body), "")), maxCustomText)
 	return breakOpenComment(ownComments.ReplaceAllString(text, brokenComment+"$1"))
 }
 

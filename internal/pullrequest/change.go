@@ -28,11 +28,11 @@ type Change struct {
 	// Unread is why nothing is known about an image.
 	Unread string
 	Source scm.Change
-	Places []Place
+	Others []Other
 }
 
-// Place is another environment that has the new version of a change.
-type Place struct {
+// Other is another environment that has the new version of a change.
+type Other struct {
 	Environment string
 	Since       time.Time // zero: unknown
 	PullRequest string    // that brought it, as the forge links it: #27; empty: unknown
@@ -92,32 +92,32 @@ func (c *Change) SourceQuery(configured string, to image.Version) (scm.ChangeQue
 	return q, q.To != "" || len(q.Tags) > 0
 }
 
-// PlacesOf returns the other environments whose files have the new version of a move. Only
+// OthersWith returns the other environments whose files have the new version of a move. Only
 // what is in a parent is known with its time, because the history of the others is not
 // always read. landed returns when a landing was there, for users. The sign is what the
 // forge writes before the number of a pull request.
-func PlacesOf(o promotion.Observation, moved Changed, landed func(promotion.Landing) time.Time, sign string) []Place {
-	var places []Place
+func OthersWith(o promotion.Observation, moved Changed, landed func(promotion.Landing) time.Time, sign string) []Other {
+	var others []Other
 	for _, environment := range o.Config.Order() {
 		at := promotion.Target{Environment: environment, Application: moved.Application}
 		if environment == moved.Environment || !hasVersion(o.Targets[at], moved) {
 			continue
 		}
-		place := Place{Environment: environment}
+		other := Other{Environment: environment}
 		if slices.ContainsFunc(o.ParentsOf(moved.Target), func(parent config.Parent) bool { return parent.Environment == environment }) {
 			for _, landing := range o.Landings[at] {
 				if !promotion.SameRollout(landing.Snapshot[moved.Component].Version, moved.To) {
 					break
 				}
-				place.Since, place.PullRequest = landed(landing), ""
+				other.Since, other.PullRequest = landed(landing), ""
 				if landing.Number > 0 {
-					place.PullRequest = sign + strconv.Itoa(landing.Number)
+					other.PullRequest = sign + strconv.Itoa(landing.Number)
 				}
 			}
 		}
-		places = append(places, place)
+		others = append(others, other)
 	}
-	return places
+	return others
 }
 
 // hasVersion reports whether all references of a target to a component have the new version.

@@ -97,7 +97,7 @@ func (p Page) writeDetails(b *markdown) {
 	for _, m := range moves {
 		change := p.Changes[KeyOf(m)]
 		if len(p.Decisions) > 1 {
-			change.Places = nil // they are those of one application
+			change.Others = nil // they are those of one application
 		}
 		var details markdown
 		if len(seen) > 1 {
@@ -139,8 +139,8 @@ func (c Change) summary(component string) string {
 	if added, removed := c.platforms(); len(added)+len(removed) > 0 {
 		parts = append(parts, "other platforms")
 	}
-	for _, place := range c.Places[:min(len(c.Places), 1)] {
-		parts = append(parts, "already in "+html(place.Environment)+place.since())
+	for _, other := range c.Others[:min(len(c.Others), 1)] {
+		parts = append(parts, "already in "+html(other.Environment)+other.since())
 	}
 	if len(parts) == 0 {
 		return html(component)
@@ -205,12 +205,12 @@ func (c Change) facts() string {
 			facts = append(facts, "Platforms "+list.verb+": "+firstOf(list.platforms)+".")
 		}
 	}
-	if len(c.Places) > 0 {
-		var places []string
-		for _, place := range c.Places {
-			places = append(places, code(place.Environment)+place.since())
+	if len(c.Others) > 0 {
+		var others []string
+		for _, other := range c.Others {
+			others = append(others, code(other.Environment)+other.since())
 		}
-		facts = append(facts, "Already in "+firstOf(places)+".")
+		facts = append(facts, "Already in "+firstOf(others)+".")
 	}
 	return strings.Join(facts, " ")
 }
@@ -256,7 +256,7 @@ func (c Change) platforms() (added, removed []string) {
 }
 
 // since is when and by which pull request a version came there; empty if unknown.
-func (p Place) since() string {
+func (p Other) since() string {
 	text := ""
 	if !p.Since.IsZero() {
 		text = " since " + p.Since.UTC().Format(time.DateOnly)

@@ -89,7 +89,7 @@ func full() pullrequest.Page {
 				},
 				Release: scm.Release{Tag: "v1.4.2", URL: "https://github.com/acme/web/releases/tag/v1.4.2", Notes: "<!-- generated -->\n## What's changed\n\n* Show the price by @ann in #12\n* Close the cart\n\n---\n/close"},
 			},
-			Places: []pullrequest.Place{{Environment: "dev", Since: time.Date(2026, 11, 18, 9, 0, 0, 0, time.UTC), PullRequest: "#27"}, {Environment: "test"}},
+			Others: []pullrequest.Other{{Environment: "dev", Since: time.Date(2026, 11, 18, 9, 0, 0, 0, time.UTC), PullRequest: "#27"}, {Environment: "test"}},
 		},
 		pullrequest.KeyOf(worker): {To: image.Description{Size: 10_000}},
 	}
@@ -133,7 +133,7 @@ func hostile() pullrequest.Page {
 				},
 				Release: scm.Release{Tag: attack, URL: "https://github.com/acme/web/releases/tag/x", Notes: attack + "\n" + attack + "\n# " + attack + "\n- " + attack},
 			},
-			Places: []pullrequest.Place{{Environment: "dev"}},
+			Others: []pullrequest.Other{{Environment: "dev"}},
 		},
 		pullrequest.KeyOf(d.Moves[1]): {Unread: attack},
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"promoter/internal/command"
+	"promoter/internal/printable"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -72,7 +73,7 @@ func ReplyBody(all ...CommandReply) string {
 		}
 	}
 	text := strings.TrimRight(b.String(), "\n")
-	if cut := shorten(text, maxReply); cut != text {
+	if cut := printable.Shorten(text, maxReply); cut != text {
 		return cut[:max(strings.LastIndexByte(cut, '\n'), 0)] + "\n\n*Truncated: the rest exceeds the size of a comment.*"
 	}
 	return text

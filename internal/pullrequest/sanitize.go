@@ -3,7 +3,8 @@ package pullrequest
 import (
 	"regexp"
 	"strings"
-	"unicode"
+
+	"promoter/internal/printable"
 )
 
 // Text from outside, such as titles of commits and names of tags, is sanitized
@@ -30,7 +31,7 @@ var markup = strings.NewReplacer(
 // escape makes one line of a text in which no forge finds a mention, a reference,
 // or the end of a comment.
 func escape(text string, limit int) string {
-	return references.ReplaceAllString(signs.Replace(oneLine(text, limit)), "$1"+zeroWidthSpace+"$2")
+	return references.ReplaceAllString(signs.Replace(printable.ShortLine(text, limit)), "$1"+zeroWidthSpace+"$2")
 }
 
 // signs breaks "<!" and not "<!--", which in "<!-->" would hide the end of a comment from
@@ -41,29 +42,6 @@ var signs = strings.NewReplacer("@", "@"+zeroWidthSpace, "#", "#"+zeroWidthSpace
 // https://docs.gitlab.com/user/markdown/#gitlab-specific-references
 // https://docs.github.com/en/get-started/writing-on-github/working-with-advanced-formatting/autolinked-references-and-urls
 var references = regexp.MustCompile(`([!$%&]|(?i:\bgh-))([0-9])`)
-
-// oneLine makes one line of a text, without invisible characters and without those
-// that change the direction of writing.
-func oneLine(text string, limit int) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case r == unicode.ReplacementChar || !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, text)
-	return shorten(strings.Join(strings.Fields(text), " "), limit)
-}
-
-// shorten cuts a text to so many runes.
-func shorten(text string, limit int) string {
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit-1]) + "…"
-	}
-	return text
-}
 
 // code returns a text from outside as a code span, which has no markup. Backticks
 // become apostrophes.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/printable"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
@@ -73,7 +74,7 @@ func StatusOfTakenOver(why string) scm.Status {
 }
 
 func status(state scm.CheckState, description string) scm.Status {
-	return scm.Status{Context: promotion.StatusContext, State: state, Description: oneLine(description, maxDescription)}
+	return scm.Status{Context: promotion.StatusContext, State: state, Description: printable.ShortLine(description, maxDescription)}
 }
 
 // The shortest and the longest time until a refused merge is tried again.
@@ -103,7 +104,7 @@ func refusalDescription(r promotion.Refusal) string {
 	if r.Rule != "" {
 		head += ", " + r.Rule
 	}
-	return oneLine(head+": "+cmp.Or(oneLine(r.Words, maxDescription), "no reason given"), maxDescription)
+	return printable.ShortLine(head+": "+cmp.Or(printable.ShortLine(r.Words, maxDescription), "no reason given"), maxDescription)
 }
 
 // A refused merge is also stored in our part of the body, because not every project has a
@@ -129,7 +130,7 @@ func RefusalInBody(body, commit string) string {
 	if !found {
 		return ""
 	}
-	return oneLine(description, maxDescription) // without what escape added
+	return printable.ShortLine(description, maxDescription) // without what escape added
 }
 
 // ParseRefusal parses the description of promoter's own status; false if it is not

@@ -344,7 +344,7 @@ func TestChange_SourceQuery(t *testing.T) {
 
 // Where a version is already is read from the files, and since when from the history of
 // parents, whose landings are always read.
-func TestPlacesOf(t *testing.T) {
+func TestOthersWith(t *testing.T) {
 	t.Parallel()
 	w := promotiontest.NewCheckout(t, promotiontest.Components+`
 environments:
@@ -369,8 +369,8 @@ environments:
 		Target: target, Repository: promotiontest.Repository("web"),
 		Move: promotion.Move{Component: "web", To: promotiontest.Version("1.5@" + promotiontest.DigestB)},
 	}
-	want := []pullrequest.Place{{Environment: "dev"}, {Environment: "staging", Since: day(20), PullRequest: "!27"}}
-	if diff := cmp.Diff(want, pullrequest.PlacesOf(w.Observation, moved, func(l promotion.Landing) time.Time { return l.At }, "!")); diff != "" {
+	want := []pullrequest.Other{{Environment: "dev"}, {Environment: "staging", Since: day(20), PullRequest: "!27"}}
+	if diff := cmp.Diff(want, pullrequest.OthersWith(w.Observation, moved, func(l promotion.Landing) time.Time { return l.At }, "!")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -424,7 +424,7 @@ func FuzzRelease(f *testing.F) {
 	f.Fuzz(func(t *testing.T, notes string) {
 		p := alone()
 		for key, change := range p.Changes {
-			change.Source.Release.Notes, change.Places = notes, nil
+			change.Source.Release.Notes, change.Others = notes, nil
 			p.Changes[key] = change
 		}
 		_, body, _ := strings.Cut(pullrequest.Body(p), "<summary>Release notes of")

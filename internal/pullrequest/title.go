@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/printable"
 	"promoter/internal/promotion"
 )
 
@@ -28,7 +29,7 @@ func Title(p Page) string {
 		title = p.fill(title)
 	}
 	title = strings.Join(strings.Fields(strings.ToValidUTF8(title, "")), " ")
-	return shorten(title, maxTitle)
+	return printable.Shorten(title, maxTitle)
 }
 
 // defaultTitle is the title if the config has none.

@@ -8,7 +8,8 @@ import (
 // maxCached is how many results are kept: each is at most 200 KiB, and most have some lines.
 const maxCached = 64
 
-// Cache keeps the latest results by what they were made from. The zero value is ready for use,
+// Cache keeps the latest results by what they were made from: each reconciliation compares the
+// text of all open pull requests, and would otherwise start a process for each of them. The zero value is ready for use,
 // also concurrently.
 type Cache struct {
 	mu    sync.Mutex

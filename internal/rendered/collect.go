@@ -184,7 +184,7 @@ func (c *collector) addKustomization(folder string) error {
 // the network.
 // https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/
 var resourceFields = []string{
-	"resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators", "patchesStrategicMerge",
+	"resources", "bases", "components", "crds", "configurations", "patchesStrategicMerge",
 }
 
 // programFields are the fields that run a program or a plugin, or load a chart.

@@ -63,7 +63,7 @@ func (r Root) Name() string {
 type request struct {
 	Roots  []Root            `json:"roots"`
 	Before map[string][]byte `json:"before"`
-	After  map[string][]byte `json:"after"` // only those that differ; nil content: the file does not exist
+	After  map[string][]byte `json:"after"` // only those that differ
 }
 
 // Difference is what changes in one root.

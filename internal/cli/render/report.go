@@ -254,7 +254,7 @@ func (r Report) details(d promotion.Decision) string {
 	return b.String()
 }
 
-// paths lists the way of each component from the registry to a target.
+// paths lists the path of each component from the registry to a target.
 func (r Report) paths(paths []explain.Path) string {
 	var b strings.Builder
 	for _, path := range paths {

@@ -38,7 +38,7 @@ type repositoryJSON struct {
 	Onboarding   *onboardingJSON        `json:"onboarding,omitempty"`
 }
 
-// pathJSON is the way of a component from the registry to a target.
+// pathJSON is the path of a component from the registry to a target.
 type pathJSON struct {
 	Environment string       `json:"environment"`
 	Application string       `json:"application"`

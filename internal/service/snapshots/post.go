@@ -353,11 +353,11 @@ func (r roots) verify(ctx context.Context, b service.Borrowed, images []image.Re
 		return slices.ContainsFunc(images, func(one image.Reference) bool { return one.Repository == repository })
 	})
 	verified := slices.Clone(images)
-	places := make([]int, len(images))
-	for i := range places {
-		places[i] = i
+	indexes := make([]int, len(images))
+	for i := range indexes {
+		indexes[i] = i
 	}
-	return verified, parallel.ForEach(registryRequests, places, func(i int) (err error) {
+	return verified, parallel.ForEach(registryRequests, indexes, func(i int) (err error) {
 		verified[i], err = r.verifyOne(ctx, b, images[i])
 		return err
 	})

@@ -1,0 +1,33 @@
+// Package printable makes text from outside, such as messages of other systems and reasons of
+// users, printable in one line, so that it hides nothing in a log, a commit, or a pull request.
+package printable
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Line returns a text in one line, with single spaces, and without invisible characters and
+// those that change the direction of writing.
+func Line(text string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == unicode.ReplacementChar || !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, text)), " ")
+}
+
+// ShortLine returns Line of a text, cut to so many runes.
+func ShortLine(text string, limit int) string { return Shorten(Line(text), limit) }
+
+// Shorten cuts a text to so many runes.
+func Shorten(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
+	}
+	return text
+}
