@@ -11,6 +11,7 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/cli/render"
 	"promoter/internal/fault"
+	"promoter/internal/health"
 	"promoter/internal/promotion"
 	"promoter/internal/schedule"
 	"promoter/internal/simulate"
@@ -26,6 +27,7 @@ type simulateFlags struct {
 	environment, application string
 	with                     []string
 	assume                   string
+	health                   []string
 	color                    string
 }
 
@@ -36,14 +38,20 @@ func newSimulate(system System) *cobra.Command {
 		Short: "Show what would happen until a time, and write nothing",
 		Long: `simulate copies the branches, pull requests, and decisions of a repository into memory, and runs
 the same reconciliation on the copy as 'promoter run'. Then it moves the clock of the copy to the
-next time at which something changes by itself (the end of a soak, of settle, of minAge, or of a
-freeze, or the start of a window) and reconciles again, until --at. It shows what would happen,
-with the times in the local time zone, and what then waits for users. It writes nothing.
+next time at which something changes by itself (the end of a soak, of settle, of minAge, of a
+freeze, or of the timeout of health, or the start of a window) and reconciles again, until --at.
+It shows what would happen, with the times in the local time zone, and what then waits for users.
+It writes nothing.
 
 It knows what exists now: versions, reviews, and checks that come later are not in it. Checks and
 approvals of new pull requests, and merges by users, wait; with '--assume merged', users merge
 each pull request as soon as its windows and holds allow. --with adds a version, as if the
 registry had it and select selected it.
+
+--health sets what is reported about an environment with health, instead of what its source
+reports: about the versions that it has now, and about those that land later. Nothing is assumed
+about versions to which onFailure: rollback returns it. So you see what goes on when staging is
+healthy, and what happens when prod is not.
 
 --at is a weekday, a date, or neither, with or without a time of day (the next one, in the local
 time zone), a time of RFC 3339, or a duration from now.
@@ -53,6 +61,7 @@ It reads repositories as run does: those of --repo, or of the server file.
 Exit codes: 0 success; 1 an error, or a repository failed.`,
 		Example: `  promoter simulate --at 'Sat 15:00'
   promoter simulate --at 2027-01-04 --env prod --app shop --assume merged
+  promoter simulate --at 'Sat 15:00' --health staging=Healthy
   promoter simulate --at +36h --with web:1.5.0@sha256:… --repo acme/gitops`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -63,6 +72,7 @@ Exit codes: 0 success; 1 an error, or a repository failed.`,
 	set := command.Flags()
 	set.StringVar(&flags.at, "at", "", "`TIME` at which to stop, as in 'Sat 15:00', 2026-12-24, '2026-12-24 18:00', or +36h (required)")
 	set.StringArrayVar(&flags.with, "with", nil, "`VERSION` that the registry has, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both (repeatable)")
+	set.StringArrayVar(&flags.health, "health", nil, "`ENV=STATUS` that is reported, as in staging=Healthy, prod/shop=Degraded (repeatable)")
 	set.StringVar(&flags.environment, "env", "", flagDecideEnv)
 	set.StringVar(&flags.application, "app", "", flagApp)
 	set.StringVar(&flags.assume, "assume", "", "`WHAT` users do: merged, they merge each pull request")
@@ -79,6 +89,9 @@ func runSimulate(command *cobra.Command, flags *simulateFlags, system System) er
 		return fault.New(fault.Invalid, "--assume %s: want %s", flags.assume, assumeMerged)
 	}
 	options := simulate.Options{With: flags.with, Merged: flags.assume == assumeMerged}
+	if options.Health, err = parseHealth(flags.health); err != nil {
+		return err
+	}
 	if flags.at == "" {
 		return fault.New(fault.Invalid, "%s needs the time at which to stop: --at 'Sat 15:00'", command.CommandPath())
 	}
@@ -99,6 +112,9 @@ func runSimulate(command *cobra.Command, flags *simulateFlags, system System) er
 		return err
 	}
 	if err := checkUsed(results, flags.with); err != nil {
+		return err
+	}
+	if err := checkMonitored(results, flags.health); err != nil {
 		return err
 	}
 	wanted := func(target promotion.Target) bool {
@@ -128,6 +144,61 @@ func checkUsed(results []app.Result, with []string) error {
 		}
 		if !slices.ContainsFunc(results, func(result app.Result) bool { return !unused(result) }) {
 			return fault.New(fault.Invalid, "--with %s: no environment without parents references %s", text, strings.TrimRight(text[:strings.IndexAny(text+":", ":@")], ":@"))
+		}
+	}
+	return nil
+}
+
+// cutHealth splits ENV=STATUS or ENV/APPLICATION=STATUS.
+func cutHealth(text string) (target promotion.Target, status string) {
+	name, status, _ := strings.Cut(text, "=")
+	target.Environment, target.Application, _ = strings.Cut(name, "/")
+	return target, status
+}
+
+// parseHealth parses the values of --health.
+func parseHealth(texts []string) (map[promotion.Target]health.Status, error) {
+	assumed := map[promotion.Target]health.Status{}
+	for _, text := range texts {
+		target, name := cutHealth(text)
+		status, known := health.ParseStatus(name)
+		if target.Environment == "" || !known {
+			var names []string
+			for _, one := range health.Statuses() {
+				names = append(names, string(one))
+			}
+			return nil, fault.New(fault.Invalid, "--health %s: want ENV=STATUS or ENV/APPLICATION=STATUS%s; STATUS is one of %s", text, meant(name, names), fault.List(names))
+		}
+		assumed[target] = status
+	}
+	return assumed, nil
+}
+
+// checkMonitored refuses values of --health that are about no target with health.
+func checkMonitored(results []app.Result, texts []string) error {
+	if slices.ContainsFunc(results, isUnreadable) {
+		return nil
+	}
+	var environments, targets []string
+	for i := range results {
+		for _, d := range results[i].Report.Decisions {
+			if results[i].Report.Config.Settings(d.Environment, d.Application).Health != nil {
+				environments = render.AppendNew(environments, d.Environment)
+				targets = render.AppendNew(targets, d.Environment+"/"+d.Application)
+			}
+		}
+	}
+	for _, text := range texts {
+		target, _ := cutHealth(text)
+		name, known := target.Environment, environments
+		if target.Application != "" && slices.Contains(environments, target.Environment) {
+			name, known = target.Environment+"/"+target.Application, targets
+		}
+		switch {
+		case len(environments) == 0:
+			return fault.New(fault.Invalid, "--health %s: no environment has health in the config", text)
+		case !slices.Contains(known, name):
+			return fault.New(fault.Invalid, "--health %s: %s has no health in the config%s; these have: %s", text, name, meant(name, known), render.ShortList(known))
 		}
 	}
 	return nil

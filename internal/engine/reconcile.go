@@ -28,6 +28,7 @@ import (
 	"promoter/internal/comments"
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
@@ -85,6 +86,9 @@ type Reconciler struct {
 	// Evidence has what sources reported about health. Nil: only what the forge has is known,
 	// which is statuses, checks, and deployments.
 	Evidence Evidence
+	// AssumedHealth is the health that is assumed for what is in a target, in a simulation.
+	// Nil: only what is reported counts.
+	AssumedHealth func(promotion.Target) (health.Status, bool)
 	// Seals decide what on the state branch counts.
 	Seals statebranch.Seals
 	// Permissions decides which users may give commands in comments. Nil: comments
@@ -300,6 +304,7 @@ func (r *Reconciler) signature() repo.Signature {
 func (r *Reconciler) historyReader(c *config.Config) landing.Reader {
 	return landing.Reader{
 		Remote: r.Remote, Objects: r.Objects, Repository: r.Repository, By: r.By, Past: landing.NewPastFiles(r.Files, c), Memory: r.Landings, Log: r.Log, States: r.Evidence,
+		Assumed: r.AssumedHealth,
 	}
 }
 

@@ -98,15 +98,23 @@ func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Ta
 		if !found || at <= newer {
 			break
 		}
-		reports, latest, err := h.reports(ctx, o, target, *settings, branch.ids(newer+1, at), i == 0)
+		b := binding{h: h, o: o, target: target, landing: *l, branch: branch, newest: newer + 1, oldest: at, isCurrent: i == 0}
+		was := known[key(target, l.First)]
+		newer = at
+		if next, assumed := b.assumed(was); assumed {
+			l.Health = next
+			if next != was {
+				changes = append(changes, HealthChange{Key: key(target, l.First), State: next})
+			}
+			continue
+		}
+		reports, latest, err := h.reports(ctx, o, target, *settings, branch.ids(b.newest, at), i == 0)
 		if err != nil {
 			return nil, err
 		}
 		if latest {
 			reports = slices.DeleteFunc(reports, func(r health.Report) bool { return taken[r.Subject] })
 		}
-		b := binding{h: h, o: o, target: target, landing: *l, branch: branch, newest: newer + 1, oldest: at, isCurrent: i == 0}
-		was := known[key(target, l.First)]
 		next, note, err := b.next(ctx, was, reports, taken)
 		if err != nil {
 			return nil, err
@@ -115,7 +123,6 @@ func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Ta
 		if next != was {
 			changes = append(changes, HealthChange{Key: key(target, l.First), State: next, Mirror: h.reader.Repository.Features().Statuses && !next.SameTimes(was)})
 		}
-		newer = at
 	}
 	return changes, nil
 }
@@ -280,6 +287,19 @@ type binding struct {
 	branch         *chain
 	newest, oldest int // positions on the branch
 	isCurrent      bool
+}
+
+// assumed returns the state that is assumed for what is in the target now. Nothing is assumed
+// about versions to which promoter returned it because others failed.
+func (b binding) assumed(was health.State) (health.State, bool) {
+	if b.h.reader.Assumed == nil || !b.isCurrent || promotion.IsBack(b.o.Promotion, b.target) {
+		return was, false
+	}
+	status, assumed := b.h.reader.Assumed(b.target)
+	if !assumed {
+		return was, false
+	}
+	return was.Next([]health.Report{{Status: status, Message: "assumed", At: b.notBefore(b.o.Now, was)}}), true
 }
 
 // next returns the state after reports, and what those are about that do not count. An object

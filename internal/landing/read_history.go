@@ -15,6 +15,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
+	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
@@ -60,7 +61,10 @@ type Reader struct {
 	Past       *PastFiles
 	Memory     Memory
 	States     States // nil: the health of landed commits is only on the forge
-	Log        *slog.Logger
+	// Assumed returns the health that is assumed for what is in a target, whatever sources
+	// reported. Nil: none is.
+	Assumed func(promotion.Target) (health.Status, bool)
+	Log     *slog.Logger
 }
 
 // History is what landed where, for the targets in which something would change, and for

@@ -114,7 +114,13 @@ func MayRollBack(o Observation, target Target) bool {
 	if monitored == nil || monitored.OnFailure != config.OnFailureRollback || record.Rollback != nil {
 		return false
 	}
-	return !slices.ContainsFunc(record.Failures, func(f state.Failure) bool {
+	return !IsBack(o, target)
+}
+
+// IsBack reports whether a target has versions to which promoter returned it because others
+// failed.
+func IsBack(o Observation, target Target) bool {
+	return slices.ContainsFunc(o.State.At(state.Target(target)).Failures, func(f state.Failure) bool {
 		return len(f.Back) > 0 && holdsImages(o.Targets[target], f.Back)
 	})
 }

@@ -92,20 +92,40 @@ func (m *sealMemory) Remember(_ context.Context, newest statebranch.SealedCommit
 	return nil
 }
 
-// evidence is an engine.Evidence that stores nothing in the original.
+// evidence is an engine.Evidence that stores nothing in the original, which may be nil.
 type evidence struct {
-	engine.Evidence
-	stored map[health.Key]health.State
+	original engine.Evidence
+	stored   map[health.Key]health.State
+	assumed  map[promotion.Target]health.Status // without an application: of all in the environment
+}
+
+// health returns the health that is assumed for a target.
+func (e *evidence) health(target promotion.Target) (health.Status, bool) {
+	status, assumed := e.assumed[target]
+	if !assumed {
+		status, assumed = e.assumed[promotion.Target{Environment: target.Environment}]
+	}
+	return status, assumed
+}
+
+// Reports implements engine.Evidence.
+func (e *evidence) Reports(ctx context.Context, receivers []string) ([]health.Report, error) {
+	if e.original == nil {
+		return nil, nil
+	}
+	return e.original.Reports(ctx, receivers)
 }
 
 // Load implements engine.Evidence.
 func (e *evidence) Load(ctx context.Context, keys []health.Key) (map[health.Key]health.State, error) {
-	loaded, err := e.Evidence.Load(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
 	all := map[health.Key]health.State{}
-	maps.Copy(all, loaded)
+	if e.original != nil {
+		loaded, err := e.original.Load(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, loaded)
+	}
 	for _, key := range keys {
 		if state, stored := e.stored[key]; stored {
 			all[key] = state

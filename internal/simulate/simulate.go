@@ -4,7 +4,8 @@
 // It runs the same reconciliation as the command run. The branches, the pull requests, and what
 // promoter remembers are copies in memory, and the registries and the forge answer as they do
 // now. After each reconciliation, the clock goes to the next time at which something changes
-// by itself: the end of a soak, of settle, of minAge, or of a freeze, or the start of a window.
+// by itself: the end of a soak, of settle, of minAge, of a freeze, or of the timeout of health, or
+// the start of a window.
 package simulate
 
 import (
@@ -39,6 +40,9 @@ type Options struct {
 	// Merged: users merge each pull request as soon as its windows and holds allow, with
 	// the approvals and checks that it needs.
 	Merged bool
+	// Health is what sources report about what is in a target, now and later. Without an
+	// application, it is about all of an environment.
+	Health map[promotion.Target]health.Status
 }
 
 // Kind is the kind of an event.
@@ -158,9 +162,8 @@ func newSimulation(r engine.Reconciler, options Options) (*simulation, error) {
 	if r.Seals.Memory != nil {
 		copied.Seals.Memory = &sealMemory{SealMemory: r.Seals.Memory}
 	}
-	if r.Evidence != nil {
-		copied.Evidence = &evidence{Evidence: r.Evidence, stored: map[health.Key]health.State{}}
-	}
+	reported := &evidence{original: r.Evidence, stored: map[health.Key]health.State{}, assumed: options.Health}
+	copied.Evidence, copied.AssumedHealth = reported, reported.health
 	copied.Permissions, copied.CommentEvents, copied.Refresh, copied.Sources = nil, nil, nil, nil
 	copied.Acted, copied.Trace, copied.Pause, copied.Renderer = nil, nil, nil, nil
 	return s, nil
@@ -298,6 +301,9 @@ func changes(report engine.Report, found func(target promotion.Target, what stri
 			if note.Rule == promotion.RuleFrozen {
 				found(d.Target, "the freeze ends: "+note.Message, note.Until)
 			}
+		}
+		if d.Health != nil && d.Health.Failure == nil {
+			found(d.Target, "the timeout of health passes: "+string(d.Health.Status), d.Health.FailsAt)
 		}
 		pending(d.Target, d.Conditions, conditionText)
 		if d.State == promotion.Proposed {

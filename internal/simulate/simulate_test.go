@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/engine/enginetest"
+	"promoter/internal/health"
+	"promoter/internal/promotion"
 	"promoter/internal/simulate"
 	"promoter/internal/state"
 )
@@ -25,6 +27,20 @@ environments:
   prod: {paths: ["prod/{application}.txt"], after: {staging: {soak: 24h}}, land: automerge, gates: {windows: [office]}}
 windows:
   office: {kind: allow, schedule: "0 9 * * 1-4", duration: 7h, timeZone: Europe/Berlin}
+`
+
+// monitored is promoted when what landed upstream is healthy.
+const monitored = `version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["dev/{application}.txt"], land: push}
+  staging:
+    paths: ["staging/{application}.txt"]
+    after: [dev]
+    land: push
+    health: {api: true, from: ci, timeout: 15m, onFailure: rollback}
+  prod: {paths: ["prod/{application}.txt"], after: {staging: {healthy: true, soak: 1h}}, land: push}
 `
 
 // newWorld has web 1.0.0 everywhere, and 1.1.0 in the registry. It is Wednesday noon in Berlin.
@@ -72,6 +88,7 @@ func run(t *testing.T, w *enginetest.World, options simulate.Options) string {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
+	staging, shop := promotion.Target{Environment: "staging"}, promotion.Target{Environment: "staging", Application: "shop"}
 	tests := []struct {
 		name, config string
 		options      simulate.Options
@@ -106,6 +123,21 @@ Thu 11:00 prod merged: staging has: web 1.0.0 -> 1.1.0 (assumed)
 		{"a version of tomorrow", pipeline, simulate.Options{With: []string{"web:1.2.0@" + enginetest.Digest("web 1.2.0")}}, `Wed 11:00 dev pushed: newer: web 1.0.0 -> 1.2.0
 Wed 11:00 staging opened: dev has: web 1.0.0 -> 1.2.0
 staging waits: merge a user merges the pull request
+`},
+		{"health that is not reported", monitored, simulate.Options{}, `Wed 11:00 dev pushed: newer: web 1.0.0 -> 1.1.0
+Wed 11:00 staging pushed: dev has: web 1.0.0 -> 1.1.0
+prod waits: condition staging healthy not reported: no source has reported: send reports to POST /api/v1/evidence as ci
+`},
+		{"assumed to be healthy", monitored, simulate.Options{Health: map[promotion.Target]health.Status{staging: health.Healthy}}, `Wed 11:00 dev pushed: newer: web 1.0.0 -> 1.1.0
+Wed 11:00 staging pushed: dev has: web 1.0.0 -> 1.1.0
+Wed 12:00 prod passed: staging soak 1h passes
+Wed 12:00 prod pushed: staging has: web 1.0.0 -> 1.1.0
+`},
+		{"assumed to be degraded", monitored, simulate.Options{Health: map[promotion.Target]health.Status{staging: health.Healthy, shop: health.Degraded}}, `Wed 11:00 dev pushed: newer: web 1.0.0 -> 1.1.0
+Wed 11:00 staging pushed: dev has: web 1.0.0 -> 1.1.0
+Wed 11:15 staging passed: the timeout of health passes: Degraded
+Wed 11:15 staging pushed: rolled back: Degraded for 15m: assumed: web 1.1.0 -> 1.0.0
+staging waits: decision web 1.1.0 was rejected by promoter on 2026-11-18: Degraded for 15m: assumed
 `},
 	}
 	for _, test := range tests {
