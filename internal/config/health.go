@@ -94,7 +94,7 @@ type rawHealth struct {
 	strictyaml.Origin
 	// Globs of Argo CD Applications, as `NAME` or `NAMESPACE/NAME`. All that match must be healthy. Needs `from`. Placeholders: `{environment}`, `{application}`. See docs/configuration.md#health.
 	ArgoCD strictyaml.List `yaml:"argocd"`
-	// A Flux object, `KIND/NAMESPACE/NAME`. Without `from`, the commit status that Flux sets. The same placeholders.
+	// A Flux object, `KIND/NAMESPACE/NAME`. Without `from`, the commit status that Flux sets for a Kustomization. The same placeholders.
 	Flux strictyaml.Located[string] `yaml:"flux"`
 	// Context of a commit status, or name of a check, on the landed commit or a later one with the same versions. The same placeholders.
 	Check strictyaml.Located[string] `yaml:"check"`
@@ -201,6 +201,8 @@ func checkHealthMerged(report *strictyaml.Report, s *settings) {
 	case len(keys) == 0:
 	case !from.IsSet() && (keys[0] == health.ArgoCD || keys[0] == health.API):
 		report.Errorf(at[0].Position, "add from: RECEIVER, a receiver of the server file", "health.%s of %s has no from: any sender could report it", keys[0], s.name)
+	case !from.IsSet() && strings.HasPrefix(strings.ToLower(raw.Flux.Value), "helmrelease/"):
+		report.Errorf(at[0].Position, "add from: RECEIVER, a receiver of the server file", "health.flux of %s is a HelmRelease, for which Flux sets no commit status", s.name)
 	case from.IsSet() && (keys[0] == health.Check || keys[0] == health.Deployment):
 		report.Errorf(from.Position, "remove from", "health.%s of %s is read from the forge, not from a receiver", keys[0], s.name)
 	}

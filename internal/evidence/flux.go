@@ -27,11 +27,11 @@ type FluxEvent struct {
 
 // The keys of the metadata that name what is deployed.
 // https://github.com/fluxcd/pkg/blob/main/apis/event/v1beta1/metadata.go
-// https://github.com/fluxcd/helm-controller/blob/main/internal/reconcile/release.go
+// https://github.com/fluxcd/helm-controller/blob/v1.4.0/internal/reconcile/release.go
 const (
 	fluxRevision       = "revision"       // main@sha1:…, latest@sha256:…, or the version of a chart
 	fluxOriginRevision = "originRevision" // of an OCI artifact: the commit that it was made from
-	fluxOCIDigest      = "oci-digest"     // of a chart in a registry
+	fluxOCIDigest      = "oci-digest"     // of a chart from an OCIRepository; a HelmRepository has none
 )
 
 // fluxStatuses maps the reasons of events. They are those of
@@ -68,6 +68,21 @@ var fluxStatuses = map[string]health.Status{
 	"UninstallSucceeded": health.Missing,
 	"DriftDetected":      health.Progressing,
 	"DriftCorrected":     health.Progressing,
+}
+
+// FluxCommitStatus returns the health that a commit status of Flux names: its description is the
+// reason of the event, in words. The state is only the severity of the event, so that a
+// dependency that is not ready is a success.
+// https://github.com/fluxcd/notification-controller/blob/v1.6.0/internal/notifier/github.go
+// https://github.com/fluxcd/notification-controller/blob/v1.6.0/internal/notifier/util.go
+func FluxCommitStatus(description string) (status health.Status, known bool) {
+	named := strings.ReplaceAll(description, " ", "")
+	for reason, status := range fluxStatuses {
+		if strings.EqualFold(reason, named) {
+			return status, true
+		}
+	}
+	return "", false
 }
 
 // Report returns what the event reports. Without a report, ignored is why.

@@ -98,8 +98,8 @@ type Report struct {
 	Message string // of the source, for users
 	// Revisions are the commits, in hex, that were deployed: several where an object has several
 	// sources. Digests are those of images or artifacts that are running. Either binds the
-	// report; a report without any is bound to nothing. Charts are the versions of charts, where
-	// the source knows neither: nothing is bound by them, because a version may move.
+	// report; a report without any is bound to nothing. Charts are the versions of charts. They
+	// bind a report only with the digest of the chart, because a version may move.
 	Revisions []string
 	Digests   []string
 	Charts    []string

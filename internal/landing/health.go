@@ -12,8 +12,10 @@ import (
 
 	"promoter/internal/budget"
 	"promoter/internal/config"
+	"promoter/internal/evidence"
 	"promoter/internal/fault"
 	"promoter/internal/health"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
@@ -21,8 +23,9 @@ import (
 
 // A report about health counts for the landing whose versions it is about. One that names a
 // commit is about the landing that the branch had at that commit, if the files there have its
-// versions. One that only names digests is about the newest landing that changed nothing else.
-// All others count for nothing, and are shown.
+// versions. One that only names digests is about the newest landing that changed nothing else;
+// of a chart, it must name the version too. All others count for nothing, and are shown; the
+// health is unknown where the source names nothing that could identify a landing.
 
 // maxStatusCommits is how many commits after a landing are searched for a status.
 const maxStatusCommits = 5
@@ -252,6 +255,9 @@ func reportsOf(checks []scm.Check, source, subject, commit string, matches func(
 		case scm.CheckFailed:
 			status = health.Degraded
 		}
+		if named, known := evidence.FluxCommitStatus(check.Description); known && source == health.Flux {
+			status = named
+		}
 		report := health.Report{Source: source, Subject: subject, Status: status, Message: check.Description, Revisions: []string{commit}, At: check.At}
 		found = append(found, report.Bounded())
 	}
@@ -317,20 +323,21 @@ func (b binding) next(ctx context.Context, was health.State, reports []health.Re
 			other = append(other, r)
 		}
 	}
-	note := ""
+	var rest health.Report // one that does not count
+	note, never := "", false
 	if len(other) > 0 {
-		note = b.describe(other[0])
+		rest = other[max(0, slices.IndexFunc(other, func(r health.Report) bool { return b.unidentified(r) != "" }))]
+		note, never = b.describe(rest), b.unidentified(rest) != ""
 	}
 	allHealthy := !slices.ContainsFunc(bound, func(r health.Report) bool { return r.Status != health.Healthy })
 	switch {
 	case len(bound) > 0 && (len(other) == 0 || !allHealthy):
 		return was.Next(bound), note, nil
-	case !b.isCurrent, len(bound) == 0 && !(was.IsReported() && b.wentBack(other, was)):
+	case !b.isCurrent, len(bound) == 0 && !was.IsReported() && !never, len(bound) == 0 && was.IsReported() && !b.wentBack(other, was):
 		return was, note, nil
 	}
-	// Some objects do not have the versions, or have them no longer.
-	r := other[0]
-	return was.Next([]health.Report{{Subject: r.Subject, Status: health.Unknown, Sync: r.Sync, Message: note, At: r.At}}), note, nil
+	// Some objects do not have the versions, or have them no longer, or cannot report about them.
+	return was.Next([]health.Report{{Subject: rest.Subject, Status: health.Unknown, Sync: rest.Sync, Message: note, At: rest.At}}), note, nil
 }
 
 // notBefore returns the time of a report, not before the versions were there: an engine may
@@ -375,17 +382,85 @@ func (b binding) binds(ctx context.Context, r health.Report) (bool, error) {
 	if onBranch > 0 {
 		return holds == onBranch, nil
 	}
-	changed := b.landing.Before
-	if len(changed) == 0 {
-		changed = b.landing.Snapshot
-	}
-	for component := range changed {
-		digest := b.landing.Snapshot[component].Version.Digest
-		if digest == "" || !slices.Contains(r.Digests, digest) {
+	changed := b.changed()
+	for _, component := range changed {
+		if !b.names(r, component) {
 			return false, nil
 		}
 	}
-	return len(r.Digests) > 0 && len(changed) > 0, nil
+	return len(changed) > 0, nil
+}
+
+// changed returns the components that the landing changed, sorted; all, where that is unknown.
+func (b binding) changed() []string {
+	if len(b.landing.Before) == 0 {
+		return b.landing.Snapshot.Components()
+	}
+	return b.landing.Before.Components()
+}
+
+// names reports whether a report names the landed version of a component by its digest, and of
+// a chart also by its version.
+func (b binding) names(r health.Report, component string) bool {
+	version := b.landing.Snapshot[component].Version
+	if version.Digest == "" || !slices.Contains(r.Digests, version.Digest) {
+		return false
+	}
+	return len(r.Charts) == 0 || !b.is(component, image.ArtifactChart) || slices.ContainsFunc(r.Charts, func(chart string) bool { return isChartVersion(chart, version) })
+}
+
+func (b binding) is(component string, artifact image.Artifact) bool {
+	c := b.o.Promotion.Config
+	match, _ := c.Follow(b.target.Environment, b.target.Application, b.landing.Snapshot[component].Repository)
+	known, found := c.Component(match.Component)
+	return found && known.Artifact == artifact
+}
+
+// chartDigits is how many digits of its digest Flux appends to the version of a chart.
+// https://github.com/fluxcd/helm-controller/blob/v1.4.0/internal/controller/helmrelease_controller.go#L919
+const chartDigits = 12
+
+// isChartVersion reports whether a version that a source names is that of a tag. A tag that is
+// no version, such as latest, is compared by its digest alone.
+func isChartVersion(chart string, version image.Version) bool {
+	tag := strings.TrimPrefix(strings.Replace(version.Tag, "_", "+", 1), "v") // tags cannot contain a plus
+	chart = strings.TrimPrefix(chart, "v")
+	number, metadata, _ := strings.Cut(chart, "+")
+	if _, digits, _ := strings.Cut(version.Digest, ":"); len(metadata) == chartDigits && strings.HasPrefix(digits, metadata) {
+		chart = number
+		tag, _, _ = strings.Cut(tag, "+") // Flux replaces it
+	}
+	return chart == tag || tag == "" || tag[0] < '0' || tag[0] > '9'
+}
+
+// unidentified returns why a report can be about no landing of the target, whatever is
+// deployed. Empty: one about the landing would name it.
+func (b binding) unidentified(r health.Report) string {
+	lacks := func(artifact image.Artifact) string {
+		return strings.Join(slices.DeleteFunc(b.changed(), func(component string) bool { return b.is(component, artifact) }), ", ")
+	}
+	charts, others := lacks(image.ArtifactChart), lacks(image.ArtifactOther)
+	switch {
+	case b.commit(r) != "":
+		return ""
+	case r.Source == health.Flux && len(r.Charts) > 0 && charts != "":
+		return "which does not identify " + charts + ": monitor the Kustomization that applies it"
+	case len(r.Charts) > 0 && len(r.Digests) == 0:
+		return "without its digest, and a version may move"
+	case r.Source == health.Flux && len(r.Charts) == 0 && len(r.Digests) > 0 && others != "":
+		return "without the commit that it was made from: set its annotation org.opencontainers.image.revision"
+	}
+	return ""
+}
+
+// commit returns the first commit that a report names; empty: none. The digest of an artifact
+// could be a commit only in a repository with SHA-256.
+func (b binding) commit(r health.Report) string {
+	i := slices.IndexFunc(r.Revisions, func(revision string) bool { return len(revision) == len(b.landing.Commit) })
+	if i < 0 {
+		return ""
+	}
+	return r.Revisions[i]
 }
 
 // holds reports whether the files of a commit have the versions of the landing.
@@ -414,9 +489,17 @@ func (b binding) wentBack(reports []health.Report, was health.State) bool {
 // describe returns what a report is about that does not count.
 func (b binding) describe(r health.Report) string {
 	text := fmt.Sprintf("%s last reported %s ", r.Subject, r.Status)
+	why, commit := b.unidentified(r), b.commit(r)
+	if why != "" {
+		why = ", " + why
+	}
 	switch {
-	case len(r.Revisions) > 0:
-		return text + fmt.Sprintf("about %.7s, which does not have these versions on %s", r.Revisions[0], b.o.Promotion.BaseOf(b.target))
+	case commit != "":
+		return text + fmt.Sprintf("about %.7s, which does not have these versions on %s", commit, b.o.Promotion.BaseOf(b.target))
+	case len(r.Charts) > 0:
+		return text + "about version " + r.Charts[0] + " of a chart" + why
+	case why != "":
+		return text + "about the artifact " + promotion.ShortDigest(r.Digests[0]) + why
 	case len(r.Digests) > 0:
 		return text + "about other digests"
 	default:

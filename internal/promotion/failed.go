@@ -25,9 +25,19 @@ type Health struct {
 	FailsAt time.Time
 }
 
+// monitoredBy returns where the health of a target is known from; nil if it is not monitored.
+func monitoredBy(o *Observation, target Target) *config.Health {
+	monitored := o.Config.Settings(target.Environment, target.Application).Health
+	if monitored == nil {
+		return nil
+	}
+	named := monitored.For(target.Environment, target.Application)
+	return &named
+}
+
 // healthOf returns the health of what a target has now; nil if it is not monitored.
 func healthOf(o *Observation, target Target, now time.Time) *Health {
-	monitored := o.Config.Settings(target.Environment, target.Application).Health
+	monitored := monitoredBy(o, target)
 	landings := o.Landings[target]
 	if monitored == nil || len(landings) == 0 {
 		return nil
@@ -94,7 +104,7 @@ func failedText(s health.State, monitored config.Health) string {
 
 // Failing returns why what a target has now has just failed; false for what is recorded.
 func Failing(o Observation, target Target, now time.Time) (why string, failing bool) {
-	monitored := o.Config.Settings(target.Environment, target.Application).Health
+	monitored := monitoredBy(&o, target)
 	landings := o.Landings[target]
 	if monitored == nil || len(landings) == 0 || failureOf(&o, target, landings[0], *monitored, now) == nil {
 		return "", false
@@ -110,7 +120,7 @@ func Failing(o Observation, target Target, now time.Time) (why string, failing b
 // to these versions.
 func MayRollBack(o Observation, target Target) bool {
 	record := o.State.At(state.Target(target))
-	monitored := o.Config.Settings(target.Environment, target.Application).Health
+	monitored := monitoredBy(&o, target)
 	if monitored == nil || monitored.OnFailure != config.OnFailureRollback || record.Rollback != nil {
 		return false
 	}

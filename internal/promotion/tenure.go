@@ -44,7 +44,7 @@ func tenuresIn(in *input, source Target, past bool) []tenure {
 	if found[0].unclear != nil {
 		return found
 	}
-	monitored := in.obs.Config.Settings(source.Environment, source.Application).Health
+	monitored := monitoredBy(in.obs, source)
 	found[0].monitored = monitored
 	for i, landing := range in.obs.Landings[source] {
 		last := &found[len(found)-1]
