@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"promoter/hack/process"
+	"promoter/internal/api"
 	"promoter/internal/database"
 	"promoter/internal/database/databasetest"
-	"promoter/internal/server"
 )
 
 func TestMain(m *testing.M) { databasetest.Main(m) }
@@ -134,7 +134,7 @@ func (c *campaign) reported() {
 		c.b.Error(err)
 	}
 	for _, w := range c.failing {
-		if one := states[w.name()]; one.State == server.StateIdle && w.lag() != "" {
+		if one := states[w.name()]; one.State == api.StateIdle && w.lag() != "" {
 			c.b.Errorf("%s: the status is idle, but %s", w.fault.name, w.lag())
 		}
 	}
@@ -194,14 +194,14 @@ func (c *campaign) settle(tenants []*tenant) map[string]time.Duration {
 }
 
 // unsettled returns what is missing; empty: nothing.
-func (w *tenant) unsettled(state server.Repository, err error) string {
+func (w *tenant) unsettled(state api.Repository, err error) string {
 	if err != nil {
 		return err.Error()
 	}
 	if failed := cmp.Or(state.LastError, state.Failure); failed != "" {
 		return fmt.Sprintf("%s (%d attempts, the next one in %v)", failed, state.Attempts, time.Until(state.NextRun).Round(time.Second))
 	}
-	if state.State != server.StateIdle {
+	if state.State != api.StateIdle {
 		return fmt.Sprintf("%q", state.State)
 	}
 	return w.lag()

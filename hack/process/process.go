@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/benchworld"
-	"promoter/internal/server"
 )
 
 // Build builds promoter and returns its file.
@@ -208,13 +208,13 @@ func (p *Process) Ready(t testing.TB) int {
 }
 
 // Status returns the status of all repositories by their names, HOST/NAME.
-func (p *Process) Status(t testing.TB) (map[string]server.Repository, error) {
+func (p *Process) Status(t testing.TB) (map[string]api.Repository, error) {
 	t.Helper()
-	var all server.Status
+	var all api.Status
 	if code, err := p.get(t, "/api/v1/status", &all); err != nil || code != http.StatusOK {
 		return nil, fmt.Errorf("read the status: %d, %w", code, err)
 	}
-	found := map[string]server.Repository{}
+	found := map[string]api.Repository{}
 	for _, one := range all.Repositories {
 		found[one.Name] = one
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/app"
 	"promoter/internal/decision"
-	"promoter/internal/server"
 	"promoter/internal/verb"
 )
 
@@ -66,7 +66,7 @@ func TestRun_hotfixToProd_github(t *testing.T) {
 				s.t.Errorf("the body lacks %q:\n%s", want, body)
 			}
 		}
-		read, err := app.HistoryFromGit(s.t.Context(), s.server, server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Environment: "prod", Limit: 10}, app.RunOptions{})
+		read, err := app.HistoryFromGit(s.t.Context(), s.server, api.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Environment: "prod", Limit: 10}, app.RunOptions{})
 		if landed := eventOf(read.History, "landed"); err != nil || strings.Join(landed.Bypassed, ", ") != "staging soak, windows never" || landed.RequestedBy != "ada" {
 			s.t.Errorf("history: %+v, %v", landed, err)
 		}

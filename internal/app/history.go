@@ -4,10 +4,10 @@ import (
 	"context"
 	"sync"
 
+	"promoter/internal/api"
 	"promoter/internal/connect"
 	"promoter/internal/landing"
 	"promoter/internal/onboarding"
-	"promoter/internal/server"
 	"promoter/internal/service/history"
 	"promoter/internal/store"
 	"promoter/internal/workspace"
@@ -15,7 +15,7 @@ import (
 
 // GitHistory is a history that was read from repositories.
 type GitHistory struct {
-	History  server.History
+	History  api.History
 	Omitted  int      // events over the limit of the query
 	Failures []Result // repositories that could not be read
 }
@@ -23,7 +23,7 @@ type GitHistory struct {
 // HistoryFromGit reads the history from the repositories, without a service: landings
 // from the trailers on the branches of environments, and the user decisions that are in
 // effect. It has one page.
-func HistoryFromGit(ctx context.Context, c *connect.Connections, query server.HistoryQuery, options RunOptions) (GitHistory, error) {
+func HistoryFromGit(ctx context.Context, c *connect.Connections, query api.HistoryQuery, options RunOptions) (GitHistory, error) {
 	var mutex sync.Mutex
 	var events []store.Event
 	results, err := forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {

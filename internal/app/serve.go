@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"promoter/internal/api"
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/fault"
@@ -138,10 +139,12 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	defer func() { err = errors.Join(err, svc.Close()) }()
 	web, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
-		Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened, Drift: svc.Drift},
-		Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun),
-		Observe:   func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
-		Trace:     service.TraceWebhook(traces),
+		API: api.Options{
+			Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened, Drift: svc.Drift},
+			Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun), Now: s.Now,
+		},
+		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
+		Trace:   service.TraceWebhook(traces),
 	}, svc.MarkStale)
 	if err != nil {
 		return err
@@ -184,7 +187,7 @@ func newServer(ctx context.Context, c *connect.Connections, log *slog.Logger, op
 	if err != nil {
 		return nil, err
 	}
-	if options.Token, err = c.Server.APIToken(); err != nil {
+	if options.API.Tokens, err = c.Server.APITokens(); err != nil {
 		return nil, err
 	}
 	certificate, err := c.Server.OpenCertificate(ctx, log)

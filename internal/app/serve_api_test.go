@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
-	"promoter/internal/server"
 	"promoter/internal/service/adminapi"
 )
 
@@ -48,14 +48,14 @@ func TestServe_statusAndReplay(t *testing.T) {
 	}
 	id := status.Deliveries[0].ID
 	s.release("web", "1.1.0")
-	dry, err := client.Replay(t.Context(), server.Replay{ID: id, DryRun: true})
+	dry, err := client.Replay(t.Context(), api.Replay{ID: id, DryRun: true})
 	if err != nil || len(dry.Repositories) != 1 || len(dry.Events) != 1 || dry.Events[0] != s.expand("image $R/acme/web:1.1.0") {
 		t.Fatalf("%+v, %v", dry, err)
 	}
 	if status, err := client.Status(t.Context()); err != nil || status.Deliveries[0].Times != 1 {
 		t.Errorf("a dry run counts: %+v, %v", status.Deliveries, err)
 	}
-	if _, err := client.Replay(t.Context(), server.Replay{ID: id, Receiver: "images"}); err != nil {
+	if _, err := client.Replay(t.Context(), api.Replay{ID: id, Receiver: "images"}); err != nil {
 		t.Fatal(err)
 	}
 	w.until("opened")
@@ -63,7 +63,7 @@ func TestServe_statusAndReplay(t *testing.T) {
 	if status, err := client.Status(t.Context()); err != nil || len(status.Deliveries) != 1 || status.Deliveries[0].Times != 2 {
 		t.Errorf("%+v, %v", status.Deliveries, err)
 	}
-	for name, what := range map[string]server.Replay{"of none": {ID: "unheard-of"}, "of another": {ID: id, Receiver: "forge"}} {
+	for name, what := range map[string]api.Replay{"of none": {ID: "unheard-of"}, "of another": {ID: id, Receiver: "forge"}} {
 		if _, err := client.Replay(t.Context(), what); err == nil || !strings.Contains(err.Error(), "30d") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -96,7 +96,7 @@ api: {token: "env:API"}
 		t.Fatalf("%+v", status.Repositories)
 	}
 	missing := status.Repositories[1]
-	if !strings.HasSuffix(missing.Name, "/acme/missing") || missing.State != server.StateFailing || missing.Attempts != 1 || missing.NextRun.IsZero() ||
+	if !strings.HasSuffix(missing.Name, "/acme/missing") || missing.State != api.StateFailing || missing.Attempts != 1 || missing.NextRun.IsZero() ||
 		!strings.Contains(missing.LastError, "it does not exist, or the credential of the forge forge may not see it") {
 		t.Errorf("%+v", missing)
 	}

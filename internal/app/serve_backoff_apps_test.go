@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/server"
+	"promoter/internal/api"
 )
 
 // The status shows the installation that GitHub limits, and no other.
@@ -22,7 +22,7 @@ func TestServe_backoffOfAnInstallation(t *testing.T) {
 	o.app.Install("globex")
 	w := o.serve(fmt.Sprintf("api: {token: \"file:%s\"}\n", o.write("api-token", serveToken)))
 	w.untilOf("reconciled", "globex/gitops")
-	want := []server.Backoff{{
+	want := []api.Backoff{{
 		Peer: "forge", Host: strings.TrimPrefix(o.github.URL(), "http://"), Credential: "the installation at acme of the App of github", Until: until.UTC(),
 		Reason: "rate limited: API rate limit exceeded for user ID 1.",
 	}}

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/server"
+	"promoter/internal/api"
 )
 
 // status is the status of the service.
-func (w *served) status() server.Status {
+func (w *served) status() api.Status {
 	w.t.Helper()
 	status, err := w.client(serveToken).Status(w.t.Context())
 	if err != nil {

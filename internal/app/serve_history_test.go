@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/api"
 	"promoter/internal/app"
-	"promoter/internal/server"
 )
 
 // events is the history of the service, sorted, as "action environment web's tag": the
 // clocks of the forge and of the story differ.
-func (w *served) events(query server.HistoryQuery) []string {
+func (w *served) events(query api.HistoryQuery) []string {
 	w.t.Helper()
 	if query.Limit == 0 {
 		query.Limit = 100
@@ -29,7 +29,7 @@ func (w *served) events(query server.HistoryQuery) []string {
 	return linesOf(history)
 }
 
-func linesOf(history server.History) []string {
+func linesOf(history api.History) []string {
 	lines := make([]string, len(history.Events))
 	for i, e := range history.Events {
 		line := e.Action + " " + e.Environment
@@ -57,10 +57,10 @@ func TestServe_history(t *testing.T) {
 	s.repo.Pulls.Close("ada", 2)
 	w.closed("close-1")
 	want := []string{"landed staging 1.1.0", "opened prod 1.1.0", "opened staging 1.1.0", "pushed dev 1.1.0", "reject prod 1.1.0"}
-	if diff := cmp.Diff(want, w.events(server.HistoryQuery{})); diff != "" {
+	if diff := cmp.Diff(want, w.events(api.HistoryQuery{})); diff != "" {
 		t.Fatalf("history (-want +got):\n%s", diff)
 	}
-	history, err := w.client(serveToken).History(t.Context(), server.HistoryQuery{Environment: "prod", Limit: 100})
+	history, err := w.client(serveToken).History(t.Context(), api.HistoryQuery{Environment: "prod", Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,14 +72,14 @@ func TestServe_history(t *testing.T) {
 	if rejected.By != "ada" || rejected.PullRequest == nil || rejected.PullRequest.Number != 2 {
 		t.Errorf("the rejection: %+v", rejected)
 	}
-	history, err = w.client(serveToken).History(t.Context(), server.HistoryQuery{Environment: "staging", Limit: 100})
+	history, err = w.client(serveToken).History(t.Context(), api.HistoryQuery{Environment: "staging", Limit: 100})
 	if landed := eventOf(history, "landed"); err != nil || landed.PullRequest == nil || landed.PullRequest.Number != 1 || landed.Promotion == "" {
 		t.Errorf("the landing: %+v, %v", landed, err)
 	}
 	w.pages(5)
 	w.notify("web:1.1.0")
 	w.until("reconciled")
-	if diff := cmp.Diff(want, w.events(server.HistoryQuery{})); diff != "" {
+	if diff := cmp.Diff(want, w.events(api.HistoryQuery{})); diff != "" {
 		t.Errorf("after another reconciliation (-want +got):\n%s", diff)
 	}
 	w.stop()
@@ -90,7 +90,7 @@ func TestServe_history(t *testing.T) {
 	}
 	w = serve(t, s)
 	again := []string{"landed dev 1.1.0", "landed staging 1.1.0", "reject prod 1.1.0"}
-	if diff := cmp.Diff(again, w.events(server.HistoryQuery{})); diff != "" {
+	if diff := cmp.Diff(again, w.events(api.HistoryQuery{})); diff != "" {
 		t.Errorf("from a database that was lost (-want +got):\n%s", diff)
 	}
 	w.stop()
@@ -116,13 +116,13 @@ func TestServe_historyNamesWhoRequestedAndApproved(t *testing.T) {
 	w.stop()
 	w = serve(t, s)
 	defer w.stop()
-	history, err := w.client(serveToken).History(t.Context(), server.HistoryQuery{Environment: "prod", Limit: 100})
+	history, err := w.client(serveToken).History(t.Context(), api.HistoryQuery{Environment: "prod", Limit: 100})
 	merged := eventOf(history, "merged")
 	if err != nil || merged.RequestedBy != "ada" || strings.Join(merged.ApprovedBy, " ") != "bob" || merged.Unproven != nil {
 		t.Errorf("merged: %+v, %v", merged, err)
 	}
 	opened := connected(t, filepath.Join(s.dir, "served.yaml"), s.secrets(), s.clock.Now)
-	query := server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Environment: "prod", Limit: 100}
+	query := api.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Environment: "prod", Limit: 100}
 	read, err := app.HistoryFromGit(t.Context(), opened, query, app.RunOptions{})
 	landed := eventOf(read.History, "landed")
 	if err != nil || landed.RequestedBy != "ada" || strings.Join(landed.ApprovedBy, " ") != "bob" || strings.Join(landed.Unproven, " ") != "approval" {
@@ -142,7 +142,7 @@ func TestServe_recordsActionsWhenTheyHappen(t *testing.T) {
 			if !strings.Contains(line, `"msg":"`+action+`"`) {
 				continue
 			}
-			history, err := w.client(serveToken).History(t.Context(), server.HistoryQuery{Limit: 100})
+			history, err := w.client(serveToken).History(t.Context(), api.HistoryQuery{Limit: 100})
 			_, metrics := w.get("/metrics")
 			seen <- fmt.Sprint(linesOf(history), err, strings.Contains(metrics, `promoter_actions_total{action="`+action+`"} 1`))
 		}
@@ -157,19 +157,19 @@ func TestServe_recordsActionsWhenTheyHappen(t *testing.T) {
 }
 
 // eventOf is the only event of an action.
-func eventOf(history server.History, act string) server.Event {
+func eventOf(history api.History, act string) api.Event {
 	for _, e := range history.Events {
 		if e.Action == act {
 			return e
 		}
 	}
-	return server.Event{}
+	return api.Event{}
 }
 
 // pages reads the history one event at a time.
 func (w *served) pages(want int) {
 	w.t.Helper()
-	query, n := server.HistoryQuery{Limit: 1}, 0
+	query, n := api.HistoryQuery{Limit: 1}, 0
 	for {
 		history, err := w.client(serveToken).History(w.t.Context(), query)
 		if err != nil || len(history.Events) != 1 {
@@ -189,7 +189,7 @@ func (w *served) pages(want int) {
 func (s *story) historyFromGit(want []string) {
 	s.t.Helper()
 	opened := connected(s.t, filepath.Join(s.dir, "served.yaml"), s.secrets(), s.clock.Now)
-	query := server.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
+	query := api.HistoryQuery{Since: s.clock.Now().AddDate(0, -1, 0), Limit: 100}
 	read, err := app.HistoryFromGit(s.t.Context(), opened, query, app.RunOptions{})
 	if err != nil || len(read.Failures) > 0 {
 		s.t.Fatalf("%v, %+v", err, read.Failures)

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/database/databasetest"
 	"promoter/internal/fault"
-	"promoter/internal/server"
 	"promoter/internal/store"
 )
 
@@ -108,7 +108,7 @@ func TestServe_diskIsFull(t *testing.T) {
 	pages(t, db, 100_000)
 	w.publish("web", "1.1.0")
 	w.keeps(db, accepted+1)
-	if got := w.events(server.HistoryQuery{Environment: "staging"}); len(got) != 1 {
+	if got := w.events(api.HistoryQuery{Environment: "staging"}); len(got) != 1 {
 		t.Errorf("the history: %v", got)
 	}
 	w.stop()

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/app"
 	"promoter/internal/queue"
-	"promoter/internal/server"
 )
 
 // A registry or forge fails for ten seconds, in which webhooks arrive. Within a minute
@@ -65,14 +65,14 @@ func TestServe_recoversWithinAMinute(t *testing.T) {
 				w.wait(time.Second)
 			}
 			w.rests()
-			if one := w.status().Repositories[0]; one.State == server.StateIdle || one.Attempts == 0 || one.LastError+one.Failure == "" || strings.Contains(one.LastError, "defect") || one.NextRun.IsZero() {
+			if one := w.status().Repositories[0]; one.State == api.StateIdle || one.Attempts == 0 || one.LastError+one.Failure == "" || strings.Contains(one.LastError, "defect") || one.NextRun.IsZero() {
 				t.Errorf("status: %+v", one)
 			}
 			end()
 			var took time.Duration
 			for ; took <= time.Minute; took += 2 * time.Second {
 				w.wait(2 * time.Second)
-				if w.rests(); len(s.repo.Pulls.All()) == 1 && w.status().Repositories[0].State == server.StateIdle {
+				if w.rests(); len(s.repo.Pulls.All()) == 1 && w.status().Repositories[0].State == api.StateIdle {
 					break
 				}
 			}

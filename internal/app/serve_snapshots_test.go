@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/api"
 	"promoter/internal/decision"
-	"promoter/internal/server"
 	"promoter/internal/snapshot"
 	"promoter/internal/verb"
 )
@@ -40,7 +40,7 @@ func pipelineReceivers(s *story) string {
 type posted struct {
 	status int
 	text   string
-	server.Requested
+	api.Requested
 }
 
 // postSnapshot posts a snapshot to the API.
@@ -91,7 +91,7 @@ func read[T any](w *served, path string, headers ...string) (value T) {
 // steps are the steps of a run, in short.
 func (w *served) steps(path string) []string {
 	w.t.Helper()
-	run := read[server.Run](w, path)
+	run := read[api.Run](w, path)
 	lines := []string{strings.TrimSpace(string(run.State) + " " + run.Result)}
 	for _, step := range run.Steps {
 		lines = append(lines, step.Environment+" "+string(step.State))
@@ -161,7 +161,7 @@ func TestServe_postedSnapshot(t *testing.T) {
 	}
 	s.pulls("promoter/dev/shop merged")
 
-	run := read[server.Run](w, first.Run)
+	run := read[api.Run](w, first.Run)
 	if run.Receiver != "pipeline" || run.Snapshot.Description != "build 7" || string(run.Snapshot.Artifacts) != `{"unstableFields":{"log":"https://ci.example.com/7"}}` ||
 		run.Steps[0].PullRequest == nil || run.Steps[0].PullRequest.Number != 1 || run.Steps[1].Commit == "" {
 		t.Errorf("the run: %+v", run)
@@ -204,7 +204,7 @@ func TestServe_snapshotsOfEnvironments(t *testing.T) {
 		!strings.Contains(past.Snapshots[0].Snapshot.Components["worker"], "/acme/worker:1.0.0") {
 		t.Errorf("before: %+v", past)
 	}
-	bindings := read[server.Bindings](w, "/api/v1/bindings?environment=dev")
+	bindings := read[api.Bindings](w, "/api/v1/bindings?environment=dev")
 	if len(bindings.Bindings) != 1 || bindings.Bindings[0].Snapshot != "shop-7" || bindings.Bindings[0].Summary != "2 of 2 components have the wanted version" ||
 		!slices.Equal(bindings.Bindings[0].Paths, []string{"dev/shop.yaml"}) || bindings.Bindings[0].Branch != "main" || bindings.Bindings[0].Commit != now.Snapshots[0].Commit {
 		t.Errorf("bindings: %+v", bindings)
@@ -246,8 +246,8 @@ func TestServe_refusedSnapshots(t *testing.T) {
 		status                    int
 		want                      string
 	}{
-		{"another credential", "canary-wrong", "", `{"components": {` + web + `}}`, http.StatusUnauthorized, "a wrong or missing token"},
-		{"the token of the API", serveToken, "", `{"components": {` + web + `}}`, http.StatusUnauthorized, "a wrong or missing token"},
+		{"another credential", "canary-wrong", "", `{"components": {` + web + `}}`, http.StatusUnauthorized, "a wrong or missing secret"},
+		{"the token of the API", serveToken, "", `{"components": {` + web + `}}`, http.StatusUnauthorized, "a wrong or missing secret"},
 		{"no JSON", serveSecret, "", `{`, http.StatusBadRequest, "its body is not JSON"},
 		{"another resource", serveSecret, "", `{"kind": "Release"}`, http.StatusBadRequest, "it is no Snapshot"},
 		{"another repository", serveSecret, "?repository=acme/secret", `{"components": {` + web + `}}`, http.StatusNotFound, "for which receiver pipeline may post snapshots"},

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/api"
 	"promoter/internal/app"
 	"promoter/internal/cli/render"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
-	"promoter/internal/server"
 	"promoter/internal/verb"
 )
 
@@ -22,7 +22,7 @@ import (
 type historyFlags struct {
 	targets targetFlags
 	service serviceFlags
-	query   server.HistoryQuery
+	query   api.HistoryQuery
 	since   string
 	direct  bool
 	color   string
@@ -97,12 +97,12 @@ func (f *historyFlags) check() error {
 	if err := render.CheckOutput(f.targets.output); err != nil {
 		return err
 	}
-	if f.query.Limit < 1 || f.query.Limit > server.MaxEvents {
-		return fault.New(fault.Invalid, "--limit %d: write 1 to %d", f.query.Limit, server.MaxEvents)
+	if f.query.Limit < 1 || f.query.Limit > api.MaxEvents {
+		return fault.New(fault.Invalid, "--limit %d: write 1 to %d", f.query.Limit, api.MaxEvents)
 	}
 	var err error
 	if f.since != "" {
-		f.query.Since, err = server.Since(f.since, time.Now())
+		f.query.Since, err = api.Since(f.since, time.Now())
 	}
 	return err
 }
@@ -148,10 +148,10 @@ func (f *historyFlags) readGit(command *cobra.Command, system System) (app.GitHi
 // historyText has one line for each event, the newest first, in columns, and one below for
 // its reason. The repository is a column if there are several, and else a line of its own.
 // Times are UTC.
-func historyText(history server.History, paint render.Painter) string {
+func historyText(history api.History, paint render.Painter) string {
 	rows := make([][]string, 0, len(history.Events))
 	widths := make([]int, 5)
-	single := len(history.Events) > 0 && !slices.ContainsFunc(history.Events, func(e server.Event) bool {
+	single := len(history.Events) > 0 && !slices.ContainsFunc(history.Events, func(e api.Event) bool {
 		return e.Repository != history.Events[0].Repository
 	})
 	for _, e := range history.Events {
@@ -190,13 +190,13 @@ func historyText(history server.History, paint render.Painter) string {
 	return b.String()
 }
 
-func eventTarget(e server.Event) string {
+func eventTarget(e api.Event) string {
 	return decisionTarget(promotion.Target{Environment: e.Environment, Application: e.Application})
 }
 
 // eventDetails returns what an event changed, the pull request, the commit, and the
 // user.
-func eventDetails(e server.Event) string {
+func eventDetails(e api.Event) string {
 	var parts []string
 	for _, version := range e.Versions {
 		move := promotion.Move{Component: version.Component}
@@ -222,7 +222,7 @@ func eventDetails(e server.Event) string {
 
 // attributionText returns who requested and approved what an event is about. What only the
 // trailers of a commit claim is marked.
-func attributionText(e server.Event) string {
+func attributionText(e api.Event) string {
 	var parts []string
 	add := func(text, part string) {
 		if slices.Contains(e.Unproven, part) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/api"
 	"promoter/internal/cli/render"
-	"promoter/internal/server"
 )
 
 // What other people wrote obeys no terminal, columns stand below each other, and what is
@@ -20,13 +20,13 @@ import (
 func TestHistoryText(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 2, 10, 14, 5, 0, time.FixedZone("CET", 3600))
-	history := server.History{Events: []server.Event{
+	history := api.History{Events: []api.Event{
 		{
 			At: at, Repository: "github.com/acme/gitops", Environment: "prod", Application: "shop", Action: "merged",
-			Versions: []server.Version{{Component: "web", Tag: "1.5.0", FromTag: "1.4.0"}, {Component: "worker", Digest: "sha256:0123456789abcdef"}},
-			Commit:   "9f3c1a7be0121111", PullRequest: &server.PullRequest{Number: 42}, Reason: &server.Reason{Rule: "parent", Message: "staging has \x1b[31mit"},
+			Versions: []api.Version{{Component: "web", Tag: "1.5.0", FromTag: "1.4.0"}, {Component: "worker", Digest: "sha256:0123456789abcdef"}},
+			Commit:   "9f3c1a7be0121111", PullRequest: &api.PullRequest{Number: 42}, Reason: &api.Reason{Rule: "parent", Message: "staging has \x1b[31mit"},
 		},
-		{At: at, Repository: "git.example.com/o/r", Environment: "dev", Application: "_all", Action: "hold", By: "ada\x07", Versions: []server.Version{}},
+		{At: at, Repository: "git.example.com/o/r", Environment: "dev", Application: "_all", Action: "hold", By: "ada\x07", Versions: []api.Version{}},
 	}}
 	want := strings.Join([]string{
 		"2026-03-02 09:14:05Z  github.com/acme/gitops  prod/shop  merged  web 1.4.0 -> 1.5.0, worker sha256:0123456789ab #42 9f3c1a7be012",

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/api"
 	"promoter/internal/cli/render"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
-	"promoter/internal/server"
 	"promoter/internal/service/adminapi"
 )
 
@@ -78,23 +78,23 @@ func runReplay(command *cobra.Command, flags replayFlags, delivery string, syste
 	return nil
 }
 
-func replay(command *cobra.Command, flags replayFlags, delivery string, system System) (server.Replayed, error) {
+func replay(command *cobra.Command, flags replayFlags, delivery string, system System) (api.Replayed, error) {
 	if flags.file != "" {
 		return adminapi.ReadSaved(connect.Options{Config: flags.service.config, Env: system.Env, Now: time.Now},
 			adminapi.SavedDelivery{File: flags.file, Receiver: flags.receiver, Headers: flags.headers})
 	}
 	if len(flags.headers) > 0 {
-		return server.Replayed{}, fault.New(fault.Invalid, "--header goes with --file")
+		return api.Replayed{}, fault.New(fault.Invalid, "--header goes with --file")
 	}
 	client, err := flags.service.open(system)
 	if err != nil {
-		return server.Replayed{}, err
+		return api.Replayed{}, err
 	}
-	return client.Replay(command.Context(), server.Replay{ID: delivery, Receiver: flags.receiver, DryRun: flags.dryRun})
+	return client.Replay(command.Context(), api.Replay{ID: delivery, Receiver: flags.receiver, DryRun: flags.dryRun})
 }
 
 // replayedText lists what a delivery reports.
-func replayedText(replayed server.Replayed) string {
+func replayedText(replayed api.Replayed) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(render.Visible(fmt.Sprintf(format, args...)) + "\n") }
 	line("%s  %s  %s", replayed.Receiver, replayed.EventType, replayed.ID)

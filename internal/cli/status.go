@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/api"
 	"promoter/internal/cli/render"
-	"promoter/internal/server"
 )
 
 func newStatus(system System) *cobra.Command {
@@ -52,7 +52,7 @@ const maxDrift = 5
 
 // statusText has one paragraph for each of the repositories, the schedules, and the
 // deliveries. Times are relative to the clock of the service.
-func statusText(status server.Status) string {
+func statusText(status api.Status) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString(render.Visible(fmt.Sprintf(format, args...)) + "\n") }
 	for _, repository := range status.Repositories {
@@ -91,7 +91,7 @@ func statusText(status server.Status) string {
 }
 
 // repositoryFacts describes the state of a repository.
-func repositoryFacts(now time.Time, repository server.Repository) []string {
+func repositoryFacts(now time.Time, repository api.Repository) []string {
 	facts := []string{string(repository.State)}
 	if repository.ReconciledAt.IsZero() {
 		facts = append(facts, "never reconciled")
@@ -105,7 +105,7 @@ func repositoryFacts(now time.Time, repository server.Repository) []string {
 		facts = append(facts, "failed "+render.Count(repository.Attempts, "time", "times"))
 	}
 	switch left := repository.NextRun.Sub(now).Round(time.Second); {
-	case repository.NextRun.IsZero() || repository.State == server.StateRunning:
+	case repository.NextRun.IsZero() || repository.State == api.StateRunning:
 	case left > 0:
 		facts = append(facts, fmt.Sprintf("next in %v", left))
 	default:
@@ -115,7 +115,7 @@ func repositoryFacts(now time.Time, repository server.Repository) []string {
 }
 
 // scheduleLines lists the schedules, and the hosts that receive no requests for now.
-func scheduleLines(status server.Status) []string {
+func scheduleLines(status api.Status) []string {
 	var lines []string
 	for _, one := range status.Schedules {
 		line := fmt.Sprintf("%s  %s", one.Schedule, render.Count(one.Repositories, "repository", "repositories"))

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/api"
 	"promoter/internal/drift"
-	"promoter/internal/server"
 )
 
 // The error for a wrong address names what is wrong with it.
@@ -46,7 +46,7 @@ func TestStatus_wrongAddress(t *testing.T) {
 func TestScheduleLines_backoffs(t *testing.T) {
 	t.Parallel()
 	until := time.Date(2026, 6, 1, 11, 30, 0, 0, time.UTC)
-	got := scheduleLines(server.Status{Backoffs: []server.Backoff{
+	got := scheduleLines(api.Status{Backoffs: []api.Backoff{
 		{Peer: "registry", Host: "quay.io", Until: until, Reason: "rate limited"},
 		{Peer: "forge", Host: "api.github.com", Credential: "the token of github", Until: until, Reason: "rate limited: wait"},
 	}})
@@ -64,8 +64,8 @@ func TestStatusText_drift(t *testing.T) {
 	t.Parallel()
 	one := drift.Drift{Kind: drift.Ahead, Environment: "prod", Application: "shop", File: "prod/app.yaml", Line: 3, Message: "web 1.5.0 is newer"}
 	shared := drift.Drift{Kind: drift.Shared, File: "base/app.yaml", Line: 1, Message: "web 1.4.0 is outside"}
-	text := statusText(server.Status{Repositories: []server.Repository{
-		{Name: "h/acme/gitops", State: server.StateIdle, Drift: []drift.Drift{one, one, one, one, shared, one, one}},
+	text := statusText(api.Status{Repositories: []api.Repository{
+		{Name: "h/acme/gitops", State: api.StateIdle, Drift: []drift.Drift{one, one, one, one, shared, one, one}},
 	}})
 	line := "  prod/shop  drift  web 1.5.0 is newer (prod/app.yaml:3)\n"
 	want := "h/acme/gitops  idle, never reconciled\n" + strings.Repeat(line, 4) + "  drift  web 1.4.0 is outside (base/app.yaml:1)\n  and 2 more\n"

@@ -14,24 +14,6 @@ import (
 	"promoter/internal/webhook"
 )
 
-// minToken is the minimum length of the token of the API, in bytes.
-const minToken = 32
-
-// APIToken returns the token of the API; the zero secret if the file has none.
-func (s *Server) APIToken() (secret.String, error) {
-	if s.File.API.IsZero() {
-		return secret.String{}, nil
-	}
-	token, err := s.Secret(s.File.API)
-	if err != nil {
-		return secret.String{}, fmt.Errorf("api.token: %w", err)
-	}
-	if len(token.Reveal()) < minToken {
-		return secret.String{}, fault.New(fault.Invalid, "api.token (%s) is shorter than %d characters: make one with openssl rand -hex 32", s.File.API, minToken)
-	}
-	return token, nil
-}
-
 // WebhookPath returns the path at which a receiver accepts webhooks.
 func WebhookPath(receiver string) string { return "/webhooks/" + receiver }
 

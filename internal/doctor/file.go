@@ -32,7 +32,7 @@ func checkSecrets(s *connect.Server, f *findings) {
 	if len(failed) == 0 {
 		f.ok("secrets", "%d of %d are there", count, count)
 	}
-	if _, err := s.APIToken(); err != nil && !failed["api"] {
+	if _, err := s.APITokens(); err != nil && !failed["api"] {
 		f.fail("api", "", "%v", err)
 	}
 }
@@ -46,7 +46,10 @@ type reference struct {
 func references(s *connect.Server) []reference {
 	file := s.File
 	all := []reference{
-		{"database", file.Database.URL}, {"api", file.API}, {"tls", file.TLS.Certificate}, {"tls", file.TLS.Key},
+		{"database", file.Database.URL}, {"api", file.API.Token}, {"tls", file.TLS.Certificate}, {"tls", file.TLS.Key},
+	}
+	for _, token := range file.API.Tokens {
+		all = append(all, reference{"api", token.Token})
 	}
 	for _, key := range file.Seal.Keys {
 		all = append(all, reference{"seals", key})

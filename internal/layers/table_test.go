@@ -27,6 +27,7 @@ var table = map[string]position{
 	"internal/printable":  {layer: 0},
 	"internal/schedule":   {layer: 0},
 	"internal/atomicfile": {layer: 0},
+	"internal/access":     {layer: 1},
 	"internal/budget":     {layer: 1},
 	"internal/health":     {layer: 1},
 	"internal/receiver":   {layer: 1},
@@ -89,6 +90,7 @@ var table = map[string]position{
 	"internal/explain":     {layer: 5},
 
 	"internal/comments": {layer: 6},
+	"internal/api":      {layer: 6},
 
 	"internal/engine": {layer: 7},
 
@@ -171,7 +173,7 @@ var owners = map[string][]string{
 	"golang.org/x/crypto":                      {"internal/git/wire"},
 	"golang.org/x/crypto/x509roots/fallback":   nil,
 	"github.com/coreos/go-oidc/v3":             {"internal/webhook"},
-	"github.com/labstack/echo/v4":              {"internal/server"},
+	"github.com/labstack/echo/v4":              {"internal/api", "internal/server"},
 	"github.com/prometheus/client_golang":      {"internal/telemetry"},
 	"golang.org/x/time":                        {"internal/server"},
 	"golang.org/x/net":                         {"internal/registry"},

@@ -18,8 +18,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"promoter/internal/api"
 	"promoter/internal/fault"
-	"promoter/internal/secret"
 	"promoter/internal/webhook"
 )
 
@@ -33,11 +33,8 @@ type Options struct {
 	Ready func(ctx context.Context) error
 	// Metrics answers /metrics; nil: not found.
 	Metrics http.Handler
-	// Admin answers the API to requests with Token; nil: not found.
-	Admin AdminAPI
-	Token secret.String
-	// Snapshots promotes posted snapshots, and shows what is in each environment.
-	Snapshots Snapshots
+	// API answers /api/v1 to requests with one of its tokens; without tokens: not found.
+	API api.Options
 	// Setups create GitHub Apps, each at /setup/NAME.
 	Setups []*Setup
 	// Trace, if set, is called with each webhook before it is stored. It returns the
@@ -98,22 +95,14 @@ func New(options Options) (*Server, error) {
 	s.unknown = s.limited(unknown)
 	s.echo.POST("/webhooks/:receiver", s.webhook)
 	s.echo.POST("/webhooks/:receiver/:secret", s.webhook)
-	s.echo.POST("/api/v1/evidence", s.evidence)
+	s.echo.POST(api.Prefix+"/evidence", s.evidence)
 	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/healthz", func(c echo.Context) error {
 		return c.String(http.StatusOK, "ok\n") // the process answers; /readyz reports whether it can work
 	})
 	s.echo.Match([]string{http.MethodGet, http.MethodHead}, "/readyz", s.ready)
-	if s.Admin != nil && !s.Token.IsZero() {
-		api := s.echo.Group("/api/v1", s.requireToken)
-		api.GET("/status", s.status)
-		api.GET("/history", s.history)
-		api.POST("/replay", s.replay)
-		if s.Snapshots != nil {
-			s.routeSnapshots(api)
-		}
-	}
-	if s.Snapshots != nil { // receivers may post too, so it verifies the credential itself
-		s.echo.POST("/api/v1/snapshots", s.postSnapshot)
+	api.Register(s.echo, s.API)
+	if s.API.Snapshots != nil { // receivers may post too, so it verifies the credential itself
+		s.echo.POST(api.Prefix+"/snapshots", s.postSnapshot)
 	}
 	if s.Metrics != nil {
 		s.echo.GET("/metrics", echo.WrapHandler(s.Metrics))

@@ -127,14 +127,14 @@ func TestWebhook_answersWithTheStatusOfTheError(t *testing.T) {
 		{"a push", post("/webhooks/forge", push), http.StatusAccepted, `{"delivery":"d-1","events":1}`, 1},
 		{"not meant for us", post("/webhooks/forge", push, "X-GitHub-Event", "star"), http.StatusAccepted, `{"delivery":"d-1","events":0,"ignored":"the event does not matter"}`, 0},
 		{"an image, by the path", post("/webhooks/hub/"+pathSecret, `{"repository":{"repo_name":"acme/web"},"push_data":{"tag":"1"}}`), http.StatusAccepted, `"events":1`, 1},
-		{"a wrong signature", post("/webhooks/forge", push, "X-Hub-Signature-256", "sha256=00"), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
-		{"no signature", post("/webhooks/forge", push, "X-Hub-Signature-256", ""), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
-		{"a wrong secret in the path", post("/webhooks/hub/wrong", push), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
-		{"an unknown receiver", post("/webhooks/nobody", push), http.StatusUnauthorized, `{"error":"unknown receiver, or a wrong or missing credential"}`, 0},
+		{"a wrong signature", post("/webhooks/forge", push, "X-Hub-Signature-256", "sha256=00"), http.StatusUnauthorized, `"detail":"unknown receiver, or a wrong or missing credential"`, 0},
+		{"no signature", post("/webhooks/forge", push, "X-Hub-Signature-256", ""), http.StatusUnauthorized, `"detail":"unknown receiver, or a wrong or missing credential"`, 0},
+		{"a wrong secret in the path", post("/webhooks/hub/wrong", push), http.StatusUnauthorized, `"detail":"unknown receiver, or a wrong or missing credential"`, 0},
+		{"an unknown receiver", post("/webhooks/nobody", push), http.StatusUnauthorized, `"detail":"unknown receiver, or a wrong or missing credential"`, 0},
 		{"garbage", post("/webhooks/forge", "{"), http.StatusBadRequest, "cannot be read", 0},
-		{"too large", post("/webhooks/forge", strings.Repeat(" ", 2<<20+1)), http.StatusRequestEntityTooLarge, "error", 0},
-		{"a GET", newRequest(http.MethodGet, "/webhooks/forge", nil), http.StatusMethodNotAllowed, "error", 0},
-		{"another page", newRequest(http.MethodGet, "/nothing", nil), http.StatusNotFound, "error", 0},
+		{"too large", post("/webhooks/forge", strings.Repeat(" ", 2<<20+1)), http.StatusRequestEntityTooLarge, `"status":413`, 0},
+		{"a GET", newRequest(http.MethodGet, "/webhooks/forge", nil), http.StatusMethodNotAllowed, `"status":405`, 0},
+		{"another page", newRequest(http.MethodGet, "/nothing", nil), http.StatusNotFound, `"status":404`, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"promoter/internal/api"
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 )
@@ -190,7 +191,7 @@ type setupPage struct {
 func (s *setups) writeError(c echo.Context, err error) error {
 	text := err.Error()
 	first, size := utf8.DecodeRuneInString(text)
-	return s.write(c, statusOf(err), "'none'", setupPage{Title: "Set-up of promoter", Error: string(unicode.ToUpper(first)) + text[size:] + "."})
+	return s.write(c, api.StatusOf(err), "'none'", setupPage{Title: "Set-up of promoter", Error: string(unicode.ToUpper(first)) + text[size:] + "."})
 }
 
 // write sends a page without scripts that may send a form to one site only. The referrer

@@ -1,168 +1,18 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"promoter/internal/api"
 	"promoter/internal/fault"
 	"promoter/internal/snapshot"
 	"promoter/internal/webhook"
 )
 
-// Snapshots promotes what pipelines post, and shows what is in each environment.
-type Snapshots interface {
-	Post(ctx context.Context, posted PostedSnapshot) (Requested, error)
-	In(ctx context.Context, query SnapshotQuery) ([]EnvironmentSnapshot, error)
-	Run(ctx context.Context, name string, query SnapshotQuery) (Run, error)
-	Bindings(ctx context.Context, query SnapshotQuery) (Bindings, error)
-}
-
-// PostedSnapshot is a snapshot, and for what it was posted.
-type PostedSnapshot struct {
-	Receiver    string // its name
-	Repository  string // HOST/NAME or a key; empty: the snapshot names it, or there is only one
-	Application string // empty: the snapshot names it
-	Snapshot    snapshot.Snapshot
-}
-
-// Requested is the promotion of a posted snapshot.
-type Requested struct {
-	Schema       int               `json:"schema"`
-	Name         string            `json:"name"` // of the snapshot
-	Repository   string            `json:"repository"`
-	Key          string            `json:"key"`
-	Application  string            `json:"application"`
-	Environments []string          `json:"environments"` // into which it was requested
-	Images       map[string]string `json:"images"`       // by component, as the registry has them
-	Repeated     bool              `json:"repeated"`     // it was posted before, and nothing was changed
-	Run          string            `json:"run"`          // the path of its run
-}
-
-// SnapshotQuery selects targets. Empty fields do not restrict, except the repository if there
-// are several.
-type SnapshotQuery struct {
-	Repository  string // HOST/NAME or a key
-	Environment string
-	Application string
-	At          time.Time // zero: now
-}
-
-// EnvironmentSnapshot is what is in one target.
-type EnvironmentSnapshot struct {
-	Environment string
-	Since       time.Time // zero: unknown
-	Commit      string    // that brought it; empty: unknown
-	Unknown     []string  // components whose version at that time is not known
-	Snapshot    snapshot.Snapshot
-}
-
-// Run is the way of one snapshot through the environments.
-type Run struct {
-	Schema      int            `json:"schema"`
-	At          time.Time      `json:"at"` // by the clock of the service
-	Repository  string         `json:"repository"`
-	Key         string         `json:"key"`
-	Application string         `json:"application"`
-	State       RunState       `json:"state"`
-	Result      string         `json:"result,omitempty"` // when it is completed
-	Receiver    string         `json:"receiver"`         // who posted it
-	PostedAt    time.Time      `json:"postedAt"`
-	Snapshot    snapshot.Plain `json:"snapshot"` // as it was posted
-	Steps       []Step         `json:"steps"`    // in the order of the environments
-}
-
-// RunState is the state of a run.
-type RunState string
-
-// The states of a run.
-const (
-	RunWaiting   RunState = "Waiting"   // nothing is proposed anywhere
-	RunActive    RunState = "Active"    // some environments have it, or it is proposed
-	RunCompleted RunState = "Completed" // nothing is left to do
-)
-
-// The results of a completed run.
-const (
-	ResultSucceeded  = "Succeeded"  // every environment has it, or had it
-	ResultSuperseded = "Superseded" // another snapshot took over
-	ResultRejected   = "Rejected"   // a user rejected or reverted it
-)
-
-// Step is a run in one environment.
-type Step struct {
-	Environment string       `json:"environment"`
-	State       StepState    `json:"state"`
-	Reason      *Reason      `json:"reason,omitempty"`
-	Since       time.Time    `json:"since,omitzero"`
-	Until       time.Time    `json:"until,omitzero"` // when it may change by itself
-	Commit      string       `json:"commit,omitempty"`
-	PullRequest *PullRequest `json:"pullRequest,omitempty"`
-}
-
-// StepState is the state of a step.
-type StepState string
-
-// The states of a step.
-const (
-	StepWaiting    StepState = "waiting"
-	StepProposed   StepState = "proposed"
-	StepLanded     StepState = "landed"
-	StepSuperseded StepState = "superseded"
-	StepRejected   StepState = "rejected"
-	StepReverted   StepState = "reverted"
-	StepRefused    StepState = "refused" // a file cannot be written
-)
-
-// Bindings are the targets of a repository.
-type Bindings struct {
-	Schema     int       `json:"schema"`
-	At         time.Time `json:"at"` // by the clock of the service
-	Repository string    `json:"repository"`
-	Key        string    `json:"key"`
-	Bindings   []Binding `json:"bindings"`
-}
-
-// Binding is what is in one target, and where.
-type Binding struct {
-	Environment string             `json:"environment"`
-	Application string             `json:"application"`
-	Snapshot    string             `json:"snapshot,omitempty"` // name of the posted one that is there
-	Branch      string             `json:"branch"`
-	Paths       []string           `json:"paths"`
-	Commit      string             `json:"commit,omitempty"` // that last landed there
-	Since       time.Time          `json:"since,omitzero"`   // when that landed
-	State       string             `json:"state"`            // of the decision about it
-	Reason      *Reason            `json:"reason,omitempty"`
-	PullRequest *PullRequest       `json:"pullRequest,omitempty"`
-	Components  []BindingComponent `json:"components"`
-	Summary     string             `json:"summary"`
-}
-
-// BindingComponent is one component of a binding.
-type BindingComponent struct {
-	Name   string `json:"name"`
-	Image  string `json:"image"`            // in the files
-	Wanted string `json:"wanted,omitempty"` // if another one is wanted
-}
-
-// PathOfRun returns the path of the run of a snapshot.
-func PathOfRun(name, repository, application string) string {
-	return "/api/v1/runs/" + url.PathEscape(name) + "?" + url.Values{"repository": {repository}, "application": {application}}.Encode()
-}
-
-// routeSnapshots adds the routes that only read.
-func (s *Server) routeSnapshots(api *echo.Group) {
-	api.GET("/snapshots/:environment", s.snapshotsIn)
-	api.GET("/runs/:snapshot", s.run)
-	api.GET("/bindings", s.bindings)
-}
+var errPoster = errors.New("a wrong or missing secret of a receiver that may post snapshots")
 
 // postSnapshot accepts a snapshot with the secret of a receiver that may post snapshots. The
 // token of the API changes no repository.
@@ -177,7 +27,7 @@ func (s *Server) postSnapshot(c echo.Context) error {
 	}
 	receiver, allowed := s.mayPost(r)
 	if !allowed {
-		return from.charge(at, fault.Wrap(fault.Unauthorized, errToken))
+		return from.charge(at, fault.Wrap(fault.Unauthorized, errPoster))
 	}
 	posted, err := snapshot.Parse(content)
 	if err != nil {
@@ -208,134 +58,12 @@ func (s *Server) mayPost(r *http.Request) (name string, allowed bool) {
 }
 
 // request requests the promotion of a snapshot. Its parameters are those of the URL.
-func (s *Server) request(c echo.Context, receiver string, posted snapshot.Snapshot) (Requested, error) {
-	given, err := parameters(c, "repository", "application")
+func (s *Server) request(c echo.Context, receiver string, posted snapshot.Snapshot) (api.Requested, error) {
+	given, err := api.Parameters(c, "repository", "application")
 	if err != nil {
-		return Requested{}, err
+		return api.Requested{}, err
 	}
-	return s.Snapshots.Post(c.Request().Context(), PostedSnapshot{
+	return s.API.Snapshots.Post(c.Request().Context(), api.PostedSnapshot{
 		Receiver: receiver, Repository: given["repository"], Application: given["application"], Snapshot: posted,
 	})
-}
-
-// parameters returns the parameters of a URL. Unknown or repeated ones are errors: without
-// them, the response would be about something else than what was requested.
-func parameters(c echo.Context, names ...string) (map[string]string, error) {
-	values, err := url.ParseQuery(c.Request().URL.RawQuery)
-	if err != nil {
-		return nil, fault.New(fault.Invalid, "the parameters cannot be read: %w", err)
-	}
-	given := map[string]string{}
-	for name, texts := range values {
-		switch {
-		case len(texts) != 1 || len(texts[0]) > maxParameter:
-			return nil, fault.New(fault.Invalid, "the parameter %.50q is given %d times, or is too long", name, len(texts))
-		case !slices.Contains(names, name):
-			return nil, fault.New(fault.Invalid, "%.50q is not a parameter: use %s", name, strings.Join(names, ", "))
-		}
-		given[name] = texts[0]
-	}
-	return given, nil
-}
-
-// snapshotQuery parses the parameters of a GET request.
-func (s *Server) snapshotQuery(c echo.Context, names ...string) (query SnapshotQuery, form string, err error) {
-	given, err := parameters(c, append([]string{"repository", "application"}, names...)...)
-	if err != nil {
-		return query, "", err
-	}
-	query = SnapshotQuery{Repository: given["repository"], Application: given["application"], Environment: given["environment"]}
-	if at, set := given["at"]; set {
-		if query.At, err = Since(at, s.Now()); err != nil {
-			return query, "", fault.New(fault.Invalid, "at must be a time, as in 2026-01-31T00:00:00Z, or a duration before now, as in 7d")
-		}
-	}
-	return query, given["form"], nil
-}
-
-// The forms of snapshots in a response.
-const (
-	formPlain    = "plain"
-	formResource = "resource"
-	// asSnapshot is how clients of Kubernetes ask for a kind.
-	// https://kubernetes.io/docs/reference/using-api/api-concepts/#alternate-representations-of-resources
-	asSnapshot = "as=Snapshot"
-)
-
-var errForm = errors.New("form must be plain or resource")
-
-// snapshotsIn shows what is in an environment, or was there at a time.
-func (s *Server) snapshotsIn(c echo.Context) error {
-	query, form, err := s.snapshotQuery(c, "form", "at")
-	if err != nil {
-		return err
-	}
-	if form == "" && strings.Contains(c.Request().Header.Get(echo.HeaderAccept), asSnapshot) {
-		form = formResource
-	}
-	query.Environment = c.Param("environment")
-	found, err := s.Snapshots.In(c.Request().Context(), query)
-	if err != nil {
-		return err
-	}
-	switch form {
-	case formResource:
-		items := []snapshot.Resource{}
-		for _, one := range found {
-			items = append(items, one.Snapshot.Resource())
-		}
-		return c.JSON(http.StatusOK, snapshot.ListOf(items))
-	case "", formPlain:
-		return c.JSON(http.StatusOK, plainList(s.Now(), found))
-	}
-	return fault.Wrap(fault.Invalid, errForm)
-}
-
-// plainSnapshots is the plain form of what is in an environment.
-type plainSnapshots struct {
-	Schema    int             `json:"schema"`
-	At        time.Time       `json:"at"`
-	Snapshots []plainSnapshot `json:"snapshots"`
-}
-
-type plainSnapshot struct {
-	Environment string         `json:"environment"`
-	Since       time.Time      `json:"since,omitzero"`
-	Commit      string         `json:"commit,omitempty"`
-	Unknown     []string       `json:"unknown,omitempty"` // components of which no version is known
-	Snapshot    snapshot.Plain `json:"snapshot"`
-}
-
-func plainList(now time.Time, found []EnvironmentSnapshot) plainSnapshots {
-	list := plainSnapshots{Schema: Schema, At: now.UTC(), Snapshots: []plainSnapshot{}}
-	for _, one := range found {
-		list.Snapshots = append(list.Snapshots, plainSnapshot{
-			Snapshot: one.Snapshot.Plain(), Environment: one.Environment, Since: one.Since, Commit: one.Commit, Unknown: one.Unknown,
-		})
-	}
-	return list
-}
-
-func (s *Server) run(c echo.Context) error {
-	query, _, err := s.snapshotQuery(c)
-	if err != nil {
-		return err
-	}
-	found, err := s.Snapshots.Run(c.Request().Context(), c.Param("snapshot"), query)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, found)
-}
-
-func (s *Server) bindings(c echo.Context) error {
-	query, _, err := s.snapshotQuery(c, "environment")
-	if err != nil {
-		return err
-	}
-	found, err := s.Snapshots.Bindings(c.Request().Context(), query)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, found)
 }

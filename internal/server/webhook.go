@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"promoter/internal/api"
 	"promoter/internal/fault"
 	"promoter/internal/webhook"
 )
@@ -177,7 +178,7 @@ func (s *Server) persist(r *http.Request, accepted Accepted) (err error) {
 		ctx, end = s.Trace(ctx, accepted, r.Header.Get("Traceparent"))
 		defer func() {
 			if err != nil {
-				end(statusOf(err), err)
+				end(api.StatusOf(err), err)
 				return
 			}
 			end(http.StatusAccepted, nil)
@@ -240,5 +241,5 @@ func (s *Server) logRefusal(c echo.Context, to *receiver, at time.Time, err erro
 		name = unknownReceiver
 	}
 	s.Log.WarnContext(c.Request().Context(), "webhook refused", slog.String("receiver", name),
-		slog.String("request", requestID(c)), slog.Int("status", status), slog.String("error", publicMessage(err, status)))
+		slog.String("request", requestID(c)), slog.Int("status", status), slog.String("error", api.PublicMessage(err)))
 }

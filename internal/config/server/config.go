@@ -35,7 +35,7 @@ type Config struct {
 	Database     Database
 	Retention    Retention
 	TLS          TLS
-	API          Reference // the token of the API; zero: there is none
+	API          API
 	Seal         Seal
 	Traces       Traces
 	Forges       []Forge
@@ -104,7 +104,7 @@ type rawServer struct {
 	Database *rawDatabase `yaml:"database"`
 	// Certificate of the service. See docs/service.md#tls. Default: none, a proxy terminates TLS.
 	TLS *rawTLS `yaml:"tls"`
-	// API for `promoter status`, `history`, and `replay`. See docs/service.md#api. Default: disabled.
+	// Tokens of the HTTP API, which `promoter status`, `history`, and `replay` use. See docs/service.md#api. Default: disabled.
 	API *rawAPI `yaml:"api"`
 	// OpenTelemetry collector that receives traces. See docs/service.md#traces. Default: disabled.
 	Traces *rawTraces `yaml:"traces"`
@@ -167,21 +167,11 @@ type rawTLS struct {
 	Key strictyaml.Located[string] `yaml:"key" required:"true"`
 }
 
-// rawAPI is the authentication of the commands that query the service.
-type rawAPI struct {
-	strictyaml.Origin
-	// Token that the commands send, by reference. At least 32 characters.
-	Token strictyaml.Located[string] `yaml:"token" required:"true"`
-}
-
 // Sensitive implements strictyaml.Sensitive.
 func (*rawDatabase) Sensitive() {}
 
 // Sensitive implements strictyaml.Sensitive.
 func (*rawTLS) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawAPI) Sensitive() {}
 
 // Load reads a promoter-server.yaml; file is the name that problems refer to. PROMOTER_*
 // variables of the environment take precedence over the file; data nil means that there
@@ -200,9 +190,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Database = loadDatabase(in)
 	c.TLS = loadTLS(in)
 	c.Retention = loadRetention(in)
-	if raw := in.raw.API; raw != nil && !raw.Invalid {
-		c.API = in.reference(raw.Token, "api.token")
-	}
+	c.API = loadAPI(in)
 	c.Seal = loadSeal(in)
 	if variable := SealFromEnvironment(env); len(variable.Keys) > 0 {
 		c.Seal.Keys = variable.Keys

@@ -48,7 +48,7 @@ func TestLoad_full(t *testing.T) {
 	want := &serverconfig.Config{
 		File: "server.yaml", Listen: ":8080", URL: "https://promoter.example.com", Data: "/var/lib/promoter", Poll: 5 * time.Minute,
 		Database:  serverconfig.Database{URL: reference(t, "env:DATABASE_URL")},
-		API:       reference(t, "file:/run/secrets/promoter-api"),
+		API:       serverconfig.API{Token: reference(t, "file:/run/secrets/promoter-api")},
 		TLS:       serverconfig.TLS{Certificate: reference(t, "file:/run/secrets/tls/tls.crt"), Key: reference(t, "file:/run/secrets/tls/tls.key")},
 		Retention: serverconfig.Retention{Deliveries: 14 * 24 * time.Hour, DeliveriesSize: 2 << 30, History: 730 * 24 * time.Hour},
 		Traces: serverconfig.Traces{

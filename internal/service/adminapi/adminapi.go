@@ -10,16 +10,16 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/connect"
 	"promoter/internal/drift"
 	"promoter/internal/queue"
-	"promoter/internal/server"
 	"promoter/internal/service"
 	"promoter/internal/service/history"
 	"promoter/internal/store"
 )
 
-// API implements server.AdminAPI.
+// API implements api.Admin.
 type API struct {
 	Connections *connect.Connections
 	Queue       *queue.Queue
@@ -29,8 +29,8 @@ type API struct {
 	Drift       func(key string) []drift.Drift // of a repository
 }
 
-// History implements server.AdminAPI.
-func (a *API) History(ctx context.Context, query server.HistoryQuery) (server.History, error) {
+// History implements api.Admin.
+func (a *API) History(ctx context.Context, query api.HistoryQuery) (api.History, error) {
 	return history.Query(ctx, a.Store, query, a.Connections.Server.Now())
 }
 
@@ -40,11 +40,11 @@ const (
 	maxDeliveries  = 20
 )
 
-// Status implements server.AdminAPI.
-func (a *API) Status(ctx context.Context) (server.Status, error) {
-	status := server.Status{
-		Schema: server.Schema, At: a.Connections.Server.Now().UTC(),
-		Deliveries: []server.Delivery{}, Schedules: []server.Schedule{}, Backoffs: []server.Backoff{},
+// Status implements api.Admin.
+func (a *API) Status(ctx context.Context) (api.Status, error) {
+	status := api.Status{
+		Schema: api.Schema, At: a.Connections.Server.Now().UTC(),
+		Deliveries: []api.Delivery{}, Schedules: []api.Schedule{}, Backoffs: []api.Backoff{},
 	}
 	stored, err := a.Store.Repositories(ctx)
 	if err != nil {
@@ -66,13 +66,13 @@ func (a *API) Status(ctx context.Context) (server.Status, error) {
 		return status, err
 	}
 	for _, one := range slices.Concat(a.Connections.HostBackoffs(), a.Connections.CredentialBackoffs()) {
-		status.Backoffs = append(status.Backoffs, server.Backoff{
+		status.Backoffs = append(status.Backoffs, api.Backoff{
 			Peer: one.To, Host: one.Host, Credential: one.Credential, Until: one.Until.UTC(), Reason: one.Reason,
 		})
 	}
 	deliveries, err := a.Store.Deliveries(ctx, maxDeliveries)
 	for _, d := range deliveries {
-		status.Deliveries = append(status.Deliveries, server.Delivery{
+		status.Deliveries = append(status.Deliveries, api.Delivery{
 			Receiver: d.Receiver, ID: d.ID, EventType: d.EventType, ReceivedAt: d.ReceivedAt, SeenAt: d.SeenAt, Times: d.Times,
 		})
 	}
@@ -99,14 +99,14 @@ func (a *API) entries(ctx context.Context) (map[string]queue.Entry, error) {
 
 // repositoriesOf joins the stored repositories with the work on them. A repository that
 // was never reconciled has only its key.
-func repositoriesOf(stored []store.Repository, entries map[string]queue.Entry) []server.Repository {
-	all := []server.Repository{}
+func repositoriesOf(stored []store.Repository, entries map[string]queue.Entry) []api.Repository {
+	all := []api.Repository{}
 	for _, one := range stored {
 		shown := repositoryOf(entries[one.Key])
 		shown.Name, shown.Key, shown.Forge = one.Host+"/"+one.Name, one.Key, one.Forge
 		shown.ReconciledAt, shown.Failure = one.ReconciledAt, one.Failure
-		if one.Failure != "" && shown.State == server.StateIdle {
-			shown.State = server.StateFailing
+		if one.Failure != "" && shown.State == api.StateIdle {
+			shown.State = api.StateFailing
 		}
 		shown.Attempts = max(shown.Attempts, one.Failures)
 		all = append(all, shown)
@@ -120,8 +120,8 @@ func repositoriesOf(stored []store.Repository, entries map[string]queue.Entry) [
 	return sorted(all)
 }
 
-func sorted(all []server.Repository) []server.Repository {
-	slices.SortFunc(all, func(a, b server.Repository) int {
+func sorted(all []api.Repository) []api.Repository {
+	slices.SortFunc(all, func(a, b api.Repository) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
 	})
 	return all
@@ -129,23 +129,23 @@ func sorted(all []server.Repository) []server.Repository {
 
 // withUnopened adds the repositories that could not be opened. The next poll opens them
 // again. One that could be opened before has its last reconciliation too.
-func withUnopened(all []server.Repository, unopened []service.Unopened, next time.Time) []server.Repository {
+func withUnopened(all []api.Repository, unopened []service.Unopened, next time.Time) []api.Repository {
 	for _, one := range unopened {
-		i := slices.IndexFunc(all, func(shown server.Repository) bool { return shown.Forge == one.Forge && shown.Name == one.Name })
+		i := slices.IndexFunc(all, func(shown api.Repository) bool { return shown.Forge == one.Forge && shown.Name == one.Name })
 		if i < 0 {
 			i = len(all)
-			all = append(all, server.Repository{Name: one.Name, Forge: one.Forge})
+			all = append(all, api.Repository{Name: one.Name, Forge: one.Forge})
 		}
 		shown := &all[i]
-		shown.State, shown.NextRun, shown.LastError, shown.FailedAt = server.StateFailing, next, one.Err.Error(), one.At
+		shown.State, shown.NextRun, shown.LastError, shown.FailedAt = api.StateFailing, next, one.Err.Error(), one.At
 		shown.Attempts = max(shown.Attempts, one.Attempts)
 	}
 	return sorted(all)
 }
 
-func repositoryOf(entry queue.Entry) server.Repository {
-	shown := server.Repository{
-		State: server.StateIdle, WaitingSince: entry.TriggeredAt, NextRun: entry.NotBefore,
+func repositoryOf(entry queue.Entry) api.Repository {
+	shown := api.Repository{
+		State: api.StateIdle, WaitingSince: entry.TriggeredAt, NextRun: entry.NotBefore,
 		LastError: entry.LastError, FailedAt: entry.FailedAt, Crashes: entry.Crashes,
 	}
 	if entry.Crashes > 0 {
@@ -153,11 +153,11 @@ func repositoryOf(entry queue.Entry) server.Repository {
 	}
 	switch {
 	case entry.Owner != "":
-		shown.State = server.StateRunning
+		shown.State = api.StateRunning
 	case !entry.FailedAt.IsZero() || entry.Crashes > 0:
-		shown.State, shown.Attempts = server.StateFailing, entry.Attempts
+		shown.State, shown.Attempts = api.StateFailing, entry.Attempts
 	case !entry.TriggeredAt.IsZero():
-		shown.State = server.StateWaiting
+		shown.State = api.StateWaiting
 	}
 	return shown
 }
@@ -193,7 +193,7 @@ func (a *API) scheduled(ctx context.Context) (map[string]queue.Entry, error) {
 
 // addSchedules adds when repositories are reconciled without a trigger. A poll that never
 // succeeded is shown too.
-func (a *API) addSchedules(ctx context.Context, status *server.Status, work map[string]queue.Entry) error {
+func (a *API) addSchedules(ctx context.Context, status *api.Status, work map[string]queue.Entry) error {
 	stored, err := a.Store.Schedules(ctx)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (a *API) addSchedules(ctx context.Context, status *server.Status, work map[
 			entry, one.Repositories = work[service.All], len(status.Repositories)
 		}
 		if one.Repositories > 0 || isPoll(one) && entry.LastError != "" {
-			status.Schedules = append(status.Schedules, server.Schedule{
+			status.Schedules = append(status.Schedules, api.Schedule{
 				Schedule: one.Name, Repositories: one.Repositories, Last: one.FiredAt, Next: entry.NotBefore, Failing: entry.LastError,
 			})
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/api"
 	"promoter/internal/queue"
-	"promoter/internal/server"
 	"promoter/internal/service"
 	"promoter/internal/store"
 )
@@ -30,25 +30,25 @@ func TestRepositoriesOf(t *testing.T) {
 			"github.com/5": {Key: "github.com/5", NotBefore: at, FailedAt: at, Attempts: 3, Crashes: 3},
 			"github.com/6": {Key: "github.com/6", NotBefore: at, FailedAt: at, Attempts: 2, Crashes: 1, LastError: "502"},
 		})
-	want := []server.Repository{
-		{Name: "github.com/2", Key: "github.com/2", State: server.StateWaiting, WaitingSince: at},
-		{Name: "github.com/3", Key: "github.com/3", State: server.StateRunning},
-		{Name: "github.com/4", Key: "github.com/4", State: server.StateIdle, NextRun: at},
+	want := []api.Repository{
+		{Name: "github.com/2", Key: "github.com/2", State: api.StateWaiting, WaitingSince: at},
+		{Name: "github.com/3", Key: "github.com/3", State: api.StateRunning},
+		{Name: "github.com/4", Key: "github.com/4", State: api.StateIdle, NextRun: at},
 		{
-			Name: "github.com/5", Key: "github.com/5", State: server.StateFailing, NextRun: at, Attempts: 3, FailedAt: at, Crashes: 3,
+			Name: "github.com/5", Key: "github.com/5", State: api.StateFailing, NextRun: at, Attempts: 3, FailedAt: at, Crashes: 3,
 			LastError: "its reconciliation was running when promoter stopped unexpectedly (3 times), so it is retried alone, and later each time",
 		},
 		{
-			Name: "github.com/6", Key: "github.com/6", State: server.StateFailing, NextRun: at, Attempts: 2, FailedAt: at, Crashes: 1,
+			Name: "github.com/6", Key: "github.com/6", State: api.StateFailing, NextRun: at, Attempts: 2, FailedAt: at, Crashes: 1,
 			LastError: "its reconciliation was running when promoter stopped unexpectedly (once), so it is retried alone, and later each time; " +
 				"the last attempt: 502",
 		},
 		{
-			Name: "github.com/acme/gitops", Key: "github.com/1", Forge: "github", State: server.StateFailing, ReconciledAt: at, Failure: "no config",
+			Name: "github.com/acme/gitops", Key: "github.com/1", Forge: "github", State: api.StateFailing, ReconciledAt: at, Failure: "no config",
 			WaitingSince: at, NextRun: at.Add(time.Minute), Attempts: 3, LastError: "502", FailedAt: at,
 		},
 		{
-			Name: "github.com/acme/partial", Key: "github.com/7", Forge: "github", State: server.StateFailing, ReconciledAt: at,
+			Name: "github.com/acme/partial", Key: "github.com/7", Forge: "github", State: api.StateFailing, ReconciledAt: at,
 			Failure: "propose in prod: 422", Attempts: 2, NextRun: at,
 		},
 	}
@@ -61,19 +61,19 @@ func TestWithUnopened(t *testing.T) {
 	t.Parallel()
 	at, next := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 12, 1, 0, 0, time.UTC)
 	got := withUnopened(
-		[]server.Repository{
-			{Name: "github.com/acme/fine", Key: "github.com/1", Forge: "github", State: server.StateIdle, ReconciledAt: at},
-			{Name: "github.com/acme/gone", Key: "github.com/2", Forge: "github", State: server.StateWaiting, ReconciledAt: at, WaitingSince: at},
+		[]api.Repository{
+			{Name: "github.com/acme/fine", Key: "github.com/1", Forge: "github", State: api.StateIdle, ReconciledAt: at},
+			{Name: "github.com/acme/gone", Key: "github.com/2", Forge: "github", State: api.StateWaiting, ReconciledAt: at, WaitingSince: at},
 		},
 		[]service.Unopened{
 			{Name: "github.com/acme/gone", Forge: "github", Err: errors.New("401"), Attempts: 3, At: at},
 			{Name: "github.com/acme/blog", Forge: "github", Err: errors.New("no such host"), Attempts: 1, At: at},
 		}, next)
-	want := []server.Repository{
-		{Name: "github.com/acme/blog", Forge: "github", State: server.StateFailing, NextRun: next, Attempts: 1, LastError: "no such host", FailedAt: at},
-		{Name: "github.com/acme/fine", Key: "github.com/1", Forge: "github", State: server.StateIdle, ReconciledAt: at},
+	want := []api.Repository{
+		{Name: "github.com/acme/blog", Forge: "github", State: api.StateFailing, NextRun: next, Attempts: 1, LastError: "no such host", FailedAt: at},
+		{Name: "github.com/acme/fine", Key: "github.com/1", Forge: "github", State: api.StateIdle, ReconciledAt: at},
 		{
-			Name: "github.com/acme/gone", Key: "github.com/2", Forge: "github", State: server.StateFailing, ReconciledAt: at, WaitingSince: at,
+			Name: "github.com/acme/gone", Key: "github.com/2", Forge: "github", State: api.StateFailing, ReconciledAt: at, WaitingSince: at,
 			NextRun: next, Attempts: 3, LastError: "401", FailedAt: at,
 		},
 	}

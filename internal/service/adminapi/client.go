@@ -15,12 +15,12 @@ import (
 	"syscall"
 	"time"
 
+	"promoter/internal/api"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/secret"
-	"promoter/internal/server"
 )
 
 // Client sends the requests of a command to a running service.
@@ -113,12 +113,12 @@ func checkAddress(address string) error {
 }
 
 // Status returns the state of the service.
-func (c *Client) Status(ctx context.Context) (status server.Status, err error) {
+func (c *Client) Status(ctx context.Context) (status api.Status, err error) {
 	return status, c.call(ctx, http.MethodGet, "/api/v1/status", nil, &status)
 }
 
 // History returns a page of the history.
-func (c *Client) History(ctx context.Context, query server.HistoryQuery) (history server.History, err error) {
+func (c *Client) History(ctx context.Context, query api.HistoryQuery) (history api.History, err error) {
 	values := url.Values{"limit": {strconv.Itoa(query.Limit)}}
 	for name, value := range map[string]string{
 		"repository": query.Repository, "environment": query.Environment, "application": query.Application,
@@ -135,7 +135,7 @@ func (c *Client) History(ctx context.Context, query server.HistoryQuery) (histor
 }
 
 // Replay requests that a stored delivery is accepted again.
-func (c *Client) Replay(ctx context.Context, request server.Replay) (replayed server.Replayed, err error) {
+func (c *Client) Replay(ctx context.Context, request api.Replay) (replayed api.Replayed, err error) {
 	return replayed, c.call(ctx, http.MethodPost, "/api/v1/replay", request, &replayed)
 }
 
@@ -173,17 +173,15 @@ func (c *Client) decode(status int, data []byte, into any) error {
 		}
 		return nil
 	}
-	var refusal struct {
-		Error string `json:"error"`
-	}
+	var refusal api.Problem
 	_ = json.Unmarshal(data, &refusal) // the page of a proxy is not JSON
 	switch {
 	case status == http.StatusUnauthorized:
 		return fault.New(fault.Unauthorized, "the service at %s wants another api.token", c.base)
-	case status == http.StatusNotFound && (refusal.Error == "" || refusal.Error == "Not Found"):
+	case status == http.StatusNotFound && (refusal.Detail == "" || refusal.Detail == "Not Found"):
 		return fault.New(fault.NotFound, "the service at %s has no API: write api.token into its file and restart it", c.base)
-	case refusal.Error != "" && status < http.StatusInternalServerError:
-		return fault.New(fault.Invalid, "%s", refusal.Error)
+	case refusal.Detail != "" && status < http.StatusInternalServerError:
+		return fault.New(fault.Invalid, "%s", refusal.Detail)
 	case status < http.StatusInternalServerError:
 		return fault.New(fault.Invalid, "what answers at %s with %d is no promoter, or it wants https:// in --url", c.base, status)
 	}

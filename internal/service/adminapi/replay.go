@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/api"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
@@ -20,16 +21,16 @@ import (
 	"promoter/internal/webhook"
 )
 
-// Replay implements server.AdminAPI: a stored delivery is decoded again by this release,
+// Replay implements api.Admin: a stored delivery is decoded again by this release,
 // and accepted again.
-func (a *API) Replay(ctx context.Context, request server.Replay) (server.Replayed, error) {
+func (a *API) Replay(ctx context.Context, request api.Replay) (api.Replayed, error) {
 	stored, err := a.delivery(ctx, request)
 	if err != nil {
-		return server.Replayed{}, err
+		return api.Replayed{}, err
 	}
 	delivery, err := webhook.Decode(stored.Sender, webhook.Request{Header: stored.Header, Body: stored.Body})
 	if err != nil {
-		return server.Replayed{}, err
+		return api.Replayed{}, err
 	}
 	delivery.ID = stored.ID
 	for i := range delivery.Reports { // what was reported since then is newer
@@ -52,7 +53,7 @@ func (a *API) Replay(ctx context.Context, request server.Replay) (server.Replaye
 }
 
 // delivery finds a stored delivery. Two senders may use the same ID.
-func (a *API) delivery(ctx context.Context, request server.Replay) (store.Delivery, error) {
+func (a *API) delivery(ctx context.Context, request api.Replay) (store.Delivery, error) {
 	if request.Receiver != "" {
 		found, err := a.Store.Delivery(ctx, request.Receiver, request.ID)
 		if fault.KindOf(err) == fault.NotFound {
@@ -83,9 +84,9 @@ func (a *API) keptFor() string {
 	return "deliveries are kept for " + schedule.FormatDuration(kept)
 }
 
-func replayedOf(receiver string, delivery webhook.Delivery) server.Replayed {
-	replayed := server.Replayed{
-		Schema: server.Schema, Receiver: receiver, ID: delivery.ID, EventType: delivery.EventType,
+func replayedOf(receiver string, delivery webhook.Delivery) api.Replayed {
+	replayed := api.Replayed{
+		Schema: api.Schema, Receiver: receiver, ID: delivery.ID, EventType: delivery.EventType,
 		Events: []string{}, Ignored: delivery.Ignored, Repositories: []string{},
 	}
 	for _, one := range delivery.Events {
@@ -105,10 +106,10 @@ type SavedDelivery struct {
 const maxPayload = 2 << 20
 
 // ReadSaved decodes a saved payload, without a service and without requests.
-func ReadSaved(options connect.Options, saved SavedDelivery) (server.Replayed, error) {
+func ReadSaved(options connect.Options, saved SavedDelivery) (api.Replayed, error) {
 	s, err := connect.OpenFile(options)
 	if err != nil {
-		return server.Replayed{}, err
+		return api.Replayed{}, err
 	}
 	at := slices.IndexFunc(s.File.Receivers, func(r serverconfig.Receiver) bool { return r.Name == saved.Receiver })
 	if at < 0 {
@@ -116,15 +117,15 @@ func ReadSaved(options connect.Options, saved SavedDelivery) (server.Replayed, e
 		for _, r := range s.File.Receivers {
 			names = append(names, r.Name)
 		}
-		return server.Replayed{}, fault.New(fault.Invalid, "--receiver %q: %s has the receivers %s", saved.Receiver, s.File.File, fault.List(names))
+		return api.Replayed{}, fault.New(fault.Invalid, "--receiver %q: %s has the receivers %s", saved.Receiver, s.File.File, fault.List(names))
 	}
 	header, err := parseHeader(saved.Headers)
 	if err != nil {
-		return server.Replayed{}, err
+		return api.Replayed{}, err
 	}
 	body, err := readFile(saved.File)
 	if err != nil {
-		return server.Replayed{}, fmt.Errorf("read the payload: %w", err)
+		return api.Replayed{}, fmt.Errorf("read the payload: %w", err)
 	}
 	delivery, err := webhook.Decode(s.File.Receivers[at].Kind, webhook.Request{Header: header, Body: body})
 	return replayedOf(saved.Receiver, delivery), err

@@ -8,18 +8,18 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
-	"promoter/internal/server"
 	"promoter/internal/store"
 )
 
 // Query returns a page of the stored history.
-func Query(ctx context.Context, stored *store.Store, query server.HistoryQuery, now time.Time) (server.History, error) {
-	page := server.History{Schema: server.Schema, At: now.UTC(), Events: []server.Event{}}
+func Query(ctx context.Context, stored *store.Store, query api.HistoryQuery, now time.Time) (api.History, error) {
+	page := api.History{Schema: api.Schema, At: now.UTC(), Events: []api.Event{}}
 	before, err := parseCursor(query.After)
 	if err != nil {
 		return page, err
@@ -65,8 +65,8 @@ func Observed(info scm.Info, report engine.Report, landed []landing.Landed, now 
 
 // Select returns the events that a query selects, newest first, as its only page, and how
 // many the limit of the query omits.
-func Select(events []store.Event, query server.HistoryQuery, now time.Time) (page server.History, omitted int) {
-	page = server.History{Schema: server.Schema, At: now.UTC(), Events: []server.Event{}}
+func Select(events []store.Event, query api.HistoryQuery, now time.Time) (page api.History, omitted int) {
+	page = api.History{Schema: api.Schema, At: now.UTC(), Events: []api.Event{}}
 	events = slices.DeleteFunc(events, func(e store.Event) bool { return !selects(query, e) })
 	slices.SortFunc(events, func(a, b store.Event) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Environment, b.Environment),
@@ -80,31 +80,31 @@ func Select(events []store.Event, query server.HistoryQuery, now time.Time) (pag
 }
 
 // selects reports whether a query of the history of one repository selects an event.
-func selects(query server.HistoryQuery, e store.Event) bool {
+func selects(query api.HistoryQuery, e store.Event) bool {
 	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
 	component := query.Component == "" || slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return v.Component == query.Component })
 	return is(query.Environment, e.Environment) && is(query.Application, e.Application) && component && !e.At.Before(query.Since)
 }
 
 // eventOf returns an event as the API shows it.
-func eventOf(e store.Event) server.Event {
-	shown := server.Event{
+func eventOf(e store.Event) api.Event {
+	shown := api.Event{
 		ID: cmp.Or(e.ID, e.Identity()), At: e.At.UTC(), Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application,
-		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []server.Version{}, Commit: e.Commit, By: e.User,
+		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []api.Version{}, Commit: e.Commit, By: e.User,
 		RequestedBy: e.Attribution.RequestedBy, RequestReason: e.Attribution.Reason,
 		Bypassed: e.Attribution.Bypassed, ApprovedBy: e.Attribution.ApprovedBy, Unproven: e.Attribution.Unproven,
 	}
 	for _, version := range e.Versions {
-		shown.Versions = append(shown.Versions, server.Version(version))
+		shown.Versions = append(shown.Versions, api.Version(version))
 	}
 	if e.Number > 0 {
-		shown.PullRequest = &server.PullRequest{Number: e.Number, URL: e.URL}
+		shown.PullRequest = &api.PullRequest{Number: e.Number, URL: e.URL}
 	}
 	if e.Message != "" || e.Rule != "" {
-		shown.Reason = &server.Reason{Rule: e.Rule, Message: e.Message}
+		shown.Reason = &api.Reason{Rule: e.Rule, Message: e.Message}
 	}
 	if e.Trigger != (store.DeliveryRef{}) {
-		shown.Delivery = &server.TriggeringDelivery{Receiver: e.Trigger.Receiver, ID: e.Trigger.Delivery}
+		shown.Delivery = &api.TriggeringDelivery{Receiver: e.Trigger.Receiver, ID: e.Trigger.Delivery}
 	}
 	return shown
 }

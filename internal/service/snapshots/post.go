@@ -1,5 +1,5 @@
 // Package snapshots promotes the snapshots that pipelines post, and shows what is in each
-// environment: it implements server.Snapshots.
+// environment: it implements api.Snapshots.
 //
 // What is posted is a request, and never data. Every image is verified at its registry with
 // the credentials of the repository. The request is written to promoter/_state before it is
@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/config"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
@@ -27,14 +28,13 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/parallel"
 	"promoter/internal/promotion"
-	"promoter/internal/server"
 	"promoter/internal/service"
 	"promoter/internal/snapshot"
 	"promoter/internal/state"
 	"promoter/internal/store"
 )
 
-// API implements server.Snapshots.
+// API implements api.Snapshots.
 type API struct {
 	Server  *connect.Server
 	Service *service.Service
@@ -57,8 +57,8 @@ func New(s *connect.Server, svc *service.Service, stored *store.Store, log *slog
 	return &API{Server: s, Service: svc, Store: stored, Log: log, DryRun: dryRun, slots: make(chan struct{}, maxPosts)}
 }
 
-// Post implements server.Snapshots. When it returns, the request is on promoter/_state.
-func (a *API) Post(ctx context.Context, posted server.PostedSnapshot) (requested server.Requested, err error) {
+// Post implements api.Snapshots. When it returns, the request is on promoter/_state.
+func (a *API) Post(ctx context.Context, posted api.PostedSnapshot) (requested api.Requested, err error) {
 	if a.DryRun {
 		return requested, fault.New(fault.Conflict, "the service runs with --dry-run: it promotes nothing")
 	}
@@ -94,7 +94,7 @@ func poster(receiver string) string { return "receiver " + receiver }
 
 // choice returns the function that finds the repository among those for which the receiver
 // may post. Others are not distinguished from those that do not exist.
-func (a *API) choice(posted server.PostedSnapshot) func([]*connect.Repository) (*connect.Repository, error) {
+func (a *API) choice(posted api.PostedSnapshot) func([]*connect.Repository) (*connect.Repository, error) {
 	return func(all []*connect.Repository) (*connect.Repository, error) {
 		var found []*connect.Repository
 		for _, repository := range all {
@@ -122,56 +122,56 @@ func isNamed(r *connect.Repository, text string) bool {
 }
 
 // post requests the promotion of a snapshot in an open repository.
-func (a *API) post(ctx context.Context, b service.Borrowed, posted server.PostedSnapshot) (server.Requested, error) {
+func (a *API) post(ctx context.Context, b service.Borrowed, posted api.PostedSnapshot) (api.Requested, error) {
 	if info := b.Repository.SCM.Info(); info.Archived {
-		return server.Requested{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
+		return api.Requested{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
 	}
 	images, err := parse(posted.Snapshot.Components)
 	if err != nil {
-		return server.Requested{}, err
+		return api.Requested{}, err
 	}
 	roots, err := readRoots(ctx, b)
 	if err != nil {
-		return server.Requested{}, err
+		return api.Requested{}, err
 	}
 	targets, err := roots.targetsOf(posted.Application, images)
 	if err != nil {
-		return server.Requested{}, err
+		return api.Requested{}, err
 	}
 	application := targets[0].Application
 	if !a.Server.MayPost(posted.Receiver, b.Repository, application) {
-		return server.Requested{}, fault.New(fault.NotFound, "there is no application %s for which %s may post snapshots", application, poster(posted.Receiver))
+		return api.Requested{}, fault.New(fault.NotFound, "there is no application %s for which %s may post snapshots", application, poster(posted.Receiver))
 	}
 	key, name := string(b.Repository.Key()), posted.Snapshot.Name
-	requested := server.Requested{
-		Schema: server.Schema, Name: name, Repository: b.Host + "/" + b.Name, Key: key, Application: application,
-		Run: server.PathOfRun(name, b.Host+"/"+b.Name, application),
+	requested := api.Requested{
+		Schema: api.Schema, Name: name, Repository: b.Host + "/" + b.Name, Key: key, Application: application,
+		Run: api.PathOfRun(name, b.Host+"/"+b.Name, application),
 	}
 	for _, target := range targets {
 		requested.Environments = append(requested.Environments, target.Environment)
 	}
 	before, err := a.Store.Snapshots(ctx, key, application, name, 1)
 	if err != nil {
-		return server.Requested{}, err
+		return api.Requested{}, err
 	}
 	if len(before) > 0 && sameAs(before[0], posted.Snapshot) {
 		requested.Images, requested.Repeated = before[0].Images, true
 		return requested, nil
 	}
 	if images, err = roots.verify(ctx, b, images); err != nil {
-		return server.Requested{}, err
+		return api.Requested{}, err
 	}
 	requested.Images = roots.byComponent(targets, images)
 	if len(before) > 0 && (len(before[0].Content) > 0 || !maps.Equal(before[0].Images, requested.Images)) {
-		return server.Requested{}, fault.New(fault.Conflict, "there is another snapshot %s of %s, posted on %s with other images: give this one another name",
+		return api.Requested{}, fault.New(fault.Conflict, "there is another snapshot %s of %s, posted on %s with other images: give this one another name",
 			name, application, before[0].PostedAt.UTC().Format(time.RFC3339))
 	}
 	act := state.Act{By: identity.User{Login: poster(posted.Receiver), Bot: true}, At: a.Server.Now().UTC(), Reason: "snapshot " + name}
 	if err := record(ctx, b, roots, targets, images, state.Request{Act: act, Posted: name}); err != nil {
-		return server.Requested{}, err
+		return api.Requested{}, err
 	}
 	if err := a.store(ctx, posted, requested, a.Server.Now()); err != nil {
-		return server.Requested{}, err
+		return api.Requested{}, err
 	}
 	a.Log.InfoContext(ctx, "snapshot posted", slog.String("repository", b.Repository.Name), slog.String("key", key), slog.String("application", application),
 		slog.String("snapshot", name), slog.String("receiver", posted.Receiver), slog.Any("environments", requested.Environments))
@@ -184,7 +184,7 @@ func sameAs(stored store.Snapshot, posted snapshot.Snapshot) bool {
 	return err == nil && len(stored.Content) > 0 && before.Same(posted)
 }
 
-func (a *API) store(ctx context.Context, posted server.PostedSnapshot, requested server.Requested, at time.Time) error {
+func (a *API) store(ctx context.Context, posted api.PostedSnapshot, requested api.Requested, at time.Time) error {
 	content, err := json.Marshal(posted.Snapshot)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)

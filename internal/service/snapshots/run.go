@@ -7,38 +7,38 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/promotion"
-	"promoter/internal/server"
 	"promoter/internal/store"
 )
 
-// Run implements server.Snapshots.
-func (a *API) Run(ctx context.Context, name string, query server.SnapshotQuery) (server.Run, error) {
+// Run implements api.Snapshots.
+func (a *API) Run(ctx context.Context, name string, query api.SnapshotQuery) (api.Run, error) {
 	r, err := a.repository(ctx, query.Repository)
 	if err != nil {
-		return server.Run{}, err
+		return api.Run{}, err
 	}
 	posted, err := a.Store.Snapshot(ctx, r.Key, query.Application, name)
 	if err != nil {
-		return server.Run{}, err
+		return api.Run{}, err
 	}
 	content, err := decode(posted)
 	if err != nil {
-		return server.Run{}, err
+		return api.Run{}, err
 	}
 	targets, err := a.Store.Targets(ctx, r.Key, "", posted.Application)
 	if err != nil {
-		return server.Run{}, err
+		return api.Run{}, err
 	}
-	run := server.Run{
-		Schema: server.Schema, At: a.Server.Now().UTC(), Repository: r.Host + "/" + r.Name, Key: r.Key, Application: posted.Application,
-		Receiver: posted.Receiver, PostedAt: posted.PostedAt, Snapshot: content.Plain(), Steps: []server.Step{},
+	run := api.Run{
+		Schema: api.Schema, At: a.Server.Now().UTC(), Repository: r.Host + "/" + r.Name, Key: r.Key, Application: posted.Application,
+		Receiver: posted.Receiver, PostedAt: posted.PostedAt, Snapshot: content.Plain(), Steps: []api.Step{},
 	}
-	way := walk{posted: posted, reconciled: r.BeganAt.After(posted.PostedAt), steps: map[string]server.StepState{}, there: map[string]bool{}}
+	way := walk{posted: posted, reconciled: r.BeganAt.After(posted.PostedAt), steps: map[string]api.StepState{}, there: map[string]bool{}}
 	for _, target := range targets {
 		past, err := a.past(ctx, r.Key, target, maxPast)
 		if err != nil {
-			return server.Run{}, err
+			return api.Run{}, err
 		}
 		if step, part := way.step(target, past); part {
 			run.Steps = append(run.Steps, step)
@@ -52,37 +52,37 @@ func (a *API) Run(ctx context.Context, name string, query server.SnapshotQuery) 
 type walk struct {
 	posted     store.Snapshot
 	reconciled bool // since it was posted
-	steps      map[string]server.StepState
+	steps      map[string]api.StepState
 	there      map[string]bool // environments that have it now
 }
 
 // step returns the step in one target. A target that refers to no image of the snapshot has
 // none.
-func (w walk) step(target store.Target, past past) (server.Step, bool) {
+func (w walk) step(target store.Target, past past) (api.Step, bool) {
 	if !slices.ContainsFunc(target.Current, func(v store.EventVersion) bool { return w.posted.Images[v.Component] != "" }) {
-		return server.Step{}, false
+		return api.Step{}, false
 	}
-	step := server.Step{Environment: target.Environment, Since: target.Since, Reason: reasonOf(target)}
+	step := api.Step{Environment: target.Environment, Since: target.Since, Reason: reasonOf(target)}
 	landed, was := w.landing(past)
 	wanted := matchOf(w.posted.Images, target.Wanted) == matchAll
 	switch {
 	case matchOf(w.posted.Images, target.Current) == matchAll:
-		step.State, step.Reason = server.StepLanded, nil
+		step.State, step.Reason = api.StepLanded, nil
 		w.there[target.Environment] = true
 		if was {
 			step.Since, step.Commit, step.PullRequest = landed.At, landed.Commit, pullRequest(landed.Number, landed.URL)
 		}
 	case was: // and something else is there now
-		step.State, step.Since, step.Commit, step.PullRequest = server.StepLanded, landed.At, landed.Commit, pullRequest(landed.Number, landed.URL)
-		step.Reason = &server.Reason{Message: "it was there; another snapshot is there now"}
+		step.State, step.Since, step.Commit, step.PullRequest = api.StepLanded, landed.At, landed.Commit, pullRequest(landed.Number, landed.URL)
+		step.Reason = &api.Reason{Message: "it was there; another snapshot is there now"}
 		if promotion.State(target.State) == promotion.Reverted && wanted {
-			step.State, step.Reason = server.StepReverted, reasonOf(target)
+			step.State, step.Reason = api.StepReverted, reasonOf(target)
 		}
 	case !w.reconciled:
-		step.State, step.Since, step.Reason = server.StepWaiting, w.posted.PostedAt, &server.Reason{Message: "posted; not reconciled yet"}
+		step.State, step.Since, step.Reason = api.StepWaiting, w.posted.PostedAt, &api.Reason{Message: "posted; not reconciled yet"}
 	case wanted || target.Posted == w.posted.Name:
 		step.State, step.Until = stateOf(target), target.Until
-		if step.State == server.StepProposed {
+		if step.State == api.StepProposed {
 			step.PullRequest = pullRequestOf(target)
 		}
 	default:
@@ -104,57 +104,57 @@ func (w walk) landing(past past) (store.Event, bool) {
 	return past[i], true
 }
 
-func pullRequest(number int, url string) *server.PullRequest {
+func pullRequest(number int, url string) *api.PullRequest {
 	return pullRequestOf(store.Target{Number: number, URL: url})
 }
 
 // stateOf returns the state of a step whose target wants the snapshot.
-func stateOf(target store.Target) server.StepState {
+func stateOf(target store.Target) api.StepState {
 	switch promotion.State(target.State) {
 	case promotion.Proposed:
-		return server.StepProposed
+		return api.StepProposed
 	case promotion.Rejected:
-		return server.StepRejected
+		return api.StepRejected
 	case promotion.Reverted:
-		return server.StepReverted
+		return api.StepReverted
 	case promotion.Refused:
-		return server.StepRefused
+		return api.StepRefused
 	}
-	return server.StepWaiting
+	return api.StepWaiting
 }
 
 // behind returns the state of a step whose target does not want the snapshot: it waits while
 // it may still come from a parent. Otherwise another one took over.
-func (w walk) behind(target store.Target) (server.StepState, *server.Reason) {
+func (w walk) behind(target store.Target) (api.StepState, *api.Reason) {
 	for _, parent := range target.After {
 		if w.there[parent] {
-			return server.StepWaiting, reasonOf(target)
+			return api.StepWaiting, reasonOf(target)
 		}
 		switch state := w.steps[parent]; state {
-		case server.StepRejected, server.StepReverted:
-			return state, &server.Reason{Message: fmt.Sprintf("%s in %s", state, parent)}
-		case server.StepWaiting, server.StepProposed, server.StepRefused:
-			return server.StepWaiting, &server.Reason{Message: "waits for " + strings.Join(target.After, ", ")}
+		case api.StepRejected, api.StepReverted:
+			return state, &api.Reason{Message: fmt.Sprintf("%s in %s", state, parent)}
+		case api.StepWaiting, api.StepProposed, api.StepRefused:
+			return api.StepWaiting, &api.Reason{Message: "waits for " + strings.Join(target.After, ", ")}
 		}
 	}
-	return server.StepSuperseded, reasonOf(target)
+	return api.StepSuperseded, reasonOf(target)
 }
 
 // summary returns the state of a run, and its result if it is completed.
-func summary(steps []server.Step) (server.RunState, string) {
-	count := map[server.StepState]int{}
+func summary(steps []api.Step) (api.RunState, string) {
+	count := map[api.StepState]int{}
 	for _, step := range steps {
 		count[step.State]++
 	}
-	switch open := count[server.StepWaiting] + count[server.StepProposed] + count[server.StepRefused]; {
-	case len(steps) == 0 || count[server.StepWaiting] == len(steps):
-		return server.RunWaiting, ""
+	switch open := count[api.StepWaiting] + count[api.StepProposed] + count[api.StepRefused]; {
+	case len(steps) == 0 || count[api.StepWaiting] == len(steps):
+		return api.RunWaiting, ""
 	case open > 0:
-		return server.RunActive, ""
-	case count[server.StepRejected]+count[server.StepReverted] > 0:
-		return server.RunCompleted, server.ResultRejected
-	case count[server.StepSuperseded] > 0:
-		return server.RunCompleted, server.ResultSuperseded
+		return api.RunActive, ""
+	case count[api.StepRejected]+count[api.StepReverted] > 0:
+		return api.RunCompleted, api.ResultRejected
+	case count[api.StepSuperseded] > 0:
+		return api.RunCompleted, api.ResultSuperseded
 	}
-	return server.RunCompleted, server.ResultSucceeded
+	return api.RunCompleted, api.ResultSucceeded
 }

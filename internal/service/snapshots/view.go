@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/fault"
-	"promoter/internal/server"
 	"promoter/internal/snapshot"
 	"promoter/internal/store"
 )
@@ -38,7 +38,7 @@ func (a *API) repository(ctx context.Context, name string) (store.Repository, er
 }
 
 // selected are the targets that a query selects.
-func (a *API) selected(ctx context.Context, query server.SnapshotQuery) (store.Repository, []store.Target, error) {
+func (a *API) selected(ctx context.Context, query api.SnapshotQuery) (store.Repository, []store.Target, error) {
 	r, err := a.repository(ctx, query.Repository)
 	if err != nil {
 		return r, nil, err
@@ -54,14 +54,14 @@ func (a *API) selected(ctx context.Context, query server.SnapshotQuery) (store.R
 // it.
 const recentSnapshots = 200
 
-// In implements server.Snapshots.
-func (a *API) In(ctx context.Context, query server.SnapshotQuery) ([]server.EnvironmentSnapshot, error) {
+// In implements api.Snapshots.
+func (a *API) In(ctx context.Context, query api.SnapshotQuery) ([]api.EnvironmentSnapshot, error) {
 	r, targets, err := a.selected(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	names := a.names(r.Key)
-	var found []server.EnvironmentSnapshot
+	var found []api.EnvironmentSnapshot
 	for _, target := range targets {
 		if len(target.Current) == 0 {
 			continue
@@ -74,7 +74,7 @@ func (a *API) In(ctx context.Context, query server.SnapshotQuery) ([]server.Envi
 		if err != nil {
 			return nil, err
 		}
-		one := server.EnvironmentSnapshot{Environment: target.Environment}
+		one := api.EnvironmentSnapshot{Environment: target.Environment}
 		versions := target.Current
 		if query.At.IsZero() {
 			one.Since, one.Commit = past.last(a.Server.Now())
@@ -218,7 +218,7 @@ const (
 
 // past reads the landings in a target, among its last events.
 func (a *API) past(ctx context.Context, repository string, target store.Target, limit int) (found past, err error) {
-	filter := store.HistoryFilter{Repository: repository, Environment: target.Environment, Application: target.Application, Limit: min(limit, server.MaxEvents)}
+	filter := store.HistoryFilter{Repository: repository, Environment: target.Environment, Application: target.Application, Limit: min(limit, api.MaxEvents)}
 	for read := 0; read < limit; {
 		page, err := a.Store.History(ctx, filter)
 		if err != nil {
@@ -282,13 +282,13 @@ func (p past) at(when time.Time, now []store.EventVersion) (versions []store.Eve
 	return versions, unknown
 }
 
-// Bindings implements server.Snapshots.
-func (a *API) Bindings(ctx context.Context, query server.SnapshotQuery) (server.Bindings, error) {
+// Bindings implements api.Snapshots.
+func (a *API) Bindings(ctx context.Context, query api.SnapshotQuery) (api.Bindings, error) {
 	r, targets, err := a.selected(ctx, query)
 	if err != nil {
-		return server.Bindings{}, err
+		return api.Bindings{}, err
 	}
-	all := server.Bindings{Schema: server.Schema, At: a.Server.Now().UTC(), Repository: r.Host + "/" + r.Name, Key: r.Key, Bindings: []server.Binding{}}
+	all := api.Bindings{Schema: api.Schema, At: a.Server.Now().UTC(), Repository: r.Host + "/" + r.Name, Key: r.Key, Bindings: []api.Binding{}}
 	names := a.names(r.Key)
 	for _, target := range targets {
 		past, err := a.past(ctx, r.Key, target, maxRecent)
@@ -307,14 +307,14 @@ func (a *API) Bindings(ctx context.Context, query server.SnapshotQuery) (server.
 	return all, nil
 }
 
-func bindingOf(target store.Target) server.Binding {
-	one := server.Binding{
+func bindingOf(target store.Target) api.Binding {
+	one := api.Binding{
 		Environment: target.Environment, Application: target.Application, Branch: target.Branch, Paths: target.Paths,
-		State: target.State, Reason: reasonOf(target), PullRequest: pullRequestOf(target), Components: []server.BindingComponent{},
+		State: target.State, Reason: reasonOf(target), PullRequest: pullRequestOf(target), Components: []api.BindingComponent{},
 	}
 	there := 0
 	for _, v := range target.Current {
-		component := server.BindingComponent{Name: v.Component, Image: imageOf(v)}
+		component := api.BindingComponent{Name: v.Component, Image: imageOf(v)}
 		i := slices.IndexFunc(target.Wanted, func(wanted store.EventVersion) bool { return wanted.Component == v.Component })
 		if i >= 0 && !sameVersion(target.Wanted[i], v) {
 			component.Wanted = imageOf(target.Wanted[i])
@@ -327,16 +327,16 @@ func bindingOf(target store.Target) server.Binding {
 	return one
 }
 
-func reasonOf(target store.Target) *server.Reason {
+func reasonOf(target store.Target) *api.Reason {
 	if target.Message == "" {
 		return nil
 	}
-	return &server.Reason{Rule: target.Rule, Message: target.Message}
+	return &api.Reason{Rule: target.Rule, Message: target.Message}
 }
 
-func pullRequestOf(target store.Target) *server.PullRequest {
+func pullRequestOf(target store.Target) *api.PullRequest {
 	if target.Number == 0 {
 		return nil
 	}
-	return &server.PullRequest{Number: target.Number, URL: target.URL}
+	return &api.PullRequest{Number: target.Number, URL: target.URL}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/server"
+	"promoter/internal/api"
 	"promoter/internal/store"
 )
 
@@ -105,9 +105,9 @@ func TestWalk(t *testing.T) {
 		"an older one goes on":        {dev: newer, prod: wants("waiting", ""), inDev: was, want: "Active: dev landed, prod waiting"},
 		"not in prod":                 {dev: same, prod: other, want: "Completed Succeeded: dev landed"},
 	} {
-		way := walk{posted: posted, reconciled: !test.early, steps: map[string]server.StepState{}, there: map[string]bool{}}
+		way := walk{posted: posted, reconciled: !test.early, steps: map[string]api.StepState{}, there: map[string]bool{}}
 		test.dev.Environment, test.prod.Environment, test.prod.After = "dev", "prod", []string{"dev"}
-		var steps []server.Step
+		var steps []api.Step
 		var lines []string
 		for _, target := range []store.Target{test.dev, test.prod} {
 			var history past

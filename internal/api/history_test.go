@@ -1,4 +1,4 @@
-package server_test
+package api_test
 
 import (
 	"context"
@@ -9,31 +9,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/server"
+	"promoter/internal/api"
 )
 
 // asked keeps what was asked of the history.
 type asked struct {
 	adminAPI
-	past *server.HistoryQuery
+	past *api.HistoryQuery
 }
 
-func (d asked) History(_ context.Context, past server.HistoryQuery) (server.History, error) {
+func (d asked) History(_ context.Context, past api.HistoryQuery) (api.History, error) {
 	*d.past = past
-	return server.History{Schema: server.Schema, Events: []server.Event{}}, d.err
+	return api.History{Schema: api.Schema, Events: []api.Event{}}, d.err
 }
 
-func (d adminAPI) History(context.Context, server.HistoryQuery) (server.History, error) {
-	return server.History{Schema: server.Schema, Events: []server.Event{}}, d.err
+func (d adminAPI) History(context.Context, api.HistoryQuery) (api.History, error) {
+	return api.History{Schema: api.Schema, Events: []api.Event{}}, d.err
 }
 
 func TestHistory_parsesParameters(t *testing.T) {
 	t.Parallel()
-	var past server.HistoryQuery
+	var past api.HistoryQuery
 	w := newWorld(t, withAPI(asked{past: &past}))
 	answer := w.ask(t, "GET", "/api/v1/history?repository=acme%2Fgitops&environment=prod&application=shop&component=web&since=2026-01-31T00:00:00Z&limit=7&after=1-a",
 		"Bearer "+apiToken, "")
-	want := server.HistoryQuery{
+	want := api.HistoryQuery{
 		Repository: "acme/gitops", Environment: "prod", Application: "shop", Component: "web",
 		Since: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), Limit: 7, After: "1-a",
 	}
@@ -51,7 +51,7 @@ func TestHistory_parsesParameters(t *testing.T) {
 
 func TestHistory_refusesInvalidParameters(t *testing.T) {
 	t.Parallel()
-	var past server.HistoryQuery
+	var past api.HistoryQuery
 	w := newWorld(t, withAPI(asked{past: &past}))
 	for _, query := range []string{
 		"limit=0", "limit=1001", "limit=many", "since=yesterday", "enviroment=prod", "environment=a&environment=b",
@@ -75,7 +75,7 @@ func FuzzSince(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		at, err := server.Since(text, now)
+		at, err := api.Since(text, now)
 		if err != nil && !at.IsZero() {
 			t.Errorf("%q: %v with an error", text, at)
 		}

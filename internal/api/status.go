@@ -1,28 +1,15 @@
-package server
+package api
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"promoter/internal/access"
 	"promoter/internal/drift"
-	"promoter/internal/fault"
 )
-
-// AdminAPI answers the commands of the service's operators.
-type AdminAPI interface {
-	Status(ctx context.Context) (Status, error)
-	History(ctx context.Context, query HistoryQuery) (History, error)
-	Replay(ctx context.Context, request Replay) (Replayed, error)
-}
-
-// Schema is the version of the JSON of the API. It increases with incompatible changes.
-const Schema = 1
 
 // Status is the state of the service.
 type Status struct {
@@ -92,58 +79,29 @@ type Backoff struct {
 	Reason     string    `json:"reason"`
 }
 
-// Replay requests that a stored delivery is accepted again.
-type Replay struct {
-	ID       string `json:"id"`
-	Receiver string `json:"receiver"` // empty: any
-	DryRun   bool   `json:"dryRun"`   // only return what it means
-}
-
-// Replayed is what a delivery means now.
-type Replayed struct {
-	Schema       int      `json:"schema"`
-	Receiver     string   `json:"receiver"`
-	ID           string   `json:"id"`
-	EventType    string   `json:"eventType"`
-	Events       []string `json:"events"`
-	Ignored      string   `json:"ignored,omitempty"` // why there are no events
-	Repositories []string `json:"repositories"`      // the keys of those that it triggers
-}
-
-var errToken = errors.New("a wrong or missing token")
-
-// requireToken refuses requests without the token.
-func (s *Server) requireToken(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		token, ok := strings.CutPrefix(c.Request().Header.Get(echo.HeaderAuthorization), "Bearer ")
-		if !equal(token, s.Token.Reveal()) || !ok {
-			return fault.Wrap(fault.Unauthorized, errToken)
-		}
-		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-		return next(c)
-	}
-}
-
-func (s *Server) status(c echo.Context) error {
-	status, err := s.Admin.Status(c.Request().Context())
+func (a *API) status(c echo.Context) error {
+	status, err := a.Admin.Status(c.Request().Context())
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, status)
+	return c.JSON(http.StatusOK, status.within(principalOf(c)))
 }
 
-// maxAPIRequest limits the body of a request, in bytes.
-const maxAPIRequest = 64 << 10
-
-func (s *Server) replay(c echo.Context) error {
-	var request Replay
-	body := json.NewDecoder(http.MaxBytesReader(c.Response(), c.Request().Body, maxAPIRequest))
-	if err := body.Decode(&request); err != nil || request.ID == "" {
-		return fault.New(fault.Invalid, "the request names no delivery")
+// within returns what a principal may read. What does not belong to one repository is for
+// those that may read all of them.
+func (s Status) within(p access.Principal) Status {
+	if !p.Restricted() {
+		return s
 	}
-	replayed, err := s.Admin.Replay(c.Request().Context(), request)
-	if err != nil {
-		return err
+	s.Deliveries, s.Backoffs, s.Schedules = []Delivery{}, []Backoff{}, []Schedule{}
+	s.Repositories = slices.DeleteFunc(slices.Clone(s.Repositories), func(r Repository) bool {
+		return !p.May(access.Read, access.Target{Repository: r.Name})
+	})
+	for i := range s.Repositories {
+		r := &s.Repositories[i]
+		r.Drift = slices.DeleteFunc(slices.Clone(r.Drift), func(d drift.Drift) bool {
+			return !p.May(access.Read, access.Target{Repository: r.Name, Environment: d.Environment, Application: d.Application})
+		})
 	}
-	return c.JSON(http.StatusOK, replayed)
+	return s
 }

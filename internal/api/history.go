@@ -1,13 +1,15 @@
-package server
+package api
 
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"promoter/internal/access"
 	"promoter/internal/fault"
 	"promoter/internal/schedule"
 )
@@ -94,21 +96,25 @@ const (
 	maxParameter  = 500 // bytes
 )
 
-func (s *Server) history(c echo.Context) error {
-	query, err := s.historyQuery(c)
+func (a *API) history(c echo.Context) error {
+	query, err := a.historyQuery(c)
 	if err != nil {
 		return err
 	}
-	history, err := s.Admin.History(c.Request().Context(), query)
+	history, err := a.Admin.History(c.Request().Context(), query)
 	if err != nil {
 		return err
 	}
+	principal := principalOf(c) // a page of a restricted token may have fewer events than its limit
+	history.Events = slices.DeleteFunc(history.Events, func(e Event) bool {
+		return !principal.May(access.Read, access.Target{Repository: e.Repository, Environment: e.Environment, Application: e.Application})
+	})
 	return c.JSON(http.StatusOK, history)
 }
 
 // historyQuery parses the parameters. Unknown or invalid ones are errors: without them,
 // the response would contain more than was requested.
-func (s *Server) historyQuery(c echo.Context) (query HistoryQuery, err error) {
+func (a *API) historyQuery(c echo.Context) (query HistoryQuery, err error) {
 	query.Limit = defaultEvents
 	into := map[string]*string{
 		"repository": &query.Repository, "environment": &query.Environment, "application": &query.Application,
@@ -126,7 +132,7 @@ func (s *Server) historyQuery(c echo.Context) (query HistoryQuery, err error) {
 		case known:
 			*text = given[0]
 		case name == "since":
-			query.Since, err = Since(given[0], s.Now())
+			query.Since, err = Since(given[0], a.Now())
 		case name == "limit":
 			query.Limit, err = parseLimit(given[0])
 		default:

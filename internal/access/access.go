@@ -1,0 +1,101 @@
+// Package access decides what a request to the HTTP API may read and do. A principal is a
+// token of the server file. Its roles and scope come from the server file alone: nothing that
+// the request or a repository contains extends them.
+package access
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"slices"
+	"strings"
+
+	"promoter/internal/glob"
+	"promoter/internal/secret"
+)
+
+// Role is a set of requests.
+type Role string
+
+// The roles. Who has any of them may also read.
+const (
+	Read  Role = "read"  // every GET
+	Admin Role = "admin" // what concerns the service as a whole: its deliveries and backoffs
+)
+
+// Roles returns all roles.
+func Roles() []Role { return []Role{Read, Admin} }
+
+// Scope restricts what a principal reads and changes. Each list has patterns of package glob;
+// an empty one does not restrict.
+type Scope struct {
+	Repositories []string // HOST/OWNER/NAME
+	Applications []string
+	Environments []string
+}
+
+// Target is what a request is about. An empty field is not restricted: a request about a
+// repository as a whole has no environment.
+type Target struct {
+	Repository  string // HOST/OWNER/NAME
+	Application string
+	Environment string
+}
+
+// covers reports whether the scope contains all of a target.
+func (s Scope) covers(t Target) bool {
+	return allows(s.Repositories, t.Repository, matchRepository) && allows(s.Applications, t.Application, glob.Match) &&
+		allows(s.Environments, t.Environment, glob.Match)
+}
+
+func allows(patterns []string, name string, match func(pattern, name string) bool) bool {
+	return len(patterns) == 0 || name == "" || slices.ContainsFunc(patterns, func(pattern string) bool { return match(pattern, name) })
+}
+
+// matchRepository matches without regard to case, as forges compare names.
+func matchRepository(pattern, name string) bool {
+	return glob.Match(strings.ToLower(pattern), strings.ToLower(name))
+}
+
+// Principal is who sends a request.
+type Principal struct {
+	Name  string // "token NAME", as it appears in user decisions and logs
+	Roles []Role
+	Scope Scope
+}
+
+// May reports whether the principal has a role for a target.
+func (p Principal) May(role Role, t Target) bool { return p.Has(role) && p.Scope.covers(t) }
+
+// Has reports whether the principal has a role for some target.
+func (p Principal) Has(role Role) bool {
+	return slices.Contains(p.Roles, role) || role == Read && len(p.Roles) > 0
+}
+
+// Restricted reports whether the principal may not read everything.
+func (p Principal) Restricted() bool {
+	return len(p.Scope.Repositories)+len(p.Scope.Applications)+len(p.Scope.Environments) > 0
+}
+
+// Token is a principal with what proves it.
+type Token struct {
+	Principal Principal
+	Secret    secret.String
+}
+
+// Tokens authenticate requests.
+type Tokens []Token
+
+// Authenticate returns the principal of the token in the header Authorization. All tokens are
+// compared in constant time, so that the time reveals nothing.
+func (all Tokens) Authenticate(header http.Header) (principal Principal, ok bool) {
+	text, bearer := strings.CutPrefix(header.Get("Authorization"), "Bearer ")
+	given := sha256.Sum256([]byte(text))
+	for _, one := range all {
+		wanted := sha256.Sum256([]byte(one.Secret.Reveal()))
+		if subtle.ConstantTimeCompare(given[:], wanted[:]) == 1 && bearer && !one.Secret.IsZero() {
+			principal, ok = one.Principal, true
+		}
+	}
+	return principal, ok
+}

@@ -1,0 +1,97 @@
+// Package api is the HTTP API under /api/v1: its resources as JSON, and their routes. What
+// answers is behind small interfaces that other packages implement.
+//
+// Each request is authenticated (package access), and answered within the scope of its token.
+// Errors are problem details (problem.go). docs/openapi.yaml describes all of it; a test
+// compares it with the requests and responses of every route.
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"promoter/internal/access"
+	"promoter/internal/fault"
+)
+
+// Schema is the version of the JSON of the API. It increases with incompatible changes.
+const Schema = 1
+
+// Admin answers the commands of the service's operators.
+type Admin interface {
+	Status(ctx context.Context) (Status, error)
+	History(ctx context.Context, query HistoryQuery) (History, error)
+	Replay(ctx context.Context, request Replay) (Replayed, error)
+}
+
+// Options configure an API.
+type Options struct {
+	Tokens    access.Tokens // empty: there is no API
+	Admin     Admin
+	Snapshots Snapshots // nil: not found
+	Now       func() time.Time
+}
+
+// API has the handlers of the routes.
+type API struct{ Options }
+
+// Prefix is the path below which all routes are.
+const Prefix = "/api/v1"
+
+// Register adds the routes. Errors of handlers are for Respond.
+func Register(e *echo.Echo, options Options) {
+	a := &API{Options: options}
+	if len(a.Tokens) == 0 || a.Admin == nil {
+		return
+	}
+	group := e.Group(Prefix, a.authenticate)
+	group.GET("/status", a.status, requires(access.Read))
+	group.GET("/history", a.history, requires(access.Read))
+	group.POST("/replay", a.replay, requires(access.Admin))
+	if a.Snapshots != nil {
+		group.GET("/snapshots/:environment", a.snapshotsIn, requires(access.Read))
+		group.GET("/runs/:snapshot", a.run, requires(access.Read))
+		group.GET("/bindings", a.bindings, requires(access.Read))
+	}
+}
+
+var errToken = errors.New("a wrong or missing token")
+
+// principalKey is the key of the principal in the context of a request.
+const principalKey = "principal"
+
+// authenticate refuses requests without a token.
+func (a *API) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		principal, ok := a.Tokens.Authenticate(c.Request().Header)
+		if !ok {
+			return fault.Wrap(fault.Unauthorized, errToken)
+		}
+		c.Set(principalKey, principal)
+		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+		return next(c)
+	}
+}
+
+// requires refuses principals without a role. Whether they have it for a target is decided
+// where the target is known.
+func requires(role access.Role) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if !principalOf(c).Has(role) {
+				return echo.NewHTTPError(http.StatusForbidden, "this needs a token with the role "+string(role))
+			}
+			return next(c)
+		}
+	}
+}
+
+// principalOf returns who sent a request; without authentication, a principal that may nothing.
+func principalOf(c echo.Context) access.Principal {
+	principal, _ := c.Get(principalKey).(access.Principal)
+	return principal
+}

@@ -1,0 +1,306 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"promoter/internal/access"
+	"promoter/internal/fault"
+	"promoter/internal/snapshot"
+)
+
+// Snapshots promotes what pipelines post, and shows what is in each environment.
+type Snapshots interface {
+	Post(ctx context.Context, posted PostedSnapshot) (Requested, error)
+	In(ctx context.Context, query SnapshotQuery) ([]EnvironmentSnapshot, error)
+	Run(ctx context.Context, name string, query SnapshotQuery) (Run, error)
+	Bindings(ctx context.Context, query SnapshotQuery) (Bindings, error)
+}
+
+// PostedSnapshot is a snapshot, and for what it was posted.
+type PostedSnapshot struct {
+	Receiver    string // its name
+	Repository  string // HOST/NAME or a key; empty: the snapshot names it, or there is only one
+	Application string // empty: the snapshot names it
+	Snapshot    snapshot.Snapshot
+}
+
+// Requested is the promotion of a posted snapshot.
+type Requested struct {
+	Schema       int               `json:"schema"`
+	Name         string            `json:"name"` // of the snapshot
+	Repository   string            `json:"repository"`
+	Key          string            `json:"key"`
+	Application  string            `json:"application"`
+	Environments []string          `json:"environments"` // into which it was requested
+	Images       map[string]string `json:"images"`       // by component, as the registry has them
+	Repeated     bool              `json:"repeated"`     // it was posted before, and nothing was changed
+	Run          string            `json:"run"`          // the path of its run
+}
+
+// SnapshotQuery selects targets. Empty fields do not restrict, except the repository if there
+// are several.
+type SnapshotQuery struct {
+	Repository  string // HOST/NAME or a key
+	Environment string
+	Application string
+	At          time.Time // zero: now
+}
+
+// EnvironmentSnapshot is what is in one target.
+type EnvironmentSnapshot struct {
+	Environment string
+	Since       time.Time // zero: unknown
+	Commit      string    // that brought it; empty: unknown
+	Unknown     []string  // components whose version at that time is not known
+	Snapshot    snapshot.Snapshot
+}
+
+// Run is the way of one snapshot through the environments.
+type Run struct {
+	Schema      int            `json:"schema"`
+	At          time.Time      `json:"at"` // by the clock of the service
+	Repository  string         `json:"repository"`
+	Key         string         `json:"key"`
+	Application string         `json:"application"`
+	State       RunState       `json:"state"`
+	Result      string         `json:"result,omitempty"` // when it is completed
+	Receiver    string         `json:"receiver"`         // who posted it
+	PostedAt    time.Time      `json:"postedAt"`
+	Snapshot    snapshot.Plain `json:"snapshot"` // as it was posted
+	Steps       []Step         `json:"steps"`    // in the order of the environments
+}
+
+// RunState is the state of a run.
+type RunState string
+
+// The states of a run.
+const (
+	RunWaiting   RunState = "Waiting"   // nothing is proposed anywhere
+	RunActive    RunState = "Active"    // some environments have it, or it is proposed
+	RunCompleted RunState = "Completed" // nothing is left to do
+)
+
+// The results of a completed run.
+const (
+	ResultSucceeded  = "Succeeded"  // every environment has it, or had it
+	ResultSuperseded = "Superseded" // another snapshot took over
+	ResultRejected   = "Rejected"   // a user rejected or reverted it
+)
+
+// Step is a run in one environment.
+type Step struct {
+	Environment string       `json:"environment"`
+	State       StepState    `json:"state"`
+	Reason      *Reason      `json:"reason,omitempty"`
+	Since       time.Time    `json:"since,omitzero"`
+	Until       time.Time    `json:"until,omitzero"` // when it may change by itself
+	Commit      string       `json:"commit,omitempty"`
+	PullRequest *PullRequest `json:"pullRequest,omitempty"`
+}
+
+// StepState is the state of a step.
+type StepState string
+
+// The states of a step.
+const (
+	StepWaiting    StepState = "waiting"
+	StepProposed   StepState = "proposed"
+	StepLanded     StepState = "landed"
+	StepSuperseded StepState = "superseded"
+	StepRejected   StepState = "rejected"
+	StepReverted   StepState = "reverted"
+	StepRefused    StepState = "refused" // a file cannot be written
+)
+
+// Bindings are the targets of a repository.
+type Bindings struct {
+	Schema     int       `json:"schema"`
+	At         time.Time `json:"at"` // by the clock of the service
+	Repository string    `json:"repository"`
+	Key        string    `json:"key"`
+	Bindings   []Binding `json:"bindings"`
+}
+
+// Binding is what is in one target, and where.
+type Binding struct {
+	Environment string             `json:"environment"`
+	Application string             `json:"application"`
+	Snapshot    string             `json:"snapshot,omitempty"` // name of the posted one that is there
+	Branch      string             `json:"branch"`
+	Paths       []string           `json:"paths"`
+	Commit      string             `json:"commit,omitempty"` // that last landed there
+	Since       time.Time          `json:"since,omitzero"`   // when that landed
+	State       string             `json:"state"`            // of the decision about it
+	Reason      *Reason            `json:"reason,omitempty"`
+	PullRequest *PullRequest       `json:"pullRequest,omitempty"`
+	Components  []BindingComponent `json:"components"`
+	Summary     string             `json:"summary"`
+}
+
+// BindingComponent is one component of a binding.
+type BindingComponent struct {
+	Name   string `json:"name"`
+	Image  string `json:"image"`            // in the files
+	Wanted string `json:"wanted,omitempty"` // if another one is wanted
+}
+
+// PathOfRun returns the path of the run of a snapshot.
+func PathOfRun(name, repository, application string) string {
+	return Prefix + "/runs/" + url.PathEscape(name) + "?" + url.Values{"repository": {repository}, "application": {application}}.Encode()
+}
+
+// Parameters returns the parameters of a URL. Unknown or repeated ones are errors: without
+// them, the response would be about something else than what was requested.
+func Parameters(c echo.Context, names ...string) (map[string]string, error) {
+	values, err := url.ParseQuery(c.Request().URL.RawQuery)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "the parameters cannot be read: %w", err)
+	}
+	given := map[string]string{}
+	for name, texts := range values {
+		switch {
+		case len(texts) != 1 || len(texts[0]) > maxParameter:
+			return nil, fault.New(fault.Invalid, "the parameter %.50q is given %d times, or is too long", name, len(texts))
+		case !slices.Contains(names, name):
+			return nil, fault.New(fault.Invalid, "%.50q is not a parameter: use %s", name, strings.Join(names, ", "))
+		}
+		given[name] = texts[0]
+	}
+	return given, nil
+}
+
+// snapshotQuery parses the parameters of a GET request.
+func (a *API) snapshotQuery(c echo.Context, names ...string) (query SnapshotQuery, form string, err error) {
+	given, err := Parameters(c, append([]string{"repository", "application"}, names...)...)
+	if err != nil {
+		return query, "", err
+	}
+	query = SnapshotQuery{Repository: given["repository"], Application: given["application"], Environment: given["environment"]}
+	if at, set := given["at"]; set {
+		if query.At, err = Since(at, a.Now()); err != nil {
+			return query, "", fault.New(fault.Invalid, "at must be a time, as in 2026-01-31T00:00:00Z, or a duration before now, as in 7d")
+		}
+	}
+	return query, given["form"], nil
+}
+
+// The forms of snapshots in a response.
+const (
+	formPlain    = "plain"
+	formResource = "resource"
+	// asSnapshot is how clients of Kubernetes ask for a kind.
+	// https://kubernetes.io/docs/reference/using-api/api-concepts/#alternate-representations-of-resources
+	asSnapshot = "as=Snapshot"
+)
+
+var errForm = errors.New("form must be plain or resource")
+
+// snapshotsIn shows what is in an environment, or was there at a time.
+func (a *API) snapshotsIn(c echo.Context) error {
+	query, form, err := a.snapshotQuery(c, "form", "at")
+	if err != nil {
+		return err
+	}
+	if form == "" && strings.Contains(c.Request().Header.Get(echo.HeaderAccept), asSnapshot) {
+		form = formResource
+	}
+	query.Environment = c.Param("environment")
+	found, err := a.Snapshots.In(c.Request().Context(), query)
+	if err != nil {
+		return err
+	}
+	principal, all := principalOf(c), len(found)
+	found = slices.DeleteFunc(found, func(one EnvironmentSnapshot) bool {
+		return !principal.May(access.Read, access.Target{Repository: one.Snapshot.Repository, Environment: one.Environment, Application: one.Snapshot.Application})
+	})
+	if all > 0 && len(found) == 0 {
+		return hidden(query.Repository)
+	}
+	switch form {
+	case formResource:
+		items := []snapshot.Resource{}
+		for _, one := range found {
+			items = append(items, one.Snapshot.Resource())
+		}
+		return c.JSON(http.StatusOK, snapshot.ListOf(items))
+	case "", formPlain:
+		return c.JSON(http.StatusOK, plainList(a.Now(), found))
+	}
+	return fault.Wrap(fault.Invalid, errForm)
+}
+
+// plainSnapshots is the plain form of what is in an environment.
+type plainSnapshots struct {
+	Schema    int             `json:"schema"`
+	At        time.Time       `json:"at"`
+	Snapshots []plainSnapshot `json:"snapshots"`
+}
+
+type plainSnapshot struct {
+	Environment string         `json:"environment"`
+	Since       time.Time      `json:"since,omitzero"`
+	Commit      string         `json:"commit,omitempty"`
+	Unknown     []string       `json:"unknown,omitempty"` // components of which no version is known
+	Snapshot    snapshot.Plain `json:"snapshot"`
+}
+
+func plainList(now time.Time, found []EnvironmentSnapshot) plainSnapshots {
+	list := plainSnapshots{Schema: Schema, At: now.UTC(), Snapshots: []plainSnapshot{}}
+	for _, one := range found {
+		list.Snapshots = append(list.Snapshots, plainSnapshot{
+			Snapshot: one.Snapshot.Plain(), Environment: one.Environment, Since: one.Since, Commit: one.Commit, Unknown: one.Unknown,
+		})
+	}
+	return list
+}
+
+// hidden is the error of a repository that a token may not read: it does not exist for the token.
+func hidden(repository string) error {
+	return fault.New(fault.NotFound, "there is no repository %.200q", repository)
+}
+
+func (a *API) run(c echo.Context) error {
+	query, _, err := a.snapshotQuery(c)
+	if err != nil {
+		return err
+	}
+	found, err := a.Snapshots.Run(c.Request().Context(), c.Param("snapshot"), query)
+	if err != nil {
+		return err
+	}
+	principal := principalOf(c)
+	if !principal.May(access.Read, access.Target{Repository: found.Repository, Application: found.Application}) {
+		return hidden(query.Repository)
+	}
+	found.Steps = slices.DeleteFunc(found.Steps, func(step Step) bool {
+		return !principal.May(access.Read, access.Target{Environment: step.Environment})
+	})
+	return c.JSON(http.StatusOK, found)
+}
+
+func (a *API) bindings(c echo.Context) error {
+	query, _, err := a.snapshotQuery(c, "environment")
+	if err != nil {
+		return err
+	}
+	found, err := a.Snapshots.Bindings(c.Request().Context(), query)
+	if err != nil {
+		return err
+	}
+	principal := principalOf(c)
+	if !principal.May(access.Read, access.Target{Repository: found.Repository}) {
+		return hidden(query.Repository)
+	}
+	found.Bindings = slices.DeleteFunc(found.Bindings, func(b Binding) bool {
+		return !principal.May(access.Read, access.Target{Environment: b.Environment, Application: b.Application})
+	})
+	return c.JSON(http.StatusOK, found)
+}
