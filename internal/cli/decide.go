@@ -107,8 +107,8 @@ func newRollback(system System) *cobra.Command {
 	command.Short = "Roll back to the previous versions, and hold"
 	command.Long = `rollback requests the versions that the target had before the current ones, from the
 history of its branch, whatever is the name of the user who wrote them, and holds the target until
-'promoter resume'. It never returns to versions that were rolled back, reverted, or rejected: a
-second rollback changes nothing.
+'promoter resume'. It never returns to versions that were rolled back, reverted, or rejected, or
+that failed: a second rollback changes nothing.
 
 With --to, it requests the versions that the target had in a commit of its branch, or a snapshot
 that it had, by the ID that 'promoter explain' printed. A tag that points to another digest since

@@ -322,3 +322,51 @@ func TestHealth_rollsBackOnce(t *testing.T) {
 	w.reconcile()
 	w.holds("staging", "1.2.0 1.0.0")
 }
+
+// What was there before failed as well, when it was returned to: the next failure stays.
+func TestHealth_neverRollsBackToWhatFailed(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, strings.Replace(monitored, "timeout: 15m", "timeout: 15m, onFailure: rollback", 1))
+	fail := func() {
+		w.reports("shop-dev", health.Degraded, "", "pods crash")
+		w.reconcile()
+		w.Clock.Add(16 * time.Minute)
+		w.reconcile()
+		w.Clock.Add(time.Minute)
+	}
+	w.push(web, "1.1.0")
+	w.reconcile()
+	fail()
+	w.holds("dev", "1.0.0 1.0.0")
+	fail()
+	w.push(web, "1.2.0")
+	w.reconcile()
+	fail()
+	w.holds("dev", "1.2.0 1.0.0")
+	if got := noteOf(w.reconcile(), "dev", promotion.RuleFailed); !strings.Contains(got, "failed: Degraded for 15m: pods crash") {
+		t.Errorf("dev shows %q", got)
+	}
+}
+
+// What failed stays out of the child when a newer version replaces it, also if it was healthy in
+// the end.
+func TestHealth_staysFailedAfterTheParentMovedOn(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, monitored)
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.reports("shop-dev", health.Degraded, "", "pods crash")
+	w.reconcile()
+	w.Clock.Add(16 * time.Minute)
+	w.reconcile()
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.waits(w.reconcile(), "staging", "dev healthy: failed: Degraded for 15m: pods crash")
+	w.Clock.Add(time.Minute)
+	w.push(web, "1.2.0")
+	w.reconcile()
+	w.holds("dev", "1.2.0 1.0.0")
+	w.holds("staging", "1.0.0 1.0.0")
+	w.reports("shop-dev", health.Healthy, "", "")
+	w.reconcile()
+	w.holds("staging", "1.2.0 1.0.0")
+}

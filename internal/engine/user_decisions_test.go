@@ -70,7 +70,7 @@ func TestPreviousSnapshot_neverReturnsToWhatWasRolledBack(t *testing.T) {
 		t.Errorf("before promoter: %s", got)
 	}
 	reject("1.0.0")
-	if got := previous(); !strings.Contains(got, "the history of main has no earlier versions of shop in dev that were not rolled back, reverted, or rejected") {
+	if got := previous(); !strings.Contains(got, "the history of main has no earlier versions of shop in dev that were not rolled back, reverted, or rejected, and did not fail") {
 		t.Errorf("with nothing left: %s", got)
 	}
 }

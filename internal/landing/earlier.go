@@ -30,7 +30,7 @@ const maxEarlier = 200
 // Before returns the state to which a rollback returns: that of a commit or a snapshot if one
 // is named, by at least seven digits of its ID. Otherwise it is the last one before the current
 // versions first came. What came after that is no candidate, because a user rolled it back or
-// reverted it, and neither is what users rejected.
+// reverted it, and neither is what users rejected or what failed.
 func (h Reader) Before(ctx context.Context, o Observed, target promotion.Target, named string) (Earlier, error) {
 	landings, err := h.landingsOf(ctx, o, target)
 	if err != nil {
@@ -64,11 +64,11 @@ func (h Reader) Before(ctx context.Context, o Observed, target promotion.Target,
 		}
 	}
 	for _, e := range found[first:] {
-		if !o.rejects(target, e.Snapshot) {
+		if _, failed := o.Promotion.State.FailureOf(state.Target(target), e.Snapshot.ID()); !failed && !o.rejects(target, e.Snapshot) {
 			return e, nil
 		}
 	}
-	return Earlier{}, fault.New(fault.NotFound, "the history of %s has no earlier versions of %s that were not rolled back, reverted, or rejected: "+
+	return Earlier{}, fault.New(fault.NotFound, "the history of %s has no earlier versions of %s that were not rolled back, reverted, or rejected, and did not fail: "+
 		"name a commit with --to, or request versions with 'promoter promote --to %s%s --with REPOSITORY:TAG'",
 		o.Promotion.BaseOf(target), target.Name(), target.Environment, target.ApplicationFlag())
 }

@@ -81,8 +81,8 @@ func backwardsOf(moves []Move) []Move {
 // timeout, now or when that was recorded. It then counts as failed until a newer version is
 // there, or a user decides something about the target.
 func failureOf(o *Observation, target Target, landed Landing, monitored config.Health, now time.Time) *Reason {
-	if recorded, failed := o.State.FailureOf(state.Target(target), landed.Snapshot.ID()); failed {
-		return &Reason{Rule: RuleFailed, Message: "failed: " + recorded.Reason}
+	if recorded := recordedFailure(o, target, landed); recorded != nil {
+		return recorded
 	}
 	if o.State.At(state.Target(target)).Request != nil { // a user decides what comes next
 		return nil
@@ -91,6 +91,16 @@ func failureOf(o *Observation, target Target, landed Landing, monitored config.H
 		return &Reason{Rule: RuleFailed, Message: "failed: " + failedText(landed.Health, monitored)}
 	}
 	return nil
+}
+
+// recordedFailure returns why a landed snapshot is recorded as failed; nil: it is not. That counts
+// also after another one replaced it.
+func recordedFailure(o *Observation, target Target, landed Landing) *Reason {
+	recorded, failed := o.State.FailureOf(state.Target(target), landed.Snapshot.ID())
+	if !failed {
+		return nil
+	}
+	return &Reason{Rule: RuleFailed, Message: "failed: " + recorded.Reason}
 }
 
 // failedText is why a snapshot failed: "Degraded for 15m: message".

@@ -70,7 +70,7 @@ func tenuresIn(in *input, source Target, past bool) []tenure {
 		}
 		found = append(found, tenure{
 			versions: versions, since: landing.At, until: landing.Until,
-			checks: landing.Checks, reverted: landing.Reverted, past: true, monitored: monitored,
+			checks: landing.Checks, reverted: landing.Reverted, past: true, monitored: monitored, failure: recordedFailure(in.obs, source, landing),
 		})
 		found[len(found)-1].withHealth(landing)
 	}
