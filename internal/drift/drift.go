@@ -23,7 +23,7 @@ type Kind string
 
 // The kinds.
 const (
-	// Ahead is a version that is newer than that of the environment upstream: a user wrote it.
+	// Ahead is a version that is newer than that of the environment upstream: a user wrote it, requested it for this environment, or went back upstream.
 	Ahead Kind = "ahead"
 	// Digest is another image under the same tag than upstream.
 	Digest Kind = "digest"
@@ -129,7 +129,7 @@ func Of(o Observed, target promotion.Target) []Drift {
 				}
 			case len(upstream.versions(there.Component)) > 1 || len(here.versions(there.Component)) > 1: // reported above
 			case order > 0:
-				add(Ahead, reference.Position, "%s %s is newer than %s in %s: a user wrote it", reference.Component, label(reference), label(there), from.Environment)
+				add(Ahead, reference.Position, "%s %s is newer than %s in %s", reference.Component, label(reference), label(there), from.Environment)
 			case reference.Tag != "" && reference.Tag == there.Tag && reference.Digest != "" && there.Digest != "" && reference.Digest != there.Digest && !o.moving(reference.Component):
 				add(Digest, reference.Position, "%s %s is another image than in %s: %s instead of %s", reference.Component, reference.Tag, from.Environment,
 					promotion.ShortDigest(reference.Digest), promotion.ShortDigest(there.Digest))

@@ -58,7 +58,7 @@ func TestFind(t *testing.T) {
 			[]string{"web:1.4.0" + inDev},
 			[]string{"web:1.5.0" + inProd},
 			nil,
-			[]string{"ahead prod/shop: web 1.5.0 is newer than 1.4.0 in dev: a user wrote it (apps/shop/prod/app.yaml:3)"},
+			[]string{"ahead prod/shop: web 1.5.0 is newer than 1.4.0 in dev (apps/shop/prod/app.yaml:3)"},
 		},
 		{
 			"another image under the same tag",
