@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/promotion"
 
 	"promoter/internal/engine"
@@ -24,12 +25,15 @@ type Registry struct {
 	tags    map[string]map[string]image.Version // repository, tag
 	digests map[string]image.Version            // every version that was ever pushed
 	gone    map[string]bool                     // digests that were deleted
+	signed  map[string]image.Signature          // by digest; those without an entry are unsigned
 	Down    bool                                // no request is answered
+	// SignaturesDown: nothing is answered that needs signatures.
+	SignaturesDown bool
 }
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{tags: map[string]map[string]image.Version{}, digests: map[string]image.Version{}, gone: map[string]bool{}}
+	return &Registry{tags: map[string]map[string]image.Version{}, digests: map[string]image.Version{}, gone: map[string]bool{}, signed: map[string]image.Signature{}}
 }
 
 // Digest returns the digest of some content.
@@ -54,6 +58,28 @@ func (r *Registry) Push(repository, tag, content string, created time.Time) imag
 	return version
 }
 
+// Sign sets what a digest is signed with, in place of what it was signed with before.
+func (r *Registry) Sign(digest string, signature image.Signature) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.signed[digest] = signature
+}
+
+// verify adds to a version who signed it, if that must be known. What cannot be verified now is
+// an error.
+func (r *Registry) verify(version image.Version, required []config.Verify) (image.Version, error) {
+	switch signature, found := r.signed[version.Digest]; {
+	case len(required) == 0 || version.Digest == "":
+	case r.SignaturesDown:
+		return image.Version{}, fault.New(fault.Temporary, "the registry does not respond to requests for signatures")
+	case found:
+		version.Signature = signature
+	default:
+		version.Signature = image.Signature{Problem: "unsigned"}
+	}
+	return version, nil
+}
+
 // Delete deletes an image with all its tags.
 func (r *Registry) Delete(repository, digest string) {
 	r.mutex.Lock()
@@ -71,14 +97,41 @@ func (r *Registry) Select(_ context.Context, ask engine.VersionRequest) promotio
 	}
 	tags := r.tags[ask.Repository.String()]
 	if tag, moving := ask.Policy.Moving(); moving {
-		version, found := tags[tag]
-		return promotion.Available{Version: version, Found: found, Reason: fmt.Sprintf("there is no tag %s", tag)}
+		if _, found := tags[tag]; !found {
+			return promotion.Available{Reason: fmt.Sprintf("there is no tag %s", tag)}
+		}
+		return r.firstSigned(ask, []image.Version{tags[tag]})
 	}
-	ordered := ask.Policy.Candidates(slices.Collect(maps.Keys(tags))).Ordered
-	if len(ordered) == 0 {
-		return promotion.Available{Reason: "no tag matches"}
+	var candidates []image.Version
+	for _, candidate := range ask.Policy.Candidates(slices.Collect(maps.Keys(tags))).Ordered {
+		candidates = append(candidates, tags[candidate.Tag])
 	}
-	return promotion.Available{Version: tags[ordered[0].Tag], Found: true}
+	return r.firstSigned(ask, candidates)
+}
+
+// firstSigned selects the first of the versions that is signed as it must be. One that is wrongly
+// signed ends the selection.
+func (r *Registry) firstSigned(ask engine.VersionRequest, candidates []image.Version) promotion.Available {
+	available := promotion.Available{Reason: "no tag matches"}
+	for _, candidate := range candidates {
+		version, err := r.verify(candidate, ask.Verify)
+		switch {
+		case err != nil:
+			return promotion.Available{Err: err}
+		case version.Signature.Problem == "":
+			available.Version, available.Found, available.Reason = version, true, ""
+			return available
+		}
+		why := promotion.Condition{Name: ask.Name + " " + version.Tag, State: promotion.Pending, Reason: version.Signature.Problem}
+		if available.Reason = why.Reason; version.Signature.Wrong {
+			why.State = promotion.Blocked
+		}
+		available.Held = append(available.Held, promotion.HeldVersion{Version: version, Condition: why})
+		if version.Signature.Wrong {
+			break
+		}
+	}
+	return available
 }
 
 // Describe implements engine.Registries.
@@ -100,9 +153,9 @@ func (r *Registry) Resolve(_ context.Context, q promotion.Lookup) (image.Version
 	if q.Digest != "" {
 		if version := r.digests[q.Digest]; !r.gone[q.Digest] {
 			version.Tag = q.Tag
-			return version, nil
+			return r.verify(version, q.Verify)
 		}
 		return image.Version{}, nil
 	}
-	return r.tags[q.Repository.String()][q.Tag], nil
+	return r.verify(r.tags[q.Repository.String()][q.Tag], q.Verify)
 }

@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"promoter/internal/image"
@@ -98,6 +99,21 @@ func writeUnselected(s *story) {
 	branch := branchOf(s, target)
 	s.write(branch, target+".yaml", strings.ReplaceAll(s.Store.Files(s.head(branch))[target+".yaml"], currentReferences(s, target)[0], edge))
 	acceptUserChange(s)
+}
+
+// writeReleased writes the newest version into a target, whether it is signed or not.
+func writeReleased(s *story) {
+	target, newest := anyTarget(s), reference(worker, s.newest(worker))
+	i := slices.IndexFunc(currentReferences(s, target), func(held string) bool { return strings.HasPrefix(held, worker+":") })
+	if now := currentReferences(s, target); s.minorOf[now[i]] < s.minorOf[newest] {
+		s.log("a user writes %s into %s", newest, target)
+		acceptCurrent(s)
+		branch := branchOf(s, target)
+		s.write(branch, target+".yaml", strings.ReplaceAll(s.Store.Files(s.head(branch))[target+".yaml"], now[i], newest))
+		acceptUserChange(s)
+		return
+	}
+	s.skip()
 }
 
 // unselected is the minor version of a reference that promoter may not bring anywhere.

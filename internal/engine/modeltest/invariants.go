@@ -8,6 +8,8 @@ import (
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
+	"promoter/internal/state"
+	"promoter/internal/verb"
 )
 
 // check checks the invariants.
@@ -18,6 +20,8 @@ func (s *story) check() {
 	checkForkUntouched(s, open)
 	checkTitles(s, open)
 	checkUserCommits(s)
+	checkHeads(s)
+	readFailures(s)
 	for _, branch := range s.branches() {
 		checkLandings(s, branch)
 	}
@@ -91,7 +95,7 @@ func checkLandings(s *story, branch string) {
 		before := commit.Parents[0]
 		for _, target := range targets() {
 			if branchOf(s, target) == branch {
-				checkMoves(s, target, referencesIn(s, before, target), referencesIn(s, commit.ID, target))
+				checkMoves(s, target, commit, referencesIn(s, before, target), referencesIn(s, commit.ID, target))
 			}
 		}
 		checkOnlyReferences(s, branch, s.Store.Files(before), s.Store.Files(commit.ID))
@@ -114,22 +118,56 @@ func checkOnlyReferences(s *story, branch string, before, after map[string]strin
 	}
 }
 
-func checkMoves(s *story, target string, before, after []string) {
+// checkMoves checks what a commit changed in a target.
+func checkMoves(s *story, target string, commit repo.Commit, before, after []string) {
 	s.t.Helper()
+	var moved []string
+	older := false
 	for i := range after {
 		if i < len(before) && after[i] != before[i] {
-			checkMove(s, target, before[i], after[i])
+			moved = append(moved, after[i])
+			was := s.minorOf[before[i]]
+			older = older || was == unselected || s.minorOf[after[i]] <= was
+		}
+	}
+	returned := older && returns(s, target, after)
+	for i := range after {
+		if i < len(before) && after[i] != before[i] {
+			checkMove(s, target, commit, before[i], after[i], returned)
 			s.held[target][after[i]] = true
 		}
 	}
+	if len(moved) > 0 {
+		checkBypassed(s, target, commit)
+		checkParentHealth(s, target, commit, moved, after, returned)
+	}
 }
 
-func checkMove(s *story, target, before, after string) {
-	s.t.Helper()
+// parentTarget returns the target that another one follows; empty: none.
+func parentTarget(target string) string {
 	environment, application, _ := strings.Cut(target, "/")
-	parent := map[string]string{"staging": "dev/", "prod": "staging/"}[environment]
+	parent, found := map[string]string{"staging": "dev/", "prod": "staging/"}[environment]
+	if !found {
+		return ""
+	}
+	return parent + application
+}
+
+// checkMove checks one reference that changed in a target. It is returned if promoter returned to
+// what was there before a failure.
+func checkMove(s *story, target string, commit repo.Commit, before, after string, returned bool) {
+	s.t.Helper()
+	parent := parentTarget(target)
 	is, released := s.minorOf[after]
 	held, stopped := s.stored.Held(targetOf(target), s.Clock.Now())
+	if stopped && held.Freeze && bypassed(commit, target, verb.BypassFreeze) {
+		held, stopped = s.stored.HeldWithoutFreezes(targetOf(target), s.Clock.Now())
+	}
+	rejection, rejected := rejectedIn(s, target, after)
+	named := namedFor(s, target, after)
+	if s.verified && !s.signed[digestOf(after)] {
+		s.t.Errorf("%s got %s, which is not signed", target, after)
+	}
 	switch {
 	case slices.Contains(s.rolledBack[target], after) && s.held[target][after]:
 		// A rollback returns to any earlier state of this target, also to one of a user.
@@ -137,13 +175,61 @@ func checkMove(s *story, target, before, after string) {
 		s.t.Errorf("%s got %s, which was never released", target, after)
 	case stopped && !s.interleaved && !mayResume(s, held):
 		s.t.Errorf("%s got %s while it was on hold: %v", target, after, held)
-	case is <= s.minorOf[before]:
+	case rejected && !s.interleaved && !resumedSince(s, target, rejection.At):
+		s.t.Errorf("%s got %s, which was rejected: %v", target, after, rejection)
+	case returned && s.held[target][after]:
+	case is <= s.minorOf[before] && !named:
 		s.t.Errorf("%s went back from %s to %s", target, before, after)
-	case parent != "" && !s.held[parent+application][after]:
-		s.t.Errorf("%s got %s, which %s never had", target, after, parent+application)
+	case parent != "" && !s.held[parent][after] && !named:
+		s.t.Errorf("%s got %s, which %s never had", target, after, parent)
 	case s.refused[target][after] && !s.interleaved:
 		s.t.Errorf("%s got %s, which a user refused", target, after)
 	}
+}
+
+// checkParentHealth checks that a target that requires that its parent is healthy got nothing that
+// was never healthy there, that failed there, or that was rejected there, unless a user bypasses
+// that.
+func checkParentHealth(s *story, target string, commit repo.Commit, moved, after []string, returned bool) {
+	s.t.Helper()
+	parent := parentTarget(target)
+	back := slices.ContainsFunc(moved, func(reference string) bool { return slices.Contains(s.rolledBack[target], reference) })
+	if parent == "" || returned || back || s.interleaved {
+		return
+	}
+	together := after
+	if named := namedFor(s, target, moved...); named {
+		together = moved
+	} else {
+		for _, reference := range moved {
+			if rejection, rejected := rejectedIn(s, parent, reference); rejected && !resumedSince(s, parent, rejection.At) {
+				s.t.Errorf("%s got %s, which was rejected in %s: %v", target, reference, parent, rejection)
+			}
+		}
+	}
+	if !requiresHealthy(s.configured, targetOf(target).Environment) || bypassed(commit, target, verb.BypassHealthy) {
+		return
+	}
+	if !wasHealthy(s, parent, together) {
+		s.t.Errorf("%s got %v, which were never healthy in %s", target, together, parent)
+	}
+	if failedIn(s, parent, after) && s.resumes[targetOf(parent)].IsZero() {
+		s.t.Errorf("%s got %v, which failed in %s", target, after, parent)
+	}
+}
+
+// rejectedIn returns the rejection of a reference in a target, as it was before the step.
+func rejectedIn(s *story, target, reference string) (state.Rejection, bool) {
+	for _, pinned := range snapshotOf(s, reference) {
+		return s.stored.Rejected(targetOf(target), pinned.Repository, pinned.Version)
+	}
+	return state.Rejection{}, false
+}
+
+// namedFor reports whether a user requested all references for a target before the step.
+func namedFor(s *story, target string, references ...string) bool {
+	request := s.stored.At(targetOf(target)).Request
+	return request != nil && !slices.ContainsFunc(references, func(r string) bool { return !slices.Contains(request.With, r) })
 }
 
 // acceptCurrent accepts the current content of the branches, after checking it.
@@ -178,14 +264,18 @@ func checkMerge(s *story, number int, head string) {
 		return // it was opened or changed in this run
 	}
 	config, gated := s.Store.Files(s.head("main"))[repo.ConfigFile], strings.HasPrefix(pr.Head.Branch, "promoter/prod/")
-	switch wantsCI := gated && strings.Contains(config, gateChecks) || s.guarded && pr.Base == "main"; {
+	may := func(condition string) bool {
+		return slices.ContainsFunc(targets(), func(target string) bool { return strings.HasPrefix(target, "prod/") && mayBypass(s, target, condition) })
+	}
+	wantsCI := gated && strings.Contains(config, gateChecks) && !may(verb.BypassChecks) || s.guarded && pr.Base == "main"
+	switch {
 	case s.queued && pr.Base == "main":
 		s.t.Errorf("#%d was merged past the merge queue", number)
 	case pr.Draft:
 		s.t.Errorf("#%d was merged, which is a draft", number)
 	case wantsCI && s.reported[head] != scm.CheckPassed:
 		s.t.Errorf("#%d was merged at %s, where ci is %q", number, head, s.reported[head])
-	case gated && strings.Contains(config, gateApprovals) && !approved(s, number, head):
+	case gated && strings.Contains(config, gateApprovals) && !may(verb.BypassApprovals) && !approved(s, number, head):
 		s.t.Errorf("#%d was merged at %s without an approval: %v", number, head, s.reviewed[number])
 	}
 }

@@ -1,7 +1,8 @@
 // Package modeltest plays random stories around the engine and checks its promises after
-// every step: users merge, close, revert, push and decide, images appear, tags move, the
-// base and the config change, processes race, crash and have wrong clocks, and forges
-// fail, limit requests and lose responses.
+// every step: users merge, close, revert, push, decide, and bypass, images appear, signed or
+// not, tags move, sources report health, or pretend to, the base and the config change,
+// processes race, crash and have wrong clocks, and forges fail, limit requests and lose
+// responses.
 //
 // It knows neither forge nor Git. A World provides them: that of enginetest is in memory
 // and is played by the thousand; others are forges behind their real adapters, with real

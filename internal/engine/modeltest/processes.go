@@ -10,6 +10,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/statebranch"
 )
 
 // reconciler returns a process of promoter with which the story can interfere.
@@ -20,6 +21,13 @@ func reconciler(s *story, fresh bool) (*engine.Reconciler, func(), error) {
 		return nil, nil, err
 	}
 	reconciler.Remote, reconciler.Repository, reconciler.Now = remote{reconciler.Remote, s}, intercept(s, reconciler.Repository), s.Clock.Now
+	reconciler.Bypasses, s.sealed = bypasses{}, statebranch.Authenticates(reconciler.Seals)
+	if s.verified {
+		reconciler.Verify = required
+	}
+	if reconciler.Evidence = s.evidence; s.blind {
+		reconciler.Evidence = nil
+	}
 	return reconciler, end, nil
 }
 

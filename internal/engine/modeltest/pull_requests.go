@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -254,15 +255,32 @@ func (s *story) command() {
 	pr := s.seen[numbers[s.random.IntN(len(numbers))]]
 	text := []string{
 		"hold because", "resume", "reject because", "promote prod", "promote staging", "promote moon", "refresh", "explain", "help", "sing",
-	}[s.random.IntN(10)]
+		"promote prod --bypass soak,healthy,freeze,checks,approvals incident",
+	}[s.random.IntN(11)]
 	who := []string{scmtest.Ann, scmtest.Ann, scmtest.Eve}[s.random.IntN(3)]
 	s.log("%s comments /promoter %s on #%d", who, text, pr.Number)
 	s.People.Comment(s.t, who, pr.Number, "So be it.\n\n/promoter "+text)
 	target, named := promotion.ParseHead(pr.Head.Branch)
+	for _, inside := range targets() {
+		if strings.Contains(text, "--bypass") && who == scmtest.Ann && strings.HasPrefix(inside, "prod/") {
+			s.bypassing[inside] = true
+		}
+	}
 	if named && pr.Head.Own && text == "resume" && who == scmtest.Ann {
 		forgetRefused(s, state.Target(target))
 		s.resumes[state.Target(target)] = s.Clock.Now()
 	}
+}
+
+// resumedSince reports whether a comment may resume a target, and with it remove what was decided
+// about it before.
+func resumedSince(s *story, target string, decided time.Time) bool {
+	for wide, at := range s.resumes {
+		if within(target, wide) && !decided.After(at) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayResume reports whether a hold may end in the middle of a run, because of a comment

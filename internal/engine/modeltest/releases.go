@@ -12,6 +12,12 @@ func (s *story) push(repository, tag string) {
 	s.Registry.Push(repository, tag, seed(repository, tag), s.Clock.Now().Add(-time.Minute))
 }
 
+// pushSigned releases an image with a signature.
+func (s *story) pushSigned(repository, tag string) {
+	s.push(repository, tag)
+	s.sign(reference(repository, tag))
+}
+
 func (s *story) release() {
 	repository := []string{web, worker}[s.random.IntN(2)]
 	s.released[repository]++
@@ -29,6 +35,7 @@ func (s *story) next(repository string) string {
 	s.log("release %s %s", repository, tag)
 	s.push(repository, tag)
 	s.minorOf[reference(repository, tag)] = n
+	maybeSign(s, reference(repository, tag))
 	if s.moving && repository == worker {
 		s.minorOf[moveTag(s, n)] = n
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/health"
 	"promoter/internal/identity"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
@@ -46,6 +48,17 @@ type story struct {
 	titles          map[int]string             // that users wrote
 	resumes         map[state.Target]time.Time // the last resume in a comment
 	reconciliations int                        // so far
+	configured      string                     // before the step, as main has it
+	stateHead       string                     // of the state branch, when failures were read
+	evidence        *enginetest.Evidence
+	delivered       []health.Report            // all reports about health
+	healthy         map[string][]health.Report // reports of the right sources that a target is healthy
+	failures        map[string][]*failure      // that were ever recorded, by target
+	blind           bool                       // processes have no database
+	signed          map[string]bool            // digests that were ever signed as they must be
+	checkedHeads    map[string]bool            // commits of ours whose images are signed
+	sealed          bool                       // requests on the state branch are authentic
+	bypassing       map[string]bool            // targets about which Ann bypassed something in a comment
 	skipped         bool                       // the event that was drawn cannot happen
 	interleaved     bool                       // a user acted in the middle of the step: too late for some of it
 
@@ -60,17 +73,20 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{},
 		userHeads: map[string]string{}, verifiedHeads: map[string]string{}, rolledBack: map[string][]string{}, seen: map[int]scm.PullRequest{},
 		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titles: map[int]string{}, resumes: map[state.Target]time.Time{},
+		evidence: enginetest.NewEvidence(), healthy: map[string][]health.Report{}, failures: map[string][]*failure{},
+		signed: map[string]bool{}, checkedHeads: map[string]bool{}, bypassing: map[string]bool{},
 		minorOf: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
-	s.shape = shape{pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, ownBranch: random.IntN(3) == 0}
+	s.shape = shape{pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, ownBranch: random.IntN(3) == 0, verified: random.IntN(3) == 0}
+	s.byCheck = !s.pushOnly && random.IntN(2) == 0
 	s.World = world(t, random, files(s.config(random)))
 	s.open()
 	if s.People.Merge == nil && !s.pushOnly {
-		s.pushOnly = true
+		s.pushOnly, s.byCheck = true, false
 		s.write("main", repo.ConfigFile, s.config(random))
 	}
-	s.push(web, "1.0.0")
-	s.push(worker, "1.0.0")
+	s.pushSigned(web, "1.0.0")
+	s.pushSigned(worker, "1.0.0")
 	if s.moving {
 		s.minorOf[moveTag(s, 0)] = 0
 	}
@@ -149,13 +165,20 @@ func (s *story) skip() { s.skipped = true }
 
 // readState keeps the user decisions from before a step.
 func (s *story) readState() {
-	s.interleaved, s.stored = false, state.State{}
-	if commit := s.head(stateBranch); commit != "" {
-		var err error
-		if s.stored, err = state.Read(contents(s.Store.Files(commit))); err != nil {
-			s.t.Error(err)
-		}
+	s.interleaved, s.stored = false, s.stateAt(s.head(stateBranch))
+	s.configured = s.Store.Files(s.head("main"))[repo.ConfigFile]
+}
+
+// stateAt returns the user decisions in a commit of the state branch; empty: none.
+func (s *story) stateAt(commit string) state.State {
+	if commit == "" {
+		return state.State{}
 	}
+	read, err := state.Read(contents(s.Store.Files(commit)))
+	if err != nil {
+		s.t.Error(err)
+	}
+	return read
 }
 
 func contents(files map[string]string) iter.Seq2[string, []byte] {
@@ -217,6 +240,7 @@ func checkProgress(s *story) {
 	forgetRefused(s, everything)
 	s.released[web]++
 	tag := s.next(web)
+	s.sign(reference(web, tag))
 	for range 3 {
 		s.readState()
 		s.reconcile()

@@ -120,6 +120,8 @@ type shape struct {
 	pushOnly  bool
 	moving    bool // worker has a moving tag
 	ownBranch bool // prod has a branch of its own
+	byCheck   bool // the health of staging is a commit status
+	verified  bool // the server requires signatures
 }
 
 // config returns a random config.
@@ -131,9 +133,9 @@ components:
 applications:
   "*": {SETTLE}
 environments:
-  dev: {paths: ["dev/{application}.yaml"], land: LAND}
-  staging: {paths: ["staging/{application}.yaml"], after: {dev: {SOAK}}, land: PR, NEWER GROUP}
-  prod: {BRANCH paths: ["prod/{application}.yaml"], after: [staging], land: AUTO, PROPOSE GROUP GATES}
+  dev: {paths: ["dev/{application}.yaml"], land: LAND, HEALTH1}
+  staging: {paths: ["staging/{application}.yaml"], after: {dev: {SOAK}}, land: PR, NEWER GROUP HEALTH2}
+  prod: {BRANCH paths: ["prod/{application}.yaml"], after: {staging: {WELL}}, land: AUTO, PROPOSE GROUP HEALTH3 GATES}
 `
 	branch := ""
 	if s.ownBranch {
@@ -143,7 +145,23 @@ environments:
 	pick := func(choices ...string) string { return choices[random.IntN(len(choices))] }
 	set := func(key string, choices ...string) { text = strings.ReplaceAll(text, key, pick(choices...)) }
 	set("SETTLE", "", "", "settle: 5m")
+	monitor := func(key, health string) bool {
+		set(key, "", health+"},", health+", onFailure: rollback},")
+		return strings.Contains(text, health)
+	}
+	if monitor("HEALTH1", healthOfDev) {
+		set("SOAK", "", "soak: 1h", "healthy: true", "healthy: true, soak: 1h")
+	}
 	set("SOAK", "", "", "soak: 1h")
+	staging := healthOfStaging
+	if s.byCheck {
+		staging = healthByCheck
+	}
+	if monitor("HEALTH2", staging) {
+		set("WELL", "", "healthy: true", "healthy: true, soak: 1h")
+	}
+	set("WELL", "")
+	monitor("HEALTH3", healthOfProd)
 	set("NEWER", "", "newer: queue,", "newer: refresh,", "newer: drain,")
 	set("PROPOSE", "", "", "propose: manual,")
 	if s.moving {
