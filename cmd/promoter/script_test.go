@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"promoter/internal/scm/github/githubtest"
 	"promoter/internal/signature/signaturetest"
 )
 
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 // for each behavior, with the files, the commands and what they print.
 func TestScript(t *testing.T) {
 	t.Parallel()
-	keys := &signingKeys{all: map[string]signaturetest.Key{}}
+	keys, forges := &signingKeys{all: map[string]signaturetest.Key{}}, &forges{all: map[string]*githubtest.Repository{}}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
 		RequireExplicitExec: true,
@@ -48,6 +49,8 @@ func TestScript(t *testing.T) {
 			"expand":    expand,
 			"bytes":     writeBytes,
 			"serve":     startService,
+			"github":    forges.start,
+			"pr":        forges.act,
 		},
 	})
 }
@@ -57,6 +60,7 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("DOCKER_CONFIG", env.WorkDir+"/no-docker-config")
 	env.Setenv("GIT_CONFIG_GLOBAL", env.WorkDir+"/no-git-config")
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	env.Values[testKey{}] = env.T()
 	return nil
 }
 
@@ -166,7 +170,7 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for _, file := range args {
 		text := ts.ReadFile(file)
-		for _, variable := range []string{"REGISTRY", "GITSERVER", "WORK", "D1", "D2", "D3", "D4", "D5"} {
+		for _, variable := range []string{"REGISTRY", "GITSERVER", "GITHUB", "WORK", "D1", "D2", "D3", "D4", "D5"} {
 			text = strings.ReplaceAll(text, "$"+variable, ts.Getenv(variable))
 		}
 		writeFile(ts, file, text)
