@@ -111,7 +111,7 @@ func TestDemo_isALesson(t *testing.T) {
 	printed := colors.ReplaceAllString(s.out.String(), "")
 	checkSize(t, printed)
 	checkStory(t, printed,
-		`^promoter on your machine\. The commands run in \S+promoter-demo-\d+,$`,
+		`^promoter on your machine\. You are the user ann, and work in \S+promoter-demo-\d+,$`,
 		`^1\. You describe the environments in \.promoter\.yaml: dev, then staging, then prod$`,
 		`^   windows: {change: .*\n   environments:\n     dev: {paths: `,
 		`^   \$ promoter run$`,
@@ -125,17 +125,22 @@ func TestDemo_isALesson(t *testing.T) {
 		`^4\. Prod gets the same versions after 2 seconds in staging, when its window is open$`,
 		`^   gate windows change: waiting, .*until \S+Z\n   An hour is too long for a demo`,
 		`^   -windows: .*\n   \+windows: .*\n   \$ promoter run\n.*pushed.*staging has: shop 1\.4\.2 -> 1\.5\.0$`,
-		`^5\. You run it again: nothing changes\n   \$ promoter run\n   promoter: 1 repository: nothing to do$`,
-		`^6\. You push shop 1\.6\.0, and revert it in dev: promoter does not propose it again$`,
+		`^   \$ promoter run\n   promoter: 1 repository: nothing to do$`,
+		`^5\. You push shop 1\.6\.0, and revert it in dev: promoter does not propose it again$`,
 		`^   -    newTag: "1\.6\.0" .*\n   \+    newTag: "1\.5\.0" `,
 		`^   dev/shop  reverted  shop 1\.6\.0 was here before and was reverted `,
-		`^7\. You start the service: `,
-		`^   dev was pushed \S+ after the webhook\.$`,
-		`^   \$ promoter status\n   127\.0\.0\.1:\d+/acme/gitops  (idle|waiting|running), reconciled \d+s ago`,
-		`^8\. You request it for staging: `,
-		`^   staging was pushed \S+ after the webhook\.\n   prod was pushed \S+ after the webhook\.$`,
+		`^6\. You start the service: `,
+		`^   You push shop 1\.6\.1\. dev was pushed \S+ after the webhook\.$`,
+		`^7\. You let prod wait until your tests report that staging is healthy$`,
+		`^   \+    propose: manual, health: {api: true, from: tests, timeout: 2s, onFailure: rollback}}$`,
+		`^   staging was pushed \S+ after the webhook\.$`,
+		`^   prod/shop  waiting  staging healthy: no source has reported`,
+		`^   Your tests report shop as healthy\. prod was pushed \S+ after the report\.$`,
+		`^8\. shop 1\.7\.0 fails in staging: promoter rolls it back, and prod never gets it$`,
+		`^   Your tests report shop as degraded\. staging was pushed \S+ after the report\.$`,
+		`^   staging/shop  rejected  shop 1\.7\.0 was rejected by promoter .*: Degraded for 2s$`,
 		`^9\. You read in Git who changed what$`,
-		`^   promoter: Promote shop to prod: shop 1\.7\.0$`,
+		`^   promoter: Promote shop to staging: shop 1\.6\.1\n   promoter: Promote shop to staging: shop 1\.7\.0\n`,
 		`^Next: 'promoter init'`)
 	s.gone(t)
 }
@@ -162,8 +167,10 @@ func TestDemo_verboseShowsEverything(t *testing.T) {
 		`^POST http://127\.0\.0\.1:\d+/webhooks/registry: \{"delivery":"[0-9a-f]{64}-1","events":1\}$`,
 		` msg="webhook received" receiver=registry delivery=[0-9a-f]{64}-1 event=push events=1 `,
 		` msg=pushed repository=acme/gitops .*environment=dev\b`,
-		`^\d+s ago  registry  push  [0-9a-f]{64}-1$`,
 		`^POST http://127\.0\.0\.1:\d+/webhooks/git: \{"delivery":"push-\d+","events":1\}$`,
+		`^\$ curl http://127\.0\.0\.1:\d+/api/v1/evidence -H `,
+		`^POST http://127\.0\.0\.1:\d+/api/v1/evidence: \{"delivery":"[0-9a-f]+","events":1\}$`,
+		` reason="rolled back: Degraded for 2s: shop 1\.7\.0 -> 1\.6\.1"$`,
 		`^promoter: Promote mail to prod: mail main-a81d04e$`,
 		`^ann: Begin$`)
 	if strings.Contains(s.out.String(), "\x1b") {
@@ -219,7 +226,7 @@ func TestDemo_aBrokenPromiseIsNoticed(t *testing.T) {
 				}
 				return honest(ctx, out, args...)
 			},
-			"delivers the next image): promise broken: promoter serve ended, and printed\npromoter: promoter: no, thanks\n",
+			"brings the fix to dev): promise broken: promoter serve ended, and printed\npromoter: promoter: no, thanks\n",
 		},
 	}
 	for _, test := range tests {
@@ -248,8 +255,9 @@ func TestDemo_continuesUntilInterrupted(t *testing.T) {
 		defer interrupt()
 		output := runPrinted(t, printed, nil)
 		checkStory(t, output,
-			`acme/gitops  (idle|waiting|running), reconciled `, `  prod/shop  same  `, `^\+    newTag: "1\.8\.0" `,
-			`recorded in promoter/_state as unverified: ann`, `  staging/shop +promote  by unverified: ann$`, `main -> main$`)
+			`^\+    newTag: "1\.8\.0" `, `recorded in promoter/_state as unverified: ann`,
+			`^  prod/shop  waiting  staging healthy: no source has reported`, `"events":1`,
+			`acme/gitops  (idle|waiting|running), reconciled `, `prod/shop .*1\.8\.0`)
 		pushWithGit(t, regexp.MustCompile(`repository +(\S+)`).FindStringSubmatch(printed)[1])
 		pushWithGit(t, "file://"+filepath.Join(s.folder, "gitops.git"))
 	}
@@ -321,7 +329,7 @@ git fsck --strict
 // called while the service runs.
 func TestDemo_anInterruptionLeavesNothing(t *testing.T) {
 	t.Parallel()
-	for _, verb := range []string{"run", "status"} {
+	for _, verb := range []string{"run", "explain"} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		s := stage{act: func(honest verbs, ctx context.Context, out io.Writer, args ...string) int {
 			if args[0] != verb {

@@ -58,7 +58,8 @@ func newDemo(system System) *cobra.Command {
 		Long: `demo starts a registry and a Git server on loopback and creates a repository with dev, staging,
 and prod in a temporary folder. It pushes new images and promotes them with the real commands: at
 once, on request, after a soak time, and in a window. A user reverts a bad image. Then demo starts
-the service, and webhooks trigger the next promotions. It shows the lines that matter, and checks
+the service: webhooks trigger the next promotions, and prod gets what is reported healthy in
+staging, where a bad release is rolled back. It shows the lines that matter, and checks
 each step; if one fails, it names the step and exits with 1. It changes nothing else and needs no
 network.
 
@@ -68,7 +69,7 @@ after the last step.
 With --forge github, demo uses pull requests on a GitHub Enterprise server on this machine, or an
 emulator of one: a user merges staging, promoter merges prod, and a closed pull request rejects
 its versions. It needs two tokens, PROMOTER_GITHUB_TOKEN and, for the user,
-PROMOTER_DEMO_USER_TOKEN. It creates a repository and removes it.
+PROMOTER_DEMO_USER_TOKEN. It creates two repositories and removes them.
 
 Exit codes: 0 success; 1 a step failed.`,
 		Example: `  promoter demo

@@ -36,7 +36,7 @@ func (s Sources) Change(ctx context.Context, q scm.ChangeQuery) (scm.Change, err
 	}
 	if !s.session.hasHost(source.Host) {
 		change.URL, change.Comparison.URL = source.URL(), source.CompareURL(q.From, q.To)
-		change.Unread = "it is not read: the server file has no forge " + source.Host
+		change.Unread = "the server file has no forge " + source.Host
 		return change, nil
 	}
 	f := s.session.forgeOn(source.Host, s.repository.Forge)

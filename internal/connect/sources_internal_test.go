@@ -140,7 +140,7 @@ func TestSources_explainsWhatIsNotRead(t *testing.T) {
 			"the source has no such commits, or the credential of the forge hub cannot read github.com/acme/web",
 			"https://github.com/acme/web/compare/",
 		},
-		{scm.ChangeQuery{Source: "https://gitlab.com/acme/web"}, "it is not read: the server file has no forge gitlab.com", "https://gitlab.com/acme/web/-/compare/"},
+		{scm.ChangeQuery{Source: "https://gitlab.com/acme/web"}, "the server file has no forge gitlab.com", "https://gitlab.com/acme/web/-/compare/"},
 		{scm.ChangeQuery{Source: "plain.example.com/acme/web"}, "the source is not readable: its forge compares no commits", "https://plain.example.com/acme/web/compare/"},
 		{scm.ChangeQuery{Source: "my source"}, "the source my source is not the address of a repository", ""},
 	} {

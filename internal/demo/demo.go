@@ -4,7 +4,8 @@
 // prod, a user's clone, and a server file. The real commands promote new images
 // from dev to prod; the user requests a promotion, moves a window, and reverts a
 // bad image. Then the service runs on the same repository, and the registry and
-// the Git server notify it of pushes.
+// the Git server notify it of pushes, and reports of health let prod follow and
+// roll back a bad release.
 //
 // With a GitHub Enterprise server on this machine, or an emulator of one, the
 // demo uses pull requests, which the user merges and closes there.
@@ -12,7 +13,7 @@
 // After each step the demo compares the files of the repository byte by byte
 // with the expected content, and the output with the expected patterns. It
 // fails, naming the step, if they differ. It writes nothing outside the
-// temporary folder except one repository on that server, which is removed at
+// temporary folder except two repositories on that server, which are removed at
 // the end, and connects only to loopback.
 package demo
 
@@ -98,6 +99,7 @@ type show struct {
 	git      *gitHost // nil: the repository is on GitHub
 	service  *service // nil: there is none on GitHub
 	ann      *user
+	sources  *user  // of the shop, on GitHub; nil: there are none
 	want     sample // the expected content of main
 	before   []version
 	after    []version
@@ -150,7 +152,7 @@ func (s *show) close(ctx context.Context) (err error) {
 		err = errors.Join(err, s.git.loopback.stop())
 	}
 	if s.github != nil && !s.options.Keep {
-		err = errors.Join(err, s.github.remove(ctx))
+		err = errors.Join(err, s.github.remove(ctx, s.github.name), s.github.remove(ctx, s.github.sources))
 	}
 	return err
 }

@@ -153,11 +153,12 @@ func (h *hub) log() (string, error) {
 
 // user works on a clone of the repository.
 type user struct {
-	name  string
-	dir   string
-	now   func() time.Time
-	auth  transport.AuthMethod // nil: no authentication for a local repository
-	clone *gogit.Repository
+	name    string
+	dir     string
+	address string // of the repository
+	now     func() time.Time
+	auth    transport.AuthMethod // nil: no authentication for a local repository
+	clone   *gogit.Repository
 }
 
 // newUser creates a user with an empty clone, which the git command can use too.
@@ -180,7 +181,7 @@ func newUser(name, dir string, h *hub, now func() time.Time) (*user, error) {
 	if err := clone.SetConfig(settings); err != nil {
 		return nil, fmt.Errorf("make a clone: %w", err)
 	}
-	return &user{name: name, dir: dir, now: now, auth: h.auth, clone: clone}, nil
+	return &user{name: name, dir: dir, address: h.address, now: now, auth: h.auth, clone: clone}, nil
 }
 
 // pull updates the clone to main.

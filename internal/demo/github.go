@@ -35,6 +35,7 @@ type github struct {
 	url            string // of the pages, without a trailing slash
 	promoter, user account
 	owner, name    string // of the repository
+	sources        string // name of the repository with the sources of the shop
 }
 
 // account is a user of the API.
@@ -122,9 +123,13 @@ func (g *github) create(ctx context.Context, now time.Time) error {
 		return fmt.Errorf("create a repository: %w", err)
 	}
 	g.owner, g.name, _ = strings.Cut(made.GetFullName(), "/")
+	g.sources = name + "-shop"
+	if _, _, err := g.user.api.Repositories.Create(ctx, "", &gogithub.Repository{Name: &g.sources}); err != nil {
+		return errors.Join(fmt.Errorf("create a repository: %w", err), g.remove(ctx, g.name))
+	}
 	permission := &gogithub.RepositoryAddCollaboratorOptions{Permission: "push"}
 	if _, _, err := g.user.api.Repositories.AddCollaborator(ctx, g.owner, g.name, g.promoter.login, permission); err != nil {
-		return errors.Join(fmt.Errorf("prepare the repository %s: %w", g.fullName(), err), g.remove(ctx))
+		return errors.Join(fmt.Errorf("prepare the repository %s: %w", g.fullName(), err), g.remove(ctx, g.name), g.remove(ctx, g.sources))
 	}
 	return nil
 }
@@ -136,12 +141,12 @@ func (g *github) cloneURL() string { return g.url + "/" + g.fullName() + ".git" 
 // removeTimeout limits the cleanup, which an interrupt does not stop.
 const removeTimeout = 10 * time.Second
 
-// remove deletes the repository.
-func (g *github) remove(ctx context.Context) error {
+// remove deletes a repository of the demo.
+func (g *github) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	if _, err := g.user.api.Repositories.Delete(ctx, g.owner, g.name); err != nil {
-		return fmt.Errorf("remove the repository %s: %w", g.fullName(), err)
+	if _, err := g.user.api.Repositories.Delete(ctx, g.owner, name); err != nil {
+		return fmt.Errorf("remove the repository %s/%s: %w", g.owner, name, err)
 	}
 	return nil
 }

@@ -16,18 +16,14 @@ It keeps running until Ctrl-C, which removes the folder:
 In another terminal:
   cd %[3]s
   promoter() { '%[5]s' "$@"; }
-  promoter status
-  promoter explain prod --app shop
-Push an image, shop 1.8.0. The service pushes it to dev, and you review the change for staging:
+Push an image, shop 1.8.0, which the service brings to dev. Review the change, and request it:
 %[6]s
   sleep 2; git -C %[4]s pull; promoter plan --env staging --dir %[4]s
-Request it for staging; prod follows after 2 seconds:
-  promoter promote --to staging --app shop --as %[7]s
-  sleep 5; promoter history --app shop --limit 5
-Let prod wait for a minute from now on:
-  git -C %[4]s pull; sed -i.bak 's/soak: 2s/soak: 1m/' %[4]s/%[8]s
-  git -C %[4]s commit -am 'Soak longer'; git -C %[4]s push
-`, s.service.url, s.hub.address, s.folder, cloneName, s.options.Program, pushImage(s, "1.7.0", "1.8.0"), s.ann.name, configFile)
+  promoter promote --to staging --app shop --as %[7]s; sleep 3; promoter explain prod --app shop
+Report that it is healthy in staging, so that prod follows; with Degraded, it is rolled back:
+  %[8]s
+  sleep 3; promoter status; promoter history --app shop --limit 5
+`, s.service.url, s.hub.address, s.folder, cloneName, s.options.Program, pushImage(s, "1.7.0", "1.8.0"), s.ann.name, reportHealth(s, "Healthy"))
 }
 
 // pushImage returns a command line that pushes an image of the shop, with another digest

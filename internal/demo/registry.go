@@ -41,7 +41,7 @@ func (r *registry) publish(ctx context.Context, versions ...version) ([]version,
 	published := make([]version, 0, len(versions))
 	for _, v := range versions {
 		var err error
-		if v.digest, err = r.push(ctx, "acme/"+v.application, v.tag, v.created); err != nil {
+		if v.digest, err = r.push(ctx, v); err != nil {
 			return nil, err
 		}
 		published = append(published, v)
@@ -49,12 +49,12 @@ func (r *registry) publish(ctx context.Context, versions ...version) ([]version,
 	return published, nil
 }
 
-func (r *registry) push(ctx context.Context, repository, tag string, created time.Time) (string, error) {
-	ref, err := name.NewTag(r.loopback.host+"/"+repository+":"+tag, name.Insecure)
+func (r *registry) push(ctx context.Context, v version) (string, error) {
+	ref, err := name.NewTag(r.loopback.host+"/acme/"+v.application+":"+v.tag, name.Insecure)
 	if err != nil {
 		return "", fmt.Errorf("name the image: %w", err)
 	}
-	image, err := build(repository, tag, created)
+	image, err := build(v)
 	if err != nil {
 		return "", fmt.Errorf("make %s: %w", ref, err)
 	}
@@ -66,14 +66,16 @@ func (r *registry) push(ctx context.Context, repository, tag string, created tim
 }
 
 // build returns an image without layers, which is enough for a digest.
-func build(repository, tag string, created time.Time) (v1.Image, error) {
-	image, err := mutate.CreatedAt(empty.Image, v1.Time{Time: created})
+func build(v version) (v1.Image, error) {
+	image, err := mutate.CreatedAt(empty.Image, v1.Time{Time: v.created})
 	if err != nil {
 		return nil, err
 	}
 	return mutate.Config(image, v1.Config{Labels: map[string]string{
-		"org.opencontainers.image.title":   repository,
-		"org.opencontainers.image.version": tag,
+		"org.opencontainers.image.title":    "acme/" + v.application,
+		"org.opencontainers.image.version":  v.tag,
+		"org.opencontainers.image.source":   v.source,
+		"org.opencontainers.image.revision": v.revision,
 	}})
 }
 

@@ -9,9 +9,10 @@ import (
 
 // version is one pushed image.
 type version struct {
-	application string
-	tag, digest string
-	created     time.Time
+	application      string
+	tag, digest      string
+	created          time.Time
+	source, revision string // in the labels of the image
 }
 
 func (v version) String() string { return v.application + " " + v.tag }
@@ -19,6 +20,16 @@ func (v version) String() string { return v.application + " " + v.tag }
 // made returns a version that is not pushed yet.
 func made(application, tag string, day int) version {
 	return version{application: application, tag: tag, created: time.Date(2026, time.March, day, 9, 30, 0, 0, time.UTC)}
+}
+
+// shopCommits are the subjects of the source commits of each version of the shop.
+func shopCommits() map[string][]string {
+	return map[string][]string{
+		"1.4.2": {"Sort products by name"},
+		"1.5.0": {"Show prices with taxes", "Keep the cart for a day"},
+		"1.6.0": {"Start with a new checkout"},
+		"1.6.1": {"Find the settings of the new checkout"},
+	}
 }
 
 // firstRelease is the initial content of the repository.
@@ -89,9 +100,19 @@ func (s *sample) fill(template string, v version) string {
 
 const environments = `environments:
   dev: {paths: ["apps/{application}/dev"], land: push}
-  staging: {paths: ["apps/{application}/staging"], land: push, after: [dev], propose: manual}
+  staging: {paths: ["apps/{application}/staging"], land: push, after: [dev],
+    propose: manual}
   prod: {paths: ["apps/{application}/prod"], land: push,
     after: {staging: {soak: 2s}}, gates: {windows: [change]}}
+`
+
+// environmentsWithHealth are the same, but prod gets what the tests report healthy.
+const environmentsWithHealth = `environments:
+  dev: {paths: ["apps/{application}/dev"], land: push}
+  staging: {paths: ["apps/{application}/staging"], land: push, after: [dev],
+    propose: manual, health: {api: true, from: tests, timeout: 2s, onFailure: rollback}}
+  prod: {paths: ["apps/{application}/prod"], land: push,
+    after: {staging: {healthy: true}}, gates: {windows: [change]}}
 `
 
 // environmentsOnGitHub are the environments of the demo with pull requests.
@@ -116,8 +137,9 @@ windows: {change: {kind: allow, from: "OPENS"}}
 `
 
 const (
-	config         = components + environments
-	configOnGitHub = components + environmentsOnGitHub
+	config           = components + environments
+	configWithHealth = components + environmentsWithHealth
+	configOnGitHub   = components + environmentsOnGitHub
 )
 
 // serverFileOnGitHub is promoter's own config for the repository NAME at the forge URL.

@@ -50,6 +50,7 @@ registries:
 receivers:
   registry: {kind: distribution, secret: "file:FOLDER/secrets/registry"}
   git: {kind: gitea, secret: "file:FOLDER/secrets/git"}
+  tests: {kind: evidence, secret: "file:FOLDER/secrets/tests"}
 networks: [127.0.0.0/8]
 `
 
@@ -81,7 +82,7 @@ func (v *service) writeSecrets(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("make a folder for the secrets: %w", err)
 	}
-	for _, name := range []string{"api", "registry", "git"} {
+	for _, name := range []string{"api", "registry", "git", "tests"} {
 		v.secrets[name] = rand.Text() + rand.Text()
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(v.secrets[name]+"\n"), 0o600); err != nil {
 			return fmt.Errorf("write a secret of the service: %w", err)

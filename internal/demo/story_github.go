@@ -25,7 +25,11 @@ func prepareGitHub(ctx context.Context, s *show) (err error) {
 	}
 	s.hub.address, s.hub.mirror = g.cloneURL(), true
 	s.hub.auth = &githttp.BasicAuth{Username: g.user.login, Password: options.User.Reveal()}
-	s.ann, err = newUser(g.user.login, filepath.Join(s.folder, cloneName), s.hub, s.options.Now)
+	if s.ann, err = newUser(g.user.login, filepath.Join(s.folder, cloneName), s.hub, s.options.Now); err != nil {
+		return err
+	}
+	sources := &hub{address: g.url + "/" + g.owner + "/" + g.sources + ".git", auth: s.hub.auth}
+	s.sources, err = newUser(g.user.login, filepath.Join(s.folder, "shop"), sources, s.options.Now)
 	return err
 }
 
@@ -52,7 +56,27 @@ func proposeStaging(ctx context.Context, s *show) (err error) {
 	if err != nil {
 		return err
 	}
-	return showPull(ctx, s, 1, "open, by "+s.github.promoter.login)
+	if err := showPull(ctx, s, 1, "open, by "+s.github.promoter.login); err != nil {
+		return err
+	}
+	return showCommits(ctx, s, 1, shopCommits()["1.5.0"])
+}
+
+// showCommits prints the source commits that a pull request lists, and checks that these are among
+// them.
+func showCommits(ctx context.Context, s *show, number int, subjects []string) error {
+	pull, err := s.github.pull(ctx, number)
+	if err != nil {
+		return err
+	}
+	s.say("It lists what changed in the source of shop:")
+	s.excerpt(pull.GetBody(), []string{"^- `[0-9a-f]{7}` "})
+	for _, subject := range subjects {
+		if !strings.Contains(pull.GetBody(), "`"+subject+"` by ") {
+			return fmt.Errorf("promise broken: pull request #%d does not list %q, but\n%s", number, subject, pull.GetBody())
+		}
+	}
+	return nil
 }
 
 // mergeStaging merges the staging pull request as the user. The gates of prod
@@ -163,7 +187,7 @@ func closeStaging(ctx context.Context, s *show) error {
 			s.detail("This forge does not report which user closed it.")
 		}
 	}
-	good, err := s.registry.publish(ctx, made("shop", "1.6.1", 17))
+	good, err := publish(ctx, s, made("shop", "1.6.1", 17))
 	if err != nil {
 		return err
 	}

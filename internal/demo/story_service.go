@@ -1,7 +1,9 @@
 package demo
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,44 +13,42 @@ import (
 // landByWebhook starts the service, and the registry notifies it of a new
 // image.
 func landByWebhook(ctx context.Context, s *show) error {
-	v := s.service
-	if err := v.start(ctx, s); err != nil {
+	if err := s.service.start(ctx, s); err != nil {
 		return err
 	}
-	s.say("You push shop 1.7.0.")
-	published, err := s.registry.publish(ctx, made("shop", "1.7.0", 18))
+	return pushShop(ctx, s, "1.6.1", 17)
+}
+
+// pushShop pushes an image as the pipeline does, which the service brings to dev.
+func pushShop(ctx context.Context, s *show, tag string, day int) error {
+	published, err := publish(ctx, s, made("shop", tag, day))
 	if err != nil {
 		return err
 	}
-	s.after = published
+	s.before, s.after = s.after, published
 	sent, _ := s.registry.notifier.last()
-	if err := accepted(s, "registry", sent); err != nil {
+	if err := accepted(s, "webhooks/registry", sent); err != nil {
 		return err
 	}
 	s.want.take("dev", published...)
-	if err := served(ctx, s, "dev", sent.at); err != nil {
+	if err := served(ctx, s, "You push shop "+tag+". dev", "dev", sent, "the webhook"); err != nil {
 		return err
 	}
-	if err := s.compare(ctx); err != nil {
-		return err
-	}
-	_, err = s.promoter(ctx, []string{"status"},
-		[]string{`^\S+/acme/gitops  (idle|waiting|running), reconciled \d+s ago`}, `^\d+s ago  registry  push  [0-9a-f]{64}-1$`)
-	return err
+	return s.compare(ctx)
 }
 
-// accepted checks the response to a webhook.
-func accepted(s *show, receiver string, sent notified) error {
-	s.detail("POST %s/webhooks/%s: %s", s.service.url, receiver, sent.answer)
+// accepted checks the response to what was sent to a path of the service.
+func accepted(s *show, path string, sent notified) error {
+	s.detail("POST %s/%s: %s", s.service.url, path, sent.answer)
 	if sent.status != http.StatusAccepted {
-		return fmt.Errorf("promise broken: the webhook was answered with %d: %s", sent.status, sent.answer)
+		return fmt.Errorf("promise broken: the service answered with %d: %s", sent.status, sent.answer)
 	}
 	return nil
 }
 
 // served waits until the service has pushed the expected versions, and prints
 // its log.
-func served(ctx context.Context, s *show, environment string, since time.Time) error {
+func served(ctx context.Context, s *show, what, environment string, since notified, trigger string) error {
 	at, err := s.service.pushed(ctx)
 	if err != nil {
 		return err
@@ -58,31 +58,111 @@ func served(ctx context.Context, s *show, environment string, since time.Time) e
 		return err
 	}
 	s.detail("%s", strings.Join(lines, "\n"))
-	s.say("%s was pushed %s after the webhook.", environment, at.Sub(since).Round(time.Millisecond))
+	s.say("%s was pushed %s after %s.", what, at.Sub(since.at).Round(time.Millisecond), trigger)
 	return nil
 }
 
-// goOnByItself requests a promotion as the user. The Git server notifies the
-// service of the request; the end of the soak needs no trigger.
-func goOnByItself(ctx context.Context, s *show) error {
+// askOfService requests the latest version for staging as the user. The Git server notifies the
+// service of the request.
+func askOfService(ctx context.Context, s *show, reason string) error {
 	_, err := s.promoter(ctx, []string{
-		"promote", "--to", "staging", "--app", "shop", "--as", s.ann.name, "--reason", "looks good in dev",
-	}, []string{`recorded in promoter/_state as unverified: ann`})
+		"promote", "--to", "staging", "--app", "shop", "--as", s.ann.name, "--reason", reason,
+	}, nil, `recorded in promoter/_state as unverified: ann`)
 	if err != nil {
 		return err
 	}
 	sent := s.git.last()
-	if err := accepted(s, "git", sent); err != nil {
+	if err := accepted(s, "webhooks/git", sent); err != nil {
 		return err
 	}
 	s.want.take("staging", s.after...)
-	if err := served(ctx, s, "staging", sent.at); err != nil {
+	if err := served(ctx, s, "staging", "staging", sent, "the webhook"); err != nil {
 		return err
 	}
-	s.detail("The end of the 2 seconds in staging needs no webhook: the service has scheduled it.")
+	return s.compare(ctx)
+}
+
+// advanceHealthy lets prod wait until the tests report that staging is healthy.
+func advanceHealthy(ctx context.Context, s *show) error {
+	before := s.want.tree()[configFile]
+	s.want.config = configWithHealth
+	if err := changeConfig(ctx, s, before, "Promote to prod what is healthy in staging"); err != nil {
+		return err
+	}
+	if _, err := s.service.pushed(ctx); err != nil { // by the user
+		return err
+	}
+	if err := askOfService(ctx, s, "it starts again"); err != nil {
+		return err
+	}
+	if _, err := s.promoter(ctx, []string{"explain", "prod", "--app", "shop"}, []string{`^  prod/shop  waiting  staging healthy: no source has reported`}); err != nil {
+		return err
+	}
+	sent, err := report(ctx, s, "Healthy")
+	if err != nil {
+		return err
+	}
 	s.want.take("prod", s.after...)
-	if err := served(ctx, s, "prod", sent.at); err != nil {
+	if err := served(ctx, s, "Your tests report shop as healthy. prod", "prod", sent, "the report"); err != nil {
 		return err
 	}
-	return s.compare(ctx) // prod may have followed before staging could be compared
+	return s.compare(ctx)
+}
+
+// rollBack releases a version that fails in staging.
+func rollBack(ctx context.Context, s *show) error {
+	if err := pushShop(ctx, s, "1.7.0", 18); err != nil {
+		return err
+	}
+	if err := askOfService(ctx, s, "it has the new checkout"); err != nil {
+		return err
+	}
+	s.detail("Without a further report, the service acts after the timeout.")
+	sent, err := report(ctx, s, "Degraded")
+	if err != nil {
+		return err
+	}
+	s.want.take("staging", s.before...)
+	if err := served(ctx, s, "Your tests report shop as degraded. staging", "staging", sent, "the report"); err != nil {
+		return err
+	}
+	if err := s.compare(ctx); err != nil {
+		return err
+	}
+	_, err = s.promoter(ctx, []string{"explain", "staging", "--app", "shop"},
+		[]string{`^  staging/shop  rejected  shop 1\.7\.0 was rejected by promoter .*: Degraded for `})
+	return err
+}
+
+// report reports the health of staging as the tests do.
+func report(ctx context.Context, s *show, status string) (sent notified, err error) {
+	head, err := s.hub.repository.Reference(mainBranch, true)
+	if err != nil {
+		return sent, fmt.Errorf("read main: %w", err)
+	}
+	s.detail("$ %s", reportHealth(s, status))
+	body, err := json.Marshal(payload{
+		"repository": s.git.url(), "environment": "staging", "application": "shop", "status": status, "revision": head.Hash().String(),
+	})
+	if err != nil {
+		return sent, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.service.url+evidencePath, bytes.NewReader(body))
+	if err != nil {
+		return sent, err
+	}
+	request.Header.Set("Authorization", "Bearer "+s.service.secrets["tests"])
+	sent.at = s.options.Now()
+	sent.status, sent.answer = send(s.service.client, request)
+	return sent, accepted(s, evidencePath[1:], sent)
+}
+
+// evidencePath receives reports about health.
+const evidencePath = "/api/v1/evidence"
+
+// reportHealth returns the command line for such a report.
+func reportHealth(s *show, status string) string {
+	return fmt.Sprintf(`curl %s%s -H "Authorization: Bearer $(cat secrets/tests)" \
+    -d '{"repository":"%s/%s","environment":"staging","application":"shop",
+      "status":"%s","revision":"'$(git -C gitops.git rev-parse main)'"}'`, s.service.url, evidencePath, s.git.loopback.host, gitName, status)
 }

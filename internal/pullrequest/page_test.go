@@ -110,7 +110,7 @@ func unread() pullrequest.Page {
 	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.4.2")}})
 	p.Changes = map[pullrequest.ChangeKey]pullrequest.Change{pullrequest.KeyOf(p.Decisions[0].Moves[0]): {
 		From: image.Description{Revision: "a", Size: 5 << 20}, To: image.Description{Revision: "b", Size: 4 << 20},
-		Source: scm.Change{Unread: "it is not read: the server file has no forge gitlab.com", Comparison: scm.Comparison{URL: "https://gitlab.com/acme/web/-/compare/a...b"}},
+		Source: scm.Change{Unread: "the server file has no forge gitlab.com", Comparison: scm.Comparison{URL: "https://gitlab.com/acme/web/-/compare/a...b"}},
 	}}
 	return p
 }
