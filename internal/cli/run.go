@@ -24,7 +24,8 @@ Git, the registries, and the forges, so the next run completes an interrupted on
 Without a server file, --repo takes the URL of a repository. Credentials come from
 PROMOTER_GITHUB_TOKEN, PROMOTER_GITLAB_TOKEN, PROMOTER_GITEA_TOKEN with PROMOTER_GITEA_URL,
 PROMOTER_GIT_USERNAME and PROMOTER_GIT_PASSWORD, or PROMOTER_GIT_SSH_KEY and
-PROMOTER_GIT_KNOWN_HOSTS. PROMOTER_COMMITTER, "NAME <EMAIL>", sets the author of commits.
+PROMOTER_GIT_KNOWN_HOSTS. PROMOTER_COMMITTER, "NAME <EMAIL>", sets the author of commits, and
+PROMOTER_SIGNING_KEY, with PROMOTER_SIGNING_PASSPHRASE, the GPG or SSH key that signs them.
 
 Exit codes: 0 success; 1 a repository failed (the others are completed); 130 interrupted.`,
 		Example: `  promoter run --config promoter-server.yaml --cache /var/cache/promoter

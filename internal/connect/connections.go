@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"promoter/internal/git/signing"
 	"promoter/internal/outbound"
 	"promoter/internal/registry"
 	"promoter/internal/rendered"
@@ -28,6 +29,8 @@ type Connections struct {
 	HTTP   HTTPClients
 	Seals  seal.Keys // of the branch promoter/_state; none: there are no seals
 
+	signing signing.Key // of commits; zero: none
+
 	hooks   Hooks
 	forges  forgeCache
 	sources sourceCache
@@ -51,6 +54,9 @@ func New(server *Server, hooks Hooks) (*Connections, error) {
 	c := &Connections{Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache(), rendered: &rendered.Cache{}}
 	var err error
 	if c.Seals, err = server.SealKeys(); err != nil {
+		return nil, err
+	}
+	if c.signing, err = server.SigningKey(); err != nil {
 		return nil, err
 	}
 	c.HTTP, err = c.newHTTPClients()

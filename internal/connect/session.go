@@ -12,6 +12,7 @@ import (
 
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
+	"promoter/internal/git/signing"
 	"promoter/internal/identity"
 	"promoter/internal/memory"
 	"promoter/internal/registry"
@@ -46,6 +47,9 @@ type Session struct {
 func (s *Session) Seals(r *Repository) (keys seal.Keys, protected bool) {
 	return s.connections.Seals, r.Matches(s.Server.File.Seal.Protected)
 }
+
+// SigningKey returns the key that signs commits; zero: there is none.
+func (s *Session) SigningKey() signing.Key { return s.connections.signing }
 
 // Rendered keeps rendered manifests, for all sessions.
 func (s *Session) Rendered() *rendered.Cache { return s.connections.rendered }

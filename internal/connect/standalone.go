@@ -41,6 +41,7 @@ func openStandalone(options Options) (*Server, error) {
 	}
 	s.Standalone, s.local = true, true
 	s.File.Seal = serverconfig.SealFromEnvironment(options.Env)
+	s.File.Signing = serverconfig.SigningFromEnvironment(options.Env)
 	env := environment(options.Env)
 	if text, set := options.Env(committerVariable); set && text != "" {
 		committer, ok := serverconfig.ParseCommitter(text)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 )
 
@@ -20,6 +21,9 @@ func Check(ctx context.Context, options connect.Options) (_ []Finding, err error
 	f, seen := &findings{}, &hosts{last: map[string]hostStatus{}}
 	if !checkSeals(s, f) {
 		s.File.Seal.Keys = nil // so that everything else can be checked
+	}
+	if !checkSigning(s, f) {
+		s.File.Signing = serverconfig.Signing{}
 	}
 	connections, err := connect.New(s, connect.Hooks{Request: seen.observe})
 	if err != nil {
@@ -38,6 +42,7 @@ func Check(ctx context.Context, options connect.Options) (_ []Finding, err error
 	defer func() { err = errors.Join(err, session.Close()) }()
 	checkApps(ctx, session, f)
 	checkRepositories(ctx, session, f)
+	checkSigner(session, f)
 	checkHosts(seen, f)
 	return f.sorted(), context.Cause(ctx)
 }

@@ -51,6 +51,7 @@ func references(s *connect.Server) []reference {
 	for _, token := range file.API.Tokens {
 		all = append(all, reference{"api", token.Token})
 	}
+	all = append(all, reference{"signing", file.Signing.Key}, reference{"signing", file.Signing.Passphrase})
 	for _, key := range file.Seal.Keys {
 		all = append(all, reference{"seals", key})
 	}

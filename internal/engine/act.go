@@ -225,7 +225,7 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullreq
 			files, effect.Err = x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], *p, tip, written)
 		}
 		if effect.Err == nil && len(files) > 0 {
-			if effect.Commit, effect.Err = x.rewriter().commit(*p, files, tip); effect.Err == nil {
+			if effect.Commit, effect.Err = x.commit(ctx, *p, files, tip); effect.Err == nil {
 				tip, effect.Action = effect.Commit, ActionPushed
 				for path := range files {
 					written[path] = true
@@ -254,6 +254,18 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullreq
 		}
 	}
 	return effects, err
+}
+
+// commit writes the commit of a proposal as it is to be pushed.
+func (x *executor) commit(ctx context.Context, p pullrequest.Proposal, files map[string][]byte, parent string) (string, error) {
+	commit, err := x.rewriter().commit(p, files, parent)
+	if err != nil {
+		return "", err
+	}
+	if commit, err = x.r.Remote.Sign(ctx, commit); err != nil {
+		return "", fmt.Errorf("sign a commit for %s: %w", p.Head, err)
+	}
+	return commit, nil
 }
 
 // pushed returns the commits of effects.
@@ -325,7 +337,7 @@ func (x *executor) writeState(ctx context.Context) error {
 		message += "\n\nRemoved, because it had no seal: " + statebranch.IgnoredText(x.o.Branch.Ignored) + "."
 	}
 	after, _ := x.o.Branch.Counts.Apply(x.o.Changes...) // see Observation.withChanges
-	update, written, err := states.Draft(x.o.Branch, after, message, states.IsSealed())
+	update, written, err := states.Draft(ctx, x.o.Branch, after, message, states.IsSealed())
 	x.o.Changes, x.o.Messages = nil, nil
 	if err != nil || update.New == "" {
 		return err

@@ -75,7 +75,7 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 
 // writeHead writes the branch of a proposal on the current base.
 func (x *executor) writeHead(ctx context.Context, effect Effect, files map[string][]byte, old string) Effect {
-	commit, err := x.rewriter().commit(effect.Proposal, files, x.o.Heads[x.o.Promotion.BranchOf(effect.Environment)])
+	commit, err := x.commit(ctx, effect.Proposal, files, x.o.Heads[x.o.Promotion.BranchOf(effect.Environment)])
 	if err == nil {
 		err = x.push(ctx, repo.Update{Branch: effect.Head, Old: old, New: commit})
 	}

@@ -57,8 +57,9 @@ var table = map[string]position{
 
 	"internal/registry/auth": {layer: 3},
 
-	"internal/git/object": {layer: 3},
-	"internal/git/wire":   {layer: 3},
+	"internal/git/object":  {layer: 3},
+	"internal/git/wire":    {layer: 3},
+	"internal/git/signing": {layer: 3},
 
 	"internal/updater/node":      {layer: 3},
 	"internal/updater/span":      {layer: 3},
@@ -170,7 +171,8 @@ var owners = map[string][]string{
 	"github.com/spf13/pflag":                   {"internal/cli"},
 	"golang.org/x/term":                        {"internal/cli"},
 	"golang.org/x/sync":                        {anyPackage},
-	"golang.org/x/crypto":                      {"internal/git/wire"},
+	"golang.org/x/crypto":                      {"internal/git/signing", "internal/git/wire"},
+	"github.com/ProtonMail/go-crypto":          {"internal/git/signing"},
 	"golang.org/x/crypto/x509roots/fallback":   nil,
 	"github.com/coreos/go-oidc/v3":             {"internal/webhook"},
 	"github.com/labstack/echo/v4":              {"internal/api", "internal/server"},

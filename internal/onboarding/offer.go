@@ -288,6 +288,9 @@ func (o *offer) push(ctx context.Context, text string) (commit string, err error
 	if err != nil {
 		return "", fmt.Errorf("write a commit for %s: %w", pullrequest.OnboardingBranch, err)
 	}
+	if commit, err = o.reconciler.Remote.Sign(ctx, commit); err != nil {
+		return "", fmt.Errorf("sign a commit for %s: %w", pullrequest.OnboardingBranch, err)
+	}
 	if err := o.reconciler.Remote.Push(ctx, repo.Update{Branch: pullrequest.OnboardingBranch, Old: o.head, New: commit}); err != nil {
 		return "", fmt.Errorf("push %s: %w", pullrequest.OnboardingBranch, err)
 	}

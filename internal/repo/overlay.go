@@ -44,6 +44,9 @@ func (o *Overlay) Deepen(ctx context.Context, branch string, since time.Time) er
 	return o.Remote.Deepen(ctx, branch, since)
 }
 
+// Sign implements Remote. What is never sent needs no signature.
+func (*Overlay) Sign(_ context.Context, commit string) (string, error) { return commit, nil }
+
 // Push implements Remote.
 func (o *Overlay) Push(_ context.Context, updates ...Update) error {
 	moved := map[string]string{}

@@ -26,6 +26,9 @@ type Remote interface {
 	Fetch(ctx context.Context, branches ...string) (map[string]string, error)
 	// Deepen makes the history of the branch readable back to the time.
 	Deepen(ctx context.Context, branch string, since time.Time) error
+	// Sign returns a written commit as it is to be pushed: with a signature, if commits to
+	// the repository get one. Another signature of the same commit has another ID.
+	Sign(ctx context.Context, commit string) (string, error)
 	// Push moves all branches or none, where the server supports that. A branch that
 	// is not at Old is a Conflict fault. A push that the server forbids is an
 	// Unauthorized fault with the server's message.

@@ -255,8 +255,9 @@ func (s Branch) newestMark(heads []string) (newest uint64) {
 }
 
 // Draft makes the commit that turns what counts into another state, sealed if there is a
-// key. The update is empty when there is nothing to write.
-func (s Branch) Draft(b Head, after state.State, message string, sealed bool) (repo.Update, Head, error) {
+// key. The update is empty when there is nothing to write. A seal does not include the
+// signature of the commit, which covers the seal.
+func (s Branch) Draft(ctx context.Context, b Head, after state.State, message string, sealed bool) (repo.Update, Head, error) {
 	files := after.Diff(b.files)
 	if len(files) == 0 && (b.Sealed || !sealed) {
 		return repo.Update{}, b, nil
@@ -269,10 +270,15 @@ func (s Branch) Draft(b Head, after state.State, message string, sealed bool) (r
 	if sealed && err == nil {
 		b.seal.Counter++
 		commit, err = s.addSeal(draft, commit, b.seal.Counter)
-		b.seal.Commit, b.Ignored, b.Restored = commit, nil, ""
+	}
+	if err == nil {
+		commit, err = s.Remote.Sign(ctx, commit)
 	}
 	if err != nil {
 		return repo.Update{}, b, fmt.Errorf("write %s: %w", state.Branch, err)
+	}
+	if sealed {
+		b.seal.Commit, b.Ignored, b.Restored = commit, nil, ""
 	}
 	b.Sealed = sealed
 	update := repo.Update{Branch: state.Branch, Old: b.head, New: commit}

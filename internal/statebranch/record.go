@@ -48,10 +48,10 @@ func (s Branch) recordOnce(ctx context.Context, message string, changes []state.
 	if branch.restricted() == nil {
 		recorded.Before = branch.Counts
 		if recorded.After, err = branch.Counts.Apply(changes...); err == nil {
-			update, branch, err = s.Draft(branch, recorded.After, message, s.IsSealed())
+			update, branch, err = s.Draft(ctx, branch, recorded.After, message, s.IsSealed())
 		}
 	} else {
-		recorded, update, branch, err = s.draftRestricted(branch, message, changes)
+		recorded, update, branch, err = s.draftRestricted(ctx, branch, message, changes)
 	}
 	if err != nil {
 		return Recorded{}, err
@@ -68,7 +68,7 @@ func (s Branch) recordOnce(ctx context.Context, message string, changes []state.
 
 // draftRestricted drafts a decision on a branch of which not everything is known to be
 // authentic. One that stops more gets no seal: a seal would confirm the branch.
-func (s Branch) draftRestricted(b Head, message string, changes []state.Change) (Recorded, repo.Update, Head, error) {
+func (s Branch) draftRestricted(ctx context.Context, b Head, message string, changes []state.Change) (Recorded, repo.Update, Head, error) {
 	after, err := b.files.Apply(changes...)
 	if err != nil {
 		return Recorded{}, repo.Update{}, b, err
@@ -76,14 +76,14 @@ func (s Branch) draftRestricted(b Head, message string, changes []state.Change) 
 	recorded := Recorded{Before: b.files, After: after}
 	if _, loosens := state.Authentic(b.files, after, s.Now()); len(loosens) == 0 {
 		b.Counts = b.files
-		update, b, err := s.Draft(b, after, message, false)
+		update, b, err := s.Draft(ctx, b, after, message, false)
 		return recorded, update, b, err
 	}
 	if b.WithoutKey != nil || !resumesAll(b.files, after) {
 		return Recorded{}, repo.Update{}, b, b.restricted()
 	}
 	recorded = Recorded{Before: b.Counts, After: b.Counts, Confirmed: true}
-	update, b, err := s.Draft(b, b.Counts, message, true)
+	update, b, err := s.Draft(ctx, b, b.Counts, message, true)
 	return recorded, update, b, err
 }
 

@@ -22,6 +22,7 @@ import (
 // behind the lock.
 type mirror struct {
 	git    *git.Mirror
+	sign   signCommit // nil: commits get no signature
 	mutex  sync.Mutex
 	listed map[string]object.ID // branches of the last listing; nil: none
 }
@@ -119,6 +120,23 @@ func (m *mirror) Push(ctx context.Context, updates ...repo.Update) (err error) {
 	defer m.mutex.Unlock()
 	m.listed = nil
 	return m.git.Push(ctx, pushed...)
+}
+
+// Sign implements repo.Remote.
+func (m *mirror) Sign(ctx context.Context, commit string) (string, error) {
+	if m.sign == nil {
+		return commit, nil
+	}
+	id, err := object.ParseID(commit)
+	if err != nil {
+		return "", err
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if id, err = m.sign(ctx, m.git.Objects, id); err != nil {
+		return "", err
+	}
+	return id.String(), nil
 }
 
 // parseID parses a commit; the empty text is no commit.

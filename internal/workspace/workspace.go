@@ -55,9 +55,9 @@ type Workspace struct {
 // scanFolder is the folder of the scans beside a mirror.
 const scanFolder = "scan"
 
-// author returns the author and committer of all commits to a repository: that of the
+// Author returns the author and committer of all commits to a repository: that of the
 // server file, or of the forge.
-func author(server *connect.Server, r *connect.Repository) repo.Signature {
+func Author(server *connect.Server, r *connect.Repository) repo.Signature {
 	if by := server.File.Committer; by.Name != "" {
 		return repo.Signature{Name: by.Name, Email: by.Email}
 	}
@@ -89,7 +89,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	if err != nil {
 		return nil, err
 	}
-	mirror := &mirror{git: opened}
+	mirror := &mirror{git: opened, sign: signer(session)}
 	scans := scan.NewCache(filepath.Join(folder, scanFolder))
 	sources := session.Sources(r)
 	fresh := &freshness{server: server, store: options.Freshness, key: key}
@@ -117,7 +117,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		Memory:   &branchMemory{file: filepath.Join(folder, "heads.json")},
 		Landings: &landingMemory{file: filepath.Join(folder, "landings.jsonl")},
 		Seals:    seals(session, r, filepath.Join(folder, "seal.json"), options.Seals),
-		By:       author(server, r),
+		By:       Author(server, r),
 		Now:      server.Now,
 		Pause:    pause,
 		Log:      log,

@@ -32,6 +32,7 @@ type Config struct {
 	Poll         time.Duration
 	Timeout      time.Duration // of one reconciliation
 	Committer    Committer
+	Signing      Signing
 	Database     Database
 	Retention    Retention
 	TLS          TLS
@@ -100,6 +101,8 @@ type rawServer struct {
 	Poll strictyaml.Located[time.Duration] `yaml:"poll"`
 	// Author and committer of promoter's commits: `NAME <EMAIL>`. Default: the account of the GitHub App, else `promoter <promoter@noreply.invalid>`. See docs/git.md#author-of-commits.
 	Committer strictyaml.Located[string] `yaml:"committer"`
+	// How promoter signs its commits. See docs/guides/signed-commits.md. Default: not at all.
+	Signing *rawSigning `yaml:"signing"`
 	// Database of the service. See docs/database.md. Default: SQLite in the data folder.
 	Database *rawDatabase `yaml:"database"`
 	// Certificate of the service. See docs/service.md#tls. Default: none, a proxy terminates TLS.
@@ -213,6 +216,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Sizes = loadSizes(in)
 	c.Timeout = loadTimeout(in)
 	c.Committer = loadCommitter(in)
+	c.Signing = loadSigning(in, env)
 	if in.report.Failed() {
 		return nil, in.report.Problems()
 	}

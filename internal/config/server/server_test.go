@@ -51,6 +51,7 @@ func TestLoad_full(t *testing.T) {
 		API:       serverconfig.API{Token: reference(t, "file:/run/secrets/promoter-api")},
 		TLS:       serverconfig.TLS{Certificate: reference(t, "file:/run/secrets/tls/tls.crt"), Key: reference(t, "file:/run/secrets/tls/tls.key")},
 		Retention: serverconfig.Retention{Deliveries: 14 * 24 * time.Hour, DeliveriesSize: 2 << 30, History: 730 * 24 * time.Hour},
+		Signing:   serverconfig.Signing{Key: reference(t, "file:/run/secrets/signing-key"), Passphrase: reference(t, "env:SIGNING_PASSPHRASE")},
 		Traces: serverconfig.Traces{
 			Endpoint: "https://otlp.example.com", Ratio: 0.25, Service: "promoter",
 			Headers: []serverconfig.Header{{Name: "Authorization", Value: reference(t, "env:OTLP_AUTHORIZATION")}},

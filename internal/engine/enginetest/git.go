@@ -227,6 +227,9 @@ func (g *Git) Fetch(_ context.Context, branches ...string) (map[string]string, e
 // Deepen implements repo.Remote.
 func (g *Git) Deepen(context.Context, string, time.Time) error { return nil }
 
+// Sign implements repo.Remote: commits have no signatures.
+func (g *Git) Sign(_ context.Context, commit string) (string, error) { return commit, nil }
+
 // Push implements repo.Remote: all branches or none.
 func (g *Git) Push(_ context.Context, updates ...repo.Update) error {
 	if g.Effect != nil {
