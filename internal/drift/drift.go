@@ -1,6 +1,7 @@
 // Package drift finds what is in the files of environments although no promotion brought it
 // there, or what no promotion will ever change: manual edits, references that no component
-// follows, and shared files outside of the paths of all environments. It only reports.
+// follows, and shared files outside of the paths of all environments. And it finds where what
+// runs is not what the files have. It only reports.
 //
 // It is pure: it reads what a reconciliation observed anyway.
 package drift
@@ -11,10 +12,13 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
+	"promoter/internal/health"
 	"promoter/internal/image"
+	"promoter/internal/printable"
 	"promoter/internal/promotion"
 )
 
@@ -37,6 +41,9 @@ const (
 	Unfollowed Kind = "unfollowed"
 	// Shared is a reference in a file outside of the paths of all environments.
 	Shared Kind = "shared"
+	// Actual is what runs, where a source of health reports other versions than the files
+	// have, or that an engine has not applied them.
+	Actual Kind = "actual"
 )
 
 // Drift is one finding.
@@ -71,6 +78,7 @@ type Observed struct {
 	Decisions []promotion.Decision
 	// Others are, by branch, the references to images that no component follows where they are.
 	Others map[string][]edit.Reference
+	Now    time.Time
 }
 
 // Find returns the drift of a repository, by environment, parents first; at most 100 findings.
@@ -117,6 +125,9 @@ func Of(o Observed, target promotion.Target) []Drift {
 			add(Several, reference.Position, "several versions of %s: %s", reference.Component, strings.Join(versions, ", "))
 		}
 	}
+	if text := o.actual(target); text != "" {
+		add(Actual, edit.Position{}, "%s", text)
+	}
 	for _, parent := range o.Promotion.ParentsOf(target) {
 		from := promotion.Target{Environment: parent.Environment, Application: target.Application}
 		upstream := byComponent(o.Promotion.Targets[from].References)
@@ -141,6 +152,36 @@ func Of(o Observed, target promotion.Target) []Drift {
 		}
 	}
 	return found
+}
+
+// actual describes what runs in a target where it is not what the files have. A rollout takes
+// its time: that is no drift before the timeout of health.
+func (o Observed) actual(target promotion.Target) string {
+	settings := o.Promotion.Config.Settings(target.Environment, target.Application).Health
+	landings := o.Promotion.Landings[target]
+	if settings == nil || len(landings) == 0 {
+		return ""
+	}
+	landed, running := landings[0], landings[0].Running
+	report := health.Report{Subject: landed.Health.Subject, Status: landed.Health.Status, Sync: landed.Health.Sync, Message: landed.Health.Message}
+	since, text := landed.Health.Since, "desired "+landed.Snapshot.String()+", "
+	switch {
+	case running != nil:
+		report, since = running.Report, running.Since
+		text += "actual " + running.Versions.String() + ": " + report.Subject + " is "
+	case landed.Health.Sync == health.OutOfSync:
+		text += "and " + report.Subject + " is "
+	default:
+		return ""
+	}
+	if o.Now.Before(since.Add(settings.Timeout)) {
+		return ""
+	}
+	text += health.State{Status: report.Status, Sync: report.Sync}.String() + ", since " + since.UTC().Format(time.RFC3339)
+	if report.Message != "" {
+		text += ": " + printable.Line(report.Message)
+	}
+	return text
 }
 
 // order compares the versions of two references: positive if the first is newer.

@@ -3,8 +3,12 @@ package engine_test
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/engine/enginetest"
+	"promoter/internal/health"
 )
 
 // A pull request lists what it does not change, and no other one does.
@@ -30,4 +34,58 @@ func TestReconcile_driftInPullRequests(t *testing.T) {
 	if body := w.pull(2).Body; strings.Contains(body, "Not changed here") {
 		t.Errorf("that for prod, which has the same one as staging, has\n%s", body)
 	}
+}
+
+// What an engine reports to run is drift where the files have something else for longer than a
+// rollout takes.
+func TestReconcile_driftOfWhatRuns(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, monitored)
+	before := w.Git.Branch("main")
+	w.push(web, "1.1.0")
+	w.reports("shop-dev", health.Healthy, before, "ok\x1b[31m")
+	w.reconcile()
+	w.Clock.Add(14 * time.Minute)
+	w.reports("shop-dev", health.Healthy, before, "ok\x1b[31m")
+	drifts := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, one := range w.reconcile().Drift {
+			got = append(got, string(one.Kind)+" "+one.Environment+": "+one.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	drifts()
+	w.Clock.Add(time.Minute)
+	drifts("actual dev: desired web 1.1.0, worker 1.0.0, actual web 1.0.0: shop-dev is Healthy, Synced, since 2026-11-18T11:00:00Z: ok[31m")
+
+	w.reports("shop-dev", health.Healthy, "", "")
+	drifts()
+
+	w.Clock.Add(time.Hour)
+	w.evidence.Report(health.Report{
+		Source: health.ArgoCD, Receiver: "argo", Subject: "shop-dev", Status: health.Healthy, Sync: health.OutOfSync, Message: "automatic sync is off",
+		Revisions: []string{w.Git.Branch("main")}, At: w.Clock.Now(),
+	})
+	drifts()
+	w.Clock.Add(15 * time.Minute)
+	drifts("actual dev: desired web 1.1.0, worker 1.0.0, and shop-dev is Progressing, OutOfSync, since 2026-11-18T12:15:00Z: automatic sync is off")
+
+	// A user of the engine returned to the old version.
+	w.Clock.Add(time.Hour)
+	w.reports("shop-dev", health.Healthy, before, "rolled back")
+	drifts()
+	w.Clock.Add(20 * time.Minute)
+	drifts("actual dev: desired web 1.1.0, worker 1.0.0, actual web 1.0.0: shop-dev is Healthy, Synced, since 2026-11-18T13:30:00Z: rolled back")
+
+	// Digests are known from what landed before.
+	w.push(web, "1.2.0")
+	w.evidence.Report(health.Report{
+		Source: health.ArgoCD, Receiver: "argo", Subject: "shop-dev", Status: health.Degraded, Digests: []string{enginetest.Digest("web 1.1.0")}, At: w.Clock.Now(),
+	})
+	w.reconcile()
+	w.Clock.Add(15 * time.Minute)
+	drifts("actual dev: desired web 1.2.0, worker 1.0.0, actual web 1.1.0: shop-dev is Degraded, since 2026-11-18T13:50:00Z")
 }

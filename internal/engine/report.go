@@ -159,7 +159,7 @@ func (o Observation) driftOf(decisions []promotion.Decision) drift.Observed {
 			others[o.Promotion.BranchOf(*settings)] = tree.Others()
 		}
 	}
-	return drift.Observed{Promotion: o.Promotion, Decisions: decisions, Others: others}
+	return drift.Observed{Promotion: o.Promotion, Decisions: decisions, Others: others, Now: o.Now}
 }
 
 // preview reports the proposals of a plan that is not carried out.

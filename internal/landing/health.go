@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/budget"
 	"promoter/internal/config"
+	"promoter/internal/edit"
 	"promoter/internal/evidence"
 	"promoter/internal/fault"
 	"promoter/internal/health"
@@ -32,6 +33,9 @@ const maxStatusCommits = 5
 
 // maxFirst is how many commits are read to find the one from which files are unchanged.
 const maxFirst = 500
+
+// maxRunning is how many revisions of a report are read to find which versions run.
+const maxRunning = 3
 
 // States has the states of landed commits that were stored.
 type States interface {
@@ -118,11 +122,14 @@ func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Ta
 		if latest {
 			reports = slices.DeleteFunc(reports, func(r health.Report) bool { return taken[r.Subject] })
 		}
-		next, note, err := b.next(ctx, was, reports, taken)
+		next, other, err := b.next(ctx, was, reports, taken)
 		if err != nil {
 			return nil, err
 		}
-		l.Health, l.HealthNote = next, note
+		l.Health, l.HealthNote = next, b.note(other)
+		if l.Running, err = b.running(ctx, other, next, landings); err != nil {
+			return nil, err
+		}
 		if next != was {
 			changes = append(changes, HealthChange{Key: key(target, l.First), State: next, Mirror: h.reader.Repository.Features().Statuses && !next.SameTimes(was)})
 		}
@@ -308,14 +315,14 @@ func (b binding) assumed(was health.State) (health.State, bool) {
 	return was.Next([]health.Report{{Status: status, Message: "assumed", At: b.notBefore(b.o.Now, was)}}), true
 }
 
-// next returns the state after reports, and what those are about that do not count. An object
-// that reported about the landing is taken: it says nothing about older ones.
-func (b binding) next(ctx context.Context, was health.State, reports []health.Report, taken map[string]bool) (health.State, string, error) {
-	var bound, other []health.Report
+// next returns the state after reports, and those that do not count. An object that reported
+// about the landing is taken: it says nothing about older ones.
+func (b binding) next(ctx context.Context, was health.State, reports []health.Report, taken map[string]bool) (next health.State, other []health.Report, err error) {
+	var bound []health.Report
 	for _, r := range reports {
 		is, err := b.binds(ctx, r)
 		if err != nil {
-			return was, "", err
+			return was, nil, err
 		}
 		if r.At = b.notBefore(r.At, was); is {
 			bound, taken[r.Subject] = append(bound, r), true
@@ -323,21 +330,97 @@ func (b binding) next(ctx context.Context, was health.State, reports []health.Re
 			other = append(other, r)
 		}
 	}
-	var rest health.Report // one that does not count
-	note, never := "", false
-	if len(other) > 0 {
-		rest = other[max(0, slices.IndexFunc(other, func(r health.Report) bool { return b.unidentified(r) != "" }))]
-		note, never = b.describe(rest), b.unidentified(rest) != ""
-	}
+	rest := b.rest(other)
+	never := b.unidentified(rest) != ""
 	allHealthy := !slices.ContainsFunc(bound, func(r health.Report) bool { return r.Status != health.Healthy })
 	switch {
 	case len(bound) > 0 && (len(other) == 0 || !allHealthy):
-		return was.Next(bound), note, nil
+		return was.Next(bound), other, nil
 	case !b.isCurrent, len(bound) == 0 && !was.IsReported() && !never, len(bound) == 0 && was.IsReported() && !b.wentBack(other, was):
-		return was, note, nil
+		return was, other, nil
 	}
 	// Some objects do not have the versions, or have them no longer, or cannot report about them.
-	return was.Next([]health.Report{{Subject: rest.Subject, Status: health.Unknown, Sync: rest.Sync, Message: note, At: rest.At}}), note, nil
+	return was.Next([]health.Report{{Subject: rest.Subject, Status: health.Unknown, Sync: rest.Sync, Message: b.describe(rest), At: rest.At}}), other, nil
+}
+
+// rest returns the report to show of those that do not count: the first that can never be
+// about a landing, if there is one.
+func (b binding) rest(other []health.Report) health.Report {
+	if len(other) == 0 {
+		return health.Report{}
+	}
+	return other[max(0, slices.IndexFunc(other, func(r health.Report) bool { return b.unidentified(r) != "" }))]
+}
+
+// note describes what does not count; empty: all reports do.
+func (b binding) note(other []health.Report) string {
+	if len(other) == 0 {
+		return ""
+	}
+	return b.describe(b.rest(other))
+}
+
+// running returns what runs instead of the current landing, by the first report about other
+// versions: those of the files at its commit, or those of an earlier landing that has its
+// digests. Nil: nothing else does, or that is not known.
+func (b binding) running(ctx context.Context, other []health.Report, now health.State, landings []promotion.Landing) (*promotion.Running, error) {
+	if !b.isCurrent {
+		return nil, nil
+	}
+	before := []promotion.Snapshot{b.landing.Before}
+	for _, earlier := range landings[1:] {
+		before = append(before, earlier.Snapshot)
+	}
+	for _, r := range other {
+		versions := promotion.Snapshot{}
+		for component, pinned := range b.landing.Snapshot {
+			for _, earlier := range before {
+				was, had := earlier[component]
+				if had && was.Version.Digest != "" && slices.Contains(r.Digests, was.Version.Digest) && !slices.Contains(r.Digests, pinned.Version.Digest) {
+					versions[component] = was
+					break
+				}
+			}
+		}
+		for _, revision := range r.Revisions[:min(len(r.Revisions), maxRunning)] {
+			if _, err := b.h.reader.Objects.Commit(revision); err != nil { // of another repository
+				continue
+			}
+			files, err := b.h.reader.Past.At(ctx, b.target, revision)
+			if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			for _, at := range files.References {
+				pinned, landed := b.landing.Snapshot[at.Component]
+				if landed && !ContainsVersion(promotion.Current{References: []edit.Reference{at}}, at.Component, pinned) {
+					pinned.Version = image.Version{Tag: at.Tag, Digest: at.Digest}
+					versions[at.Component] = pinned
+				}
+			}
+		}
+		if len(versions) == 0 {
+			continue
+		}
+		since := b.landing.At
+		if now.Subject == r.Subject && now.Status == health.Unknown { // the landing ran before
+			since = now.Since
+		}
+		if since.IsZero() { // the time of a commit is a claim, which is good enough to show
+			landed, err := b.h.reader.Objects.Commit(b.landing.First)
+			if err != nil {
+				return nil, err
+			}
+			since = landed.Committer.When
+		}
+		if since.After(b.o.Now) {
+			since = b.o.Now
+		}
+		return &promotion.Running{Report: r, Versions: versions, Since: since.UTC()}, nil
+	}
+	return nil, nil
 }
 
 // notBefore returns the time of a report, not before the versions were there: an engine may

@@ -319,9 +319,18 @@ type Landing struct {
 	// what the last report is about that does not count; empty: there is none.
 	Health     health.State
 	HealthNote string
+	// Running is what runs in its place, if a source reports that and the versions are known.
+	Running *Running
 	// First is the oldest commit that has the snapshot without interruption, if the
 	// environment is monitored: Commit may be a later one, where a user brought it.
 	First string
+}
+
+// Running is what a source reports to run in a target, where that is not what its files have.
+type Running struct {
+	health.Report
+	Versions Snapshot // of the components that differ
+	Since    time.Time
 }
 
 // Check is what one status or check run reported about a commit.
