@@ -35,8 +35,11 @@ type History struct {
 
 // Event is one thing that promoter did or observed. Unknown fields are omitted.
 type Event struct {
-	ID          string       `json:"id"`
-	At          time.Time    `json:"at"`
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
+	// Since is when that began which the event ended or caused: the receipt of the webhook that
+	// led to an action; of a failure since when it was unhealthy.
+	Since       time.Time    `json:"since,omitzero"`
 	Repository  string       `json:"repository"` // HOST/NAME at that time
 	Key         string       `json:"key"`        // a rename does not change it
 	Environment string       `json:"environment"`

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"promoter/internal/api"
 )
 
 // monitored promotes to prod what Argo CD reports as healthy in staging.
@@ -54,6 +56,13 @@ func TestServe_promotesWhatArgoCDReports(t *testing.T) {
 	w.reports("argo", "Progressing", landed)
 	w.reports("argo", "Healthy", landed)
 	s.holds("prod", "1.0.0 1.0.0")
+	became := func() string {
+		t.Helper()
+		return strings.Join(w.events(api.HistoryQuery{Environment: "staging"}), ", ")
+	}
+	if got := became(); got != "healthy staging 1.1.0, pushed staging 1.1.0" {
+		t.Errorf("history: %s", got)
+	}
 	w.stop()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.RemoveAll(filepath.Join(s.dir, "data", "promoter.db"+suffix)); err != nil {
@@ -63,5 +72,8 @@ func TestServe_promotesWhatArgoCDReports(t *testing.T) {
 	s.wait(2 * time.Hour)
 	w = serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: argoReceivers})
 	s.holds("prod", "1.1.0 1.0.0")
+	if got := became(); got != "healthy staging 1.1.0, landed staging 1.1.0" {
+		t.Errorf("history from the forge: %s", got)
+	}
 	w.stop()
 }

@@ -91,6 +91,7 @@ func (x *executor) createPullRequest(ctx context.Context, effect Effect) Effect 
 	p := pullrequest.Opened(effect.Proposal)
 	effect.Proposal = p
 	page, _ := x.r.page(ctx, x.o, p) // what could not be read is added next time
+	effect.Changes = page.Changes
 	settings := p.Environment.PullRequest
 	pr, err := x.r.Repository.PullRequests().Create(ctx, scm.Draft{
 		Head: p.Head, Base: x.o.Promotion.BranchOf(p.Environment), Title: pullrequest.Title(page), Body: pullrequest.MergeBody("", pullrequest.Body(page)),
@@ -118,6 +119,7 @@ func (x *executor) refreshText(ctx context.Context, effect Effect, pushed bool) 
 	}
 	pr, edit := &x.o.Open[i], scm.Edit{}
 	page, err := x.r.page(ctx, x.o, p)
+	effect.Changes = page.Changes
 	if err != nil && !pushed {
 		return effect // nothing is removed only because it is unknown just now
 	}

@@ -68,10 +68,12 @@ type Effect struct {
 	pullrequest.Proposal
 	// Promotions are the ids of its promotions, in the order of its decisions.
 	Promotions []string
-	Action     Action
-	Number     int    // of the pull request
-	URL        string // of the pull request
-	Commit     string // that was pushed or merged
+	// Changes are what users read about its versions, as far as it was read.
+	Changes map[pullrequest.ChangeKey]pullrequest.Change
+	Action  Action
+	Number  int    // of the pull request
+	URL     string // of the pull request
+	Commit  string // that was pushed or merged
 	// Planned is set in a dry run if the run would push or merge it.
 	Planned bool
 	// Follows are the environments upstream into which a dry run would land first.

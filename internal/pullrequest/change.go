@@ -60,6 +60,20 @@ func (c Change) Unknown() string {
 // sameCommit reports whether both images are built from one commit.
 func (c Change) sameCommit() bool { return c.To.Revision != "" && c.To.Revision == c.From.Revision }
 
+// OldestCommit returns when the oldest source commit of the change was made; zero: it is not
+// known, or the change goes back.
+func (c Change) OldestCommit() (oldest time.Time) {
+	if c.Source.Removes {
+		return time.Time{}
+	}
+	for _, commit := range c.Source.Commits {
+		if at := commit.Committed; !at.IsZero() && (oldest.IsZero() || at.Before(oldest)) {
+			oldest = at
+		}
+	}
+	return oldest
+}
+
 // releaseLike matches the tags that releases have.
 var releaseLike = regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){1,3}([-+._][A-Za-z0-9.+_-]*)?$`)
 

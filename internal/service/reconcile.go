@@ -114,16 +114,20 @@ func (r *reconciler) unknown(ctx context.Context, key string, current *refresh) 
 }
 
 // trigger finds the webhook that triggered a run, if one did.
-func (r *reconciler) trigger(ctx context.Context, item queue.Item) (store.DeliveryRef, error) {
+func (r *reconciler) trigger(ctx context.Context, item queue.Item) (store.Trigger, error) {
 	if item.TriggeredAt.IsZero() {
-		return store.DeliveryRef{}, nil
+		return store.Trigger{}, nil
 	}
-	return r.store.TriggerSince(ctx, item.Key, item.TriggeredAt)
+	by, err := r.store.TriggerSince(ctx, item.Key, item.TriggeredAt)
+	if err != nil || by == (store.DeliveryRef{}) {
+		return store.Trigger{}, err
+	}
+	return store.Trigger{DeliveryRef: by, At: item.TriggeredAt}, nil
 }
 
 // acted returns what logs, counts, and records actions when they happen. A process that
 // is killed later has done so.
-func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trigger store.DeliveryRef) func(context.Context, []engine.Effect) {
+func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trigger store.Trigger) func(context.Context, []engine.Effect) {
 	return func(ctx context.Context, effects []engine.Effect) {
 		// What was done is recorded, also if the process is about to end.
 		if err := r.history.Record(context.WithoutCancel(ctx), storedOf(repository), effects, trigger); err != nil {
@@ -170,7 +174,7 @@ type outcome struct {
 	report   engine.Report
 	failed   error // about the whole repository; nil: there is a report
 	landings history.Landings
-	trigger  store.DeliveryRef
+	trigger  store.Trigger
 }
 
 // record stores the outcome of a reconciliation in one transaction. It reports whether

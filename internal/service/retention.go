@@ -61,6 +61,12 @@ func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, erro
 			}
 			return r.store.DeleteSnapshotsBefore(ctx, r.now().Add(-r.limits.History))
 		},
+		func() (int64, error) {
+			if r.limits.History == 0 {
+				return 0, nil
+			}
+			return store.NewMilestones(r.db).DeleteBefore(ctx, r.now().Add(-r.limits.History))
+		},
 	} {
 		rows, err := remove()
 		if err != nil {

@@ -30,6 +30,12 @@ type Delivery struct {
 // DeliveryRef identifies a delivery.
 type DeliveryRef struct{ Receiver, Delivery string }
 
+// Trigger is a delivery that triggered a reconciliation. Its zero value is that none did.
+type Trigger struct {
+	DeliveryRef
+	At time.Time // when the first one arrived that no reconciliation had read
+}
+
 // SaveDelivery stores a delivery. A redelivery is counted and not stored again.
 func (s *Store) SaveDelivery(ctx context.Context, tx *database.Tx, d Delivery) error {
 	events, err := json.Marshal(d.Events)

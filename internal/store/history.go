@@ -17,8 +17,11 @@ import (
 
 // Event is one thing that promoter did or observed.
 type Event struct {
-	ID            string // set by the store
-	At            time.Time
+	ID string // set by the store
+	At time.Time
+	// Since is when that began which the event ended or caused: the receipt of the webhook that
+	// led to an action; of a failure since when it was unhealthy. Zero: not known.
+	Since         time.Time
 	Repository    string // its key
 	Name          string // HOST/OWNER/NAME at that time
 	Environment   string
@@ -67,13 +70,17 @@ const (
 	EventOpened    = "opened"
 	EventRefreshed = "refreshed"
 	EventClosed    = "closed"
+	EventHealthy   = "healthy"  // a landed snapshot is healthy for the first time, or again after it was not
+	EventFailed    = "failed"   // a landed snapshot was unhealthy for the timeout
+	EventReverted  = "reverted" // a user went back behind a landed snapshot
 )
 
 // Identity returns the ID of an event. It is the same when another reconciliation,
 // another replica, or a process with an empty database observes the event again. The
 // identity of a landing is its commit, whether promoter made it or only observed it; a
-// pull request is opened once and refreshed once for each head; a decision is identified
-// by its user and time.
+// pull request is opened once and refreshed once for each head; a snapshot becomes healthy
+// once at a time and is reverted once for each landing; a decision is identified by its
+// user and time.
 func (e Event) Identity() string {
 	what := []string{e.Action, e.User, strconv.FormatInt(database.Micros(e.At), 10), strconv.Itoa(e.Number)}
 	switch e.Action {
@@ -83,6 +90,10 @@ func (e Event) Identity() string {
 		what = []string{e.Action, strconv.Itoa(e.Number)}
 	case EventRefreshed, EventClosed:
 		what = []string{e.Action, strconv.Itoa(e.Number), e.Commit}
+	case EventReverted:
+		what = []string{e.Action, e.Commit}
+	case EventHealthy, EventFailed:
+		what = []string{e.Action, e.Snapshot, strconv.FormatInt(database.Micros(e.At), 10)}
 	}
 	name := append([]string{e.Repository, e.Environment, e.Application}, what...)
 	sum := sha256.Sum256([]byte(strings.Join(name, "\n")))
@@ -128,7 +139,7 @@ func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) error {
 			"components": storable(components), "commit": storable(e.Commit), "number": e.Number, "url": truncated(e.URL),
 			"rule": storable(e.Rule), "message": truncated(e.Message), "user": truncated(e.User),
 			"receiver": storable(e.Trigger.Receiver), "delivery": storable(e.Trigger.Delivery),
-			"attribution": storable(string(attribution)),
+			"attribution": storable(string(attribution)), "since": database.Micros(e.Since),
 		})
 	}
 	text, err := json.Marshal(rows)
@@ -137,11 +148,11 @@ func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) error {
 	}
 	_, err = tx.Exec(ctx, `
 insert into history (id, at, repository, name, environment, application, action, promotion, snapshot, versions, components,
-	commit_id, number, url, rule, message, username, receiver, delivery, attribution)
+	commit_id, number, url, rule, message, username, receiver, delivery, attribution, since_at)
 select value->>'id', cast(value->>'at' as bigint), value->>'repository', value->>'name', value->>'environment',
 	value->>'application', value->>'action', value->>'promotion', value->>'snapshot', value->>'versions', value->>'components',
 	value->>'commit', cast(value->>'number' as bigint), value->>'url', value->>'rule', value->>'message', value->>'user',
-	value->>'receiver', value->>'delivery', value->>'attribution'
+	value->>'receiver', value->>'delivery', value->>'attribution', cast(value->>'since' as bigint)
 from @elements(?) where true
 on conflict (id) do nothing`, string(text))
 	return err
@@ -217,17 +228,17 @@ select id, at, repository, name, environment, application, action, promotion, sn
 		where other.repository = event.repository and other.environment = event.environment and other.application = event.application
 			and other.snapshot = event.snapshot and other.action in ('opened', 'refreshed')
 		order by other.at desc limit 1), '') else url end,
-	rule, message, username, receiver, delivery, attribution
+	rule, message, username, receiver, delivery, attribution, since_at
 from history as event`
 
 func scanEvent(scan database.Scan) (e Event, err error) {
-	var at int64
+	var at, since int64
 	var versions, attribution string
 	if err := scan(&e.ID, &at, &e.Repository, &e.Name, &e.Environment, &e.Application, &e.Action, &e.Promotion, &e.Snapshot, &versions,
-		&e.Commit, &e.Number, &e.URL, &e.Rule, &e.Message, &e.User, &e.Trigger.Receiver, &e.Trigger.Delivery, &attribution); err != nil {
+		&e.Commit, &e.Number, &e.URL, &e.Rule, &e.Message, &e.User, &e.Trigger.Receiver, &e.Trigger.Delivery, &attribution, &since); err != nil {
 		return e, err
 	}
-	e.At = database.Time(at)
+	e.At, e.Since = database.Time(at), database.Time(since)
 	if number, url, joined := strings.Cut(e.URL, " "); joined && e.Number == 0 {
 		e.Number, _ = strconv.Atoi(number) // written by selectEvents
 		e.URL = url

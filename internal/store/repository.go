@@ -31,6 +31,7 @@ type HistoryUpdate struct {
 	Events []Event
 	// Heads are the commits up to which the history of each branch was read.
 	Heads map[string]string
+	Times []PromotionTime // of promotions that are underway
 }
 
 // RecordReconciliation stores the result of a reconciliation.
@@ -46,6 +47,9 @@ on conflict (key) do update set forge = excluded.forge, host = excluded.host, na
 		return err
 	}
 	if err := addEvents(ctx, tx, update.Events); err != nil {
+		return err
+	}
+	if err := savePromotionTimes(ctx, tx, update.Times); err != nil {
 		return err
 	}
 	for _, branch := range slices.Sorted(maps.Keys(update.Heads)) {

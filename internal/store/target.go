@@ -25,6 +25,9 @@ type Target struct {
 	Posted      string         `json:"posted,omitempty"` // name of the posted snapshot that is requested there
 	Number      int            `json:"number,omitempty"` // of the open pull request
 	URL         string         `json:"url,omitempty"`
+	// Labels are those of the environment and of the application, which has priority.
+	Labels    map[string]string `json:"labels,omitempty"`
+	Monitored bool              `json:"monitored,omitempty"` // it has a source of health
 
 	Since time.Time `json:"-"` // set by the store: since when it has the state and the rule
 }

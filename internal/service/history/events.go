@@ -28,14 +28,15 @@ func (w eventWriter) event(target promotion.Target, action string, at time.Time)
 }
 
 // actions are what promoter did, one event for each application.
-func (w eventWriter) actions(effects []engine.Effect, trigger store.DeliveryRef) []store.Event {
+func (w eventWriter) actions(effects []engine.Effect, trigger store.Trigger) []store.Event {
 	var all []store.Event
 	for _, effect := range effects {
 		if effect.Action == engine.ActionNone || effect.Action == engine.ActionUpdated {
 			continue // no versions changed
 		}
 		for _, e := range w.proposal(effect, string(effect.Action), w.now, effect.Action == engine.ActionClosed) {
-			e.Commit, e.Number, e.URL, e.Trigger = effect.Commit, effect.Number, effect.URL, trigger
+			e.Commit, e.Number, e.URL, e.Trigger = effect.Commit, effect.Number, effect.URL, trigger.DeliveryRef
+			e.Since = trigger.At
 			e.Rule, e.Message = string(effect.Reason.Rule), effect.Reason.Message
 			all = append(all, e)
 		}
@@ -57,6 +58,7 @@ func (w eventWriter) observed(report engine.Report, landed []landing.Landed) []s
 	}
 	all = append(all, w.merged(report, landed)...)
 	all = append(all, w.landed(landed)...)
+	all = append(all, w.outcomes(report)...)
 	for _, decisions := range report.UserDecisions {
 		all = append(all, w.userDecisions(decisions)...)
 	}

@@ -89,7 +89,7 @@ func selects(query api.HistoryQuery, e store.Event) bool {
 // eventOf returns an event as the API shows it.
 func eventOf(e store.Event) api.Event {
 	shown := api.Event{
-		ID: cmp.Or(e.ID, e.Identity()), At: e.At.UTC(), Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application,
+		ID: cmp.Or(e.ID, e.Identity()), At: e.At.UTC(), Since: e.Since, Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application,
 		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []api.Version{}, Commit: e.Commit, By: e.User,
 		RequestedBy: e.Attribution.RequestedBy, RequestReason: e.Attribution.Reason,
 		Bypassed: e.Attribution.Bypassed, ApprovedBy: e.Attribution.ApprovedBy, Unproven: e.Attribution.Unproven,

@@ -74,7 +74,7 @@ func (r *Recorder) since() time.Time {
 }
 
 // Record adds what promoter just did to the history.
-func (r *Recorder) Record(ctx context.Context, repository store.Repository, effects []engine.Effect, trigger store.DeliveryRef) error {
+func (r *Recorder) Record(ctx context.Context, repository store.Repository, effects []engine.Effect, trigger store.Trigger) error {
 	events := r.writer(repository).actions(effects, trigger)
 	if len(events) == 0 {
 		return nil
@@ -89,21 +89,27 @@ func (r *Recorder) writer(repository store.Repository) eventWriter {
 // Update returns what a reconciliation adds to the history: what promoter did, in case
 // Record could not write it, and what was observed, unless this process has written the
 // same observation already. The function is to be called after the update was written.
-func (r *Recorder) Update(repository store.Repository, report engine.Report, trigger store.DeliveryRef, landings Landings) (_ store.HistoryUpdate, written func()) {
+func (r *Recorder) Update(repository store.Repository, report engine.Report, trigger store.Trigger, landings Landings) (_ store.HistoryUpdate, written func()) {
 	events := r.writer(repository)
 	observed, since := events.observed(report, landings.landed), r.since()
 	observed = slices.DeleteFunc(observed, func(e store.Event) bool { return e.At.Before(since) })
 	update := store.HistoryUpdate{Events: events.actions(report.Effects, trigger), Heads: landings.heads}
-	digest, changed := r.changed(repository.Key, observed)
+	times := events.times(report)
+	digest, changed := r.changed(repository.Key, observed, times)
 	if changed {
-		update.Events = append(update.Events, observed...)
+		update.Events, update.Times = append(update.Events, observed...), times
 	}
 	return update, func() { r.write(repository.Key, digest) }
 }
 
-// changed reports whether observed events differ from those that were written last.
-func (r *Recorder) changed(key string, observed []store.Event) (digest [sha256.Size]byte, changed bool) {
-	text, err := json.Marshal(observed)
+// changed reports whether observed events or times differ from those that were written last.
+// The store keeps an event as it was first written, so its identity is enough.
+func (r *Recorder) changed(key string, observed []store.Event, times []store.PromotionTime) (digest [sha256.Size]byte, changed bool) {
+	identities := make([]string, len(observed))
+	for i, e := range observed {
+		identities[i] = e.Identity()
+	}
+	text, err := json.Marshal([]any{identities, times})
 	if err != nil {
 		return digest, true
 	}

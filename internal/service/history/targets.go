@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -100,7 +101,9 @@ func targetsOf(report engine.Report) []store.Target {
 			Current: versionsOf(currentOf(d)), Wanted: versionsOf(d.Snapshot),
 			Number: open[d.Target].Number, URL: open[d.Target].URL,
 		}
-		for _, parent := range report.Config.Settings(d.Environment, d.Application).After {
+		settings := report.Config.Settings(d.Environment, d.Application)
+		one.Monitored, one.Labels = settings.Health != nil, labelsOf(report.Config, environment, d.Application)
+		for _, parent := range settings.After {
 			one.After = append(one.After, parent.Environment)
 		}
 		if request := decisions.At(state.Target(d.Target)).Request; request != nil && d.Fulfilled == nil {
@@ -113,6 +116,14 @@ func targetsOf(report engine.Report) []store.Target {
 		return cmp.Compare(slices.Index(order, a.Environment), slices.Index(order, b.Environment))
 	})
 	return targets
+}
+
+// labelsOf returns the labels of a target. Those of the application have priority.
+func labelsOf(c *config.Config, environment *config.Environment, application string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, environment.Labels)
+	maps.Copy(all, c.Application(application).Labels)
+	return all
 }
 
 // openPullRequests returns the open pull request of each target that has one.

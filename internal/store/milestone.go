@@ -1,0 +1,205 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/database"
+)
+
+// Milestones are the times from which delivery metrics are computed: what happened to
+// snapshots in targets, and what they waited for.
+type Milestones struct{ db *database.DB }
+
+// NewMilestones returns the milestones in a database.
+func NewMilestones(db *database.DB) *Milestones { return &Milestones{db: db} }
+
+// TargetKey identifies a target of any repository.
+type TargetKey struct{ Repository, Environment, Application string }
+
+// Milestone is what metrics need of one event of the history.
+type Milestone struct {
+	TargetKey
+	At       time.Time
+	Since    time.Time // see Event
+	Action   string
+	Snapshot string // its ID
+	Number   int    // of the pull request; 0: none, or unknown
+	Rule     string // of the reason
+}
+
+// milestoneActions are the actions of milestones.
+func milestoneActions() []string {
+	return []string{
+		EventPushed, EventMerged, EventLanded, EventOpened, EventRefreshed, EventClosed, EventHealthy, EventFailed, EventReverted,
+		"rollback", "reject", // the verbs of package verb
+	}
+}
+
+// The kinds of promotion times.
+const (
+	TimeOfGate   = "gate"   // from when a condition or gate waited until it passed
+	TimeOfCommit = "commit" // of the oldest source commit of a component that the target did not have
+	TimeOfImage  = "image"  // when the image of a component was created
+)
+
+// PromotionTime is one time on the way of a snapshot into a target.
+type PromotionTime struct {
+	TargetKey
+	Snapshot string // its ID
+	Kind     string
+	Name     string // of the condition or gate, or of the component
+	// Began is when it was; of a condition or gate when it was stored first.
+	Began time.Time
+	// Passed is set to store that a condition or gate is passed, and Ended is since when it is;
+	// zero: it is not.
+	Passed bool
+	Ended  time.Time
+}
+
+// savePromotionTimes stores times of promotions. Of a condition or gate, the store keeps when it
+// was seen first, and since when it is passed.
+func savePromotionTimes(ctx context.Context, tx *database.Tx, times []PromotionTime) error {
+	for some := range slices.Chunk(times, eventsPerStatement) {
+		rows := make([]map[string]any, 0, len(some))
+		for _, t := range some {
+			passed := 0
+			if t.Passed {
+				passed = 1
+			}
+			rows = append(rows, map[string]any{
+				"repository": storable(t.Repository), "environment": storable(t.Environment), "application": storable(t.Application),
+				"snapshot": storable(t.Snapshot), "kind": t.Kind, "name": truncated(t.Name), "began": database.Micros(t.Began), "passed": passed,
+			})
+		}
+		text, err := json.Marshal(rows)
+		if err != nil {
+			return fmt.Errorf("store the times of promotions: %w", err)
+		}
+		if _, err := tx.Exec(ctx, `
+insert into promotion_time (repository, environment, application, snapshot, kind, name, began_at, ended_at, stored_at)
+select value->>'repository', value->>'environment', value->>'application', value->>'snapshot', value->>'kind', value->>'name',
+	case when value->>'kind' = 'gate' then @now else cast(value->>'began' as bigint) end,
+	case when cast(value->>'passed' as bigint) = 1 then @now else 0 end, @now
+from @elements(?) where true
+on conflict (repository, environment, application, snapshot, kind, name) do update set
+	began_at = case when excluded.kind = 'gate' then promotion_time.began_at else excluded.began_at end,
+	ended_at = excluded.ended_at, stored_at = excluded.stored_at
+where case when excluded.kind = 'gate' then (promotion_time.ended_at = 0) <> (excluded.ended_at = 0)
+	else promotion_time.began_at <> excluded.began_at end`, string(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TargetFilter selects targets. Empty fields do not restrict.
+type TargetFilter struct {
+	Repository  string // its key, its name, or its HOST/NAME
+	Environment string
+	Application string
+}
+
+// inTargets is the condition of a TargetFilter, for a table with a column for the key of the
+// repository. A repository that was renamed has the events under its earlier names too.
+const inTargets = `(? = '' or lower(repository) = ? or repository in (
+	select key from repository as known where known.name = ? or known.host || '/' || known.name = ?))
+	and (? = '' or environment = ?) and (? = '' or application = ?)`
+
+func (f TargetFilter) args() []any {
+	repository, environment, application := storable(strings.ToLower(f.Repository)), storable(f.Environment), storable(f.Application)
+	return []any{repository, repository, repository, repository, environment, environment, application, application}
+}
+
+// Progress is how promotions went in some targets.
+type Progress struct {
+	Milestones []Milestone // in no order
+	Times      []PromotionTime
+	Targets    map[TargetKey]TargetNow // those that the last reconciliation found
+	Names      map[string]string       // HOST/OWNER/NAME of the repositories, by key
+}
+
+// TargetNow is what metrics need of a target as it is now.
+type TargetNow struct {
+	Labels    map[string]string `json:"labels"`
+	Monitored bool              `json:"monitored"`
+	Number    int               `json:"number"` // of the open pull request; 0: none
+}
+
+// Progress returns how promotions went in the targets of a filter, in one state of the database.
+func (m *Milestones) Progress(ctx context.Context, f TargetFilter) (p Progress, err error) {
+	err = m.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		p = Progress{Targets: map[TargetKey]TargetNow{}, Names: map[string]string{}}
+		if err := p.readMilestones(ctx, tx, f); err != nil {
+			return err
+		}
+		if err := p.readTimes(ctx, tx, f); err != nil {
+			return err
+		}
+		if err := p.readTargets(ctx, tx, f); err != nil {
+			return err
+		}
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var key, name string
+			err := scan(&key, &name)
+			p.Names[key] = name
+			return err
+		}, "select key, host || '/' || name from repository")
+	})
+	return p, err
+}
+
+// selectMilestones has one row for each event whose action is a milestone.
+var selectMilestones = `
+select repository, environment, application, at, since_at, action, snapshot, number, rule from history
+where action in ('` + strings.Join(milestoneActions(), "', '") + `') and ` + inTargets
+
+func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, f TargetFilter) error {
+	return tx.Query(ctx, func(scan database.Scan) error {
+		var one Milestone
+		var at, since int64
+		err := scan(&one.Repository, &one.Environment, &one.Application, &at, &since, &one.Action, &one.Snapshot, &one.Number, &one.Rule)
+		one.At, one.Since = database.Time(at), database.Time(since)
+		p.Milestones = append(p.Milestones, one)
+		return err
+	}, selectMilestones, f.args()...)
+}
+
+func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, f TargetFilter) error {
+	return tx.Query(ctx, func(scan database.Scan) error {
+		var one PromotionTime
+		var began, ended int64
+		err := scan(&one.Repository, &one.Environment, &one.Application, &one.Snapshot, &one.Kind, &one.Name, &began, &ended)
+		one.Began, one.Ended = database.Time(began), database.Time(ended)
+		p.Times = append(p.Times, one)
+		return err
+	}, "select repository, environment, application, snapshot, kind, name, began_at, ended_at from promotion_time where "+inTargets, f.args()...)
+}
+
+func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, f TargetFilter) error {
+	return tx.Query(ctx, func(scan database.Scan) error {
+		var key TargetKey
+		var content string
+		if err := scan(&key.Repository, &key.Environment, &key.Application, &content); err != nil {
+			return err
+		}
+		var now TargetNow
+		if err := json.Unmarshal([]byte(content), &now); err != nil {
+			return fmt.Errorf("read the targets of %s: %w", key.Repository, err)
+		}
+		p.Targets[key] = now
+		return nil
+	}, "select repository, environment, application, content from target where "+inTargets, f.args()...)
+}
+
+// DeleteBefore deletes the times that were stored before a time, and returns their number.
+func (m *Milestones) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+	return New(m.db).deleteInBatches(ctx, `
+delete from promotion_time where (repository, environment, application, snapshot, kind, name) in (
+	select repository, environment, application, snapshot, kind, name from promotion_time where stored_at < ? order by stored_at limit ?
+)`, before)
+}
