@@ -109,7 +109,7 @@ type rawServer struct {
 	TLS *rawTLS `yaml:"tls"`
 	// Tokens of the HTTP API, which `promoter status`, `history`, and `replay` use. See docs/service.md#api. Default: disabled.
 	API *rawAPI `yaml:"api"`
-	// OpenTelemetry collector that receives traces. See docs/service.md#traces. Default: disabled.
+	// OpenTelemetry collector that receives traces. See docs/operate/metrics.md#traces. Default: disabled.
 	Traces *rawTraces `yaml:"traces"`
 	// Git hosts, by name.
 	Forges strictyaml.Map[*rawForge] `yaml:"forges"`
