@@ -38,7 +38,7 @@ func (a analysis) references(file string) []edit.Reference {
 
 // analyze reads a file, parses it if it may contain a reference, and runs the
 // shapes on it.
-func (u *Updater) analyze(file File, known *sources) analysis {
+func (u *Updater) analyze(file File, known sources) analysis {
 	content, refusal := u.read(file)
 	if refusal != nil {
 		return refused(*refusal)
@@ -51,7 +51,7 @@ func (u *Updater) analyze(file File, known *sources) analysis {
 	return a
 }
 
-func (u *Updater) analyzeContent(file File, content []byte, known *sources) analysis {
+func (u *Updater) analyzeContent(file File, content []byte, known sources) analysis {
 	kind := u.filter.Kind(file.Path)
 	if kind == prefilter.Template {
 		return u.findInTemplate(file.Path, content)
@@ -78,7 +78,7 @@ func refused(refusals ...edit.Refusal) analysis {
 }
 
 // find runs the shapes on a parsed file.
-func (u *Updater) find(file string, stream *span.Stream, known *sources) analysis {
+func (u *Updater) find(file string, stream *span.Stream, known sources) analysis {
 	d := &document{file: file, stream: stream, follower: u.follower, sources: known, shapes: u.shapes}
 	out := newSink(file, stream.Data)
 	addWrites(d, out, u.writes(file))

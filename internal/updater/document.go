@@ -17,7 +17,7 @@ type document struct {
 	keys     []string     // from the root of the stream to the current node; list items add none
 	parents  []*yaml.Node // mappings that enclose the current node, outermost first
 	follower Follower
-	sources  *sources
+	sources  sources
 	shapes   *shapeSet
 }
 

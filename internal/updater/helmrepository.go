@@ -45,7 +45,6 @@ func findHelmRepository(d *document, out *sink, m *yaml.Node) {
 	}
 	for _, namespace := range []string{namespace, anyNamespace} {
 		out.declared = append(out.declared, declaration{kindHelmRepository, namespace, name, url})
-		d.sources.declare(d.file, sourceKey{kindHelmRepository, namespace, name}, url)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 // common parts.
 type Index struct {
 	updater *Updater
-	sources *sources // of all files
+	sources sources // of all files
 	files   map[string]*indexed
 	found   int // references and refusals of all files
 }
@@ -38,24 +38,23 @@ type indexed struct {
 	Others     []edit.Reference
 	Waits      bool // its references depend on sources in other files
 	Unread     bool // it could not be read; reading it may succeed later
+
+	notes []Note // not encoded
 }
 
 // NewIndex returns the index of a commit without files.
 func (u *Updater) NewIndex() *Index {
-	x := &Index{updater: u, files: map[string]*indexed{}}
-	x.sources = x.declaredSources()
-	return x
+	return &Index{updater: u, files: map[string]*indexed{}}
 }
 
 // declaredSources returns the sources that the files declare.
-func (x *Index) declaredSources() *sources {
-	all := newSources()
+func (x *Index) declaredSources() sources {
+	all := sources{}
 	for path, found := range x.files {
 		for _, d := range found.Declared {
 			all.declare(path, sourceKey{d.Kind, d.Namespace, d.Name}, d.URL)
 		}
 	}
-	all.complete = true
 	return all
 }
 
@@ -75,7 +74,7 @@ func (x *Index) Next(ctx context.Context, d Difference) (*Index, []string, error
 	for _, path := range d.Gone {
 		next.set(path, &indexed{})
 	}
-	if err := next.scan(ctx, d.Files, newSources()); err != nil {
+	if err := next.scan(ctx, d.Files, nil); err != nil {
 		return nil, nil, err
 	}
 	touched := slices.Clone(d.Gone)
@@ -132,7 +131,7 @@ func (x *Index) waiting(d Difference) ([]File, error) {
 }
 
 // scan adds the files to the index, in parallel.
-func (x *Index) scan(ctx context.Context, files []File, known *sources) error {
+func (x *Index) scan(ctx context.Context, files []File, known sources) error {
 	var mutex sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(x.updater.options.Workers)
@@ -179,12 +178,16 @@ func (x *Index) set(path string, found *indexed) {
 func (f *indexed) size() int { return len(f.References) + len(f.Refusals) + len(f.Held) }
 
 func (f *indexed) empty() bool {
-	return len(f.References)+len(f.Refusals)+len(f.Declared)+len(f.Held)+len(f.Others) == 0 && !f.Waits && !f.Unread
+	return len(f.References)+len(f.Refusals)+len(f.Declared)+len(f.Held)+len(f.Others)+len(f.notes) == 0 && !f.Waits && !f.Unread
 }
+
+// batchSize is the number of files given to a worker at once. Giving small
+// files one by one would cost more than scanning them.
+const batchSize = 32
 
 // index scans one file. A file that depends on sources in other files is
 // scanned again when the sources are known.
-func (u *Updater) index(ctx context.Context, file File, known *sources) (*indexed, error) {
+func (u *Updater) index(ctx context.Context, file File, known sources) (*indexed, error) {
 	found := &indexed{}
 	if read := file.Read; read != nil {
 		file.Read = func() ([]byte, error) {
@@ -198,8 +201,7 @@ func (u *Updater) index(ctx context.Context, file File, known *sources) (*indexe
 		return nil, err
 	}
 	found.Refusals, found.Declared, found.Held, found.Waits = a.refusals, a.declared, a.held, a.needsSources
-	found.References = append(found.References, a.references(file.Path)...)
-	found.Others = a.others
+	found.References, found.Others, found.notes = a.references(file.Path), a.others, a.notes
 	return found, nil
 }
 
@@ -223,7 +225,7 @@ func (x *Index) Unread() []string {
 	return paths
 }
 
-// Inventory returns the inventory of some of the files, without notes.
+// Inventory returns the inventory of some of the files, without Others.
 func (x *Index) Inventory(paths ...string) *Inventory {
 	inventory := &Inventory{updater: x.updater, sources: x.sources}
 	for _, path := range paths {
@@ -231,6 +233,7 @@ func (x *Index) Inventory(paths ...string) *Inventory {
 		inventory.References = append(inventory.References, found.References...)
 		inventory.Refusals = append(inventory.Refusals, found.Refusals...)
 		inventory.Held = append(inventory.Held, found.Held...)
+		inventory.Notes = append(inventory.Notes, found.notes...)
 	}
 	inventory.sort()
 	return inventory

@@ -22,7 +22,7 @@ func tooMany(sizes map[string]int) error {
 
 // charged analyzes a file, unless the context ended, and charges the budget of the context
 // for parsing it.
-func (u *Updater) charged(ctx context.Context, file File, known *sources) (analysis, error) {
+func (u *Updater) charged(ctx context.Context, file File, known sources) (analysis, error) {
 	if ctx.Err() != nil {
 		return analysis{}, context.Cause(ctx)
 	}

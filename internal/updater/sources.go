@@ -3,7 +3,6 @@ package updater
 import (
 	"iter"
 	"strings"
-	"sync"
 )
 
 // sourceKey identifies a cluster object that objects in other files refer to,
@@ -20,29 +19,17 @@ type sourceURL struct {
 	ambiguous bool // they have different URLs
 }
 
-// sources is the set of sources declared in all files of a branch. The first
-// scan fills it; files that need a source before it is complete are scanned
-// again.
-type sources struct {
-	mu       sync.Mutex
-	byKey    map[sourceKey]map[string]sourceURL // by folder; each entry includes the subfolders
-	complete bool
-}
+// sources is the set of sources declared in all files of a branch, by their folder; each
+// entry includes the subfolders. A file that needs a source is scanned again when all are
+// known.
+type sources map[sourceKey]map[string]sourceURL
 
-func newSources() *sources { return &sources{byKey: map[sourceKey]map[string]sourceURL{}} }
-
-// declare records that the file declares a source with the URL. It adds nothing
-// once the sources are complete.
-func (s *sources) declare(file string, key sourceKey, url string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.complete {
-		return
-	}
-	folders := s.byKey[key]
+// declare records that the file declares a source with the URL.
+func (s sources) declare(file string, key sourceKey, url string) {
+	folders := s[key]
 	if folders == nil {
 		folders = map[string]sourceURL{}
-		s.byKey[key] = folders
+		s[key] = folders
 	}
 	for folder := range foldersOf(file) {
 		known, found := folders[folder]
@@ -55,17 +42,11 @@ func (s *sources) declare(file string, key sourceKey, url string) {
 	}
 }
 
-// url returns the URL of a source for a file that refers to it. During the first
-// scan it is unknown, and the file is scanned again later. If several files
+// url returns the URL of a source for a file that refers to it. If several files
 // declare different URLs, the nearest one applies; if equally near ones differ,
 // the URL is unknown.
-func (s *sources) url(file string, key sourceKey) (url string, found bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.complete {
-		return "", false
-	}
-	folders := s.byKey[key]
+func (s sources) url(file string, key sourceKey) (url string, found bool) {
+	folders := s[key]
 	for folder := range foldersOf(file) {
 		if nearest, found := folders[folder]; found {
 			return nearest.url, !nearest.ambiguous
