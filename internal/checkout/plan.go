@@ -15,7 +15,6 @@ import (
 	"promoter/internal/scan"
 	"promoter/internal/state"
 	"promoter/internal/strictyaml"
-	"promoter/internal/updater"
 )
 
 // Options configure a plan.
@@ -62,7 +61,7 @@ type TargetPreview struct {
 	OnDisk   bool   // apply can write the files
 	Changes  []edit.Change
 	Refusals []edit.Refusal
-	Notes    []updater.Note
+	Notes    []edit.Note
 	Files    []scan.FileChange
 }
 

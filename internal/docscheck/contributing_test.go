@@ -188,7 +188,7 @@ func TestGuidesListTheKindsOfTheCode(t *testing.T) {
 		{"condition-or-gate", "Existing gates", submatches(t, files, "internal/promotion/gate_*.go", `^internal/promotion/gate_(\w+)\.go$`)},
 		{"config-key", "Existing sections of .promoter.yaml", slices.Sorted(maps.Keys(definitions(t, files, "config/promoter.schema.json")))},
 		{"config-key", "Existing sections of the server file", slices.Sorted(maps.Keys(definitions(t, files, "config/promoter-server.schema.json")))},
-		{"file-shape", "Existing shapes", submatches(t, files, "internal/updater/*.go", `edit\.Shape = "([a-z-]+)"`)},
+		{"file-shape", "Existing shapes", submatches(t, files, "internal/updater/shapes/*.go", `edit\.Shape = "([a-z-]+)"`)},
 		{"forge", "Existing forges", adapters},
 		{"history-column", "Existing columns", columns(t, files, "history")},
 		{"registry", "Existing registries", submatches(t, files, "docs/registries/*.md", `^docs/registries/(\w+)\.md$`)},

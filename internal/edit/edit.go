@@ -49,6 +49,13 @@ type Reference struct {
 // Form is which parts of a version a reference has.
 type Form struct{ Tag, Digest bool }
 
+// Note is information about a file that does not prevent an update, such as an
+// alias that changes along with its anchor.
+type Note struct {
+	Position
+	Text string
+}
+
 // Hold is a value in a file with which users keep promoter from writing the file.
 type Hold struct {
 	Position

@@ -49,13 +49,13 @@ func TestCheckFinds(t *testing.T) {
 		want               []string
 	}{
 		{
-			"a lower layer is allowed", "internal/updater/x.go",
-			`package updater; import ("fmt"; _ "promoter/internal/edit")`, nil,
+			"a lower layer is allowed", "internal/rendered/x.go",
+			`package rendered; import ("fmt"; _ "promoter/internal/edit")`, nil,
 		},
 		{
-			"sideways", "internal/updater/x.go",
-			`package updater; import _ "promoter/internal/registry"`,
-			[]string{"internal/updater/x.go: layer 4 imports internal/registry on layer 4: sideways"},
+			"sideways", "internal/rendered/x.go",
+			`package rendered; import _ "promoter/internal/registry"`,
+			[]string{"internal/rendered/x.go: layer 4 imports internal/registry on layer 4: sideways"},
 		},
 		{
 			"upward", "internal/promotion/x.go",
@@ -97,12 +97,12 @@ func TestCheckFinds(t *testing.T) {
 		},
 		{
 			"a support package stays on its layer", "internal/registry/registrytest/x.go",
-			`package registrytest; import _ "promoter/internal/updater"`,
-			[]string{"internal/registry/registrytest/x.go: layer 4 imports internal/updater on layer 4: sideways"},
+			`package registrytest; import _ "promoter/internal/rendered"`,
+			[]string{"internal/registry/registrytest/x.go: layer 4 imports internal/rendered on layer 4: sideways"},
 		},
 		{
-			"a test imports support code", "internal/updater/x_test.go",
-			`package updater; import _ "promoter/internal/registry/registrytest"`, nil,
+			"a test imports support code", "internal/rendered/x_test.go",
+			`package rendered; import _ "promoter/internal/registry/registrytest"`, nil,
 		},
 		{
 			"shipped code imports no support code", "internal/cli/x.go",
@@ -132,8 +132,8 @@ func TestCheckFinds(t *testing.T) {
 			[]string{"internal/cli/x.go: imports github.com/google/go-cmp, which only tests may import"},
 		},
 		{
-			"a module for every package", "internal/updater/x.go",
-			`package updater; import _ "golang.org/x/sync/errgroup"`, nil,
+			"a module for every package", "internal/rendered/x.go",
+			`package rendered; import _ "golang.org/x/sync/errgroup"`, nil,
 		},
 		{
 			"an unknown module, even in a test", "internal/cli/x_test.go",

@@ -64,6 +64,7 @@ var table = map[string]position{
 	"internal/updater/node":      {layer: 3},
 	"internal/updater/span":      {layer: 3},
 	"internal/updater/prefilter": {layer: 3},
+	"internal/updater/lex":       {layer: 3},
 
 	"internal/pullrequest":      {layer: 4},
 	"internal/promotion/record": {layer: 4},
@@ -80,7 +81,7 @@ var table = map[string]position{
 	"internal/registry/auth/aws":    {layer: 4},
 	"internal/registry/auth/google": {layer: 4},
 	"internal/registry/auth/azure":  {layer: 4},
-	"internal/updater":              {layer: 4},
+	"internal/updater/site":         {layer: 4},
 	"internal/webhook":              {layer: 4},
 	"internal/store":                {layer: 4},
 	"internal/queue":                {layer: 4},
@@ -90,8 +91,11 @@ var table = map[string]position{
 	"internal/statebranch": {layer: 5},
 	"internal/explain":     {layer: 5},
 
+	"internal/updater/shapes": {layer: 5},
+
 	"internal/comments": {layer: 6},
 	"internal/api":      {layer: 6},
+	"internal/updater":  {layer: 6},
 
 	"internal/engine": {layer: 7},
 
@@ -164,7 +168,7 @@ var owners = map[string][]string{
 	"code.gitea.io/sdk/gitea":                  {"internal/scm/gitea"},
 	"github.com/golang-jwt/jwt/v5":             {"internal/scm/github", "internal/registry/auth/azure"},
 	"github.com/xanzy/go-gitlab":               {"internal/scm/gitlab"},
-	"sigs.k8s.io/kustomize/kyaml":              {"internal/rendered", "internal/updater", "internal/updater/node", "internal/updater/span"},
+	"sigs.k8s.io/kustomize/kyaml":              {"internal/rendered", "internal/updater", "internal/updater/node", "internal/updater/shapes", "internal/updater/site", "internal/updater/span"},
 	"github.com/sigstore/protobuf-specs":       {"internal/signature"},
 	"github.com/sigstore/sigstore-go":          {"internal/signature"},
 	"github.com/spf13/cobra":                   {"internal/cli"},

@@ -11,10 +11,12 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/updater"
+	"promoter/internal/updater/shapes"
+	"promoter/internal/updater/site"
 )
 
 // matcher knows which targets the files of a branch belong to and what the config
-// follows in them. It implements updater.Follower.
+// follows in them. It implements shapes.Follower.
 type matcher struct {
 	config       *config.Config
 	explicit     image.ExplicitVersions // set for a folder without a config
@@ -204,7 +206,7 @@ func (m *matcher) limitTo(current promotion.Current, repositories map[string][]i
 			}
 			writes := m.writes(refusal.File)
 			stops = func(component string) bool {
-				return slices.ContainsFunc(writes, func(w updater.Write) bool { return w.Component == component }) ||
+				return slices.ContainsFunc(writes, func(w shapes.Write) bool { return w.Component == component }) ||
 					slices.ContainsFunc(repositories[component], func(r image.Repository) bool {
 						return updater.MayReference(content, component, r)
 					})
@@ -278,20 +280,20 @@ func (m *matcher) ambiguous(target promotion.Target, owners []promotion.Target, 
 	return ""
 }
 
-// Follow implements updater.Follower.
-func (m *matcher) Follow(file string, repository image.Repository) (updater.Followed, bool) {
+// Follow implements shapes.Follower.
+func (m *matcher) Follow(file string, repository image.Repository) (site.Followed, bool) {
 	for _, environment := range m.environments {
 		if _, match, ok := m.config.Owner(environment, file, repository); ok {
 			return m.followed(match, repository), true
 		}
 	}
-	return updater.Followed{}, false
+	return site.Followed{}, false
 }
 
 // followed returns how the updater writes a repository.
-func (m *matcher) followed(match config.Match, repository image.Repository) updater.Followed {
+func (m *matcher) followed(match config.Match, repository image.Repository) site.Followed {
 	component, _ := m.config.Component(match.Component)
-	followed := updater.Followed{
+	followed := site.Followed{
 		Component:  match.Name,
 		Artifact:   component.Artifact,
 		Repository: repository,
@@ -310,7 +312,7 @@ func (m *matcher) followed(match config.Match, repository image.Repository) upda
 // writeAsNamed makes a version that a user named without a config be written as it
 // was named. Its digest is never dropped; a digest without a tag is another build
 // of the tag in the file.
-func writeAsNamed(followed *updater.Followed, version image.Version) {
+func writeAsNamed(followed *site.Followed, version image.Version) {
 	followed.Numeric = version.Tag != "" && strings.Trim(version.Tag, "0123456789") == ""
 	switch {
 	case version.Digest == "":
@@ -321,12 +323,12 @@ func writeAsNamed(followed *updater.Followed, version image.Version) {
 	}
 }
 
-// Named implements updater.Follower. It names no component with a wildcard, because the
+// Named implements shapes.Follower. It names no component with a wildcard, because the
 // repository would be unknown.
-func (m *matcher) Named(file, name string) (updater.Followed, bool) {
+func (m *matcher) Named(file, name string) (site.Followed, bool) {
 	component, ok := m.config.Component(name)
 	if !ok {
-		return updater.Followed{}, false
+		return site.Followed{}, false
 	}
 	for _, environment := range m.environments {
 		captured, inside := environment.Capture(file)
@@ -341,16 +343,16 @@ func (m *matcher) Named(file, name string) (updater.Followed, bool) {
 			return m.followed(match, repository), match.Component == name
 		}
 	}
-	return updater.Followed{}, false
+	return site.Followed{}, false
 }
 
-// Literals implements updater.Follower.
+// Literals implements shapes.Follower.
 func (m *matcher) Literals() []string { return m.literals }
 
 // writes returns the write entries of the config that are about the file.
 // Applications cannot override them, so only the environment matters.
-func (m *matcher) writes(file string) []updater.Write {
-	var writes []updater.Write
+func (m *matcher) writes(file string) []shapes.Write {
+	var writes []shapes.Write
 	for _, environment := range m.environments {
 		if len(environment.Write) == 0 {
 			continue
@@ -367,7 +369,7 @@ func (m *matcher) writes(file string) []updater.Write {
 			}
 			fill := placeholders(environment.Name, application)
 			if placeholders(environment.Name, captured).Replace(w.File) == file {
-				writes = append(writes, updater.Write{
+				writes = append(writes, shapes.Write{
 					Path: w.Path, Regex: w.Regex, Component: w.Component, Value: fill.Replace(w.Value), Create: w.Create,
 				})
 			}

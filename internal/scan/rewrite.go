@@ -28,7 +28,7 @@ type Rewritten struct {
 	Files    []FileChange // sorted by path
 	Changes  []edit.Change
 	Refusals []edit.Refusal // of the edit, and those of the scan that stop it
-	Notes    []updater.Note
+	Notes    []edit.Note
 }
 
 // FileChange is a file before and after an edit.

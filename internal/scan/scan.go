@@ -21,6 +21,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/updater"
+	"promoter/internal/updater/site"
 )
 
 // ReadLimit is how much of a file is read, in bytes. It is more than what is
@@ -199,13 +200,13 @@ func Watch(files iter.Seq2[updater.File, error], always func(file string) bool, 
 // everything follows every repository, each as a component of its own name.
 type everything struct{}
 
-// Follow implements updater.Follower.
-func (everything) Follow(_ string, repository image.Repository) (updater.Followed, bool) {
-	return updater.Followed{Component: repository.String(), Artifact: image.ArtifactImage, Repository: repository}, true
+// Follow implements shapes.Follower.
+func (everything) Follow(_ string, repository image.Repository) (site.Followed, bool) {
+	return site.Followed{Component: repository.String(), Artifact: image.ArtifactImage, Repository: repository}, true
 }
 
-// Named implements updater.Follower. No component has a name yet.
-func (everything) Named(string, string) (updater.Followed, bool) { return updater.Followed{}, false }
+// Named implements shapes.Follower. No component has a name yet.
+func (everything) Named(string, string) (site.Followed, bool) { return site.Followed{}, false }
 
-// Literals implements updater.Follower.
+// Literals implements shapes.Follower.
 func (everything) Literals() []string { return nil }

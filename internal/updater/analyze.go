@@ -2,23 +2,26 @@ package updater
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"promoter/internal/budget"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/updater/prefilter"
+	"promoter/internal/updater/shapes"
+	"promoter/internal/updater/site"
 	"promoter/internal/updater/span"
 )
 
 // analysis is the result of analyzing one file.
 type analysis struct {
-	findings
-
+	found    shapes.Findings
+	held     []edit.Hold
 	stream   *span.Stream // nil if the file was not read
 	template bool         // the stream has lines but no documents
 	parsed   int          // bytes that were parsed
@@ -26,19 +29,18 @@ type analysis struct {
 
 // references returns the current references of a file.
 func (a analysis) references(file string) []edit.Reference {
-	signed := len(a.sites) > 0 && isSigned(a.stream.Documents)
-	references := make([]edit.Reference, 0, len(a.sites))
-	for i := range a.sites {
-		reference := a.sites[i].reference(file)
-		reference.Form, reference.Fixed = a.sites[i].form(signed)
-		references = append(references, reference)
+	sites := a.found.Sites
+	signed := len(sites) > 0 && site.IsSigned(a.stream.Documents)
+	references := make([]edit.Reference, 0, len(sites))
+	for i := range sites {
+		references = append(references, sites[i].Reference(file, signed))
 	}
 	return references
 }
 
 // analyze reads a file, parses it if it may contain a reference, and runs the
 // shapes on it.
-func (u *Updater) analyze(file File, known sources) analysis {
+func (u *Updater) analyze(file File, known shapes.Sources) analysis {
 	content, refusal := u.read(file)
 	if refusal != nil {
 		return refused(*refusal)
@@ -51,7 +53,7 @@ func (u *Updater) analyze(file File, known sources) analysis {
 	return a
 }
 
-func (u *Updater) analyzeContent(file File, content []byte, known sources) analysis {
+func (u *Updater) analyzeContent(file File, content []byte, known shapes.Sources) analysis {
 	kind := u.filter.Kind(file.Path)
 	if kind == prefilter.Template {
 		return u.findInTemplate(file.Path, content)
@@ -74,29 +76,27 @@ func (u *Updater) analyzeContent(file File, content []byte, known sources) analy
 }
 
 func refused(refusals ...edit.Refusal) analysis {
-	return analysis{findings: findings{refusals: refusals}}
+	return analysis{found: shapes.Findings{Refusals: refusals}}
 }
 
-// find runs the shapes on a parsed file.
-func (u *Updater) find(file string, stream *span.Stream, known sources) analysis {
-	d := &document{file: file, stream: stream, follower: u.follower, sources: known, shapes: u.shapes}
-	out := newSink(file, stream.Data)
-	addWrites(d, out, u.writes(file))
-	for _, root := range stream.Documents {
-		d.walk(root, out)
-	}
-	found := out.finish()
-	found.held = findHolds(file, stream, u.holds(file))
-	return analysis{findings: found, stream: stream}
+func (u *Updater) find(file string, stream *span.Stream, known shapes.Sources) analysis {
+	found := u.finder.Find(file, stream, u.writes(file), known)
+	return analysis{found: found, held: findHolds(file, stream, u.holds(file)), stream: stream}
+}
+
+func (u *Updater) findInTemplate(file string, content []byte) analysis {
+	stream := span.Unparsed(content)
+	found := u.finder.FindInTemplate(file, stream, u.writes(file))
+	return analysis{found: found, held: findHoldLines(file, stream, u.holds(file)), stream: stream, template: true}
 }
 
 // findInUnknown handles a file of unknown kind that does not parse. The file is
 // refused only if it appears to contain a reference.
 func (u *Updater) findInUnknown(file string, content []byte, problem error) analysis {
 	var refusals []edit.Refusal
-	for _, s := range u.findInTemplate(file, content).sites {
+	for _, s := range u.findInTemplate(file, content).found.Sites {
 		refusals = append(refusals, edit.Refusal{
-			File: file, Line: s.first().scalar.Position(file).Line, Component: s.followed.Component,
+			File: file, Line: s.First().Scalar.Position(file).Line, Component: s.Followed.Component,
 			Reason: "the file is not valid YAML: " + problem.Error(), Whole: true,
 		})
 	}
@@ -216,24 +216,17 @@ func whole(refusal *edit.Refusal) *edit.Refusal {
 	return refusal
 }
 
-// escapes matches what may stand for any character in a quoted value.
-var escapes = regexp.MustCompile(`\\[xuU]`)
-
 // MayReference reports whether a file that was refused as a whole may contain a reference to a
-// component: every spelling of one that a shape finds contains the last segment of the
-// repository, and a marker contains the name. The repositories that a file declares for
-// the charts of other files may be those of any component.
+// component.
 func MayReference(content []byte, component string, repository image.Repository) bool {
 	if decoded, wide := prefilter.DecodeUTF16(content); wide {
 		content = decoded
 	}
-	return bytes.Contains(content, []byte(path.Base(repository.Path()))) ||
-		mayHaveMarkers(content) && bytes.Contains(content, []byte(component)) ||
-		bytes.Contains(content, []byte(kindHelmRepository)) || escapes.Match(content)
+	return shapes.MayFindComponent(content, component, repository)
 }
 
 // writes returns the configured locations in a file.
-func (u *Updater) writes(file string) []Write {
+func (u *Updater) writes(file string) []shapes.Write {
 	if u.options.Writes == nil {
 		return nil
 	}
@@ -244,24 +237,18 @@ func (u *Updater) writes(file string) []Write {
 // compared. The largest CRD bundles are about 5 MiB.
 const largestCompared = 8 << 20
 
-// splitName matches a key with a value that is one half of a reference whose
-// other half is elsewhere, or a registry URL.
-var splitName = regexp.MustCompile(`(?i)(?:registry|hub|repository|repo|tag|digest|sha|sha256|chart)["']?[ \t]*:[ \t]*["']?[^\s"'{}\[\],|>#]|oci://`)
-
 // mayContainReference reports whether an unparsed file that contains a followed name may
-// contain a reference. Bundles of CRDs and dashboards contain words such as web
-// or operator in prose. Only a name that is complete on its line is compared;
-// halves of a name may belong together anywhere in the file.
+// contain a reference.
 func (u *Updater) mayContainReference(file string, content []byte) bool {
-	if len(content) > largestCompared || len(u.writes(file)) > 0 || mayHaveMarkers(content) || splitName.Match(content) {
-		return true
+	return len(content) > largestCompared || len(u.writes(file)) > 0 || u.finder.MayFind(file, content)
+}
+
+// charged analyzes a file, unless the context ended, and charges the budget of the context
+// for parsing it.
+func (u *Updater) charged(ctx context.Context, file File, known shapes.Sources) (analysis, error) {
+	if ctx.Err() != nil {
+		return analysis{}, context.Cause(ctx)
 	}
-	for line := range bytes.Lines(content) {
-		for name := range mentions(string(line)) {
-			if _, found := followName(u.follower, file, name); found {
-				return true
-			}
-		}
-	}
-	return false
+	a := u.analyze(file, known)
+	return a, budget.Spend(ctx, budget.Parsed, file.Path, int64(a.parsed))
 }

@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/benchtree"
 	"promoter/internal/image"
+	"promoter/internal/updater/site"
 )
 
 // benchFollower follows the first images of the large tree.
@@ -30,12 +31,12 @@ func newBenchFollower(b *testing.B, names []string) benchFollower {
 	return f
 }
 
-func (f benchFollower) Follow(_ string, r image.Repository) (Followed, bool) {
+func (f benchFollower) Follow(_ string, r image.Repository) (site.Followed, bool) {
 	component, found := f.known[r]
-	return Followed{Component: component, Repository: r, Artifact: image.ArtifactImage}, found
+	return site.Followed{Component: component, Repository: r, Artifact: image.ArtifactImage}, found
 }
 
-func (f benchFollower) Named(string, string) (Followed, bool) { return Followed{}, false }
+func (f benchFollower) Named(string, string) (site.Followed, bool) { return site.Followed{}, false }
 
 func (f benchFollower) Literals() []string { return f.literals }
 

@@ -9,6 +9,8 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/updater"
+	"promoter/internal/updater/shapes"
+	"promoter/internal/updater/site"
 )
 
 // outcome is the result for one commit.
@@ -104,7 +106,7 @@ func describe(result updater.Result) string {
 func wishFollower(wishes map[image.Repository]bumpWish) followedComponents {
 	follower := newFollowedComponents()
 	for repository, wish := range wishes {
-		follower.add(updater.Followed{
+		follower.add(site.Followed{
 			Component: repository.String(), Artifact: image.ArtifactImage, Repository: repository, Pin: wish.pin,
 			Numeric:  strings.Trim(wish.version.Tag, "0123456789") == "",
 			TagStays: wish.version.Tag == "", // as apply --with does
@@ -127,7 +129,7 @@ func wantedOf(wishes map[image.Repository]bumpWish) func(string) (image.Version,
 
 // rewriteOne scans and rewrites a branch of one file. It returns the refusals
 // of the scan before those of the rewrite.
-func rewriteOne(t *testing.T, follower updater.Follower, path string, data []byte, wanted func(string) (image.Version, bool)) updater.Result {
+func rewriteOne(t *testing.T, follower shapes.Follower, path string, data []byte, wanted func(string) (image.Version, bool)) updater.Result {
 	t.Helper()
 	inventory := scanOne(t, follower, path, data)
 	result := inventory.Rewrite(context.Background(), oneFile(path, data).file(path), wanted)
@@ -135,7 +137,7 @@ func rewriteOne(t *testing.T, follower updater.Follower, path string, data []byt
 	return result
 }
 
-func scanOne(t *testing.T, follower updater.Follower, path string, data []byte) *updater.Inventory {
+func scanOne(t *testing.T, follower shapes.Follower, path string, data []byte) *updater.Inventory {
 	t.Helper()
 	inventory, err := updater.New(follower, updater.Options{}).Scan(context.Background(), oneFile(path, data).files())
 	if err != nil {
@@ -149,11 +151,11 @@ func oneFile(path string, data []byte) tree { return tree{path: entry{data: data
 // everything follows every repository, each as a separate component.
 type everything struct{}
 
-func (everything) Follow(_ string, r image.Repository) (updater.Followed, bool) {
-	return updater.Followed{Component: r.String(), Artifact: image.ArtifactImage, Repository: r}, true
+func (everything) Follow(_ string, r image.Repository) (site.Followed, bool) {
+	return site.Followed{Component: r.String(), Artifact: image.ArtifactImage, Repository: r}, true
 }
 
-func (everything) Named(string, string) (updater.Followed, bool) { return updater.Followed{}, false }
+func (everything) Named(string, string) (site.Followed, bool) { return site.Followed{}, false }
 
 func (everything) Literals() []string { return nil }
 

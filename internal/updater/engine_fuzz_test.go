@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/updater"
+	"promoter/internal/updater/site"
 )
 
 // engineFollower follows web and worker, in the style of the file.
@@ -22,7 +23,7 @@ func engineFollower() followedComponents {
 		if err != nil {
 			panic(err)
 		}
-		follower.add(updater.Followed{Component: name, Repository: repository, Artifact: image.ArtifactImage})
+		follower.add(site.Followed{Component: name, Repository: repository, Artifact: image.ArtifactImage})
 	}
 	return follower
 }

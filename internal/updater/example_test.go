@@ -7,16 +7,17 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/updater"
+	"promoter/internal/updater/site"
 )
 
 // webOnly follows one image as the component web.
 type webOnly struct{}
 
-func (webOnly) Follow(_ string, r image.Repository) (updater.Followed, bool) {
-	return updater.Followed{Component: "web", Repository: r}, r.String() == "quay.io/acme/web"
+func (webOnly) Follow(_ string, r image.Repository) (site.Followed, bool) {
+	return site.Followed{Component: "web", Repository: r}, r.String() == "quay.io/acme/web"
 }
 
-func (webOnly) Named(string, string) (updater.Followed, bool) { return updater.Followed{}, false }
+func (webOnly) Named(string, string) (site.Followed, bool) { return site.Followed{}, false }
 
 func (webOnly) Literals() []string { return []string{"web"} }
 

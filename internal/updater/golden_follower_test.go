@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"promoter/internal/image"
-	"promoter/internal/updater"
+	"promoter/internal/updater/shapes"
+	"promoter/internal/updater/site"
 )
 
 // goldenComponent is a component of a case.yaml: one of Image, Chart, Artifact.
@@ -33,11 +34,11 @@ func (c goldenCase) version(component string) (image.Version, bool) {
 }
 
 // writes returns the write entries of a file.
-func (c goldenCase) writes(file string) []updater.Write {
-	var writes []updater.Write
+func (c goldenCase) writes(file string) []shapes.Write {
+	var writes []shapes.Write
 	for _, w := range c.Write {
 		if w.File == file {
-			writes = append(writes, updater.Write{Path: w.Path, Component: w.Component, Value: w.Value, Create: w.Create})
+			writes = append(writes, shapes.Write{Path: w.Path, Component: w.Component, Value: w.Value, Create: w.Create})
 		}
 	}
 	return writes
@@ -46,16 +47,16 @@ func (c goldenCase) writes(file string) []updater.Write {
 // followedComponents follows repositories by name, without applications, as the
 // configuration does in production.
 type followedComponents struct {
-	byName       map[string]updater.Followed
-	byRepository map[image.Repository]updater.Followed
+	byName       map[string]site.Followed
+	byRepository map[image.Repository]site.Followed
 }
 
-func (f followedComponents) Follow(_ string, r image.Repository) (updater.Followed, bool) {
+func (f followedComponents) Follow(_ string, r image.Repository) (site.Followed, bool) {
 	followed, found := f.byRepository[r]
 	return followed, found
 }
 
-func (f followedComponents) Named(_, component string) (updater.Followed, bool) {
+func (f followedComponents) Named(_, component string) (site.Followed, bool) {
 	followed, found := f.byName[component]
 	return followed, found
 }
@@ -68,20 +69,20 @@ func (f followedComponents) Literals() []string {
 	return literals
 }
 
-func (f followedComponents) add(followed updater.Followed) {
+func (f followedComponents) add(followed site.Followed) {
 	f.byName[followed.Component] = followed
 	f.byRepository[followed.Repository] = followed
 }
 
 func newFollowedComponents() followedComponents {
-	return followedComponents{byName: map[string]updater.Followed{}, byRepository: map[image.Repository]updater.Followed{}}
+	return followedComponents{byName: map[string]site.Followed{}, byRepository: map[image.Repository]site.Followed{}}
 }
 
 func newGoldenFollower(t *testing.T, components map[string]goldenComponent) followedComponents {
 	t.Helper()
 	follower := newFollowedComponents()
 	for name, component := range components {
-		followed := updater.Followed{Component: name, Artifact: image.ArtifactImage, Pin: component.Pin, Source: component.Source}
+		followed := site.Followed{Component: name, Artifact: image.ArtifactImage, Pin: component.Pin, Source: component.Source}
 		if component.Chart != "" {
 			followed.Artifact = image.ArtifactChart
 		} else if component.Artifact != "" {

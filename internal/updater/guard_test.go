@@ -10,6 +10,8 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/updater"
+	"promoter/internal/updater/shapes"
+	"promoter/internal/updater/site"
 )
 
 // scanFile scans one file for web and returns the refusals and the references.
@@ -20,7 +22,7 @@ func scanFile(t *testing.T, file updater.File, options updater.Options) (refused
 	if err != nil {
 		t.Fatal(err)
 	}
-	follower.add(updater.Followed{Component: "web", Repository: repository})
+	follower.add(site.Followed{Component: "web", Repository: repository})
 	files := func(yield func(updater.File, error) bool) { yield(file, nil) }
 	inventory, err := updater.New(follower, options).Scan(context.Background(), iter.Seq2[updater.File, error](files))
 	if err != nil {
@@ -92,7 +94,7 @@ func TestGuard_refusesUnsafeFiles(t *testing.T) {
 		{name: "Dockerfile", path: "Dockerfile.dev", text: held},
 		{
 			name: "configured place in a file that is no YAML", path: "a.tf", text: "a = {\n  b: }\n", refused: "write: the file is neither YAML nor JSON",
-			options: updater.Options{Writes: func(string) []updater.Write { return path("a") }},
+			options: updater.Options{Writes: func(string) []shapes.Write { return path("a") }},
 		},
 	}
 	for _, c := range cases {
@@ -172,7 +174,7 @@ func TestGuard_hostile(t *testing.T) {
 			t.Parallel()
 			file := updater.File{Path: "f.yaml", Size: int64(len(text)), Read: content(text)}
 			refused, found := scanFile(t, file, updater.Options{})
-			_, again := rewriteWeb(t, updater.Followed{}, text, image.Version{Tag: "v2", Digest: digest2})
+			_, again := rewriteWeb(t, site.Followed{}, text, image.Version{Tag: "v2", Digest: digest2})
 			if t.Logf("%d references", found); len(refused) > 512 || len(again) > 1024 {
 				t.Errorf("refusals of %d and %d bytes", len(refused), len(again))
 			}

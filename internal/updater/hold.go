@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/updater/node"
+	"promoter/internal/updater/shapes"
 	"promoter/internal/updater/span"
 )
 
@@ -60,8 +61,8 @@ func findHoldLines(file string, stream *span.Stream, holds []Hold) (found []edit
 	for _, h := range holds {
 		line := regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*["']?` + regexp.QuoteMeta(LastKey(h.Key)) + `["']?:[ \t]+["']?` +
 			regexp.QuoteMeta(h.Value) + `["']?[ \t]*(?:#.*)?$`)
-		for number, l := range templateLines(stream) {
-			if line.MatchString(strings.TrimRight(l.text, "\r")) {
+		for number, l := range shapes.TemplateLines(stream) {
+			if line.MatchString(strings.TrimRight(l.Text, "\r")) {
 				found = append(found, edit.Hold{Position: edit.Position{File: file, Line: number + 1, Column: 1}, Key: h.Key, Value: h.Value})
 			}
 		}

@@ -13,8 +13,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"promoter/internal/budget"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
+	"promoter/internal/updater/shapes"
 )
 
 // Index lists the references in the files of one commit, file by file. The index
@@ -23,7 +25,7 @@ import (
 // common parts.
 type Index struct {
 	updater *Updater
-	sources sources // of all files
+	sources shapes.Sources // of all files
 	files   map[string]*indexed
 	found   int // references and refusals of all files
 }
@@ -33,13 +35,13 @@ type Index struct {
 type indexed struct {
 	References []edit.Reference
 	Refusals   []edit.Refusal
-	Declared   []declaration
+	Declared   []shapes.Declaration
 	Held       []edit.Hold
 	Others     []edit.Reference
 	Waits      bool // its references depend on sources in other files
 	Unread     bool // it could not be read; reading it may succeed later
 
-	notes []Note // not encoded
+	notes []edit.Note // not encoded: only a scan of all files has them
 }
 
 // NewIndex returns the index of a commit without files.
@@ -48,11 +50,11 @@ func (u *Updater) NewIndex() *Index {
 }
 
 // declaredSources returns the sources that the files declare.
-func (x *Index) declaredSources() sources {
-	all := sources{}
+func (x *Index) declaredSources() shapes.Sources {
+	all := shapes.Sources{}
 	for path, found := range x.files {
 		for _, d := range found.Declared {
-			all.declare(path, sourceKey{d.Kind, d.Namespace, d.Name}, d.URL)
+			all.Declare(path, d)
 		}
 	}
 	return all
@@ -131,7 +133,7 @@ func (x *Index) waiting(d Difference) ([]File, error) {
 }
 
 // scan adds the files to the index, in parallel.
-func (x *Index) scan(ctx context.Context, files []File, known sources) error {
+func (x *Index) scan(ctx context.Context, files []File, known shapes.Sources) error {
 	var mutex sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(x.updater.options.Workers)
@@ -187,7 +189,7 @@ const batchSize = 32
 
 // index scans one file. A file that depends on sources in other files is
 // scanned again when the sources are known.
-func (u *Updater) index(ctx context.Context, file File, known sources) (*indexed, error) {
+func (u *Updater) index(ctx context.Context, file File, known shapes.Sources) (*indexed, error) {
 	found := &indexed{}
 	if read := file.Read; read != nil {
 		file.Read = func() ([]byte, error) {
@@ -200,8 +202,8 @@ func (u *Updater) index(ctx context.Context, file File, known sources) (*indexed
 	if err != nil {
 		return nil, err
 	}
-	found.Refusals, found.Declared, found.Held, found.Waits = a.refusals, a.declared, a.held, a.needsSources
-	found.References, found.Others, found.notes = a.references(file.Path), a.others, a.notes
+	found.Refusals, found.Declared, found.Held, found.Waits = a.found.Refusals, a.found.Declared, a.held, a.found.NeedsSources
+	found.References, found.Others, found.notes = a.references(file.Path), a.found.Others, a.found.Notes
 	return found, nil
 }
 
@@ -225,7 +227,7 @@ func (x *Index) Unread() []string {
 	return paths
 }
 
-// Inventory returns the inventory of some of the files, without Others.
+// Inventory returns the inventory of some of the files, without notes and Others.
 func (x *Index) Inventory(paths ...string) *Inventory {
 	inventory := &Inventory{updater: x.updater, sources: x.sources}
 	for _, path := range paths {
@@ -233,7 +235,6 @@ func (x *Index) Inventory(paths ...string) *Inventory {
 		inventory.References = append(inventory.References, found.References...)
 		inventory.Refusals = append(inventory.Refusals, found.Refusals...)
 		inventory.Held = append(inventory.Held, found.Held...)
-		inventory.Notes = append(inventory.Notes, found.notes...)
 	}
 	inventory.sort()
 	return inventory
@@ -285,4 +286,16 @@ func (u *Updater) ReadIndex(r io.Reader) (*Index, error) {
 	}
 	x.sources = x.declaredSources()
 	return x, nil
+}
+
+// maxFound limits the references and refusals of one branch, because all of them are kept
+// in memory and decided about: four times those of the largest measured repository.
+const maxFound = 200_000
+
+var errTooMany = errors.New("too many references")
+
+// tooMany is the error of a branch with more than maxFound references, and names the files
+// with the most of them.
+func tooMany(sizes map[string]int) error {
+	return fault.New(fault.Invalid, "%w: more than %d in the files of the branch, for example in %s", errTooMany, maxFound, budget.Largest(sizes))
 }

@@ -16,9 +16,10 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/updater"
+	"promoter/internal/updater/shapes"
 )
 
-func indexFollower(t *testing.T) updater.Follower {
+func indexFollower(t *testing.T) shapes.Follower {
 	t.Helper()
 	return newGoldenFollower(t, map[string]goldenComponent{
 		"web": {Image: "quay.io/acme/web"}, "shop": {Chart: "oci://quay.io/acme/charts/shop"},

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/updater"
+	"promoter/internal/updater/site"
 )
 
 // TestPin_moving checks that a moving tag always has a digest next to it.
@@ -29,7 +30,7 @@ func TestPin_moving(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			content, refused := rewriteWeb(t, updater.Followed{Pin: c.pin, Moving: true}, c.before, c.version)
+			content, refused := rewriteWeb(t, site.Followed{Pin: c.pin, Moving: true}, c.before, c.version)
 			if c.after == "" {
 				c.after = c.before
 			}
@@ -52,17 +53,17 @@ func TestPin_halfVersions(t *testing.T) {
 		"images: [{name: quay.io/acme/web, digest: \"" + digest1 + "\"}]\n":             "the file has a digest, or must have one",
 		"images: [{name: quay.io/acme/web, newTag: v1, digest: \"" + digest1 + "\"}]\n": "the file has a digest, or must have one",
 	} {
-		if content, refused := rewriteWeb(t, updater.Followed{}, before, image.Version{Tag: "v2"}); content != before || !strings.Contains(refused, want) {
+		if content, refused := rewriteWeb(t, site.Followed{}, before, image.Version{Tag: "v2"}); content != before || !strings.Contains(refused, want) {
 			t.Errorf("%q became %q, refused %q", before, content, refused)
 		}
 	}
 	hex := "repository: quay.io/acme/web\ntag: v1\nsha: \"" + digest1[len("sha256:"):] + "\"\n"
 	sha512 := image.Version{Tag: "v2", Digest: "sha512:" + strings.Repeat("1", 128)}
-	if content, refused := rewriteWeb(t, updater.Followed{}, hex, sha512); content != hex || !strings.Contains(refused, "the wanted one is sha512") {
+	if content, refused := rewriteWeb(t, site.Followed{}, hex, sha512); content != hex || !strings.Contains(refused, "the wanted one is sha512") {
 		t.Errorf("became %q, refused %q", content, refused)
 	}
 	const tagOnly = "image: quay.io/acme/web:v1\n"
-	if content, refused := rewriteWeb(t, updater.Followed{}, tagOnly, image.Version{Digest: digest2}); content != tagOnly || !strings.Contains(refused, "the file has a tag") {
+	if content, refused := rewriteWeb(t, site.Followed{}, tagOnly, image.Version{Digest: digest2}); content != tagOnly || !strings.Contains(refused, "the file has a tag") {
 		t.Errorf("became %q, refused %q", content, refused)
 	}
 }
@@ -94,7 +95,7 @@ func TestPin_form(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			inventory := scanWeb(t, updater.Followed{Pin: c.pin}, c.content)
+			inventory := scanWeb(t, site.Followed{Pin: c.pin}, c.content)
 			if len(inventory.References) != 1 {
 				t.Fatalf("references: %+v, %v", inventory.References, inventory.Refusals)
 			}
@@ -104,8 +105,8 @@ func TestPin_form(t *testing.T) {
 			if (c.form == edit.Form{}) {
 				return
 			}
-			content, _ := rewriteWeb(t, updater.Followed{Pin: c.pin}, c.content, image.Version{Tag: "v1", Digest: digest1})
-			if r := scanWeb(t, updater.Followed{Pin: c.pin}, content).References[0]; r.Form != (edit.Form{}) || (edit.Form{Tag: r.Tag != "", Digest: r.Digest != ""}) != c.form {
+			content, _ := rewriteWeb(t, site.Followed{Pin: c.pin}, c.content, image.Version{Tag: "v1", Digest: digest1})
+			if r := scanWeb(t, site.Followed{Pin: c.pin}, content).References[0]; r.Form != (edit.Form{}) || (edit.Form{Tag: r.Tag != "", Digest: r.Digest != ""}) != c.form {
 				t.Errorf("rewritten to %q", content)
 			}
 		})
@@ -113,7 +114,7 @@ func TestPin_form(t *testing.T) {
 }
 
 // scanWeb scans a file that follows web.
-func scanWeb(t *testing.T, followed updater.Followed, content string) *updater.Inventory {
+func scanWeb(t *testing.T, followed site.Followed, content string) *updater.Inventory {
 	t.Helper()
 	repository, err := image.ParseRepository("quay.io/acme/web")
 	if err != nil {
@@ -126,7 +127,7 @@ func scanWeb(t *testing.T, followed updater.Followed, content string) *updater.I
 }
 
 // rewriteWeb updates a file to a version of web.
-func rewriteWeb(t *testing.T, followed updater.Followed, before string, version image.Version) (content, refused string) {
+func rewriteWeb(t *testing.T, followed site.Followed, before string, version image.Version) (content, refused string) {
 	t.Helper()
 	inventory := scanWeb(t, followed, before)
 	wanted := func(string) (image.Version, bool) { return version, true }

@@ -8,18 +8,19 @@ import (
 	"slices"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/shapes"
 )
 
 // Inventory is what the files of a branch, or some of them, contain.
 type Inventory struct {
 	References []edit.Reference
 	Refusals   []edit.Refusal
-	Notes      []Note // of files that were scanned by this process
+	Notes      []edit.Note // of a scan
 	Held       []edit.Hold
 	Others     []edit.Reference // that no component follows, in files that may also have followed ones
 
 	updater *Updater
-	sources sources
+	sources shapes.Sources
 }
 
 // Scan scans the files of a branch. It keeps only the references found in them.
@@ -38,6 +39,10 @@ func (u *Updater) Scan(ctx context.Context, files iter.Seq2[File, error]) (*Inve
 	}
 	inventory := index.Inventory(paths...)
 	inventory.Others = index.Others()
+	for _, path := range paths {
+		inventory.Notes = append(inventory.Notes, index.at(path).notes...)
+	}
+	slices.SortStableFunc(inventory.Notes, func(a, b edit.Note) int { return comparePositions(a.Position, b.Position) })
 	return inventory, nil
 }
 
@@ -45,7 +50,6 @@ func (u *Updater) Scan(ctx context.Context, files iter.Seq2[File, error]) (*Inve
 func (i *Inventory) sort() {
 	slices.SortStableFunc(i.References, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
 	slices.SortStableFunc(i.Held, func(a, b edit.Hold) int { return comparePositions(a.Position, b.Position) })
-	slices.SortStableFunc(i.Notes, func(a, b Note) int { return comparePositions(a.Position, b.Position) })
 	slices.SortStableFunc(i.Refusals, func(a, b edit.Refusal) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Reason, b.Reason))
 	})

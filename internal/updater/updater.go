@@ -8,55 +8,22 @@
 // with file, line and reason. docs/writing.md lists the supported shapes and
 // the refusals.
 //
-// Each shape, a form in which files contain references, has its own file and one
-// row in the table in shapes.go. Package span determines and proves the bytes of
-// an edit, package node reads values from parsed YAML, and package prefilter
-// excludes files before they are parsed.
+// Package shapes finds the references, package site determines their edits for a version,
+// package span determines and proves the bytes of an edit, package node reads values from
+// parsed YAML, package lex recognizes references in text, and package prefilter excludes
+// files before they are parsed.
 package updater
 
 import (
 	"runtime"
 
-	"promoter/internal/edit"
-	"promoter/internal/image"
 	"promoter/internal/updater/prefilter"
+	"promoter/internal/updater/shapes"
 )
 
 // DefaultMaxFileSize is the size in bytes above which a file is not parsed,
 // unless the options set another limit.
 const DefaultMaxFileSize = 1 << 20
-
-// Followed is a component as followed in one file: its name, its artifact, and
-// how its version is written.
-type Followed struct {
-	Component  string
-	Artifact   image.Artifact
-	Repository image.Repository
-	Pin        image.Pin // empty: keep
-	Moving     bool      // the tag may move, so a digest is always written
-	TagStays   bool      // a wanted version without a tag is another build of the tag in the file
-	Source     string    // URL of the source repository; empty if unknown
-	// Numeric reports that the tags are plain numbers. If it is false,
-	// redis:6379 is an address and is not changed, except under a key that
-	// contains "image".
-	Numeric bool
-	// AnyWord reports that a pattern without a registry selected the repository.
-	// A word such as system:masters is then no reference unless its key, its
-	// registry, or its digest shows that it is an image.
-	AnyWord bool
-}
-
-// Follower defines which repositories are followed in which files.
-type Follower interface {
-	// Follow returns the component for the repository in the file.
-	Follow(file string, repository image.Repository) (Followed, bool)
-	// Named returns the component with the name used in a marker.
-	Named(file, component string) (Followed, bool)
-	// Literals returns texts of which every file with a reference contains at
-	// least one, such as the last segments of repositories. If it returns none,
-	// any file may contain a reference.
-	Literals() []string
-}
 
 // Mode is the type of a tree entry.
 type Mode string
@@ -83,43 +50,29 @@ type Options struct {
 	MaxFileSize int64 // bytes; 0: DefaultMaxFileSize
 	Workers     int   // number of files scanned in parallel; 0: number of processors
 	// Writes returns the configured locations in a file. Nil if there are none.
-	Writes func(file string) []Write
+	Writes func(file string) []shapes.Write
 	// Holds returns the values that keep a file from being written. Nil if there are none.
 	// The literals of the follower must include the last segment of each key.
 	Holds func(file string) []Hold
 }
 
-// Note is information about a file that does not prevent an update, such as an
-// alias that changes along with its anchor.
-type Note struct {
-	edit.Position
-	Text string
-}
-
 // Updater scans branches for references to the artifacts that its follower
 // follows.
 type Updater struct {
-	follower Follower
+	follower shapes.Follower
 	options  Options
-	shapes   *shapeSet
+	finder   *shapes.Finder
 	filter   *prefilter.Filter
 }
 
 // New returns an updater.
-func New(follower Follower, options Options) *Updater {
+func New(follower shapes.Follower, options Options) *Updater {
 	if options.MaxFileSize <= 0 {
 		options.MaxFileSize = DefaultMaxFileSize
 	}
 	if options.Workers <= 0 {
 		options.Workers = runtime.GOMAXPROCS(0)
 	}
-	shapes := newShapeSet(knownShapes())
-	literals := follower.Literals()
-	if len(literals) > 0 {
-		literals = append([]string{markOwn, markFlux}, literals...)
-		for _, shape := range shapes.all {
-			literals = append(literals, shape.literals...)
-		}
-	}
-	return &Updater{follower: follower, options: options, shapes: shapes, filter: prefilter.New(literals)}
+	finder := shapes.New(follower)
+	return &Updater{follower: follower, options: options, finder: finder, filter: prefilter.New(finder.Literals())}
 }

@@ -9,18 +9,19 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/updater"
+	"promoter/internal/updater/shapes"
 )
 
 type writeCase struct {
 	name, before, after string // after empty: the bytes stay
-	writes              []updater.Write
+	writes              []shapes.Write
 	refused             string
 }
 
 func (c writeCase) check(t *testing.T) {
 	t.Helper()
 	files := oneFile("f.yaml", []byte(c.before))
-	options := updater.Options{Writes: func(string) []updater.Write { return c.writes }}
+	options := updater.Options{Writes: func(string) []shapes.Write { return c.writes }}
 	inventory, err := updater.New(engineFollower(), options).Scan(context.Background(), files.files())
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +48,8 @@ func (c writeCase) check(t *testing.T) {
 	expectPart(t, "refusals", strings.Join(texts, "\n"), c.refused)
 }
 
-func path(path string) []updater.Write {
-	return []updater.Write{{Path: path, Component: "web", Value: "{tag}"}}
+func path(path string) []shapes.Write {
+	return []shapes.Write{{Path: path, Component: "web", Value: "{tag}"}}
 }
 
 func TestWrite_paths(t *testing.T) {
@@ -66,41 +67,41 @@ func TestWrite_paths(t *testing.T) {
 		{name: "missing key", before: "a: {b: c}\n", writes: path("a.d"), refused: "there is nothing at a.d; set create: true"},
 		{
 			name: "missing key is made", before: "a:\n  b: \"c\" # d\ne: f\n", after: "a:\n  b: \"c\" # d\n  x: \"v2\"\ne: f\n",
-			writes: []updater.Write{{Path: "a.x", Component: "web", Value: "{tag}", Create: true}},
+			writes: []shapes.Write{{Path: "a.x", Component: "web", Value: "{tag}", Create: true}},
 		},
 		{
 			name: "missing key is made in a flow mapping at the root", before: "{\"b\": \"c\"}\n", after: "{\"b\": \"c\", \"x\": \"v2\"}\n",
-			writes: []updater.Write{{Path: "x", Component: "web", Value: "{tag}", Create: true}},
+			writes: []shapes.Write{{Path: "x", Component: "web", Value: "{tag}", Create: true}},
 		},
 		{
 			name: "no mapping for the key", before: "a: b\n",
-			writes: []updater.Write{{Path: "c.x", Component: "web", Value: "{tag}", Create: true}}, refused: "there is no mapping at c.x",
+			writes: []shapes.Write{{Path: "c.x", Component: "web", Value: "{tag}", Create: true}}, refused: "there is no mapping at c.x",
 		},
 		{name: "whole block", before: "a: |\n  v1\nb: c\n", after: "a: |\n  v2\nb: c\n", writes: path("a")},
 		{name: "block of several lines", before: "a: |\n  v1\n  x\n", writes: path("a"), refused: "the value is spread over several lines"},
 		{
 			name: "template", before: "a: x\n", after: "a: web-2@" + digest2 + "\n",
-			writes: []updater.Write{{Path: "a", Component: "web", Value: "{component}-{version}@{digest}"}},
+			writes: []shapes.Write{{Path: "a", Component: "web", Value: "{component}-{version}@{digest}"}},
 		},
 		{
 			name: "placeholder that is not known", before: "a: x\n",
-			writes: []updater.Write{{Path: "a", Component: "web", Value: "{revision}"}}, refused: "the value needs {revision}",
+			writes: []shapes.Write{{Path: "a", Component: "web", Value: "{revision}"}}, refused: "the value needs {revision}",
 		},
 		{
 			name: "expression", before: "a: release-v1-x # release-v1\n", after: "a: release-v2-x # release-v1\n",
-			writes: []updater.Write{{Regex: `a: release-(v\d+)`, Component: "web", Value: "{tag}"}},
+			writes: []shapes.Write{{Regex: `a: release-(v\d+)`, Component: "web", Value: "{tag}"}},
 		},
 		{
 			name: "expression that matches a comment", before: "a: b # release-v1\n",
-			writes: []updater.Write{{Regex: `release-(v\d+)`, Component: "web", Value: "{tag}"}}, refused: "a match is not within one value",
+			writes: []shapes.Write{{Regex: `release-(v\d+)`, Component: "web", Value: "{tag}"}}, refused: "a match is not within one value",
 		},
 		{
 			name: "expression without a match", before: "a: b\n",
-			writes: []updater.Write{{Regex: `release-(v\d+)`, Component: "web", Value: "{tag}"}}, refused: "nothing in the file matches",
+			writes: []shapes.Write{{Regex: `release-(v\d+)`, Component: "web", Value: "{tag}"}}, refused: "nothing in the file matches",
 		},
 		{
 			name: "unknown component", before: "a: b\n",
-			writes: []updater.Write{{Path: "a", Component: "other", Value: "{tag}"}}, refused: "the component other is not followed here",
+			writes: []shapes.Write{{Path: "a", Component: "other", Value: "{tag}"}}, refused: "the component other is not followed here",
 		},
 		{
 			name: "one of tag and digest", before: "repository: quay.io/acme/web\ntag: v1\ndigest: " + digest1 + "\n",

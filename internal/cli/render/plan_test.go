@@ -11,17 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/checkout"
-	"promoter/internal/promotion"
-
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/checkout"
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/scan"
-	"promoter/internal/updater"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -36,7 +34,7 @@ func everything(t *testing.T) *checkout.Preview {
 		Repository: repository(t, "quay.io/acme/web"), Version: image.Version{Tag: "2"},
 	}}
 	proposed.OnDisk = true
-	proposed.Notes = []updater.Note{{Position: edit.Position{File: "apps/shop/a.yaml", Line: 3, Column: 4}, Text: "the alias *t changes too"}}
+	proposed.Notes = []edit.Note{{Position: edit.Position{File: "apps/shop/a.yaml", Line: 3, Column: 4}, Text: "the alias *t changes too"}}
 	proposed.Conditions = []promotion.Condition{
 		{Name: "staging soak", State: promotion.Passed},
 		{Name: "staging soak", State: promotion.Unknown, Reason: "not evaluated", Value: "1d"},
@@ -173,7 +171,7 @@ func TestText_controlCharacters(t *testing.T) {
 	target := change(placeOf("dev/"+odd, promotion.Refused, odd), odd, "x: \x1b[2J\told\x9b\n", "x: \x1b[2J\tnew\x9b\n")
 	target.Branch = odd
 	target.Refusals = []edit.Refusal{{File: odd, Reason: odd}}
-	target.Notes = []updater.Note{{Position: edit.Position{File: odd}, Text: odd}}
+	target.Notes = []edit.Note{{Position: edit.Position{File: odd}, Text: odd}}
 	target.Conditions = []promotion.Condition{{Name: odd, Reason: odd, State: promotion.Pending}}
 	preview := &checkout.Preview{Targets: []checkout.TargetPreview{target}, Errors: []checkout.ComponentError{{Component: odd, Err: errors.New(odd)}}}
 

@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"path"
@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/updater/node"
+	"promoter/internal/updater/site"
 )
 
 // shapeChartDependency is the version of a chart that another chart, or a
@@ -41,9 +42,9 @@ func findChartDependencies(d *document, out *sink, m *yaml.Node) {
 // addDependency adds the version of a dependency. Chart.lock also contains the
 // version, and Helm refuses to build a chart whose lock does not match, so
 // changing one without the other would break the chart.
-func addDependency(d *document, out *sink, version *yaml.Node, followed Followed) {
+func addDependency(d *document, out *sink, version *yaml.Node, followed site.Followed) {
 	if strings.EqualFold(path.Base(d.file), chartLock) && node.IsText(version) {
-		out.add(site{shape: shapeChartDependency, followed: followed, tag: &part{scalar: d.scalar(version), format: formatLocked}}, d.key())
+		out.add(site.Site{Shape: shapeChartDependency, Followed: followed, Tag: &site.Part{Scalar: d.scalar(version), Format: site.FormatLocked}}, d.key())
 		return
 	}
 	addChart(d, out, shapeChartDependency, version, followed)

@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/lex"
 	"promoter/internal/updater/span"
 )
 
@@ -66,8 +67,8 @@ func refuseBlock(d *document, out *sink, n *yaml.Node, problem error) {
 		return
 	}
 	mentioned := followedAmong(d, func(yield func(string) bool) {
-		for _, line := range templateLines(span.Unparsed([]byte(n.Value))) {
-			for name := range mentions(line.text) {
+		for _, line := range TemplateLines(span.Unparsed([]byte(n.Value))) {
+			for name := range lex.Mentions(line.Text) {
 				if !yield(name) {
 					return
 				}
@@ -75,7 +76,7 @@ func refuseBlock(d *document, out *sink, n *yaml.Node, problem error) {
 		}
 	})
 	for _, m := range mentioned {
-		out.refuse(d.scalar(n), m.component, "the text under %s mentions %s and cannot be edited: %v", shorten(key), m.name, problem)
+		out.refuse(d.scalar(n), m.component, "the text under %s mentions %s and cannot be edited: %v", lex.Shorten(key), m.name, problem)
 	}
 }
 

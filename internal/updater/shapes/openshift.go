@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"regexp"
@@ -8,7 +8,9 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/lex"
 	"promoter/internal/updater/node"
+	"promoter/internal/updater/site"
 )
 
 // shapeOpenShift is a parameter of an OpenShift template that is the tag or digest of a
@@ -40,7 +42,7 @@ func findOpenShiftTemplate(d *document, out *sink, m *yaml.Node) {
 			out.refuse(d.scalar(use.first()), followed.Component, "the parameter is also the version of %s, which is not followed; give each image a parameter of its own", other)
 			continue
 		}
-		addGroup(d, out, list, site{shape: shapeOpenShift, followed: followed}, use.tag, use.digest)
+		addGroup(d, out, list, site.Site{Shape: shapeOpenShift, Followed: followed}, use.tag, use.digest)
 	}
 }
 
@@ -100,7 +102,7 @@ func (t *openShiftTemplate) use(n *yaml.Node) (parameterUse, bool) {
 	}
 	text.WriteString(n.Value[last:])
 	reference, err := image.Parse(text.String())
-	if err != nil || len(valueAt) == 0 || isVariable(text.String()) {
+	if err != nil || len(valueAt) == 0 || lex.IsVariable(text.String()) {
 		return parameterUse{}, false
 	}
 	use := parameterUse{repository: reference.Repository, scalar: n}

@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"regexp"
@@ -9,6 +9,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/updater/node"
+	"promoter/internal/updater/site"
 )
 
 // Shapes of values that Helm gets from its command line: as one argument, or as a list in a
@@ -63,15 +64,15 @@ func findHelmSet(d *document, out *sink, n *yaml.Node) bool {
 	switch {
 	case len(found) == 0:
 		return false
-	case len(found) == 1 && len(found[0].parts()) == 1 && !twice:
-		if problem := found[0].first().problem(); problem != "" {
-			out.refuse(d.scalar(n), found[0].followed.Component, "%s", problem)
+	case len(found) == 1 && len(found[0].Parts()) == 1 && !twice:
+		if problem := found[0].First().Problem(); problem != "" {
+			out.refuse(d.scalar(n), found[0].Followed.Component, "%s", problem)
 		} else {
 			out.add(found[0], d.key())
 		}
 	default:
 		for _, s := range found {
-			out.refuse(d.scalar(n), s.followed.Component, "the argument has several tags or digests; write each as an argument of its own")
+			out.refuse(d.scalar(n), s.Followed.Component, "the argument has several tags or digests; write each as an argument of its own")
 		}
 	}
 	out.claim(n)
@@ -81,19 +82,19 @@ func findHelmSet(d *document, out *sink, n *yaml.Node) bool {
 // sitesInArgument returns the versions of followed repositories in an argument: whole
 // references, and groups like those in a values file. It reports whether a key of a group
 // occurs twice.
-func sitesInArgument(d *document, n *yaml.Node) (found []site, twice bool) {
+func sitesInArgument(d *document, n *yaml.Node) (found []site.Site, twice bool) {
 	value := d.scalar(n).Value()
 	pairOf := map[*yaml.Node]setPair{}
-	partAt := func(of *yaml.Node, form format) *part {
+	partAt := func(of *yaml.Node, form site.Format) *site.Part {
 		at := pairOf[of]
-		return &part{scalar: d.scalar(n), format: form, before: value[:at.start], after: value[at.end:]}
+		return &site.Part{Scalar: d.scalar(n), Format: form, Before: value[:at.start], After: value[at.end:]}
 	}
 	var names, texts []*yaml.Node
 	for _, pair := range setPairs(value) {
 		text := value[pair.start:pair.end]
 		if reference, err := image.Parse(text); err == nil && (reference.Tag != "" || reference.Digest != "") {
-			if followed, ok := d.follower.Follow(d.file, reference.Repository); ok && followed.is(reference, pair.key) {
-				found = append(found, newReference(shapeHelmSet, d.scalar(n), followed, reference, value[:pair.start], value[pair.end:]))
+			if followed, ok := d.follower.Follow(d.file, reference.Repository); ok && isReference(followed, reference, pair.key) {
+				found = append(found, site.NewReference(shapeHelmSet, d.scalar(n), followed, reference, value[:pair.start], value[pair.end:]))
 				continue
 			}
 		}
@@ -116,14 +117,14 @@ func sitesInArgument(d *document, n *yaml.Node) (found []site, twice bool) {
 		for _, key := range []string{g.tagKey, g.digestKey, "repository", "registry"} {
 			twice = twice || node.Duplicate(group, key) != nil
 		}
-		s := site{shape: shapeHelmSet, followed: g.followed}
+		s := site.Site{Shape: shapeHelmSet, Followed: g.followed}
 		if node.IsText(g.tag) {
-			s.tag = partAt(g.tag, formatTag)
+			s.Tag = partAt(g.tag, site.FormatTag)
 		}
 		if node.IsText(g.digest) {
-			s.digest = partAt(g.digest, digestFormat(g.digest.Value))
+			s.Digest = partAt(g.digest, site.DigestFormat(g.digest.Value))
 		}
-		if len(s.parts()) > 0 {
+		if len(s.Parts()) > 0 {
 			found = append(found, s)
 		}
 	}

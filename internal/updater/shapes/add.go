@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"regexp"
@@ -8,28 +8,30 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/lex"
 	"promoter/internal/updater/node"
+	"promoter/internal/updater/site"
 )
 
 // addGroup adds the site of a mapping whose tag and digest have separate keys.
 // Either may be nil. The given keys must not be duplicated in the mapping.
-func addGroup(d *document, out *sink, m *yaml.Node, s site, tag, digest *yaml.Node, keys ...string) {
+func addGroup(d *document, out *sink, m *yaml.Node, s site.Site, tag, digest *yaml.Node, keys ...string) {
 	out.claim(tag, digest)
 	for _, key := range keys {
 		if twice := node.Duplicate(m, key); twice != nil {
-			out.refuse(d.scalar(twice), s.followed.Component, "the key %s occurs twice, and parsers differ in which one applies", key)
+			out.refuse(d.scalar(twice), s.Followed.Component, "the key %s occurs twice, and parsers differ in which one applies", key)
 			return
 		}
 	}
 	if node.IsScalar(tag) {
-		s.tag = &part{scalar: d.scalar(tag), format: formatTag}
+		s.Tag = &site.Part{Scalar: d.scalar(tag), Format: site.FormatTag}
 	}
 	if node.IsScalar(digest) {
-		s.digest = digestPart(d.scalar(digest))
+		s.Digest = site.DigestPart(d.scalar(digest))
 	}
-	for _, p := range s.parts() {
-		if problem := p.problem(); problem != "" {
-			out.refuse(p.scalar, s.followed.Component, "%s", problem)
+	for _, p := range s.Parts() {
+		if problem := p.Problem(); problem != "" {
+			out.refuse(p.Scalar, s.Followed.Component, "%s", problem)
 			return
 		}
 	}
@@ -38,19 +40,19 @@ func addGroup(d *document, out *sink, m *yaml.Node, s site, tag, digest *yaml.No
 
 // addChart adds the site of a chart's version. If no version is set, the
 // deployment tool selects the newest chart and there is nothing to write.
-func addChart(d *document, out *sink, shape edit.Shape, version *yaml.Node, followed Followed) {
+func addChart(d *document, out *sink, shape edit.Shape, version *yaml.Node, followed site.Followed) {
 	if !node.IsText(version) {
 		return
 	}
 	out.claim(version)
 	switch value := d.scalar(version).Value(); {
-	case isVariable(value):
-		out.refuse(d.scalar(version), followed.Component, "the version is a variable (%s); change it where the variable is set", shorten(value))
+	case lex.IsVariable(value):
+		out.refuse(d.scalar(version), followed.Component, "the version is a variable (%s); change it where the variable is set", lex.Shorten(value))
 	case !exactVersion.MatchString(value):
 		out.refuse(d.scalar(version), followed.Component,
-			"the range %s selects a version by itself; set an exact version, which promotions can change", shorten(value))
+			"the range %s selects a version by itself; set an exact version, which promotions can change", lex.Shorten(value))
 	default:
-		out.add(site{shape: shape, followed: followed, tag: &part{scalar: d.scalar(version), format: formatChart}}, d.key())
+		out.add(site.Site{Shape: shape, Followed: followed, Tag: &site.Part{Scalar: d.scalar(version), Format: site.FormatChart}}, d.key())
 	}
 }
 
@@ -60,7 +62,7 @@ var exactVersion = regexp.MustCompile(`^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+
 
 // addArtifact adds the site of a scalar that is a tag, a digest, or both, but
 // not a range.
-func addArtifact(d *document, out *sink, shape edit.Shape, m, revision *yaml.Node, followed Followed, key string) {
+func addArtifact(d *document, out *sink, shape edit.Shape, m, revision *yaml.Node, followed site.Followed, key string) {
 	if !node.IsText(revision) {
 		return
 	}
@@ -68,9 +70,9 @@ func addArtifact(d *document, out *sink, shape edit.Shape, m, revision *yaml.Nod
 	tag, digest, both := strings.Cut(value, "@")
 	switch {
 	case image.ValidDigest(value):
-		addGroup(d, out, m, site{shape: shape, followed: followed}, nil, revision, key)
+		addGroup(d, out, m, site.Site{Shape: shape, Followed: followed}, nil, revision, key)
 	case both && image.ValidTag(tag) && image.ValidDigest(digest), image.ValidTag(value) && !strings.HasSuffix(value, ".x"):
-		addGroup(d, out, m, site{shape: shape, followed: followed}, revision, nil, key)
+		addGroup(d, out, m, site.Site{Shape: shape, Followed: followed}, revision, nil, key)
 	default:
 		addChart(d, out, shape, revision, followed)
 	}

@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"iter"
@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/updater/node"
+	"promoter/internal/updater/site"
 )
 
 // Shapes of Argo CD's Application and ApplicationSet: the revision of a source,
@@ -36,14 +37,14 @@ func findArgoSource(d *document, out *sink, m *yaml.Node) {
 // argoRepository returns the component of a source. With a chart, the registry
 // URL has no scheme or has oci://. Without a chart it must have oci://, because
 // every other URL is a Git repository.
-func argoRepository(d *document, m *yaml.Node) (Followed, bool) {
+func argoRepository(d *document, m *yaml.Node) (site.Followed, bool) {
 	url, chart := node.Text(m, "repoURL"), node.Text(m, "chart")
 	if chart != "" && !strings.Contains(url, "://") {
 		return d.follow(chartName(url, chart))
 	}
 	repository, found := ociRepository(url, chart)
 	if !found {
-		return Followed{}, false
+		return site.Followed{}, false
 	}
 	return d.follow(repository)
 }
@@ -77,12 +78,12 @@ func findArgoValuesObject(d *document, out *sink, m *yaml.Node) {
 
 // findGroups inspects groups like those in a values file.
 func findGroups(d *document, out *sink, shape edit.Shape, all []*yaml.Node) {
-	first := len(out.sites)
+	first := len(out.found.Sites)
 	for _, group := range all {
 		findHelmValues(d, out, group)
 	}
-	for i := range out.sites[first:] {
-		out.sites[first+i].shape = shape
+	for i := range out.found.Sites[first:] {
+		out.found.Sites[first+i].Shape = shape
 	}
 }
 

@@ -1,16 +1,15 @@
-package updater
+package shapes
 
 import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
-	"promoter/internal/image"
 	"promoter/internal/updater/node"
+	"promoter/internal/updater/site"
 	"promoter/internal/updater/span"
 )
 
@@ -49,7 +48,7 @@ func addWrite(d *document, out *sink, w Write) error {
 	if !found {
 		return fmt.Errorf("the component %s is not followed here", w.Component)
 	}
-	s := site{shape: shapeWrite, followed: followed}
+	s := site.Site{Shape: shapeWrite, Followed: followed}
 	if w.Path == "" {
 		return addRegex(d, out, w, s)
 	}
@@ -68,7 +67,7 @@ func addWrite(d *document, out *sink, w Write) error {
 	case !node.IsScalar(target):
 		return fmt.Errorf("the value at %s is not a scalar", w.Path)
 	}
-	s.tag = &part{scalar: d.scalar(target), format: formatTemplate, template: w.Value}
+	s.Tag = &site.Part{Scalar: d.scalar(target), Format: site.FormatTemplate, Template: w.Value}
 	out.written[target] = true
 	out.add(s, "")
 	return nil
@@ -92,7 +91,7 @@ func only(d *document, path node.Path, written string) (found *yaml.Node, err er
 
 // addCreated adds the site of a key that does not exist. The key is added after
 // the last scalar of its mapping.
-func addCreated(d *document, out *sink, w Write, s site, path node.Path) error {
+func addCreated(d *document, out *sink, w Write, s site.Site, path node.Path) error {
 	above, key, isKey := path.Cut()
 	parent, err := only(d, above, w.Path)
 	if err != nil {
@@ -103,8 +102,8 @@ func addCreated(d *document, out *sink, w Write, s site, path node.Path) error {
 	}
 	for i := len(parent.Content) - 1; i > 0; i -= 2 {
 		if last := parent.Content[i]; node.IsScalar(last) {
-			s.tag = &part{scalar: d.scalar(last), format: formatTemplate, template: w.Value, create: key, mapping: parent}
-			out.sites = append(out.sites, s)
+			s.Tag = &site.Part{Scalar: d.scalar(last), Format: site.FormatTemplate, Template: w.Value, Create: key, Mapping: parent}
+			out.found.Sites = append(out.found.Sites, s)
 			return nil
 		}
 	}
@@ -112,7 +111,7 @@ func addCreated(d *document, out *sink, w Write, s site, path node.Path) error {
 }
 
 // addRegex adds sites for all matches of a regular expression.
-func addRegex(d *document, out *sink, w Write, s site) error {
+func addRegex(d *document, out *sink, w Write, s site.Site) error {
 	expression, err := regexp.Compile(w.Regex)
 	if err != nil || expression.NumSubexp() != 1 {
 		return fmt.Errorf("the expression %s must be valid and have one group", w.Regex)
@@ -126,11 +125,11 @@ func addRegex(d *document, out *sink, w Write, s site) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.Regex, err)
 		}
-		p.template = w.Value
-		s.tag = p
-		out.written[p.scalar.Node] = true
-		out.claim(p.scalar.Node)
-		out.sites = append(out.sites, s)
+		p.Template = w.Value
+		s.Tag = p
+		out.written[p.Scalar.Node] = true
+		out.claim(p.Scalar.Node)
+		out.found.Sites = append(out.found.Sites, s)
 	}
 	return nil
 }
@@ -138,7 +137,7 @@ func addRegex(d *document, out *sink, w Write, s site) error {
 var errNotInValue = errors.New("a match is not within one value")
 
 // partOf returns the part for the scalar that contains the matched bytes.
-func partOf(d *document, match span.Span) (*part, error) {
+func partOf(d *document, match span.Span) (*site.Part, error) {
 	for _, document := range d.stream.Documents {
 		if n := scalarAround(d, document, match); n != nil {
 			return partWithin(d, n, match)
@@ -165,7 +164,7 @@ func scalarAround(d *document, n *yaml.Node, match span.Span) *yaml.Node {
 
 // partWithin splits a scalar's value around the bytes. A value with escapes
 // differs from its text in the file and cannot be split.
-func partWithin(d *document, n *yaml.Node, match span.Span) (*part, error) {
+func partWithin(d *document, n *yaml.Node, match span.Span) (*site.Part, error) {
 	found, err := d.stream.Span(n)
 	if err != nil {
 		return nil, err
@@ -178,57 +177,8 @@ func partWithin(d *document, n *yaml.Node, match span.Span) (*part, error) {
 	if string(raw) != s.Value() || match.Start < found.Start || match.End > found.End || match.Start < 0 {
 		return nil, errNotInValue
 	}
-	return &part{
-		scalar: s, format: formatTemplate,
-		before: string(raw[:match.Start-found.Start]), after: string(raw[match.End-found.Start:]),
+	return &site.Part{
+		Scalar: s, Format: site.FormatTemplate,
+		Before: string(raw[:match.Start-found.Start]), After: string(raw[match.End-found.Start:]),
 	}, nil
-}
-
-// placeholder matches the placeholders of a template.
-var placeholder = regexp.MustCompile(`\{(component|version|tag|digest|revision)\}`)
-
-// fillTemplate fills in a template. It returns an error if the version lacks a
-// value that the template requires.
-func fillTemplate(template, component string, v image.Version) (string, error) {
-	var missing string
-	text := placeholder.ReplaceAllStringFunc(template, func(name string) string {
-		value := map[string]string{
-			"{component}": component, "{version}": v.Version, "{tag}": v.Tag, "{digest}": v.Digest, "{revision}": v.Revision,
-		}[name]
-		if value == "" {
-			missing = name
-		}
-		return value
-	})
-	if missing != "" {
-		return "", fmt.Errorf("the value needs %s, which the wanted version does not have", missing)
-	}
-	return text, nil
-}
-
-// readTemplate extracts tag and digest from text generated by a template. It
-// returns nothing if the text does not match.
-func readTemplate(template, text string) (tag, digest string) {
-	var pattern strings.Builder
-	var names []string
-	rest := template
-	for _, at := range placeholder.FindAllStringIndex(template, -1) {
-		start := len(template) - len(rest)
-		pattern.WriteString(regexp.QuoteMeta(template[start:at[0]]))
-		pattern.WriteString(`(.*?)`)
-		names = append(names, template[at[0]+1:at[1]-1])
-		rest = template[at[1]:]
-	}
-	pattern.WriteString(regexp.QuoteMeta(rest))
-	found := regexp.MustCompile(`^` + pattern.String() + `$`).FindStringSubmatch(text)
-	for i, name := range names {
-		switch {
-		case found == nil:
-		case name == "tag" && image.ValidTag(found[i+1]):
-			tag = found[i+1]
-		case name == "digest" && image.ValidDigest(found[i+1]):
-			digest = found[i+1]
-		}
-	}
-	return tag, digest
 }

@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 // TestShapes_documented checks that the list in docs/writing.md is current.
 func TestShapes_documented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/writing.md")
+	page, err := os.ReadFile("../../../docs/writing.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/lex"
+	"promoter/internal/updater/site"
 	"promoter/internal/updater/span"
 )
 
@@ -21,34 +23,33 @@ const shapeTemplate edit.Shape = "template-line"
 // value, and optionally a comment. Group 1 is the value with its quotes.
 var templateLine = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-]+["']?:[ \t]+|-[ \t]+)("[^"\\]*"|'[^']*'|[^\s"'#{}&*!|>%@` + "`" + `,\[\]][^\s,\[\]{}]*)[ \t]*,?[ \t]*(?:#.*)?\r?$`)
 
-// findInTemplate inspects a template line by line. A line whose value is a
+// FindInTemplate inspects a template line by line. A line whose value is a
 // whole reference is a site. Any other line that mentions a followed repository
 // is refused, unless it is a comment.
-func (u *Updater) findInTemplate(file string, content []byte) analysis {
-	d := &document{file: file, stream: span.Unparsed(content), follower: u.follower}
-	out := newSink(file, content)
-	for _, w := range u.writes(file) {
+func (f *Finder) FindInTemplate(file string, stream *span.Stream, writes []Write) Findings {
+	d := &document{file: file, stream: stream, follower: f.follower}
+	out := newSink(file, stream.Data)
+	for _, w := range writes {
 		out.refuseLine(1, w.Component, "a write entry cannot change a template: it has no values to prove")
 	}
-	registries := registriesIn(content)
-	for number, line := range templateLines(d.stream) {
-		findInLine(d, out, registries, number+1, line.start, line.text)
+	registries := registriesIn(stream.Data)
+	for number, line := range TemplateLines(stream) {
+		findInLine(d, out, registries, number+1, line.start, line.Text)
 	}
-	out.held = findHoldLines(file, d.stream, u.holds(file))
-	return analysis{findings: out.findings, stream: d.stream, template: true}
+	return out.found
 }
 
-// line is a line of a template with its offset.
-type line struct {
+// Line is a line of a template with its offset.
+type Line struct {
 	start int
-	text  string
+	Text  string
 }
 
-// templateLines yields the lines of a template by their index, without those that contain
+// TemplateLines yields the lines of a template by their index, without those that contain
 // only a comment, of YAML or of the template language, and without ignored ones.
-func templateLines(s *span.Stream) iter.Seq2[int, line] {
-	return func(yield func(int, line) bool) {
-		comments := templateComments(s.Data)
+func TemplateLines(s *span.Stream) iter.Seq2[int, Line] {
+	return func(yield func(int, Line) bool) {
+		comments := lex.TemplateComments(s.Data)
 		for number, start := range s.Lines() {
 			end := s.LineEnd(start)
 			for len(comments) > 0 && comments[0].End <= start {
@@ -56,10 +57,10 @@ func templateLines(s *span.Stream) iter.Seq2[int, line] {
 			}
 			text := s.Data[start:end]
 			trimmed := bytes.TrimSpace(text)
-			if len(trimmed) == 0 || trimmed[0] == '#' || onlyComments(s.Data, start, end, comments) || ignoresLine(string(text)) {
+			if len(trimmed) == 0 || trimmed[0] == '#' || onlyComments(s.Data, start, end, comments) || lex.IgnoresLine(string(text)) {
 				continue
 			}
-			if !yield(number, line{start, string(text)}) {
+			if !yield(number, Line{start, string(text)}) {
 				return
 			}
 		}
@@ -67,7 +68,7 @@ func templateLines(s *span.Stream) iter.Seq2[int, line] {
 }
 
 // onlyComments reports whether a line has nothing except white space outside of comments.
-func onlyComments(data []byte, start, end int, comments []span.Span) bool {
+func onlyComments(data []byte, start, end int, comments []lex.Comment) bool {
 	for _, comment := range comments {
 		if comment.Start >= end {
 			break
@@ -79,79 +80,6 @@ func onlyComments(data []byte, start, end int, comments []span.Span) bool {
 	}
 	return len(bytes.TrimSpace(data[start:end])) == 0
 }
-
-// templateComments returns the comments of the template language. Everything else counts
-// as text: a line that is taken for a comment would keep its old version without a
-// refusal. So a comment is only what text/template takes for one, and there is none after
-// something that it does not accept.
-// https://pkg.go.dev/text/template#hdr-Actions
-func templateComments(data []byte) (comments []span.Span) {
-	for at := 0; ; {
-		open := bytes.Index(data[at:], []byte("{{"))
-		if open < 0 {
-			return comments
-		}
-		start := at + open
-		inner := start + len("{{")
-		if rest := data[inner:]; len(rest) > 1 && rest[0] == '-' && isTemplateSpace(rest[1]) {
-			inner += 2
-		}
-		if !bytes.HasPrefix(data[inner:], []byte("/*")) {
-			end, found := actionEnd(data, inner)
-			if !found {
-				return comments
-			}
-			at = end
-			continue
-		}
-		inner += len("/*")
-		closing := bytes.Index(data[inner:], []byte("*/"))
-		if closing < 0 {
-			return comments
-		}
-		end := inner + closing + len("*/")
-		if rest := data[end:]; len(rest) > 1 && isTemplateSpace(rest[0]) && rest[1] == '-' {
-			end += 2
-		}
-		if !bytes.HasPrefix(data[end:], []byte("}}")) {
-			return comments
-		}
-		at = end + len("}}")
-		comments = append(comments, span.Span{Start: start, End: at})
-	}
-}
-
-// actionEnd returns the offset after the action that contains an offset. Its end is not
-// within a quoted text.
-func actionEnd(data []byte, at int) (int, bool) {
-	for at < len(data) {
-		switch c := data[at]; {
-		case c == '`':
-			closing := bytes.IndexByte(data[at+1:], '`')
-			if closing < 0 {
-				return 0, false
-			}
-			at += closing + 2
-		case c == '"' || c == '\'':
-			for at++; at < len(data) && data[at] != c; at++ {
-				switch data[at] {
-				case '\\':
-					at++
-				case '\n':
-					return 0, false
-				}
-			}
-			at++
-		case bytes.HasPrefix(data[at:], []byte("}}")):
-			return at + len("}}"), true
-		default:
-			at++
-		}
-	}
-	return 0, false
-}
-
-func isTemplateSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // findInLine inspects one line of a template.
 func findInLine(d *document, out *sink, registries []string, number, start int, line string) {
@@ -176,7 +104,7 @@ type mention struct{ name, component string }
 
 // followedOnLine returns the components that a line mentions, each once.
 func followedOnLine(d *document, line string) []mention {
-	return followedAmong(d, mentions(line))
+	return followedAmong(d, lex.Mentions(line))
 }
 
 func followedAmong(d *document, names iter.Seq[string]) (found []mention) {
@@ -206,70 +134,17 @@ func lineScalar(s *span.Stream, number, start int, raw string) *yaml.Node {
 // addTemplateSite adds a line's value if it is a whole reference. key is the
 // text before the value.
 func addTemplateSite(d *document, out *sink, n *yaml.Node, key string) bool {
-	before, name, after := cutReference(n.Value)
+	before, name, after := lex.CutReference(n.Value)
 	reference, err := image.Parse(name)
 	if err != nil || reference.Tag == "" && reference.Digest == "" {
 		return false
 	}
 	followed, found := d.follower.Follow(d.file, reference.Repository)
-	if !found || !followed.is(reference, key+before) {
+	if !found || !isReference(followed, reference, key+before) {
 		return false
 	}
-	out.add(newReference(shapeTemplate, d.scalar(n), followed, reference, before, after), d.key())
+	out.add(site.NewReference(shapeTemplate, d.scalar(n), followed, reference, before, after), d.key())
 	return true
-}
-
-// nameLike matches a run of characters used in repository names.
-var nameLike = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._/:@-]*`)
-
-// mentions yields the possible repository names on a line, without tag and
-// digest.
-func mentions(line string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for end := 0; ; {
-			at := nameLike.FindStringIndex(line[end:])
-			if at == nil {
-				return
-			}
-			start := end + at[0]
-			end += at[1]
-			if name := mentioned(line, start, end); name != "" && !yield(name) {
-				return
-			}
-		}
-	}
-}
-
-// nearKey is how many bytes before a value its key is searched for. Without a
-// limit, a hostile line would be read once for each of its words.
-const nearKey = 64
-
-// mentioned returns the name in a word of a line, or nothing. Web addresses are
-// not names. A name of one segment may be an ordinary word, so it counts only
-// with a version after it, or with a possible version if the key contains
-// "image": redis:{{ .port }} is an address.
-func mentioned(line string, start, end int) string {
-	word := line[start:end]
-	if scheme, rest, found := strings.Cut(word, "://"); found {
-		if scheme == "http" || scheme == "https" {
-			return ""
-		}
-		word = rest
-	}
-	reference, err := image.Parse(word)
-	if err == nil && isAddress(reference) {
-		return ""
-	}
-	name, _, _ := strings.Cut(word, "@")
-	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
-		name = name[:at]
-	}
-	switch {
-	case strings.Contains(name, "/"):
-	case len(name) == len(word), strings.HasPrefix(line[end:], " "), err != nil && !saysImage(line[max(0, start-nearKey):start]):
-		return ""
-	}
-	return strings.TrimRight(name, "./-_:")
 }
 
 // halfName matches a template line with a key and a value that may be half of a

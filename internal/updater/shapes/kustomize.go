@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"regexp"
@@ -7,8 +7,64 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/updater/lex"
 	"promoter/internal/updater/node"
+	"promoter/internal/updater/site"
 )
+
+// shapeKustomize is an entry of kustomize's images list, which Flux
+// Kustomizations also have.
+const shapeKustomize edit.Shape = "kustomize-images"
+
+// findKustomizeImages inspects the entries of an images list.
+func findKustomizeImages(d *document, out *sink, m *yaml.Node) {
+	list := node.Get(m, "images")
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return
+	}
+	for _, item := range list.Content {
+		if item.Kind == yaml.MappingNode {
+			findKustomizeImage(d, out, item)
+		}
+	}
+}
+
+// findKustomizeImage inspects one entry. The repository is newName if set,
+// otherwise name. The name selects the images to change and is never changed
+// itself.
+func findKustomizeImage(d *document, out *sink, entry *yaml.Node) {
+	name, newName := node.Get(entry, "name"), node.Get(entry, "newName")
+	tag, digest := node.Get(entry, "newTag"), node.Get(entry, "digest")
+	states := node.IsText(tag) || node.IsText(digest)
+	if states || node.IsText(newName) {
+		out.claim(name)
+	}
+	if node.IsText(newName) {
+		name = newName
+	}
+	if !states || !node.IsText(name) {
+		return
+	}
+	reference, err := image.Parse(d.scalar(name).Value())
+	if err != nil {
+		return
+	}
+	followed, found := d.follower.Follow(d.file, reference.Repository)
+	if !found {
+		out.other(shapeKustomize, d.scalar(name), reference.Repository, node.Text(tag), node.Text(digest))
+		return
+	}
+	if reference.Tag != "" || reference.Digest != "" {
+		out.claim(name)
+		out.refuse(d.scalar(name), followed.Component, "the name %s has a version of its own, so the entry applies to no other; name only the repository", lex.Shorten(name.Value))
+		return
+	}
+	s := site.Site{Shape: shapeKustomize, Followed: followed, Editable: &site.Editable{
+		Mapping: entry, TagKey: "newTag", DigestKey: "digest",
+	}}
+	addGroup(d, out, entry, s, tag, digest, "newTag", "digest", "newName")
+}
 
 // shapeRemote is a remote kustomize resource at a commit of the repository from
 // which an image of the same kustomization is built.
@@ -44,8 +100,8 @@ func findRemotes(d *document, out *sink, m *yaml.Node) {
 
 // built is a component and its source repository, as host/path.
 type built struct {
-	Followed
-	source string
+	followed site.Followed
+	source   string
 }
 
 // builtComponents returns the components of the images list whose source is
@@ -87,14 +143,14 @@ func findRemote(d *document, out *sink, n *yaml.Node, components []built) {
 			continue
 		}
 		if owner != nil {
-			out.note(d.scalar(n), "%s and %s are both built from %s, so the ref stays", owner.Component, components[i].Component, owner.Source)
+			out.note(d.scalar(n), "%s and %s are both built from %s, so the ref stays", owner.followed.Component, components[i].followed.Component, owner.followed.Source)
 			return
 		}
 		owner = &components[i]
 	}
 	if owner != nil {
-		out.add(site{shape: shapeRemote, followed: owner.Followed, tag: &part{
-			scalar: d.scalar(n), format: formatRevision, before: value[:found[2]], after: value[found[3]:],
+		out.add(site.Site{Shape: shapeRemote, Followed: owner.followed, Tag: &site.Part{
+			Scalar: d.scalar(n), Format: site.FormatRevision, Before: value[:found[2]], After: value[found[3]:],
 		}}, d.key())
 	}
 }

@@ -1,4 +1,4 @@
-package updater
+package shapes
 
 import (
 	"strings"
@@ -6,7 +6,9 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/updater/lex"
 	"promoter/internal/updater/node"
+	"promoter/internal/updater/site"
 )
 
 // shapeHelmValues is a group of keys in the values of a Helm chart, with
@@ -37,7 +39,7 @@ const pinnedSuffix = "@sha256"
 
 // valuesGroup is a mapping that sets the version of a followed repository.
 type valuesGroup struct {
-	followed          Followed
+	followed          site.Followed
 	tag, digest       *yaml.Node // nil if there is none
 	tagKey, digestKey string
 }
@@ -75,11 +77,11 @@ func groupOf(d *document, m *yaml.Node) (valuesGroup, bool) {
 
 // addValuesGroup adds a group whose repository is known. A group without a
 // version leaves the version to the chart.
-func addValuesGroup(d *document, out *sink, m *yaml.Node, followed Followed, tag, digest *yaml.Node, keys ...string) {
+func addValuesGroup(d *document, out *sink, m *yaml.Node, followed site.Followed, tag, digest *yaml.Node, keys ...string) {
 	if !node.IsText(tag) && !node.IsText(digest) {
 		return
 	}
-	addGroup(d, out, m, site{shape: shapeHelmValues, followed: followed}, tag, digest, append(keys, "repository", "registry")...)
+	addGroup(d, out, m, site.Site{Shape: shapeHelmValues, Followed: followed}, tag, digest, append(keys, "repository", "registry")...)
 }
 
 // firstOf returns the first of the keys that has a scalar value in the mapping,
@@ -102,7 +104,7 @@ func repositoryKeys(d *document, m *yaml.Node, tagKey string, keys []string) []s
 	if strings.Contains(node.Text(m, "image"), "/") {
 		keys = append(keys, "image")
 	}
-	if saysImage(d.key()) {
+	if lex.SaysImage(d.key()) {
 		keys = append(keys, "name")
 	}
 	return keys

@@ -1,4 +1,4 @@
-package updater
+package lex
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func TestShorten(t *testing.T) {
 		"a\nb\x1b[31m\u202e":     "a\ufffdb\ufffd[31m\ufffd",
 		strings.Repeat("é", 100): strings.Repeat("é", 60) + "…",
 	} {
-		if got := shorten(text); got != want {
+		if got := Shorten(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package updater
+package lex
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ func FuzzMarker(f *testing.F) {
 		f.Add(comment)
 	}
 	f.Fuzz(func(t *testing.T, comment string) {
-		if m, found := parseMarker(comment); found && m.component == "" {
+		if m, found := ParseMarker(comment); found && m.Component == "" {
 			t.Errorf("%q: a mark without a component", comment)
 		}
 	})

@@ -1,0 +1,170 @@
+package shapes
+
+import (
+	"bytes"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/updater/lex"
+	"promoter/internal/updater/site"
+	"promoter/internal/updater/span"
+)
+
+// shapeMarker is a scalar with a trailing comment that names its component.
+const shapeMarker edit.Shape = "marker"
+
+// The fields that a marker may name.
+const (
+	fieldTag     = "tag"
+	fieldDigest  = "digest"
+	fieldVersion = "version"
+	fieldName    = "name" // Flux: the repository, which never changes
+)
+
+// marker returns the marker in the comment after a scalar, if any.
+func (x *sink) marker(s span.Scalar) (lex.Marker, bool) {
+	if !x.markers || s.Node.Kind != yaml.ScalarNode {
+		return lex.Marker{}, false
+	}
+	rest, afterValue := s.RestOfLine()
+	comment, isComment := bytes.CutPrefix(bytes.TrimLeft(rest, " \t,]}"), []byte("#"))
+	if !afterValue || !isComment {
+		return lex.Marker{}, false
+	}
+	return lex.ParseMarker(strings.TrimSpace(string(comment)))
+}
+
+// ignores reports whether a comment on the scalar's line excludes it from
+// changes. For a block scalar, the comment follows the indicator, because its
+// text has no comments.
+func (x *sink) ignores(s span.Scalar) bool {
+	if !x.markers {
+		return false
+	}
+	rest, _ := s.RestOfLine()
+	return lex.IgnoresLine(string(rest))
+}
+
+// marked is a scalar with a marker.
+type marked struct {
+	marker   lex.Marker
+	scalar   span.Scalar
+	mapping  *yaml.Node // the mapping that contains the scalar; nil if it is in a list
+	followed site.Followed
+}
+
+// visitMarker records a marked scalar. Its site is created after all shapes
+// have run, because a marker on a site that a shape found is redundant.
+func visitMarker(d *document, out *sink, n *yaml.Node) {
+	s := d.scalar(n)
+	m, found := out.marker(s)
+	if !found || m.Ignore || m.Field == fieldName {
+		return
+	}
+	followed, found := d.follower.Named(d.file, m.Component)
+	if !found {
+		out.note(s, "the marker names %s, which is not followed here", lex.Shorten(m.Component))
+		return
+	}
+	mark := marked{marker: m, scalar: s, followed: followed}
+	if len(d.parents) > 0 {
+		mark.mapping = d.parents[len(d.parents)-1]
+	}
+	out.marked = append(out.marked, mark)
+}
+
+// finish completes the findings of a file: it turns markers into sites and drops
+// sites on ignored lines.
+func (x *sink) finish() Findings {
+	for i, mark := range x.marked {
+		component := x.claimed[mark.scalar.Node]
+		switch {
+		case component == "":
+			x.addMarked(i)
+		case component != mark.marker.Component:
+			x.refuseAt(mark.scalar, "", "the marker names "+mark.marker.Component+" and the value is of "+component)
+		}
+	}
+	kept := x.found.Sites[:0]
+	for _, s := range x.found.Sites {
+		ignored := false
+		for _, p := range s.Parts() {
+			ignored = ignored || x.ignores(p.Scalar)
+		}
+		if !ignored {
+			kept = append(kept, s)
+		}
+	}
+	x.found.Sites = kept
+	return x.found
+}
+
+// addMarked adds the site of a marked scalar, including the digest marked next
+// to it.
+func (x *sink) addMarked(i int) {
+	mark := x.marked[i]
+	s := site.Site{Shape: shapeMarker, Followed: mark.followed}
+	if p := mark.part(); p.IsDigest() {
+		if x.sibling(i, func(m marked) bool { return m.part().Format == site.FormatTag }) != nil {
+			return // the tag's marker creates the site for both
+		}
+		s.Digest = p
+	} else {
+		s.Tag = p
+		if other := x.sibling(i, func(m marked) bool { return m.part().IsDigest() }); other != nil && p.Format == site.FormatTag {
+			s.Digest = other.part()
+		}
+	}
+	for _, p := range s.Parts() {
+		if problem := p.Problem(); problem != "" {
+			x.refuseAt(p.Scalar, mark.marker.Component, problem)
+			return
+		}
+	}
+	x.found.Sites = append(x.found.Sites, s)
+}
+
+// sibling returns the matching other marker of the same mapping and component,
+// or nil. It checks only the nearest markers, because a list may have any number
+// of them.
+func (x *sink) sibling(i int, fits func(marked) bool) *marked {
+	const near = 8
+	mark := x.marked[i]
+	for j := max(0, i-near); j < min(len(x.marked), i+near+1); j++ {
+		other := &x.marked[j]
+		if j != i && mark.mapping != nil && other.mapping == mark.mapping &&
+			other.marker.Component == mark.marker.Component && fits(*other) {
+			return other
+		}
+	}
+	return nil
+}
+
+// part returns the part of the version that a marked scalar contains: as the
+// marker specifies, otherwise as the value suggests.
+func (m marked) part() *site.Part {
+	value := m.scalar.Value()
+	switch m.marker.Field {
+	case fieldTag:
+		return &site.Part{Scalar: m.scalar, Format: site.FormatTag}
+	case fieldVersion:
+		return &site.Part{Scalar: m.scalar, Format: site.FormatVersion}
+	case fieldDigest:
+		return site.DigestPart(m.scalar)
+	}
+	before, name, after := lex.CutReference(value)
+	reference, err := image.Parse(name)
+	switch {
+	case image.ValidDigest(value):
+		return site.DigestPart(m.scalar)
+	case err == nil && (reference.Tag != "" || reference.Digest != ""):
+		return &site.Part{Scalar: m.scalar, Format: site.FormatReference, Before: before, After: after, Name: reference.Name}
+	case m.followed.Artifact == image.ArtifactChart:
+		return &site.Part{Scalar: m.scalar, Format: site.FormatChart}
+	default:
+		return &site.Part{Scalar: m.scalar, Format: site.FormatTag}
+	}
+}
