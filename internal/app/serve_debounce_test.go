@@ -115,7 +115,7 @@ func (w *served) kept() map[string]int {
 		w.t.Fatal(err)
 	}
 	defer db.Close() //nolint:errcheck // it was only read
-	all, err := store.New(db).Deliveries(w.t.Context(), 1000)
+	all, err := store.New(db).Deliveries.Newest(w.t.Context(), 1000)
 	if err != nil {
 		w.t.Fatal(err)
 	}

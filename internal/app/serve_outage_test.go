@@ -44,7 +44,7 @@ receivers:
 // keeps checks that each accepted delivery is in the database.
 func (w *served) keeps(db *database.DB, accepted int) {
 	w.t.Helper()
-	kept, err := store.New(db).Deliveries(w.t.Context(), accepted+100)
+	kept, err := store.New(db).Deliveries.Newest(w.t.Context(), accepted+100)
 	if err != nil || len(kept) != accepted {
 		w.t.Errorf("%d deliveries are kept, %d were accepted, %v", len(kept), accepted, err)
 	}

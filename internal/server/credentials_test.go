@@ -25,7 +25,7 @@ type storing struct {
 
 func (s storing) Accept(ctx context.Context, taken server.Accepted) error {
 	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return s.SaveDelivery(ctx, tx, store.Delivery{
+		return s.Deliveries.Save(ctx, tx, store.Delivery{
 			Receiver: taken.Receiver, ID: taken.ID, Sender: taken.Sender, EventType: taken.EventType,
 			Events: taken.Events, Header: taken.Header, Body: taken.Body,
 		})
@@ -66,7 +66,7 @@ func TestWebhook_storesAndLogsNoCredential(t *testing.T) {
 			t.Errorf("the answer is %s", got.Body)
 		}
 	}
-	all, err := kept.Deliveries(t.Context(), 10)
+	all, err := kept.Deliveries.Newest(t.Context(), 10)
 	if err != nil || taken != 5 || len(all) != 4 {
 		t.Errorf("%d taken, kept %+v, %v", taken, all, err)
 	}
@@ -117,7 +117,7 @@ func TestReplay_ofStoredDeliveriesDecodesTheSame(t *testing.T) {
 			t.Fatalf("%d %s", got.Code, got.Body)
 		}
 	}
-	d, err := kept.Delivery(t.Context(), "forge", "d-1")
+	d, err := kept.Deliveries.Get(t.Context(), "forge", "d-1")
 	if err != nil || d.Times != 3 || len(d.Events) != 1 {
 		t.Errorf("kept %+v, %v", d, err)
 	}

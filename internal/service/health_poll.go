@@ -71,7 +71,7 @@ func (p healthPoller) handle(ctx context.Context, item queue.Item) (queue.Result
 // repositories, in one transaction.
 func (p healthPoller) save(ctx context.Context, receiver string, reports []evidence.Report) error {
 	return p.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		changed, err := p.store.ChangedReports(ctx, tx, receiver, reports)
+		changed, err := p.store.Health.ChangedReports(ctx, tx, receiver, reports)
 		if err != nil || len(changed) == 0 {
 			return err
 		}
@@ -93,7 +93,7 @@ func (p healthPoller) save(ctx context.Context, receiver string, reports []evide
 				used = append(used, report)
 			}
 		}
-		if err := p.store.SaveReports(ctx, tx, used); err != nil {
+		if err := p.store.Health.SaveReports(ctx, tx, used); err != nil {
 			return err
 		}
 		slices.Sort(keys)

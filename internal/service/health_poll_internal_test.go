@@ -124,7 +124,7 @@ func TestHealthReports_areOfReceiversThatListTheRepository(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	err := b.service.db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
-		return b.store.SaveReports(ctx, tx, []evidence.Report{
+		return b.store.Health.SaveReports(ctx, tx, []evidence.Report{
 			{Health: health.Report{Source: health.Flux, Receiver: "limited", Subject: "kustomization/a/b", Status: health.Healthy}},
 			{Health: health.Report{Source: health.Flux, Receiver: "missing", Subject: "kustomization/a/b", Status: health.Healthy}},
 		})

@@ -46,15 +46,15 @@ func mayUse(receiver serverconfig.Receiver, repository *connect.Repository) bool
 // Reports implements engine.Evidence.
 func (h healthReports) Reports(ctx context.Context, receivers []string) ([]health.Report, error) {
 	usable := slices.DeleteFunc(slices.Clone(receivers), func(name string) bool { return !slices.Contains(h.receivers, name) })
-	return h.store.Reports(ctx, usable, h.names)
+	return h.store.Health.Reports(ctx, usable, h.names)
 }
 
 // Load implements engine.Evidence.
 func (h healthReports) Load(ctx context.Context, keys []health.Key) (map[health.Key]health.State, error) {
-	return h.store.HealthStates(ctx, h.key, keys)
+	return h.store.Health.States(ctx, h.key, keys)
 }
 
 // Store implements engine.Evidence.
 func (h healthReports) Store(ctx context.Context, states map[health.Key]health.State) error {
-	return h.store.SaveHealthStates(ctx, h.key, states)
+	return h.store.Health.SaveStates(ctx, h.key, states)
 }

@@ -127,7 +127,7 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 		var reports []evidence.Report
 		for _, webhook := range batch {
 			accepted := webhook.accepted
-			err := i.store.SaveDelivery(ctx, tx, store.Delivery{
+			err := i.store.Deliveries.Save(ctx, tx, store.Delivery{
 				Receiver: accepted.Receiver, ID: accepted.ID, Sender: accepted.Sender, EventType: accepted.EventType,
 				Events: accepted.Events, Header: accepted.Header, Body: accepted.Body,
 			})
@@ -154,7 +154,7 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 		if err := i.store.RecordCommentEvents(ctx, tx, comments); err != nil {
 			return err
 		}
-		if err := i.store.SaveReports(ctx, tx, reports); err != nil {
+		if err := i.store.Health.SaveReports(ctx, tx, reports); err != nil {
 			return err
 		}
 		if err := i.queue.TriggerIn(ctx, tx, work...); err != nil {

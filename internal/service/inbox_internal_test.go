@@ -81,7 +81,7 @@ func TestInbox_sharesTransactions(t *testing.T) {
 					if err != nil {
 						failed++
 					}
-					if _, found := stored.Delivery(t.Context(), "registry", fmt.Sprint(n)); (err == nil) != (found == nil) {
+					if _, found := stored.Deliveries.Get(t.Context(), "registry", fmt.Sprint(n)); (err == nil) != (found == nil) {
 						t.Errorf("delivery %d: %v, and reading it: %v", n, err, found)
 					}
 				}

@@ -190,7 +190,7 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 			if err := r.store.SetTargets(ctx, tx, stored.Key, found.Targets); err != nil {
 				return err
 			}
-			if err := r.store.RestoreSnapshots(ctx, tx, found.Posted); err != nil {
+			if err := r.store.Snapshots.Restore(ctx, tx, found.Posted); err != nil {
 				return err
 			}
 		}

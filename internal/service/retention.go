@@ -41,14 +41,14 @@ func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, erro
 	next := queue.Result{Next: r.now().Add(retentionInterval)}
 	var removed int64
 	for _, remove := range []func() (int64, error){
-		func() (int64, error) { return r.store.DeleteDeliveriesBefore(ctx, r.now().Add(-r.limits.Deliveries)) },
-		func() (int64, error) { return r.store.TrimDeliveries(ctx, r.limits.DeliveriesSize) },
+		func() (int64, error) { return r.store.Deliveries.DeleteBefore(ctx, r.now().Add(-r.limits.Deliveries)) },
+		func() (int64, error) { return r.store.Deliveries.Trim(ctx, r.limits.DeliveriesSize) },
 		func() (int64, error) { return r.store.TrimImageEvents(ctx, maxImageEvents) },
 		func() (int64, error) {
 			return r.store.DeleteCommentEventsBefore(ctx, r.now().Add(-state.CommentWindow-24*time.Hour))
 		},
-		func() (int64, error) { return r.store.DeleteReportsBefore(ctx, r.now().Add(-maxReportAge)) },
-		func() (int64, error) { return r.store.TrimReports(ctx, maxReports) },
+		func() (int64, error) { return r.store.Health.DeleteReportsBefore(ctx, r.now().Add(-maxReportAge)) },
+		func() (int64, error) { return r.store.Health.TrimReports(ctx, maxReports) },
 		func() (int64, error) {
 			if r.limits.History == 0 { // kept forever
 				return 0, nil
@@ -59,7 +59,7 @@ func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, erro
 			if r.limits.History == 0 {
 				return 0, nil
 			}
-			return r.store.DeleteSnapshotsBefore(ctx, r.now().Add(-r.limits.History))
+			return r.store.Snapshots.DeleteBefore(ctx, r.now().Add(-r.limits.History))
 		},
 		func() (int64, error) {
 			if r.limits.History == 0 {

@@ -34,15 +34,15 @@ func (s schedules) handle(ctx context.Context, item queue.Item) (queue.Result, e
 	}
 	fired, next, keys := false, time.Time{}, []string(nil)
 	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
-		if keys, err = s.store.RepositoriesOfSchedule(ctx, tx, item.Key); err != nil {
+		if keys, err = s.store.Schedules.Repositories(ctx, tx, item.Key); err != nil {
 			return err
 		}
 		if len(keys) == 0 {
-			return s.store.DeleteUnusedSchedule(ctx, tx, item.Key)
+			return s.store.Schedules.DeleteUnused(ctx, tx, item.Key)
 		}
 		// It fires no more often than the poll could.
 		due := func(last time.Time) time.Time { return latest(times.After(last), s.pollDue(last)) }
-		fired, next, err = s.store.Fire(ctx, tx, item.Key, false, due)
+		fired, next, err = s.store.Schedules.Fire(ctx, tx, item.Key, false, due)
 		if err != nil || !fired {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s schedules) pollDue(last time.Time) time.Time {
 // registries.
 func (s schedules) firePoll(ctx context.Context, force bool) (next time.Time, err error) {
 	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, next, err = s.store.Fire(ctx, tx, store.Poll, force, s.pollDue)
+		_, next, err = s.store.Schedules.Fire(ctx, tx, store.Poll, force, s.pollDue)
 		return err
 	})
 	return next.Add(time.Duration(float64(s.server.File.Poll) * 2 * jitter * rand.Float64())), err
@@ -83,7 +83,7 @@ func (s schedules) firePoll(ctx context.Context, force bool) (next time.Time, er
 // isPollDue reports whether the next poll is due, regardless of which replica made the
 // last one.
 func (s schedules) isPollDue(ctx context.Context) (due bool, err error) {
-	known, err := s.store.Schedules(ctx)
+	known, err := s.store.Schedules.All(ctx)
 	for _, one := range known {
 		due = due || one.Name == store.Poll && !s.pollDue(one.FiredAt).After(s.server.Now())
 	}
@@ -92,7 +92,7 @@ func (s schedules) isPollDue(ctx context.Context) (due bool, err error) {
 
 // set stores the schedules of a repository and starts those that are new for it.
 func (s schedules) set(ctx context.Context, tx *database.Tx, key string, c *config.Config) error {
-	added, err := s.store.SetSchedules(ctx, tx, key, schedulesOf(s.server, c))
+	added, err := s.store.Schedules.Set(ctx, tx, key, schedulesOf(s.server, c))
 	if err != nil {
 		return err
 	}

@@ -73,5 +73,5 @@ delete from comment_event where (repository, comment_id) in (
 
 // DeleteCommentEventsBefore deletes events from before a time, and returns their number.
 func (s *Store) DeleteCommentEventsBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return s.deleteInBatches(ctx, deleteCommentEvents, before)
+	return deleteInBatches(ctx, s.db, deleteCommentEvents, before)
 }

@@ -36,8 +36,11 @@ type Trigger struct {
 	At time.Time // when the first one arrived that no reconciliation had read
 }
 
-// SaveDelivery stores a delivery. A redelivery is counted and not stored again.
-func (s *Store) SaveDelivery(ctx context.Context, tx *database.Tx, d Delivery) error {
+// Deliveries are the webhooks that were received.
+type Deliveries struct{ db *database.DB }
+
+// Save stores a delivery. A redelivery is counted and not stored again.
+func (s Deliveries) Save(ctx context.Context, tx *database.Tx, d Delivery) error {
 	events, err := json.Marshal(d.Events)
 	if err != nil {
 		return fmt.Errorf("store delivery %s: %w", d.ID, err)
@@ -58,8 +61,8 @@ on conflict (receiver, id) do update set seen_at = excluded.seen_at, times = del
 	return err
 }
 
-// Delivery returns one delivery, or a NotFound fault.
-func (s *Store) Delivery(ctx context.Context, receiver, id string) (Delivery, error) {
+// Get returns one delivery, or a NotFound fault.
+func (s Deliveries) Get(ctx context.Context, receiver, id string) (Delivery, error) {
 	var d Delivery
 	var events, header string
 	var received, seen int64
@@ -82,7 +85,7 @@ from delivery where receiver = ? and id = ?`, receiver, id)
 }
 
 // Receivers lists the receivers that have a delivery of this ID, sorted.
-func (s *Store) Receivers(ctx context.Context, id string) (all []string, err error) {
+func (s Deliveries) Receivers(ctx context.Context, id string) (all []string, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		all, err = queryTexts(ctx, tx, "select receiver from delivery where id = ? order by receiver", id)
 		return err
@@ -90,8 +93,8 @@ func (s *Store) Receivers(ctx context.Context, id string) (all []string, err err
 	return all, err
 }
 
-// Deliveries lists the newest deliveries, without their bodies and headers.
-func (s *Store) Deliveries(ctx context.Context, limit int) (all []Delivery, err error) {
+// Newest lists the newest deliveries, without their bodies and headers.
+func (s Deliveries) Newest(ctx context.Context, limit int) (all []Delivery, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var d Delivery
@@ -112,21 +115,21 @@ delete from delivery where (receiver, id) in (
 	select receiver, id from delivery where received_at < ? order by received_at limit ?
 )`
 
-// DeleteDeliveriesBefore deletes deliveries that were received before a time, and image
+// DeleteBefore deletes deliveries that were received before a time, and image
 // events of that age, and returns the number of deliveries.
-func (s *Store) DeleteDeliveriesBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	deleted, err = s.deleteInBatches(ctx, deleteDeliveries, before)
+func (s Deliveries) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+	deleted, err = deleteInBatches(ctx, s.db, deleteDeliveries, before)
 	if err != nil {
 		return deleted, err
 	}
-	_, err = s.deleteInBatches(ctx, deleteImageEvents, before)
+	_, err = deleteInBatches(ctx, s.db, deleteImageEvents, before)
 	return deleted, err
 }
 
-// TrimDeliveries deletes the oldest deliveries beyond a total size of bodies and headers
+// Trim deletes the oldest deliveries beyond a total size of bodies and headers
 // in bytes, so that senders cannot fill the disk, and returns their number. Finding them
 // only reads, so that no writer waits for it.
-func (s *Store) TrimDeliveries(ctx context.Context, maxBytes int64) (deleted int64, err error) {
+func (s Deliveries) Trim(ctx context.Context, maxBytes int64) (deleted int64, err error) {
 	var newest int64
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{&newest}, `
@@ -137,5 +140,5 @@ select coalesce(max(received_at), 0) from (
 	if err != nil || newest == 0 {
 		return 0, err
 	}
-	return s.deleteInBatches(ctx, deleteDeliveries, database.Time(newest).Add(time.Microsecond))
+	return deleteInBatches(ctx, s.db, deleteDeliveries, database.Time(newest).Add(time.Microsecond))
 }

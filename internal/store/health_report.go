@@ -60,9 +60,12 @@ func rowsOf(report evidence.Report, now int64) ([]reportRow, error) {
 	return rows, nil
 }
 
+// HealthRecords is what was reported about health, and the states of landed commits.
+type HealthRecords struct{ db *database.DB }
+
 // SaveReports stores reports about health, of which each has its receiver. An older one never
 // replaces a newer one, and one from the future counts as from now. It is one statement.
-func (s *Store) SaveReports(ctx context.Context, tx *database.Tx, reports []evidence.Report) error {
+func (s HealthRecords) SaveReports(ctx context.Context, tx *database.Tx, reports []evidence.Report) error {
 	if len(reports) == 0 {
 		return nil
 	}
@@ -103,7 +106,7 @@ set report = excluded.report, at = excluded.at, received_at = excluded.received_
 
 // ChangedReports returns those of the reports that differ from what is stored of their objects,
 // but for the time and the message.
-func (s *Store) ChangedReports(ctx context.Context, tx *database.Tx, receiver string, reports []evidence.Report) (changed []evidence.Report, err error) {
+func (s HealthRecords) ChangedReports(ctx context.Context, tx *database.Tx, receiver string, reports []evidence.Report) (changed []evidence.Report, err error) {
 	stored := map[reportRow]string{}
 	err = tx.Query(ctx, func(scan database.Scan) error {
 		var row reportRow
@@ -145,7 +148,7 @@ const maxReports = 20_000
 
 // Reports returns the latest reports that arrived at some receivers and that one of the names
 // of a repository may use.
-func (s *Store) Reports(ctx context.Context, receivers []string, names []event.Repository) (all []health.Report, err error) {
+func (s HealthRecords) Reports(ctx context.Context, receivers []string, names []event.Repository) (all []health.Report, err error) {
 	if len(receivers) == 0 {
 		return nil, nil
 	}
@@ -185,12 +188,12 @@ delete from health_report where (receiver, source, repository, subject) in (
 
 // DeleteReportsBefore deletes reports that were received before a time, and returns their
 // number.
-func (s *Store) DeleteReportsBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return s.deleteInBatches(ctx, deleteReports, before)
+func (s HealthRecords) DeleteReportsBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+	return deleteInBatches(ctx, s.db, deleteReports, before)
 }
 
 // TrimReports deletes the oldest reports beyond a number, and returns how many.
-func (s *Store) TrimReports(ctx context.Context, limit int) (deleted int64, err error) {
+func (s HealthRecords) TrimReports(ctx context.Context, limit int) (deleted int64, err error) {
 	var newest int64
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{&newest},
@@ -199,5 +202,5 @@ func (s *Store) TrimReports(ctx context.Context, limit int) (deleted int64, err 
 	if err != nil || newest == 0 {
 		return 0, err
 	}
-	return s.deleteInBatches(ctx, deleteReports, database.Time(newest).Add(time.Microsecond))
+	return deleteInBatches(ctx, s.db, deleteReports, database.Time(newest).Add(time.Microsecond))
 }

@@ -28,13 +28,13 @@ func report(source, receiver, subject string, status health.Status, at time.Time
 
 func (b bench) saveReports(reports ...evidence.Report) {
 	b.Helper()
-	b.write(func(ctx context.Context, tx *database.Tx) error { return b.SaveReports(ctx, tx, reports) })
+	b.write(func(ctx context.Context, tx *database.Tx) error { return b.Health.SaveReports(ctx, tx, reports) })
 }
 
 // reports returns what a repository may use: RECEIVER SUBJECT STATUS.
 func (b bench) reports(repository string, receivers ...string) (found []string) {
 	b.Helper()
-	all, err := b.Reports(b.Context(), receivers, []event.Repository{{Host: "GitHub.com", Name: repository}})
+	all, err := b.Health.Reports(b.Context(), receivers, []event.Repository{{Host: "GitHub.com", Name: repository}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestReports_olderNeverReplaceNewer(t *testing.T) {
 		want := report(health.Flux, "hook", "kustomization/a/b", health.Degraded, observed)
 		b.saveReports(want, report(health.Flux, "hook", "kustomization/a/b", health.Healthy, observed.Add(-time.Second)))
 		b.saveReports(report(health.Flux, "hook", "kustomization/a/b", health.Healthy, observed.Add(-time.Minute)))
-		all, err := b.Reports(b.Context(), []string{"hook"}, nil)
+		all, err := b.Health.Reports(b.Context(), []string{"hook"}, nil)
 		if diff := cmp.Diff([]health.Report{want.Health}, all); diff != "" || err != nil {
 			b.Errorf("%v (-want +got):\n%s", err, diff)
 		}
@@ -62,7 +62,7 @@ func TestReports_ofTheFutureAreOfNow(t *testing.T) {
 	each(t, func(b bench) {
 		b.saveReports(report(health.Flux, "hook", "kustomization/a/b", health.Healthy, time.Now().Add(time.Hour)))
 		b.saveReports(report(health.Flux, "hook", "kustomization/a/b", health.Degraded, time.Time{}))
-		all, err := b.Reports(b.Context(), []string{"hook"}, nil)
+		all, err := b.Health.Reports(b.Context(), []string{"hook"}, nil)
 		if err != nil || len(all) != 1 || all[0].Status != health.Degraded || all[0].At.After(time.Now().Add(time.Minute)) {
 			b.Errorf("%+v, %v", all, err)
 		}
@@ -103,7 +103,7 @@ func TestReports_changedOnesOnly(t *testing.T) {
 		one.Health.At = observed.Add(time.Hour)
 		two.Health.Status = health.Degraded
 		b.write(func(ctx context.Context, tx *database.Tx) error {
-			changed, err := b.ChangedReports(ctx, tx, "argo", []evidence.Report{one, two, report(health.ArgoCD, "argo", "c", health.Healthy, observed, "acme/a")})
+			changed, err := b.Health.ChangedReports(ctx, tx, "argo", []evidence.Report{one, two, report(health.ArgoCD, "argo", "c", health.Healthy, observed, "acme/a")})
 			var subjects []string
 			for _, r := range changed {
 				subjects = append(subjects, r.Health.Subject)
@@ -122,10 +122,10 @@ func TestReports_areBounded(t *testing.T) {
 		for n := range 5 {
 			b.saveReports(report(health.Flux, "hook", fmt.Sprint("kustomization/a/", n), health.Healthy, observed))
 		}
-		if n, err := b.TrimReports(b.Context(), 3); n != 2 || err != nil {
+		if n, err := b.Health.TrimReports(b.Context(), 3); n != 2 || err != nil {
 			b.Errorf("trimmed %d, %v", n, err)
 		}
-		if n, err := b.DeleteReportsBefore(b.Context(), time.Now().Add(time.Hour)); n != 3 || err != nil {
+		if n, err := b.Health.DeleteReportsBefore(b.Context(), time.Now().Add(time.Hour)); n != 3 || err != nil {
 			b.Errorf("deleted %d, %v", n, err)
 		}
 	})
@@ -158,17 +158,17 @@ func TestHealthStates_areKeptByTarget(t *testing.T) {
 		want := map[health.Key]health.State{key: {Status: health.Healthy, Since: observed, HealthySince: observed, Message: "ok"}}
 		other := health.Key{Commit: "c1", Context: "promoter/health/prod"}
 		for _, err := range []error{
-			b.SaveHealthStates(b.Context(), "github.com/1", map[health.Key]health.State{key: {Status: health.Degraded, Since: observed}}),
-			b.SaveHealthStates(b.Context(), "github.com/1", want),
-			b.SaveHealthStates(b.Context(), "github.com/2", map[health.Key]health.State{other: {Status: health.Degraded, Since: observed}}),
-			b.SaveHealthStates(b.Context(), "github.com/1", nil),
+			b.Health.SaveStates(b.Context(), "github.com/1", map[health.Key]health.State{key: {Status: health.Degraded, Since: observed}}),
+			b.Health.SaveStates(b.Context(), "github.com/1", want),
+			b.Health.SaveStates(b.Context(), "github.com/2", map[health.Key]health.State{other: {Status: health.Degraded, Since: observed}}),
+			b.Health.SaveStates(b.Context(), "github.com/1", nil),
 		} {
 			if err != nil {
 				b.Fatal(err)
 			}
 		}
 		read := func() map[health.Key]health.State {
-			got, err := b.HealthStates(b.Context(), "github.com/1", []health.Key{key, key, other, {Commit: "c2", Context: key.Context}})
+			got, err := b.Health.States(b.Context(), "github.com/1", []health.Key{key, key, other, {Commit: "c2", Context: key.Context}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestHealthStates_areKeptByTarget(t *testing.T) {
 			b.Errorf("(-want +got):\n%s", diff)
 		}
 		for n := range 30 {
-			if err := b.SaveHealthStates(b.Context(), "github.com/1", map[health.Key]health.State{{Commit: fmt.Sprint("n", n), Context: key.Context}: {Status: health.Healthy}}); err != nil {
+			if err := b.Health.SaveStates(b.Context(), "github.com/1", map[health.Key]health.State{{Commit: fmt.Sprint("n", n), Context: key.Context}: {Status: health.Healthy}}); err != nil {
 				b.Fatal(err)
 			}
 		}

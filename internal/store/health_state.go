@@ -13,8 +13,8 @@ import (
 	"promoter/internal/health"
 )
 
-// HealthStates returns what is stored of the states of landed commits of a repository.
-func (s *Store) HealthStates(ctx context.Context, repository string, keys []health.Key) (states map[health.Key]health.State, err error) {
+// States returns what is stored of the states of landed commits of a repository.
+func (s HealthRecords) States(ctx context.Context, repository string, keys []health.Key) (states map[health.Key]health.State, err error) {
 	states = map[health.Key]health.State{}
 	wanted := map[health.Key]bool{}
 	contexts := []any{repository}
@@ -48,9 +48,9 @@ func (s *Store) HealthStates(ctx context.Context, repository string, keys []heal
 // maxStates is how many landed commits of each target keep their state.
 const maxStates = 20
 
-// SaveHealthStates stores states of landed commits of a repository. Of each target, the states
+// SaveStates stores states of landed commits of a repository. Of each target, the states
 // that were stored last are kept.
-func (s *Store) SaveHealthStates(ctx context.Context, repository string, states map[health.Key]health.State) error {
+func (s HealthRecords) SaveStates(ctx context.Context, repository string, states map[health.Key]health.State) error {
 	keys := slices.SortedFunc(maps.Keys(states), func(a, b health.Key) int {
 		return cmp.Or(cmp.Compare(a.Context, b.Context), cmp.Compare(a.Commit, b.Commit))
 	})

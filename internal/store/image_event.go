@@ -98,5 +98,5 @@ func (s *Store) TrimImageEvents(ctx context.Context, limit int) (deleted int64, 
 	if err != nil || newest == 0 {
 		return 0, err
 	}
-	return s.deleteInBatches(ctx, deleteImageEvents, database.Time(newest).Add(time.Microsecond))
+	return deleteInBatches(ctx, s.db, deleteImageEvents, database.Time(newest).Add(time.Microsecond))
 }

@@ -198,7 +198,7 @@ func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, f TargetFil
 
 // DeleteBefore deletes the times that were stored before a time, and returns their number.
 func (m *Milestones) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return New(m.db).deleteInBatches(ctx, `
+	return deleteInBatches(ctx, m.db, `
 delete from promotion_time where (repository, environment, application, snapshot, kind, name) in (
 	select repository, environment, application, snapshot, kind, name from promotion_time where stored_at < ? order by stored_at limit ?
 )`, before)

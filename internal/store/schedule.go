@@ -19,8 +19,11 @@ type Schedule struct {
 	Repositories int // that use it
 }
 
-// Schedules lists all schedules by name.
-func (s *Store) Schedules(ctx context.Context) (all []Schedule, err error) {
+// Schedules are the times at which repositories are reconciled.
+type Schedules struct{ db *database.DB }
+
+// All lists all schedules by name.
+func (s Schedules) All(ctx context.Context) (all []Schedule, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			one, fired := Schedule{}, int64(0)
@@ -33,9 +36,9 @@ func (s *Store) Schedules(ctx context.Context) (all []Schedule, err error) {
 	return all, err
 }
 
-// SetSchedules replaces the schedules of a repository, and returns those that are new
+// Set replaces the schedules of a repository, and returns those that are new
 // for it. A new schedule starts with the last poll: what was read then is used.
-func (s *Store) SetSchedules(ctx context.Context, tx *database.Tx, repository string, names []string) (added []string, err error) {
+func (s Schedules) Set(ctx context.Context, tx *database.Tx, repository string, names []string) (added []string, err error) {
 	known, err := queryTexts(ctx, tx, "select schedule from repository_schedule where repository = ?", repository)
 	if err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ values (?, coalesce((select fired_at from schedule where name = ?), @now)) on co
 // Fire records that a schedule fires, if it is due or force is set, and returns whether
 // it did and when it is due next. The function due returns when it is due after the last
 // time. A schedule that never fired is due. Of concurrent callers, one fires it.
-func (s *Store) Fire(ctx context.Context, tx *database.Tx, name string, force bool, due func(last time.Time) time.Time) (fired bool, next time.Time, err error) {
+func (s Schedules) Fire(ctx context.Context, tx *database.Tx, name string, force bool, due func(last time.Time) time.Time) (fired bool, next time.Time, err error) {
 	last, present := int64(0), int64(0)
 	_, err = tx.Exec(ctx, "insert into schedule (name, fired_at) values (?, 0) on conflict do nothing", name)
 	if err != nil {
@@ -85,13 +88,13 @@ func (s *Store) Fire(ctx context.Context, tx *database.Tx, name string, force bo
 	return changed > 0, due(at), err
 }
 
-// RepositoriesOfSchedule lists the keys of the repositories that use a schedule.
-func (s *Store) RepositoriesOfSchedule(ctx context.Context, tx *database.Tx, name string) ([]string, error) {
+// Repositories lists the keys of the repositories that use a schedule.
+func (s Schedules) Repositories(ctx context.Context, tx *database.Tx, name string) ([]string, error) {
 	return queryTexts(ctx, tx, "select repository from repository_schedule where schedule = ? order by repository", name)
 }
 
-// DeleteUnusedSchedule deletes a schedule that no repository uses.
-func (s *Store) DeleteUnusedSchedule(ctx context.Context, tx *database.Tx, name string) error {
+// DeleteUnused deletes a schedule that no repository uses.
+func (s Schedules) DeleteUnused(ctx context.Context, tx *database.Tx, name string) error {
 	_, err := tx.Exec(ctx, "delete from schedule where name = ? and not exists (select 1 from repository_schedule where schedule = ?)", name, name)
 	return err
 }

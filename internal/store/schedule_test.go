@@ -20,7 +20,7 @@ func hourly(last time.Time) time.Time { return last.Add(time.Hour) }
 func (b bench) fire(name string, due func(time.Time) time.Time) (fired bool, next time.Time) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
-		fired, next, err = b.Fire(ctx, tx, name, false, due)
+		fired, next, err = b.Schedules.Fire(ctx, tx, name, false, due)
 		return err
 	})
 	return fired, next
@@ -29,7 +29,7 @@ func (b bench) fire(name string, due func(time.Time) time.Time) (fired bool, nex
 func (b bench) setSchedules(repository string, names ...string) (added []string) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) (err error) {
-		added, err = b.SetSchedules(ctx, tx, repository, names)
+		added, err = b.Schedules.Set(ctx, tx, repository, names)
 		return err
 	})
 	return added
@@ -50,7 +50,7 @@ func TestFire_firesOnceWhenDueOrForced(t *testing.T) {
 			b.Error("it did not fire when due")
 		}
 		b.write(func(ctx context.Context, tx *database.Tx) error {
-			fired, _, err := b.Fire(ctx, tx, store.Poll, true, hourly)
+			fired, _, err := b.Schedules.Fire(ctx, tx, store.Poll, true, hourly)
 			if !fired {
 				b.Error("it did not fire when forced")
 			}
@@ -70,7 +70,7 @@ func TestFire_oneConcurrentCallerFires(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				err := b.db.Update(b.Context(), func(ctx context.Context, tx *database.Tx) error {
-					fired, _, err := b.Fire(ctx, tx, "every 1h", false, func(last time.Time) time.Time {
+					fired, _, err := b.Schedules.Fire(ctx, tx, "every 1h", false, func(last time.Time) time.Time {
 						if last.Before(first) {
 							return last // its time is over
 						}
@@ -109,18 +109,18 @@ func TestSetSchedules_replacesAndStartsWithTheLastPoll(t *testing.T) {
 			b.Errorf("the freshness is %+v, and that of the poll was %v", m, polled)
 		}
 		b.write(func(ctx context.Context, tx *database.Tx) error {
-			repositories, err := b.RepositoriesOfSchedule(ctx, tx, "every 1h")
+			repositories, err := b.Schedules.Repositories(ctx, tx, "every 1h")
 			if !slices.Equal(repositories, []string{"a", "b"}) {
 				b.Errorf("every hour: %q", repositories)
 			}
 			for _, name := range []string{"every 1h", "every 2h"} {
 				if err == nil {
-					err = b.DeleteUnusedSchedule(ctx, tx, name)
+					err = b.Schedules.DeleteUnused(ctx, tx, name)
 				}
 			}
 			return err
 		})
-		all, err := b.Schedules(b.Context())
+		all, err := b.Schedules.All(b.Context())
 		if err != nil || len(all) != 2 || all[0].Name != "every 1h" || all[0].Repositories != 2 || all[1].Name != store.Poll || all[1].Repositories != 0 {
 			b.Errorf("%+v, %v", all, err)
 		}
@@ -129,7 +129,7 @@ func TestSetSchedules_replacesAndStartsWithTheLastPoll(t *testing.T) {
 				b.Fatal(err)
 			}
 		}
-		if all, err := b.Schedules(b.Context()); err != nil || all[0].Repositories != 0 {
+		if all, err := b.Schedules.All(b.Context()); err != nil || all[0].Repositories != 0 {
 			b.Errorf("of repositories that are gone: %+v, %v", all, err)
 		}
 	})

@@ -25,15 +25,18 @@ const insertSnapshot = `
 insert into snapshot (repository, application, name, receiver, posted_at, content, images) values (?, ?, ?, ?, ?, ?, ?)
 on conflict (repository, application, name) do `
 
-// SaveSnapshot stores a snapshot, or replaces the one of its name.
-func (s *Store) SaveSnapshot(ctx context.Context, one Snapshot) error {
+// Snapshots are the sets of images that were posted.
+type Snapshots struct{ db *database.DB }
+
+// Save stores a snapshot, or replaces the one of its name.
+func (s Snapshots) Save(ctx context.Context, one Snapshot) error {
 	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return addSnapshot(ctx, tx, one, insertSnapshot+"update set content = excluded.content, images = excluded.images")
 	})
 }
 
-// RestoreSnapshots stores snapshots, unless there are some of their names.
-func (s *Store) RestoreSnapshots(ctx context.Context, tx *database.Tx, snapshots []Snapshot) error {
+// Restore stores snapshots, unless there are some of their names.
+func (s Snapshots) Restore(ctx context.Context, tx *database.Tx, snapshots []Snapshot) error {
 	for _, one := range snapshots {
 		if err := addSnapshot(ctx, tx, one, insertSnapshot+"nothing"); err != nil {
 			return err
@@ -67,9 +70,9 @@ func scanSnapshot(scan database.Scan) (one Snapshot, err error) {
 	return one, nil
 }
 
-// Snapshots lists the newest snapshots of a repository. An empty application or name does
+// List lists the newest snapshots of a repository. An empty application or name does
 // not restrict.
-func (s *Store) Snapshots(ctx context.Context, repository, application, name string, limit int) (all []Snapshot, err error) {
+func (s Snapshots) List(ctx context.Context, repository, application, name string, limit int) (all []Snapshot, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			one, err := scanSnapshot(scan)
@@ -81,9 +84,9 @@ func (s *Store) Snapshots(ctx context.Context, repository, application, name str
 	return all, err
 }
 
-// Snapshot returns the snapshot of a name, or a NotFound fault.
-func (s *Store) Snapshot(ctx context.Context, repository, application, name string) (Snapshot, error) {
-	found, err := s.Snapshots(ctx, repository, application, name, 2)
+// Get returns the snapshot of a name, or a NotFound fault.
+func (s Snapshots) Get(ctx context.Context, repository, application, name string) (Snapshot, error) {
+	found, err := s.List(ctx, repository, application, name, 2)
 	switch {
 	case err != nil:
 		return Snapshot{}, err
@@ -95,10 +98,10 @@ func (s *Store) Snapshot(ctx context.Context, repository, application, name stri
 	return found[0], nil
 }
 
-// DeleteSnapshotsBefore deletes the snapshots that were posted before a time, and returns
+// DeleteBefore deletes the snapshots that were posted before a time, and returns
 // their number.
-func (s *Store) DeleteSnapshotsBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return s.deleteInBatches(ctx, `
+func (s Snapshots) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+	return deleteInBatches(ctx, s.db, `
 delete from snapshot where (repository, application, name) in (
 	select repository, application, name from snapshot where posted_at < ? order by posted_at limit ?
 )`, before)

@@ -27,27 +27,27 @@ func TestSnapshot_isStoredOnce(t *testing.T) {
 		restored.Content = nil
 		restore := func() {
 			b.write(func(ctx context.Context, tx *database.Tx) error {
-				return b.RestoreSnapshots(ctx, tx, []store.Snapshot{restored})
+				return b.Snapshots.Restore(ctx, tx, []store.Snapshot{restored})
 			})
 		}
 		restore()
 		for _, one := range []store.Snapshot{posted("shop", "one", 1), posted("shop", "two", 2), posted("blog", "two", 3)} {
-			if err := b.SaveSnapshot(b.Context(), one); err != nil {
+			if err := b.Snapshots.Save(b.Context(), one); err != nil {
 				b.Fatal(err)
 			}
 		}
 		restore()
-		got, err := b.Snapshot(b.Context(), "github.com/7", "", "one")
+		got, err := b.Snapshots.Get(b.Context(), "github.com/7", "", "one")
 		if diff := cmp.Diff(posted("shop", "one", 1), got, cmpopts.EquateApproxTime(0)); err != nil || diff != "" {
 			b.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		if _, err := b.Snapshot(b.Context(), "github.com/7", "", "two"); fault.KindOf(err) != fault.Invalid {
+		if _, err := b.Snapshots.Get(b.Context(), "github.com/7", "", "two"); fault.KindOf(err) != fault.Invalid {
 			b.Errorf("of two applications: %v", err)
 		}
-		if _, err := b.Snapshot(b.Context(), "github.com/8", "shop", "one"); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Snapshots.Get(b.Context(), "github.com/8", "shop", "one"); fault.KindOf(err) != fault.NotFound {
 			b.Errorf("of another repository: %v", err)
 		}
-		if deleted, err := b.DeleteSnapshotsBefore(b.Context(), noon.Add(150*time.Second)); deleted != 2 || err != nil {
+		if deleted, err := b.Snapshots.DeleteBefore(b.Context(), noon.Add(150*time.Second)); deleted != 2 || err != nil {
 			b.Errorf("deleted %d, %v", deleted, err)
 		}
 	})

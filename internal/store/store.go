@@ -9,10 +9,19 @@ import (
 )
 
 // Store is the data in one database. It is safe for concurrent use.
-type Store struct{ db *database.DB }
+type Store struct {
+	Deliveries Deliveries
+	Health     HealthRecords
+	Snapshots  Snapshots
+	Schedules  Schedules
+
+	db *database.DB
+}
 
 // New returns the store of a database.
-func New(db *database.DB) *Store { return &Store{db: db} }
+func New(db *database.DB) *Store {
+	return &Store{Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db}, db: db}
+}
 
 // storable returns text that both databases can store: PostgreSQL has no NUL and only
 // UTF-8, and users and commits may contain anything.
@@ -48,10 +57,10 @@ const deleteBatch = 500
 
 // deleteInBatches repeats a statement that deletes a limited number of rows older than a
 // time, until none is left.
-func (s *Store) deleteInBatches(ctx context.Context, statement string, before time.Time) (deleted int64, err error) {
+func deleteInBatches(ctx context.Context, db *database.DB, statement string, before time.Time) (deleted int64, err error) {
 	for {
 		var some int64
-		err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		err = db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 			some, err = tx.Exec(ctx, statement, before, deleteBatch)
 			return err
 		})

@@ -45,7 +45,7 @@ func (b bench) write(do func(ctx context.Context, tx *database.Tx) error) {
 
 func (b bench) save(d store.Delivery) {
 	b.Helper()
-	b.write(func(ctx context.Context, tx *database.Tx) error { return b.SaveDelivery(ctx, tx, d) })
+	b.write(func(ctx context.Context, tx *database.Tx) error { return b.Deliveries.Save(ctx, tx, d) })
 }
 
 func delivery(id string) store.Delivery {
@@ -62,7 +62,7 @@ func TestDelivery_repeatedIsStoredOnce(t *testing.T) {
 		for range 3 {
 			b.save(delivery("one"))
 		}
-		got, err := b.Delivery(b.Context(), "quay", "one")
+		got, err := b.Deliveries.Get(b.Context(), "quay", "one")
 		if err != nil || got.Times != 3 || got.ReceivedAt.IsZero() || got.SeenAt.Before(got.ReceivedAt) {
 			b.Fatalf("%+v, %v", got, err)
 		}
@@ -70,13 +70,13 @@ func TestDelivery_repeatedIsStoredOnce(t *testing.T) {
 		if diff := cmp.Diff(delivery("one"), got); diff != "" {
 			b.Errorf("(-want +got):\n%s", diff)
 		}
-		if all, err := b.Receivers(b.Context(), "one"); err != nil || !slices.Equal(all, []string{"quay"}) {
+		if all, err := b.Deliveries.Receivers(b.Context(), "one"); err != nil || !slices.Equal(all, []string{"quay"}) {
 			b.Errorf("taken by %v, %v", all, err)
 		}
-		if all, err := b.Deliveries(b.Context(), 10); err != nil || len(all) != 1 {
+		if all, err := b.Deliveries.Newest(b.Context(), 10); err != nil || len(all) != 1 {
 			b.Errorf("listed %v, %v", all, err)
 		}
-		if _, err := b.Delivery(b.Context(), "quay", "another"); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Deliveries.Get(b.Context(), "quay", "another"); fault.KindOf(err) != fault.NotFound {
 			b.Errorf("another: %v", err)
 		}
 	})
@@ -86,14 +86,14 @@ func TestDeleteDeliveriesBefore(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		b.save(delivery("old"))
-		kept, err := b.Delivery(b.Context(), "quay", "old")
+		kept, err := b.Deliveries.Get(b.Context(), "quay", "old")
 		if err != nil {
 			b.Fatal(err)
 		}
-		if n, err := b.DeleteDeliveriesBefore(b.Context(), kept.ReceivedAt); n != 0 || err != nil {
+		if n, err := b.Deliveries.DeleteBefore(b.Context(), kept.ReceivedAt); n != 0 || err != nil {
 			b.Errorf("up to its own time: %d, %v", n, err)
 		}
-		if n, err := b.DeleteDeliveriesBefore(b.Context(), kept.ReceivedAt.Add(time.Microsecond)); n != 1 || err != nil {
+		if n, err := b.Deliveries.DeleteBefore(b.Context(), kept.ReceivedAt.Add(time.Microsecond)); n != 1 || err != nil {
 			b.Errorf("after it: %d, %v", n, err)
 		}
 	})
@@ -285,13 +285,13 @@ func TestTrimDeliveries_keepsTheNewest(t *testing.T) {
 			large.Body = bytes.Repeat([]byte{0}, 1000)
 			b.save(large)
 		}
-		if n, err := b.TrimDeliveries(b.Context(), 4000); n != 0 || err != nil {
+		if n, err := b.Deliveries.Trim(b.Context(), 4000); n != 0 || err != nil {
 			t.Errorf("within the limit: deleted %d, %v", n, err)
 		}
-		if n, err := b.TrimDeliveries(b.Context(), 2500); n != 1 || err != nil {
+		if n, err := b.Deliveries.Trim(b.Context(), 2500); n != 1 || err != nil {
 			t.Errorf("beyond it: deleted %d, %v", n, err)
 		}
-		left, err := b.Deliveries(b.Context(), 10)
+		left, err := b.Deliveries.Newest(b.Context(), 10)
 		if err != nil || len(left) != 2 || left[0].ID != "third" || left[1].ID != "second" {
 			t.Errorf("left are %v, %v", left, err)
 		}

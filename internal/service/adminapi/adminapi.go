@@ -70,7 +70,7 @@ func (a *API) Status(ctx context.Context) (api.Status, error) {
 			Peer: one.To, Host: one.Host, Credential: one.Credential, Until: one.Until.UTC(), Reason: one.Reason,
 		})
 	}
-	deliveries, err := a.Store.Deliveries(ctx, maxDeliveries)
+	deliveries, err := a.Store.Deliveries.Newest(ctx, maxDeliveries)
 	for _, d := range deliveries {
 		status.Deliveries = append(status.Deliveries, api.Delivery{
 			Receiver: d.Receiver, ID: d.ID, EventType: d.EventType, ReceivedAt: d.ReceivedAt, SeenAt: d.SeenAt, Times: d.Times,
@@ -194,7 +194,7 @@ func (a *API) scheduled(ctx context.Context) (map[string]queue.Entry, error) {
 // addSchedules adds when repositories are reconciled without a trigger. A poll that never
 // succeeded is shown too.
 func (a *API) addSchedules(ctx context.Context, status *api.Status, work map[string]queue.Entry) error {
-	stored, err := a.Store.Schedules(ctx)
+	stored, err := a.Store.Schedules.All(ctx)
 	if err != nil {
 		return err
 	}

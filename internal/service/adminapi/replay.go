@@ -55,13 +55,13 @@ func (a *API) Replay(ctx context.Context, request api.Replay) (api.Replayed, err
 // delivery finds a stored delivery. Two senders may use the same ID.
 func (a *API) delivery(ctx context.Context, request api.Replay) (store.Delivery, error) {
 	if request.Receiver != "" {
-		found, err := a.Store.Delivery(ctx, request.Receiver, request.ID)
+		found, err := a.Store.Deliveries.Get(ctx, request.Receiver, request.ID)
 		if fault.KindOf(err) == fault.NotFound {
 			err = fault.New(fault.NotFound, "the receiver %s keeps no delivery %s: %s", request.Receiver, request.ID, a.keptFor())
 		}
 		return found, err
 	}
-	receivers, err := a.Store.Receivers(ctx, request.ID)
+	receivers, err := a.Store.Deliveries.Receivers(ctx, request.ID)
 	switch {
 	case err != nil:
 		return store.Delivery{}, err
@@ -70,7 +70,7 @@ func (a *API) delivery(ctx context.Context, request api.Replay) (store.Delivery,
 	case len(receivers) > 1:
 		return store.Delivery{}, fault.New(fault.Invalid, "%s is a delivery of %s: name one with --receiver", request.ID, fault.List(receivers))
 	}
-	return a.Store.Delivery(ctx, receivers[0], request.ID)
+	return a.Store.Deliveries.Get(ctx, receivers[0], request.ID)
 }
 
 // keptFor explains that a delivery may be deleted already, with whole days as the server

@@ -150,7 +150,7 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted api.PostedSna
 	for _, target := range targets {
 		requested.Environments = append(requested.Environments, target.Environment)
 	}
-	before, err := a.Store.Snapshots(ctx, key, application, name, 1)
+	before, err := a.Store.Snapshots.List(ctx, key, application, name, 1)
 	if err != nil {
 		return api.Requested{}, err
 	}
@@ -189,7 +189,7 @@ func (a *API) store(ctx context.Context, posted api.PostedSnapshot, requested ap
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)
 	}
-	return a.Store.SaveSnapshot(ctx, store.Snapshot{
+	return a.Store.Snapshots.Save(ctx, store.Snapshot{
 		Repository: requested.Key, Application: requested.Application, Name: posted.Snapshot.Name, Receiver: posted.Receiver, PostedAt: at,
 		Content: content, Images: requested.Images,
 	})

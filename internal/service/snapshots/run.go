@@ -18,7 +18,7 @@ func (a *API) Run(ctx context.Context, name string, query api.SnapshotQuery) (ap
 	if err != nil {
 		return api.Run{}, err
 	}
-	posted, err := a.Store.Snapshot(ctx, r.Key, query.Application, name)
+	posted, err := a.Store.Snapshots.Get(ctx, r.Key, query.Application, name)
 	if err != nil {
 		return api.Run{}, err
 	}

@@ -138,7 +138,7 @@ func (n names) find(ctx context.Context, stored *store.Store, application string
 	posted, known := n.posted[application]
 	if !known {
 		var err error
-		if posted, err = stored.Snapshots(ctx, n.repository, application, "", recentSnapshots); err != nil {
+		if posted, err = stored.Snapshots.List(ctx, n.repository, application, "", recentSnapshots); err != nil {
 			return store.Snapshot{}, false, err
 		}
 		n.posted[application] = posted
