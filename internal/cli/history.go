@@ -231,9 +231,12 @@ func attributionText(e api.Event) string {
 		}
 		parts = append(parts, text)
 	}
-	if e.RequestedBy != "" {
+	if e.RequestedBy != "" || e.RequestReason != "" {
 		text := "requested by " + e.RequestedBy
-		if e.RequestReason != "" {
+		switch {
+		case e.RequestedBy == "":
+			text = "because: " + e.RequestReason
+		case e.RequestReason != "":
 			text += ": " + e.RequestReason
 		}
 		if len(e.Bypassed) > 0 {

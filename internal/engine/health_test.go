@@ -370,3 +370,51 @@ func TestHealth_staysFailedAfterTheParentMovedOn(t *testing.T) {
 	w.reconcile()
 	w.holds("staging", "1.2.0 1.0.0")
 }
+
+// Where pull requests bring versions, one brings back the versions of before. No user requested
+// it, and its reason is the failure.
+func TestHealth_rollsBackByPullRequest(t *testing.T) {
+	t.Parallel()
+	for _, land := range []string{"pr", "automerge"} {
+		t.Run(land, func(t *testing.T) {
+			t.Parallel()
+			config := strings.Replace(monitored, "land: push\n    health: {argocd: [\"{application}-dev\"", "land: "+land+"\n    health: {argocd: [\"{application}-dev\"", 1)
+			w := newMonitoredWorld(t, strings.Replace(config, "timeout: 15m", "timeout: 15m, onFailure: rollback", 1))
+			lands := func(number int) {
+				t.Helper()
+				if land == "pr" {
+					w.holds("dev", map[int]string{1: "1.0.0 1.0.0", 2: "1.1.0 1.0.0", 3: "1.0.0 1.0.0"}[number])
+					w.mergeByHand(number, "merge")
+				}
+				w.reconcile()
+			}
+			w.push(web, "1.1.0")
+			w.reconcile()
+			lands(1)
+			w.holds("dev", "1.1.0 1.0.0")
+			w.reports("shop-dev", health.Degraded, "", "pods crash")
+			w.reconcile()
+			w.Clock.Add(15 * time.Minute)
+			w.reconcile()
+			back := w.pull(2)
+			if back.Base != "main" || !strings.Contains(back.Body, "Degraded for 15m: pods crash") {
+				t.Errorf("%s\n%s", back.Title, back.Body)
+			}
+			w.wantAttributions(back.Head.Commit, "Reason: Degraded for 15m: pods crash")
+			lands(2)
+			w.holds("dev", "1.0.0 1.0.0")
+			w.wantPulls("promoter/dev/shop merged", "promoter/dev/shop merged")
+
+			// It happens once, and 1.1.0 does not come back.
+			w.reports("shop-dev", health.Degraded, "", "still")
+			w.evidence.Forget()
+			w.Clock.Add(time.Hour)
+			w.reconcile()
+			w.wantPulls("promoter/dev/shop merged", "promoter/dev/shop merged")
+			w.push(web, "1.2.0")
+			w.reconcile()
+			lands(3)
+			w.holds("dev", "1.2.0 1.0.0")
+		})
+	}
+}

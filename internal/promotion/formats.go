@@ -151,7 +151,7 @@ const (
 )
 
 // Attribution is who requested a promotion, why, and who approved it: what promoter did by
-// itself has none. It is for users. No decision reads it back from a commit.
+// itself has none, but for the reason of a rollback. It is for users. No decision reads it back from a commit.
 type Attribution struct {
 	RequestedBy string // empty: no user requested it
 	Reason      string
@@ -168,7 +168,9 @@ func (a Attribution) IsZero() bool {
 func AttributionOf(d Decision) Attribution {
 	var a Attribution
 	if d.Requested != nil {
-		a.RequestedBy = attributed(actor(*d.Requested), maxAttributedName)
+		if !d.Requested.By.Bot { // a rollback by promoter itself has only a reason
+			a.RequestedBy = attributed(actor(*d.Requested), maxAttributedName)
+		}
 		a.Reason = attributed(d.Requested.Reason, maxAttributedReason)
 	}
 	bypassed := d.Bypassed()
