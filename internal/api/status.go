@@ -18,7 +18,8 @@ type Status struct {
 	Repositories []Repository `json:"repositories"`
 	Deliveries   []Delivery   `json:"deliveries"` // newest first
 	Schedules    []Schedule   `json:"schedules"`
-	Backoffs     []Backoff    `json:"backoffs"` // of the process that answers
+	Backoffs     []Backoff    `json:"backoffs"`  // of the process that answers
+	Receivers    []Receiver   `json:"receivers"` // of reports about health
 }
 
 // RepositoryState is the state of a repository queue.
@@ -79,6 +80,17 @@ type Backoff struct {
 	Reason     string    `json:"reason"`
 }
 
+// Receiver is a receiver of reports about health.
+type Receiver struct {
+	Receiver     string    `json:"receiver"`
+	Kind         string    `json:"kind,omitempty"` // empty: it is not in the server file
+	Repositories []string  `json:"repositories"`   // HOST/NAME, whose config names it
+	ReportedAt   time.Time `json:"reportedAt,omitzero"`
+	Next         time.Time `json:"next,omitzero"`     // when its Argo CD is polled next
+	Failing      string    `json:"failing,omitempty"` // why the last poll is retried
+	SetUp        string    `json:"setUp,omitempty"`   // what is missing; empty: nothing
+}
+
 func (a *API) status(c echo.Context) error {
 	status, err := a.Admin.Status(c.Request().Context())
 	if err != nil {
@@ -93,7 +105,7 @@ func (s Status) within(p access.Principal) Status {
 	if !p.Restricted() {
 		return s
 	}
-	s.Deliveries, s.Backoffs, s.Schedules = []Delivery{}, []Backoff{}, []Schedule{}
+	s.Deliveries, s.Backoffs, s.Schedules, s.Receivers = []Delivery{}, []Backoff{}, []Schedule{}, []Receiver{}
 	s.Repositories = slices.DeleteFunc(slices.Clone(s.Repositories), func(r Repository) bool {
 		return !p.May(access.Read, access.Target{Repository: r.Name})
 	})

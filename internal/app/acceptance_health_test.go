@@ -61,3 +61,16 @@ func TestRun_healthOfDeployments_github(t *testing.T) {
 		s.holds("staging", "1.1.0 1.0.0")
 	})
 }
+
+// On plain Git, nothing but the service knows what was reported. A run waits, with this reason.
+func TestRun_healthOnPlainGit(t *testing.T) {
+	t.Parallel()
+	monitored := strings.NewReplacer(
+		`land: push}`, `land: push, health: {api: true, from: smoke}}`,
+		`after: [dev], land: push`, `after: {dev: {healthy: true}}, land: push`).Replace(pushed())
+	onPlain(t, monitored, func(s *story) {
+		s.because(s.releaseAndRun("web", "1.1.0"), "staging", "dev healthy: only the service knows what arrived at smoke: plain Git has no commit statuses")
+		s.holds("dev", "1.1.0 1.0.0")
+		s.holds("staging", "1.0.0 1.0.0")
+	})
+}

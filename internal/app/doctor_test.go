@@ -65,3 +65,20 @@ func TestDoctor_rights(t *testing.T) {
 		t.Errorf("a token that may only read:\n%s", found)
 	}
 }
+
+// The receivers of a config must exist, report health, and report for the repository.
+func TestDoctor_receiversOfHealth(t *testing.T) {
+	t.Parallel()
+	for receivers, want := range map[string]string{
+		"": "health is never known: from names the receiver argo, which the server file does not have (add it to receivers, with kind: argocd)",
+		"argo: {kind: flux, secret: \"env:TOKEN\"}":                                  "health is never known: from names the receiver argo, which is of the kind flux (name one with kind: argocd)",
+		"argo: {kind: argocd, secret: \"env:TOKEN\", repositories: [\"h/other/*\"]}": "health is never known: the receiver argo reports for other repositories (add the repository to repositories of the receiver)",
+		"argo: {kind: argocd, secret: \"env:TOKEN\"}":                                "",
+	} {
+		s := newStory(t, "github", monitored)
+		found := s.doctor(s.clock.Now, "\nreceivers: {"+receivers+"}")
+		if want != "" && !strings.Contains(found, "warn repository acme/gitops: "+want) || want == "" && strings.Contains(found, "health is never known") {
+			t.Errorf("%s:\n%s", receivers, found)
+		}
+	}
+}

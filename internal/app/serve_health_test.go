@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,5 +77,73 @@ func TestServe_promotesWhatArgoCDReports(t *testing.T) {
 	if got := became(); got != "healthy staging 1.1.0, landed staging 1.1.0" {
 		t.Errorf("history from the forge: %s", got)
 	}
+	w.stop()
+}
+
+// smokeTested promotes to prod what a pipeline reports as healthy in staging.
+var smokeTested = strings.Replace(monitored, `{argocd: ["{application}-staging"], from: argo}`, "{api: true, from: smoke}", 1)
+
+// A pipeline sees its mistakes, and not which repositories others have. The status names what
+// receivers are missing.
+func TestServe_reportsOfPipelines(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", smokeTested)
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	t.Cleanup(broken.Close)
+	w := serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: fmt.Sprintf(`  smoke: {kind: evidence, secret: "env:HOOK", repositories: ["%s/acme/*"]}
+  elsewhere: {kind: evidence, secret: "env:TOKEN", repositories: ["%[1]s/other/*"]}
+  argo: {kind: argocd, poll: {url: "%s", token: "env:API", insecure: true}}
+`, s.forge.Host(), broken.URL)})
+	w.publish("web", "1.1.0")
+	s.holds("staging", "1.1.0 1.0.0")
+	landed := strings.TrimSpace(s.repo.Git.Run("rev-parse", "main"))
+	posts := func(secret, repository, environment string) posted {
+		t.Helper()
+		return w.call(http.MethodPost, "/api/v1/evidence", secret, fmt.Sprintf(`{"repository": "%s/%s", "environment": %q, "status": "Healthy", "revision": %q}`,
+			s.forge.Host(), repository, environment, landed))
+	}
+	const noRepository = "for which the receiver "
+	for _, c := range []struct {
+		secret, repository, environment string
+		status                          int
+		want                            string
+	}{
+		{serveSecret, "acme/typo", "staging", http.StatusNotFound, noRepository},
+		{s.token, "acme/gitops", "staging", http.StatusNotFound, noRepository},
+		{s.token, "acme/typo", "staging", http.StatusNotFound, noRepository},
+		{serveSecret, "acme/gitops", "stage", http.StatusBadRequest, "has no environment stage with health: {api: true, from: smoke}"},
+		{serveSecret, "acme/gitops", "prod", http.StatusBadRequest, "has no environment prod with health"},
+	} {
+		if response := posts(c.secret, c.repository, c.environment); response.status != c.status || !strings.Contains(response.text, c.want) {
+			t.Errorf("%s in %s: %d %s", c.environment, c.repository, response.status, response.text)
+		}
+	}
+	receivers := func() string {
+		t.Helper()
+		var all []string
+		for _, one := range w.status().Receivers {
+			all = append(all, strings.Join([]string{one.Receiver, one.Kind, fmt.Sprint(len(one.Repositories), !one.ReportedAt.IsZero()), one.Failing, one.SetUp}, "|"))
+		}
+		return strings.Join(all, "\n")
+	}
+	for deadline := time.Now().Add(patience); !strings.Contains(receivers(), "argo|argocd|0 false|Argo CD refuses the token: HTTP 403|"); {
+		if time.Now().After(deadline) {
+			t.Fatalf("no failed poll of Argo CD:\n%s", receivers())
+		}
+	}
+	if got := receivers(); !strings.Contains(got, "smoke|evidence|1 false||post reports to ") || !strings.Contains(got, "elsewhere|evidence|0 false||no config names it") {
+		t.Errorf("receivers:\n%s", got)
+	}
+	if response := posts(serveSecret, "acme/gitops", "staging"); response.status != http.StatusAccepted {
+		t.Errorf("%d %s", response.status, response.text)
+	}
+	w.reconciles()
+	if got := receivers(); !strings.Contains(got, "smoke|evidence|1 true||\n") {
+		t.Errorf("receivers:\n%s", got)
+	}
+	s.wait(2 * time.Hour)
+	w.notify("web:1.1.0")
+	w.reconciles()
+	s.holds("prod", "1.1.0 1.0.0")
 	w.stop()
 }

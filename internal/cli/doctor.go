@@ -1,26 +1,30 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/api"
 	"promoter/internal/cli/render"
 	"promoter/internal/connect"
 	"promoter/internal/doctor"
 )
 
 func newDoctor(system System) *cobra.Command {
-	var file, output string
+	var flags serviceFlags
+	var output string
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that the server file names",
 		Long: `doctor makes the requests that serve would make, and changes nothing. It checks that secrets exist,
 receivers have credentials, the database works, each repository opens, accepts pushes, and has
 a valid config, the forge's rules allow pushes to promoter/_state, registries respond, clocks
-agree, and how many requests the forges still allow.
+agree, how many requests the forges still allow, and, if the service runs with 'api.token',
+whether reports about health arrive.
 
 It prints one line per check: ok, warn, or fail, and how to fix it.
 
@@ -32,16 +36,22 @@ Exit codes: 0 nothing failed (there may be warnings); 1 a check failed.`,
 			if err := render.CheckOutput(output); err != nil {
 				return err
 			}
-			findings, err := doctor.Check(command.Context(), connect.Options{Config: file, Env: system.Env, Now: time.Now})
+			running := func(ctx context.Context) (api.Status, error) {
+				client, err := flags.open(system)
+				if err != nil {
+					return api.Status{}, err
+				}
+				return client.Status(ctx)
+			}
+			findings, err := doctor.Check(command.Context(), connect.Options{Config: flags.config, Env: system.Env, Now: time.Now}, running)
 			if err != nil {
 				return err
 			}
 			return printFindings(system, findings, output)
 		},
 	}
-	flags := command.Flags()
-	flags.StringVar(&file, "config", "", flagConfig)
-	flags.StringVarP(&output, "output", "o", "text", flagOutputPlain)
+	flags.add(command)
+	command.Flags().StringVarP(&output, "output", "o", "text", flagOutputPlain)
 	return command
 }
 

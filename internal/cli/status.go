@@ -77,6 +77,12 @@ func statusText(status api.Status) string {
 		}
 		line("%s", text)
 	}
+	for i, text := range receiverLines(status) {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		line("%s", text)
+	}
 	if len(status.Deliveries) > 0 {
 		b.WriteString("\n")
 	}
@@ -135,6 +141,31 @@ func scheduleLines(status api.Status) []string {
 			with = " with " + one.Credential
 		}
 		lines = append(lines, fmt.Sprintf("waiting: %s (%s): no requests%s until %s: %s", one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
+	}
+	return lines
+}
+
+// receiverLines lists the receivers of reports about health, with what is missing.
+func receiverLines(status api.Status) []string {
+	var lines []string
+	for _, one := range status.Receivers {
+		text := "receiver " + one.Receiver
+		if one.Kind != "" {
+			text += " (" + one.Kind + ")"
+		}
+		text += "  " + render.Count(len(one.Repositories), "repository", "repositories")
+		if one.ReportedAt.IsZero() {
+			text += ", no report"
+		} else {
+			text += ", last report " + ago(status.At, one.ReportedAt)
+		}
+		lines = append(lines, text)
+		if one.Failing != "" {
+			lines = append(lines, "  "+one.Failing)
+		}
+		if one.SetUp != "" {
+			lines = append(lines, "  "+one.SetUp)
+		}
 	}
 	return lines
 }

@@ -73,3 +73,18 @@ func TestStatusText_drift(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Receivers of reports about health are listed with what is missing.
+func TestStatusText_receivers(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 6, 1, 11, 30, 0, 0, time.UTC)
+	text := statusText(api.Status{At: now, Receivers: []api.Receiver{
+		{Receiver: "argo", Kind: "argocd", Repositories: []string{"h/acme/gitops"}, ReportedAt: now.Add(-time.Minute), Failing: "Argo CD refuses the token: HTTP 403"},
+		{Receiver: "gone", Repositories: []string{"h/acme/gitops", "h/acme/two"}, SetUp: "add it to receivers"},
+	}})
+	want := "\nreceiver argo (argocd)  1 repository, last report 1m0s ago\n  Argo CD refuses the token: HTTP 403\n" +
+		"receiver gone  2 repositories, no report\n  add it to receivers\n"
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

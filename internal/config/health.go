@@ -63,6 +63,20 @@ func (h Health) For(environment, application string) Health {
 	return h
 }
 
+// Subjects returns what reports of a receiver are about for a target, with the placeholders
+// filled in: globs of Applications, the Flux object, or the target itself.
+func (h Health) Subjects(environment, application string) []string {
+	switch h = h.For(environment, application); h.Source() {
+	case health.ArgoCD:
+		return h.ArgoCD
+	case health.Flux:
+		return []string{h.Flux}
+	case health.API:
+		return []string{environment, environment + "/" + application}
+	}
+	return nil
+}
+
 // Matches reports whether a report is from the source that h names, and about an object of a
 // target. It says nothing about which versions the report is about.
 func (h Health) Matches(r health.Report, environment, application string) bool {

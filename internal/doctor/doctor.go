@@ -7,13 +7,15 @@ import (
 	"context"
 	"errors"
 
+	"promoter/internal/api"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 )
 
 // Check checks everything that the server file names. The error is that it could not
-// check; what is wrong is in the findings.
-func Check(ctx context.Context, options connect.Options) (_ []Finding, err error) {
+// check; what is wrong is in the findings. The function returns the status of the running
+// service, which knows what arrived at receivers; nil: it is not asked.
+func Check(ctx context.Context, options connect.Options, running func(context.Context) (api.Status, error)) (_ []Finding, err error) {
 	s, err := connect.OpenService(options)
 	if err != nil {
 		return nil, err
@@ -43,6 +45,7 @@ func Check(ctx context.Context, options connect.Options) (_ []Finding, err error
 	checkApps(ctx, session, f)
 	checkRepositories(ctx, session, f)
 	checkSigner(session, f)
+	checkReports(ctx, s.File, running, f)
 	checkHosts(seen, f)
 	return f.sorted(), context.Cause(ctx)
 }

@@ -78,6 +78,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 		f.ok(subject, "opens, may be pushed to, and has a valid config")
 	}
 	checkSources(ctx, session, r, loaded, subject, f)
+	checkHealth(session.Server.File, r, loaded, subject, f)
 	for _, unknown := range connect.UnknownEnvironments(session.Server.File, loaded, r.Matches) {
 		f.warn(subject, unknown.Hint, "%s", unknown.Message)
 	}

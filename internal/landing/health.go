@@ -127,6 +127,9 @@ func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Ta
 			return nil, err
 		}
 		l.Health, l.HealthNote = next, b.note(other)
+		if l.HealthNote == "" && settings.From != "" && h.reader.States == nil && !h.reader.Repository.Features().Statuses {
+			l.HealthNote = "only the service knows what arrived at " + settings.From + ": plain Git has no commit statuses that this command could read"
+		}
 		if l.Running, err = b.running(ctx, other, next, landings); err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ type healthPoller struct {
 func healthPolls(server *connect.Server) (triggers []queue.Trigger) {
 	for _, receiver := range server.File.Receivers {
 		if receiver.Poll != nil {
-			triggers = append(triggers, queue.Trigger{Kind: kindHealth, Key: receiver.Name})
+			triggers = append(triggers, queue.Trigger{Kind: KindHealth, Key: receiver.Name})
 		}
 	}
 	return triggers

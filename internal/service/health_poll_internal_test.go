@@ -16,7 +16,7 @@ import (
 )
 
 func (b *bench) pollHealth() (queue.Result, error) {
-	return b.service.workers[kindHealth].Handler(b.t.Context(), queue.Item{Kind: kindHealth, Key: "argo"})
+	return b.service.workers[KindHealth].Handler(b.t.Context(), queue.Item{Kind: KindHealth, Key: "argo"})
 }
 
 // deploys lets Argo CD list an Application, with a status, that deploys a repository.
@@ -114,7 +114,7 @@ func TestHealthPoll_reportsWhatArgoCDRefuses(t *testing.T) {
 	if _, err := b.pollHealth(); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "what answers is not the API of Argo CD") {
 		t.Errorf("%v", err)
 	}
-	if result, err := b.service.workers[kindHealth].Handler(t.Context(), queue.Item{Kind: kindHealth, Key: "removed"}); err != nil || !result.Forget {
+	if result, err := b.service.workers[KindHealth].Handler(t.Context(), queue.Item{Kind: KindHealth, Key: "removed"}); err != nil || !result.Forget {
 		t.Errorf("a receiver that was removed: %+v, %v", result, err)
 	}
 }

@@ -3,12 +3,16 @@ package service
 import (
 	"context"
 	"slices"
+	"strings"
 
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/event"
 	"promoter/internal/evidence"
+	"promoter/internal/fault"
+	"promoter/internal/glob"
 	"promoter/internal/health"
+	"promoter/internal/server"
 	"promoter/internal/store"
 )
 
@@ -57,4 +61,65 @@ func (h healthReports) Load(ctx context.Context, keys []health.Key) (map[health.
 // Store implements engine.Evidence.
 func (h healthReports) Store(ctx context.Context, states map[health.Key]health.State) error {
 	return h.store.Health.SaveStates(ctx, h.key, states)
+}
+
+// evidenceSender is the kind of receivers at which users post reports.
+const evidenceSender = "evidence"
+
+// checkPosted refuses a report that a user posted and that nothing would use, so that the user
+// sees the mistake. A repository about which the receiver may not report is not distinguished
+// from one that does not exist. A GitOps engine also reports about what promoter does not know:
+// its reports are accepted.
+func (i *Inbox) checkPosted(ctx context.Context, accepted server.Accepted) error {
+	if accepted.Sender != evidenceSender {
+		return nil
+	}
+	for _, report := range accepted.Reports {
+		for _, named := range report.Repositories {
+			if err := i.checkPostedFor(ctx, accepted.Receiver, named, report.Health.Subject); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (i *Inbox) checkPostedFor(ctx context.Context, receiver string, named event.Repository, subject string) error {
+	repositories, err := i.store.RepositoriesNamed(ctx, named)
+	if err != nil {
+		return err
+	}
+	file := i.discovery.server.File
+	permitted := slices.DeleteFunc(repositories, func(r store.Repository) bool { return !mayReport(file.Receivers, receiver, r.Host+"/"+r.Name) })
+	if len(permitted) == 0 {
+		name := strings.ToLower(named.Host + "/" + named.Name)
+		listed := slices.ContainsFunc(i.discovery.server.Targets, func(t connect.Target) bool { return t.Address() == name })
+		if listed && mayReport(file.Receivers, receiver, name) {
+			return fault.New(fault.Temporary, "%s has not been reconciled yet: send the report again", name)
+		}
+		return fault.New(fault.NotFound, "there is no repository %.200q for which the receiver %s may report health", name, receiver)
+	}
+	follows, err := i.store.HealthSubscriptions(ctx, receiver)
+	if err != nil {
+		return err
+	}
+	for _, r := range permitted {
+		if slices.Contains(follows[r.Key], store.Health{Receiver: receiver, Subject: subject}) {
+			return nil
+		}
+	}
+	environment, application, _ := strings.Cut(subject, "/")
+	if application != "" {
+		application = " for the application " + application
+	}
+	return fault.New(fault.Invalid, "the config of %s has no environment %s with health: {api: true, from: %s}%s",
+		permitted[0].Host+"/"+permitted[0].Name, environment, receiver, application)
+}
+
+// mayReport reports whether a receiver may report about the repository of a name.
+func mayReport(receivers []serverconfig.Receiver, receiver, name string) bool {
+	return slices.ContainsFunc(receivers, func(r serverconfig.Receiver) bool {
+		return r.Name == receiver && (r.Repositories == nil ||
+			slices.ContainsFunc(r.Repositories, func(pattern string) bool { return glob.Match(strings.ToLower(pattern), strings.ToLower(name)) }))
+	})
 }

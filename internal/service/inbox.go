@@ -49,8 +49,11 @@ type pendingWebhook struct {
 }
 
 // Accept implements server.Inbox: the delivery and the work that it triggers are on disk
-// together, or neither is.
+// together, or neither is. It refuses reports of users that nothing would use.
 func (i *Inbox) Accept(ctx context.Context, accepted server.Accepted) error {
+	if err := i.checkPosted(ctx, accepted); err != nil {
+		return err
+	}
 	_, err := i.Store(ctx, accepted)
 	return err
 }
@@ -71,7 +74,11 @@ func (i *Inbox) Store(ctx context.Context, accepted server.Accepted) (keys []str
 		return nil, fmt.Errorf("store the delivery %s of %s: %w", accepted.ID, accepted.Receiver, err)
 	}
 	// By the keys, the log lines of the reconciliations that it triggered are found.
-	i.log.InfoContext(ctx, "webhook received", slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID),
+	log := i.log
+	if len(accepted.Reports) > 0 && len(keys) == 0 {
+		log = log.With(slog.String("ignored", "no repository that promoter knows is deployed from there, or names the object in health"))
+	}
+	log.InfoContext(ctx, "webhook received", slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID),
 		slog.String("event", accepted.EventType), slog.Int("events", len(accepted.Events)), slog.Any("keys", first(keys)))
 	return keys, nil
 }

@@ -302,8 +302,10 @@ func (r *refresh) subscriptions(c *config.Config, decisions []promotion.Decision
 	var all []store.Subscription
 	for _, d := range decisions {
 		settings := c.Settings(d.Environment, d.Application)
-		if h := settings.Health; h != nil && h.Flux != "" && h.From != "" { // others name the repository
-			all = append(all, store.Subscription{Health: store.Health{Receiver: h.From, Subject: h.For(d.Environment, d.Application).Flux}})
+		if h := settings.Health; h != nil && h.From != "" {
+			for _, subject := range h.Subjects(d.Environment, d.Application) {
+				all = append(all, store.Subscription{Health: store.Health{Receiver: h.From, Subject: subject}})
+			}
 		}
 	}
 	for _, component := range c.Components {

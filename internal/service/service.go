@@ -37,8 +37,8 @@ const (
 	KindRepository = "repository" // reconcile one repository; the key is its key
 	KindPoll       = "poll"       // refresh, and trigger all repositories
 	KindSchedule   = "schedule"   // trigger the repositories of a schedule; the key is the schedule
+	KindHealth     = "health"     // read the Applications of an Argo CD server; the key is the receiver
 
-	kindHealth     = "health"  // read the Applications of an Argo CD server; the key is the receiver
 	kindDiscovery  = "arrival" // check a repository that a webhook named; the key is HOST/OWNER/NAME
 	kindOnboarding = "onboard" // offer a config file to a repository without one; the key is its key
 	kindRetention  = "sweep"   // delete old data
@@ -118,7 +118,7 @@ func New(o Options) *Service {
 			KindSchedule:   {Handler: schedules.handle},
 			kindDiscovery:  {Handler: discovery.handle},
 			kindOnboarding: {Handler: onboarder.handle, Concurrency: memory.Parallel(connect.Parallel)},
-			kindHealth:     {Handler: health.handle, Concurrency: connect.Parallel},
+			KindHealth:     {Handler: health.handle, Concurrency: connect.Parallel},
 			kindRetention:  {Handler: retention.handle},
 		},
 	}

@@ -181,6 +181,21 @@ func (s HealthRecords) Reports(ctx context.Context, receivers []string, names []
 	return all, err
 }
 
+// LastReports returns when the last stored report arrived at each receiver that has one.
+func (s *Store) LastReports(ctx context.Context) (last map[string]time.Time, err error) {
+	last = map[string]time.Time{}
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var receiver string
+			var at int64
+			err := scan(&receiver, &at)
+			last[receiver] = database.Time(at)
+			return err
+		}, "select receiver, max(received_at) from health_report group by receiver")
+	})
+	return last, err
+}
+
 const deleteReports = `
 delete from health_report where (receiver, source, repository, subject) in (
 	select receiver, source, repository, subject from health_report where received_at < ? order by received_at limit ?

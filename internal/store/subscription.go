@@ -124,6 +124,43 @@ func (s *Store) Subscribers(ctx context.Context, tx *database.Tx, receiver strin
 	return slices.Compact(found), err
 }
 
+// HealthSubscriptions returns the objects whose health repositories follow, by the key of each
+// repository: of one receiver, or of all of them.
+func (s *Store) HealthSubscriptions(ctx context.Context, receiver string) (found map[string][]Health, err error) {
+	found = map[string][]Health{}
+	query, args := "select repository, host, path from subscription where kind = ?", []any{healthSubscription}
+	if receiver != "" {
+		query, args = query+" and host = ?", append(args, receiver)
+	}
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var key string
+			var one Health
+			err := scan(&key, &one.Receiver, &one.Subject)
+			found[key] = append(found[key], one)
+			return err
+		}, query+" order by repository, host, path", args...)
+	})
+	return found, err
+}
+
+// RepositoriesNamed returns the repositories that a report may name so.
+func (s *Store) RepositoriesNamed(ctx context.Context, name event.Repository) (found []Repository, err error) {
+	var keys []string
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+		keys, err = repositoriesNamed(ctx, tx, name)
+		return err
+	})
+	for _, key := range keys {
+		one, err := s.Repository(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, one)
+	}
+	return found, err
+}
+
 // subscribersOfImage finds those that name the image, and the patterns that match it,
 // with one query: patterns are indexed by their literal prefix, so only those near the
 // image are read.

@@ -65,6 +65,9 @@ func (a *API) Status(ctx context.Context) (api.Status, error) {
 	if err := a.addSchedules(ctx, &status, scheduled); err != nil {
 		return status, err
 	}
+	if status.Receivers, err = a.receivers(ctx, stored); err != nil {
+		return status, err
+	}
 	for _, one := range slices.Concat(a.Connections.HostBackoffs(), a.Connections.CredentialBackoffs()) {
 		status.Backoffs = append(status.Backoffs, api.Backoff{
 			Peer: one.To, Host: one.Host, Credential: one.Credential, Until: one.Until.UTC(), Reason: one.Reason,
