@@ -43,8 +43,8 @@ func planned(t *testing.T, w *world) (*checkout.Checkout, *checkout.Preview) {
 	options := w.options()
 	options.Explicit = w.given("quay.io/acme/web:2")
 	opened, preview := w.plan(options)
-	if targets, _, _ := preview.Count(); targets != 2 {
-		t.Fatalf("%d places change", targets)
+	if applications, _, _ := preview.Count(); applications != 2 {
+		t.Fatalf("%d applications change", applications)
 	}
 	return opened, preview
 }

@@ -302,17 +302,18 @@ func (p *Preview) Waiting() (n int) {
 	return n
 }
 
-// Count returns what apply would write.
-func (p *Preview) Count() (targets, files, changes int) {
-	paths := map[string]bool{} // applications may share a file
+// Count returns what apply would write. An application that changes in several environments is
+// one.
+func (p *Preview) Count() (applications, files, changes int) {
+	paths, names := map[string]bool{}, map[string]bool{} // applications may share a file
 	for i := range p.Targets {
 		if target := &p.Targets[i]; target.Changed() && target.OnDisk {
-			targets++
+			names[target.Application] = true
 			changes += len(target.Changes)
 			for _, file := range target.Files {
 				paths[file.Path] = true
 			}
 		}
 	}
-	return targets, len(paths), changes
+	return len(names), len(paths), changes
 }

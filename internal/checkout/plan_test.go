@@ -45,8 +45,8 @@ func TestPlan_throughTheEnvironments(t *testing.T) {
 		"prod/blog absent: blog has no files in prod",
 		"prod/shop proposed: staging has: web 1.2.0 -> 1.3.0",
 	)
-	if targets, files, changes := preview.Count(); targets != 3 || files != 3 || changes != 3 {
-		t.Errorf("counted %d places, %d files, %d changes", targets, files, changes)
+	if applications, files, changes := preview.Count(); applications != 1 || files != 3 || changes != 3 {
+		t.Errorf("counted %d applications, %d files, %d changes", applications, files, changes)
 	}
 	if !preview.Changed() || preview.Failed() {
 		t.Errorf("changed %v, troubled %v", preview.Changed(), preview.Failed())

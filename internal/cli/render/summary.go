@@ -16,10 +16,10 @@ import (
 // PrintPlanSummary summarizes a plan.
 func PrintPlanSummary(w io.Writer, preview *checkout.Preview) {
 	text := "nothing to change"
-	switch targets, files, changes := preview.Count(); {
-	case targets > 0:
+	switch applications, files, changes := preview.Count(); {
+	case applications > 0:
 		text = fmt.Sprintf("%s in %s for %s; 'promoter apply' writes them", Count(changes, "change", "changes"),
-			Count(files, "file", "files"), Count(targets, "application", "applications"))
+			Count(files, "file", "files"), Count(applications, "application", "applications"))
 	case preview.Changed():
 		text += " here"
 	}
