@@ -63,8 +63,11 @@ func mayBypass(s *story, target, condition string) bool {
 }
 
 // bypassed reports whether a landed commit has a trailer that a condition of a target was
-// bypassed.
-func bypassed(commit repo.Commit, target, condition string) bool {
+// bypassed. Where the forge dropped the trailers, a request of a user who may is enough.
+func bypassed(s *story, commit repo.Commit, target, condition string) bool {
+	if s.Bare != nil && len(promotion.ReadTrailers(commit.Trailers)) == 0 {
+		return mayBypass(s, target, condition)
+	}
 	return slices.ContainsFunc(bypassedIn(commit, target), func(name string) bool { return bypassKey(name) == condition })
 }
 

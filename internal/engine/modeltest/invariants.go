@@ -160,7 +160,7 @@ func checkMove(s *story, target string, commit repo.Commit, before, after string
 	parent := parentTarget(target)
 	is, released := s.minorOf[after]
 	held, stopped := s.stored.Held(targetOf(target), s.Clock.Now())
-	if stopped && held.Freeze && bypassed(commit, target, verb.BypassFreeze) {
+	if stopped && held.Freeze && bypassed(s, commit, target, verb.BypassFreeze) {
 		held, stopped = s.stored.HeldWithoutFreezes(targetOf(target), s.Clock.Now())
 	}
 	rejection, rejected := rejectedIn(s, target, after)
@@ -207,7 +207,7 @@ func checkParentHealth(s *story, target string, commit repo.Commit, moved, after
 			}
 		}
 	}
-	if !requiresHealthy(s.configured, targetOf(target).Environment) || bypassed(commit, target, verb.BypassHealthy) {
+	if !requiresHealthy(s.configured, targetOf(target).Environment) || bypassed(s, commit, target, verb.BypassHealthy) {
 		return
 	}
 	if !wasHealthy(s, parent, together) {
