@@ -126,7 +126,7 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 	default:
 		return unclear("unknown command"), nil
 	}
-	done.message = state.Subject(label, subject, given.command.Reason)
+	done.message = state.Subject(label, promotion.Target(subject).Name(), given.command.Reason)
 	return done, nil
 }
 

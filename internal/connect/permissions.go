@@ -122,8 +122,7 @@ func (b bypasses) MayBypass(ctx context.Context, user identity.User, condition s
 			return comments.Permission{}, err
 		}
 		if !named {
-			return comments.Permission{Reason: fmt.Sprintf("only users named by bypass in the server file may bypass %s of %s in %s",
-				condition, target.Target.Application, target.Target.Environment)}, nil
+			return comments.Permission{Reason: fmt.Sprintf("only users named by bypass in the server file may bypass %s of %s", condition, target.Target.Name())}, nil
 		}
 	}
 	return comments.Permission{Allowed: true}, nil

@@ -92,10 +92,10 @@ func subject(d Decision, targets []promotion.Target) string {
 	}
 	switch {
 	case len(targets) == 1:
-		return state.Subject(label, state.Target(targets[0]), d.Reason)
+		return state.Subject(label, targets[0].Name(), d.Reason)
 	case d.Environment == "": // targets of one application
-		return state.Subject(label+" "+d.Application+" everywhere in", state.Target{Environment: state.All, Application: state.All}, d.Reason)
+		return state.Subject(label+" "+d.Application+" everywhere in", state.Target{Environment: state.All, Application: state.All}.String(), d.Reason)
 	default:
-		return state.Subject(label, state.Target{Environment: d.Environment, Application: state.All}, d.Reason)
+		return state.Subject(label, state.Target{Environment: d.Environment, Application: state.All}.String(), d.Reason)
 	}
 }

@@ -302,11 +302,11 @@ func TestSubject(t *testing.T) {
 		{"Resume", "", "Resume shop in prod"},
 		{"Reject versions of", "first\n\nPromoter-Image: x", "Reject versions of shop in prod: first Promoter-Image: x"},
 	} {
-		if got := state.Subject(test.verb, shop, test.why); got != test.want {
+		if got := state.Subject(test.verb, shop.String(), test.why); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
-	if n := len([]rune(state.Subject("Hold", everyone, strings.Repeat("é", 500)))); n != 120 {
+	if n := len([]rune(state.Subject("Hold", everyone.String(), strings.Repeat("é", 500)))); n != 120 {
 		t.Errorf("%d runes", n)
 	}
 }

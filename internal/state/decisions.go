@@ -306,9 +306,10 @@ func (r Request) same(other Request) bool {
 // maxSubject is the longest subject of a commit, in runes.
 const maxSubject = 120
 
-// Subject returns the subject of the commit of one change: "Hold shop in prod: reason".
-func Subject(verb string, target Target, reason string) string {
-	subject := verb + " " + target.String()
+// Subject returns the subject of the commit of a change of a target, which users know by a name:
+// "Hold shop in prod: reason".
+func Subject(verb, target, reason string) string {
+	subject := verb + " " + target
 	words := strings.FieldsFunc(reason, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 	if len(words) > 0 {
 		subject += ": " + strings.Join(words, " ")

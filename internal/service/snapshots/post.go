@@ -447,9 +447,9 @@ func record(ctx context.Context, b service.Borrowed, r roots, targets []promotio
 		}
 		changes = append(changes, state.Post(state.Target(target), own, versions))
 	}
-	what := state.Target(targets[0])
+	what := targets[0].Name()
 	if len(targets) > 1 {
-		what = state.Target{Environment: state.All, Application: state.All}
+		what = state.Target{Environment: state.All, Application: state.All}.String()
 	}
 	recorded, err := b.Workspace.Reconciler.StateBranch().Record(ctx, state.Subject("Promote", what, request.Reason), changes...)
 	if err != nil {
