@@ -82,4 +82,13 @@ func TestDoctor_whatTheRepositoryLacks(t *testing.T) {
 			t.Errorf("%s is missing in\n%s", want, got)
 		}
 	}
+
+	// Commits that GitHub signs are accepted.
+	if _, err := o.open(asApp); err != nil {
+		t.Fatal(err)
+	}
+	got = checked(t, filepath.Join(o.dir, "server.yaml"), environ(), o.now)
+	if !strings.Contains(got, "ok signing: GitHub makes and signs the commits in repositories of a GitHub App") || strings.Contains(got, "signed commits") {
+		t.Error(got)
+	}
 }

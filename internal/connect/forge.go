@@ -72,15 +72,15 @@ func (s *Session) wireToken(f *Forge) error {
 
 // openForge makes the adapter of a kind of forge. The zero token is none.
 func (s *Session) openForge(c serverconfig.Forge, token secret.String) (forge scm.Forge, err error) {
-	client := &http.Client{Transport: s.connections.HTTP.Forges}
+	client, signs := &http.Client{Transport: s.connections.HTTP.Forges}, !s.connections.signing.IsZero()
 	if token.IsZero() {
 		client.Transport = s.connections.HTTP.Public
 	}
 	switch c.Kind {
 	case serverconfig.ForgeGitHub:
-		forge, err = github.New(github.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace})
+		forge, err = github.New(github.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace, Signs: signs})
 	case serverconfig.ForgeGitLab:
-		forge, err = gitlab.New(gitlab.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace})
+		forge, err = gitlab.New(gitlab.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace, Signs: signs})
 	case serverconfig.ForgeGitea:
 		forge, err = gitea.New(gitea.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now})
 	default:
@@ -106,6 +106,7 @@ func (s *Session) wireApp(f *Forge) error {
 	app, err := github.NewApp(github.AppOptions{
 		URL: f.Config.URL, ID: strconv.FormatInt(id, 10), Key: key,
 		HTTP: &http.Client{Transport: s.connections.HTTP.Forges}, Now: s.Server.Now, Pace: s.Server.writePace,
+		Signs: s.Server.File.Signing.GitHubApp || !s.connections.signing.IsZero(),
 	})
 	if err != nil {
 		from := cmp.Or(f.Config.App.Key.String(), s.Server.AppFolder(f.Config.Name).Path(AppKeyFile))

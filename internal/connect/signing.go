@@ -6,6 +6,16 @@ import (
 	"promoter/internal/git/signing"
 )
 
+// SignsAsApp reports whether GitHub makes and signs the commits of a repository.
+func (s *Server) SignsAsApp(r *Repository) bool {
+	return s.File.Signing.GitHubApp && r.Forge.Config.App != nil
+}
+
+// SignsCommits reports whether the commits of a repository are signed.
+func (s *Server) SignsCommits(r *Repository) bool {
+	return s.SignsAsApp(r) || !s.File.Signing.Key.IsZero()
+}
+
 // SigningKey returns the key that signs commits; zero: the server file names none.
 func (s *Server) SigningKey() (signing.Key, error) {
 	named := s.File.Signing

@@ -25,7 +25,7 @@ func Check(ctx context.Context, options connect.Options, running func(context.Co
 		s.File.Seal.Keys = nil // so that everything else can be checked
 	}
 	if !checkSigning(s, f) {
-		s.File.Signing = serverconfig.Signing{}
+		s.File.Signing = serverconfig.Signing{GitHubApp: s.File.Signing.GitHubApp}
 	}
 	connections, err := connect.New(s, connect.Hooks{Request: seen.observe})
 	if err != nil {

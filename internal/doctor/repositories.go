@@ -58,7 +58,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 		f.fail(subject, "give the credential the right to write", "the credential may read it and not push")
 		return nil
 	}
-	checkStateBranch(ctx, r, subject, f)
+	checkStateBranch(ctx, session, r, subject, f)
 	var loaded *config.Config
 	err := workspace.Try(ctx, session, r, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		loaded, _, err = w.Config(ctx)
@@ -86,7 +86,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 }
 
 // checkStateBranch checks that the rules of the forge permit to push the state branch.
-func checkStateBranch(ctx context.Context, r *connect.Repository, subject string, f *findings) {
+func checkStateBranch(ctx context.Context, session *connect.Session, r *connect.Repository, subject string, f *findings) {
 	ruled, ok := r.SCM.(scm.Ruled)
 	if !ok || !r.SCM.Features().Rules {
 		return
@@ -100,7 +100,7 @@ func checkStateBranch(ctx context.Context, r *connect.Repository, subject string
 	case fault.KindOf(err) == fault.NotFound: // the branch is created with the first entry
 	case err != nil:
 		f.warn(subject, fixFor(err, "see docs/forges.md"), "the rules for %s cannot be read: %v", state.Branch, err)
-	case rules.Signed:
+	case rules.Signed && !session.Server.SignsCommits(r):
 		f.fail(subject, fix, "%s may not be pushed to: the forge wants signed commits there", state.Branch)
 	case rules.Queue:
 		f.fail(subject, fix, "%s may not be pushed to: the forge wants a merge queue there", state.Branch)
@@ -143,7 +143,7 @@ func checkSettings(ctx context.Context, session *connect.Session, r *connect.Rep
 	}
 }
 
-// checkHeads checks that the forge accepts our commits, which are not signed, on the
+// checkHeads checks that the forge accepts our commits, signed or not, on the
 // branches of pull requests. One environment stands for all.
 func checkHeads(ctx context.Context, r *connect.Repository, loaded *config.Config, subject string, f *findings) {
 	ruled, ok := r.SCM.(scm.HeadRuled)

@@ -18,6 +18,9 @@ func checkSigning(s *connect.Server, f *findings) bool {
 	case !key.IsZero():
 		f.ok("signing", "commits are signed with the %s", key)
 	}
+	if s.File.Signing.GitHubApp {
+		f.ok("signing", "GitHub makes and signs the commits in repositories of a GitHub App")
+	}
 	return true
 }
 
@@ -30,7 +33,7 @@ func checkSigner(session *connect.Session, f *findings) {
 	}
 	var seen []string
 	for _, r := range session.Repositories {
-		if r.Err != nil {
+		if r.Err != nil || session.Server.SignsAsApp(r) {
 			continue
 		}
 		by := workspace.Author(session.Server, r)

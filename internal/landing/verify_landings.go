@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"promoter/internal/budget"
+	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -303,7 +304,10 @@ func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claim
 	if anyProven && len(commit.Parents) == 2 {
 		return verdicts, h.judgeMerged(ctx, o, commit, claims, verdicts)
 	}
-	if !anyProven || !h.By.Committed(commit) {
+	// GitHub creates squash merges with the same author and committer, and who merges writes
+	// their message.
+	merged := h.By.Created(commit) && !h.pushed(claims)
+	if !anyProven || !h.By.Committed(commit) || merged {
 		return verdicts, nil
 	}
 	ours, why, err := h.isOurs(ctx, o, commit)
@@ -313,6 +317,14 @@ func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claim
 		}
 	}
 	return verdicts, err
+}
+
+// pushed reports whether all of the targets of claims land by push, so that no user merges.
+func (h Reader) pushed(claims []claim) bool {
+	return !slices.ContainsFunc(claims, func(c claim) bool {
+		environment, known := h.Past.config.Environment(c.Environment)
+		return !known || environment.Land != config.LandPush
+	})
 }
 
 // judgeMerged adds to the verdicts about a merge whether promoter made what was merged. It is

@@ -7,6 +7,7 @@ package repo
 import (
 	"context"
 	"iter"
+	"strings"
 	"time"
 
 	"promoter/internal/config"
@@ -104,7 +105,15 @@ func DefaultSignature() Signature {
 // committer. That protects the work of users from accidents and proves nothing: a head is
 // rewritten and compared before it is merged.
 func (s Signature) Committed(commit Commit) bool {
-	return s.is(commit.Committer)
+	return s.is(commit.Committer) || s.Created(commit)
+}
+
+// Created reports whether GitHub created the commit for this signature: as a commit that it
+// signs, or as a merge. GitHub itself is its committer then, as in
+// GitHub <noreply@github.com>; a GitHub Enterprise server has another host.
+func (s Signature) Created(commit Commit) bool {
+	by := commit.Committer
+	return strings.HasPrefix(by.Name, "GitHub") && strings.HasPrefix(by.Email, "noreply@") && s.is(commit.Author)
 }
 
 // Authored is the same for the author. A forge that merges for us may be the committer.

@@ -127,16 +127,7 @@ func (m *mirror) Sign(ctx context.Context, commit string) (string, error) {
 	if m.sign == nil {
 		return commit, nil
 	}
-	id, err := object.ParseID(commit)
-	if err != nil {
-		return "", err
-	}
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if id, err = m.sign(ctx, m.git.Objects, id); err != nil {
-		return "", err
-	}
-	return id.String(), nil
+	return m.sign(ctx, m, commit)
 }
 
 // parseID parses a commit; the empty text is no commit.

@@ -56,8 +56,11 @@ type Workspace struct {
 const scanFolder = "scan"
 
 // Author returns the author and committer of all commits to a repository: that of the
-// server file, or of the forge.
+// server file, or of the forge. GitHub signs commits of the App alone.
 func Author(server *connect.Server, r *connect.Repository) repo.Signature {
+	if by := r.SCM.Info().Committer; by.Name != "" && server.SignsAsApp(r) {
+		return repo.Signature{Name: by.Name, Email: by.Email}
+	}
 	if by := server.File.Committer; by.Name != "" {
 		return repo.Signature{Name: by.Name, Email: by.Email}
 	}
@@ -89,7 +92,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	if err != nil {
 		return nil, err
 	}
-	mirror := &mirror{git: opened, sign: signer(session)}
+	mirror := &mirror{git: opened, sign: signer(session, r)}
 	scans := scan.NewCache(filepath.Join(folder, scanFolder))
 	sources := session.Sources(r)
 	fresh := &freshness{server: server, store: options.Freshness, key: key}

@@ -216,7 +216,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Sizes = loadSizes(in)
 	c.Timeout = loadTimeout(in)
 	c.Committer = loadCommitter(in)
-	c.Signing = loadSigning(in, env)
+	c.Signing = loadSigning(in, c.Forges, env)
 	if in.report.Failed() {
 		return nil, in.report.Problems()
 	}

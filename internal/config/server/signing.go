@@ -1,6 +1,10 @@
 package serverconfig
 
-import "promoter/internal/strictyaml"
+import (
+	"slices"
+
+	"promoter/internal/strictyaml"
+)
 
 // The variables that have the key for signatures itself, and its passphrase. They replace
 // signing.key and signing.passphrase, also where there is no server file.
@@ -13,6 +17,7 @@ const (
 type Signing struct {
 	Key        Reference
 	Passphrase Reference // zero: the key has none
+	GitHubApp  bool      // GitHub signs the commits of a GitHub App, which it makes
 }
 
 // rawSigning is how promoter signs its commits.
@@ -22,23 +27,31 @@ type rawSigning struct {
 	Key strictyaml.Located[string] `yaml:"key"`
 	// Passphrase of the key, by reference. Default: the key has none.
 	Passphrase strictyaml.Located[string] `yaml:"passphrase"`
+	// Let GitHub make and sign the commits in repositories of a GitHub App. Default: `false`.
+	GitHubApp strictyaml.Located[bool] `yaml:"githubApp"`
 }
 
 // Sensitive implements strictyaml.Sensitive.
 func (*rawSigning) Sensitive() {}
 
-func loadSigning(in *input, env func(string) (string, bool)) Signing {
-	if variable := SigningFromEnvironment(env); !variable.Key.IsZero() {
+func loadSigning(in *input, forges []Forge, env func(string) (string, bool)) Signing {
+	variable, raw := SigningFromEnvironment(env), in.raw.Signing
+	if raw == nil || raw.Invalid {
 		return variable
 	}
-	raw := in.raw.Signing
-	if raw == nil || raw.Invalid {
-		return Signing{}
-	}
-	if !raw.Key.IsSet() {
+	hasApp := func(forge Forge) bool { return forge.App != nil }
+	switch {
+	case raw.GitHubApp.Value && !slices.ContainsFunc(forges, hasApp):
+		in.report.Errorf(raw.GitHubApp.Position, "set key, or add an app to a forge of kind github", "signing.githubApp is set, and no forge has an App")
+	case !raw.Key.IsSet() && variable.Key.IsZero() && (raw.Passphrase.IsSet() || !raw.GitHubApp.Value):
 		in.report.Errorf(raw.Position, "name the private key, as in key: env:"+SigningKeyVariable+", or remove signing", "signing has no key")
 	}
-	return Signing{Key: in.reference(raw.Key, "signing.key"), Passphrase: in.reference(raw.Passphrase, "signing.passphrase")}
+	signing := Signing{Key: in.reference(raw.Key, "signing.key"), Passphrase: in.reference(raw.Passphrase, "signing.passphrase")}
+	if !variable.Key.IsZero() {
+		signing = variable
+	}
+	signing.GitHubApp = raw.GitHubApp.Value
+	return signing
 }
 
 // SigningFromEnvironment is how the environment asks to sign.

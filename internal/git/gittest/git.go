@@ -56,8 +56,13 @@ func (g *Git) environment() []string {
 
 // try runs git and returns its output without the last line feed.
 func (g *Git) try(dir string, args ...string) (string, error) {
+	return g.tryWith(nil, "", dir, args...)
+}
+
+// tryWith is try with more variables and standard input.
+func (g *Git) tryWith(env []string, input, dir string, args ...string) (string, error) {
 	command := exec.Command(g.path, args...) //nolint:noctx // it ends by itself in milliseconds
-	command.Dir, command.Env = dir, g.environment()
+	command.Dir, command.Env, command.Stdin = dir, append(g.environment(), env...), strings.NewReader(input)
 	var out, errs bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errs
 	if err := command.Run(); err != nil {

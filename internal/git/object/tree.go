@@ -121,22 +121,37 @@ func (t *Tree) ID() ID { return t.root }
 // Entry returns the file at the path. It fails with NotFound if there is no file at
 // the path, or only a directory.
 func (t *Tree) Entry(name string) (Entry, error) {
+	found, err := t.find(name)
+	if err != nil {
+		return Entry{}, err
+	}
+	return t.store.File(name, modeOf(found.kind), found.id), nil
+}
+
+// FileMode returns the mode of a file as Git writes it, such as 100755.
+func (t *Tree) FileMode(name string) (string, error) {
+	found, err := t.find(name)
+	return found.mode, err
+}
+
+// find returns the entry of a file.
+func (t *Tree) find(name string) (treeEntry, error) {
 	tree := t.root
 	for rest := name; !tree.IsZero(); {
 		segment, below, deeper := strings.Cut(rest, "/")
 		found, err := t.store.findEntry(tree, segment)
 		if err != nil {
-			return Entry{}, fmt.Errorf("read %s of %s: %w", display(name), t.name, err)
+			return treeEntry{}, fmt.Errorf("read %s of %s: %w", display(name), t.name, err)
 		}
 		if !deeper && found.kind != kindNone && found.kind != kindDirectory {
-			return t.store.File(name, modeOf(found.kind), found.id), nil
+			return found, nil
 		}
 		if !deeper || found.kind != kindDirectory {
 			break
 		}
 		tree, rest = found.id, below
 	}
-	return Entry{}, fault.New(fault.NotFound, "there is no file %s in %s", display(name), t.name)
+	return treeEntry{}, fault.New(fault.NotFound, "there is no file %s in %s", display(name), t.name)
 }
 
 // findEntry returns the entry with the name, or the zero entry.

@@ -26,6 +26,7 @@ type AppOptions struct {
 	HTTP     *http.Client
 	Now      func() time.Time
 	Pace     time.Duration // between two writes per installation, see WritePace
+	Signs    bool          // as in Options
 	// Sleep waits before a new token is used again. Nil: a timer.
 	Sleep func(ctx context.Context, wait time.Duration) error
 }

@@ -50,6 +50,8 @@ type Options struct {
 	Now func() time.Time
 	// Pace is the minimum interval between two writes, see WritePace. Zero: none.
 	Pace time.Duration
+	// Signs is set if the commits that are pushed are signed.
+	Signs bool
 }
 
 // Forge is GitHub with one credential: an scm.Forge, scm.Comparer and scm.Releases.
@@ -71,6 +73,7 @@ type Forge struct {
 	edits     edits
 	permitted Permitted // permissions of the installation; nil: a user's credential
 	app       *App      // of the installation; nil: a user's credential
+	signs     bool      // our commits are signed
 }
 
 // New returns a Forge. It sends no request. Token, HTTP and Now are required.
@@ -92,7 +95,7 @@ func New(options Options) (*Forge, error) {
 		}
 	}
 	endpoint.Path = strings.TrimRight(endpoint.Path, "/") + "/"
-	made := &Forge{host: strings.ToLower(page.Host), page: strings.TrimRight(page.String(), "/"), now: options.Now}
+	made := &Forge{host: strings.ToLower(page.Host), page: strings.TrimRight(page.String(), "/"), now: options.Now, signs: options.Signs}
 	made.api = gogithub.NewClient(rest.NewClient(rest.Options{
 		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
 	}))

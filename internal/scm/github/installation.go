@@ -166,6 +166,7 @@ func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
 	made := newTokens(a, i)
 	forge, err := New(Options{
 		URL: a.options.URL, API: a.options.API, Token: made.get, HTTP: a.options.HTTP, Now: a.options.Now, Pace: a.options.Pace,
+		Signs: a.options.Signs,
 	})
 	if err != nil {
 		return nil, err

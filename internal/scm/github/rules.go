@@ -20,6 +20,7 @@ import (
 type asked struct {
 	scm.Rules
 	methods []string
+	signs   bool // our commits are signed
 }
 
 // Rules reads the rulesets of a branch, which every user with read access sees, and
@@ -27,7 +28,7 @@ type asked struct {
 // everything for an administrator. The result is cached for the merge.
 func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error) {
 	noun := r.noun("rules of branch %s", rest.OneLine(branch))
-	found := asked{}
+	found := asked{signs: r.forge.signs}
 	if err := r.applyRulesets(ctx, branch, &found); err != nil {
 		return scm.Rules{}, explain(noun, err)
 	}
@@ -49,12 +50,13 @@ func (r *repository) methodsInto(branch string) []string {
 	return r.asked[branch].leaves(r.methods)
 }
 
-// leaves returns the methods that satisfy the rules. GitHub signs squash commits, and
-// never rebased ones; a merge includes our own commits, which are not signed.
+// leaves returns the methods that satisfy the rules. GitHub signs merges and squash commits,
+// and never rebased ones; a merge includes our own commits.
 // https://docs.github.com/en/authentication/managing-commit-signature-verification/about-commit-signature-verification
 func (a asked) leaves(methods []string) []string {
 	return slices.DeleteFunc(slices.Clone(methods), func(method string) bool {
-		return a.Signed && method != "squash" || a.Linear && method == "merge" || a.methods != nil && !slices.Contains(a.methods, method)
+		unsigned := a.Signed && (method == "rebase" || method == "merge" && !a.signs)
+		return unsigned || a.Linear && method == "merge" || a.methods != nil && !slices.Contains(a.methods, method)
 	})
 }
 
@@ -65,6 +67,8 @@ func (a asked) stuck(branch string, methods []string) string {
 		return ""
 	case len(methods) == 0:
 		return "the repository allows no merge method: allow one in its settings"
+	case a.Signed && a.signs:
+		return branch + " wants signed commits: allow merge commits or squash merges, which GitHub signs"
 	case a.Signed:
 		return branch + " wants signed commits, and promoter signs none: allow squash merges, whose commit GitHub signs"
 	case a.Linear:
@@ -210,8 +214,11 @@ func (r *repository) rulesets(ctx context.Context, branch string, found *asked) 
 }
 
 // Unpushable returns why the rulesets for a branch, which need not exist, reject our
-// commits, which are not signed. Rulesets of an organization often apply to all branches.
+// commits, unless they are signed. Rulesets of an organization often apply to all branches.
 func (r *repository) Unpushable(ctx context.Context, branch string) (string, error) {
+	if r.forge.signs {
+		return "", nil
+	}
 	rules, err := r.rulesets(ctx, branch, &asked{})
 	if err != nil {
 		return "", explain(r.noun("rules of branch %s", rest.OneLine(branch)), err)
@@ -219,7 +226,7 @@ func (r *repository) Unpushable(ctx context.Context, branch string) (string, err
 	for _, one := range rules {
 		if one.Type == "required_signatures" && !slices.Contains([]string{"always", "exempt"}, r.bypass(ctx, one.Ruleset)) {
 			return "a ruleset requires signed commits on " + branch + ", and promoter signs none: " +
-				"exclude promoter/** from it, or let promoter bypass it", nil
+				"set signing in the server file, exclude promoter/** from it, or let promoter bypass it", nil
 		}
 	}
 	return "", nil

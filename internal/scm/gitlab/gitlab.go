@@ -54,6 +54,8 @@ type Options struct {
 	Now func() time.Time
 	// Pace is the minimum interval between two writes, see WritePace. Zero: none.
 	Pace time.Duration
+	// Signs is set if the commits that are pushed are signed.
+	Signs bool
 }
 
 // Forge is GitLab with one credential: an scm.Forge, scm.Comparer and scm.Releases.
@@ -63,10 +65,11 @@ type Forge struct {
 
 	clock rest.Clock
 
-	host string           // of the web pages, which identifies repositories and users
-	page string           // URL of the web pages, without a trailing slash
-	api  *gogitlab.Client //nolint:staticcheck // the whole module is deprecated; docs/dependencies.md explains its use
-	now  func() time.Time
+	host  string           // of the web pages, which identifies repositories and users
+	signs bool             // our commits are signed
+	page  string           // URL of the web pages, without a trailing slash
+	api   *gogitlab.Client //nolint:staticcheck // the whole module is deprecated; docs/dependencies.md explains its use
+	now   func() time.Time
 
 	mu       sync.Mutex
 	self     account      // refreshed once an hour
@@ -93,7 +96,7 @@ func New(options Options) (*Forge, error) {
 		return nil, fmt.Errorf("the URL of GitLab: %w", err)
 	}
 	page.Path = strings.TrimRight(page.Path, "/")
-	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, bots: map[int]bool{}}
+	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, bots: map[int]bool{}, signs: options.Signs}
 	client := rest.NewClient(rest.Options{
 		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
 	})

@@ -134,14 +134,16 @@ func (l *looking) approvers() (string, error) {
 	return "approval settings", err
 }
 
-// signatures checks whether commits must be signed. Ours are not: the push of their
-// branch is already rejected.
+// signatures checks whether commits must be signed. Without a signature of ours, the push of
+// their branch is already rejected.
 func (l *looking) signatures() (string, error) {
 	found, _, err := l.repository.forge.api.Projects.GetProjectPushRules(l.repository.id, in(l.ctx))
 	if err == nil && found.RejectUnsignedCommits {
 		l.rules.Signed = true
-		l.rules.Stuck = "a push rule of the project rejects commits that are not signed, and promoter signs none: " +
-			"disable it for this project"
+		if !l.repository.forge.signs {
+			l.rules.Stuck = "a push rule of the project rejects commits that are not signed, and promoter signs none: " +
+				"set signing in the server file, or disable the rule for this project"
+		}
 	}
 	return "push rules", err
 }

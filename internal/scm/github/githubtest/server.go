@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ProtonMail/go-crypto/openpgp"
+
 	"promoter/internal/git/gittest"
 	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/github/openapitest"
@@ -50,6 +52,7 @@ type Server struct {
 	lateComments time.Duration // see DelayComments
 	lateTokens   time.Duration // see DelayTokens
 
+	key           *openpgp.Entity // with which commits of Apps are signed; nil: not made yet
 	apps          []*App
 	installations []*Installation
 	asked         []Asked
