@@ -128,10 +128,14 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 		observation.Requested[name] = !options.ShowOnly
 	}
 
+	options.Explicit = options.Explicit.Renamed(mirrored(observation.Targets))
 	failed := map[string]error{} // by component
 	if len(options.Explicit) > 0 {
 		observation.Available = c.explicitVersions(ctx, observation, options, failed)
 	} else if err := c.askRegistries(ctx, &observation, options, failed); err != nil {
+		return nil, err
+	}
+	if err := askFacts(ctx, &observation, promotion.MirrorLookups(observation), options, failed); err != nil {
 		return nil, err
 	}
 
@@ -256,6 +260,19 @@ func (c *Checkout) environments(names []string) ([]string, error) {
 		}
 	}
 	return slices.DeleteFunc(c.config.Order(), func(name string) bool { return !slices.Contains(names, name) }), nil
+}
+
+// mirrored returns the repositories that components follow, by the mirrors that files name.
+func mirrored(targets map[promotion.Target]promotion.Current) map[image.Repository]image.Repository {
+	followed := map[image.Repository]image.Repository{}
+	for _, current := range targets {
+		for _, r := range current.References {
+			if !r.Mirror.IsZero() {
+				followed[r.Mirror] = r.Repository
+			}
+		}
+	}
+	return followed
 }
 
 // unused returns the repositories of explicit versions that no file refers to.

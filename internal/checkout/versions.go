@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -95,14 +96,22 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 		return err
 	}
 
-	observation.Facts = promotion.Facts{}
-	return parallel.ForEach(maxRequests, promotion.Lookups(*observation), func(lookup promotion.Lookup) error {
+	return askFacts(ctx, observation, promotion.Lookups(*observation), options, failed)
+}
+
+// askFacts adds the answers to lookups to the observation.
+func askFacts(ctx context.Context, observation *promotion.Observation, lookups []promotion.Lookup, options Options, failed map[string]error) error {
+	facts := promotion.Facts{}
+	maps.Copy(facts, observation.Facts)
+	observation.Facts = facts
+	var mutex sync.Mutex
+	return parallel.ForEach(maxRequests, lookups, func(lookup promotion.Lookup) error {
 		version, err := options.Versions.Lookup(ctx, lookup)
 		mutex.Lock()
 		defer mutex.Unlock()
 		switch {
 		case err == nil, fault.KindOf(err) == fault.NotFound: // that a version does not exist is a fact, too
-			observation.Facts[lookup.Fact] = version
+			facts[lookup.Fact] = version
 		case failed[lookup.Component] == nil:
 			failed[lookup.Component] = err
 		}

@@ -164,6 +164,7 @@ func build(file string, in *input) *Config {
 	}
 	loadWrites(in, c)
 	checkSameImage(in, c)
+	checkMirrors(in, c)
 	checkOverlaps(in, c)
 	warnUnused(in, c)
 	return c

@@ -73,7 +73,7 @@ func TestReference_showsSupportedKeys(t *testing.T) {
 		"applications.<glob>.environments.<name>.land": false, // as environments.<name>.land
 		"environments.<name>.after.<parent>.healthy":   true,
 		"environments.<name>.health.argocd":            true,
-		"environments.<name>.mirrors":                  false,
+		"environments.<name>.mirrors":                  true,
 		"verify":                                       true,
 		"environments.<name>.verify":                   false,
 		"x-*":                                          false,

@@ -30,7 +30,8 @@ type Environment struct {
 	Labels      map[string]string
 	ByComponent bool // each component is an application of its own
 
-	match *matcher
+	match   *matcher
+	mirrors []mirror // longest prefix first
 }
 
 // rawEnvironment is an environment: files in Git that versions are promoted to.
@@ -51,7 +52,9 @@ type rawEnvironment struct {
 	// Labels for metrics and filters. They do not affect decisions.
 	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
 
-	Mirrors    strictyaml.Reserved `yaml:"mirrors"`
+	// Repositories that the files name instead of those that components follow: `HOST/PATH: HOST/PATH`, the followed one first. Each is of all repositories below it. See docs/guides/mirrors.md.
+	Mirrors strictyaml.Map[strictyaml.Located[string]] `yaml:"mirrors"`
+
 	Repository strictyaml.Reserved `yaml:"repository"`
 	Verify     strictyaml.Reserved `yaml:"verify"`
 	Notify     strictyaml.Reserved `yaml:"notify"`
@@ -78,6 +81,7 @@ func loadEnvironments(in *input) []Environment {
 			environment.Exclude = raw.Exclude.Strings()
 			environment.Labels = labels(in.report, raw.Labels)
 			environment.match = loadMatcher(in, e.Key.Value, raw)
+			environment.mirrors = loadMirrors(in.report, raw.Mirrors)
 			environment.ByComponent = raw.Applications != nil && raw.Applications.By.Value == byComponent
 			in.captures = in.captures || environment.match.captures() || environment.ByComponent
 			if raw.Branch.Valid() && !validBranch(raw.Branch.Value) {

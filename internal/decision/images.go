@@ -111,10 +111,13 @@ func parseImage(d Decision, r repository, text string) (component string, refere
 	if reference.Tag == "" && reference.Digest == "" {
 		return "", image.Reference{}, fault.New(fault.Invalid, "%q names no version: add :TAG, @DIGEST or both", text)
 	}
-	for _, environment := range c.Order() {
-		match, ok := c.Follow(environment, cmp.Or(d.Application, config.DefaultApplication), reference.Repository)
-		if ok {
-			return match.Name, reference, nil
+	for _, name := range c.Order() {
+		environment, _ := c.Environment(name)
+		for _, repository := range append(environment.MirroredBy(reference.Repository), reference.Repository) {
+			if match, ok := c.Follow(name, cmp.Or(d.Application, config.DefaultApplication), repository); ok {
+				reference.Repository = repository
+				return match.Name, reference, nil
+			}
 		}
 	}
 	return "", image.Reference{}, fault.New(fault.Invalid, "%q: no component follows %s; the components are %s", text, reference.Repository.Familiar(), fault.List(componentNames(c)))

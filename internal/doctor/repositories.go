@@ -227,13 +227,25 @@ func (q *queries) first(key string) bool {
 // same.
 const probeTag = "latest"
 
-// checkRegistries queries each host for one image that the repository follows, with the
-// credentials that the repository may use.
+// checkRegistries queries each host for one image that the repository follows, or has in a
+// mirror, with the credentials that the repository may use.
 func checkRegistries(ctx context.Context, session *connect.Session, r *connect.Repository, loaded *config.Config, queried *queries, f *findings) {
 	key := r.SCM.Info().Key
+	var named []image.Repository
 	for _, component := range loaded.Components {
-		followed, ok := component.Pattern.Repository()
-		if !ok || !queried.first(followed.Host()+" "+string(key)) {
+		followed, one := component.Pattern.Repository()
+		if !one {
+			continue
+		}
+		named = append(named, followed)
+		for i := range loaded.Environments {
+			if written, mirrored := loaded.Environments[i].MirrorOf(followed); mirrored {
+				named = append(named, written)
+			}
+		}
+	}
+	for _, followed := range named {
+		if !queried.first(followed.Host() + " " + string(key)) {
 			continue
 		}
 		queried.first(followed.Host())

@@ -37,13 +37,20 @@ type Reference struct {
 	Key        string // of the mapping, or of the list in it, that contains the version; may be empty
 	Position   Position
 	Repository image.Repository
-	Tag        string // empty: not in the file
-	Digest     string // algorithm:hex; empty: the file does not say
+	// Mirror is the repository that the file names, if it is a mirror of Repository.
+	Mirror image.Repository
+	Tag    string // empty: not in the file
+	Digest string // algorithm:hex; empty: the file does not say
 	// Form is the parts that pin requires here, if the reference has others and can be
 	// rewritten. The zero value: it has the right ones.
 	Form Form
 	// Fixed is set if the version cannot be written as it is now in the form that pin requires.
 	Fixed bool
+}
+
+// Names reports whether the reference is to a repository, by its own name or that of a mirror.
+func (r Reference) Names(repository image.Repository) bool {
+	return r.Repository == repository || r.Mirror == repository && !repository.IsZero()
 }
 
 // Form is which parts of a version a reference has.

@@ -116,11 +116,12 @@ func resolveReference(ctx context.Context, registries Registries, o promotion.Ob
 		return "", promotion.Available{}, err
 	}
 	current := o.Targets[target]
-	i := slices.IndexFunc(current.References, func(r edit.Reference) bool { return r.Repository == wanted.Repository })
+	i := slices.IndexFunc(current.References, func(r edit.Reference) bool { return r.Names(wanted.Repository) })
 	if i < 0 {
 		return "", promotion.Available{}, fault.New(fault.Invalid, "its files do not refer to %s", wanted.Repository)
 	}
 	component := current.References[i].Component
+	wanted.Repository = current.References[i].Repository
 	fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
 	version, err := registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component, Created: created, Verify: o.Verify[component]})
 	available := promotion.Available{Version: version, Found: version.Digest != "", Explicit: true, Err: err}
@@ -135,13 +136,18 @@ func resolveReference(ctx context.Context, registries Registries, o promotion.Ob
 // are known already. What fails stays unknown, and the planner does not proceed
 // without it.
 func resolveFacts(ctx context.Context, registries Registries, o Observation) promotion.Facts {
+	o.Promotion.Facts = resolve(ctx, registries, o, promotion.Lookups(o.Promotion))
+	return resolve(ctx, registries, o, promotion.MirrorLookups(o.Promotion))
+}
+
+func resolve(ctx context.Context, registries Registries, o Observation, lookups []promotion.Lookup) promotion.Facts {
 	type resolution struct {
 		promotion.Lookup
 		version image.Version
 		err     error
 	}
 	var resolutions []*resolution
-	for _, lookup := range promotion.Lookups(o.Promotion) {
+	for _, lookup := range lookups {
 		resolutions = append(resolutions, &resolution{Lookup: lookup})
 	}
 	concurrently(resolutions, func(one *resolution) { one.version, one.err = registries.Resolve(ctx, one.Lookup) })

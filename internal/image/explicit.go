@@ -82,6 +82,20 @@ func (v ExplicitVersions) add(text string) error {
 	return nil
 }
 
+// Renamed returns the versions with other names of repositories. A version of a repository that
+// has one of its own already, or of one without another name, stays.
+func (v ExplicitVersions) Renamed(names map[Repository]Repository) ExplicitVersions {
+	renamed := maps.Clone(v)
+	for from, to := range names {
+		version, named := v[from]
+		if _, taken := renamed[to]; named && !taken {
+			delete(renamed, from)
+			renamed[to] = version
+		}
+	}
+	return renamed
+}
+
 // Repositories returns the repositories, sorted.
 func (v ExplicitVersions) Repositories() []Repository {
 	return slices.SortedFunc(maps.Keys(v), func(a, b Repository) int {

@@ -85,7 +85,7 @@ type parentCondition struct {
 
 // parentConditionKinds is the table of the conditions below after. Each kind
 // returns its conditions of one parent. The other conditions, which the decisions
-// call directly, are settle, sameVersion, drain, and the verification of images.
+// call directly, are settle, sameVersion, drain, mirrored, and the verification of images.
 var parentConditionKinds = []func(config.Parent) []parentCondition{healthy, soak, checks, tagged}
 
 // configuredConditions returns the conditions of a parent, in the order of the table.

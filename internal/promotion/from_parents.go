@@ -117,7 +117,7 @@ func judge(in *input, c candidate) (passes, last bool) {
 	if _, _, decided := userDecision(in, c.moves); decided {
 		return false, true
 	}
-	if _, blocked := FirstBlocking(slices.Concat(c.conditions, signatures(in, c.moves)), in.named()); blocked {
+	if _, blocked := FirstBlocking(slices.Concat(c.conditions, signatures(in, c.moves), mirrored(in, c.moves)), in.named()); blocked {
 		return false, false
 	}
 	return true, !requestsSnapshot(in)

@@ -47,11 +47,15 @@ func Lookups(observation Observation) []Lookup {
 			found[fact] = lookup
 		}
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b Lookup) int { return strings.Compare(a.key(), b.key()) })
+	return found.sorted()
 }
 
 // lookups collects lookups, each once.
 type lookups map[Fact]Lookup
+
+func (l lookups) sorted() []Lookup {
+	return slices.SortedFunc(maps.Values(l), func(a, b Lookup) int { return strings.Compare(a.key(), b.key()) })
+}
 
 // addUnknown looks up what is not known about a version.
 func (l lookups) addUnknown(ref currentRef, v image.Version, created bool) {

@@ -234,7 +234,7 @@ func (in *input) snapshot(moves []Move) Snapshot {
 // propose is the decision for moves: proposed, unless a user decision, a
 // condition, the propose mode, or a file that cannot be written prevents it.
 func propose(in *input, moves []Move, reason Reason, conditions []Condition) Decision {
-	conditions = slices.Concat(conditions, signatures(in, moves))
+	conditions = slices.Concat(conditions, signatures(in, moves), mirrored(in, moves))
 	d := draft(in, moves, reason, conditions)
 	if d.Request = requestFor(in, d.Snapshot); d.Request != nil {
 		d.Requested = &d.Request.Act

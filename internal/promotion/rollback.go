@@ -41,7 +41,7 @@ func fromRollback(in *input) (Decision, bool) {
 
 	// Earlier user decisions, such as a rejection of these versions, do not count,
 	// and a registry that does not answer is no reason to keep what users want out.
-	d := draft(in, moves, rolledBack(moves, *back), slices.Concat(verifyImages(in, moves, rollbackFact), signatures(in, moves)))
+	d := draft(in, moves, rolledBack(moves, *back), slices.Concat(verifyImages(in, moves, rollbackFact), signatures(in, moves), mirrored(in, moves)))
 	d.Requested = &back.Act
 	if blocking, blocked := FirstBlocking(d.Conditions, true); blocked {
 		d.State, d.Reason = Waiting, BlockedBy(blocking)

@@ -44,6 +44,7 @@ func literals(c *config.Config) []string {
 		}
 		texts = append(texts, literals[len(literals)-1])
 	}
+	texts = append(texts, c.MirrorBases()...)
 	for _, key := range c.HoldKeys() {
 		texts = append(texts, updater.LastKey(key))
 	}
@@ -117,6 +118,9 @@ func (m *matcher) targetsOf(reference edit.Reference) []promotion.Target {
 	var targets []promotion.Target
 	for _, environment := range m.environments {
 		application, match, ok := m.config.Owner(environment, reference.Position.File, reference.Repository)
+		if written, _ := environment.MirrorOf(reference.Repository); !reference.Mirror.IsZero() && reference.Mirror != written {
+			continue
+		}
 		if ok && match.Name == reference.Component {
 			targets = append(targets, promotion.Target{Environment: environment.Name, Application: application})
 		}
@@ -162,7 +166,10 @@ func (m *matcher) limitShared(target promotion.Target, current promotion.Current
 	for _, component := range m.config.Components {
 		repository, exact := component.Pattern.Repository()
 		if application, match, ok := m.config.OwnerByComponent(environment, repository); exact && ok && application == target.Application {
-			repositories[match.Name] = []image.Repository{repository}
+			repositories[match.Name] = append(repositories[match.Name], repository)
+			if written, mirrored := environment.MirrorOf(repository); mirrored {
+				repositories[match.Name] = append(repositories[match.Name], written)
+			}
 		}
 	}
 	current = m.limitTo(current, repositories, read)
@@ -176,8 +183,10 @@ func (m *matcher) limitShared(target promotion.Target, current promotion.Current
 func repositoriesOf(current promotion.Current) map[string][]image.Repository {
 	repositories := map[string][]image.Repository{}
 	for _, reference := range current.References {
-		if known := repositories[reference.Component]; !slices.Contains(known, reference.Repository) {
-			repositories[reference.Component] = append(known, reference.Repository)
+		for _, r := range []image.Repository{reference.Repository, reference.Mirror} {
+			if known := repositories[reference.Component]; !r.IsZero() && !slices.Contains(known, r) {
+				repositories[reference.Component] = append(known, r)
+			}
 		}
 	}
 	return repositories
@@ -277,12 +286,42 @@ func (m *matcher) ambiguous(target promotion.Target, owners []promotion.Target, 
 	if first, second, ambiguous := m.config.Ambiguous(target.Environment, target.Application, reference.Repository); ambiguous {
 		return fmt.Sprintf("error in the config: the patterns of both %s and %s match %s: narrow one, or give them an only that does not overlap", first, second, reference.Repository)
 	}
+	if other := m.otherMirrored(target, reference); other != "" {
+		return fmt.Sprintf("error in the config: both %s and %s are %s in %s: change mirrors", reference.Component, other, reference.Mirror, target.Environment)
+	}
 	return ""
 }
 
-// Follow implements shapes.Follower.
+// otherMirrored returns another component that a mirror in a file may stand for, empty if there
+// is none.
+func (m *matcher) otherMirrored(target promotion.Target, reference edit.Reference) string {
+	if reference.Mirror.IsZero() {
+		return ""
+	}
+	environment, _ := m.config.Environment(target.Environment)
+	for _, mirrored := range environment.MirroredBy(reference.Mirror) {
+		if _, match, ok := m.config.Owner(environment, reference.Position.File, mirrored); ok && mirrored != reference.Repository {
+			return match.Name
+		}
+	}
+	_, match, _ := m.config.Owner(environment, reference.Position.File, reference.Mirror)
+	if component, ok := m.config.Component(match.Component); ok && component.Pattern.IsExact() {
+		return match.Name
+	}
+	return ""
+}
+
+// Follow implements shapes.Follower. The name of a mirror stands for the repository that is
+// mirrored, also where a pattern of any registry matches it.
 func (m *matcher) Follow(file string, repository image.Repository) (site.Followed, bool) {
 	for _, environment := range m.environments {
+		for _, mirrored := range environment.MirroredBy(repository) {
+			if _, match, ok := m.config.Owner(environment, file, mirrored); ok {
+				followed := m.followed(match, mirrored)
+				followed.Mirror = repository
+				return followed, true
+			}
+		}
 		if _, match, ok := m.config.Owner(environment, file, repository); ok {
 			return m.followed(match, repository), true
 		}
@@ -340,7 +379,9 @@ func (m *matcher) Named(file, name string) (site.Followed, bool) {
 			continue
 		}
 		if _, match, ok := m.config.Owner(environment, file, repository); ok {
-			return m.followed(match, repository), match.Component == name
+			followed := m.followed(match, repository)
+			followed.Mirror, _ = environment.MirrorOf(repository)
+			return followed, match.Component == name
 		}
 	}
 	return site.Followed{}, false

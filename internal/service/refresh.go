@@ -308,6 +308,9 @@ func (r *refresh) subscriptions(c *config.Config, decisions []promotion.Decision
 			}
 		}
 	}
+	for _, pattern := range c.MirrorPatterns() {
+		all = append(all, store.Subscription{Image: pattern})
+	}
 	for _, component := range c.Components {
 		all = append(all, store.Subscription{Image: component.Pattern})
 		if source, ok := c.Policy(component.Name).Release(); ok {

@@ -14,6 +14,7 @@ type goldenComponent struct {
 	Image, Chart, Artifact string
 	Pin                    image.Pin
 	Source                 string
+	Mirror                 string // that the files name
 }
 
 // goldenVersion is a wanted version of a case.yaml.
@@ -72,6 +73,9 @@ func (f followedComponents) Literals() []string {
 func (f followedComponents) add(followed site.Followed) {
 	f.byName[followed.Component] = followed
 	f.byRepository[followed.Repository] = followed
+	if !followed.Mirror.IsZero() {
+		f.byRepository[followed.Mirror] = followed
+	}
 }
 
 func newFollowedComponents() followedComponents {
@@ -96,6 +100,11 @@ func newGoldenFollower(t *testing.T, components map[string]goldenComponent) foll
 			t.Fatal(err)
 		}
 		followed.Repository = repository
+		if component.Mirror != "" {
+			if followed.Mirror, err = image.ParseRepository(component.Mirror); err != nil {
+				t.Fatal(err)
+			}
+		}
 		follower.add(followed)
 	}
 	return follower

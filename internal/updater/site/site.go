@@ -24,10 +24,11 @@ type Followed struct {
 	Component  string
 	Artifact   image.Artifact
 	Repository image.Repository
-	Pin        image.Pin // empty: keep
-	Moving     bool      // the tag may move, so a digest is always written
-	TagStays   bool      // a wanted version without a tag is another build of the tag in the file
-	Source     string    // URL of the source repository; empty if unknown
+	Mirror     image.Repository // that the file names, if it is a mirror of Repository
+	Pin        image.Pin        // empty: keep
+	Moving     bool             // the tag may move, so a digest is always written
+	TagStays   bool             // a wanted version without a tag is another build of the tag in the file
+	Source     string           // URL of the source repository; empty if unknown
 	// Numeric reports that the tags are plain numbers. If it is false,
 	// redis:6379 is an address and is not changed, except under a key that
 	// contains "image".
@@ -218,6 +219,7 @@ func (s *Site) Reference(file string, signed bool) edit.Reference {
 		Key:        s.Key,
 		Position:   s.First().Scalar.Position(file),
 		Repository: s.Followed.Repository,
+		Mirror:     s.Followed.Mirror,
 		// Clone, because substrings would keep the whole file in memory.
 		Tag:    strings.Clone(tag),
 		Digest: strings.Clone(digest),
