@@ -2,7 +2,7 @@
 // answers is behind small interfaces that other packages implement.
 //
 // Each request is authenticated (package access), and answered within the scope of its token.
-// Errors are problem details (problem.go). docs/openapi.yaml describes all of it; a test
+// Errors are problem details (problem.go). openapi.yaml describes all of it; a test
 // compares it with the requests and responses of every route.
 package api
 
@@ -16,6 +16,7 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/fault"
+	"promoter/internal/view"
 )
 
 // Schema is the version of the JSON of the API. It increases with incompatible changes.
@@ -33,6 +34,8 @@ type Options struct {
 	Tokens    access.Tokens // empty: there is no API
 	Admin     Admin
 	Snapshots Snapshots // nil: not found
+	View      *view.View
+	Changes   *Changes
 	Now       func() time.Time
 }
 
@@ -48,10 +51,18 @@ func Register(e *echo.Echo, options Options) {
 	if len(a.Tokens) == 0 || a.Admin == nil {
 		return
 	}
+	e.GET(Prefix+"/openapi.yaml", a.describe)
 	group := e.Group(Prefix, a.authenticate)
 	group.GET("/status", a.status, requires(access.Read))
 	group.GET("/history", a.history, requires(access.Read))
 	group.POST("/replay", a.replay, requires(access.Admin))
+	if a.View != nil {
+		group.GET("/applications", a.applications, requires(access.Read))
+		group.GET("/applications/:application", a.application, requires(access.Read))
+	}
+	if a.Changes != nil {
+		group.GET("/changes", a.changes, requires(access.Read))
+	}
 	if a.Snapshots != nil {
 		group.GET("/snapshots/:environment", a.snapshotsIn, requires(access.Read))
 		group.GET("/runs/:snapshot", a.run, requires(access.Read))

@@ -167,10 +167,10 @@ var places = []access.Target{
 }
 
 func (several) Status(context.Context) (api.Status, error) {
-	status := api.Status{Deliveries: []api.Delivery{{ID: "delivery-1"}}, Backoffs: []api.Backoff{{Host: "registry.example.com"}}}
+	status := api.Status{Schedules: []api.Schedule{}, Deliveries: []api.Delivery{{ID: "delivery-1"}}, Backoffs: []api.Backoff{{Host: "registry.example.com"}}}
 	for _, one := range places {
 		status.Repositories = append(status.Repositories, api.Repository{
-			Name: one.Repository, Drift: []drift.Drift{{Environment: one.Environment, Application: one.Application}},
+			Name: one.Repository, State: api.StateIdle, Drift: []drift.Drift{{Environment: one.Environment, Application: one.Application}},
 		})
 	}
 	return status, nil
@@ -178,7 +178,7 @@ func (several) Status(context.Context) (api.Status, error) {
 
 func (several) History(context.Context, api.HistoryQuery) (page api.History, err error) {
 	for _, one := range places {
-		page.Events = append(page.Events, api.Event{Repository: one.Repository, Environment: one.Environment, Application: one.Application})
+		page.Events = append(page.Events, api.Event{Versions: []api.Version{}, Repository: one.Repository, Environment: one.Environment, Application: one.Application})
 	}
 	return page, nil
 }
@@ -197,7 +197,7 @@ func (several) In(_ context.Context, query api.SnapshotQuery) (found []api.Envir
 }
 
 func (several) Run(_ context.Context, _ string, query api.SnapshotQuery) (api.Run, error) {
-	return api.Run{Repository: "github.com/" + query.Repository, Steps: []api.Step{{Environment: "dev"}, {Environment: "prod"}}}, nil
+	return api.Run{State: api.RunActive, Repository: "github.com/" + query.Repository, Steps: []api.Step{{Environment: "dev"}, {Environment: "prod"}}}, nil
 }
 
 func (several) Bindings(_ context.Context, query api.SnapshotQuery) (api.Bindings, error) {

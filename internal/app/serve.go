@@ -25,6 +25,7 @@ import (
 	"promoter/internal/service/snapshots"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
+	"promoter/internal/view"
 	"promoter/internal/webhook"
 )
 
@@ -137,11 +138,13 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 		Log: options.Log, DryRun: options.DryRun, Debounce: options.Debounce,
 	})
 	defer func() { err = errors.Join(err, svc.Close()) }()
+	changes := &api.Changes{Store: stored, Log: options.Log}
 	web, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
 		API: api.Options{
 			Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened, Drift: svc.Drift},
 			Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun), Now: s.Now,
+			View: &view.View{Store: stored, Now: s.Now}, Changes: changes,
 		},
 		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:   service.TraceWebhook(traces),
@@ -149,7 +152,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	if err != nil {
 		return err
 	}
-	return listenAndWork(ctx, s, web, svc, options)
+	return listenAndWork(ctx, s, web, svc, changes, options)
 }
 
 // makeSealKey makes the key of the seals if the server file names none. With PostgreSQL,
@@ -235,7 +238,7 @@ func useApp(s *connect.Server, web *server.Server, log *slog.Logger, forge strin
 
 // listenAndWork answers requests and does the work, until the context ends or one of
 // them fails.
-func listenAndWork(ctx context.Context, s *connect.Server, web *server.Server, svc *service.Service, options ServeOptions) error {
+func listenAndWork(ctx context.Context, s *connect.Server, web *server.Server, svc *service.Service, changes *api.Changes, options ServeOptions) error {
 	profiles, err := listenProfiles(ctx, options)
 	if err != nil {
 		return err
@@ -260,6 +263,7 @@ func listenAndWork(ctx context.Context, s *connect.Server, web *server.Server, s
 	if profiles != nil {
 		group.Go(func() error { return serveProfiles(ctx, profiles) })
 	}
+	group.Go(func() error { return changes.Run(ctx) })
 	group.Go(func() error {
 		timing := options.Queue
 		timing.Drain = drainTimeout

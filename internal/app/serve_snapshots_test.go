@@ -17,6 +17,7 @@ import (
 	"promoter/internal/decision"
 	"promoter/internal/snapshot"
 	"promoter/internal/verb"
+	"promoter/internal/view"
 )
 
 // byPipeline is a config in which only a pipeline brings versions to dev.
@@ -203,6 +204,11 @@ func TestServe_snapshotsOfEnvironments(t *testing.T) {
 	if len(past.Snapshots) != 1 || !strings.Contains(past.Snapshots[0].Snapshot.Components["web"], "/acme/web:1.0.0") ||
 		!strings.Contains(past.Snapshots[0].Snapshot.Components["worker"], "/acme/worker:1.0.0") {
 		t.Errorf("before: %+v", past)
+	}
+	shop := read[view.Application](w, "/api/v1/applications/shop")
+	if len(shop.Targets) == 0 || shop.Targets[0].Landed == nil || shop.Targets[0].Landed.Commit != now.Snapshots[0].Commit ||
+		len(shop.Targets[0].Components) != 2 || shop.Targets[0].Status != view.UpToDate {
+		t.Errorf("the application: %+v", shop)
 	}
 	bindings := read[api.Bindings](w, "/api/v1/bindings?environment=dev")
 	if len(bindings.Bindings) != 1 || bindings.Bindings[0].Snapshot != "shop-7" || bindings.Bindings[0].Summary != "2 of 2 components have the wanted version" ||

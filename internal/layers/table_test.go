@@ -90,6 +90,7 @@ var table = map[string]position{
 	"internal/landing":     {layer: 5},
 	"internal/statebranch": {layer: 5},
 	"internal/explain":     {layer: 5},
+	"internal/view":        {layer: 5},
 
 	"internal/updater/shapes": {layer: 5},
 

@@ -155,7 +155,10 @@ select value->>'id', cast(value->>'at' as bigint), value->>'repository', value->
 	value->>'receiver', value->>'delivery', value->>'attribution', cast(value->>'since' as bigint)
 from @elements(?) where true
 on conflict (id) do nothing`, string(text))
-	return err
+	if err != nil {
+		return err
+	}
+	return addLanded(ctx, tx, string(text))
 }
 
 // Heads returns the commits up to which the history of a repository's branches was read.

@@ -29,6 +29,9 @@ type Target struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 	Monitored bool              `json:"monitored,omitempty"` // it has a source of health
 
+	// Detail is what else users ask about it.
+	Detail TargetDetail `json:"detail"`
+
 	Since time.Time `json:"-"` // set by the store: since when it has the state and the rule
 }
 
@@ -43,7 +46,7 @@ func (s *Store) SetTargets(ctx context.Context, tx *database.Tx, repository stri
 		}
 		rows = append(rows, map[string]any{
 			"environment": storable(one.Environment), "application": storable(one.Application), "position": i,
-			"state": storable(one.State + " " + one.Rule), "content": storable(string(content)),
+			"state": storable(one.State + " " + one.Rule), "content": storable(string(content)), "summary": storable(one.summary()),
 		})
 	}
 	text, err := json.Marshal(rows)
@@ -56,12 +59,14 @@ delete from target where repository = ? and (environment, application) not in (
 		return err
 	}
 	_, err = tx.Exec(ctx, `
-insert into target (repository, environment, application, position, state, since, content)
-select cast(? as text), value->>'environment', value->>'application', cast(value->>'position' as bigint), value->>'state', @now, value->>'content'
+insert into target (repository, environment, application, position, state, since, content, summary)
+select cast(? as text), value->>'environment', value->>'application', cast(value->>'position' as bigint), value->>'state', @now,
+	value->>'content', value->>'summary'
 from @elements(?) where true
 on conflict (repository, environment, application) do update set position = excluded.position, state = excluded.state,
-	since = case when target.state = excluded.state then target.since else excluded.since end, content = excluded.content
-where target.content <> excluded.content or target.position <> excluded.position`, repository, string(text))
+	since = case when target.state = excluded.state then target.since else excluded.since end, content = excluded.content,
+	summary = excluded.summary
+where target.content <> excluded.content or target.summary <> excluded.summary or target.position <> excluded.position`, repository, string(text))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/engine"
@@ -31,7 +32,7 @@ func (r *Recorder) Found(key string, report engine.Report) (found Found, changed
 	if report.Config == nil || report.Unusable != "" || report.Decisions == nil {
 		return Found{}, false, func() {}
 	}
-	found = Found{Targets: targetsOf(report), Posted: postedIn(key, report)}
+	found = Found{Targets: targetsOf(report, r.Now()), Posted: postedIn(key, report)}
 	text, err := json.Marshal(found)
 	digest := sha256.Sum256(text)
 	key = "found " + key
@@ -86,7 +87,7 @@ func (r *Recorder) write(key string, digest [sha256.Size]byte) {
 }
 
 // targetsOf returns the targets that have files of the application.
-func targetsOf(report engine.Report) []store.Target {
+func targetsOf(report engine.Report, now time.Time) []store.Target {
 	decisions := lastDecisions(report)
 	open := openPullRequests(report)
 	var targets []store.Target
@@ -100,7 +101,9 @@ func targetsOf(report engine.Report) []store.Target {
 			State: string(d.State), Rule: string(d.Reason.Rule), Message: d.Reason.Message, Until: d.Reason.Until,
 			Current: versionsOf(currentOf(d)), Wanted: versionsOf(d.Snapshot),
 			Number: open[d.Target].Number, URL: open[d.Target].URL,
+			Detail: detailOf(report, d, decisions, now),
 		}
+		one.Detail.Opened = open[d.Target].Opened
 		settings := report.Config.Settings(d.Environment, d.Application)
 		one.Monitored, one.Labels = settings.Health != nil, labelsOf(report.Config, environment, d.Application)
 		for _, parent := range settings.After {
@@ -133,13 +136,16 @@ func openPullRequests(report engine.Report) map[promotion.Target]promotion.Open 
 		if effect.Action == engine.ActionMerged || effect.Action == engine.ActionClosed || effect.Action == engine.ActionPushed {
 			continue
 		}
-		number, url := effect.Number, effect.URL
+		number, url, opened := effect.Number, effect.URL, time.Time{}
 		if number == 0 && effect.Open != nil {
 			number, url = effect.Open.Number, effect.Open.URL
 		}
+		if effect.Open != nil {
+			opened = effect.Open.Opened
+		}
 		for _, d := range effect.Decisions {
 			if number > 0 {
-				open[d.Target] = promotion.Open{Number: number, URL: url}
+				open[d.Target] = promotion.Open{Number: number, URL: url, Opened: opened}
 			}
 		}
 	}

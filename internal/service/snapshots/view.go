@@ -98,21 +98,9 @@ func (a *API) In(ctx context.Context, query api.SnapshotQuery) ([]api.Environmen
 func nameOf(target store.Target, versions []store.EventVersion) string {
 	hash := sha256.New()
 	for _, v := range versions {
-		hash.Write([]byte(v.Component + "=" + imageOf(v) + "\n"))
+		hash.Write([]byte(v.Component + "=" + v.Image() + "\n"))
 	}
 	return target.Application + "-" + target.Environment + "-" + hex.EncodeToString(hash.Sum(nil))[:12]
-}
-
-// imageOf returns a version as a reference.
-func imageOf(v store.EventVersion) string {
-	text := v.Repository
-	if v.Tag != "" {
-		text += ":" + v.Tag
-	}
-	if v.Digest != "" {
-		text += "@" + v.Digest
-	}
-	return text
 }
 
 // sameVersion reports whether two versions are the same image.
@@ -160,7 +148,7 @@ func (n names) of(ctx context.Context, stored *store.Store, application string, 
 	}
 	s.Components = nil
 	for _, v := range versions {
-		s.Components = append(s.Components, snapshot.Component{Name: v.Component, Image: imageOf(v)})
+		s.Components = append(s.Components, snapshot.Component{Name: v.Component, Image: v.Image()})
 	}
 	return s, err
 }
@@ -314,10 +302,10 @@ func bindingOf(target store.Target) api.Binding {
 	}
 	there := 0
 	for _, v := range target.Current {
-		component := api.BindingComponent{Name: v.Component, Image: imageOf(v)}
+		component := api.BindingComponent{Name: v.Component, Image: v.Image()}
 		i := slices.IndexFunc(target.Wanted, func(wanted store.EventVersion) bool { return wanted.Component == v.Component })
 		if i >= 0 && !sameVersion(target.Wanted[i], v) {
-			component.Wanted = imageOf(target.Wanted[i])
+			component.Wanted = target.Wanted[i].Image()
 		} else {
 			there++
 		}

@@ -65,7 +65,7 @@ func TestPast_at(t *testing.T) {
 func TestVersionOf(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"quay.io/acme/web:1@sha256:0", "localhost:5000/web@sha256:0", "localhost:5000/web:1@sha256:0"} {
-		if got := imageOf(versionOf(text)); got != text || strings.Contains(versionOf(text).Repository, "web:") {
+		if got := store.EventVersion.Image(versionOf(text)); got != text || strings.Contains(versionOf(text).Repository, "web:") {
 			t.Errorf("%s: %+v", text, versionOf(text))
 		}
 	}

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"promoter/internal/fault"
+	"promoter/internal/view"
+)
+
+// applications lists applications with what is in each of their environments.
+func (a *API) applications(c echo.Context) error {
+	given, err := Parameters(c, "repository", "environment", "status", "search", "limit", "after")
+	if err != nil {
+		return err
+	}
+	query := view.ApplicationsQuery{
+		Repository: given["repository"], Environment: given["environment"], Status: view.Status(given["status"]),
+		Search: given["search"], After: given["after"], Limit: defaultPage,
+	}
+	if query.Status != "" && !slices.Contains(view.Statuses(), query.Status) {
+		return fault.New(fault.Invalid, "%.50q is not a status: use %s", query.Status, statusNames())
+	}
+	if text, set := given["limit"]; set {
+		if query.Limit, err = strconv.Atoi(text); err != nil || query.Limit < 1 || query.Limit > maxPage {
+			return fault.New(fault.Invalid, "limit must be between 1 and %d", maxPage)
+		}
+	}
+	list, err := a.View.Applications(c.Request().Context(), principalOf(c), query)
+	if err != nil {
+		return err
+	}
+	return respond(c, list)
+}
+
+func statusNames() string {
+	var names []string
+	for _, status := range view.Statuses() {
+		names = append(names, string(status))
+	}
+	return fault.List(names)
+}
+
+// Limits of a list.
+const (
+	defaultPage = 100
+	maxPage     = 1000
+)
+
+func (a *API) application(c echo.Context) error {
+	given, err := Parameters(c, "repository")
+	if err != nil {
+		return err
+	}
+	found, err := a.View.Application(c.Request().Context(), principalOf(c), given["repository"], c.Param("application"))
+	if err != nil {
+		return err
+	}
+	return respond(c, found)
+}

@@ -1,0 +1,70 @@
+package history
+
+import (
+	"time"
+
+	"promoter/internal/engine"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+	"promoter/internal/store"
+)
+
+// detailOf returns what users ask about a target beside its decision.
+func detailOf(report engine.Report, d promotion.Decision, decisions state.State, now time.Time) store.TargetDetail {
+	settings := report.Config.Settings(d.Environment, d.Application)
+	detail := store.TargetDetail{
+		Conditions: d.Conditions, Gates: d.Gates, Propose: string(settings.Propose), Land: string(settings.Land),
+		Health: healthOf(d), Hold: holdOf(d.Target, decisions, now), ApprovedBy: d.ApprovedBy,
+	}
+	for _, note := range d.Notes {
+		detail.Notes = append(detail.Notes, note.Message)
+	}
+	for _, left := range d.Left {
+		detail.Left = append(detail.Left, left.Move.String()+": "+left.Reason.Message)
+	}
+	record := decisions.At(state.Target(d.Target))
+	switch {
+	case record.Rollback != nil:
+		detail.Request = requestOf(record.Rollback.Act)
+	case record.Request != nil && d.Fulfilled == nil:
+		detail.Request = requestOf(record.Request.Act)
+	}
+	return detail
+}
+
+func requestOf(act state.Act) *store.TargetRequest {
+	return &store.TargetRequest{By: act.By.Login, At: act.At, Reason: act.Reason}
+}
+
+func healthOf(d promotion.Decision) *store.TargetHealth {
+	if d.Health == nil {
+		return nil
+	}
+	shown := &store.TargetHealth{
+		Status: string(d.Health.Status), Sync: string(d.Health.Sync), Since: d.Health.Since, Message: d.Health.Message, Note: d.Health.Note,
+	}
+	if d.Health.Failure != nil {
+		shown.Failure = d.Health.Failure.Message
+	}
+	return shown
+}
+
+func holdOf(target promotion.Target, decisions state.State, now time.Time) *store.TargetHold {
+	held, found := decisions.Held(state.Target(target), now)
+	if !found {
+		return nil
+	}
+	hold := &store.TargetHold{By: held.By.Login, At: held.At, Reason: held.Reason, Scope: held.Target.String()}
+	if held.Until != nil {
+		hold.Until = *held.Until
+	}
+	if held.Problem != "" {
+		hold.Reason = held.Problem
+	}
+	if held.Freeze {
+		hold.Kind = store.HoldFreeze
+	} else {
+		hold.Kind = store.HoldHold
+	}
+	return hold
+}

@@ -1,0 +1,255 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"promoter/internal/database"
+	"promoter/internal/promotion"
+)
+
+// TargetDetail is what users ask about a target beside its decision. It comes from the last
+// reconciliation.
+type TargetDetail struct {
+	Conditions []promotion.Condition `json:"conditions,omitempty"`
+	Gates      []promotion.Condition `json:"gates,omitempty"`
+	Notes      []string              `json:"notes,omitempty"` // such as the hold in effect
+	Left       []string              `json:"left,omitempty"`  // components that stay behind, with the reason
+	Propose    string                `json:"propose"`         // as the config and the server file say
+	Land       string                `json:"land"`
+	Health     *TargetHealth         `json:"health,omitempty"` // nil: it is not monitored, or not known
+	Hold       *TargetHold           `json:"hold,omitempty"`
+	Request    *TargetRequest        `json:"request,omitempty"`
+	Opened     time.Time             `json:"opened,omitzero"` // when the open pull request was opened
+	ApprovedBy []string              `json:"approvedBy,omitempty"`
+}
+
+// TargetHealth is what a source reported about the landed versions of a target.
+type TargetHealth struct {
+	Status  string    `json:"status,omitempty"` // empty: nothing was reported
+	Sync    string    `json:"sync,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Message string    `json:"message,omitempty"` // of the source
+	Note    string    `json:"note,omitempty"`    // why a report does not count, or what to set up
+	Failure string    `json:"failure,omitempty"` // why the landed versions count as failed
+}
+
+// TargetHold is a hold or freeze in effect.
+type TargetHold struct {
+	Kind   string    `json:"kind"` // HoldHold or HoldFreeze
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+	Scope  string    `json:"scope"` // what is held: a target, an environment, or the repository
+}
+
+// The kinds of a TargetHold.
+const (
+	HoldHold   = "hold"
+	HoldFreeze = "freeze"
+)
+
+// TargetRequest is a promotion or a rollback that is requested and not done yet.
+type TargetRequest struct {
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// TargetRow is a target as a list shows it. Its texts are for users.
+type TargetRow struct {
+	Repository  string // its key
+	Environment string
+	Application string
+	Position    int // in the order of the environments
+	State       string
+	Since       time.Time // since when it has the state and the rule
+	Version     string    // that is in the files, such as "1.4.2" or "web 1.4.2, worker 2.0"
+	Wanted      string    // if another one is wanted
+	Rule        string
+	Message     string    // the reason
+	Until       time.Time // when that may change by itself; zero: unknown
+	Health      string    // of what landed; empty: not monitored, or nothing was reported
+	Held        string    // HoldHold, HoldFreeze, or empty
+	Number      int       // of the open pull request; 0: none
+	URL         string    // of it
+	LandedAt    time.Time // zero: unknown
+}
+
+// summary is what a list shows of a target: tab-separated, so that a list of 10,000 targets
+// parses no JSON.
+func (t Target) summary() string {
+	held := ""
+	if t.Detail.Hold != nil {
+		held = t.Detail.Hold.Kind
+	}
+	status := ""
+	if t.Detail.Health != nil {
+		status = t.Detail.Health.Status
+		if t.Detail.Health.Failure != "" {
+			status = HealthFailed
+		}
+	}
+	fields := []string{
+		versionsText(t.Current), wantedText(t.Current, t.Wanted), t.Rule, t.Message, strconv.FormatInt(database.Micros(t.Until), 10),
+		status, held, strconv.Itoa(t.Number), t.URL, t.State,
+	}
+	for i, field := range fields {
+		fields[i] = strings.NewReplacer("\t", " ", "\n", " ").Replace(field)
+	}
+	return strings.Join(fields, "\t")
+}
+
+// HealthFailed is the health of a row whose landed versions count as failed.
+const HealthFailed = "failed"
+
+// Row returns the target as a list shows it, without the time of its landing.
+func (t Target) Row() TargetRow {
+	row := TargetRow{Environment: t.Environment, Application: t.Application, Since: t.Since}
+	row.read(t.summary())
+	return row
+}
+
+// summaryFields is the number of fields of a summary.
+const summaryFields = 10
+
+// read sets what a summary has.
+func (r *TargetRow) read(summary string) {
+	fields := strings.SplitN(summary, "\t", summaryFields)
+	if len(fields) < summaryFields { // written by an earlier release
+		return
+	}
+	until, _ := strconv.ParseInt(fields[4], 10, 64) // both are written by summary
+	r.Number, _ = strconv.Atoi(fields[7])
+	r.Version, r.Wanted, r.Rule, r.Message, r.Until = fields[0], fields[1], fields[2], fields[3], database.Time(until)
+	r.Health, r.Held, r.URL, r.State = fields[5], fields[6], fields[8], fields[9]
+}
+
+// maxShownVersions limits the components in a text of versions.
+const maxShownVersions = 3
+
+// versionsText is "1.4.2" for one component, else "web 1.4.2, worker 2.0, 3 more".
+func versionsText(versions []EventVersion) string {
+	var parts []string
+	for i, v := range versions {
+		label := v.Label()
+		switch {
+		case len(versions) == 1:
+			return label
+		case i < maxShownVersions:
+			parts = append(parts, v.Component+" "+label)
+		case i == maxShownVersions:
+			parts = append(parts, strconv.Itoa(len(versions)-i)+" more")
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func wantedText(current, wanted []EventVersion) string {
+	changed := slices.DeleteFunc(slices.Clone(wanted), func(w EventVersion) bool {
+		return slices.ContainsFunc(current, func(c EventVersion) bool {
+			return c.Component == w.Component && c.Tag == w.Tag && c.Digest == w.Digest
+		})
+	})
+	if len(changed) == 1 && len(current) > 1 {
+		return changed[0].Component + " " + changed[0].Label()
+	}
+	return versionsText(changed)
+}
+
+// Image returns a version as a reference: REPOSITORY:TAG@DIGEST, as far as it is known.
+func (v EventVersion) Image() string {
+	text := v.Repository
+	if v.Tag != "" {
+		text += ":" + v.Tag
+	}
+	if v.Digest != "" {
+		text += "@" + v.Digest
+	}
+	return text
+}
+
+// Label is a version for users: its tag, else the first digits of its digest.
+func (v EventVersion) Label() string {
+	if v.Tag != "" {
+		return v.Tag
+	}
+	if v.Digest != "" {
+		return promotion.ShortDigest(v.Digest)
+	}
+	return "unknown"
+}
+
+// Overview lists the targets of all repositories, by repository and in the order of their
+// environments.
+func (s *Store) Overview(ctx context.Context) (all []TargetRow, err error) {
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var row TargetRow
+			var since, landed int64
+			var summary string
+			if err := scan(&row.Repository, &row.Environment, &row.Application, &row.Position, &since, &landed, &summary); err != nil {
+				return err
+			}
+			row.Since, row.LandedAt = database.Time(since), database.Time(landed)
+			row.read(summary)
+			all = append(all, row)
+			return nil
+		}, `
+select target.repository, target.environment, target.application, target.position, target.since, coalesce(landed.at, 0), target.summary
+from target left join landed on landed.repository = target.repository and landed.environment = target.environment
+	and landed.application = target.application
+order by target.repository, target.position`)
+	})
+	return all, err
+}
+
+// Landed is the newest landing in a target.
+type Landed struct {
+	At       time.Time
+	Snapshot string // its ID
+	Commit   string
+	Number   int // of the pull request; 0: none or unknown
+	URL      string
+}
+
+// LandedIn returns the newest landing in each target of an application, by environment.
+func (s *Store) LandedIn(ctx context.Context, repository, application string) (map[string]Landed, error) {
+	found := map[string]Landed{}
+	err := s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var environment string
+			var one Landed
+			var at int64
+			if err := scan(&environment, &at, &one.Snapshot, &one.Commit, &one.Number, &one.URL); err != nil {
+				return err
+			}
+			one.At = database.Time(at)
+			found[environment] = one
+			return nil
+		}, "select environment, at, snapshot, commit_id, number, url from landed where repository = ? and application = ?", repository, storable(application))
+	})
+	return found, err
+}
+
+// addLanded remembers the newest landing of each target among events that were written.
+func addLanded(ctx context.Context, tx *database.Tx, events string) error {
+	_, err := tx.Exec(ctx, `
+insert into landed (repository, environment, application, at, snapshot, commit_id, number, url)
+select repository, environment, application, at, snapshot, commit_id, number, url from (
+	select value->>'repository' as repository, value->>'environment' as environment, value->>'application' as application,
+		cast(value->>'at' as bigint) as at, value->>'snapshot' as snapshot, value->>'commit' as commit_id,
+		cast(value->>'number' as bigint) as number, value->>'url' as url,
+		row_number() over (partition by value->>'repository', value->>'environment', value->>'application'
+			order by cast(value->>'at' as bigint) desc, value->>'id' desc) as position
+	from @elements(?) where value->>'action' in ('landed', 'merged', 'pushed')) as one
+where position = 1
+on conflict (repository, environment, application) do update set at = excluded.at, snapshot = excluded.snapshot,
+	commit_id = excluded.commit_id, number = excluded.number, url = excluded.url
+where excluded.at > landed.at or (excluded.commit_id = landed.commit_id and excluded.number > 0)`, events)
+	return err
+}

@@ -1,0 +1,221 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/access"
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/store"
+)
+
+// Status is the state of a target in one word, for users: the one that needs attention most.
+type Status string
+
+// The values of Status, what needs attention most first.
+const (
+	Failed   Status = "failed"     // what landed is not healthy, a file cannot be written, or a registry did not answer
+	Held     Status = "held"       // by a hold or freeze
+	Rejected Status = "rejected"   // a newer version was rejected or reverted
+	Open     Status = "open"       // a pull request is open
+	Waiting  Status = "waiting"    // for a condition or a request
+	UpToDate Status = "up to date" // nothing differs
+)
+
+// Statuses returns all values of Status, what needs attention most first.
+func Statuses() []Status { return []Status{Failed, Held, Rejected, Open, Waiting, UpToDate} }
+
+// ApplicationsQuery selects applications. Empty fields do not restrict.
+type ApplicationsQuery struct {
+	Repository  string // HOST/OWNER/NAME, the end of that, or a key
+	Environment string // the name; applications that are not in it are left out, and so are other environments
+	Status      Status // with at least one target in this status
+	Search      string // words; each is a part of the repository, the application, or a version
+	After       string // Next of the previous page
+	Limit       int    // zero: all
+}
+
+// Applications are applications with what is in each of their environments.
+type Applications struct {
+	Environments []string         `json:"environments"` // of all rows of all pages, parents first
+	Applications []ApplicationRow `json:"applications"` // by repository and name
+	Total        int              `json:"total"`        // of all pages
+	Statuses     map[Status]int   `json:"statuses"`     // targets of all pages by status, whatever status is selected
+	Next         string           `json:"next,omitempty"`
+}
+
+// ApplicationRow is one application.
+type ApplicationRow struct {
+	Repository  string      `json:"repository"` // HOST/OWNER/NAME
+	Key         string      `json:"key"`        // of the repository; a rename does not change it
+	Application string      `json:"application"`
+	Targets     []TargetRow `json:"targets"` // in the order of the environments
+}
+
+// TargetRow is one environment of an application, in short. Unknown fields are omitted.
+type TargetRow struct {
+	Environment string       `json:"environment"`
+	Status      Status       `json:"status"`
+	State       string       `json:"state"`            // of the decision
+	Version     string       `json:"version"`          // in the files
+	Wanted      string       `json:"wanted,omitempty"` // if another one is wanted
+	Landed      time.Time    `json:"landed,omitzero"`  // when the version landed
+	Reason      *Reason      `json:"reason,omitempty"`
+	Health      string       `json:"health,omitempty"`
+	Held        string       `json:"held,omitempty"` // hold or freeze
+	PullRequest *PullRequest `json:"pullRequest,omitempty"`
+}
+
+// Applications lists applications.
+func (v *View) Applications(ctx context.Context, p access.Principal, query ApplicationsQuery) (Applications, error) {
+	list := Applications{Environments: []string{}, Applications: []ApplicationRow{}, Statuses: map[Status]int{}}
+	after, err := decodeCursor(query.After)
+	if err != nil {
+		return list, err
+	}
+	names, err := v.repositories(ctx, p)
+	if err != nil {
+		return list, err
+	}
+	targets, err := v.Store.Overview(ctx)
+	if err != nil {
+		return list, err
+	}
+	rows, order := rowsOf(p, query, names, targets)
+	list.Environments = order.sorted()
+	for _, row := range rows {
+		for _, target := range row.Targets {
+			list.Statuses[target.Status]++
+		}
+	}
+	if query.Status != "" {
+		rows = slices.DeleteFunc(rows, func(row ApplicationRow) bool {
+			return !slices.ContainsFunc(row.Targets, func(t TargetRow) bool { return t.Status == query.Status })
+		})
+	}
+	slices.SortFunc(rows, compareRows)
+	list.Total = len(rows)
+	if query.After != "" {
+		i, _ := slices.BinarySearchFunc(rows, after, compareRows)
+		for i < len(rows) && compareRows(rows[i], after) <= 0 {
+			i++
+		}
+		rows = rows[i:]
+	}
+	if query.Limit > 0 && len(rows) > query.Limit {
+		rows = rows[:query.Limit]
+		list.Next = encodeCursor(rows[len(rows)-1])
+	}
+	list.Applications = append(list.Applications, rows...)
+	return list, nil
+}
+
+// rowsOf groups targets by application, without those that a query does not select.
+func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string, targets []store.TargetRow) ([]ApplicationRow, *environmentOrder) {
+	words := strings.Fields(strings.ToLower(query.Search))
+	order := &environmentOrder{positions: map[string]int{}}
+	var rows []ApplicationRow
+	index := map[[2]string]int{}
+	for _, t := range targets {
+		name, readable := names[t.Repository]
+		if !readable || query.Environment != "" && t.Environment != query.Environment || !selectsRepository(query.Repository, t.Repository, name) {
+			continue
+		}
+		if p.Restricted() && !p.May(access.Read, access.Target{Repository: name, Environment: t.Environment, Application: t.Application}) {
+			continue
+		}
+		i, known := index[[2]string{t.Repository, t.Application}]
+		if !known {
+			i = len(rows)
+			index[[2]string{t.Repository, t.Application}] = i
+			rows = append(rows, ApplicationRow{Repository: name, Key: t.Repository, Application: t.Application})
+		}
+		rows[i].Targets = append(rows[i].Targets, targetRowOf(t))
+		order.add(t.Environment, t.Position)
+	}
+	if len(words) > 0 {
+		rows = slices.DeleteFunc(rows, func(row ApplicationRow) bool { return !row.contains(words) })
+	}
+	return rows, order
+}
+
+func selectsRepository(text, key, name string) bool {
+	text = strings.ToLower(text)
+	return text == "" || strings.ToLower(key) == text || strings.ToLower(name) == text || strings.HasSuffix(strings.ToLower(name), "/"+text)
+}
+
+func targetRowOf(t store.TargetRow) TargetRow {
+	return TargetRow{
+		Environment: t.Environment, Status: statusOf(t), State: t.State, Version: t.Version, Wanted: t.Wanted, Landed: t.LandedAt,
+		Reason: reasonOf(t.Rule, t.Message, t.Until), Health: t.Health, Held: t.Held, PullRequest: pullRequestOf(t.Number, t.URL, time.Time{}),
+	}
+}
+
+// statusOf returns the state of a target in one word.
+func statusOf(t store.TargetRow) Status {
+	state := promotion.State(t.State)
+	switch {
+	case t.Health == store.HealthFailed, state == promotion.Refused, state == promotion.Unanswered, state == promotion.NotCheckedOut:
+		return Failed
+	case t.Held != "":
+		return Held
+	case state == promotion.Rejected, state == promotion.Reverted:
+		return Rejected
+	case t.Number > 0:
+		return Open
+	case state == promotion.Waiting, state == promotion.Proposed:
+		return Waiting
+	}
+	return UpToDate
+}
+
+// contains reports whether each word, in lower case, is a part of a text of the row.
+func (row ApplicationRow) contains(words []string) bool {
+	text := strings.ToLower(row.Repository + "\n" + row.Application)
+	for _, t := range row.Targets {
+		text += "\n" + strings.ToLower(t.Version+"\n"+t.Wanted)
+	}
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+}
+
+func compareRows(a, b ApplicationRow) int {
+	return cmp.Or(cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.Application, b.Application))
+}
+
+// environmentOrder orders the environments of several repositories: by the largest number of
+// targets before them in a repository, then by name.
+type environmentOrder struct{ positions map[string]int }
+
+func (o *environmentOrder) add(environment string, position int) {
+	if before, known := o.positions[environment]; !known || position < before {
+		o.positions[environment] = position
+	}
+}
+
+func (o *environmentOrder) sorted() []string {
+	all := []string{}
+	for name := range o.positions {
+		all = append(all, name)
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(o.positions[a], o.positions[b]), cmp.Compare(a, b)) })
+	return all
+}
+
+// encodeCursor returns the position of a row, as clients send it back.
+func encodeCursor(row ApplicationRow) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(row.Repository + "\n" + row.Application))
+}
+
+func decodeCursor(text string) (ApplicationRow, error) {
+	decoded, err := base64.RawURLEncoding.DecodeString(text)
+	repository, application, ok := strings.Cut(string(decoded), "\n")
+	if text != "" && (err != nil || !ok) {
+		return ApplicationRow{}, fault.New(fault.Invalid, "after is no next of an answer before")
+	}
+	return ApplicationRow{Repository: repository, Application: application}, nil
+}

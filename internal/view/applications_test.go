@@ -1,0 +1,192 @@
+package view_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/access"
+	"promoter/internal/database"
+	"promoter/internal/fault"
+	"promoter/internal/store"
+	"promoter/internal/view"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// all may read everything.
+var all = access.Principal{Name: "token all", Roles: []access.Role{access.Read}}
+
+func versions(texts ...string) []store.EventVersion {
+	var found []store.EventVersion
+	for _, text := range texts {
+		component, tag, _ := strings.Cut(text, ":")
+		found = append(found, store.EventVersion{Component: component, Repository: "quay.io/acme/" + component, Tag: tag})
+	}
+	return found
+}
+
+// open returns a view of three applications in two repositories.
+func open(t *testing.T) *view.View {
+	t.Helper()
+	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	stored := store.New(db)
+	save := func(key, name string, targets []store.Target, events ...store.Event) {
+		t.Helper()
+		err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+			if err := stored.SetTargets(ctx, tx, key, targets); err != nil {
+				return err
+			}
+			for i := range events {
+				events[i].Repository, events[i].Name = key, "github.com/"+name
+			}
+			return stored.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: "github.com", Name: name}, store.HistoryUpdate{Events: events})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("github:1", "acme/shop", []store.Target{
+		{Environment: "dev", Application: "cart", State: "same", Current: versions("cart:1.5"), Wanted: versions("cart:1.5")},
+		{Environment: "prod", Application: "cart", After: []string{"dev"}, State: "waiting", Rule: "condition", Message: "dev soak", Until: noon, Current: versions("cart:1.4"), Wanted: versions("cart:1.5")},
+		{
+			Environment: "prod", Application: "pay", State: "proposed", Rule: "parent", Message: "dev has it", Number: 7, URL: "https://x/7",
+			Current: versions("api:1", "db:2", "web:3", "job:4", "cli:5"), Wanted: versions("api:1", "db:2", "web:3.1", "job:4", "cli:5"),
+		},
+	}, store.Event{At: noon.Add(-time.Hour), Environment: "prod", Application: "cart", Action: store.EventPushed, Commit: "aaa", Snapshot: "v1:old"},
+		store.Event{At: noon, Environment: "prod", Application: "cart", Action: store.EventLanded, Commit: "bbb", Snapshot: "v1:new", Number: 3, URL: "https://x/3"},
+		store.Event{At: noon.Add(time.Hour), Environment: "prod", Application: "cart", Action: store.EventOpened, Number: 9})
+	save("github:2", "acme/billing", []store.Target{{
+		Environment: "prod", Application: "bill", State: "same", Current: versions("bill:2"), Wanted: versions("bill:2"),
+		Detail: store.TargetDetail{Health: &store.TargetHealth{Status: "Degraded", Failure: "failed: Degraded for 15m"}},
+	}})
+	return &view.View{Store: stored, Now: func() time.Time { return noon }}
+}
+
+// table is a list as text: a line for each application.
+func table(list view.Applications) string {
+	text := strings.Join(list.Environments, " ") + "\n"
+	for _, row := range list.Applications {
+		text += row.Repository + " " + row.Application
+		for _, one := range row.Targets {
+			text += fmt.Sprintf(" | %s %s %s", one.Environment, one.Version, one.Status)
+			if one.Wanted != "" {
+				text += " -> " + one.Wanted
+			}
+		}
+		text += "\n"
+	}
+	return text
+}
+
+func TestApplications(t *testing.T) {
+	t.Parallel()
+	v := open(t)
+	const (
+		bill = "github.com/acme/billing bill | prod 2 failed\n"
+		cart = "github.com/acme/shop cart | dev 1.5 up to date | prod 1.4 waiting -> 1.5\n"
+		pay  = "github.com/acme/shop pay | prod api 1, db 2, web 3, 2 more open -> web 3.1\n"
+	)
+	for name, test := range map[string]struct {
+		query     view.ApplicationsQuery
+		principal access.Principal
+		want      string
+	}{
+		"all":                   {view.ApplicationsQuery{}, all, "dev prod\n" + bill + cart + pay},
+		"of a repository":       {view.ApplicationsQuery{Repository: "Acme/Shop"}, all, "dev prod\n" + cart + pay},
+		"of a repository's key": {view.ApplicationsQuery{Repository: "github:2"}, all, "prod\n" + bill},
+		"in an environment":     {view.ApplicationsQuery{Environment: "dev"}, all, "dev\ngithub.com/acme/shop cart | dev 1.5 up to date\n"},
+		"that are open":         {view.ApplicationsQuery{Status: view.Open}, all, "dev prod\n" + pay},
+		"searched by words":     {view.ApplicationsQuery{Search: "SHOP 3.1"}, all, "dev prod\n" + pay},
+		"nothing found":         {view.ApplicationsQuery{Search: "none"}, all, "dev prod\n"},
+		"within a scope": {view.ApplicationsQuery{}, access.Principal{Roles: all.Roles, Scope: access.Scope{
+			Repositories: []string{"github.com/acme/shop"}, Environments: []string{"prod"},
+		}}, "prod\ngithub.com/acme/shop cart | prod 1.4 waiting -> 1.5\n" + pay},
+	} {
+		list, err := v.Applications(t.Context(), test.principal, test.query)
+		if diff := cmp.Diff(test.want, table(list)); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestApplications_pages(t *testing.T) {
+	t.Parallel()
+	v := open(t)
+	whole, err := v.Applications(t.Context(), all, view.ApplicationsQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paged []view.ApplicationRow
+	query := view.ApplicationsQuery{Limit: 1}
+	for {
+		page, err := v.Applications(t.Context(), all, query)
+		if err != nil || page.Total != 3 {
+			t.Fatalf("%+v, %v", page, err)
+		}
+		paged = append(paged, page.Applications...)
+		if query.After = page.Next; query.After == "" {
+			break
+		}
+	}
+	if diff := cmp.Diff(whole.Applications, paged); diff != "" {
+		t.Errorf("-whole +pages:\n%s", diff)
+	}
+	if _, err := v.Applications(t.Context(), all, view.ApplicationsQuery{After: "?"}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a cursor that is none: %v", err)
+	}
+}
+
+// The newest landing counts, and stays known after the history was deleted.
+func TestApplication_newestLanding(t *testing.T) {
+	t.Parallel()
+	v := open(t)
+	if _, err := v.Store.DeleteHistoryBefore(t.Context(), noon.Add(24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	found, err := v.Application(t.Context(), all, "acme/shop", "cart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &view.Landed{At: noon, Commit: "bbb", Snapshot: "v1:new", PullRequest: &view.PullRequest{Number: 3, URL: "https://x/3"}}
+	if len(found.Targets) != 2 || found.Targets[0].Landed != nil {
+		t.Fatalf("%+v", found)
+	}
+	if diff := cmp.Diff(want, found.Targets[1].Landed); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if reason := found.Targets[1].Reason; reason == nil || !reason.Until.Equal(noon) || reason.Message != "dev soak" {
+		t.Errorf("the reason: %+v", reason)
+	}
+}
+
+func TestApplication_notFound(t *testing.T) {
+	t.Parallel()
+	v := open(t)
+	shop := access.Principal{Roles: all.Roles, Scope: access.Scope{Repositories: []string{"github.com/acme/shop"}}}
+	for _, test := range []struct {
+		principal               access.Principal
+		repository, application string
+		want                    fault.Kind
+	}{
+		{all, "acme/none", "cart", fault.NotFound},
+		{all, "acme/shop", "none", fault.NotFound},
+		{all, "acme/shop", "", fault.NotFound},
+		{all, "", "cart", fault.Invalid},
+		{shop, "acme/billing", "bill", fault.NotFound},
+		{shop, "", "bill", fault.NotFound},
+	} {
+		if _, err := v.Application(t.Context(), test.principal, test.repository, test.application); fault.KindOf(err) != test.want {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+// Package view is what users read of the service: its resources as values, the same for the
+// HTTP API and the pages. Each is read from the database, as the last reconciliation of each
+// repository left it, and within what the principal may read. Nothing here asks a forge or a
+// registry.
+package view
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"promoter/internal/access"
+	"promoter/internal/fault"
+	"promoter/internal/store"
+)
+
+// View reads resources. It is safe for concurrent use.
+type View struct {
+	Store *store.Store
+	Now   func() time.Time
+}
+
+// PullRequest is an open pull request, or the one that brought a landing.
+type PullRequest struct {
+	Number int       `json:"number"`
+	URL    string    `json:"url,omitempty"`
+	Opened time.Time `json:"opened,omitzero"`
+}
+
+func pullRequestOf(number int, url string, opened time.Time) *PullRequest {
+	if number == 0 {
+		return nil
+	}
+	return &PullRequest{Number: number, URL: url, Opened: opened}
+}
+
+// Reason is why something is as it is: a rule for programs, a message for users, and when it
+// may change by itself.
+type Reason struct {
+	Rule    string    `json:"rule,omitempty"`
+	Message string    `json:"message"`
+	Until   time.Time `json:"until,omitzero"`
+}
+
+func reasonOf(rule, message string, until time.Time) *Reason {
+	if message == "" {
+		return nil
+	}
+	return &Reason{Rule: rule, Message: message, Until: until}
+}
+
+// repositories returns the names of all repositories that a principal may read, by key.
+func (v *View) repositories(ctx context.Context, p access.Principal) (map[string]string, error) {
+	all, err := v.Store.Repositories(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]string, len(all))
+	for _, one := range all {
+		if name := one.Host + "/" + one.Name; p.May(access.Read, access.Target{Repository: name}) {
+			names[one.Key] = name
+		}
+	}
+	return names, nil
+}
+
+// repository returns the key and the name of the one repository that a text selects: its key,
+// HOST/OWNER/NAME, or the end of that. Without a text, there must be only one.
+func (v *View) repository(ctx context.Context, p access.Principal, text string) (key, name string, err error) {
+	names, err := v.repositories(ctx, p)
+	if err != nil {
+		return "", "", err
+	}
+	found := 0
+	for one, address := range names {
+		lower := strings.ToLower(address)
+		if text == "" || one == text || lower == strings.ToLower(text) || strings.HasSuffix(lower, "/"+strings.ToLower(text)) {
+			key, name = one, address
+			found++
+		}
+	}
+	switch found {
+	case 1:
+		return key, name, nil
+	case 0:
+		return "", "", fault.New(fault.NotFound, "there is no repository %.200q", text)
+	}
+	return "", "", fault.New(fault.Invalid, "%d repositories match: name one as HOST/OWNER/NAME", found)
+}
