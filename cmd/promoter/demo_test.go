@@ -134,7 +134,7 @@ func TestDemo_isALesson(t *testing.T) {
 		`^7\. You let prod wait until your tests report that staging is healthy$`,
 		`^   \+    propose: manual, health: {api: true, from: tests, timeout: 2s, onFailure: rollback}}$`,
 		`^   staging was pushed \S+ after the webhook\.$`,
-		`^   prod/shop  waiting  staging healthy: no source has reported`,
+		`^   prod/shop  waiting  staging healthy: only the service knows `,
 		`^   Your tests report shop as healthy\. prod was pushed \S+ after the report\.$`,
 		`^8\. shop 1\.7\.0 fails in staging: promoter rolls it back, and prod never gets it$`,
 		`^   Your tests report shop as degraded\. staging was pushed \S+ after the report\.$`,
@@ -256,7 +256,7 @@ func TestDemo_continuesUntilInterrupted(t *testing.T) {
 		output := runPrinted(t, printed, nil)
 		checkStory(t, output,
 			`^\+    newTag: "1\.8\.0" `, `recorded in promoter/_state as unverified: ann`,
-			`^  prod/shop  waiting  staging healthy: no source has reported`, `"events":1`,
+			`^  prod/shop  waiting  staging healthy: only the service knows `, `"events":1`,
 			`acme/gitops  (idle|waiting|running), reconciled `, `prod/shop .*1\.8\.0`)
 		pushWithGit(t, regexp.MustCompile(`repository +(\S+)`).FindStringSubmatch(printed)[1])
 		pushWithGit(t, "file://"+filepath.Join(s.folder, "gitops.git"))

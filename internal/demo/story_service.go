@@ -95,7 +95,11 @@ func advanceHealthy(ctx context.Context, s *show) error {
 	if err := askOfService(ctx, s, "it starts again"); err != nil {
 		return err
 	}
-	if _, err := s.promoter(ctx, []string{"explain", "prod", "--app", "shop"}, []string{`^  prod/shop  waiting  staging healthy: no source has reported`}); err != nil {
+	// Reports count when the service has read the config.
+	if _, err := s.service.printed(ctx, `msg=reconciled `); err != nil {
+		return err
+	}
+	if _, err := s.promoter(ctx, []string{"explain", "prod", "--app", "shop"}, []string{`^  prod/shop  waiting  staging healthy: only the service knows `}); err != nil {
 		return err
 	}
 	sent, err := report(ctx, s, "Healthy")
