@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"promoter/internal/access"
+	"promoter/internal/delivery"
 	"promoter/internal/fault"
 	"promoter/internal/view"
 )
@@ -36,7 +37,9 @@ type Options struct {
 	Snapshots Snapshots // nil: not found
 	View      *view.View
 	Changes   *Changes
-	Now       func() time.Time
+	// Metrics returns the delivery metrics; nil: not found.
+	Metrics func(ctx context.Context, query delivery.Query) (delivery.Report, error)
+	Now     func() time.Time
 }
 
 // API has the handlers of the routes.
@@ -62,6 +65,9 @@ func Register(e *echo.Echo, options Options) {
 	}
 	if a.Changes != nil {
 		group.GET("/changes", a.changes, requires(access.Read))
+	}
+	if a.Metrics != nil {
+		group.GET("/metrics", a.metrics, requires(access.Read))
 	}
 	if a.Snapshots != nil {
 		group.GET("/snapshots/:environment", a.snapshotsIn, requires(access.Read))

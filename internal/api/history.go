@@ -157,13 +157,16 @@ func parseLimit(text string) (int, error) {
 }
 
 // Since parses a time, or a duration before now, as in 7d.
-func Since(text string, now time.Time) (time.Time, error) {
+func Since(text string, now time.Time) (time.Time, error) { return timeOrAge("since", text, now) }
+
+// timeOrAge parses a parameter that is a time, or a duration before now.
+func timeOrAge(name, text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
 	ago, err := schedule.ParseDuration(text)
 	if err != nil {
-		return time.Time{}, fault.New(fault.Invalid, "since must be a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z")
+		return time.Time{}, fault.New(fault.Invalid, "%s must be a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z", name)
 	}
 	return now.Add(-ago), nil
 }

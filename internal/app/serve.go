@@ -15,6 +15,7 @@ import (
 	"promoter/internal/api"
 	"promoter/internal/connect"
 	"promoter/internal/database"
+	"promoter/internal/delivery"
 	"promoter/internal/fault"
 	"promoter/internal/githubapp"
 	"promoter/internal/queue"
@@ -145,6 +146,9 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 			Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened, Drift: svc.Drift},
 			Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun), Now: s.Now,
 			View: &view.View{Store: stored, Now: s.Now}, Changes: changes,
+			Metrics: func(ctx context.Context, query delivery.Query) (delivery.Report, error) {
+				return delivery.Read(ctx, stored.Milestones, query, s.Now())
+			},
 		},
 		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:   service.TraceWebhook(traces),

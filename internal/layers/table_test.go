@@ -87,6 +87,7 @@ var table = map[string]position{
 	"internal/queue":                {layer: 4},
 	"internal/telemetry":            {layer: 4},
 
+	"internal/delivery":    {layer: 5},
 	"internal/landing":     {layer: 5},
 	"internal/statebranch": {layer: 5},
 	"internal/explain":     {layer: 5},

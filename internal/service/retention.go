@@ -65,7 +65,7 @@ func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, erro
 			if r.limits.History == 0 {
 				return 0, nil
 			}
-			return store.NewMilestones(r.db).DeleteBefore(ctx, r.now().Add(-r.limits.History))
+			return r.store.Milestones.DeleteBefore(ctx, r.now().Add(-r.limits.History))
 		},
 	} {
 		rows, err := remove()

@@ -15,9 +15,6 @@ import (
 // snapshots in targets, and what they waited for.
 type Milestones struct{ db *database.DB }
 
-// NewMilestones returns the milestones in a database.
-func NewMilestones(db *database.DB) *Milestones { return &Milestones{db: db} }
-
 // TargetKey identifies a target of any repository.
 type TargetKey struct{ Repository, Environment, Application string }
 
@@ -30,14 +27,6 @@ type Milestone struct {
 	Snapshot string // its ID
 	Number   int    // of the pull request; 0: none, or unknown
 	Rule     string // of the reason
-}
-
-// milestoneActions are the actions of milestones.
-func milestoneActions() []string {
-	return []string{
-		EventPushed, EventMerged, EventLanded, EventOpened, EventRefreshed, EventClosed, EventHealthy, EventFailed, EventReverted,
-		"rollback", "reject", // the verbs of package verb
-	}
 }
 
 // The kinds of promotion times.
@@ -104,20 +93,29 @@ type TargetFilter struct {
 	Application string
 }
 
-// inTargets is the condition of a TargetFilter, for a table with a column for the key of the
-// repository. A repository that was renamed has the events under its earlier names too.
-const inTargets = `(? = '' or lower(repository) = ? or repository in (
-	select key from repository as known where known.name = ? or known.host || '/' || known.name = ?))
-	and (? = '' or environment = ?) and (? = '' or application = ?)`
-
-func (f TargetFilter) args() []any {
-	repository, environment, application := storable(strings.ToLower(f.Repository)), storable(f.Environment), storable(f.Application)
-	return []any{repository, repository, repository, repository, environment, environment, application, application}
+// where is the condition of a filter, for a table with columns for the parts of a TargetKey. A
+// repository that was renamed has the events under its earlier names too.
+func (f TargetFilter) where() (condition string, args []any) {
+	var all []string
+	if repository := storable(strings.ToLower(f.Repository)); repository != "" {
+		all = append(all, "repository in (select key from repository as known where ? in (lower(known.key), known.name, known.host || '/' || known.name))")
+		args = append(args, repository)
+	}
+	if f.Environment != "" {
+		all, args = append(all, "environment = ?"), append(args, storable(f.Environment))
+	}
+	if f.Application != "" {
+		all, args = append(all, "application = ?"), append(args, storable(f.Application))
+	}
+	if len(all) == 0 {
+		return "", nil
+	}
+	return " where " + strings.Join(all, " and "), args
 }
 
 // Progress is how promotions went in some targets.
 type Progress struct {
-	Milestones []Milestone // in no order
+	Milestones []Milestone // all events, in no order
 	Times      []PromotionTime
 	Targets    map[TargetKey]TargetNow // those that the last reconciliation found
 	Names      map[string]string       // HOST/OWNER/NAME of the repositories, by key
@@ -131,7 +129,7 @@ type TargetNow struct {
 }
 
 // Progress returns how promotions went in the targets of a filter, in one state of the database.
-func (m *Milestones) Progress(ctx context.Context, f TargetFilter) (p Progress, err error) {
+func (m Milestones) Progress(ctx context.Context, f TargetFilter) (p Progress, err error) {
 	err = m.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		p = Progress{Targets: map[TargetKey]TargetNow{}, Names: map[string]string{}}
 		if err := p.readMilestones(ctx, tx, f); err != nil {
@@ -153,12 +151,8 @@ func (m *Milestones) Progress(ctx context.Context, f TargetFilter) (p Progress, 
 	return p, err
 }
 
-// selectMilestones has one row for each event whose action is a milestone.
-var selectMilestones = `
-select repository, environment, application, at, since_at, action, snapshot, number, rule from history
-where action in ('` + strings.Join(milestoneActions(), "', '") + `') and ` + inTargets
-
 func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, f TargetFilter) error {
+	where, args := f.where()
 	return tx.Query(ctx, func(scan database.Scan) error {
 		var one Milestone
 		var at, since int64
@@ -166,10 +160,11 @@ func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, f Target
 		one.At, one.Since = database.Time(at), database.Time(since)
 		p.Milestones = append(p.Milestones, one)
 		return err
-	}, selectMilestones, f.args()...)
+	}, "select repository, environment, application, at, since_at, action, snapshot, number, rule from history"+where, args...)
 }
 
 func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, f TargetFilter) error {
+	where, args := f.where()
 	return tx.Query(ctx, func(scan database.Scan) error {
 		var one PromotionTime
 		var began, ended int64
@@ -177,10 +172,11 @@ func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, f TargetFilte
 		one.Began, one.Ended = database.Time(began), database.Time(ended)
 		p.Times = append(p.Times, one)
 		return err
-	}, "select repository, environment, application, snapshot, kind, name, began_at, ended_at from promotion_time where "+inTargets, f.args()...)
+	}, "select repository, environment, application, snapshot, kind, name, began_at, ended_at from promotion_time"+where, args...)
 }
 
 func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, f TargetFilter) error {
+	where, args := f.where()
 	return tx.Query(ctx, func(scan database.Scan) error {
 		var key TargetKey
 		var content string
@@ -193,11 +189,11 @@ func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, f TargetFil
 		}
 		p.Targets[key] = now
 		return nil
-	}, "select repository, environment, application, content from target where "+inTargets, f.args()...)
+	}, "select repository, environment, application, content from target"+where, args...)
 }
 
 // DeleteBefore deletes the times that were stored before a time, and returns their number.
-func (m *Milestones) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+func (m Milestones) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
 	return deleteInBatches(ctx, m.db, `
 delete from promotion_time where (repository, environment, application, snapshot, kind, name) in (
 	select repository, environment, application, snapshot, kind, name from promotion_time where stored_at < ? order by stored_at limit ?

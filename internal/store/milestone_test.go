@@ -14,7 +14,7 @@ import (
 
 func progressOf(b bench, f store.TargetFilter) store.Progress {
 	b.Helper()
-	p, err := store.NewMilestones(b.db).Progress(b.Context(), f)
+	p, err := b.Milestones.Progress(b.Context(), f)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestPromotionTimes_keepTheFirstTimes(t *testing.T) {
 		if waits := save(soak(false)); !waits["gate"].Began.Equal(first["gate"].Began) || !waits["gate"].Ended.IsZero() {
 			b.Errorf("waits again: %+v", waits)
 		}
-		if deleted, err := store.NewMilestones(b.db).DeleteBefore(b.Context(), time.Now().Add(time.Hour)); err != nil || deleted != 2 {
+		if deleted, err := b.Milestones.DeleteBefore(b.Context(), time.Now().Add(time.Hour)); err != nil || deleted != 2 {
 			b.Errorf("deleted %d, %v", deleted, err)
 		}
 	})
@@ -78,17 +78,18 @@ func TestProgress_ofTargets(t *testing.T) {
 		key := store.TargetKey{Repository: "github.com/7", Environment: "prod", Application: "shop"}
 		p := progressOf(b, store.TargetFilter{})
 		want := map[store.TargetKey]store.TargetNow{key: {Labels: map[string]string{"team": "a"}, Monitored: true, Number: 4}}
-		if diff := cmp.Diff(want, p.Targets); diff != "" || len(p.Milestones) != 2 || p.Names["github.com/7"] != "github.com/acme/renamed" {
+		if diff := cmp.Diff(want, p.Targets); diff != "" || len(p.Milestones) != 3 || p.Names["github.com/7"] != "github.com/acme/renamed" {
 			b.Errorf("%d milestones, names %v, targets (-want +got):\n%s", len(p.Milestones), p.Names, diff)
 		}
-		i := slices.IndexFunc(p.Milestones, func(m store.Milestone) bool { return m.Application == "shop" })
+		i := slices.IndexFunc(p.Milestones, func(m store.Milestone) bool { return m.Action == "landed" })
 		landed := store.Milestone{TargetKey: key, At: noon.Add(time.Minute), Since: noon, Action: "landed", Snapshot: "v1:0", Number: 5, Rule: "newer"}
 		if diff := cmp.Diff(landed, p.Milestones[i]); diff != "" {
 			b.Errorf("(-want +got):\n%s", diff)
 		}
 		for want, filters := range map[int][]store.TargetFilter{
-			1: {{Application: "shop"}, {Repository: "Acme/renamed", Application: "blog"}},
-			2: {{Repository: "GitHub.com/7"}, {Repository: "github.com/acme/renamed", Environment: "prod"}},
+			2: {{Application: "shop"}},
+			1: {{Application: "blog"}, {Repository: "Acme/renamed", Application: "blog"}},
+			3: {{Repository: "GitHub.com/7"}, {Repository: "github.com/acme/renamed", Environment: "prod"}},
 			0: {{Environment: "staging"}, {Repository: "acme/other"}, {Repository: "acme/gitops"}},
 		} {
 			for _, f := range filters {

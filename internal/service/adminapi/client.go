@@ -18,6 +18,7 @@ import (
 	"promoter/internal/api"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
+	"promoter/internal/delivery"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/secret"
@@ -132,6 +133,25 @@ func (c *Client) History(ctx context.Context, query api.HistoryQuery) (history a
 		values.Set("since", query.Since.UTC().Format(time.RFC3339))
 	}
 	return history, c.call(ctx, http.MethodGet, "/api/v1/history?"+values.Encode(), nil, &history)
+}
+
+// Metrics returns the delivery metrics.
+func (c *Client) Metrics(ctx context.Context, query delivery.Query) (report delivery.Report, err error) {
+	values := url.Values{}
+	for name, value := range map[string]string{
+		"repository": query.Repository, "environment": query.Environment, "application": query.Application,
+		"label": query.Label, "by": string(query.By), "group": query.Group, "timeZone": query.TimeZone,
+	} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	for name, at := range map[string]time.Time{"since": query.Since, "until": query.Until} {
+		if !at.IsZero() {
+			values.Set(name, at.UTC().Format(time.RFC3339))
+		}
+	}
+	return report, c.call(ctx, http.MethodGet, "/api/v1/metrics?"+values.Encode(), nil, &report)
 }
 
 // Replay requests that a stored delivery is accepted again.

@@ -1,0 +1,9 @@
+package delivery_test
+
+import (
+	"testing"
+
+	"promoter/internal/database/databasetest"
+)
+
+func TestMain(m *testing.M) { databasetest.Main(m) }
