@@ -165,7 +165,7 @@ func fill(t *testing.T, db *database.DB, stored *store.Store) {
 	next := []store.EventVersion{{Component: "web", Repository: "quay.io/acme/web", Tag: "1.5.0", Digest: "sha256:" + strings.Repeat("b", 64)}}
 	targets := []store.Target{
 		{Environment: "dev", Application: "web", Branch: "main", State: "same", Rule: "same", Message: "up to date", Current: next, Wanted: next, Detail: store.TargetDetail{
-			Propose: "automatic", Land: "push", Health: &store.TargetHealth{Status: "Healthy", Sync: "Synced", Since: at, Message: "fine"},
+			Propose: "automatic", Land: "push", Health: &store.TargetHealth{Status: "Healthy", Sync: "Synced", Since: at, Message: "fine", HealthySince: at, Actual: old, ActualStatus: "Healthy"},
 		}},
 		{
 			Environment: "prod", Application: "web", Branch: "main", Paths: []string{"apps/web/prod"}, After: []string{"dev"},

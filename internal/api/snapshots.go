@@ -93,6 +93,7 @@ const (
 	ResultSucceeded  = "Succeeded"  // every environment has it, or had it
 	ResultSuperseded = "Superseded" // another snapshot took over
 	ResultRejected   = "Rejected"   // a user rejected or reverted it
+	ResultFailed     = "Failed"     // it is not healthy in some environment
 )
 
 // Step is a run in one environment.
@@ -113,7 +114,9 @@ type StepState string
 const (
 	StepWaiting    StepState = "waiting"
 	StepProposed   StepState = "proposed"
-	StepLanded     StepState = "landed"
+	StepLanded     StepState = "landed"  // where the environment has health, it is not healthy yet
+	StepHealthy    StepState = "healthy" // landed and healthy, where the environment has health
+	StepFailed     StepState = "failed"  // landed and not healthy
 	StepSuperseded StepState = "superseded"
 	StepRejected   StepState = "rejected"
 	StepReverted   StepState = "reverted"
@@ -141,8 +144,18 @@ type Binding struct {
 	State       string             `json:"state"`            // of the decision about it
 	Reason      *Reason            `json:"reason,omitempty"`
 	PullRequest *PullRequest       `json:"pullRequest,omitempty"`
+	Health      *BindingHealth     `json:"health,omitempty"` // if the environment has health
 	Components  []BindingComponent `json:"components"`
 	Summary     string             `json:"summary"`
+}
+
+// BindingHealth is what was reported about what is in a target.
+type BindingHealth struct {
+	Status  string    `json:"status,omitempty"` // empty: nothing was reported
+	Sync    string    `json:"sync,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Message string    `json:"message,omitempty"` // of the source
+	Failure string    `json:"failure,omitempty"` // why it counts as failed
 }
 
 // BindingComponent is one component of a binding.
@@ -150,6 +163,9 @@ type BindingComponent struct {
 	Name   string `json:"name"`
 	Image  string `json:"image"`            // in the files
 	Wanted string `json:"wanted,omitempty"` // if another one is wanted
+	Actual string `json:"actual,omitempty"` // that runs instead, if a source reports another one
+	Sync   string `json:"sync,omitempty"`   // as Argo CD names it; empty: the environment has no health, or nothing was reported
+	Health string `json:"health,omitempty"` // likewise
 }
 
 // PathOfRun returns the path of the run of a snapshot.

@@ -55,8 +55,16 @@ func TestServe_promotesWhatArgoCDReports(t *testing.T) {
 	}
 	stays("another", "Healthy", landed)
 	stays("argo", "Healthy", before)
+	deployed := func(want string) {
+		t.Helper()
+		if all := read[api.Bindings](w, "/api/v1/bindings?environment=staging").Bindings; len(all) != 1 || all[0].Summary != want || all[0].Health == nil {
+			t.Errorf("the bindings are %+v, want %q", all, want)
+		}
+	}
+	deployed("1 of 2 components deployed, 2 have the wanted version")
 	w.reports("argo", "Progressing", landed)
 	w.reports("argo", "Healthy", landed)
+	deployed("2 of 2 components deployed, 2 have the wanted version")
 	s.holds("prod", "1.0.0 1.0.0")
 	became := func() string {
 		t.Helper()

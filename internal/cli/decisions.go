@@ -21,11 +21,12 @@ func newDecisions(system System) *cobra.Command {
 	var environment, application string
 	command := &cobra.Command{
 		Use:   "decisions",
-		Short: "List the holds, freezes, rollbacks, and rejections in effect",
-		Long: `decisions lists what users decided and what is still in effect: holds, freezes, rollbacks, and
-rejections, with the user, time, and reason. It reads the branch promoter/_state of the
-repositories of --repo, or of the server file. A pull request that a user closed is a rejection
-with its number.
+		Short: "List holds, freezes, rollbacks, rejections, and pending requests",
+		Long: `decisions lists what users decided and what is still in effect: holds, freezes, rollbacks,
+rejections, and promotions that are requested and not done yet, with the user, time, and reason.
+It reads the branch promoter/_state of the repositories of --repo, or of the server file. A pull
+request that a user closed is a rejection with its number. A snapshot that a pipeline posted is a
+requested promotion with its name.
 
 Versions that a user reverted in Git are not listed: 'promoter explain' shows them.
 
@@ -86,6 +87,9 @@ type inEffectJSON struct {
 	Reason      string            `json:"reason,omitempty"`
 	Images      map[string]string `json:"images,omitempty"`
 	PullRequest int               `json:"pullRequest,omitempty"`
+	With        []string          `json:"with,omitempty"`     // the versions of a requested promotion
+	Bypass      []string          `json:"bypass,omitempty"`   // what that is to bypass
+	Snapshot    string            `json:"snapshot,omitempty"` // name of the posted one that is requested
 }
 
 // decisionsInEffect returns the decisions about selected targets.
@@ -111,6 +115,9 @@ func decisionsInEffect(results []app.Result, now time.Time, selected func(state.
 				}
 				if record.Hold != nil && (record.Rollback == nil || !record.Hold.At.Equal(record.Rollback.At)) {
 					add(verb.Hold, *record.Hold, inEffectJSON{})
+				}
+				if request := record.Request; request != nil {
+					add(verb.Promote, request.Act, inEffectJSON{With: request.With, Bypass: request.Bypass, Snapshot: request.Posted})
 				}
 				for _, rejection := range record.Rejections {
 					add(verb.Reject, rejection.Act, inEffectJSON{Images: rejection.Images, PullRequest: rejection.Number})
@@ -154,7 +161,16 @@ func (d inEffectJSON) details() string {
 		}
 		images = append(images, component+" "+text)
 	}
+	for _, text := range d.With {
+		if parsed, err := image.Parse(text); err == nil {
+			text = parsed.Repository.Familiar() + " " + promotion.Label(image.Version{Tag: parsed.Tag, Digest: parsed.Digest})
+		}
+		images = append(images, text)
+	}
 	text := strings.Join(images, ", ")
+	if len(d.Bypass) > 0 {
+		text += " bypassing " + strings.Join(d.Bypass, ", ")
+	}
 	if d.PullRequest != 0 {
 		text += fmt.Sprintf(" #%d", d.PullRequest)
 	}

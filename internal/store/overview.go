@@ -27,14 +27,20 @@ type TargetDetail struct {
 	ApprovedBy []string              `json:"approvedBy,omitempty"`
 }
 
-// TargetHealth is what a source reported about the landed versions of a target.
+// TargetHealth is what sources reported about the landed versions of a target.
 type TargetHealth struct {
 	Status  string    `json:"status,omitempty"` // empty: nothing was reported
 	Sync    string    `json:"sync,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	Message string    `json:"message,omitempty"` // of the source
 	Note    string    `json:"note,omitempty"`    // why a report does not count, or what to set up
-	Failure string    `json:"failure,omitempty"` // why the landed versions count as failed
+	// HealthySince is zero if it was not healthy yet, or failed afterward.
+	HealthySince time.Time `json:"healthySince,omitzero"`
+	Failure      string    `json:"failure,omitempty"` // why the landed versions count as failed
+	// Actual is what runs in place of what is in the files, of the components that differ, and
+	// ActualStatus is the health of it.
+	Actual       []EventVersion `json:"actual,omitempty"`
+	ActualStatus string         `json:"actualStatus,omitempty"`
 }
 
 // TargetHold is a hold or freeze in effect.

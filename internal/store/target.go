@@ -40,6 +40,11 @@ func (s *Store) SetTargets(ctx context.Context, tx *database.Tx, repository stri
 	rows := make([]map[string]any, 0, len(targets))
 	for i, one := range targets {
 		one.Message = truncated(one.Message)
+		if one.Detail.Health != nil {
+			reported := *one.Detail.Health
+			reported.Message, reported.Failure = truncated(reported.Message), truncated(reported.Failure)
+			one.Detail.Health = &reported
+		}
 		content, err := json.Marshal(one)
 		if err != nil {
 			return fmt.Errorf("store the targets: %w", err)

@@ -14,7 +14,7 @@ func detailOf(report engine.Report, d promotion.Decision, decisions state.State,
 	settings := report.Config.Settings(d.Environment, d.Application)
 	detail := store.TargetDetail{
 		Conditions: d.Conditions, Gates: d.Gates, Propose: string(settings.Propose), Land: string(settings.Land),
-		Health: healthOf(d), Hold: holdOf(d.Target, decisions, now), ApprovedBy: d.ApprovedBy,
+		Health: healthOf(report, d), Hold: holdOf(d.Target, decisions, now), ApprovedBy: d.ApprovedBy,
 	}
 	for _, note := range d.Notes {
 		detail.Notes = append(detail.Notes, note.Message)
@@ -36,17 +36,22 @@ func requestOf(act state.Act) *store.TargetRequest {
 	return &store.TargetRequest{By: act.By.Login, At: act.At, Reason: act.Reason}
 }
 
-func healthOf(d promotion.Decision) *store.TargetHealth {
+// healthOf returns what sources reported about what is in a target; nil: it is not monitored.
+func healthOf(report engine.Report, d promotion.Decision) *store.TargetHealth {
 	if d.Health == nil {
 		return nil
 	}
-	shown := &store.TargetHealth{
-		Status: string(d.Health.Status), Sync: string(d.Health.Sync), Since: d.Health.Since, Message: d.Health.Message, Note: d.Health.Note,
+	reported := &store.TargetHealth{
+		Status: string(d.Health.Status), Sync: string(d.Health.Sync), Since: d.Health.Since, Message: d.Health.Message,
+		Note: d.Health.Note, HealthySince: d.Health.HealthySince,
 	}
 	if d.Health.Failure != nil {
-		shown.Failure = d.Health.Failure.Message
+		reported.Failure = d.Health.Failure.Message
 	}
-	return shown
+	if landings := report.Landings[d.Target]; len(landings) > 0 && landings[0].Running != nil {
+		reported.Actual, reported.ActualStatus = versionsOf(landings[0].Running.Versions), string(landings[0].Running.Status)
+	}
+	return reported
 }
 
 func holdOf(target promotion.Target, decisions state.State, now time.Time) *store.TargetHold {

@@ -1,6 +1,7 @@
 package snapshots
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,7 +37,7 @@ func (a *API) Run(ctx context.Context, name string, query api.SnapshotQuery) (ap
 	}
 	way := walk{posted: posted, reconciled: r.BeganAt.After(posted.PostedAt), steps: map[string]api.StepState{}, there: map[string]bool{}}
 	for _, target := range targets {
-		past, err := a.past(ctx, r.Key, target, maxPast)
+		past, err := a.past(ctx, r.Key, target, posted.PostedAt.Add(-time.Second), maxPast)
 		if err != nil {
 			return api.Run{}, err
 		}
@@ -67,8 +68,8 @@ func (w walk) step(target store.Target, past past) (api.Step, bool) {
 	wanted := matchOf(w.posted.Images, target.Wanted) == matchAll
 	switch {
 	case matchOf(w.posted.Images, target.Current) == matchAll:
-		step.State, step.Reason = api.StepLanded, nil
-		w.there[target.Environment] = true
+		step.State, step.Reason = landedAs(target)
+		w.there[target.Environment] = step.State != api.StepFailed
 		if was {
 			step.Since, step.Commit, step.PullRequest = landed.At, landed.Commit, pullRequest(landed.Number, landed.URL)
 		}
@@ -85,11 +86,29 @@ func (w walk) step(target store.Target, past past) (api.Step, bool) {
 		if step.State == api.StepProposed {
 			step.PullRequest = pullRequestOf(target)
 		}
+		if state, reason := w.behind(target); step.State == api.StepWaiting && state == api.StepFailed {
+			step.State, step.Reason = state, reason
+		}
 	default:
 		step.State, step.Reason = w.behind(target)
 	}
 	w.steps[target.Environment] = step.State
 	return step, true
+}
+
+// landedAs returns the state of a step whose target has the snapshot.
+func landedAs(target store.Target) (api.StepState, *api.Reason) {
+	reported := target.Detail.Health
+	switch {
+	case reported == nil:
+		return api.StepLanded, nil
+	case reported.Failure != "":
+		return api.StepFailed, &api.Reason{Rule: string(promotion.RuleFailed), Message: reported.Failure}
+	case !reported.HealthySince.IsZero():
+		return api.StepHealthy, nil
+	default:
+		return api.StepLanded, &api.Reason{Rule: string(promotion.RuleHealth), Message: "not healthy yet: " + cmp.Or(reported.Status, "not reported")}
+	}
 }
 
 // landing returns the event by which the snapshot landed in a target: one of its images did,
@@ -131,7 +150,7 @@ func (w walk) behind(target store.Target) (api.StepState, *api.Reason) {
 			return api.StepWaiting, reasonOf(target)
 		}
 		switch state := w.steps[parent]; state {
-		case api.StepRejected, api.StepReverted:
+		case api.StepRejected, api.StepReverted, api.StepFailed:
 			return state, &api.Reason{Message: fmt.Sprintf("%s in %s", state, parent)}
 		case api.StepWaiting, api.StepProposed, api.StepRefused:
 			return api.StepWaiting, &api.Reason{Message: "waits for " + strings.Join(target.After, ", ")}
@@ -143,14 +162,20 @@ func (w walk) behind(target store.Target) (api.StepState, *api.Reason) {
 // summary returns the state of a run, and its result if it is completed.
 func summary(steps []api.Step) (api.RunState, string) {
 	count := map[api.StepState]int{}
+	unhealthy := 0 // landed, and not healthy yet
 	for _, step := range steps {
 		count[step.State]++
+		if step.State == api.StepLanded && step.Reason != nil && step.Reason.Rule == string(promotion.RuleHealth) {
+			unhealthy++
+		}
 	}
-	switch open := count[api.StepWaiting] + count[api.StepProposed] + count[api.StepRefused]; {
+	switch open := count[api.StepWaiting] + count[api.StepProposed] + count[api.StepRefused] + unhealthy; {
 	case len(steps) == 0 || count[api.StepWaiting] == len(steps):
 		return api.RunWaiting, ""
 	case open > 0:
 		return api.RunActive, ""
+	case count[api.StepFailed] > 0:
+		return api.RunCompleted, api.ResultFailed
 	case count[api.StepRejected]+count[api.StepReverted] > 0:
 		return api.RunCompleted, api.ResultRejected
 	case count[api.StepSuperseded] > 0:

@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/fault"
+	"promoter/internal/health"
 	"promoter/internal/snapshot"
 	"promoter/internal/store"
 )
@@ -70,7 +71,7 @@ func (a *API) In(ctx context.Context, query api.SnapshotQuery) ([]api.Environmen
 		if !query.At.IsZero() {
 			limit = maxPast
 		}
-		past, err := a.past(ctx, r.Key, target, limit)
+		past, err := a.past(ctx, r.Key, target, time.Time{}, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -204,9 +205,9 @@ const (
 	maxPast   = 5000
 )
 
-// past reads the landings in a target, among its last events.
-func (a *API) past(ctx context.Context, repository string, target store.Target, limit int) (found past, err error) {
-	filter := store.HistoryFilter{Repository: repository, Environment: target.Environment, Application: target.Application, Limit: min(limit, api.MaxEvents)}
+// past reads the landings in a target since a time, among its last events.
+func (a *API) past(ctx context.Context, repository string, target store.Target, since time.Time, limit int) (found past, err error) {
+	filter := store.HistoryFilter{Repository: repository, Environment: target.Environment, Application: target.Application, Since: since, Limit: min(limit, api.MaxEvents)}
 	for read := 0; read < limit; {
 		page, err := a.Store.History(ctx, filter)
 		if err != nil {
@@ -279,7 +280,7 @@ func (a *API) Bindings(ctx context.Context, query api.SnapshotQuery) (api.Bindin
 	all := api.Bindings{Schema: api.Schema, At: a.Server.Now().UTC(), Repository: r.Host + "/" + r.Name, Key: r.Key, Bindings: []api.Binding{}}
 	names := a.names(r.Key)
 	for _, target := range targets {
-		past, err := a.past(ctx, r.Key, target, maxRecent)
+		past, err := a.past(ctx, r.Key, target, time.Time{}, maxRecent)
 		if err != nil {
 			return all, err
 		}
@@ -300,7 +301,7 @@ func bindingOf(target store.Target) api.Binding {
 		Environment: target.Environment, Application: target.Application, Branch: target.Branch, Paths: target.Paths,
 		State: target.State, Reason: reasonOf(target), PullRequest: pullRequestOf(target), Components: []api.BindingComponent{},
 	}
-	there := 0
+	there, deployed := 0, 0
 	for _, v := range target.Current {
 		component := api.BindingComponent{Name: v.Component, Image: v.Image()}
 		i := slices.IndexFunc(target.Wanted, func(wanted store.EventVersion) bool { return wanted.Component == v.Component })
@@ -309,10 +310,36 @@ func bindingOf(target store.Target) api.Binding {
 		} else {
 			there++
 		}
+		component = runsAs(component, target.Detail.Health)
+		if component.Sync == string(health.Synced) && component.Health == string(health.Healthy) {
+			deployed++
+		}
 		one.Components = append(one.Components, component)
 	}
 	one.Summary = fmt.Sprintf("%d of %d components have the wanted version", there, len(target.Current))
+	if reported := target.Detail.Health; reported != nil {
+		one.Health = &api.BindingHealth{Status: reported.Status, Sync: reported.Sync, Since: reported.Since, Message: reported.Message, Failure: reported.Failure}
+		one.Summary = fmt.Sprintf("%d of %d components deployed, %d have the wanted version", deployed, len(target.Current), there)
+	}
 	return one
+}
+
+// runsAs adds sync and health to a component. Sources report about all components of a target
+// together: what runs in place of the files distinguishes them.
+func runsAs(component api.BindingComponent, reported *store.TargetHealth) api.BindingComponent {
+	if reported == nil || reported.Status == "" && len(reported.Actual) == 0 {
+		return component
+	}
+	i := slices.IndexFunc(reported.Actual, func(v store.EventVersion) bool { return v.Component == component.Name })
+	switch {
+	case i >= 0:
+		component.Actual, component.Sync, component.Health = reported.Actual[i].Image(), string(health.OutOfSync), reported.ActualStatus
+	case len(reported.Actual) > 0 && (reported.Status == "" || reported.Status == string(health.Unknown)):
+		component.Sync, component.Health = string(health.Synced), reported.ActualStatus // it did not change
+	default:
+		component.Sync, component.Health = cmp.Or(reported.Sync, string(health.Synced)), reported.Status
+	}
+	return component
 }
 
 func reasonOf(target store.Target) *api.Reason {

@@ -84,6 +84,12 @@ func TestWalk(t *testing.T) {
 	}
 	newer := store.Target{State: "same", Current: versions("web:3", "worker:2"), Wanted: versions("web:3", "worker:2")}
 	blocked := store.Target{State: "failed", Current: versions("web:1", "worker:1"), Wanted: versions("web:1", "worker:1"), Posted: "one"}
+	as := func(target store.Target, reported store.TargetHealth) store.Target {
+		target.Detail.Health = &reported
+		return target
+	}
+	healthy := store.TargetHealth{Status: "Degraded", HealthySince: noon}
+	failed := store.TargetHealth{Status: "Degraded", Failure: "failed: Degraded for 15m"}
 	other := store.Target{State: "same", Current: versions("else:1"), Wanted: versions("else:1")}
 	was := past{landed(9, "web:2:3"), landed(5, "web:1:2", "worker:1:2")}
 	for name, test := range map[string]struct {
@@ -103,6 +109,12 @@ func TestWalk(t *testing.T) {
 		"overtaken in dev":            {dev: newer, prod: before, want: "Completed Superseded: dev superseded, prod superseded"},
 		"overtaken before prod":       {dev: newer, prod: before, inDev: was, want: "Completed Superseded: dev landed, prod superseded"},
 		"an older one goes on":        {dev: newer, prod: wants("waiting", ""), inDev: was, want: "Active: dev landed, prod waiting"},
+		"not healthy yet":             {dev: as(same, store.TargetHealth{Status: "Progressing"}), prod: same, want: "Active: dev landed, prod landed"},
+		"health is not reported":      {dev: same, prod: as(same, store.TargetHealth{}), want: "Active: dev landed, prod landed"},
+		"healthy everywhere":          {dev: as(same, healthy), prod: as(same, healthy), want: "Completed Succeeded: dev healthy, prod healthy"},
+		"healthy, and not in prod":    {dev: as(same, healthy), prod: wants("waiting", ""), want: "Active: dev healthy, prod waiting"},
+		"failed before prod":          {dev: as(same, failed), prod: wants("waiting", ""), want: "Completed Failed: dev failed, prod failed"},
+		"failed in prod":              {dev: as(same, healthy), prod: as(same, failed), want: "Completed Failed: dev healthy, prod failed"},
 		"not in prod":                 {dev: same, prod: other, want: "Completed Succeeded: dev landed"},
 	} {
 		way := walk{posted: posted, reconciled: !test.early, steps: map[string]api.StepState{}, there: map[string]bool{}}
@@ -122,6 +134,41 @@ func TestWalk(t *testing.T) {
 		state, result := summary(steps)
 		got := strings.TrimSpace(string(state)+" "+result) + ": " + strings.Join(lines, ", ")
 		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestBindingOf_deployed(t *testing.T) {
+	t.Parallel()
+	target := store.Target{Current: versions("api:1", "web:2", "worker:2"), Wanted: versions("api:1", "web:2", "worker:3")}
+	for name, test := range map[string]struct {
+		reported *store.TargetHealth
+		want     string
+	}{
+		"no health":    {nil, "2 of 3 components have the wanted version: api, web, worker"},
+		"not reported": {&store.TargetHealth{}, "0 of 3 components deployed, 2 have the wanted version: api, web, worker"},
+		"healthy": {
+			&store.TargetHealth{Status: "Healthy"},
+			"3 of 3 components deployed, 2 have the wanted version: api Synced Healthy, web Synced Healthy, worker Synced Healthy",
+		},
+		"out of sync": {
+			&store.TargetHealth{Status: "Progressing", Sync: "OutOfSync"},
+			"0 of 3 components deployed, 2 have the wanted version: api OutOfSync Progressing, web OutOfSync Progressing, worker OutOfSync Progressing",
+		},
+		"the versions of before": {
+			&store.TargetHealth{Actual: versions("web:1", "worker:1"), ActualStatus: "Healthy"},
+			"1 of 3 components deployed, 2 have the wanted version: api Synced Healthy, web OutOfSync Healthy quay.io/acme/web:1@sha256:web1, " +
+				"worker OutOfSync Healthy quay.io/acme/worker:1@sha256:worker1",
+		},
+	} {
+		target.Detail.Health = test.reported
+		binding := bindingOf(target)
+		var lines []string
+		for _, c := range binding.Components {
+			lines = append(lines, strings.Join(slices.DeleteFunc([]string{c.Name, c.Sync, c.Health, c.Actual}, func(s string) bool { return s == "" }), " "))
+		}
+		if diff := cmp.Diff(test.want, binding.Summary+": "+strings.Join(lines, ", ")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
