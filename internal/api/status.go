@@ -47,7 +47,7 @@ type Repository struct {
 	LastError    string          `json:"lastError,omitempty"`   // of the last run, if it failed
 	FailedAt     time.Time       `json:"failedAt,omitzero"`
 	Crashes      int             `json:"crashes,omitempty"` // processes that died during its reconciliation since the last successful one
-	// Drift is what no promotion brought or will change, as the answering process knows it.
+	// Drift is what no promotion brought or will change, as the last reconciliation found it.
 	Drift []drift.Drift `json:"drift,omitempty"`
 }
 

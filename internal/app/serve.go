@@ -143,7 +143,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	web, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
 		API: api.Options{
-			Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened, Drift: svc.Drift},
+			Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened},
 			Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun), Now: s.Now,
 			View: &view.View{Store: stored, Now: s.Now}, Changes: changes,
 			Metrics: func(ctx context.Context, query delivery.Query) (delivery.Report, error) {

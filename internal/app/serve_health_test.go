@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/api"
+	"promoter/internal/drift"
 )
 
 // monitored promotes to prod what Argo CD reports as healthy in staging.
@@ -153,5 +154,42 @@ func TestServe_reportsOfPipelines(t *testing.T) {
 	w.notify("web:1.1.0")
 	w.reconciles()
 	s.holds("prod", "1.1.0 1.0.0")
+	w.stop()
+}
+
+// What runs instead of what the files have is drift after the timeout of health, and the
+// status shows it also after a restart.
+func TestServe_showsWhatRunsInstead(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", monitored)
+	w := serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: argoReceivers})
+	before := strings.TrimSpace(s.repo.Git.Run("rev-parse", "main"))
+	w.publish("web", "1.1.0")
+	w.reports("argo", "Healthy", before)
+	shows := func(want string) {
+		t.Helper()
+		got := ""
+		for _, repository := range w.status().Repositories {
+			for _, one := range repository.Drift {
+				if one.Kind == drift.Shared {
+					continue
+				}
+				got += string(one.Kind) + " " + one.Environment + " " + one.Message + "\n"
+			}
+		}
+		if want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("the drift is %q, want %q", got, want)
+		}
+	}
+	shows("")
+	s.wait(20 * time.Minute)
+	w.reports("argo", "Healthy", before)
+	const line = "actual staging desired web 1.1.0, worker 1.0.0, actual web 1.0.0: argocd/shop-staging is Healthy, Synced, since "
+	shows(line)
+	w.stop()
+	w = serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: argoReceivers})
+	shows(line)
+	w.reports("argo", "Healthy", strings.TrimSpace(s.repo.Git.Run("rev-parse", "main")))
+	shows("")
 	w.stop()
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/database"
+	"promoter/internal/drift"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
@@ -37,7 +39,6 @@ type reconciler struct {
 	history   *history.Recorder
 	retries   retryBackoff
 	report    reporter
-	drift     *driftMemory
 	dryRun    bool
 	poll      time.Duration
 	log       *slog.Logger
@@ -73,9 +74,6 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
 	}
 	result := queue.Result{Next: earlier(nextChange(report, begin), r.retries.next(item.Key, report, r.now(), r.poll))}
-	if failed == nil && report.Config != nil {
-		r.drift.set(item.Key, report.Drift)
-	}
 	added, err := r.record(ctx, current, known, outcome{began: begin, report: report, failed: failed, landings: landings, trigger: trigger})
 	if added || report.Again {
 		result.Next = r.now() // an earlier event about what it subscribed to now did not trigger it
@@ -105,7 +103,6 @@ func (r *reconciler) unknown(ctx context.Context, key string, current *refresh) 
 		return queue.Result{Next: r.now()}, nil
 	}
 	r.retries.forget(key)
-	r.drift.set(key, nil)
 	if err := workspace.Remove(ctx, current.session, key); err != nil { // the operator revoked the access to it
 		return queue.Result{}, err
 	}
@@ -197,7 +194,13 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 		if added, err = r.subscribe(ctx, tx, stored.Key, current, o.report); err != nil {
 			return err
 		}
-		return r.store.RecordReconciliation(ctx, tx, stored, update)
+		if err := r.store.RecordReconciliation(ctx, tx, stored, update); err != nil {
+			return err
+		}
+		if o.failed != nil || o.report.Config == nil || o.report.Unusable != "" {
+			return nil // what was found before stays
+		}
+		return r.store.SetDrift(ctx, tx, stored.Key, driftText(o.report.Drift))
 	})
 	if err != nil {
 		return false, err
@@ -205,6 +208,15 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 	written()
 	writtenFound()
 	return added, nil
+}
+
+// driftText returns the drift as it is stored; empty: there is none.
+func driftText(found []drift.Drift) string {
+	text, err := json.Marshal(found)
+	if err != nil || len(found) == 0 { // it has only text and numbers
+		return ""
+	}
+	return string(text)
 }
 
 // storedOf returns how a repository is stored.

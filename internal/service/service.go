@@ -24,7 +24,6 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/database"
-	"promoter/internal/drift"
 	"promoter/internal/memory"
 	"promoter/internal/queue"
 	"promoter/internal/service/history"
@@ -84,7 +83,6 @@ type Service struct {
 	log       *slog.Logger
 	now       func() time.Time
 	workers   map[string]queue.Worker
-	drift     *driftMemory
 }
 
 // New wires a service. It starts no work.
@@ -100,16 +98,13 @@ func New(o Options) *Service {
 	health := healthPoller{
 		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log,
 	}
-	found := &driftMemory{}
 	reconciler := &reconciler{
-		drift:     found,
 		refresher: refresher, schedules: schedules, onboarder: onboarder,
 		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
 		report: reporter{log: o.Log, metrics: o.Metrics, now: now},
 		dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}
 	return &Service{
-		drift:     found,
 		inbox:     &Inbox{db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log},
 		refresher: refresher, queue: o.Queue, db: o.DB, store: o.Store, traces: o.Traces, log: o.Log, now: now,
 		workers: map[string]queue.Worker{
@@ -133,9 +128,6 @@ func (s *Service) MarkStale() { s.refresher.markStale() }
 
 // Unopened returns the repositories that the last refresh of this process could not open.
 func (s *Service) Unopened() []Unopened { return s.refresher.unopened() }
-
-// Drift returns the drift of a repository as this process last reconciled it.
-func (s *Service) Drift(key string) []drift.Drift { return s.drift.of(key) }
 
 // Start triggers the polls and the retention.
 func (s *Service) Start(ctx context.Context) error {

@@ -252,6 +252,28 @@ func TestRecordReconciliation_storesAnyErrorText(t *testing.T) {
 	})
 }
 
+// Drift stays until another one is set, whatever else is recorded.
+func TestSetDrift(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		one, other := store.Repository{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.Repository{Key: "github.com/8", Host: "github.com", Name: "acme/other"}
+		b.reconciled(one, store.HistoryUpdate{})
+		set := func(drift string) {
+			b.write(func(ctx context.Context, tx *database.Tx) error { return b.SetDrift(ctx, tx, one.Key, drift) })
+		}
+		set(`[{"message":"a\u0000é"}]`)
+		b.reconciled(one, store.HistoryUpdate{})
+		b.reconciled(other, store.HistoryUpdate{})
+		if got, err := b.Drift(b.Context()); err != nil || len(got) != 1 || got[one.Key] != `[{"message":"a\u0000é"}]` {
+			b.Errorf("%v, %v", got, err)
+		}
+		set("")
+		if got, err := b.Drift(b.Context()); err != nil || len(got) != 0 {
+			b.Errorf("%v, %v", got, err)
+		}
+	})
+}
+
 func TestImageEventsSince(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {

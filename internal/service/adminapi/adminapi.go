@@ -6,13 +6,13 @@ package adminapi
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	"promoter/internal/api"
 	"promoter/internal/connect"
-	"promoter/internal/drift"
 	"promoter/internal/queue"
 	"promoter/internal/service"
 	"promoter/internal/service/history"
@@ -26,7 +26,6 @@ type API struct {
 	Store       *store.Store
 	Inbox       *service.Inbox
 	Unopened    func() []service.Unopened
-	Drift       func(key string) []drift.Drift // of a repository
 }
 
 // History implements api.Admin.
@@ -59,8 +58,8 @@ func (a *API) Status(ctx context.Context) (api.Status, error) {
 		return status, err
 	}
 	status.Repositories = withUnopened(repositoriesOf(stored, entries), a.Unopened(), scheduled[service.All].NotBefore)
-	for i := range status.Repositories {
-		status.Repositories[i].Drift = a.Drift(status.Repositories[i].Key)
+	if err := a.addDrift(ctx, status.Repositories); err != nil {
+		return status, err
 	}
 	if err := a.addSchedules(ctx, &status, scheduled); err != nil {
 		return status, err
@@ -80,6 +79,24 @@ func (a *API) Status(ctx context.Context) (api.Status, error) {
 		})
 	}
 	return status, err
+}
+
+// addDrift adds the drift that the last reconciliation of each repository found.
+func (a *API) addDrift(ctx context.Context, repositories []api.Repository) error {
+	stored, err := a.Store.Drift(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range repositories {
+		text := stored[repositories[i].Key]
+		if text == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(text), &repositories[i].Drift); err != nil {
+			return fmt.Errorf("read the drift of %s: %w", repositories[i].Key, err)
+		}
+	}
+	return nil
 }
 
 // entries returns the work on repositories, by key.
