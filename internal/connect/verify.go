@@ -19,7 +19,7 @@ func (s *Server) Verify(r *Repository) func(image.Repository) []config.Verify {
 	var rules []rule
 	for _, v := range s.File.Verify {
 		if v.Repositories == nil || r.Matches(v.Repositories) {
-			rules = append(rules, rule{v, s.requirement(v)})
+			rules = append(rules, rule{v, s.Requirement(v)})
 		}
 	}
 	if len(rules) == 0 {
@@ -36,8 +36,8 @@ func (s *Server) Verify(r *Repository) func(image.Repository) []config.Verify {
 	}
 }
 
-// requirement reads the key and the trusted root that an entry names.
-func (s *Server) requirement(v serverconfig.Verify) config.Verify {
+// Requirement reads the key and the trusted root that an entry names.
+func (s *Server) Requirement(v serverconfig.Verify) config.Verify {
 	required := v.Requirement
 	read := func(from serverconfig.Reference, into *string) {
 		if from.IsZero() {

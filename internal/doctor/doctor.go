@@ -32,6 +32,7 @@ func Check(ctx context.Context, options connect.Options, running func(context.Co
 		return nil, err
 	}
 	checkSecrets(s, f)
+	checkVerify(s, f)
 	checkTLS(ctx, s, f)
 	checkReceivers(connections, f)
 	checkPolls(ctx, connections, f)

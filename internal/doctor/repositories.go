@@ -72,6 +72,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	checkSettings(ctx, session, r, subject, f)
 	checkHeads(ctx, r, loaded, subject, f)
 	checkTeams(r, loaded, subject, f)
+	checkSignatures(loaded, subject, f)
 	if r.Forge.Config.Kind == serverconfig.ForgeGit { // which reports permissions only on a push
 		f.ok(subject, "opens, and has a valid config")
 	} else {
