@@ -162,7 +162,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 // makeSealKey makes the key of the seals if the server file names none. With PostgreSQL,
 // where each replica has a data folder of its own, the database has it.
 func makeSealKey(ctx context.Context, s *connect.Server, stored *store.Store, log *slog.Logger) error {
-	if s.HasSealKey() {
+	if len(s.File.Seal.Keys) > 0 {
 		return nil
 	}
 	if !s.File.Database.URL.IsZero() {

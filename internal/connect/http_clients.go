@@ -103,7 +103,7 @@ func (c *Connections) NewHTTPClient(to string, insecure []string, timeout time.D
 		AllowLoopback: c.Server.local,
 		Insecure:      insecure,
 		Proxy:         http.ProxyFromEnvironment,
-		RateLimitOf:   c.Server.budget,
+		RateLimitOf:   func(host string) outbound.RateLimit { return budget(c.Server.File, host) },
 		Timeout:       timeout,
 		Observe:       c.observe(to),
 		Now:           c.Server.Now,
@@ -119,14 +119,14 @@ func (c *Connections) observe(to string) func(context.Context, outbound.Exchange
 }
 
 // budget returns the rate limit of a host: the first entry of the file that names it.
-func (s *Server) budget(host string) outbound.RateLimit {
-	i := slices.IndexFunc(s.File.RateLimits, func(limit serverconfig.RateLimit) bool {
+func budget(file *serverconfig.Config, host string) outbound.RateLimit {
+	i := slices.IndexFunc(file.RateLimits, func(limit serverconfig.RateLimit) bool {
 		return glob.MatchName(limit.Host, host) || glob.MatchName(limit.Host, outbound.Hostname(host))
 	})
 	if i < 0 {
 		return outbound.RateLimit{}
 	}
-	limit := s.File.RateLimits[i]
+	limit := file.RateLimits[i]
 	return outbound.RateLimit{PerSecond: float64(limit.PerSecond), Burst: limit.Burst, Concurrent: limit.Concurrent}
 }
 

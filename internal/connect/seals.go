@@ -40,9 +40,6 @@ func (s *Server) SealKeys() (seal.Keys, error) {
 	return seal.New(secrets...)
 }
 
-// HasSealKey reports whether the server file or the environment names a key.
-func (s *Server) HasSealKey() bool { return len(s.File.Seal.Keys) > 0 }
-
 // UseSealKey sets the key of a service whose server file names none.
 func (s *Server) UseSealKey(key secret.String) { s.sealKey = key }
 
@@ -50,21 +47,22 @@ func (s *Server) UseSealKey(key secret.String) { s.sealKey = key }
 // one. It reports the file that it wrote; empty: none.
 func (s *Server) MakeSealKey() (file string, err error) {
 	made, err := s.madeSealKey()
-	if err != nil || s.HasSealKey() || !made.IsZero() {
+	if err != nil || len(s.File.Seal.Keys) > 0 || !made.IsZero() {
 		return "", err
 	}
-	file = s.sealKeyPath()
+	file = filepath.Join(s.File.Data, sealKeyFile)
 	if err := atomicfile.Replace(file, []byte(seal.Generate().Reveal()+"\n")); err != nil {
 		return "", fmt.Errorf("write a key for seals: %w", err)
 	}
 	return file, nil
 }
 
+// madeSealKey returns the key that a service made, if any.
 func (s *Server) madeSealKey() (secret.String, error) {
 	if !s.sealKey.IsZero() || s.File.Data == "" {
 		return s.sealKey, nil
 	}
-	content, err := readFile(s.sealKeyPath(), maxSealKey)
+	content, err := readFile(filepath.Join(s.File.Data, sealKeyFile), maxSealKey)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // what else is wrong with the folder, its users report
 		return secret.String{}, nil
 	}
@@ -73,5 +71,3 @@ func (s *Server) madeSealKey() (secret.String, error) {
 	}
 	return secret.New(string(content)), nil
 }
-
-func (s *Server) sealKeyPath() string { return filepath.Join(s.File.Data, sealKeyFile) }

@@ -294,17 +294,17 @@ func (s *Server) selectTargets(named []string) error {
 		if !qualified {
 			forge, name = "", text
 		}
-		listed := s.listed(forge, name)
-		for _, i := range listed {
+		inFile := listed(s.File, forge, name)
+		for _, i := range inFile {
 			wanted[i] = true
 		}
 		var installed []Target
-		if len(listed) == 0 {
-			installed = s.onApps(forge, name)
+		if len(inFile) == 0 {
+			installed = repositoriesOnApps(s.File, forge, name)
 		}
-		switch len(listed) + len(installed) {
+		switch len(inFile) + len(installed) {
 		case 0:
-			return fault.New(fault.Invalid, "--repo %s: %s has no such repository; it has %s", outbound.Scrub(text), s.File.File, s.listAll())
+			return fault.New(fault.Invalid, "--repo %s: %s has no such repository; it has %s", outbound.Scrub(text), s.File.File, listAll(s.File))
 		case 1:
 		default:
 			return fault.New(fault.Invalid, "--repo %s: several forges have one, or may have: write FORGE:%[1]s", outbound.Scrub(text))
@@ -324,7 +324,7 @@ func (s *Server) selectTargets(named []string) error {
 	}
 	s.Targets = append(s.Targets, onApps...)
 	if len(named) == 0 {
-		s.Discover = s.appsWithoutRepositories()
+		s.Discover = appsWithoutRepositories(s.File)
 	}
 	if len(s.Targets) == 0 && len(s.Discover) == 0 {
 		return fault.New(fault.Invalid, "%s names no repositories: add some under repositories", s.File.File)
@@ -342,9 +342,9 @@ func newTarget(forge serverconfig.Forge, name string) Target {
 
 // listed returns the entries of the file that a --repo flag selects. An empty forge
 // stands for any.
-func (s *Server) listed(forge, name string) []int {
+func listed(file *serverconfig.Config, forge, name string) []int {
 	var found []int
-	for i, repository := range s.File.Repositories {
+	for i, repository := range file.Repositories {
 		if repository.Name == name && (forge == "" || repository.Forge == forge) {
 			found = append(found, i)
 		}
@@ -352,15 +352,15 @@ func (s *Server) listed(forge, name string) []int {
 	return found
 }
 
-// onApps returns the repositories that a --repo flag may select on Apps that list their
-// repositories themselves: only GitHub knows which exist.
-func (s *Server) onApps(forge, name string) []Target {
+// repositoriesOnApps returns the repositories that a --repo flag may select on Apps that
+// list their repositories themselves: only GitHub knows which exist.
+func repositoriesOnApps(file *serverconfig.Config, forge, name string) []Target {
 	owner, short, whole := strings.Cut(name, "/")
 	if !whole || owner == "" || short == "" || strings.Contains(short, "/") {
 		return nil
 	}
 	var found []Target
-	for _, app := range s.appsWithoutRepositories() {
+	for _, app := range appsWithoutRepositories(file) {
 		if forge == "" || forge == app.Name {
 			found = append(found, newTarget(app, name))
 		}
@@ -370,13 +370,13 @@ func (s *Server) onApps(forge, name string) []Target {
 
 // appsWithoutRepositories returns the forges with an App of which the file names no
 // repository.
-func (s *Server) appsWithoutRepositories() []serverconfig.Forge {
+func appsWithoutRepositories(file *serverconfig.Config) []serverconfig.Forge {
 	named := map[string]bool{}
-	for _, repository := range s.File.Repositories {
+	for _, repository := range file.Repositories {
 		named[repository.Forge] = true
 	}
 	var apps []serverconfig.Forge
-	for _, forge := range s.File.Forges {
+	for _, forge := range file.Forges {
 		if forge.App != nil && !named[forge.Name] {
 			apps = append(apps, forge)
 		}
@@ -384,9 +384,9 @@ func (s *Server) appsWithoutRepositories() []serverconfig.Forge {
 	return apps
 }
 
-func (s *Server) listAll() string {
+func listAll(file *serverconfig.Config) string {
 	var names []string
-	for _, repository := range s.File.Repositories {
+	for _, repository := range file.Repositories {
 		names = append(names, repository.Forge+":"+repository.Name)
 	}
 	return fault.List(names)

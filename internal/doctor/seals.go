@@ -13,7 +13,7 @@ func checkSeals(s *connect.Server, f *findings) bool {
 	case err != nil:
 		f.fail("seals", "", "%v", err)
 		return false
-	case len(keys) > 0 && s.HasSealKey():
+	case len(keys) > 0 && len(s.File.Seal.Keys) > 0:
 		f.ok("seals", "the keys can be used: %d", len(keys))
 	case len(keys) > 0:
 		f.ok("seals", "serve made a key in the data folder: back it up, or set seal.keys")
