@@ -1,6 +1,7 @@
-// Package access decides what a request to the HTTP API may read and do. A principal is a
-// token of the server file. Its roles and scope come from the server file alone: nothing that
-// the request or a repository contains extends them.
+// Package access decides what a request to the HTTP API or the dashboard may read and do. A
+// principal is a token of the server file, or a user of an OpenID Connect provider. Its roles
+// and scope come from the server file alone: nothing that the request or a repository contains
+// extends them. A browser has a session (sessions.go).
 package access
 
 import (
@@ -59,9 +60,12 @@ func matchRepository(pattern, name string) bool {
 
 // Principal is who sends a request.
 type Principal struct {
-	Name  string // "token NAME", as it appears in user decisions and logs
+	Name  string // "token NAME" or "user NAME", as it appears in user decisions and logs
 	Roles []Role
 	Scope Scope
+	// Login is the user of the forge of this name in the server file, if api.oidc.users maps
+	// the principal to one.
+	Forge, Login string
 }
 
 // May reports whether the principal has a role for a target.
@@ -86,16 +90,34 @@ type Token struct {
 // Tokens authenticate requests.
 type Tokens []Token
 
-// Authenticate returns the principal of the token in the header Authorization. All tokens are
-// compared in constant time, so that the time reveals nothing.
-func (all Tokens) Authenticate(header http.Header) (principal Principal, ok bool) {
+// Authenticate returns the principal of the token in the header Authorization.
+func (all Tokens) Authenticate(header http.Header) (Principal, bool) {
 	text, bearer := strings.CutPrefix(header.Get("Authorization"), "Bearer ")
+	principal, ok := all.find(text)
+	if !bearer || !ok {
+		return Principal{}, false
+	}
+	return principal, true
+}
+
+// find returns the principal of a token. All tokens are compared in constant time, so that the
+// time reveals nothing.
+func (all Tokens) find(text string) (principal Principal, ok bool) {
 	given := sha256.Sum256([]byte(text))
 	for _, one := range all {
 		wanted := sha256.Sum256([]byte(one.Secret.Reveal()))
-		if subtle.ConstantTimeCompare(given[:], wanted[:]) == 1 && bearer && !one.Secret.IsZero() {
+		if subtle.ConstantTimeCompare(given[:], wanted[:]) == 1 && !one.Secret.IsZero() {
 			principal, ok = one.Principal, true
 		}
 	}
 	return principal, ok
+}
+
+// named returns the token of a principal.
+func (all Tokens) named(name string) (Token, bool) {
+	i := slices.IndexFunc(all, func(one Token) bool { return one.Principal.Name == name })
+	if i < 0 {
+		return Token{}, false
+	}
+	return all[i], true
 }
