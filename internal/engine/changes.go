@@ -19,16 +19,7 @@ const maxChanges = 30
 // is missing that may be known soon.
 func (r *Reconciler) change(ctx context.Context, o Observation, moved pullrequest.Changed) (pullrequest.Change, error) {
 	change := pullrequest.Change{Others: pullrequest.OthersWith(o.Promotion, moved, landedAt(r.Objects), r.Repository.Features().PullSign)}
-	var component config.Component
-	if match, followed := o.Promotion.Config.Follow(moved.Environment, moved.Application, moved.Repository); followed {
-		component, _ = o.Promotion.Config.Component(match.Component)
-	}
-	describe := func(version image.Version) (image.Description, error) {
-		fact := promotion.Fact{Repository: moved.Repository, Tag: version.Tag, Digest: version.Digest}
-		fact.Digest = cmp.Or(fact.Digest, o.Promotion.Facts[fact].Digest)
-		return r.Registries.Describe(ctx, fact, component.Select.Platforms)
-	}
-	to, err := describe(moved.To)
+	to, err := r.describe(ctx, o, moved, moved.To)
 	if err != nil {
 		change.Unread = "the new image is not readable: " + err.Error()
 		return change, onlyTemporary(err)
@@ -38,11 +29,11 @@ func (r *Reconciler) change(ctx context.Context, o Observation, moved pullreques
 		change.Unread = "the current version is unknown"
 		return change, nil
 	}
-	if change.From, err = describe(moved.From); err != nil {
+	if change.From, err = r.describe(ctx, o, moved, moved.From); err != nil {
 		change.Unread = "the current image is not readable: " + err.Error()
 		return change, onlyTemporary(err)
 	}
-	query, needed := change.SourceQuery(component.Source, moved.To)
+	query, needed := change.SourceQuery(componentOf(o, moved).Source, moved.To)
 	if !needed || r.Sources == nil {
 		return change, nil
 	}
@@ -51,6 +42,47 @@ func (r *Reconciler) change(ctx context.Context, o Observation, moved pullreques
 		change.Source.Unread = "the source is not readable now: " + err.Error()
 	}
 	return change, err
+}
+
+// componentOf returns the component of a change as the config has it; zero: it does not any more.
+func componentOf(o Observation, moved pullrequest.Changed) (component config.Component) {
+	if match, followed := o.Promotion.Config.Follow(moved.Environment, moved.Application, moved.Repository); followed {
+		component, _ = o.Promotion.Config.Component(match.Component)
+	}
+	return component
+}
+
+// describe returns what the image of a version of a changed component says about itself.
+func (r *Reconciler) describe(ctx context.Context, o Observation, moved pullrequest.Changed, version image.Version) (image.Description, error) {
+	fact := promotion.Fact{Repository: moved.Repository, Tag: version.Tag, Digest: version.Digest}
+	fact.Digest = cmp.Or(fact.Digest, o.Promotion.Facts[fact].Digest)
+	return r.Registries.Describe(ctx, fact, componentOf(o, moved).Select.Platforms)
+}
+
+// describePushed adds to pushed effects what their images say about themselves, for the history.
+// What cannot be read is left out. Source commits are only read for pull requests.
+func (r *Reconciler) describePushed(ctx context.Context, o Observation, effects []Effect) {
+	type version struct{ repository, tag, digest string }
+	read := map[version]image.Description{} // applications may share images
+	for i, effect := range effects {
+		if effect.Action != ActionPushed || r.OnCopy {
+			continue
+		}
+		changes := map[pullrequest.ChangeKey]pullrequest.Change{}
+		for _, moved := range (pullrequest.Page{Proposal: effect.Proposal}).Changed() {
+			key := version{moved.Repository.String(), moved.To.Tag, moved.To.Digest}
+			to, known := read[key]
+			if !known {
+				if moved.Form != "" || moved.Repository.IsZero() || image.KnownCreated(moved.To.Created) || len(read) == maxChanges {
+					continue
+				}
+				to, _ = r.describe(ctx, o, moved, moved.To) // not read: its time is unknown
+				read[key] = to
+			}
+			changes[pullrequest.KeyOf(moved.Move)] = pullrequest.Change{To: to}
+		}
+		effects[i].Changes = changes
+	}
 }
 
 // landedAt returns when a snapshot came into a target, for users: the date of its commit is a
