@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 func TestScript(t *testing.T) {
 	t.Parallel()
 	keys, forges := &signingKeys{all: map[string]signaturetest.Key{}}, &forges{all: map[string]*githubtest.Repository{}}
+	running := &services{stop: map[string]func(){}}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
 		RequireExplicitExec: true,
@@ -48,7 +49,10 @@ func TestScript(t *testing.T) {
 			"sign":      keys.sign,
 			"expand":    expand,
 			"bytes":     writeBytes,
-			"serve":     startService,
+			"serve":     running.start,
+			"stop":      running.end,
+			"report":    report,
+			"await":     await,
 			"github":    forges.start,
 			"pr":        forges.act,
 		},

@@ -4,16 +4,80 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// startService starts promoter serve with more flags and waits for the first look;
+// services stop the services of scripts, by the folder of the script.
+type services struct {
+	mu   sync.Mutex
+	stop map[string]func()
+}
+
+// end stops the service of the script.
+func (s *services) end(ts *testscript.TestScript, neg bool, args []string) {
+	s.mu.Lock()
+	stop, running := s.stop[ts.Getenv("WORK")]
+	s.mu.Unlock()
+	if neg || len(args) > 0 || !running {
+		ts.Fatalf("usage: stop, after serve")
+	}
+	stop()
+}
+
+// report posts a report about health to the service, and prints the status and the response:
+// report FILE, in which $HEAD is the head of main of acme/one.git.
+func report(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: report FILE")
+	}
+	head, err := exec.CommandContext(context.Background(), "git", "-C", ts.MkAbs("acme/one.git"), "rev-parse", "main").Output()
+	ts.Check(err)
+	body := strings.NewReplacer("$HEAD", strings.TrimSpace(string(head)), "$GITSERVER", ts.Getenv("GITSERVER")).Replace(ts.ReadFile(args[0]))
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+ts.Getenv("SERVICE")+"/api/v1/evidence", strings.NewReader(body))
+	ts.Check(err)
+	request.Header.Set("Authorization", "Bearer a-secret-of-the-webhooks")
+	response, err := http.DefaultClient.Do(request)
+	ts.Check(err)
+	defer response.Body.Close() //nolint:errcheck // it is only read
+	text, err := io.ReadAll(response.Body)
+	ts.Check(err)
+	_, err = fmt.Fprintf(ts.Stdout(), "%d %s\n", response.StatusCode, text)
+	ts.Check(err)
+}
+
+// await runs a command until its output contains a text: await TEXT COMMAND ARGUMENT...
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: await TEXT COMMAND ARGUMENT...")
+	}
+	for deadline := time.Now().Add(time.Minute); ; {
+		command := exec.CommandContext(context.Background(), args[1], args[2:]...)
+		command.Dir = ts.Getenv("WORK")
+		output, err := command.Output()
+		ts.Check(err)
+		if strings.Contains(string(output), args[0]) {
+			_, err = ts.Stdout().Write(output)
+			ts.Check(err)
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("no %q within a minute:\n%s", args[0], output)
+		}
+	}
+}
+
+// start starts promoter serve with more flags and waits for the first look;
 // $SERVICE is its host. It is stopped at the end of the script.
-func startService(ts *testscript.TestScript, neg bool, args []string) {
+func (s *services) start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: serve [FLAG...]")
 	}
@@ -30,13 +94,17 @@ func startService(ts *testscript.TestScript, neg bool, args []string) {
 		defer close(over)
 		followLog(log, looked)
 	}()
-	ts.Defer(func() {
+	stop := sync.OnceFunc(func() {
 		_ = service.Process.Signal(os.Interrupt)
 		<-over // all that it says is read before it is waited for
 		if err := service.Wait(); err != nil {
 			ts.Logf("serve ended with %v", err)
 		}
 	})
+	ts.Defer(stop)
+	s.mu.Lock()
+	s.stop[ts.Getenv("WORK")] = stop
+	s.mu.Unlock()
 	address, ok := <-looked
 	if !ok {
 		ts.Fatalf("serve ended before its first look")
