@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"promoter/internal/api"
+	"promoter/internal/certificate"
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/delivery"
@@ -197,11 +198,11 @@ func newServer(ctx context.Context, c *connect.Connections, log *slog.Logger, op
 	if options.API.Tokens, err = c.Server.APITokens(); err != nil {
 		return nil, err
 	}
-	certificate, err := c.Server.OpenCertificate(ctx, log)
+	opened, err := certificate.Open(ctx, c.Server.Certificate(), log)
 	if err != nil {
 		return nil, err
 	}
-	options.TLS = certificate.Config()
+	options.TLS = opened.Config()
 	return server.New(options)
 }
 
@@ -227,7 +228,7 @@ func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 // the text of the page.
 func useApp(s *connect.Server, web *server.Server, log *slog.Logger, forge string, app connect.StoredApp) []string {
 	log.Info("GitHub App created", slog.String("forge", forge), slog.String("app", app.Slug), slog.Int64("id", app.ID), slog.String("owner", app.Owner))
-	entry, ok := s.AppReceiver(forge)
+	entry, ok := connect.AppReceiver(s.File, forge)
 	if !ok {
 		return []string{"Nothing needs to be restarted.", "promoter sees the repositories with the next poll."}
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/certificate/certificatetest"
 	"promoter/internal/connect"
-	"promoter/internal/connect/connecttest"
 	"promoter/internal/fault"
 	"promoter/internal/service/adminapi"
 )
@@ -36,8 +36,8 @@ func TestServe_tls(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
 	folder, other := t.TempDir(), t.TempDir()
-	connecttest.WriteCertificate(t, folder, "1", time.Now().AddDate(0, 2, 0))
-	connecttest.WriteCertificate(t, other, "9", time.Now().AddDate(0, 2, 0))
+	certificatetest.Write(t, folder, "1", time.Now().AddDate(0, 2, 0))
+	certificatetest.Write(t, other, "9", time.Now().AddDate(0, 2, 0))
 	w := serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: fmt.Sprintf("tls: {certificate: \"file:%s/tls.crt\", key: \"file:%[1]s/tls.key\"}", folder)})
 	address := strings.TrimPrefix(w.url, "http://")
 

@@ -17,10 +17,10 @@ func (s *Server) APIToken() (secret.String, error) {
 	if s.File.API.Token.IsZero() {
 		return secret.String{}, nil
 	}
-	return s.apiToken("api.token", s.File.API.Token)
+	return apiToken(s, "api.token", s.File.API.Token)
 }
 
-func (s *Server) apiToken(key string, reference serverconfig.Reference) (secret.String, error) {
+func apiToken(s *Server, key string, reference serverconfig.Reference) (secret.String, error) {
 	token, err := s.Secret(reference)
 	if err != nil {
 		return secret.String{}, fmt.Errorf("%s: %w", key, err)
@@ -36,7 +36,7 @@ func (s *Server) apiToken(key string, reference serverconfig.Reference) (secret.
 func (s *Server) APITokens() (tokens access.Tokens, err error) {
 	names := map[string]string{}
 	add := func(key string, reference serverconfig.Reference, principal access.Principal) error {
-		value, err := s.apiToken(key, reference)
+		value, err := apiToken(s, key, reference)
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func fixed(token secret.String) func(context.Context) (secret.String, error) {
 
 // wireApp wires a GitHub App.
 func (s *Session) wireApp(f *Forge) error {
-	id, key, err := s.Server.appCredential(f.Config)
+	id, key, err := appCredential(s.Server, f.Config)
 	if err != nil {
 		return err
 	}

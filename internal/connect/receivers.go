@@ -50,7 +50,7 @@ func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (
 		return nil, ErrPollOnly
 	}
 	var err error
-	if options.Secret, err = s.receiverSecret(entry); err == nil {
+	if options.Secret, err = receiverSecret(s, entry); err == nil {
 		options.PathSecret, err = s.Secret(entry.PathSecret)
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ const minReceiverSecret = 16
 
 // receiverSecret returns what signs the webhooks of a receiver: a secret of the file,
 // or the stored secret of the App that promoter created.
-func (s *Server) receiverSecret(entry serverconfig.Receiver) (secret.String, error) {
+func receiverSecret(s *Server, entry serverconfig.Receiver) (secret.String, error) {
 	if entry.App == "" {
 		return s.Secret(entry.Secret)
 	}
@@ -94,10 +94,10 @@ func (s *Server) MayPost(receiver string, r *Repository, application string) boo
 }
 
 // AppReceiver returns the receiver to which the App of a forge sends webhooks.
-func (s *Server) AppReceiver(forge string) (serverconfig.Receiver, bool) {
-	i := slices.IndexFunc(s.File.Receivers, func(r serverconfig.Receiver) bool { return r.App == forge })
+func AppReceiver(file *serverconfig.Config, forge string) (serverconfig.Receiver, bool) {
+	i := slices.IndexFunc(file.Receivers, func(r serverconfig.Receiver) bool { return r.App == forge })
 	if i < 0 {
 		return serverconfig.Receiver{}, false
 	}
-	return s.File.Receivers[i], true
+	return file.Receivers[i], true
 }

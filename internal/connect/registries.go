@@ -152,13 +152,13 @@ func (s *Server) TagSchedule(component schedule.Times, asked image.Repository) s
 			times = entry.Poll
 		}
 	}
-	return s.UnlessPolled(times)
+	return UnlessPolled(s.File, times)
 }
 
 // UnlessPolled returns the zero schedule for an interval that is not longer than that
 // of the poll, since nothing is read more often than with the poll.
-func (s *Server) UnlessPolled(times schedule.Times) schedule.Times {
-	if every := times.Every(); every > 0 && every <= s.File.Poll {
+func UnlessPolled(file *serverconfig.Config, times schedule.Times) schedule.Times {
+	if every := times.Every(); every > 0 && every <= file.Poll {
 		return schedule.Times{}
 	}
 	return times

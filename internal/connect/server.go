@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/certificate"
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
@@ -275,6 +276,11 @@ func (s *Server) Forge(name string) serverconfig.Forge {
 		}
 	}
 	return serverconfig.Forge{}
+}
+
+// Certificate returns where the certificate of the service is read from.
+func (s *Server) Certificate() certificate.Source {
+	return certificate.Source{TLS: s.File.TLS, Secrets: s.SecretSources(), Now: s.Now}
 }
 
 // DatabasePath returns the SQLite file.

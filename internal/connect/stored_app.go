@@ -58,7 +58,7 @@ func (s *Server) AppSetupURL(forge string) string {
 
 // appCredential returns the ID and the key of an App: those of the server file, or the
 // stored ones.
-func (s *Server) appCredential(forge serverconfig.Forge) (id int64, key secret.String, err error) {
+func appCredential(s *Server, forge serverconfig.Forge) (id int64, key secret.String, err error) {
 	if forge.App.Setup.IsZero() {
 		key, err = s.Secret(forge.App.Key)
 		return forge.App.ID, key, err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"promoter/internal/certificate"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/database"
@@ -92,17 +93,17 @@ func checkTLS(ctx context.Context, s *connect.Server, f *findings) {
 		}
 		return
 	}
-	certificate, err := s.OpenCertificate(ctx, slog.New(slog.DiscardHandler))
+	opened, err := certificate.Open(ctx, s.Certificate(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		if !f.failed("tls") {
 			f.fail("tls", "serve does not start with it: name a certificate and its key", "%v", err)
 		}
 		return
 	}
-	leaf := certificate.Leaf()
-	expiry := connect.Expiry(leaf.NotAfter, s.Now())
+	leaf := opened.Leaf()
+	expiry := certificate.Expiry(leaf.NotAfter, s.Now())
 	names := strings.Join(leaf.DNSNames, ", ")
-	if leaf.NotAfter.Sub(s.Now()) <= connect.ExpiresSoon {
+	if leaf.NotAfter.Sub(s.Now()) <= certificate.ExpiresSoon {
 		f.warn("tls", "renew it: the files are read again by themselves", "the certificate for %s %s, on %s", names, expiry, leaf.NotAfter.UTC().Format("2006-01-02"))
 		return
 	}

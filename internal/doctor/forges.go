@@ -30,7 +30,7 @@ func checkApps(ctx context.Context, session *connect.Session, f *findings) {
 			continue
 		}
 		checkPermissions(subject, missing, f)
-		_, own := s.AppReceiver(forge.Name)
+		_, own := connect.AppReceiver(s.File, forge.Name)
 		shared := slices.ContainsFunc(s.File.Receivers, func(r serverconfig.Receiver) bool { return r.Kind == "github" && r.App == "" })
 		if own || shared { // a receiver waits for its webhooks
 			checkEvents(subject, missing, s.File.Poll, f)

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/certificate/certificatetest"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
-	"promoter/internal/connect/connecttest"
 )
 
 func TestCheckTLS_withoutTLS(t *testing.T) {
@@ -25,7 +25,7 @@ func TestCheckTLS_withoutTLS(t *testing.T) {
 func TestCheckTLS_certificateExpires(t *testing.T) {
 	t.Parallel()
 	folder, until := t.TempDir(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	connecttest.WriteCertificate(t, folder, "1", until)
+	certificatetest.Write(t, folder, "1", until)
 	noEnv := func(string) (string, bool) { return "", false }
 	file, problems := serverconfig.Load("server.yaml", fmt.Appendf(nil,
 		"version: 1\nlisten: \":8443\"\ntls:\n  certificate: \"file:%s/tls.crt\"\n  key: \"file:%[1]s/tls.key\"\n", folder), noEnv)

@@ -64,7 +64,7 @@ func newSetup(c *connect.Connections, forge serverconfig.Forge, created func(str
 	made.manifest = github.ManifestOptions{
 		Name: proposeName(forge.App.Organization, address), Homepage: address, Redirect: address + server.SetupCallbackPath(forge.Name),
 	}
-	if receiver, found := c.Server.AppReceiver(forge.Name); found {
+	if receiver, found := connect.AppReceiver(c.Server.File, forge.Name); found {
 		made.manifest.Hook = address + connect.WebhookPath(receiver.Name)
 	}
 	made.created = func(app connect.StoredApp) []string { return created(forge.Name, app) }

@@ -66,6 +66,7 @@ var table = map[string]position{
 	"internal/updater/prefilter": {layer: 3},
 	"internal/updater/lex":       {layer: 3},
 
+	"internal/certificate":      {layer: 4},
 	"internal/pullrequest":      {layer: 4},
 	"internal/promotion/record": {layer: 4},
 	"internal/drift":            {layer: 4},

@@ -118,10 +118,10 @@ func schedulesOf(s *connect.Server, c *config.Config) []string {
 		case exact:
 			add(s.TagSchedule(component.Poll, repository))
 		case !component.Poll.IsZero():
-			add(s.UnlessPolled(component.Poll))
+			add(connect.UnlessPolled(s.File, component.Poll))
 		default:
 			for _, entry := range s.File.Registries {
-				add(s.UnlessPolled(entry.Poll))
+				add(connect.UnlessPolled(s.File, entry.Poll))
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"promoter/internal/api"
+	"promoter/internal/certificate"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/delivery"
@@ -59,7 +60,7 @@ func NewClient(options connect.Options, location ClientOptions) (*Client, error)
 	}
 	c := &Client{base: strings.TrimRight(location.URL, "/"), token: token, advice: "is promoter serve running there?"}
 	dial := outbound.Options{Networks: s.File.Networks, AllowLoopback: true, Timeout: timeout, Attempts: 1, Now: s.Now}
-	if dial.TLS, err = s.ClientTLS(location.URL, location.CA); err != nil {
+	if dial.TLS, err = s.Certificate().Trusted(location.URL, location.CA); err != nil {
 		return nil, err
 	}
 	if location.URL == "" {
@@ -175,7 +176,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 		return fault.New(fault.Temporary, "no service answers at %s: %s", c.base, c.advice)
 	}
 	if err != nil {
-		return connect.ExplainTLSError(err)
+		return certificate.ExplainError(err)
 	}
 	defer response.Body.Close() //nolint:errcheck // it is only read
 	data, err := outbound.ReadAll(response.Body, maxResponse)

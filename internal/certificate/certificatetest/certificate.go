@@ -1,5 +1,5 @@
-// Package connecttest writes the files that tests of connections need.
-package connecttest
+// Package certificatetest writes the certificates of tests as a Secret is mounted.
+package certificatetest
 
 import (
 	"crypto/ecdsa"
@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// WriteCertificate writes a certificate for promoter.example.com that ends at a time,
+// Write writes a certificate for promoter.example.com that ends at a time,
 // and its key, into a folder, as a Secret is mounted: both change at once, by a link.
-func WriteCertificate(t testing.TB, folder, serial string, until time.Time) {
+func Write(t testing.TB, folder, serial string, until time.Time) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,4 +1,6 @@
-package connect
+// Package certificate reads the TLS certificate of the service from its files, again while the
+// service runs, and decides which certificates a command trusts that calls the service.
+package certificate
 
 import (
 	"bytes"
@@ -8,7 +10,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -24,10 +28,17 @@ const (
 	warnInterval        = 24 * time.Hour
 )
 
+// Source is where the certificate and its key are read from.
+type Source struct {
+	TLS     serverconfig.TLS
+	Secrets serverconfig.Sources
+	Now     func() time.Time
+}
+
 // Certificate is the TLS certificate of the service. Its files are read again while
 // the service runs. If they cannot be used, the certificate before stays.
 type Certificate struct {
-	server *Server
+	source Source
 	log    *slog.Logger
 
 	mutex  sync.Mutex
@@ -38,17 +49,16 @@ type Certificate struct {
 	broken string // why the files cannot be used now
 }
 
-// OpenCertificate reads the certificate of the server file. It is nil if the file names
-// none.
-func (s *Server) OpenCertificate(ctx context.Context, log *slog.Logger) (*Certificate, error) {
-	if !s.File.TLS.On() {
+// Open reads the certificate. It is nil if the source names none.
+func Open(ctx context.Context, source Source, log *slog.Logger) (*Certificate, error) {
+	if !source.TLS.On() {
 		return nil, nil //nolint:nilnil // none is no error
 	}
-	c := &Certificate{server: s, log: log}
+	c := &Certificate{source: source, log: log}
 	if err := c.load(); err != nil {
 		return nil, err
 	}
-	c.read = s.Now()
+	c.read = source.Now()
 	c.warn(ctx)
 	return c, nil
 }
@@ -72,7 +82,7 @@ func (c *Certificate) Config() *tls.Config {
 func (c *Certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if now := c.server.Now(); now.Sub(c.read).Abs() >= certificateInterval {
+	if now := c.source.Now(); now.Sub(c.read).Abs() >= certificateInterval {
 		c.read = now
 		c.reload(hello.Context())
 	}
@@ -99,7 +109,7 @@ func (c *Certificate) reload(ctx context.Context) {
 
 // warn logs once a day that the certificate expires soon.
 func (c *Certificate) warn(ctx context.Context) {
-	now, until := c.server.Now(), c.loaded.Leaf.NotAfter
+	now, until := c.source.Now(), c.loaded.Leaf.NotAfter
 	if until.Sub(now) > ExpiresSoon || now.Sub(c.warned) < warnInterval {
 		return
 	}
@@ -124,12 +134,12 @@ func Expiry(until, now time.Time) string {
 
 // load uses the files if they changed. The errors of crypto/tls hold no part of a key.
 func (c *Certificate) load() error {
-	file := c.server.File.TLS
-	chain, err := c.server.readTLS("certificate", file.Certificate)
+	file := c.source.TLS
+	chain, err := c.source.readFile("certificate", file.Certificate)
 	if err != nil {
 		return err
 	}
-	key, err := c.server.readTLS("key", file.Key)
+	key, err := c.source.readFile("key", file.Key)
 	if err != nil {
 		return err
 	}
@@ -150,10 +160,10 @@ func (c *Certificate) load() error {
 	return nil
 }
 
-func (s *Server) readTLS(key string, reference serverconfig.Reference) ([]byte, error) {
-	text, err := reference.Resolve(s.SecretSources())
+func (s Source) readFile(key string, reference serverconfig.Reference) ([]byte, error) {
+	text, err := reference.Resolve(s.Secrets)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "%s: tls.%s: %w", s.File.TLS.Position, key, err)
+		return nil, fault.New(fault.Invalid, "%s: tls.%s: %w", s.TLS.Position, key, err)
 	}
 	return []byte(text.Reveal()), nil
 }
@@ -162,13 +172,13 @@ func (s *Server) readTLS(key string, reference serverconfig.Reference) ([]byte, 
 // has 250 KB.
 const maxAuthorities = 4 << 20
 
-// ClientTLS returns which certificates a command trusts that calls the service. On this
-// machine it is exactly the certificate of the server file, whose names are for other
+// Trusted returns which certificates a command trusts that calls the service: with caFile, also
+// those of these authorities. On this machine it is exactly the certificate of the server file, whose names are for other
 // machines. Nil stands for the authorities of the system.
-func (s *Server) ClientTLS(url, caFile string) (*tls.Config, error) {
+func (s Source) Trusted(url, caFile string) (*tls.Config, error) {
 	switch {
 	case caFile != "":
-		data, err := readFile(caFile, maxAuthorities)
+		data, err := readAuthorities(caFile)
 		if err != nil {
 			return nil, fault.New(fault.Invalid, "--ca: %w", err)
 		}
@@ -180,7 +190,7 @@ func (s *Server) ClientTLS(url, caFile string) (*tls.Config, error) {
 			return nil, fault.New(fault.Invalid, "--ca %s holds no certificate in PEM, or too many", caFile)
 		}
 		return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}, nil
-	case url == "" && s.File.TLS.On():
+	case url == "" && s.TLS.On():
 		return &tls.Config{
 			MinVersion:         tls.VersionTLS12,
 			InsecureSkipVerify: true, //nolint:gosec // VerifyConnection requires exactly one certificate
@@ -190,6 +200,16 @@ func (s *Server) ClientTLS(url, caFile string) (*tls.Config, error) {
 	return nil, nil //nolint:nilnil // the system's
 }
 
+// readAuthorities reads at most one byte more than is allowed, which is refused.
+func readAuthorities(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxAuthorities+1))
+	return content, errors.Join(err, file.Close())
+}
+
 var (
 	errOtherCertificate = errors.New("the service presents another certificate than the server file names: was it renewed this moment? Try again, or name the service with --url")
 	errNoCertificate    = errors.New("it holds no certificate in PEM")
@@ -197,8 +217,8 @@ var (
 
 // verifyOwnCertificate requires the current certificate of the file. Presenting it
 // proves the possession of its key, which the caller need not be able to read.
-func (s *Server) verifyOwnCertificate(state tls.ConnectionState) error {
-	chain, err := s.readTLS("certificate", s.File.TLS.Certificate)
+func (s Source) verifyOwnCertificate(state tls.ConnectionState) error {
+	chain, err := s.readFile("certificate", s.TLS.Certificate)
 	if err != nil {
 		return err
 	}
@@ -211,11 +231,11 @@ func (s *Server) verifyOwnCertificate(state tls.ConnectionState) error {
 		}
 		return nil
 	}
-	return fault.New(fault.Invalid, "%s: tls.certificate: %w", s.File.TLS.Position, errNoCertificate)
+	return fault.New(fault.Invalid, "%s: tls.certificate: %w", s.TLS.Position, errNoCertificate)
 }
 
-// ExplainTLSError adds to the error of a TLS connection to the service what to change.
-func ExplainTLSError(err error) error {
+// ExplainError adds to the error of a TLS connection to the service what to change.
+func ExplainError(err error) error {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
 	var plain tls.RecordHeaderError
