@@ -42,7 +42,8 @@ type Query struct {
 // Limits of a report.
 const (
 	defaultPeriods = 12
-	maxPeriods     = 530 // ten years of weeks
+	maxPeriods     = 530     // ten years of weeks
+	maxEvents      = 500_000 // of the history, which is read as a whole: some 200 MB
 )
 
 // window is a query with all defaults.

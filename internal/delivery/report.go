@@ -118,7 +118,7 @@ func Read(ctx context.Context, stored store.Milestones, q Query, now time.Time) 
 	if _, err := q.window(now); err != nil {
 		return Report{}, err
 	}
-	progress, err := stored.Progress(ctx, q.TargetFilter)
+	progress, err := stored.Progress(ctx, q.TargetFilter, maxEvents)
 	if err != nil {
 		return Report{}, err
 	}

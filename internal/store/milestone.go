@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/database"
+	"promoter/internal/fault"
 )
 
 // Milestones are the times from which delivery metrics are computed: what happened to
@@ -129,13 +130,14 @@ type TargetNow struct {
 }
 
 // Progress returns how promotions went in the targets of a filter, in one state of the database.
-func (m Milestones) Progress(ctx context.Context, f TargetFilter) (p Progress, err error) {
+// More events or times than the limit, which protects the memory, are an error.
+func (m Milestones) Progress(ctx context.Context, f TargetFilter, limit int) (p Progress, err error) {
 	err = m.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		p = Progress{Targets: map[TargetKey]TargetNow{}, Names: map[string]string{}}
-		if err := p.readMilestones(ctx, tx, f); err != nil {
+		if err := p.readMilestones(ctx, tx, f, limit); err != nil {
 			return err
 		}
-		if err := p.readTimes(ctx, tx, f); err != nil {
+		if err := p.readTimes(ctx, tx, f, limit); err != nil {
 			return err
 		}
 		if err := p.readTargets(ctx, tx, f); err != nil {
@@ -151,9 +153,17 @@ func (m Milestones) Progress(ctx context.Context, f TargetFilter) (p Progress, e
 	return p, err
 }
 
-func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, f TargetFilter) error {
+// tooMany is the error for a history that is larger than the limit.
+func tooMany(limit int) error {
+	return fault.New(fault.Invalid, "the history has more than %d events or times: select a repository, an environment, or an application", limit)
+}
+
+func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, f TargetFilter, limit int) error {
 	where, args := f.where()
 	return tx.Query(ctx, func(scan database.Scan) error {
+		if len(p.Milestones) == limit {
+			return tooMany(limit)
+		}
 		var one Milestone
 		var at, since int64
 		err := scan(&one.Repository, &one.Environment, &one.Application, &at, &since, &one.Action, &one.Snapshot, &one.Number, &one.Rule)
@@ -163,9 +173,12 @@ func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, f Target
 	}, "select repository, environment, application, at, since_at, action, snapshot, number, rule from history"+where, args...)
 }
 
-func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, f TargetFilter) error {
+func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, f TargetFilter, limit int) error {
 	where, args := f.where()
 	return tx.Query(ctx, func(scan database.Scan) error {
+		if len(p.Times) == limit {
+			return tooMany(limit)
+		}
 		var one PromotionTime
 		var began, ended int64
 		err := scan(&one.Repository, &one.Environment, &one.Application, &one.Snapshot, &one.Kind, &one.Name, &began, &ended)

@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/database"
+	"promoter/internal/fault"
 	"promoter/internal/store"
 )
 
 func progressOf(b bench, f store.TargetFilter) store.Progress {
 	b.Helper()
-	p, err := b.Milestones.Progress(b.Context(), f)
+	p, err := b.Milestones.Progress(b.Context(), f, 1000)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -85,6 +86,9 @@ func TestProgress_ofTargets(t *testing.T) {
 		landed := store.Milestone{TargetKey: key, At: noon.Add(time.Minute), Since: noon, Action: "landed", Snapshot: "v1:0", Number: 5, Rule: "newer"}
 		if diff := cmp.Diff(landed, p.Milestones[i]); diff != "" {
 			b.Errorf("(-want +got):\n%s", diff)
+		}
+		if _, err := b.Milestones.Progress(b.Context(), store.TargetFilter{}, 2); fault.KindOf(err) != fault.Invalid {
+			b.Errorf("three events with a limit of two: %v", err)
 		}
 		for want, filters := range map[int][]store.TargetFilter{
 			2: {{Application: "shop"}},
