@@ -32,7 +32,7 @@ type Admin interface {
 
 // Options configure an API.
 type Options struct {
-	Tokens    access.Tokens // empty: there is no API
+	Sessions  *access.Sessions // with the tokens; nil: there is no API
 	Admin     Admin
 	Snapshots Snapshots // nil: not found
 	View      *view.View
@@ -51,7 +51,7 @@ const Prefix = "/api/v1"
 // Register adds the routes. Errors of handlers are for Respond.
 func Register(e *echo.Echo, options Options) {
 	a := &API{Options: options}
-	if len(a.Tokens) == 0 || a.Admin == nil {
+	if a.Sessions == nil || a.Admin == nil {
 		return
 	}
 	e.GET(Prefix+"/openapi.yaml", a.describe)
@@ -81,10 +81,23 @@ var errToken = errors.New("a wrong or missing token")
 // principalKey is the key of the principal in the context of a request.
 const principalKey = "principal"
 
-// authenticate refuses requests without a token.
+// authenticate refuses requests without a token, unless the browser is signed in or everything
+// of the request is public. Where a token is given, it decides alone.
 func (a *API) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		principal, ok := a.Tokens.Authenticate(c.Request().Header)
+		r := c.Request()
+		principal, ok := a.Sessions.Tokens.Authenticate(r.Header)
+		if r.Header.Get(echo.HeaderAuthorization) == "" {
+			var session access.Session
+			principal, session, ok = a.Sessions.Authenticate(r)
+			if ok && a.Sessions.VerifyCSRF(r, session) != nil {
+				if !session.SignedIn() {
+					return fault.Wrap(fault.Unauthorized, errToken)
+				}
+				return echo.NewHTTPError(http.StatusForbidden, access.ErrCSRF.Error())
+			}
+			a.Sessions.Renew(c.Response(), r, session)
+		}
 		if !ok {
 			return fault.Wrap(fault.Unauthorized, errToken)
 		}

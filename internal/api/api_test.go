@@ -46,11 +46,15 @@ func newWorld(t *testing.T, options api.Options) *world {
 }
 
 // tokens is one token with the role admin.
-func tokens() access.Tokens {
-	return access.Tokens{{Principal: access.Principal{Name: "token all", Roles: []access.Role{access.Admin}}, Secret: secret.New(apiToken)}}
+func tokens() *access.Sessions {
+	return &access.Sessions{
+		Key:    secret.New(strings.Repeat("k", access.MinSessionKey)),
+		Now:    func() time.Time { return time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC) },
+		Tokens: access.Tokens{{Principal: access.Principal{Name: "token all", Roles: []access.Role{access.Admin}}, Secret: secret.New(apiToken)}},
+	}
 }
 
-func withAPI(d api.Admin) api.Options { return api.Options{Admin: d, Tokens: tokens()} }
+func withAPI(d api.Admin) api.Options { return api.Options{Admin: d, Sessions: tokens()} }
 
 // ask sends a request to the API.
 func (w *world) ask(t *testing.T, method, path, authorization, body string) *httptest.ResponseRecorder {
@@ -83,7 +87,7 @@ func TestAPI_requiresTheToken(t *testing.T) {
 
 func TestAPI_isAbsentWithoutAToken(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string]api.Options{"no token": {Admin: adminAPI{}}, "no API": {Tokens: tokens()}} {
+	for name, options := range map[string]api.Options{"no token": {Admin: adminAPI{}}, "no API": {Sessions: tokens()}} {
 		w := newWorld(t, options)
 		for _, authorization := range []string{"", "Bearer ", "Bearer " + apiToken} {
 			if answer := w.ask(t, "GET", "/api/v1/status", authorization, ""); answer.Code != http.StatusNotFound {
@@ -123,7 +127,7 @@ func TestAPI_showsATokenOnlyItsScope(t *testing.T) {
 	t.Parallel()
 	options := withAPI(several{})
 	options.Snapshots = several{}
-	options.Tokens = access.Tokens{{Secret: secret.New(apiToken), Principal: access.Principal{
+	options.Sessions.Tokens = access.Tokens{{Secret: secret.New(apiToken), Principal: access.Principal{
 		Roles: []access.Role{access.Read},
 		Scope: access.Scope{Repositories: []string{"github.com/acme/shop"}, Environments: []string{"dev"}},
 	}}}

@@ -19,11 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/labstack/echo/v4"
 
-	"promoter/internal/access"
 	"promoter/internal/api"
 	"promoter/internal/database"
 	"promoter/internal/promotion"
-	"promoter/internal/secret"
 	"promoter/internal/store"
 	"promoter/internal/view"
 )
@@ -152,8 +150,8 @@ func everything(t *testing.T) api.Options {
 	stored := store.New(db)
 	fill(t, db, stored)
 	return api.Options{
-		Tokens: access.Tokens{{Principal: access.Principal{Name: "token all", Roles: []access.Role{access.Admin}}, Secret: secret.New(apiToken)}},
-		Admin:  several{}, Snapshots: several{}, View: &view.View{Store: stored, Now: time.Now}, Changes: &api.Changes{Store: stored},
+		Sessions: tokens(),
+		Admin:    several{}, Snapshots: several{}, View: &view.View{Store: stored, Now: time.Now}, Changes: &api.Changes{Store: stored},
 	}
 }
 

@@ -90,7 +90,7 @@ func TestMetrics_ofAScope(t *testing.T) {
 	t.Parallel()
 	var query delivery.Query
 	options := withMetrics(&query)
-	options.Tokens = access.Tokens{{Secret: secret.New(apiToken), Principal: access.Principal{
+	options.Sessions.Tokens = access.Tokens{{Secret: secret.New(apiToken), Principal: access.Principal{
 		Roles: []access.Role{access.Read}, Scope: access.Scope{Environments: []string{"dev"}},
 	}}}
 	newWorld(t, options).ask(t, "GET", "/api/v1/metrics", "Bearer "+apiToken, "")

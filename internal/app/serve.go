@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"promoter/internal/access"
 	"promoter/internal/api"
 	"promoter/internal/certificate"
 	"promoter/internal/connect"
@@ -121,6 +122,10 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	if err := makeSealKey(ctx, s, stored, options.Log); err != nil {
 		return err
 	}
+	sessions, err := newSessions(ctx, s, stored)
+	if err != nil {
+		return err
+	}
 	var connections *connect.Connections
 	metrics := newMetrics(s, work, func() []connect.Backoff { return connections.HostBackoffs() })
 	connections, err = connect.New(s, connect.Hooks{Request: observeRequest(metrics), DigestCached: metrics.ImageMetadata})
@@ -144,6 +149,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	web, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
 		API: api.Options{
+			Sessions:  sessions,
 			Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened},
 			Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun), Now: s.Now,
 			View: &view.View{Store: stored, Now: s.Now}, Changes: changes,
@@ -181,6 +187,24 @@ func makeSealKey(ctx context.Context, s *connect.Server, stored *store.Store, lo
 	return err
 }
 
+// newSessions returns the sessions of browsers with their key: that of the server file, or one
+// that is made, as that of the seals.
+func newSessions(ctx context.Context, s *connect.Server, stored *store.Store) (*access.Sessions, error) {
+	sessions, err := connect.Sessions(s)
+	if err != nil || sessions == nil {
+		return nil, err
+	}
+	sessions.Key, err = connect.SessionKey(s)
+	switch {
+	case err != nil || !sessions.Key.IsZero():
+	case !s.File.Database.URL.IsZero():
+		sessions.Key, err = stored.SessionKey(ctx, seal.Generate())
+	default:
+		sessions.Key, err = connect.MakeSessionKey(s)
+	}
+	return sessions, err
+}
+
 // newServer completes the options with what the server file configures. The function is
 // called when a GitHub App was created.
 func newServer(ctx context.Context, c *connect.Connections, log *slog.Logger, options server.Options, appCreated func()) (web *server.Server, err error) {
@@ -193,9 +217,6 @@ func newServer(ctx context.Context, c *connect.Connections, log *slog.Logger, op
 		return useApp(c.Server, web, log, forge, app)
 	})
 	if err != nil {
-		return nil, err
-	}
-	if options.API.Tokens, err = c.Server.APITokens(); err != nil {
 		return nil, err
 	}
 	opened, err := certificate.Open(ctx, c.Server.Certificate(), log)

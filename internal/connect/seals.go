@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"promoter/internal/atomicfile"
@@ -16,8 +17,8 @@ import (
 // server file on the same machine use it too.
 const sealKeyFile = "seal.key"
 
-// maxSealKey is the largest key file that is read, in bytes.
-const maxSealKey = 4096
+// maxKey is the largest key file that is read, in bytes.
+const maxKey = 4096
 
 // SealKeys returns the keys of the seals: those of the server file or the environment, or
 // the one that a service made. Without any, there are no seals.
@@ -51,10 +52,8 @@ func (s *Server) MakeSealKey() (file string, err error) {
 		return "", err
 	}
 	file = filepath.Join(s.File.Data, sealKeyFile)
-	if err := atomicfile.Replace(file, []byte(seal.Generate().Reveal()+"\n")); err != nil {
-		return "", fmt.Errorf("write a key for seals: %w", err)
-	}
-	return file, nil
+	_, err = makeKey(file)
+	return file, err
 }
 
 // madeSealKey returns the key that a service made, if any.
@@ -62,12 +61,25 @@ func (s *Server) madeSealKey() (secret.String, error) {
 	if !s.sealKey.IsZero() || s.File.Data == "" {
 		return s.sealKey, nil
 	}
-	content, err := readFile(filepath.Join(s.File.Data, sealKeyFile), maxSealKey)
+	return readKey(filepath.Join(s.File.Data, sealKeyFile))
+}
+
+// readKey reads a key that a service made; zero: there is none.
+func readKey(file string) (secret.String, error) {
+	content, err := readFile(file, maxKey)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // what else is wrong with the folder, its users report
 		return secret.String{}, nil
 	}
 	if err != nil {
-		return secret.String{}, fmt.Errorf("read the key for seals: %w", err)
+		return secret.String{}, fmt.Errorf("read a key that serve made: %w", err)
 	}
-	return secret.New(string(content)), nil
+	return secret.New(strings.TrimSpace(string(content))), nil
+}
+
+func makeKey(file string) (secret.String, error) {
+	key := seal.Generate()
+	if err := atomicfile.Replace(file, []byte(key.Reveal()+"\n")); err != nil {
+		return secret.String{}, fmt.Errorf("write a key: %w", err)
+	}
+	return key, nil
 }

@@ -47,7 +47,7 @@ type reference struct {
 func references(s *connect.Server) []reference {
 	file := s.File
 	all := []reference{
-		{"database", file.Database.URL}, {"api", file.API.Token}, {"tls", file.TLS.Certificate}, {"tls", file.TLS.Key},
+		{"database", file.Database.URL}, {"api", file.API.Token}, {"api", file.API.SessionKey}, {"tls", file.TLS.Certificate}, {"tls", file.TLS.Key},
 	}
 	for _, token := range file.API.Tokens {
 		all = append(all, reference{"api", token.Token})

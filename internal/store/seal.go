@@ -37,13 +37,22 @@ where excluded.counter > sealed.counter`, repository, int64(counter), commit) //
 
 // SealKey returns the key of the seals that all replicas share. The first one stores the
 // key that it brings.
-func (s *Store) SealKey(ctx context.Context, generated secret.String) (key secret.String, err error) {
+func (s *Store) SealKey(ctx context.Context, generated secret.String) (secret.String, error) {
+	return s.sharedKey(ctx, "seal_key", generated)
+}
+
+// SessionKey is SealKey for the key of the sessions of browsers.
+func (s *Store) SessionKey(ctx context.Context, generated secret.String) (secret.String, error) {
+	return s.sharedKey(ctx, "session_key", generated)
+}
+
+func (s *Store) sharedKey(ctx context.Context, table string, generated secret.String) (key secret.String, err error) {
 	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		if _, err := tx.Exec(ctx, "insert into seal_key (id, value) values (1, ?) on conflict (id) do nothing", generated.Reveal()); err != nil {
+		if _, err := tx.Exec(ctx, "insert into "+table+" (id, value) values (1, ?) on conflict (id) do nothing", generated.Reveal()); err != nil {
 			return err
 		}
 		var value string
-		err := tx.One(ctx, []any{&value}, "select value from seal_key where id = 1")
+		err := tx.One(ctx, []any{&value}, "select value from "+table+" where id = 1")
 		key = secret.New(value)
 		return err
 	})

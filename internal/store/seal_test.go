@@ -27,15 +27,22 @@ func TestNewestSeal_neverMovesBack(t *testing.T) {
 	})
 }
 
-func TestSealKey_allReplicasShareTheFirst(t *testing.T) {
+func TestKeys_allReplicasShareTheFirst(t *testing.T) {
 	t.Parallel()
 	each(t, func(b bench) {
 		s, t := b.Store, b.T
-		first, err := s.SealKey(t.Context(), seal.Generate())
+		seals, err := s.SealKey(t.Context(), seal.Generate())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := s.SealKey(t.Context(), seal.Generate()); err != nil || again.Reveal() != first.Reveal() {
+		if again, err := s.SealKey(t.Context(), seal.Generate()); err != nil || again.Reveal() != seals.Reveal() {
+			t.Errorf("got another key: %v", err)
+		}
+		sessions, err := s.SessionKey(t.Context(), seal.Generate())
+		if err != nil || sessions.Reveal() == seals.Reveal() {
+			t.Errorf("sessions have the key of the seals: %v", err)
+		}
+		if again, err := s.SessionKey(t.Context(), seal.Generate()); err != nil || again.Reveal() != sessions.Reveal() {
 			t.Errorf("got another key: %v", err)
 		}
 	})

@@ -10,7 +10,14 @@ import (
 type API struct {
 	Token  Reference // that may read everything, and accept deliveries again
 	Tokens []APIToken
+	// SessionKey signs the cookies of browsers; zero: the service makes one.
+	SessionKey Reference
+	// Public is what requests without a token may read; nil: nothing.
+	Public *access.Scope
 }
+
+// On reports whether there is an API.
+func (a API) On() bool { return !a.Token.IsZero() || len(a.Tokens) > 0 || a.Public != nil }
 
 // APIToken is a token with its roles and scope.
 type APIToken struct {
@@ -28,6 +35,21 @@ type rawAPI struct {
 	Token strictyaml.Located[string] `yaml:"token"`
 	// More tokens, by name. Default: none.
 	Tokens strictyaml.Map[*rawToken] `yaml:"tokens"`
+	// Key that signs the cookies of browsers that are signed in, by reference. At least 32 characters. A new one ends all sessions. Default: `serve` makes one.
+	SessionKey strictyaml.Located[string] `yaml:"sessionKey"`
+	// What anyone who reaches the service may read without signing in. Default: nothing.
+	Public *rawPublic `yaml:"public"`
+}
+
+// rawPublic is what can be read without a token.
+type rawPublic struct {
+	strictyaml.Origin
+	// Globs of repositories: `HOST/OWNER/NAME`; `"**"` for all.
+	Repositories strictyaml.List `yaml:"repositories" required:"true"`
+	// Globs of applications. Default: all.
+	Applications strictyaml.List `yaml:"applications"`
+	// Globs of environments. Default: all.
+	Environments strictyaml.List `yaml:"environments"`
 }
 
 // rawToken is a token of the API.
@@ -56,7 +78,7 @@ func loadAPI(in *input) (api API) {
 	if raw == nil || raw.Invalid {
 		return api
 	}
-	if !raw.Token.IsSet() && len(raw.Tokens.Entries) == 0 {
+	if !raw.Token.IsSet() && len(raw.Tokens.Entries) == 0 && raw.Public == nil {
 		in.report.Errorf(raw.Position, "add token: env:NAME", "api has no token")
 	}
 	if raw.Token.IsSet() {
@@ -69,27 +91,44 @@ func loadAPI(in *input) (api API) {
 		}
 		api.Tokens = append(api.Tokens, loadToken(in, e.Key.Value, e.Value))
 	}
+	api.SessionKey = in.reference(raw.SessionKey, "api.sessionKey")
+	if public := raw.Public; public != nil && !public.Invalid {
+		if !public.Repositories.IsSet() {
+			in.report.Errorf(public.Position, `add repositories: ["**"] for all`, "api.public has no repositories")
+		}
+		scope := accessScope(in, public.Repositories, public.Applications, public.Environments)
+		api.Public = &scope
+	}
 	return api
 }
 
 func loadToken(in *input, name string, raw *rawToken) APIToken {
-	token := APIToken{Position: raw.Position, Name: name, Token: in.reference(raw.Token, "api.tokens."+name+".token"), Roles: []access.Role{access.Read}}
-	if raw.Roles.IsEmpty() {
-		in.report.Errorf(raw.Roles.Position, "name at least one, or remove roles for read", "roles of the token %s is empty", name)
+	token := APIToken{Position: raw.Position, Name: name, Token: in.reference(raw.Token, "api.tokens."+name+".token")}
+	token.Roles = loadRoles(in, raw.Roles, "of the token "+name)
+	token.Scope = accessScope(in, raw.Repositories, raw.Applications, raw.Environments)
+	return token
+}
+
+func loadRoles(in *input, raw strictyaml.List, of string) (roles []access.Role) {
+	if !raw.IsSet() {
+		return []access.Role{access.Read}
 	}
-	if raw.Roles.IsSet() {
-		token.Roles = nil
+	if raw.IsEmpty() {
+		in.report.Errorf(raw.Position, "name at least one, or remove roles for read", "roles %s is empty", of)
 	}
 	var known []string
 	for _, role := range access.Roles() {
 		known = append(known, string(role))
 	}
-	for i := range raw.Roles.Items {
-		if in.report.OneOf(&raw.Roles.Items[i], "roles", known) {
-			token.Roles = append(token.Roles, access.Role(raw.Roles.Items[i].Value))
+	for i := range raw.Items {
+		if in.report.OneOf(&raw.Items[i], "roles", known) {
+			roles = append(roles, access.Role(raw.Items[i].Value))
 		}
 	}
-	scope := loadScope(in.report, scopeLists{repositories: raw.Repositories, applications: raw.Applications, environments: raw.Environments})
-	token.Scope = access.Scope{Repositories: scope.Repositories, Applications: scope.Applications, Environments: scope.Environments}
-	return token
+	return roles
+}
+
+func accessScope(in *input, repositories, applications, environments strictyaml.List) access.Scope {
+	scope := loadScope(in.report, scopeLists{repositories: repositories, applications: applications, environments: environments})
+	return access.Scope{Repositories: scope.Repositories, Applications: scope.Applications, Environments: scope.Environments}
 }
