@@ -12,6 +12,7 @@ import (
 	"promoter/internal/scm/github"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // unsubscribed are events that are decoded if a webhook of a user sends them, but to which no
@@ -55,7 +56,7 @@ func understands(t *testing.T, name string) bool {
 	const body = `{"action": "created", "repository": {"id": 1, "full_name": "acme/web", "html_url": "https://github.com/acme/web"},
 		"issue": {"number": 1, "pull_request": {}}, "comment": {"id": 1},
 		"package": {"name": "web"}, "registry_package": {"name": "web"}}`
-	receiver, err := webhook.New(webhook.Options{Name: "github", Kind: "github", Secret: secret.New(serveSecret), Now: time.Now})
+	receiver, err := webhook.New(webhook.Options{Name: "github", Kind: "github", Credential: credential.Options{Secret: secret.New(serveSecret), Now: time.Now}})
 	if err != nil {
 		t.Fatal(err)
 	}

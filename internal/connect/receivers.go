@@ -12,6 +12,7 @@ import (
 	"promoter/internal/glob"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // WebhookPath returns the path at which a receiver accepts webhooks.
@@ -42,24 +43,23 @@ func (c *Connections) ArgoCD(name string) (entry serverconfig.Receiver, api evid
 // NewReceiver makes a receiver of the file. It sends no request; client is for
 // receivers that fetch keys to verify webhooks.
 func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (*webhook.Receiver, error) {
-	options := webhook.Options{
-		Name: entry.Name, Kind: entry.Kind, Header: entry.Header, Audience: entry.Audience, Email: entry.Email,
-		Anonymous: entry.Anonymous, Posts: len(entry.Snapshots) > 0, HTTP: client, Now: s.Now,
+	proof := credential.Options{
+		Header: entry.Header, Audience: entry.Audience, Email: entry.Email, Anonymous: entry.Anonymous, HTTP: client, Now: s.Now,
 	}
 	if entry.Poll != nil && entry.Secret.IsZero() {
 		return nil, ErrPollOnly
 	}
 	var err error
-	if options.Secret, err = receiverSecret(s, entry); err == nil {
-		options.PathSecret, err = s.Secret(entry.PathSecret)
+	if proof.Secret, err = receiverSecret(s, entry); err == nil {
+		proof.PathSecret, err = s.Secret(entry.PathSecret)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
 	}
-	if secret := options.Secret; !secret.IsZero() && len(secret.Reveal()) < minReceiverSecret {
+	if secret := proof.Secret; !secret.IsZero() && len(secret.Reveal()) < minReceiverSecret {
 		return nil, fault.New(fault.Invalid, "receiver %s: its secret has fewer than %d characters: make one with openssl rand -hex 32", entry.Name, minReceiverSecret)
 	}
-	return webhook.New(options)
+	return webhook.New(webhook.Options{Name: entry.Name, Kind: entry.Kind, Posts: len(entry.Snapshots) > 0, Credential: proof})
 }
 
 // minReceiverSecret is the minimum length of a secret that signs webhooks or is sent with

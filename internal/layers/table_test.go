@@ -83,7 +83,7 @@ var table = map[string]position{
 	"internal/registry/auth/google": {layer: 4},
 	"internal/registry/auth/azure":  {layer: 4},
 	"internal/updater/site":         {layer: 4},
-	"internal/webhook":              {layer: 4},
+	"internal/webhook/payload":      {layer: 4},
 	"internal/store":                {layer: 4},
 	"internal/queue":                {layer: 4},
 	"internal/telemetry":            {layer: 4},
@@ -96,9 +96,15 @@ var table = map[string]position{
 
 	"internal/updater/shapes": {layer: 5},
 
+	"internal/webhook/credential": {layer: 5},
+	"internal/webhook/forges":     {layer: 5},
+	"internal/webhook/pipelines":  {layer: 5},
+	"internal/webhook/registries": {layer: 5},
+
 	"internal/comments": {layer: 6},
 	"internal/api":      {layer: 6},
 	"internal/updater":  {layer: 6},
+	"internal/webhook":  {layer: 6},
 
 	"internal/engine": {layer: 7},
 
@@ -181,7 +187,7 @@ var owners = map[string][]string{
 	"golang.org/x/crypto":                      {"internal/git/signing", "internal/git/wire"},
 	"github.com/ProtonMail/go-crypto":          {"internal/git/signing"},
 	"golang.org/x/crypto/x509roots/fallback":   nil,
-	"github.com/coreos/go-oidc/v3":             {"internal/webhook"},
+	"github.com/coreos/go-oidc/v3":             {"internal/webhook/credential"},
 	"github.com/labstack/echo/v4":              {"internal/api", "internal/server"},
 	"github.com/prometheus/client_golang":      {"internal/telemetry"},
 	"golang.org/x/time":                        {"internal/server"},

@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // equal compares texts in constant time, which does not depend on their length either.
@@ -18,5 +19,5 @@ func equal(a, b string) bool {
 // newUnknownReceiver returns a receiver with a random secret, which replaces receivers
 // that do not exist. It takes as long as one that verifies signatures.
 func newUnknownReceiver() (*webhook.Receiver, error) {
-	return webhook.New(webhook.Options{Kind: "github", Secret: secret.New(rand.Text())})
+	return webhook.New(webhook.Options{Kind: "github", Credential: credential.Options{Secret: secret.New(rand.Text())}})
 }

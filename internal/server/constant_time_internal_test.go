@@ -14,6 +14,7 @@ import (
 
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // countingInbox counts accepted webhooks.
@@ -36,7 +37,7 @@ func TestWebhook_unknownReceiverTakesTheSamePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	const key, body = "the secret of the unknown receiver", `{"repository": {"id": 7, "full_name": "acme/gitops", "html_url": "https://github.com/acme/gitops"}}`
-	one, err := webhook.New(webhook.Options{Kind: s.unknown.Receiver.Kind(), Secret: secret.New(key)})
+	one, err := webhook.New(webhook.Options{Kind: s.unknown.Receiver.Kind(), Credential: credential.Options{Secret: secret.New(key)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"promoter/internal/server"
 	"promoter/internal/store"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // storing keeps deliveries in a database, as the service does.
@@ -46,7 +47,7 @@ func TestWebhook_storesAndLogsNoCredential(t *testing.T) {
 		o.Inbox = kept
 		for _, kind := range []string{"generic", "harbor"} {
 			o.Receivers = append(o.Receivers, receiver(t, webhook.Options{
-				Name: kind, Kind: kind, Secret: secret.New(canary), Header: "Authorization",
+				Name: kind, Kind: kind, Credential: credential.Options{Secret: secret.New(canary), Header: "Authorization"},
 			}))
 		}
 	})

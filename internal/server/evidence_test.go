@@ -9,6 +9,7 @@ import (
 	"promoter/internal/secret"
 	"promoter/internal/server"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 const evidencePath = "/api/v1/evidence"
@@ -17,9 +18,9 @@ func evidenceWorld(t *testing.T) *world {
 	t.Helper()
 	return newWorld(t, func(o *server.Options) {
 		for _, name := range []string{"smoke", "load"} {
-			o.Receivers = append(o.Receivers, receiver(t, webhook.Options{Name: name, Kind: "evidence", Secret: secret.New("a-secret-of-" + name + "-tests"), Header: "Authorization"}))
+			o.Receivers = append(o.Receivers, receiver(t, webhook.Options{Name: name, Kind: "evidence", Credential: credential.Options{Secret: secret.New("a-secret-of-" + name + "-tests"), Header: "Authorization"}}))
 		}
-		o.Receivers = append(o.Receivers, receiver(t, webhook.Options{Name: "argo", Kind: "argocd", Secret: secret.New("a-secret-of-argo-cd"), Header: "Authorization"}))
+		o.Receivers = append(o.Receivers, receiver(t, webhook.Options{Name: "argo", Kind: "argocd", Credential: credential.Options{Secret: secret.New("a-secret-of-argo-cd"), Header: "Authorization"}}))
 	})
 }
 

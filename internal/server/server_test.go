@@ -19,6 +19,7 @@ import (
 	"promoter/internal/secret"
 	"promoter/internal/server"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 const (
@@ -56,8 +57,8 @@ func newWorld(t *testing.T, change func(*server.Options)) *world {
 	w := &world{inbox: &inbox{}, log: &strings.Builder{}}
 	options := server.Options{
 		Receivers: []*webhook.Receiver{
-			receiver(t, webhook.Options{Name: "forge", Kind: "github", Secret: secret.New(hookSecret)}),
-			receiver(t, webhook.Options{Name: "hub", Kind: "dockerhub", PathSecret: secret.New(pathSecret)}),
+			receiver(t, webhook.Options{Name: "forge", Kind: "github", Credential: credential.Options{Secret: secret.New(hookSecret)}}),
+			receiver(t, webhook.Options{Name: "hub", Kind: "dockerhub", Credential: credential.Options{PathSecret: secret.New(pathSecret)}}),
 		},
 		Inbox: w.inbox, Ready: func(context.Context) error { return nil },
 		Observe: w.observe,
@@ -213,8 +214,8 @@ func TestWebhook_pullNotificationsAreFreeAndQuiet(t *testing.T) {
 	w := newWorld(t, func(o *server.Options) {
 		o.Rate, o.Burst = 1, 2
 		o.Receivers = []*webhook.Receiver{
-			receiver(t, webhook.Options{Name: "registry", Kind: "distribution", Secret: secret.New(hookSecret), Header: "X-Registry"}),
-			receiver(t, webhook.Options{Name: "harbor", Kind: "harbor", Secret: secret.New(hookSecret), Header: "Authorization"}),
+			receiver(t, webhook.Options{Name: "registry", Kind: "distribution", Credential: credential.Options{Secret: secret.New(hookSecret), Header: "X-Registry"}}),
+			receiver(t, webhook.Options{Name: "harbor", Kind: "harbor", Credential: credential.Options{Secret: secret.New(hookSecret), Header: "Authorization"}}),
 		}
 	})
 	notify := func(action string) int {

@@ -17,6 +17,7 @@ import (
 	"promoter/internal/secret"
 	"promoter/internal/server"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 const setupSecret = "canary-setup-0123456789abcdef0123456789abcdef"
@@ -278,7 +279,7 @@ func TestServer_addsReceivers(t *testing.T) {
 		t.Errorf("before: %d", got)
 	}
 	for _, key := range []string{first, "the-second-of-two-secrets"} {
-		w.Add(receiver(t, webhook.Options{Name: "late", Kind: "generic", Secret: secret.New(key), Header: "Authorization"}))
+		w.Add(receiver(t, webhook.Options{Name: "late", Kind: "generic", Credential: credential.Options{Secret: secret.New(key), Header: "Authorization"}}))
 		if got := send(key); got == http.StatusUnauthorized {
 			t.Errorf("with %s: %d", key, got)
 		}

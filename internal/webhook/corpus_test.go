@@ -12,6 +12,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // sample is one payload of the corpus, which others made.
@@ -84,20 +85,20 @@ const longSecret = "0123456789abcdef0123456789abcdef"
 // receiver takes what the sender of a sample posts, as its entry would be written.
 func (s sample) receiver(t *testing.T) *webhook.Receiver {
 	t.Helper()
-	options := webhook.Options{Name: "hook", Kind: s.folder, Secret: secret.New(s.secret)}
+	options := webhook.Options{Name: "hook", Kind: s.folder, Credential: credential.Options{Secret: secret.New(s.secret)}}
 	switch s.folder {
 	case "dockerhub", "quay":
-		options.Secret, options.PathSecret = secret.String{}, secret.New(longSecret)
+		options.Credential.Secret, options.Credential.PathSecret = secret.String{}, secret.New(longSecret)
 	case "cloudevents":
-		options.Kind, options.Header = "generic", "X-Webhook-Secret"
+		options.Kind, options.Credential.Header = "generic", "X-Webhook-Secret"
 	case "ecr":
-		options.Header = "X-Webhook-Secret"
+		options.Credential.Header = "X-Webhook-Secret"
 	case "ghcr":
 		options.Kind = "github"
 	case "harbor":
-		options.Header = "Authorization"
+		options.Credential.Header = "Authorization"
 	case "acr": // whose samples have no credential
-		options.Secret, options.Anonymous = secret.String{}, true
+		options.Credential.Secret, options.Credential.Anonymous = secret.String{}, true
 	}
 	made, err := webhook.New(options)
 	if err != nil {

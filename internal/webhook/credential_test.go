@@ -17,24 +17,25 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 const theSecret = "canary-secret-of-the-tests"
 
-// credential is the credential of a kind in the tests.
-type credential struct {
+// sender is a sender of a kind in the tests, with its credential.
+type sender struct {
 	options webhook.Options
 	header  string           // empty: the path
 	prefix  string           // before the signature
 	with    func() hash.Hash // nil: the secret itself
 }
 
-// credentialOf returns the credential that the documentation of a kind recommends.
-func credentialOf(kind string) credential {
-	c := credential{options: webhook.Options{Name: "hook", Kind: kind, Secret: secret.New(theSecret)}}
+// credentialOf returns a sender with the credential that the documentation of a kind recommends.
+func credentialOf(kind string) sender {
+	c := sender{options: webhook.Options{Name: "hook", Kind: kind, Credential: credential.Options{Secret: secret.New(theSecret)}}}
 	switch kind {
 	case "aliyun", "dockerhub", "quay", "gar", "tekton":
-		c.options.Secret, c.options.PathSecret = secret.String{}, secret.New(longSecret)
+		c.options.Credential.Secret, c.options.Credential.PathSecret = secret.String{}, secret.New(longSecret)
 	case "github":
 		c.header, c.prefix, c.with = "X-Hub-Signature-256", "sha256=", sha256.New
 	case "gitea":
@@ -53,14 +54,14 @@ func credentialOf(kind string) credential {
 		c.header, c.prefix, c.with = "X-Signature", "sha256=", sha256.New
 	case "generic":
 		c.header, c.prefix, c.with = "X-Promoter", "sha256=", sha256.New
-		c.options.Header = c.header
+		c.options.Credential.Header = c.header
 	default:
-		c.header, c.options.Header = "Authorization", "Authorization"
+		c.header, c.options.Credential.Header = "Authorization", "Authorization"
 	}
 	return c
 }
 
-func (c credential) receiver(t testing.TB) *webhook.Receiver {
+func (c sender) receiver(t testing.TB) *webhook.Receiver {
 	t.Helper()
 	made, err := webhook.New(c.options)
 	if err != nil {
@@ -70,11 +71,11 @@ func (c credential) receiver(t testing.TB) *webhook.Receiver {
 }
 
 // sign proves a request with the secret.
-func (c credential) sign(header http.Header, body []byte) webhook.Request {
+func (c sender) sign(header http.Header, body []byte) webhook.Request {
 	return c.signWith(header, body, theSecret, longSecret)
 }
 
-func (c credential) signWith(header http.Header, body []byte, key, path string) webhook.Request {
+func (c sender) signWith(header http.Header, body []byte, key, path string) webhook.Request {
 	r := webhook.Request{Header: header.Clone(), Body: body}
 	switch {
 	case c.header == "":
@@ -88,7 +89,7 @@ func (c credential) signWith(header http.Header, body []byte, key, path string) 
 }
 
 // signs is what is signed of a body: all of it, and of a form of Gitea or Gogs its field.
-func (c credential) signs(header http.Header, body []byte) []byte {
+func (c sender) signs(header http.Header, body []byte) []byte {
 	if c.options.Kind != "gitea" && c.options.Kind != "gogs" || header.Get("Content-Type") != "application/x-www-form-urlencoded" {
 		return body
 	}
@@ -126,7 +127,7 @@ func TestReceive_refusesChangedBodies(t *testing.T) {
 	}
 }
 
-func refused(t *testing.T, what string, c credential, r webhook.Request) {
+func refused(t *testing.T, what string, c sender, r webhook.Request) {
 	t.Helper()
 	d, err := c.receiver(t).Receive(t.Context(), r)
 	if fault.KindOf(err) != fault.Unauthorized || len(d.Events) > 0 {
@@ -222,7 +223,7 @@ func TestReceive_azureDevOpsAcceptsBasicAuthentication(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{"Authorization", "X-Promoter"} {
 		c := credentialOf("azuredevops")
-		c.options.Header = header
+		c.options.Credential.Header = header
 		with := func(authorization string) webhook.Request {
 			return webhook.Request{Header: http.Header{"Authorization": {authorization}}, Body: []byte("{")}
 		}
@@ -250,8 +251,8 @@ func TestNew_refusesIncompleteOptions(t *testing.T) {
 	}{
 		{"another kind", webhook.Options{Name: "hook", Kind: "svn"}, `receiver hook: this promoter has no sender "svn"`},
 		{"no credential", webhook.Options{Name: "hook", Kind: "github"}, "receiver hook: it has no credential"},
-		{"a short secret in the path", webhook.Options{Name: "hook", Kind: "quay", PathSecret: secret.New(longSecret[:31])}, "fewer than 32 characters"},
-		{"an audience without the rest", webhook.Options{Name: "hook", Kind: "gar", Audience: "promoter"}, "requires an email"},
+		{"a short secret in the path", webhook.Options{Name: "hook", Kind: "quay", Credential: credential.Options{PathSecret: secret.New(longSecret[:31])}}, "fewer than 32 characters"},
+		{"an audience without the rest", webhook.Options{Name: "hook", Kind: "gar", Credential: credential.Options{Audience: "promoter"}}, "requires an email"},
 	} {
 		_, err := webhook.New(test.options)
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want) {
@@ -263,7 +264,7 @@ func TestNew_refusesIncompleteOptions(t *testing.T) {
 // What anybody may post needs no credential, and has one sender like the others.
 func TestReceive_anonymousAcceptsAll(t *testing.T) {
 	t.Parallel()
-	made, err := webhook.New(webhook.Options{Name: "hook", Kind: "generic", Anonymous: true})
+	made, err := webhook.New(webhook.Options{Name: "hook", Kind: "generic", Credential: credential.Options{Anonymous: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +290,7 @@ func TestKeptHeaders_holdNoCredential(t *testing.T) {
 		}
 	}
 	// An operator may let the secret be sent in a header that would be kept otherwise.
-	custom, err := webhook.New(webhook.Options{Name: "hook", Kind: "generic", Secret: secret.New("a-secret-of-a-receiver"), Header: "x-gitlab-event"})
+	custom, err := webhook.New(webhook.Options{Name: "hook", Kind: "generic", Credential: credential.Options{Secret: secret.New("a-secret-of-a-receiver"), Header: "x-gitlab-event"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,13 @@ import (
 
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // A receiver verifies a request and decodes its events. A wrong credential is an error.
 func ExampleReceiver_Receive() {
 	receiver, err := webhook.New(webhook.Options{
-		Name: "ci", Kind: "generic", Header: "X-Token", Secret: secret.New("the secret of the pipeline"),
+		Name: "ci", Kind: "generic", Credential: credential.Options{Header: "X-Token", Secret: secret.New("the secret of the pipeline")},
 	})
 	if err != nil {
 		fmt.Println(err)

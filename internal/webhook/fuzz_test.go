@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // Whatever a sender posts, its receiver does not fall over, and what it hints at is
@@ -17,7 +18,7 @@ func FuzzReceive(f *testing.F) {
 	kinds := webhook.Kinds()
 	receivers := map[string]*webhook.Receiver{}
 	for _, kind := range kinds {
-		made, err := webhook.New(webhook.Options{Name: "hook", Kind: kind, Anonymous: true})
+		made, err := webhook.New(webhook.Options{Name: "hook", Kind: kind, Credential: credential.Options{Anonymous: true}})
 		if err != nil {
 			f.Fatal(err)
 		}

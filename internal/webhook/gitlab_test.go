@@ -10,6 +10,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // A signing token signs id, time and body; one of several signatures is enough.
@@ -17,7 +18,7 @@ func TestGitLab_verifiesSigningTokens(t *testing.T) {
 	t.Parallel()
 	key := []byte("0123456789abcdef0123456789abcdef")
 	token := "whsec_" + base64.StdEncoding.EncodeToString(key)
-	c := credential{options: webhook.Options{Name: "hook", Kind: "gitlab", Secret: secret.New(token)}}
+	c := sender{options: webhook.Options{Name: "hook", Kind: "gitlab", Credential: credential.Options{Secret: secret.New(token)}}}
 	sign := func(key []byte, text string) string {
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(text))

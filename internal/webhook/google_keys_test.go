@@ -19,6 +19,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // google is the endpoint of Google's keys, and who signs with them.
@@ -101,7 +102,7 @@ func answered(status int, body string) *http.Response {
 func (g *google) receiver(t testing.TB) *webhook.Receiver {
 	t.Helper()
 	made, err := webhook.New(webhook.Options{
-		Name: "gar", Kind: "gar", Audience: audience, Email: pusher, HTTP: &http.Client{Transport: g}, Now: g.Now,
+		Name: "gar", Kind: "gar", Credential: credential.Options{Audience: audience, Email: pusher, HTTP: &http.Client{Transport: g}, Now: g.Now},
 	})
 	if err != nil {
 		t.Fatal(err)

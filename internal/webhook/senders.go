@@ -1,41 +1,43 @@
 package webhook
 
-import "promoter/internal/receiver"
+import (
+	"promoter/internal/receiver"
+	"promoter/internal/webhook/forges"
+	"promoter/internal/webhook/pipelines"
+	"promoter/internal/webhook/registries"
+)
 
-// sender is one kind of sender: how a request with a secret is verified, and how it is
-// decoded. Without a verifier the secret is compared with the header that users choose.
-type sender struct {
-	verifier func(Options) verifier
-	decode   decoder
-}
+// decoder decodes the requests of one sender. It returns an error for a malformed request,
+// and a delivery with the reason in Ignored for one that is not relevant.
+type decoder func(Request) (Delivery, error)
 
-// senders has one row per kind of package receiver. Each has a file of the same name.
-func senders() map[string]sender {
-	return map[string]sender{
-		"acr":          {nil, acr},
-		"aliyun":       {nil, aliyun},
-		"argocd":       {nil, argoCD},
-		"azuredevops":  {azureDevOpsCredential, azureDevOps},
-		"bitbucket":    {bitbucketSignature, bitbucket},
-		"cdevents":     {nil, cdEvents},
-		"distribution": {nil, distribution},
-		"dockerhub":    {nil, dockerHub},
-		"ecr":          {nil, ecr},
-		"evidence":     {nil, posted},
-		"flux":         {fluxSignature, flux},
-		"gar":          {nil, gar},
-		"generic":      {genericSignature, generic},
-		"gitea":        {giteaSignature, gitea},
-		"github":       {hubSignature, github},
-		"gitlab":       {gitlabToken, gitlab},
-		"gogs":         {gogsSignature, gogs},
-		"harbor":       {nil, harbor},
-		"jfrog":        {jfrogSignature, jfrog},
-		"nexus":        {nexusSignature, nexus},
-		"quay":         {nil, quay},
-		"snapshot":     {nil, readSnapshot},
-		"tekton":       {nil, tekton},
-		"zot":          {nil, zot},
+// senders has the decoder of each kind of package receiver, in a file of the same name.
+func senders() map[string]decoder {
+	return map[string]decoder{
+		"acr":          registries.ACR,
+		"aliyun":       registries.Aliyun,
+		"argocd":       pipelines.ArgoCD,
+		"azuredevops":  forges.AzureDevOps,
+		"bitbucket":    forges.Bitbucket,
+		"cdevents":     pipelines.CDEvents,
+		"distribution": registries.Distribution,
+		"dockerhub":    registries.DockerHub,
+		"ecr":          registries.ECR,
+		"evidence":     pipelines.Evidence,
+		"flux":         pipelines.Flux,
+		"gar":          registries.GAR,
+		"generic":      pipelines.Generic,
+		"gitea":        forges.Gitea,
+		"github":       forges.GitHub,
+		"gitlab":       forges.GitLab,
+		"gogs":         forges.Gogs,
+		"harbor":       registries.Harbor,
+		"jfrog":        registries.JFrog,
+		"nexus":        registries.Nexus,
+		"quay":         registries.Quay,
+		"snapshot":     pipelines.Snapshot,
+		"tekton":       pipelines.Tekton,
+		"zot":          registries.Zot,
 	}
 }
 

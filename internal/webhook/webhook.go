@@ -1,115 +1,63 @@
-// Package webhook verifies the requests of webhook senders and decodes them into events.
-// Each sender has one file, named after it, with what it posts, and one row in the table of
-// senders.go, which names how it authenticates; the common ways are in credential.go.
+// Package webhook receives the requests of webhook senders: package credential verifies them, and
+// the decoder of the sender turns them into events. Each sender has one row in the table of
+// senders.go, and one file in packages forges, pipelines, or registries.
 //
-// A payload is never data: an event names what may have changed, and everything else is
-// requested from the registry or the forge. Reports about health are the exception. The package knows nothing about routes: the
-// server reads a bounded body once and passes it on.
+// The package knows nothing about routes: the server reads a bounded body once and passes it on.
 package webhook
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"promoter/internal/event"
-	"promoter/internal/evidence"
 	"promoter/internal/fault"
-	"promoter/internal/secret"
-	"promoter/internal/snapshot"
+	"promoter/internal/webhook/credential"
+	"promoter/internal/webhook/payload"
 )
 
-// Options are one entry of `receivers` in the server file, with its secrets.
+// Options are one entry of `receivers` in the server file.
 type Options struct {
 	Name string
 	Kind string // the sender, one of Kinds
-	// Secret signs the body or is sent in a header, depending on the sender.
-	Secret secret.String
-	// PathSecret is the last segment of the URL, after the name of the receiver.
-	PathSecret secret.String
-	// Header carries the secret of senders that let users choose the header.
-	Header string
-	// Audience and Email are required claims of Google's identity tokens.
-	Audience, Email string
 	// Posts reports whether the snapshots of the receiver are promoted, not only triggers.
-	Posts bool
-	// Anonymous accepts requests without a credential.
-	Anonymous bool
-	// HTTP fetches the keys of Google's identity tokens.
-	HTTP *http.Client
-	// Now is the clock, against which identity tokens expire.
-	Now func() time.Time
+	Posts      bool
+	Credential credential.Options
 }
 
 // Receiver verifies and decodes the requests of one sender. It is safe for concurrent use.
 type Receiver struct {
-	name   string
-	kind   string
-	posts  bool
-	header string                 // carries the secret; empty: that of the sender
-	sign   func(...[]byte) []byte // HMAC-SHA256
-	verify verifier
-	decode decoder
+	name       string
+	kind       string
+	posts      bool
+	header     string // carries the secret; empty: that of the sender
+	credential *credential.Credential
+	decode     decoder
 }
 
 // Request is the posted request.
-type Request struct {
-	Header     http.Header
-	PathSecret string // the segment of the URL after the name of the receiver
-	Body       []byte // bounded by the server
-
-	// sum is the HMAC of the body. It is computed for every kind of credential, so that
-	// the response time reveals neither the kind nor whether the receiver exists.
-	sum []byte
-}
+type Request = payload.Request
 
 // Delivery is a decoded request.
-type Delivery struct {
-	// ID is the sender's ID of the delivery, which a redelivery keeps; the hash of the
-	// body where the sender has none.
-	ID string
-	// EventType is the sender's name for the event.
-	EventType string
-	// Events are the valid, distinct events of the request.
-	Events []event.Event
-	// Reports are about the health of environments. Each has an event at least.
-	Reports []evidence.Report
-	// Snapshot is what a pipeline posted; nil: it is not a delivery of this kind.
-	Snapshot *snapshot.Snapshot
-	// Ignored is the reason why there are no events.
-	Ignored string
-}
-
-// decoder decodes the requests of one sender. It returns an error for a malformed request,
-// and a delivery with the reason in Ignored for one that is not relevant.
-type decoder func(Request) (Delivery, error)
-
-// verifier reports whether a request carries the credential of the receiver.
-type verifier func(context.Context, Request) bool
+type Delivery = payload.Delivery
 
 // New returns a receiver. An Invalid fault names what its entry is missing.
 func New(options Options) (*Receiver, error) {
-	known, ok := senders()[options.Kind]
+	decode, ok := senders()[options.Kind]
 	if !ok {
 		return nil, fault.New(fault.Invalid, "receiver %s: this promoter has no sender %q", options.Name, options.Kind)
 	}
-	key := []byte(options.Secret.Reveal())
-	if options.Secret.IsZero() {
-		key = []byte(rand.Text())
-	}
-	r := &Receiver{name: options.Name, kind: options.Kind, posts: options.Posts, header: http.CanonicalHeaderKey(options.Header), sign: hmacOf(sha256.New, key), decode: known.decode}
-	var err error
-	if r.verify, err = verifierOf(known, options); err != nil {
+	verified, err := credential.New(options.Kind, options.Credential)
+	if err != nil {
 		return nil, fault.New(fault.Invalid, "receiver %s: %w", options.Name, err)
 	}
-	return r, nil
+	header := http.CanonicalHeaderKey(options.Credential.Header)
+	return &Receiver{name: options.Name, kind: options.Kind, posts: options.Posts, header: header, credential: verified, decode: decode}, nil
 }
 
 // Name returns the name of the entry.
@@ -126,30 +74,29 @@ var errUnauthorized = errors.New("unknown receiver, or a wrong or missing creden
 // Receive verifies the credential and decodes the request. A wrong or missing credential
 // is an Unauthorized fault without further details, a malformed request an Invalid one.
 func (r *Receiver) Receive(ctx context.Context, request Request) (Delivery, error) {
-	request.sum = r.sign(request.Body)
-	if !r.verify(ctx, request) {
+	if !r.credential.Verify(ctx, request) {
 		return Delivery{}, fault.Wrap(fault.Unauthorized, errUnauthorized)
 	}
-	return decode(r.kind, r.decode, request)
+	return decodeWith(r.kind, r.decode, request)
 }
 
 // Authenticates reports whether a request carries the credential of the receiver, where that is
 // in a header.
 func (r *Receiver) Authenticates(ctx context.Context, request Request) bool {
-	return r.verify(ctx, request)
+	return r.credential.Verify(ctx, request)
 }
 
 // Decode decodes a request without verifying a credential: for stored deliveries, which
 // were verified on arrival, and for files that a user passes.
 func Decode(kind string, request Request) (Delivery, error) {
-	known, ok := senders()[kind]
+	decode, ok := senders()[kind]
 	if !ok {
 		return Delivery{}, fault.New(fault.Invalid, "this promoter has no sender %q", kind)
 	}
-	return decode(kind, known.decode, request)
+	return decodeWith(kind, decode, request)
 }
 
-func decode(kind string, decode decoder, request Request) (Delivery, error) {
+func decodeWith(kind string, decode decoder, request Request) (Delivery, error) {
 	delivery, err := decode(request)
 	if err != nil {
 		return Delivery{}, fault.New(fault.Invalid, "the request of %s cannot be read: %w", kind, err)

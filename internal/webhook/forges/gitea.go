@@ -1,0 +1,100 @@
+package forges
+
+import (
+	"cmp"
+	"strings"
+
+	"promoter/internal/event"
+	"promoter/internal/identity"
+	"promoter/internal/webhook/payload"
+)
+
+// giteaEvent has the common fields of the events of Gitea and Forgejo.
+type giteaEvent struct {
+	Action     string `json:"action"`
+	Repository *struct {
+		ID       int64  `json:"id"`
+		FullName string `json:"full_name"`
+		HTMLURL  string `json:"html_url"`
+		CloneURL string `json:"clone_url"` // HTTP, also in events without html_url
+	} `json:"repository"` // null for a package without a repository
+	Sender struct {
+		HTMLURL string `json:"html_url"`
+	} `json:"sender"`
+	Number int `json:"number"`
+	Issue  struct {
+		Number int `json:"number"`
+	} `json:"issue"`
+	IsPull  bool       `json:"is_pull"`
+	Comment newComment `json:"comment"`
+	Package *struct {
+		Type    string `json:"type"`
+		Name    string `json:"name"`
+		Version string `json:"version"` // a tag, or the digest
+		HTMLURL string `json:"html_url"`
+		Owner   struct {
+			Login string `json:"login"`
+		} `json:"owner"`
+	} `json:"package"`
+}
+
+// Gitea decodes the events of Gitea and Forgejo: of repositories and of packages.
+func Gitea(r payload.Request) (payload.Delivery, error) {
+	name := cmp.Or(r.Header.Get("X-Gitea-Event"), r.Header.Get("X-Forgejo-Event"))
+	if name == "" {
+		return payload.Delivery{}, payload.Missing("header X-Gitea-Event")
+	}
+	e, err := payload.Read[giteaEvent](r)
+	if err != nil {
+		return payload.Delivery{}, err
+	}
+	d, err := e.delivery(name)
+	d.ID = cmp.Or(r.Header.Get("X-Gitea-Delivery"), r.Header.Get("X-Forgejo-Delivery"))
+	if d.EventType = name; e.Action != "" {
+		d.EventType += " " + e.Action
+	}
+	return d, err
+}
+
+func (e giteaEvent) delivery(name string) (payload.Delivery, error) {
+	switch {
+	case name == "package":
+		return e.published()
+	case name == "release":
+		return e.about(event.Event{Kind: event.KindRelease})
+	case name == "issue_comment" && (!e.IsPull || e.Action != "created"):
+		return payload.Ignored(name, "only new comments on pull requests matter")
+	case name == "issue_comment":
+		return e.about(event.Event{Kind: event.KindComment, Number: max(e.Issue.Number, e.Number), Comment: e.Comment.ID, Digest: e.Comment.digest()})
+	case strings.HasPrefix(name, "pull_request"), name == "push", name == "create", name == "delete",
+		name == "status", name == "repository", name == "workflow_run", name == "action_run_success", name == "action_run_failure":
+		return e.about(event.Event{Kind: event.KindRepository})
+	}
+	return payload.Ignored(name, "the event does not matter")
+}
+
+func (e giteaEvent) about(found event.Event) (payload.Delivery, error) {
+	if e.Repository == nil {
+		return payload.Delivery{}, payload.Missing("repository")
+	}
+	host := cmp.Or(payload.HostOf(e.Repository.HTMLURL), payload.HostOf(e.Repository.CloneURL))
+	found.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: identity.NumericID(e.Repository.ID)}
+	return payload.Delivery{Events: []event.Event{found}}, nil
+}
+
+// published decodes the event of a package. Its registry is the forge itself.
+func (e giteaEvent) published() (payload.Delivery, error) {
+	p := e.Package
+	switch {
+	case p == nil:
+		return payload.Delivery{}, payload.Missing("package")
+	case e.Action != "created":
+		return payload.Ignored(e.Action, "only created packages matter")
+	case p.Type != "container":
+		return payload.Ignored(e.Action, "only containers matter")
+	case p.Owner.Login == "" || p.Name == "":
+		return payload.Delivery{}, payload.Missing("package.name and package.owner")
+	}
+	host := cmp.Or(payload.HostOf(p.HTMLURL), payload.HostOf(e.Sender.HTMLURL)) // else any
+	return payload.Delivery{Events: []event.Event{payload.ImageEvent(host, strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")}}, nil
+}

@@ -1,0 +1,3 @@
+// Package registries decodes the webhooks of container registries. Each sender has one file, named
+// after its kind.
+package registries
