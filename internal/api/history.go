@@ -72,6 +72,7 @@ type Version struct {
 	Digest     string `json:"digest,omitempty"`
 	FromTag    string `json:"fromTag,omitempty"`
 	FromDigest string `json:"fromDigest,omitempty"`
+	Revision   string `json:"revision,omitempty"` // commit of the source, as the image claims
 }
 
 // PullRequest is one by its number.

@@ -77,7 +77,7 @@ Data goes to standard output, messages to standard error.`,
 		{"Decisions:", []*cobra.Command{
 			newPromote(system), newHold(system), newResume(system), newReject(system), newRollback(system), newFreeze(system), newThaw(system),
 		}},
-		{"As a service:", []*cobra.Command{newServe(system), newStatus(system), newMetrics(system), newReplay(system)}},
+		{"As a service:", []*cobra.Command{newServe(system), newStatus(system), newWhere(system), newMetrics(system), newReplay(system)}},
 		{otherCommands, []*cobra.Command{newDemo(system), newVersion(system), newMan(system)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

@@ -60,6 +60,7 @@ type EventVersion struct {
 	Digest     string `json:"digest,omitempty"`
 	FromTag    string `json:"fromTag,omitempty"`
 	FromDigest string `json:"fromDigest,omitempty"`
+	Revision   string `json:"revision,omitempty"` // commit of the source, as the image claims
 }
 
 // The actions whose identity is more than their time.
@@ -342,4 +343,9 @@ func (f HistoryFilter) selectByTarget(targets []target) (query string, args []an
 	return selectEvents + `
 where id in (select id from (` + strings.Join(parts, "\nunion all\n") + `) as these order by at desc, id desc limit ?)
 order by at desc, id desc`, append(args, f.Limit)
+}
+
+// IsLanding reports whether the event is one of those by which a snapshot lands.
+func (e Event) IsLanding() bool {
+	return e.Action == EventLanded || e.Action == EventMerged || e.Action == EventPushed
 }

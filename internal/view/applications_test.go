@@ -31,8 +31,14 @@ func versions(texts ...string) []store.EventVersion {
 	return found
 }
 
-// open returns a view of three applications in two repositories.
-func open(t *testing.T) *view.View {
+// repository is what a test stores of one repository.
+type repository struct {
+	targets []store.Target
+	events  []store.Event
+}
+
+// filled returns a view of repositories, by name.
+func filled(t *testing.T, repositories map[string]repository) *view.View {
 	t.Helper()
 	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now})
 	if err != nil {
@@ -40,36 +46,49 @@ func open(t *testing.T) *view.View {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	stored := store.New(db)
-	save := func(key, name string, targets []store.Target, events ...store.Event) {
-		t.Helper()
+	for address, one := range repositories {
+		host, name, _ := strings.Cut(address, "/")
+		key := "key of " + name
 		err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
-			if err := stored.SetTargets(ctx, tx, key, targets); err != nil {
+			if err := stored.SetTargets(ctx, tx, key, one.targets); err != nil {
 				return err
 			}
-			for i := range events {
-				events[i].Repository, events[i].Name = key, "github.com/"+name
+			for i := range one.events {
+				one.events[i].Repository, one.events[i].Name = key, address
 			}
-			return stored.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: "github.com", Name: name}, store.HistoryUpdate{Events: events})
+			return stored.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: host, Name: name}, store.HistoryUpdate{Events: one.events})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	save("github:1", "acme/shop", []store.Target{
-		{Environment: "dev", Application: "cart", State: "same", Current: versions("cart:1.5"), Wanted: versions("cart:1.5")},
-		{Environment: "prod", Application: "cart", After: []string{"dev"}, State: "waiting", Rule: "condition", Message: "dev soak", Until: noon, Current: versions("cart:1.4"), Wanted: versions("cart:1.5")},
-		{
-			Environment: "prod", Application: "pay", State: "proposed", Rule: "parent", Message: "dev has it", Number: 7, URL: "https://x/7",
-			Current: versions("api:1", "db:2", "web:3", "job:4", "cli:5"), Wanted: versions("api:1", "db:2", "web:3.1", "job:4", "cli:5"),
-		},
-	}, store.Event{At: noon.Add(-time.Hour), Environment: "prod", Application: "cart", Action: store.EventPushed, Commit: "aaa", Snapshot: "v1:old"},
-		store.Event{At: noon, Environment: "prod", Application: "cart", Action: store.EventLanded, Commit: "bbb", Snapshot: "v1:new", Number: 3, URL: "https://x/3"},
-		store.Event{At: noon.Add(time.Hour), Environment: "prod", Application: "cart", Action: store.EventOpened, Number: 9})
-	save("github:2", "acme/billing", []store.Target{{
-		Environment: "prod", Application: "bill", State: "same", Current: versions("bill:2"), Wanted: versions("bill:2"),
-		Detail: store.TargetDetail{Health: &store.TargetHealth{Status: "Degraded", Failure: "failed: Degraded for 15m"}},
-	}})
 	return &view.View{Store: stored, Now: func() time.Time { return noon }}
+}
+
+// open returns a view of three applications in two repositories.
+func open(t *testing.T) *view.View {
+	t.Helper()
+	return filled(t, map[string]repository{
+		"github.com/acme/shop": {
+			targets: []store.Target{
+				{Environment: "dev", Application: "cart", State: "same", Current: versions("cart:1.5"), Wanted: versions("cart:1.5")},
+				{Environment: "prod", Application: "cart", After: []string{"dev"}, State: "waiting", Rule: "condition", Message: "dev soak", Until: noon, Current: versions("cart:1.4"), Wanted: versions("cart:1.5")},
+				{
+					Environment: "prod", Application: "pay", State: "proposed", Rule: "parent", Message: "dev has it", Number: 7, URL: "https://x/7",
+					Current: versions("api:1", "db:2", "web:3", "job:4", "cli:5"), Wanted: versions("api:1", "db:2", "web:3.1", "job:4", "cli:5"),
+				},
+			},
+			events: []store.Event{
+				{At: noon.Add(-time.Hour), Environment: "prod", Application: "cart", Action: store.EventPushed, Commit: "aaa", Snapshot: "v1:old"},
+				{At: noon, Environment: "prod", Application: "cart", Action: store.EventLanded, Commit: "bbb", Snapshot: "v1:new", Number: 3, URL: "https://x/3"},
+				{At: noon.Add(time.Hour), Environment: "prod", Application: "cart", Action: store.EventOpened, Number: 9},
+			},
+		},
+		"github.com/acme/billing": {targets: []store.Target{{
+			Environment: "prod", Application: "bill", State: "same", Current: versions("bill:2"), Wanted: versions("bill:2"),
+			Detail: store.TargetDetail{Health: &store.TargetHealth{Status: "Degraded", Failure: "failed: Degraded for 15m"}},
+		}}},
+	})
 }
 
 // table is a list as text: a line for each application.
@@ -103,7 +122,7 @@ func TestApplications(t *testing.T) {
 	}{
 		"all":                   {view.ApplicationsQuery{}, all, "dev prod\n" + bill + cart + pay},
 		"of a repository":       {view.ApplicationsQuery{Repository: "Acme/Shop"}, all, "dev prod\n" + cart + pay},
-		"of a repository's key": {view.ApplicationsQuery{Repository: "github:2"}, all, "prod\n" + bill},
+		"of a repository's key": {view.ApplicationsQuery{Repository: "key of acme/billing"}, all, "prod\n" + bill},
 		"in an environment":     {view.ApplicationsQuery{Environment: "dev"}, all, "dev\ngithub.com/acme/shop cart | dev 1.5 up to date\n"},
 		"that are open":         {view.ApplicationsQuery{Status: view.Open}, all, "dev prod\n" + pay},
 		"searched by words":     {view.ApplicationsQuery{Search: "SHOP 3.1"}, all, "dev prod\n" + pay},

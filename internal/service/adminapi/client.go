@@ -23,6 +23,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/secret"
+	"promoter/internal/view"
 )
 
 // Client sends the requests of a command to a running service.
@@ -153,6 +154,11 @@ func (c *Client) Metrics(ctx context.Context, query delivery.Query) (report deli
 		}
 	}
 	return report, c.call(ctx, http.MethodGet, "/api/v1/metrics?"+values.Encode(), nil, &report)
+}
+
+// Where returns where the versions are that a text selects.
+func (c *Client) Where(ctx context.Context, text string) (found view.Where, err error) {
+	return found, c.call(ctx, http.MethodGet, "/api/v1/where?"+url.Values{"version": {text}}.Encode(), nil, &found)
 }
 
 // Replay requests that a stored delivery is accepted again.

@@ -122,7 +122,7 @@ func withSnapshot(e store.Event, snapshot promotion.Snapshot, moves []promotion.
 		}
 		pinned := snapshot[component]
 		e.Versions = append(e.Versions, store.EventVersion{
-			Component: component, Repository: pinned.Repository.String(), Tag: pinned.Version.Tag, Digest: pinned.Version.Digest,
+			Component: component, Repository: pinned.Repository.String(), Tag: pinned.Version.Tag, Digest: pinned.Version.Digest, Revision: pinned.Version.Revision,
 			FromTag: move.From.Tag, FromDigest: move.From.Digest,
 		})
 	}

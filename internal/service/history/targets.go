@@ -173,7 +173,7 @@ func versionsOf(snapshot promotion.Snapshot) []store.EventVersion {
 }
 
 func versionOf(component string, repository image.Repository, v image.Version) store.EventVersion {
-	return store.EventVersion{Component: component, Repository: repository.String(), Tag: v.Tag, Digest: v.Digest}
+	return store.EventVersion{Component: component, Repository: repository.String(), Tag: v.Tag, Digest: v.Digest, Revision: v.Revision}
 }
 
 // pathsOf returns the paths of an environment with the name of the application.

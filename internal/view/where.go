@@ -1,0 +1,250 @@
+package view
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/access"
+	"promoter/internal/fault"
+	"promoter/internal/store"
+)
+
+// Where is where the versions are that a text selects.
+type Where struct {
+	Query    string            `json:"query"`
+	Versions []VersionLocation `json:"versions"` // by repository, application, and component
+	More     bool              `json:"more"`     // there are others: write more of the text
+}
+
+// VersionLocation is one version of a component on its way through the environments.
+type VersionLocation struct {
+	Repository  string  `json:"repository"` // HOST/OWNER/NAME, the GitOps repository
+	Key         string  `json:"key"`
+	Application string  `json:"application"`
+	Component   string  `json:"component"`
+	Version     string  `json:"version"`
+	Image       string  `json:"image"`              // REPOSITORY:TAG@DIGEST, as far as known
+	Revision    string  `json:"revision,omitempty"` // commit of the source, as the image claims
+	Places      []Place `json:"places"`             // in the order of the environments
+}
+
+// PlaceState is what a version is in one environment.
+type PlaceState string
+
+// The values of PlaceState.
+const (
+	IsThere  PlaceState = "there"
+	IsOpen   PlaceState = "open"      // in a pull request
+	IsNext   PlaceState = "waiting"   // to be proposed
+	WasThere PlaceState = "was there" // another version replaced it
+	NotThere PlaceState = "not there"
+)
+
+// Place is one environment. Unknown fields are omitted.
+type Place struct {
+	Environment string       `json:"environment"`
+	State       PlaceState   `json:"state"`
+	Since       time.Time    `json:"since,omitzero"` // when it landed
+	Until       time.Time    `json:"until,omitzero"` // when another version replaced it
+	Commit      string       `json:"commit,omitempty"`
+	PullRequest *PullRequest `json:"pullRequest,omitempty"`
+	Reason      *Reason      `json:"reason,omitempty"` // what it waits for
+	Has         string       `json:"has,omitempty"`    // the version that is there
+	Health      string       `json:"health,omitempty"` // of what is there
+}
+
+// Limits of a search.
+const (
+	minWhere    = 2   // characters
+	maxWhere    = 300 // characters
+	maxVersions = 20
+	maxLandings = 1000 // events of a target that are searched
+	minHex      = 7    // digits of a commit or a digest
+)
+
+// Where finds versions by a tag, a digest, an image, a commit of the source that the image
+// claims, or a commit of the GitOps repository. Digests and commits may be shortened to 7
+// digits.
+func (v *View) Where(ctx context.Context, p access.Principal, text string) (Where, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	found := Where{Query: text, Versions: []VersionLocation{}}
+	if len(text) < minWhere || len(text) > maxWhere {
+		return found, fault.New(fault.Invalid, "write a tag, a digest, an image, or a commit, with %d to %d characters", minWhere, maxWhere)
+	}
+	names, err := v.repositories(ctx, p)
+	if err != nil {
+		return found, err
+	}
+	applications, err := v.Store.Naming(ctx, termOf(text))
+	if err != nil {
+		return found, err
+	}
+	for _, one := range applications {
+		name, readable := names[one.Repository]
+		if !readable {
+			continue
+		}
+		located, err := v.locate(ctx, p, one, name, text)
+		if err != nil {
+			return found, err
+		}
+		found.Versions = append(found.Versions, located...)
+		if len(found.Versions) > maxVersions {
+			found.Versions, found.More = found.Versions[:maxVersions], true
+			break
+		}
+	}
+	return found, nil
+}
+
+// inTarget is a target with its landings, newest first.
+type inTarget struct {
+	store.Target
+	landings []store.Event
+}
+
+// locate finds the versions of one application.
+func (v *View) locate(ctx context.Context, p access.Principal, one store.ApplicationKey, name, text string) ([]VersionLocation, error) {
+	stored, err := v.Store.Targets(ctx, one.Repository, "", one.Application)
+	if err != nil {
+		return nil, err
+	}
+	var targets []inTarget
+	for _, t := range stored {
+		if !p.May(access.Read, access.Target{Repository: name, Environment: t.Environment, Application: t.Application}) {
+			continue
+		}
+		events, err := v.Store.History(ctx, store.HistoryFilter{Repository: one.Repository, Environment: t.Environment, Application: t.Application, Limit: maxLandings})
+		if err != nil {
+			return nil, err
+		}
+		events = slices.DeleteFunc(events, func(e store.Event) bool { return !e.IsLanding() })
+		targets = append(targets, inTarget{t, events})
+	}
+	var located []VersionLocation
+	for _, version := range selected(targets, text) {
+		location := VersionLocation{
+			Repository: name, Key: one.Repository, Application: one.Application,
+			Component: version.Component, Version: version.Label(), Image: version.Image(), Revision: version.Revision,
+		}
+		for _, t := range targets {
+			location.Places = append(location.Places, placeIn(t, version))
+		}
+		located = append(located, location)
+	}
+	return located, nil
+}
+
+// selected are the versions of targets that a text selects, each once.
+func selected(targets []inTarget, text string) []store.EventVersion {
+	var found []store.EventVersion
+	add := func(v store.EventVersion) {
+		if i := slices.IndexFunc(found, func(known store.EventVersion) bool { return sameImage(known, v) }); i < 0 {
+			found = append(found, v)
+		} else if found[i].Revision == "" {
+			found[i].Revision = v.Revision
+		}
+	}
+	for _, t := range targets {
+		for _, version := range slices.Concat(t.Current, t.Wanted) {
+			if selects(text, version) {
+				add(version)
+			}
+		}
+		for _, e := range t.landings {
+			landed := isHexPrefix(text, e.Commit)
+			for _, version := range e.Versions {
+				if landed || selects(text, version) {
+					add(version)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b store.EventVersion) int { return strings.Compare(a.Component, b.Component) })
+	return found
+}
+
+// selects reports whether a text, in lower case, is a name of a version.
+func selects(text string, v store.EventVersion) bool {
+	tag, repository := strings.ToLower(v.Tag), strings.ToLower(v.Repository)
+	named := tag != "" && (text == tag || "v"+text == tag || text == repository+":"+tag)
+	return named || isHexPrefix(hexOf(text), hexOf(v.Digest)) || isHexPrefix(text, strings.ToLower(v.Revision))
+}
+
+// termOf is the part of a text that is stored as one: of an image its digest, or its tag.
+func termOf(text string) string {
+	if hex := hexOf(text); hex != text {
+		return hex
+	}
+	if i := strings.LastIndex(text, ":"); i > strings.LastIndex(text, "/") {
+		return text[i+1:]
+	}
+	return text
+}
+
+// hexOf is a digest without its algorithm.
+func hexOf(text string) string {
+	if _, hex, found := strings.Cut(text, "sha256:"); found {
+		return hex
+	}
+	return text
+}
+
+// isHexPrefix reports whether a text is a long enough beginning of a digest or commit.
+func isHexPrefix(text, whole string) bool {
+	return len(text) >= minHex && strings.HasPrefix(whole, text)
+}
+
+func sameImage(a, b store.EventVersion) bool {
+	if a.Component != b.Component {
+		return false
+	}
+	if a.Digest != "" && b.Digest != "" {
+		return a.Digest == b.Digest
+	}
+	return a.Tag != "" && a.Tag == b.Tag
+}
+
+// placeIn is what a version is in one target.
+func placeIn(t inTarget, version store.EventVersion) Place {
+	place := Place{Environment: t.Environment, State: NotThere}
+	i := slices.IndexFunc(t.Current, func(v store.EventVersion) bool { return v.Component == version.Component })
+	if i >= 0 {
+		place.Has = t.Current[i].Label()
+	}
+	landed := slices.IndexFunc(t.landings, func(e store.Event) bool {
+		return slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return sameImage(v, version) })
+	})
+	if landed >= 0 {
+		e := t.landings[landed]
+		place.Since, place.Commit, place.PullRequest = e.At, e.Commit, pullRequestOf(e.Number, e.URL, time.Time{})
+	}
+	switch {
+	case i >= 0 && sameImage(t.Current[i], version):
+		place.State, place.Has = IsThere, ""
+		if t.Detail.Health != nil {
+			place.Health = t.Detail.Health.Status
+		}
+	case slices.ContainsFunc(t.Wanted, func(v store.EventVersion) bool { return sameImage(v, version) }):
+		place = Place{Environment: t.Environment, State: IsNext, Has: place.Has, Reason: reasonOf(t.Rule, t.Message, t.Until)}
+		if place.PullRequest = pullRequestOf(t.Number, t.URL, t.Detail.Opened); place.PullRequest != nil {
+			place.State = IsOpen
+		}
+	case landed >= 0:
+		place.State, place.Until = WasThere, replacedAt(t.landings[:landed], version)
+	}
+	return place
+}
+
+// replacedAt is when the first of later landings changed the component of a version; zero:
+// unknown.
+func replacedAt(later []store.Event, version store.EventVersion) time.Time {
+	for _, e := range slices.Backward(later) {
+		if slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return v.Component == version.Component }) {
+			return e.At
+		}
+	}
+	return time.Time{}
+}
