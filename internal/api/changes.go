@@ -163,7 +163,7 @@ func (f *Changes) Stream(c echo.Context, principal access.Principal) error {
 		return nil
 	}
 	if err := send("retry: 5000\n\n"); err != nil {
-		return nil //nolint:nilerr // the client left
+		return nil // the client left
 	}
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
@@ -184,7 +184,7 @@ func (f *Changes) Stream(c echo.Context, principal access.Principal) error {
 			text = "event: reconciled\ndata: " + name + "\n\n"
 		}
 		if err := send(text); err != nil {
-			return nil //nolint:nilerr // the client left
+			return nil // the client left
 		}
 	}
 }

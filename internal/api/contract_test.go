@@ -21,6 +21,7 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/database"
+	"promoter/internal/delivery"
 	"promoter/internal/promotion"
 	"promoter/internal/store"
 	"promoter/internal/view"
@@ -76,6 +77,8 @@ func TestDescription_ofRequestsAndResponses(t *testing.T) {
 		{"GET", "/applications/web?repository=acme/shop", "", 200},
 		{"GET", "/applications/none?repository=acme/shop", "", 404},
 		{"GET", "/applications/web?repository=acme/none", "", 404},
+		{"GET", "/metrics?by=week&since=30d", "", 200},
+		{"GET", "/metrics?format=xml", "", 400},
 		{"GET", "/where?version=1.5.0", "", 200},
 		{"GET", "/where?version=none", "", 200},
 		{"GET", "/where?version=x", "", 400},
@@ -155,6 +158,7 @@ func everything(t *testing.T) api.Options {
 	return api.Options{
 		Sessions: tokens(),
 		Admin:    several{}, Snapshots: several{}, View: &view.View{Store: stored, Now: time.Now}, Changes: &api.Changes{Store: stored},
+		Metrics: func(context.Context, delivery.Query) (delivery.Report, error) { return delivery.Report{}, nil },
 	}
 }
 

@@ -33,6 +33,9 @@ func (u *Updater) Scan(ctx context.Context, files iter.Seq2[File, error]) (*Inve
 		}
 		all = append(all, file)
 	}
+	if ctx.Err() != nil { // the list may have ended early
+		return nil, context.Cause(ctx)
+	}
 	index, paths, err := u.NewIndex().Next(ctx, Difference{Files: all})
 	if err != nil {
 		return nil, err
