@@ -348,6 +348,48 @@ func TestHealth_neverRollsBackToWhatFailed(t *testing.T) {
 	}
 }
 
+// A version that a user reverted earlier does not come back when newer ones fail, also with
+// another version of the other component.
+func TestHealth_neverRollsBackToWhatAUserReverted(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]string{"alone": "1.0.0", "beside another": "1.1.0"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newMonitoredWorld(t, strings.Replace(monitored, "timeout: 15m", "timeout: 15m, onFailure: rollback", 1))
+			fail := func() {
+				w.reports("shop-dev", health.Degraded, "", "pods crash")
+				w.reconcile()
+				w.Clock.Add(16 * time.Minute)
+				w.reconcile()
+				w.Clock.Add(time.Minute)
+			}
+			w.push(web, "1.1.0")
+			w.reconcile()
+			if after != "1.0.0" {
+				w.push(worker, after)
+				w.reconcile()
+			}
+			w.holds("dev", "1.1.0 "+after)
+			w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
+			w.reconcile()
+			w.push(web, "1.2.0")
+			w.reconcile()
+			w.holds("dev", "1.2.0 "+after)
+			fail()
+			w.holds("dev", "1.0.0 "+after)
+			fail()
+			w.push(web, "1.3.0")
+			w.reconcile()
+			fail()
+			if after == "1.0.0" {
+				w.holds("dev", "1.3.0 1.0.0")
+			} else {
+				w.holds("dev", "1.0.0 1.0.0") // what was there before both
+			}
+		})
+	}
+}
+
 // What failed stays out of the child when a newer version replaces it, also if it was healthy in
 // the end.
 func TestHealth_staysFailedAfterTheParentMovedOn(t *testing.T) {

@@ -30,7 +30,8 @@ const maxEarlier = 200
 // Before returns the state to which a rollback returns: that of a commit or a snapshot if one
 // is named, by at least seven digits of its ID. Otherwise it is the last one before the current
 // versions first came. What came after that is no candidate, because a user rolled it back or
-// reverted it, and neither is what users rejected or what failed.
+// reverted it. Neither is a version that was rolled back or reverted earlier, and what users
+// rejected or what failed.
 func (h Reader) Before(ctx context.Context, o Observed, target promotion.Target, named string) (Earlier, error) {
 	landings, err := h.landingsOf(ctx, o, target)
 	if err != nil {
@@ -63,14 +64,45 @@ func (h Reader) Before(ctx context.Context, o Observed, target promotion.Target,
 			first = i + 1
 		}
 	}
+	snapshots := []promotion.Snapshot{written(current)}
+	for _, e := range found {
+		snapshots = append(snapshots, e.Snapshot)
+	}
 	for _, e := range found[first:] {
-		if _, failed := o.Promotion.State.FailureOf(state.Target(target), e.Snapshot.ID()); !failed && !o.rejects(target, e.Snapshot) {
+		_, failed := o.Promotion.State.FailureOf(state.Target(target), e.Snapshot.ID())
+		if !failed && !o.rejects(target, e.Snapshot) && !hasRevertedVersion(snapshots, e.Snapshot) {
 			return e, nil
 		}
 	}
 	return Earlier{}, fault.New(fault.NotFound, "the history of %s has no earlier versions of %s that were not rolled back, reverted, or rejected, and did not fail: "+
 		"name a commit with --to, or request versions with 'promoter promote --to %s%s --with REPOSITORY:TAG'",
 		o.Promotion.BaseOf(target), target.Name(), target.Environment, target.ApplicationFlag())
+}
+
+// hasRevertedVersion reports whether a snapshot has a version of a component that came only
+// between two states, newest first, that have the same other version.
+func hasRevertedVersion(states []promotion.Snapshot, snapshot promotion.Snapshot) bool {
+	return slices.ContainsFunc(snapshot.Components(), func(component string) bool {
+		var versions []image.Version
+		for _, s := range states {
+			if pinned, found := s[component]; found {
+				versions = append(versions, pinned.Version)
+			}
+		}
+		for len(versions) > 0 {
+			if promotion.SameRollout(versions[0], snapshot[component].Version) {
+				return false
+			}
+			older := 1
+			for i, v := range versions {
+				if promotion.SameRollout(v, versions[0]) {
+					older = i + 1
+				}
+			}
+			versions = versions[older:]
+		}
+		return true
+	})
 }
 
 // landingsOf returns the proven landings in a target, newest first.
