@@ -128,7 +128,7 @@ func kindOf(rule promotion.Rule) Kind {
 		return Condition
 	case promotion.RuleGate, promotion.RuleLimit:
 		return Gate
-	case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleRejected, promotion.RuleReverted, promotion.RuleRollback:
+	case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleRejected, promotion.RuleReverted, promotion.RuleRollback, promotion.RuleOnFailure:
 		return Decision
 	case promotion.RulePropose, promotion.RuleRequested:
 		return Request
@@ -152,7 +152,7 @@ func advice(d promotion.Decision) string {
 		return "'promoter thaw --env " + d.Environment + "' ends it"
 	case promotion.RuleRejected, promotion.RuleReverted:
 		return "a newer version proceeds; 'promoter resume" + target + "' allows this one again"
-	case promotion.RuleRollback:
+	case promotion.RuleRollback, promotion.RuleOnFailure:
 		return "'promoter resume" + target + "' ends the rollback"
 	case promotion.RulePropose:
 		if strings.Contains(d.Reason.Message, string(config.ProposeNever)) {

@@ -170,6 +170,11 @@ func (d Decision) Refused() bool {
 	return d.State == Refused || slices.ContainsFunc(d.Left, func(l Left) bool { return l.Reason.Rule == RuleRefused })
 }
 
+// IsRollback reports whether a user, or a failure, returns the target to earlier versions.
+func (d Decision) IsRollback() bool {
+	return d.Reason.Rule == RuleRollback || d.Reason.Rule == RuleOnFailure
+}
+
 // Bypassed returns the conditions and gates that the request of the decision bypasses, each
 // once.
 func (d Decision) Bypassed() []Condition {

@@ -35,6 +35,8 @@ func (p Page) writeActions(b *markdown) {
 	switch {
 	case p.rewritesOnly():
 		list.line("- **Close** it to leave the files in ", code(p.Environment.Name), " as they are; `resume` undoes that.")
+	case p.isAutomaticRollback():
+		list.line("- **Close** it to keep the versions that failed; newer versions are still proposed.")
 	case !p.isRollback():
 		list.line("- **Close** it to reject these versions for ", code(p.Environment.Name),
 			"; newer versions are still proposed. `resume` undoes that.")
@@ -45,9 +47,15 @@ func (p Page) writeActions(b *markdown) {
 	b.fold("Actions", list.String())
 }
 
-// isRollback reports whether a user requested the versions of before.
+// isRollback reports whether a user, or a failure, returns an application to the versions of
+// before.
 func (p Page) isRollback() bool {
-	return slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleRollback })
+	return slices.ContainsFunc(p.Decisions, promotion.Decision.IsRollback)
+}
+
+// isAutomaticRollback reports whether promoter itself decided on the rollback.
+func (p Page) isAutomaticRollback() bool {
+	return slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleOnFailure })
 }
 
 // mergeAction is how the pull request is merged; empty if it has to wait.

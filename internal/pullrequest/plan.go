@@ -197,7 +197,7 @@ func sortProposals(proposals []Proposal, order []string) {
 		switch {
 		case p.Step == StepClose:
 			return 2
-		case is(func(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleRollback }):
+		case is(promotion.Decision.IsRollback):
 			return 0
 		case is(func(d promotion.Decision) bool { return d.Request != nil }):
 			return 1

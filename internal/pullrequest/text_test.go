@@ -32,11 +32,16 @@ func TestTitle(t *testing.T) {
 	many := []promotion.Move{aMove("a", "1", "2"), aMove("b", "1", "3"), aMove("c", "1", "4"), aMove("d", "1", "5")}
 	rollback := shop("", aMove("web", "1.4.2", "1.4.1"))
 	rollback.Decisions[0].Reason.Rule = promotion.RuleRollback
+	failed := aPage(map[string][]promotion.Move{"api": {aMove("api", "2", "1")}, "shop": {aMove("web", "1.4.2", "1.4.1")}})
+	for i := range failed.Decisions {
+		failed.Decisions[i].Reason.Rule = promotion.RuleOnFailure
+	}
 	for want, page := range map[string]pullrequest.Page{
 		"Promote shop to staging: web 1.4.2":                        shop("", aMove("web", "1.4.1", "1.4.2")),
 		"Promote shop to staging: a 2, b 3, c 4 and 1 more":         shop("", many...),
 		"Promote shop to staging":                                   shop(""),
 		"Roll back shop in staging: web 1.4.1":                      rollback,
+		"Roll back 2 applications in staging: api, shop":            failed,
 		"Promote everything to staging: moving sha256:bbbbbbbbbbbb": moved(),
 		"staging: shop web 1.4.2 1.4.2 " + promotiontest.DigestB:    shop("{environment}: {application}  {component} {version} {tag} {digest}\n", aMove("web", "1.4.1", "1.4.2")),
 		"a, b, c and 1 more: {unknown}":                             shop("{component}: {unknown}", many...),

@@ -40,6 +40,9 @@ func defaultTitle(p Page) string {
 		if rewrites {
 			format = "Rewrite %d applications in %s: %s"
 		}
+		if !slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return !d.IsRollback() }) {
+			format = "Roll back %d applications in %s: %s"
+		}
 		return fmt.Sprintf(format, len(p.Decisions), p.Environment.Name, firstOf(p.applications()))
 	}
 	what := "everything"
@@ -49,7 +52,7 @@ func defaultTitle(p Page) string {
 		}
 	}
 	title := "Promote " + what + " to " + p.Environment.Name
-	if slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleRollback }) {
+	if p.isRollback() {
 		title = "Roll back " + what + " in " + p.Environment.Name
 	}
 	if rewrites {
