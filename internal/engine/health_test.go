@@ -9,6 +9,7 @@ import (
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/health"
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // monitored is a config whose environments are pushed to when their parent is healthy.
@@ -439,7 +440,7 @@ func TestHealth_rollsBackByPullRequest(t *testing.T) {
 			w.Clock.Add(15 * time.Minute)
 			w.reconcile()
 			back := w.pull(2)
-			if back.Base != "main" || !strings.Contains(back.Body, "Degraded for 15m: pods crash") {
+			if back.Base != "main" || back.Title != "Roll back shop in dev: web 1.0.0" || !strings.Contains(back.Body, "Degraded for 15m: pods crash") {
 				t.Errorf("%s\n%s", back.Title, back.Body)
 			}
 			w.wantAttributions(back.Head.Commit, "Reason: Degraded for 15m: pods crash")
@@ -459,4 +460,66 @@ func TestHealth_rollsBackByPullRequest(t *testing.T) {
 			w.holds("dev", "1.2.0 1.0.0")
 		})
 	}
+}
+
+// While the pull request of a rollback is open, users decide otherwise: they close it, bring
+// something else, or reject the versions of before.
+func TestHealth_usersEndARollback(t *testing.T) {
+	t.Parallel()
+	config := strings.Replace(monitored, "land: push\n    health: {argocd: [\"{application}-dev\"", "land: pr\n    health: {argocd: [\"{application}-dev\"", 1)
+	for name, end := range map[string]struct {
+		by    func(*monitoredWorld)
+		holds string
+	}{
+		"close":   {func(w *monitoredWorld) { w.Forge.CloseByHand(2, "ada") }, "1.1.0 1.0.0"},
+		"by hand": {func(w *monitoredWorld) { w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.2.0")) }, "1.2.0 1.0.0"},
+		"reject": {func(w *monitoredWorld) {
+			w.decide(state.Reject(in("dev"), state.Rejection{Act: w.act(""), Images: map[string]string{"web": line(web, "1.0.0")}}))
+		}, "1.1.0 1.0.0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newMonitoredWorld(t, strings.Replace(config, "timeout: 15m", "timeout: 15m, onFailure: rollback", 1))
+			w.push(web, "1.1.0")
+			w.reconcile()
+			w.mergeByHand(1, "merge")
+			w.reconcile()
+			w.reports("shop-dev", health.Degraded, "", "pods crash")
+			w.reconcile()
+			w.Clock.Add(15 * time.Minute)
+			w.reconcile()
+			w.wantPulls("promoter/dev/shop merged", "promoter/dev/shop open")
+			w.Clock.Add(time.Minute)
+			end.by(w)
+			w.reconcile()
+			w.Clock.Add(time.Hour)
+			w.reconcile()
+			w.wantPulls("promoter/dev/shop merged", "promoter/dev/shop closed")
+			w.holds("dev", end.holds)
+			if back := w.state().At(in("dev")).Rollback; back != nil {
+				t.Errorf("the rollback stays: %v", back)
+			}
+			w.push(web, "1.3.0")
+			w.reconcile()
+			w.mergeByHand(3, "merge")
+			w.holds("dev", "1.3.0 1.0.0")
+		})
+	}
+}
+
+// A rollback that is not possible stops no newer version.
+func TestHealth_newerVersionReplacesAnImpossibleRollback(t *testing.T) {
+	t.Parallel()
+	w := newMonitoredWorld(t, strings.Replace(monitored, "timeout: 15m", "timeout: 15m, onFailure: rollback", 1))
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.Registry.Delete(web, enginetest.Digest("web 1.0.0"))
+	w.reports("shop-dev", health.Degraded, "", "pods crash")
+	w.reconcile()
+	w.Clock.Add(15 * time.Minute)
+	w.waits(w.reconcile(), "dev", "web 1.0.0: image missing: no longer in the registry")
+	w.holds("dev", "1.1.0 1.0.0")
+	w.push(web, "1.2.0")
+	w.reconcile()
+	w.holds("dev", "1.2.0 1.0.0")
 }

@@ -172,11 +172,22 @@ func decide(in *input) (d Decision, rollback bool) {
 		}
 		return unchanged(in, NoReference, noReference(upstreamSnapshot(in))), false
 	}
-	if d, active := fromRollback(in); active {
-		return d, true
+	back, active := fromRollback(in)
+	if active && (back.State == Proposed || !in.obs.State.At(state.Target(in.target)).Rollback.Automatic) {
+		return back, true
 	}
+	d = fromVersions(in)
+	if active && d.State != Proposed { // what promoter cannot roll back stops no newer versions
+		return back, true
+	}
+	return d, false
+}
+
+// fromVersions decides about a target by what users requested, and by the versions of the
+// registry or the parents.
+func fromVersions(in *input) Decision {
 	if d, active := fromRequest(in); active {
-		return d, false
+		return d
 	}
 	done := in.fulfilled
 	if in.request != nil && len(in.request.With) > 0 {
@@ -185,13 +196,13 @@ func decide(in *input) (d Decision, rollback bool) {
 		without.request = nil
 		in, done = &without, in.request
 	}
+	from := fromParents
 	if len(in.settings.After) == 0 || explicitlyHere(in) {
-		d = fromRegistry(in)
-	} else {
-		d = fromParents(in)
+		from = fromRegistry
 	}
+	d := from(in)
 	d.Fulfilled = done
-	return d, false
+	return d
 }
 
 // named reports whether the user of a checkout named the environment: what cannot be

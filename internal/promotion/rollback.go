@@ -11,7 +11,8 @@ import (
 // fromRollback decides about a target that a user rolled back: exactly the images
 // of the rollback are wanted. Conditions and order do not apply, gates do. Once
 // the files have the images, the hold that the rollback set keeps newer versions
-// out.
+// out. A rollback by promoter itself sets no hold: it replaces only what failed, and ends when
+// a user refuses to have the versions of before.
 func fromRollback(in *input) (Decision, bool) {
 	back := in.obs.State.At(state.Target(in.target)).Rollback
 	if back == nil {
@@ -30,10 +31,19 @@ func fromRollback(in *input) (Decision, bool) {
 		if !ref.differs(to, in.ix.moving(ref.component)) {
 			continue
 		}
+		move := ref.move(to)
+		if back.Automatic {
+			if _, refused := in.obs.State.Rejected(state.Target(in.target), ref.repository, move.To); refused {
+				return Decision{}, false
+			}
+			if _, failed := in.obs.State.Rejected(state.Target(in.target), ref.repository, move.From); !failed {
+				continue
+			}
+		}
 		if !landedHere(in, ref, text) {
 			return waiting(in, nil, rollbackNeverHere(ref.component, text)), true
 		}
-		moves = append(moves, ref.move(to))
+		moves = append(moves, move)
 	}
 	if len(moves) == 0 {
 		return Decision{}, false

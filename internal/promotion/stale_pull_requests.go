@@ -107,7 +107,7 @@ func dispose(in *input, d Decision, open Open) Disposition {
 		}
 		return closing(AlreadySame())
 	}
-	if d.Request != nil || in.obs.State.At(state.Target(d.Target)).Rollback != nil {
+	if d.Request != nil || d.Returned == nil && in.obs.State.At(state.Target(d.Target)).Rollback != nil {
 		return keep(d.Reason)
 	}
 

@@ -203,9 +203,9 @@ func readFailures(s *story) {
 
 // returns reports whether references are those to which promoter returns a target by itself, for
 // the first time after one failure.
-func returns(s *story, target string, after []string) bool {
+func returns(s *story, target string, moved []string) bool {
 	i := slices.IndexFunc(s.failures[target], func(f *failure) bool {
-		return len(f.Back) > 0 && !f.returned && !slices.ContainsFunc(after, func(reference string) bool {
+		return len(f.Back) > 0 && !f.returned && !slices.ContainsFunc(moved, func(reference string) bool {
 			return f.Back["web"] != reference && f.Back["worker"] != reference
 		})
 	})

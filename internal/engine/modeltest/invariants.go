@@ -130,7 +130,7 @@ func checkMoves(s *story, target string, commit repo.Commit, before, after []str
 			older = older || was == unselected || s.minorOf[after[i]] <= was
 		}
 	}
-	returned := older && returns(s, target, after)
+	returned := older && returns(s, target, moved)
 	for i := range after {
 		if i < len(before) && after[i] != before[i] {
 			checkMove(s, target, commit, before[i], after[i], returned)
