@@ -212,6 +212,9 @@ func newServer(ctx context.Context, c *connect.Connections, log *slog.Logger, op
 	if options.Receivers, err = receivers(c); err != nil {
 		return nil, err
 	}
+	if options.SignIn, err = connect.SignIn(c, options.API.Sessions, log); err != nil {
+		return nil, err
+	}
 	options.Setups, err = githubapp.Setups(c, func(forge string, app connect.StoredApp) []string {
 		appCreated()
 		return useApp(c.Server, web, log, forge, app)

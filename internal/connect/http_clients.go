@@ -24,6 +24,7 @@ const (
 	ToMachine   = "machine"   // the metadata services of a cloud
 	ToCollector = "collector" // of traces
 	ToEngine    = "engine"    // Argo CD
+	ToProvider  = "provider"  // of OpenID Connect
 )
 
 // HTTPClients are one client for each kind of host, because they differ in the hosts

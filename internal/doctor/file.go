@@ -49,6 +49,9 @@ func references(s *connect.Server) []reference {
 	all := []reference{
 		{"database", file.Database.URL}, {"api", file.API.Token}, {"api", file.API.SessionKey}, {"tls", file.TLS.Certificate}, {"tls", file.TLS.Key},
 	}
+	if file.API.OIDC != nil {
+		all = append(all, reference{"api", file.API.OIDC.ClientSecret})
+	}
 	for _, token := range file.API.Tokens {
 		all = append(all, reference{"api", token.Token})
 	}

@@ -41,6 +41,7 @@ var table = map[string]position{
 	"internal/seal":     {layer: 1},
 	"internal/state":    {layer: 2},
 	"internal/outbound": {layer: 2},
+	"internal/signin":   {layer: 2},
 	"internal/database": {layer: 2},
 	"internal/parallel": {layer: 2},
 
@@ -187,7 +188,7 @@ var owners = map[string][]string{
 	"golang.org/x/crypto":                      {"internal/git/signing", "internal/git/wire"},
 	"github.com/ProtonMail/go-crypto":          {"internal/git/signing"},
 	"golang.org/x/crypto/x509roots/fallback":   nil,
-	"github.com/coreos/go-oidc/v3":             {"internal/webhook/credential"},
+	"github.com/coreos/go-oidc/v3":             {"internal/signin", "internal/webhook/credential"},
 	"github.com/labstack/echo/v4":              {"internal/api", "internal/server"},
 	"github.com/prometheus/client_golang":      {"internal/telemetry"},
 	"golang.org/x/time":                        {"internal/server"},
@@ -211,7 +212,7 @@ var owners = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2/service/ecr":         {"internal/registry/auth/aws"},
 	"github.com/aws/aws-sdk-go-v2/service/ecrpublic":   {"internal/registry/auth/aws"},
 	"github.com/aws/aws-sdk-go-v2/service/sts":         {"internal/registry/auth/aws"},
-	"golang.org/x/oauth2":                              {"internal/registry/auth/google"},
+	"golang.org/x/oauth2":                              {"internal/registry/auth/google", "internal/signin"},
 
 	"go.opentelemetry.io/otel":                          {"internal/telemetry"},
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace": {"internal/telemetry"},

@@ -20,6 +20,7 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/fault"
+	"promoter/internal/signin"
 	"promoter/internal/webhook"
 )
 
@@ -35,6 +36,8 @@ type Options struct {
 	Metrics http.Handler
 	// API answers /api/v1 to requests with one of its tokens; without tokens: not found.
 	API api.Options
+	// SignIn signs users in with OpenID Connect; nil: not found.
+	SignIn *signin.Provider
 	// Setups create GitHub Apps, each at /setup/NAME.
 	Setups []*Setup
 	// Trace, if set, is called with each webhook before it is stored. It returns the
@@ -104,10 +107,31 @@ func New(options Options) (*Server, error) {
 	if s.API.Snapshots != nil { // receivers may post too, so it verifies the credential itself
 		s.echo.POST(api.Prefix+"/snapshots", s.postSnapshot)
 	}
+	if s.SignIn != nil {
+		s.echo.GET(signin.StartPath, s.signIn(s.SignIn.Start))
+		s.echo.GET(signin.CallbackPath, s.signIn(s.SignIn.Callback))
+	}
 	if s.Metrics != nil {
 		s.echo.GET("/metrics", echo.WrapHandler(s.Metrics))
 	}
 	return s, s.routeSetups()
+}
+
+// signIn answers with text where a sign-in fails: the user reads it in a browser.
+func (s *Server) signIn(handle func(http.ResponseWriter, *http.Request) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := handle(c.Response(), c.Request())
+		if err == nil || c.Response().Committed {
+			return nil
+		}
+		status := api.StatusOf(err)
+		if status == http.StatusUnauthorized {
+			status = http.StatusForbidden // 401 would ask for a token
+		}
+		c.Response().Header().Set("X-Content-Type-Options", "nosniff")
+		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+		return c.String(status, "Not signed in: "+api.PublicMessage(err)+"\n")
+	}
 }
 
 // newServer returns a Server without routes.

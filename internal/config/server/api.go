@@ -1,6 +1,8 @@
 package serverconfig
 
 import (
+	"slices"
+
 	"promoter/internal/access"
 	"promoter/internal/config"
 	"promoter/internal/strictyaml"
@@ -14,10 +16,26 @@ type API struct {
 	SessionKey Reference
 	// Public is what requests without a token may read; nil: nothing.
 	Public *access.Scope
+	// OIDC signs users in with OpenID Connect; nil: they sign in with tokens alone.
+	OIDC *OIDC
 }
 
+// OIDC is a provider of OpenID Connect.
+type OIDC struct {
+	config.Position
+	Mapping      access.Mapping
+	ClientSecret Reference // zero: a public client
+	Scopes       []string
+	Insecure     bool // plain HTTP
+}
+
+// DefaultOIDCScopes are requested if the file names none.
+func DefaultOIDCScopes() []string { return []string{"openid", "profile", "email"} }
+
 // On reports whether there is an API.
-func (a API) On() bool { return !a.Token.IsZero() || len(a.Tokens) > 0 || a.Public != nil }
+func (a API) On() bool {
+	return !a.Token.IsZero() || len(a.Tokens) > 0 || a.Public != nil || a.OIDC != nil
+}
 
 // APIToken is a token with its roles and scope.
 type APIToken struct {
@@ -39,6 +57,53 @@ type rawAPI struct {
 	SessionKey strictyaml.Located[string] `yaml:"sessionKey"`
 	// What anyone who reaches the service may read without signing in. Default: nothing.
 	Public *rawPublic `yaml:"public"`
+	// OpenID Connect: users sign in at a provider. Default: they sign in with tokens.
+	OIDC *rawOIDC `yaml:"oidc"`
+}
+
+// rawOIDC is a provider of OpenID Connect. Its redirect URI is `url` of this file with `/sign-in/callback`.
+type rawOIDC struct {
+	strictyaml.Origin
+	// URL of the provider, exactly as its discovery document names it: what is before `/.well-known/openid-configuration`.
+	Issuer strictyaml.Located[string] `yaml:"issuer" required:"true"`
+	// ID of promoter at the provider.
+	ClientID strictyaml.Located[string] `yaml:"clientID" required:"true"`
+	// Secret of promoter at the provider, by reference. Default: none, as for a public client.
+	ClientSecret strictyaml.Located[string] `yaml:"clientSecret"`
+	// Requested scopes. Must contain `openid`. Default: `[openid, profile, email]`.
+	Scopes strictyaml.List `yaml:"scopes"`
+	// Allow plain HTTP. The address must be in `networks`. Default: `false`.
+	Insecure strictyaml.Located[bool] `yaml:"insecure"`
+	// Roles of users, by claims of the identity token. The first entry that matches applies; users without one are refused.
+	Roles []*rawClaimRoles `yaml:"roles" required:"true"`
+	// Which users of a forge they are. Default: not known.
+	Users *rawUsers `yaml:"users"`
+}
+
+// rawClaimRoles gives users with a claim their roles.
+type rawClaimRoles struct {
+	strictyaml.Origin
+	// Name of the claim, as `groups`, or the path to it, as `realm_access.roles`. `email` counts only with `email_verified`.
+	Claim strictyaml.Located[string] `yaml:"claim" required:"true"`
+	// Values of the claim, one of which the user must have. They are compared exactly.
+	Values strictyaml.List `yaml:"values" required:"true"`
+	// Roles, as for tokens. Default: `[read]`.
+	Roles strictyaml.List `yaml:"roles"`
+	// Globs of repositories: `HOST/OWNER/NAME`. Default: all.
+	Repositories strictyaml.List `yaml:"repositories"`
+	// Globs of applications. Default: all.
+	Applications strictyaml.List `yaml:"applications"`
+	// Globs of environments. Default: all.
+	Environments strictyaml.List `yaml:"environments"`
+}
+
+// rawUsers is how users of the provider are known to a forge.
+type rawUsers struct {
+	strictyaml.Origin
+	// Claim that contains the login on the forge. Use one that the provider assigns: users must not be able to change it.
+	Claim strictyaml.Located[string] `yaml:"claim" required:"true"`
+	// Name of the forge in `forges`.
+	Forge strictyaml.Located[string] `yaml:"forge" required:"true"`
 }
 
 // rawPublic is what can be read without a token.
@@ -71,6 +136,9 @@ type rawToken struct {
 func (*rawAPI) Sensitive() {}
 
 // Sensitive implements strictyaml.Sensitive.
+func (*rawOIDC) Sensitive() {}
+
+// Sensitive implements strictyaml.Sensitive.
 func (*rawToken) Sensitive() {}
 
 func loadAPI(in *input) (api API) {
@@ -78,7 +146,7 @@ func loadAPI(in *input) (api API) {
 	if raw == nil || raw.Invalid {
 		return api
 	}
-	if !raw.Token.IsSet() && len(raw.Tokens.Entries) == 0 && raw.Public == nil {
+	if !raw.Token.IsSet() && len(raw.Tokens.Entries) == 0 && raw.Public == nil && raw.OIDC == nil {
 		in.report.Errorf(raw.Position, "add token: env:NAME", "api has no token")
 	}
 	if raw.Token.IsSet() {
@@ -99,7 +167,57 @@ func loadAPI(in *input) (api API) {
 		scope := accessScope(in, public.Repositories, public.Applications, public.Environments)
 		api.Public = &scope
 	}
+	if raw.OIDC != nil && !raw.OIDC.Invalid {
+		api.OIDC = loadOIDC(in, raw.OIDC)
+	}
 	return api
+}
+
+func loadOIDC(in *input, raw *rawOIDC) *OIDC {
+	in.checkHTTP("api.oidc", raw.Issuer, raw.Insecure)
+	provider := &OIDC{
+		Position: raw.Position, ClientSecret: in.reference(raw.ClientSecret, "api.oidc.clientSecret"), Insecure: raw.Insecure.Value, Scopes: DefaultOIDCScopes(),
+		Mapping: access.Mapping{Issuer: raw.Issuer.Value, ClientID: raw.ClientID.Value},
+	}
+	mustHave(in, raw.Position, "api.oidc", "issuer", raw.Issuer.IsSet())
+	in.url(raw.Issuer, "api.oidc.issuer")
+	mustHave(in, raw.Position, "api.oidc", "clientID", raw.ClientID.Value != "")
+	mustHave(in, raw.Position, "api.oidc", "roles", len(raw.Roles) > 0)
+	if in.raw.URL.Value == "" {
+		in.report.Errorf(raw.Position, "write url: https://HOST", "api.oidc needs the address of this service, to which the provider sends users back")
+	}
+	if raw.Scopes.IsSet() {
+		provider.Scopes = raw.Scopes.Strings()
+		if !slices.Contains(provider.Scopes, "openid") {
+			in.report.Errorf(raw.Scopes.Position, "add openid", "without the scope openid there is no identity token")
+		}
+	}
+	for _, one := range raw.Roles {
+		if one == nil || one.Invalid {
+			continue
+		}
+		mustHave(in, one.Position, "an entry of api.oidc.roles", "claim", one.Claim.Value != "")
+		mustHave(in, one.Position, "an entry of api.oidc.roles", "values", len(one.Values.Items) > 0)
+		provider.Mapping.Roles = append(provider.Mapping.Roles, access.ClaimRoles{
+			Claim: one.Claim.Value, Values: one.Values.Strings(), Roles: loadRoles(in, one.Roles, "of an entry of api.oidc.roles"),
+			Scope: accessScope(in, one.Repositories, one.Applications, one.Environments),
+		})
+	}
+	if users := raw.Users; users != nil && !users.Invalid {
+		mustHave(in, users.Position, "api.oidc.users", "claim", users.Claim.Value != "")
+		mustHave(in, users.Position, "api.oidc.users", "forge", users.Forge.Value != "")
+		if users.Forge.Value != "" {
+			in.report.Known("forge", users.Forge, strictyaml.NamesOf(in.raw.Forges.Keys()))
+		}
+		provider.Mapping.UserClaim, provider.Mapping.UserForge = users.Claim.Value, users.Forge.Value
+	}
+	return provider
+}
+
+func mustHave(in *input, at strictyaml.Position, what, key string, ok bool) {
+	if !ok {
+		in.report.Errorf(at, "add "+key, "%s has no %s", what, key)
+	}
 }
 
 func loadToken(in *input, name string, raw *rawToken) APIToken {
