@@ -235,6 +235,7 @@ func namedFor(s *story, target string, references ...string) bool {
 // acceptCurrent accepts the current content of the branches, after checking it.
 func acceptCurrent(s *story) {
 	s.t.Helper()
+	readFailures(s) // a user may act in the middle of a run
 	for _, branch := range s.branches() {
 		checkLandings(s, branch)
 	}
