@@ -128,6 +128,9 @@ func TestServe_historyNamesWhoRequestedAndApproved(t *testing.T) {
 	if err != nil || landed.RequestedBy != "ada" || strings.Join(landed.ApprovedBy, " ") != "bob" || strings.Join(landed.Unproven, " ") != "approval" {
 		t.Errorf("landed: %+v, %v", landed, err)
 	}
+	if landed.By != "promoter-bot" {
+		t.Errorf("landed by %q", landed.By)
+	}
 }
 
 // An action is in the history and in the metrics when its line is in the log, while the

@@ -21,7 +21,7 @@ type Landed struct {
 	Moves     []promotion.Move // what it changed; empty: unknown
 	Commit    string           // on the branch
 	At        time.Time        // of the commit
-	By        string           // the committer's name
+	By        string           // the name of the committer, or of who merged on GitHub
 	Ours      bool             // promoter made the commit itself
 	// Attribution is who requested and approved it, according to the trailers. Unproven are
 	// its parts, "request" and "approval", that anyone who can push could have written.
@@ -103,12 +103,21 @@ func (h Reader) landedOn(ctx context.Context, o Observed, branch, known string, 
 			}
 			all = append(all, Landed{
 				Target: target, Promotion: promotion.ID(h.Repository.Info().Key, target, id, attempt), Snapshot: l.Snapshot, Moves: moves,
-				Commit: l.Commit, At: commit.Committer.When, By: commit.Committer.Name, Ours: l.ours,
+				Commit: l.Commit, At: commit.Committer.When, By: committerOf(commit), Ours: l.ours,
 				Attribution: l.attribution, Unproven: l.unproven,
 			})
 		}
 	}
 	return all, nil
+}
+
+// committerOf returns the name of who made a commit. GitHub is the committer of its merges, and
+// who merged is the author. The author of what it squashes opened the pull request.
+func committerOf(commit repo.Commit) string {
+	if len(commit.Parents) == 2 && commit.Author.Created(commit) {
+		return commit.Author.Name
+	}
+	return commit.Committer.Name
 }
 
 // movesOf returns what a landing changed: the versions that it replaced are in the files
