@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"promoter/internal/image"
+	"promoter/internal/printable"
 )
 
 // CutReference removes what may surround a reference: spaces, including those
@@ -90,25 +91,11 @@ func IsAddress(r image.Reference) bool {
 	return err == nil && (port >= 100 || port == 80)
 }
 
-// Shorten makes untrusted text suitable for a reason: truncated, on one line,
-// and without control characters.
-func Shorten(s string) string {
-	const most = 120
-	cut := len(s) > most
-	if cut {
-		s = s[:most]
-	}
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, s)
-	if cut {
-		s += "…"
-	}
-	return s
-}
+// maxQuoted is how much of a text a reason quotes, in runes.
+const maxQuoted = 120
+
+// Shorten makes untrusted text suitable for a reason: truncated, on one line, and printable.
+func Shorten(s string) string { return printable.ShortLine(s, maxQuoted) }
 
 // nameLike matches a run of characters used in references.
 var nameLike = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._/:@-]*`)
