@@ -217,7 +217,8 @@ func (c *Checkout) preview(ctx context.Context, observation promotion.Observatio
 	}
 	for i, result := range results {
 		target := &targets[edited[i]]
-		target.Files, target.Changes, target.Notes = result.Files, result.Changes, result.Notes
+		target.Files, target.Changes = result.Files, result.Changes
+		target.Notes = slices.Concat(edits[i].Tree.Notes[target.Target], result.Notes)
 		target.Refusals = edit.Union(observation.Targets[target.Target].Refusals, result.Refusals)
 		if len(target.Moves) > 0 && len(result.Refusals) > 0 {
 			target.State, target.Reason = promotion.Refused, promotion.RefusedBy(result.Refusals)

@@ -35,7 +35,10 @@ type Tree struct {
 	Targets map[promotion.Target]promotion.Current
 	// Others are the references that no component follows where they are, in files that may
 	// also have followed ones.
-	Others   []edit.Reference
+	Others []edit.Reference
+	// Notes are about what the scan left unchanged without a refusal, by target. Only Files
+	// finds them.
+	Notes    map[promotion.Target][]edit.Note
 	contents func(promotion.Target) contents
 	limit    func(promotion.Current) promotion.Current // the refusals of an edit
 }
@@ -102,8 +105,30 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 			delete(tree.Targets, target)
 		}
 	}
+	tree.Notes = m.notes(inventory.Notes, tree.Targets)
 	tree.contents, tree.limit = func(promotion.Target) contents { return contents{inventory, known} }, m.limitEdit
 	return tree, nil
+}
+
+// notes returns the notes by target. Of the targets that share a file because each component is an
+// application, the first one has them.
+func (m *matcher) notes(all []edit.Note, targets map[promotion.Target]promotion.Current) map[promotion.Target][]edit.Note {
+	first := map[promotion.Target]promotion.Target{} // by the target that has the files
+	for target := range targets {
+		of := m.shared(target)
+		if other, found := first[of]; !found || target.Compare(other) < 0 {
+			first[of] = target
+		}
+	}
+	notes := map[promotion.Target][]edit.Note{}
+	for _, note := range all {
+		for _, of := range m.targets(note.Position.File) {
+			if target, found := first[of]; found {
+				notes[target] = append(notes[target], note)
+			}
+		}
+	}
+	return notes
 }
 
 // PathFilter selects files by their path. The zero value selects all.
