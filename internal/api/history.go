@@ -109,11 +109,16 @@ func (a *API) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	principal := principalOf(c) // a page of a restricted token may have fewer events than its limit
-	history.Events = slices.DeleteFunc(history.Events, func(e Event) bool {
-		return !principal.May(access.Read, access.Target{Repository: e.Repository, Environment: e.Environment, Application: e.Application})
+	return c.JSON(http.StatusOK, history.Within(principalOf(c)))
+}
+
+// Within returns what a principal may read: a page of a restricted one may have fewer events
+// than its limit.
+func (h History) Within(p access.Principal) History {
+	h.Events = slices.DeleteFunc(h.Events, func(e Event) bool {
+		return !p.May(access.Read, access.Target{Repository: e.Repository, Environment: e.Environment, Application: e.Application})
 	})
-	return c.JSON(http.StatusOK, history)
+	return h
 }
 
 // historyQuery parses the parameters. Unknown or invalid ones are errors: without them,

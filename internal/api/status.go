@@ -96,12 +96,12 @@ func (a *API) status(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, status.within(principalOf(c)))
+	return c.JSON(http.StatusOK, status.Within(principalOf(c)))
 }
 
-// within returns what a principal may read. What does not belong to one repository is for
+// Within returns what a principal may read. What does not belong to one repository is for
 // those that may read all of them.
-func (s Status) within(p access.Principal) Status {
+func (s Status) Within(p access.Principal) Status {
 	if !p.Restricted() {
 		return s
 	}

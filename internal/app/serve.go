@@ -29,6 +29,7 @@ import (
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
 	"promoter/internal/view"
+	"promoter/internal/web"
 	"promoter/internal/webhook"
 )
 
@@ -146,24 +147,27 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	})
 	defer func() { err = errors.Join(err, svc.Close()) }()
 	changes := &api.Changes{Store: stored, Log: options.Log}
-	web, err := newServer(ctx, connections, options.Log, server.Options{
+	admin := &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened}
+	shown := &view.View{Store: stored, Now: s.Now}
+	answering, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
 		API: api.Options{
 			Sessions:  sessions,
-			Admin:     &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened},
+			Admin:     admin,
 			Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun), Now: s.Now,
-			View: &view.View{Store: stored, Now: s.Now}, Changes: changes,
+			View: shown, Changes: changes,
 			Metrics: func(ctx context.Context, query delivery.Query) (delivery.Report, error) {
 				return delivery.Read(ctx, stored.Milestones, query, s.Now())
 			},
 		},
+		Pages:   web.Pages(web.Options{Sessions: sessions, View: shown, Reader: admin, Changes: changes, Log: options.Log, Now: s.Now}),
 		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:   service.TraceWebhook(traces),
 	}, svc.MarkStale)
 	if err != nil {
 		return err
 	}
-	return listenAndWork(ctx, s, web, svc, changes, options)
+	return listenAndWork(ctx, s, answering, svc, changes, options)
 }
 
 // makeSealKey makes the key of the seals if the server file names none. With PostgreSQL,

@@ -110,6 +110,7 @@ var table = map[string]position{
 	"internal/engine": {layer: 7},
 
 	"internal/server":  {layer: 7},
+	"internal/web":     {layer: 7},
 	"internal/connect": {layer: 7},
 	"internal/scan":    {layer: 7},
 
@@ -189,7 +190,7 @@ var owners = map[string][]string{
 	"github.com/ProtonMail/go-crypto":          {"internal/git/signing"},
 	"golang.org/x/crypto/x509roots/fallback":   nil,
 	"github.com/coreos/go-oidc/v3":             {"internal/signin", "internal/webhook/credential"},
-	"github.com/labstack/echo/v4":              {"internal/api", "internal/server"},
+	"github.com/labstack/echo/v4":              {"internal/api", "internal/server", "internal/web"},
 	"github.com/prometheus/client_golang":      {"internal/telemetry"},
 	"golang.org/x/time":                        {"internal/server"},
 	"golang.org/x/net":                         {"internal/registry"},
@@ -199,6 +200,8 @@ var owners = map[string][]string{
 	"github.com/jackc/pgx/v5":                  {"internal/database"},
 	"github.com/google/go-cmp":                 nil,
 	"github.com/getkin/kin-openapi":            nil,
+	"github.com/chromedp/cdproto":              nil,
+	"github.com/chromedp/chromedp":             nil,
 	"github.com/rogpeppe/go-internal":          {"internal/cli/render", "internal/rendered"},
 	"github.com/santhosh-tekuri/jsonschema/v6": nil,
 	"helm.sh/helm/v3":                          {"internal/rendered"},

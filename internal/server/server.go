@@ -38,6 +38,8 @@ type Options struct {
 	API api.Options
 	// SignIn signs users in with OpenID Connect; nil: not found.
 	SignIn *signin.Provider
+	// Pages, if set, adds the routes of the dashboard.
+	Pages func(e *echo.Echo) error
 	// Setups create GitHub Apps, each at /setup/NAME.
 	Setups []*Setup
 	// Trace, if set, is called with each webhook before it is stored. It returns the
@@ -113,6 +115,11 @@ func New(options Options) (*Server, error) {
 	}
 	if s.Metrics != nil {
 		s.echo.GET("/metrics", echo.WrapHandler(s.Metrics))
+	}
+	if s.Pages != nil {
+		if err := s.Pages(s.echo); err != nil {
+			return nil, err
+		}
 	}
 	return s, s.routeSetups()
 }

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"promoter/internal/api"
+	"promoter/internal/printable"
+)
+
+// eventsPerPage is the number of events on a page of the history.
+const eventsPerPage = 100
+
+// historyBody is a page of the history.
+type historyBody struct {
+	Query  api.HistoryQuery
+	Since  string // as the user wrote it
+	Events []eventRow
+	Next   string // URL of the next page; empty: there is none
+}
+
+type eventRow struct {
+	api.Event
+	URL     string // of the application
+	Changes []string
+}
+
+// history shows what happened.
+func (p *pages) history(c echo.Context) error {
+	given, err := api.Parameters(c, "repository", "environment", "application", "component", "since", "after")
+	if err != nil {
+		return err
+	}
+	query := api.HistoryQuery{
+		Repository: given["repository"], Environment: given["environment"], Application: given["application"], Component: given["component"],
+		After: given["after"], Limit: eventsPerPage,
+	}
+	if given["since"] != "" {
+		if query.Since, err = api.Since(given["since"], p.Now()); err != nil {
+			return err
+		}
+	}
+	found, err := p.Reader.History(c.Request().Context(), query)
+	if err != nil {
+		return err
+	}
+	body := historyBody{Query: query, Since: given["since"]}
+	for _, event := range found.Within(principalOf(c)).Events {
+		body.Events = append(body.Events, eventRow{event, applicationURL(event.Repository, event.Application), changesOf(event.Versions)})
+	}
+	if found.Next != "" {
+		given["after"] = found.Next
+		body.Next = pathWith("/history", given)
+	}
+	return p.write(c, http.StatusOK, "history", page{Title: "History", Live: true, Body: body})
+}
+
+// changesOf describes what changed: "web 1.4 → 1.5".
+func changesOf(versions []api.Version) []string {
+	var texts []string
+	for _, one := range versions {
+		text := one.Component + " "
+		if from := labelOf(one.FromTag, one.FromDigest); from != "" {
+			text += from + " → "
+		}
+		texts = append(texts, text+labelOf(one.Tag, one.Digest))
+	}
+	return texts
+}
+
+// labelOf returns a tag, else the first digits of a digest.
+func labelOf(tag, digest string) string {
+	const digits = 12
+	if tag != "" {
+		return tag
+	}
+	_, hex, _ := strings.Cut(digest, ":")
+	return printable.Shorten(hex, digits)
+}
+
+// activity shows the work of the service.
+func (p *pages) activity(c echo.Context) error {
+	if _, err := api.Parameters(c); err != nil {
+		return err
+	}
+	status, err := p.Reader.Status(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	principal := principalOf(c)
+	return p.write(c, http.StatusOK, "activity", page{
+		Title: "Activity", Live: true, Body: activityBody{status.Within(principal), principal.Restricted()},
+	})
+}
+
+type activityBody struct {
+	api.Status
+	Restricted bool // what does not belong to one repository is left out
+}
