@@ -174,6 +174,11 @@ type outcome struct {
 	trigger  store.Trigger
 }
 
+// complete reports whether the reconciliation could read the repository.
+func (o outcome) complete() bool {
+	return o.failed == nil && o.report.Config != nil && o.report.Unusable == ""
+}
+
 // record stores the outcome of a reconciliation in one transaction. It reports whether
 // the repository has new subscriptions.
 func (r *reconciler) record(ctx context.Context, current *refresh, repository *connect.Repository, o outcome) (added bool, err error) {
@@ -197,10 +202,10 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 		if err := r.store.RecordReconciliation(ctx, tx, stored, update); err != nil {
 			return err
 		}
-		if o.failed != nil || o.report.Config == nil || o.report.Unusable != "" {
-			return nil // what was found before stays
+		if o.complete() { // else what was found before stays
+			err = r.store.SetDrift(ctx, tx, stored.Key, driftText(o.report.Drift))
 		}
-		return r.store.SetDrift(ctx, tx, stored.Key, driftText(o.report.Drift))
+		return err
 	})
 	if err != nil {
 		return false, err
