@@ -71,7 +71,6 @@ type TargetRow struct {
 	Repository  string // its key
 	Environment string
 	Application string
-	Position    int // in the order of the environments
 	State       string
 	Since       time.Time // since when it has the state and the rule
 	Version     string    // that is in the files, such as "1.4.2" or "web 1.4.2, worker 2.0"
@@ -198,7 +197,7 @@ func (s *Store) Overview(ctx context.Context) (all []TargetRow, err error) {
 			var row TargetRow
 			var since, landed int64
 			var summary string
-			if err := scan(&row.Repository, &row.Environment, &row.Application, &row.Position, &since, &landed, &summary); err != nil {
+			if err := scan(&row.Repository, &row.Environment, &row.Application, &since, &landed, &summary); err != nil {
 				return err
 			}
 			row.Since, row.LandedAt = database.Time(since), database.Time(landed)
@@ -206,7 +205,7 @@ func (s *Store) Overview(ctx context.Context) (all []TargetRow, err error) {
 			all = append(all, row)
 			return nil
 		}, `
-select target.repository, target.environment, target.application, target.position, target.since, coalesce(landed.at, 0), target.summary
+select target.repository, target.environment, target.application, target.since, coalesce(landed.at, 0), target.summary
 from target left join landed on landed.repository = target.repository and landed.environment = target.environment
 	and landed.application = target.application
 order by target.repository, target.position`)

@@ -118,7 +118,7 @@ func (v *View) Applications(ctx context.Context, p access.Principal, query Appli
 // rowsOf groups targets by application, without those that a query does not select.
 func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string, targets []store.TargetRow) ([]ApplicationRow, *environmentOrder) {
 	words := strings.Fields(strings.ToLower(query.Search))
-	order := &environmentOrder{positions: map[string]int{}}
+	order := &environmentOrder{ranks: map[string]int{}}
 	var rows []ApplicationRow
 	index := map[[2]string]int{}
 	for _, t := range targets {
@@ -136,7 +136,7 @@ func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string
 			rows = append(rows, ApplicationRow{Repository: name, Key: t.Repository, Application: t.Application})
 		}
 		rows[i].Targets = append(rows[i].Targets, targetRowOf(t))
-		order.add(t.Environment, t.Position)
+		order.add(t.Repository, t.Environment)
 	}
 	if len(words) > 0 {
 		rows = slices.DeleteFunc(rows, func(row ApplicationRow) bool { return !row.contains(words) })
@@ -188,21 +188,30 @@ func compareRows(a, b ApplicationRow) int {
 }
 
 // environmentOrder orders the environments of several repositories: by the largest number of
-// targets before them in a repository, then by name.
-type environmentOrder struct{ positions map[string]int }
+// environments before them in a repository, then by name.
+type environmentOrder struct {
+	ranks      map[string]int
+	repository string   // the current one
+	seen       []string // its environments
+}
 
-func (o *environmentOrder) add(environment string, position int) {
-	if before, known := o.positions[environment]; !known || position < before {
-		o.positions[environment] = position
+// add adds an environment. Those of a repository come one after the other, in its order.
+func (o *environmentOrder) add(repository, environment string) {
+	if repository != o.repository {
+		o.repository, o.seen = repository, nil
+	}
+	if !slices.Contains(o.seen, environment) {
+		o.ranks[environment] = max(o.ranks[environment], len(o.seen))
+		o.seen = append(o.seen, environment)
 	}
 }
 
 func (o *environmentOrder) sorted() []string {
 	all := []string{}
-	for name := range o.positions {
+	for name := range o.ranks {
 		all = append(all, name)
 	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(o.positions[a], o.positions[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(o.ranks[a], o.ranks[b]), cmp.Compare(a, b)) })
 	return all
 }
 

@@ -209,3 +209,22 @@ func TestApplication_notFound(t *testing.T) {
 		}
 	}
 }
+
+// A repository with fewer environments does not change the order of those of the others.
+func TestApplications_orderOfEnvironments(t *testing.T) {
+	t.Parallel()
+	in := func(environments ...string) repository {
+		var one repository
+		for _, environment := range environments {
+			one.targets = append(one.targets, store.Target{Environment: environment, Application: "web", State: "same"})
+		}
+		return one
+	}
+	v := filled(t, map[string]repository{
+		"github.com/acme/a": in("prod"), "github.com/acme/b": in("dev", "staging", "prod"), "github.com/acme/c": in("dev", "qa"),
+	})
+	list, err := v.Applications(t.Context(), all, view.ApplicationsQuery{})
+	if diff := cmp.Diff([]string{"dev", "qa", "staging", "prod"}, list.Environments); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
