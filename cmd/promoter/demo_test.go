@@ -140,7 +140,7 @@ func TestDemo_isALesson(t *testing.T) {
 		`^   Your tests report shop as degraded\. staging was pushed \S+ after the report\.$`,
 		`^   staging/shop  rejected  shop 1\.7\.0 was rejected by promoter .*: Degraded for 2s$`,
 		`^9\. You read in Git who changed what$`,
-		`^   promoter: Promote shop to staging: shop 1\.6\.1\n   promoter: Promote shop to staging: shop 1\.7\.0\n`,
+		`^   promoter: Roll back shop in staging: shop 1\.6\.1\n   promoter: Promote shop to staging: shop 1\.7\.0\n`,
 		`^Next: 'promoter init'`)
 	s.gone(t)
 }
