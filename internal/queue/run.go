@@ -91,11 +91,12 @@ update work set owner = ?, lease_until = @now + ?, claimed = triggered, attempts
 where (kind, key) in (select kind, key from due)
 returning key, attempts, triggered_at, claimed_traces, tenant, urgent, case when retry_at > @now then 0 else 1 end`
 
-// untilDue is the time until work becomes due. Work that is due and was not claimed does
-// not count: the loop would poll without a pause.
+// untilDue is the time until work becomes due. Work that was due when the claim began, and was
+// not claimed, does not count: the loop would poll without a pause. Each statement of a claim
+// has its own time, so that work may have become due meanwhile.
 const untilDue = `
 select min(case when owner <> '' then lease_until
-		when crashes = 0 and not_before > @now then not_before end) - @now,
+		when crashes = 0 and not_before > cast(? as bigint) then not_before end) - @now,
 	min(case when crashes > 0 and owner = '' then not_before end) - @now
 from work where kind = ? and triggered > done`
 
@@ -105,6 +106,10 @@ func (q *Queue) Claim(ctx context.Context, o ClaimOptions) (claimed Claimed, err
 	owner := q.owner()
 	err = q.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		claimed = Claimed{}
+		var began int64
+		if err := tx.One(ctx, []any{&began}, "select @now"); err != nil {
+			return err
+		}
 		if claimed.Crashed, err = q.endExpired(ctx, tx, o); err != nil {
 			return err
 		}
@@ -112,7 +117,7 @@ func (q *Queue) Claim(ctx context.Context, o ClaimOptions) (claimed Claimed, err
 			return err
 		}
 		var wait, suspect *int64
-		err = tx.One(ctx, []any{&wait, &suspect}, untilDue, o.Kind)
+		err = tx.One(ctx, []any{&wait, &suspect}, untilDue, began, o.Kind)
 		claimed.Wait, claimed.Suspect = durationOf(wait), durationOf(suspect)
 		return err
 	})
