@@ -78,7 +78,7 @@ func TestServe_deliveryMetrics(t *testing.T) {
 	}
 	w.reports("argo", "Healthy", strings.TrimSpace(s.repo.Git.Run("rev-parse", "main")))
 	if m := metrics("staging"); m.Deployments != 1 || m.TimeToRestore.Count != 1 || hours(m.TimeToRestore.Median) != 1 {
-		t.Errorf("healthy as before: %+v", m)
+		t.Errorf("healthy as before: %+v\n%s", m, w.call("GET", "/api/v1/history?environment=staging", serveToken, "").text)
 	}
 	w.stop()
 }

@@ -88,7 +88,7 @@ func rank(action string) int {
 	switch action {
 	case store.EventOpened, store.EventRefreshed:
 		return 0
-	case store.EventPushed, store.EventMerged, store.EventLanded:
+	case store.EventPushed, store.EventMerged, store.EventLanded, store.EventReverted: // a revert lands other versions
 		return 1
 	case store.EventHealthy, store.EventFailed:
 		return 2

@@ -36,7 +36,8 @@ func (w eventWriter) outcomes(report engine.Report) []store.Event {
 				if at.IsZero() {
 					at = w.now
 				}
-				add(target, store.EventReverted, at, l, time.Time{})
+				// Reports have whole seconds: one about what is there now is not from before the revert.
+				add(target, store.EventReverted, at.Truncate(time.Second), l, time.Time{})
 			}
 		}
 	}
