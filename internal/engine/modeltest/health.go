@@ -53,7 +53,7 @@ func reportHealth(s *story) {
 		At: s.Clock.Now().Add(oneOf(s.random, 0, 0, -2*time.Hour, time.Hour)),
 	}
 	report.Source, report.Receiver, report.Subject = sourceOf(s, target)
-	if report.Revisions = []string{commit}; s.random.IntN(4) == 0 {
+	if report.Revisions = []string{commit}; s.random.IntN(4) == 0 && commit != missingCommit {
 		report.Revisions, report.Digests = nil, digestsOf(referencesIn(s, commit, target))
 	}
 	if forged {
@@ -111,6 +111,9 @@ func reportRollout(s *story, target, commit string, status health.Status, forged
 	}
 }
 
+// missingCommit is of no commit.
+const missingCommit = "0000000000000000000000000000000000000000"
+
 // reportedCommit returns the head of the branch of a target, most often, or an older commit, one
 // that did not land, or none.
 func reportedCommit(s *story, target string) string {
@@ -123,7 +126,7 @@ func reportedCommit(s *story, target string) string {
 		if head := s.head("promoter/" + target); head != "" {
 			return head
 		}
-		return strings.Repeat("0", 40)
+		return missingCommit
 	}
 	return s.head(branch)
 }

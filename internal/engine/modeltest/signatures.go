@@ -68,7 +68,7 @@ func signaturesDown(s *story) {
 		if _, ours := promotion.ParseHead(branch); ours {
 			from = parentOf(s, head)
 		}
-		if before[branch] == head || from == "" { // nothing changed, or it began now, as the state branch does
+		if before[branch] == head {
 			continue
 		}
 		for _, target := range targets() {
