@@ -2,7 +2,6 @@ package api
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -18,15 +17,13 @@ func (a *API) applications(c echo.Context) error {
 	}
 	query := view.ApplicationsQuery{
 		Repository: given["repository"], Environment: given["environment"], Status: view.Status(given["status"]),
-		Search: given["search"], After: given["after"], Limit: defaultPage,
+		Search: given["search"], After: given["after"],
 	}
 	if query.Status != "" && !slices.Contains(view.Statuses(), query.Status) {
 		return fault.New(fault.Invalid, "%.50q is not a status: use %s", query.Status, statusNames())
 	}
-	if text, set := given["limit"]; set {
-		if query.Limit, err = strconv.Atoi(text); err != nil || query.Limit < 1 || query.Limit > maxPage {
-			return fault.New(fault.Invalid, "limit must be between 1 and %d", maxPage)
-		}
+	if query.Limit, err = limitOf(given); err != nil {
+		return err
 	}
 	list, err := a.View.Applications(c.Request().Context(), principalOf(c), query)
 	if err != nil {
@@ -43,18 +40,16 @@ func statusNames() string {
 	return fault.List(names)
 }
 
-// Limits of a list.
-const (
-	defaultPage = 100
-	maxPage     = 1000
-)
-
 func (a *API) application(c echo.Context) error {
 	given, err := Parameters(c, "repository")
 	if err != nil {
 		return err
 	}
-	found, err := a.View.Application(c.Request().Context(), principalOf(c), given["repository"], c.Param("application"))
+	name, err := PathParameter(c, "application")
+	if err != nil {
+		return err
+	}
+	found, err := a.View.Application(c.Request().Context(), principalOf(c), given["repository"], name)
 	if err != nil {
 		return err
 	}

@@ -2,16 +2,12 @@ package api
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"promoter/internal/access"
-	"promoter/internal/fault"
-	"promoter/internal/schedule"
 )
 
 // HistoryQuery selects events. Empty fields do not restrict.
@@ -93,13 +89,6 @@ type TriggeringDelivery struct {
 	ID       string `json:"id"`
 }
 
-// Limits of a history request.
-const (
-	MaxEvents     = 1000
-	defaultEvents = 100
-	maxParameter  = 500 // bytes
-)
-
 func (a *API) history(c echo.Context) error {
 	query, err := a.historyQuery(c)
 	if err != nil {
@@ -121,58 +110,18 @@ func (h History) Within(p access.Principal) History {
 	return h
 }
 
-// historyQuery parses the parameters. Unknown or invalid ones are errors: without them,
-// the response would contain more than was requested.
 func (a *API) historyQuery(c echo.Context) (query HistoryQuery, err error) {
-	query.Limit = defaultEvents
-	into := map[string]*string{
-		"repository": &query.Repository, "environment": &query.Environment, "application": &query.Application,
-		"component": &query.Component, "after": &query.After,
-	}
-	values, err := url.ParseQuery(c.Request().URL.RawQuery)
+	given, err := Parameters(c, "repository", "environment", "application", "component", "since", "limit", "after")
 	if err != nil {
-		return query, fault.New(fault.Invalid, "the parameters cannot be read: %w", err)
+		return query, err
 	}
-	for name, given := range values {
-		if len(given) != 1 || len(given[0]) > maxParameter {
-			return query, fault.New(fault.Invalid, "the parameter %.50q is given %d times, or is too long", name, len(given))
-		}
-		switch text, known := into[name]; {
-		case known:
-			*text = given[0]
-		case name == "since":
-			query.Since, err = Since(given[0], a.Now())
-		case name == "limit":
-			query.Limit, err = parseLimit(given[0])
-		default:
-			err = fault.New(fault.Invalid, "%.50q is not a parameter: use repository, environment, application, component, since, limit, or after", name)
-		}
-		if err != nil {
-			return query, err
-		}
+	query = HistoryQuery{
+		Repository: given["repository"], Environment: given["environment"], Application: given["application"],
+		Component: given["component"], After: given["after"],
 	}
-	return query, nil
-}
-
-func parseLimit(text string) (int, error) {
-	limit, err := strconv.Atoi(text)
-	if err != nil || limit < 1 || limit > MaxEvents {
-		return 0, fault.New(fault.Invalid, "limit must be between 1 and %d", MaxEvents)
+	if query.Since, err = timeOf(given, "since", a.Now()); err != nil {
+		return query, err
 	}
-	return limit, nil
-}
-
-// Since parses a time, or a duration before now, as in 7d.
-func Since(text string, now time.Time) (time.Time, error) { return timeOrAge("since", text, now) }
-
-// timeOrAge parses a parameter that is a time, or a duration before now.
-func timeOrAge(name, text string, now time.Time) (time.Time, error) {
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	ago, err := schedule.ParseDuration(text)
-	if err != nil {
-		return time.Time{}, fault.New(fault.Invalid, "%s must be a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z", name)
-	}
-	return now.Add(-ago), nil
+	query.Limit, err = limitOf(given)
+	return query, err
 }

@@ -3,15 +3,14 @@ package api
 import (
 	"mime"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"promoter/internal/access"
 	"promoter/internal/delivery"
 	"promoter/internal/fault"
+	"promoter/internal/store"
 )
 
 func (a *API) metrics(c echo.Context) error {
@@ -37,39 +36,26 @@ func (a *API) metrics(c echo.Context) error {
 	return report.WriteCSV(c.Response())
 }
 
-// metricsQuery parses the parameters, and whether CSV is wanted. Unknown or invalid ones are
-// errors: without them, the response would be about more than was requested.
+// metricsQuery parses the parameters, and whether CSV is wanted.
 func (a *API) metricsQuery(c echo.Context) (q delivery.Query, asCSV bool, err error) {
-	values, err := url.ParseQuery(c.Request().URL.RawQuery)
+	given, err := Parameters(c, "repository", "environment", "application", "label", "since", "until", "by", "group", "timeZone", "format")
 	if err != nil {
-		return q, false, fault.New(fault.Invalid, "the parameters cannot be read: %w", err)
+		return q, false, err
 	}
-	format, by := "", ""
-	into := map[string]*string{
-		"repository": &q.Repository, "environment": &q.Environment, "application": &q.Application, "label": &q.Label,
-		"by": &by, "group": &q.Group, "timeZone": &q.TimeZone, "format": &format,
+	q = delivery.Query{
+		TargetFilter: store.TargetFilter{Repository: given["repository"], Environment: given["environment"], Application: given["application"]},
+		Label:        given["label"], By: delivery.Period(given["by"]), Group: given["group"], TimeZone: given["timeZone"],
 	}
-	times := map[string]*time.Time{"since": &q.Since, "until": &q.Until}
-	for name, given := range values {
-		if len(given) != 1 || len(given[0]) > maxParameter {
-			return q, false, fault.New(fault.Invalid, "the parameter %.50q is given %d times, or is too long", name, len(given))
-		}
-		if text, known := into[name]; known {
-			*text = given[0]
-		} else if at, known := times[name]; known {
-			if *at, err = timeOrAge(name, given[0], a.Now()); err != nil {
-				return q, false, err
-			}
-		} else {
-			return q, false, fault.New(fault.Invalid,
-				"%.50q is not a parameter: use repository, environment, application, label, since, until, by, group, timeZone, or format", name)
-		}
+	if q.Since, err = timeOf(given, "since", a.Now()); err != nil {
+		return q, false, err
 	}
-	q.By = delivery.Period(by)
-	switch format {
+	if q.Until, err = timeOf(given, "until", a.Now()); err != nil {
+		return q, false, err
+	}
+	switch format := given["format"]; format {
 	case "":
-		format, _, _ = mime.ParseMediaType(c.Request().Header.Get(echo.HeaderAccept))
-		return q, strings.EqualFold(format, "text/csv"), nil
+		accepted, _, _ := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderAccept))
+		return q, strings.EqualFold(accepted, "text/csv"), nil
 	case "json", "csv":
 		return q, format == "csv", nil
 	}

@@ -173,26 +173,6 @@ func PathOfRun(name, repository, application string) string {
 	return Prefix + "/runs/" + url.PathEscape(name) + "?" + url.Values{"repository": {repository}, "application": {application}}.Encode()
 }
 
-// Parameters returns the parameters of a URL. Unknown or repeated ones are errors: without
-// them, the response would be about something else than what was requested.
-func Parameters(c echo.Context, names ...string) (map[string]string, error) {
-	values, err := url.ParseQuery(c.Request().URL.RawQuery)
-	if err != nil {
-		return nil, fault.New(fault.Invalid, "the parameters cannot be read: %w", err)
-	}
-	given := map[string]string{}
-	for name, texts := range values {
-		switch {
-		case len(texts) != 1 || len(texts[0]) > maxParameter:
-			return nil, fault.New(fault.Invalid, "the parameter %.50q is given %d times, or is too long", name, len(texts))
-		case !slices.Contains(names, name):
-			return nil, fault.New(fault.Invalid, "%.50q is not a parameter: use %s", name, strings.Join(names, ", "))
-		}
-		given[name] = texts[0]
-	}
-	return given, nil
-}
-
 // snapshotQuery parses the parameters of a GET request.
 func (a *API) snapshotQuery(c echo.Context, names ...string) (query SnapshotQuery, form string, err error) {
 	given, err := Parameters(c, append([]string{"repository", "application"}, names...)...)
@@ -200,12 +180,8 @@ func (a *API) snapshotQuery(c echo.Context, names ...string) (query SnapshotQuer
 		return query, "", err
 	}
 	query = SnapshotQuery{Repository: given["repository"], Application: given["application"], Environment: given["environment"]}
-	if at, set := given["at"]; set {
-		if query.At, err = Since(at, a.Now()); err != nil {
-			return query, "", fault.New(fault.Invalid, "at must be a time, as in 2026-01-31T00:00:00Z, or a duration before now, as in 7d")
-		}
-	}
-	return query, given["form"], nil
+	query.At, err = timeOf(given, "at", a.Now())
+	return query, given["form"], err
 }
 
 // The forms of snapshots in a response.
@@ -228,7 +204,9 @@ func (a *API) snapshotsIn(c echo.Context) error {
 	if form == "" && strings.Contains(c.Request().Header.Get(echo.HeaderAccept), asSnapshot) {
 		form = formResource
 	}
-	query.Environment = c.Param("environment")
+	if query.Environment, err = PathParameter(c, "environment"); err != nil {
+		return err
+	}
 	found, err := a.Snapshots.In(c.Request().Context(), query)
 	if err != nil {
 		return err
@@ -288,7 +266,11 @@ func (a *API) run(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Snapshots.Run(c.Request().Context(), c.Param("snapshot"), query)
+	name, err := PathParameter(c, "snapshot")
+	if err != nil {
+		return err
+	}
+	found, err := a.Snapshots.Run(c.Request().Context(), name, query)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -10,7 +9,6 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/drift"
-	"promoter/internal/fault"
 	"promoter/internal/printable"
 	"promoter/internal/promotion"
 	"promoter/internal/view"
@@ -43,11 +41,9 @@ func (p *pages) application(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	name := c.Param("application")
-	if c.Request().URL.RawPath != "" { // the router matched that
-		if name, err = url.PathUnescape(name); err != nil {
-			return fault.Wrap(fault.Invalid, err)
-		}
+	name, err := api.PathParameter(c, "application")
+	if err != nil {
+		return err
 	}
 	found, err := p.View.Application(c.Request().Context(), principalOf(c), given["repository"], name)
 	if err != nil {
