@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"promoter/internal/access"
+	"promoter/internal/view"
 )
 
 // HistoryQuery selects events. Empty fields do not restrict.
@@ -35,20 +36,20 @@ type Event struct {
 	At time.Time `json:"at"`
 	// Since is when that began which the event ended or caused: the receipt of the webhook that
 	// led to an action; of a failure since when it was unhealthy.
-	Since       time.Time    `json:"since,omitzero"`
-	Repository  string       `json:"repository"` // HOST/NAME at that time
-	Key         string       `json:"key"`        // a rename does not change it
-	Environment string       `json:"environment"`
-	Application string       `json:"application"`
-	Action      string       `json:"action"`
-	Promotion   string       `json:"promotion,omitempty"`
-	Snapshot    string       `json:"snapshot,omitempty"`
-	Versions    []Version    `json:"versions"`
-	Commit      string       `json:"commit,omitempty"`
-	PullRequest *PullRequest `json:"pullRequest,omitempty"`
-	Reason      *Reason      `json:"reason,omitempty"`
-	By          string       `json:"by,omitempty"` // who decided or committed
-	RequestedBy string       `json:"requestedBy,omitempty"`
+	Since       time.Time         `json:"since,omitzero"`
+	Repository  string            `json:"repository"` // HOST/NAME at that time
+	Key         string            `json:"key"`        // a rename does not change it
+	Environment string            `json:"environment"`
+	Application string            `json:"application"`
+	Action      string            `json:"action"`
+	Promotion   string            `json:"promotion,omitempty"`
+	Snapshot    string            `json:"snapshot,omitempty"`
+	Versions    []Version         `json:"versions"`
+	Commit      string            `json:"commit,omitempty"`
+	PullRequest *view.PullRequest `json:"pullRequest,omitempty"`
+	Reason      *view.Reason      `json:"reason,omitempty"`
+	By          string            `json:"by,omitempty"` // who decided or committed
+	RequestedBy string            `json:"requestedBy,omitempty"`
 	// RequestReason is why, in the words of the user.
 	RequestReason string   `json:"requestReason,omitempty"`
 	Bypassed      []string `json:"bypassed,omitempty"` // the conditions and gates that the request bypassed
@@ -69,18 +70,6 @@ type Version struct {
 	FromTag    string `json:"fromTag,omitempty"`
 	FromDigest string `json:"fromDigest,omitempty"`
 	Revision   string `json:"revision,omitempty"` // commit of the source, as the image claims
-}
-
-// PullRequest is one by its number.
-type PullRequest struct {
-	Number int    `json:"number"`
-	URL    string `json:"url,omitempty"`
-}
-
-// Reason is why it happened: a rule for programs, a message for users.
-type Reason struct {
-	Rule    string `json:"rule,omitempty"`
-	Message string `json:"message"`
 }
 
 // TriggeringDelivery is the webhook that triggered an event.

@@ -14,6 +14,7 @@ import (
 	"promoter/internal/access"
 	"promoter/internal/fault"
 	"promoter/internal/snapshot"
+	"promoter/internal/view"
 )
 
 // Snapshots promotes what pipelines post, and shows what is in each environment.
@@ -98,13 +99,13 @@ const (
 
 // Step is a run in one environment.
 type Step struct {
-	Environment string       `json:"environment"`
-	State       StepState    `json:"state"`
-	Reason      *Reason      `json:"reason,omitempty"`
-	Since       time.Time    `json:"since,omitzero"`
-	Until       time.Time    `json:"until,omitzero"` // when it may change by itself
-	Commit      string       `json:"commit,omitempty"`
-	PullRequest *PullRequest `json:"pullRequest,omitempty"`
+	Environment string            `json:"environment"`
+	State       StepState         `json:"state"`
+	Reason      *view.Reason      `json:"reason,omitempty"`
+	Since       time.Time         `json:"since,omitzero"`
+	Until       time.Time         `json:"until,omitzero"` // when it may change by itself
+	Commit      string            `json:"commit,omitempty"`
+	PullRequest *view.PullRequest `json:"pullRequest,omitempty"`
 }
 
 // StepState is the state of a step.
@@ -142,8 +143,8 @@ type Binding struct {
 	Commit      string             `json:"commit,omitempty"` // that last landed there
 	Since       time.Time          `json:"since,omitzero"`   // when that landed
 	State       string             `json:"state"`            // of the decision about it
-	Reason      *Reason            `json:"reason,omitempty"`
-	PullRequest *PullRequest       `json:"pullRequest,omitempty"`
+	Reason      *view.Reason       `json:"reason,omitempty"`
+	PullRequest *view.PullRequest  `json:"pullRequest,omitempty"`
 	Health      *BindingHealth     `json:"health,omitempty"` // if the environment has health
 	Components  []BindingComponent `json:"components"`
 	Summary     string             `json:"summary"`

@@ -13,6 +13,7 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/cli/render"
+	"promoter/internal/view"
 )
 
 // What other people wrote obeys no terminal, columns stand below each other, and what is
@@ -24,7 +25,7 @@ func TestHistoryText(t *testing.T) {
 		{
 			At: at, Repository: "github.com/acme/gitops", Environment: "prod", Application: "shop", Action: "merged",
 			Versions: []api.Version{{Component: "web", Tag: "1.5.0", FromTag: "1.4.0"}, {Component: "worker", Digest: "sha256:0123456789abcdef"}},
-			Commit:   "9f3c1a7be0121111", PullRequest: &api.PullRequest{Number: 42}, Reason: &api.Reason{Rule: "parent", Message: "staging has \x1b[31mit"},
+			Commit:   "9f3c1a7be0121111", PullRequest: &view.PullRequest{Number: 42}, Reason: &view.Reason{Rule: "parent", Message: "staging has \x1b[31mit"},
 		},
 		{At: at, Repository: "git.example.com/o/r", Environment: "dev", Application: "_all", Action: "hold", By: "ada\x07", Versions: []api.Version{}},
 	}}

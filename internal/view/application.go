@@ -93,8 +93,8 @@ func targetOf(t store.Target, landed store.Landed) Target {
 	one := Target{
 		Environment: t.Environment, After: append([]string{}, t.After...), Branch: t.Branch, Paths: t.Paths,
 		Propose: t.Detail.Propose, Land: t.Detail.Land, Status: statusOf(t.Row()), State: t.State, Since: t.Since,
-		Reason: reasonOf(t.Rule, t.Message, t.Until), Components: []Component{},
-		PullRequest: pullRequestOf(t.Number, t.URL, t.Detail.Opened), ApprovedBy: t.Detail.ApprovedBy,
+		Reason: ReasonOf(t.Rule, t.Message, t.Until), Components: []Component{},
+		PullRequest: PullRequestOf(t.Number, t.URL, t.Detail.Opened), ApprovedBy: t.Detail.ApprovedBy,
 		Conditions: append([]promotion.Condition{}, t.Detail.Conditions...), Gates: append([]promotion.Condition{}, t.Detail.Gates...),
 		Notes: t.Detail.Notes, Left: t.Detail.Left, Health: t.Detail.Health, Hold: t.Detail.Hold, Request: t.Detail.Request,
 	}
@@ -107,7 +107,7 @@ func targetOf(t store.Target, landed store.Landed) Target {
 		one.Components = append(one.Components, component)
 	}
 	if !landed.At.IsZero() {
-		one.Landed = &Landed{At: landed.At, Commit: landed.Commit, Snapshot: landed.Snapshot, PullRequest: pullRequestOf(landed.Number, landed.URL, time.Time{})}
+		one.Landed = &Landed{At: landed.At, Commit: landed.Commit, Snapshot: landed.Snapshot, PullRequest: PullRequestOf(landed.Number, landed.URL, time.Time{})}
 	}
 	return one
 }

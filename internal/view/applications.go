@@ -152,7 +152,7 @@ func selectsRepository(text, key, name string) bool {
 func targetRowOf(t store.TargetRow) TargetRow {
 	return TargetRow{
 		Environment: t.Environment, Status: statusOf(t), State: t.State, Version: t.Version, Wanted: t.Wanted, Landed: t.LandedAt,
-		Reason: reasonOf(t.Rule, t.Message, t.Until), Health: t.Health, Held: t.Held, PullRequest: pullRequestOf(t.Number, t.URL, time.Time{}),
+		Reason: ReasonOf(t.Rule, t.Message, t.Until), Health: t.Health, Held: t.Held, PullRequest: PullRequestOf(t.Number, t.URL, time.Time{}),
 	}
 }
 

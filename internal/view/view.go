@@ -27,7 +27,8 @@ type PullRequest struct {
 	Opened time.Time `json:"opened,omitzero"`
 }
 
-func pullRequestOf(number int, url string, opened time.Time) *PullRequest {
+// PullRequestOf returns a pull request; nil if the number is 0.
+func PullRequestOf(number int, url string, opened time.Time) *PullRequest {
 	if number == 0 {
 		return nil
 	}
@@ -42,8 +43,9 @@ type Reason struct {
 	Until   time.Time `json:"until,omitzero"`
 }
 
-func reasonOf(rule, message string, until time.Time) *Reason {
-	if message == "" {
+// ReasonOf returns a reason; nil if nothing is known.
+func ReasonOf(rule, message string, until time.Time) *Reason {
+	if rule == "" && message == "" {
 		return nil
 	}
 	return &Reason{Rule: rule, Message: message, Until: until}

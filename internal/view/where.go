@@ -219,7 +219,7 @@ func placeIn(t inTarget, version store.EventVersion) Place {
 	})
 	if landed >= 0 {
 		e := t.landings[landed]
-		place.Since, place.Commit, place.PullRequest = e.At, e.Commit, pullRequestOf(e.Number, e.URL, time.Time{})
+		place.Since, place.Commit, place.PullRequest = e.At, e.Commit, PullRequestOf(e.Number, e.URL, time.Time{})
 	}
 	switch {
 	case i >= 0 && sameImage(t.Current[i], version):
@@ -228,8 +228,8 @@ func placeIn(t inTarget, version store.EventVersion) Place {
 			place.Health = t.Detail.Health.Status
 		}
 	case slices.ContainsFunc(t.Wanted, func(v store.EventVersion) bool { return sameImage(v, version) }):
-		place = Place{Environment: t.Environment, State: IsNext, Has: place.Has, Reason: reasonOf(t.Rule, t.Message, t.Until)}
-		if place.PullRequest = pullRequestOf(t.Number, t.URL, t.Detail.Opened); place.PullRequest != nil {
+		place = Place{Environment: t.Environment, State: IsNext, Has: place.Has, Reason: ReasonOf(t.Rule, t.Message, t.Until)}
+		if place.PullRequest = PullRequestOf(t.Number, t.URL, t.Detail.Opened); place.PullRequest != nil {
 			place.State = IsOpen
 		}
 	case landed >= 0:

@@ -188,9 +188,9 @@ func (w *world) seed() {
 	const shop = "github.com/acme/shop"
 	w.reader.events = []api.Event{
 		{At: noon.Add(-30 * time.Minute), Repository: shop, Environment: "dev", Application: "cart", Action: store.EventLanded, By: "promoter", Versions: []api.Version{{Component: "cart", Tag: "1.6.0", FromTag: "1.5.2"}}},
-		{At: noon.Add(-26 * time.Hour), Repository: shop, Environment: "staging", Application: "pay", Action: store.EventOpened, PullRequest: &api.PullRequest{Number: 41, URL: "https://github.com/acme/shop/pull/41"}, Reason: &api.Reason{Message: "dev has it"}, Versions: []api.Version{{Component: "api", Tag: "2.0.1", FromTag: "2.0.0"}}},
-		{At: noon.Add(-28 * time.Hour), Repository: "github.com/acme/billing", Environment: "prod", Application: "bill", Action: store.EventFailed, Reason: &api.Reason{Message: "Degraded for 15m"}},
-		{At: noon.Add(-72 * time.Hour), Repository: shop, Environment: "staging", Application: "cart", Action: store.EventLanded, PullRequest: &api.PullRequest{Number: 40}, By: "ana", RequestedBy: "ben", RequestReason: "a fix for the sale", Bypassed: []string{"dev soak"}, Unproven: []string{"request"}, Versions: []api.Version{{Component: "cart", Digest: "sha256:0123456789abcdef", FromTag: "1.5.1"}}},
+		{At: noon.Add(-26 * time.Hour), Repository: shop, Environment: "staging", Application: "pay", Action: store.EventOpened, PullRequest: &view.PullRequest{Number: 41, URL: "https://github.com/acme/shop/pull/41"}, Reason: &view.Reason{Message: "dev has it"}, Versions: []api.Version{{Component: "api", Tag: "2.0.1", FromTag: "2.0.0"}}},
+		{At: noon.Add(-28 * time.Hour), Repository: "github.com/acme/billing", Environment: "prod", Application: "bill", Action: store.EventFailed, Reason: &view.Reason{Message: "Degraded for 15m"}},
+		{At: noon.Add(-72 * time.Hour), Repository: shop, Environment: "staging", Application: "cart", Action: store.EventLanded, PullRequest: &view.PullRequest{Number: 40}, By: "ana", RequestedBy: "ben", RequestReason: "a fix for the sale", Bypassed: []string{"dev soak"}, Unproven: []string{"request"}, Versions: []api.Version{{Component: "cart", Digest: "sha256:0123456789abcdef", FromTag: "1.5.1"}}},
 	}
 	w.setDrift("github:1", []drift.Drift{{Environment: "dev", Application: "cart", Message: "the files have another digest", File: "dev/cart.yaml", Line: 7}})
 	w.save("github:2", "acme/billing", noon.Add(-3*time.Hour), []store.Target{{
@@ -414,7 +414,7 @@ func TestPages_escapeHostileTexts(t *testing.T) {
 			Hold: &store.TargetHold{Kind: hostile, By: hostile, Reason: hostile, Scope: hostile}, Conditions: []promotion.Condition{{Name: hostile, State: hostile, Reason: hostile, Value: hostile}},
 		},
 	}})
-	w.reader.events = []api.Event{{At: noon, Environment: hostile, Application: hostile, Repository: hostile, Action: hostile, By: hostile, Reason: &api.Reason{Message: hostile}, PullRequest: &api.PullRequest{Number: 1, URL: "javascript:alert(4)"}, Versions: []api.Version{{Component: hostile, Tag: hostile}}}}
+	w.reader.events = []api.Event{{At: noon, Environment: hostile, Application: hostile, Repository: hostile, Action: hostile, By: hostile, Reason: &view.Reason{Message: hostile}, PullRequest: &view.PullRequest{Number: 1, URL: "javascript:alert(4)"}, Versions: []api.Version{{Component: hostile, Tag: hostile}}}}
 	w.setDrift("github:3", []drift.Drift{{Environment: hostile, Application: hostile, Message: hostile, File: hostile}})
 	b := w.signedIn(everything)
 	paths := []string{"/", "/history", "/?search=" + url.QueryEscape(hostile), "/applications/" + url.PathEscape(hostile) + "?repository=github%3A3"}

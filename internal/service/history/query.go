@@ -15,6 +15,7 @@ import (
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
 	"promoter/internal/store"
+	"promoter/internal/view"
 )
 
 // Query returns a page of the stored history.
@@ -92,16 +93,11 @@ func eventOf(e store.Event) api.Event {
 		ID: cmp.Or(e.ID, e.Identity()), At: e.At.UTC(), Since: e.Since, Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application,
 		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []api.Version{}, Commit: e.Commit, By: e.User,
 		RequestedBy: e.Attribution.RequestedBy, RequestReason: e.Attribution.Reason,
+		PullRequest: view.PullRequestOf(e.Number, e.URL, time.Time{}), Reason: view.ReasonOf(e.Rule, e.Message, time.Time{}),
 		Bypassed: e.Attribution.Bypassed, ApprovedBy: e.Attribution.ApprovedBy, Unproven: e.Attribution.Unproven,
 	}
 	for _, version := range e.Versions {
 		shown.Versions = append(shown.Versions, api.Version(version))
-	}
-	if e.Number > 0 {
-		shown.PullRequest = &api.PullRequest{Number: e.Number, URL: e.URL}
-	}
-	if e.Message != "" || e.Rule != "" {
-		shown.Reason = &api.Reason{Rule: e.Rule, Message: e.Message}
 	}
 	if e.Trigger != (store.DeliveryRef{}) {
 		shown.Delivery = &api.TriggeringDelivery{Receiver: e.Trigger.Receiver, ID: e.Trigger.Delivery}

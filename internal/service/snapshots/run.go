@@ -11,6 +11,7 @@ import (
 	"promoter/internal/api"
 	"promoter/internal/promotion"
 	"promoter/internal/store"
+	"promoter/internal/view"
 )
 
 // Run implements api.Snapshots.
@@ -71,20 +72,20 @@ func (w walk) step(target store.Target, past past) (api.Step, bool) {
 		step.State, step.Reason = landedAs(target)
 		w.there[target.Environment] = step.State != api.StepFailed
 		if was {
-			step.Since, step.Commit, step.PullRequest = landed.At, landed.Commit, pullRequest(landed.Number, landed.URL)
+			step.Since, step.Commit, step.PullRequest = landed.At, landed.Commit, view.PullRequestOf(landed.Number, landed.URL, time.Time{})
 		}
 	case was: // and something else is there now
-		step.State, step.Since, step.Commit, step.PullRequest = api.StepLanded, landed.At, landed.Commit, pullRequest(landed.Number, landed.URL)
-		step.Reason = &api.Reason{Message: "it was there; another snapshot is there now"}
+		step.State, step.Since, step.Commit, step.PullRequest = api.StepLanded, landed.At, landed.Commit, view.PullRequestOf(landed.Number, landed.URL, time.Time{})
+		step.Reason = &view.Reason{Message: "it was there; another snapshot is there now"}
 		if promotion.State(target.State) == promotion.Reverted && wanted {
 			step.State, step.Reason = api.StepReverted, reasonOf(target)
 		}
 	case !w.reconciled:
-		step.State, step.Since, step.Reason = api.StepWaiting, w.posted.PostedAt, &api.Reason{Message: "posted; not reconciled yet"}
+		step.State, step.Since, step.Reason = api.StepWaiting, w.posted.PostedAt, &view.Reason{Message: "posted; not reconciled yet"}
 	case wanted || target.Posted == w.posted.Name:
 		step.State, step.Until = stateOf(target), target.Until
 		if step.State == api.StepProposed {
-			step.PullRequest = pullRequestOf(target)
+			step.PullRequest = view.PullRequestOf(target.Number, target.URL, time.Time{})
 		}
 		if state, reason := w.behind(target); step.State == api.StepWaiting && state == api.StepFailed {
 			step.State, step.Reason = state, reason
@@ -97,17 +98,17 @@ func (w walk) step(target store.Target, past past) (api.Step, bool) {
 }
 
 // landedAs returns the state of a step whose target has the snapshot.
-func landedAs(target store.Target) (api.StepState, *api.Reason) {
+func landedAs(target store.Target) (api.StepState, *view.Reason) {
 	reported := target.Detail.Health
 	switch {
 	case reported == nil:
 		return api.StepLanded, nil
 	case reported.Failure != "":
-		return api.StepFailed, &api.Reason{Rule: string(promotion.RuleFailed), Message: reported.Failure}
+		return api.StepFailed, &view.Reason{Rule: string(promotion.RuleFailed), Message: reported.Failure}
 	case !reported.HealthySince.IsZero():
 		return api.StepHealthy, nil
 	default:
-		return api.StepLanded, &api.Reason{Rule: string(promotion.RuleHealth), Message: "not healthy yet: " + cmp.Or(reported.Status, "not reported")}
+		return api.StepLanded, &view.Reason{Rule: string(promotion.RuleHealth), Message: "not healthy yet: " + cmp.Or(reported.Status, "not reported")}
 	}
 }
 
@@ -121,10 +122,6 @@ func (w walk) landing(past past) (store.Event, bool) {
 		return store.Event{}, false
 	}
 	return past[i], true
-}
-
-func pullRequest(number int, url string) *api.PullRequest {
-	return pullRequestOf(store.Target{Number: number, URL: url})
 }
 
 // stateOf returns the state of a step whose target wants the snapshot.
@@ -144,16 +141,16 @@ func stateOf(target store.Target) api.StepState {
 
 // behind returns the state of a step whose target does not want the snapshot: it waits while
 // it may still come from a parent. Otherwise another one took over.
-func (w walk) behind(target store.Target) (api.StepState, *api.Reason) {
+func (w walk) behind(target store.Target) (api.StepState, *view.Reason) {
 	for _, parent := range target.After {
 		if w.there[parent] {
 			return api.StepWaiting, reasonOf(target)
 		}
 		switch state := w.steps[parent]; state {
 		case api.StepRejected, api.StepReverted, api.StepFailed:
-			return state, &api.Reason{Message: fmt.Sprintf("%s in %s", state, parent)}
+			return state, &view.Reason{Message: fmt.Sprintf("%s in %s", state, parent)}
 		case api.StepWaiting, api.StepProposed, api.StepRefused:
-			return api.StepWaiting, &api.Reason{Message: "waits for " + strings.Join(target.After, ", ")}
+			return api.StepWaiting, &view.Reason{Message: "waits for " + strings.Join(target.After, ", ")}
 		}
 	}
 	return api.StepSuperseded, reasonOf(target)

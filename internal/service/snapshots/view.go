@@ -15,6 +15,7 @@ import (
 	"promoter/internal/health"
 	"promoter/internal/snapshot"
 	"promoter/internal/store"
+	"promoter/internal/view"
 )
 
 // repository returns the stored repository of a name or a key. Without a name, there must be
@@ -299,7 +300,7 @@ func (a *API) Bindings(ctx context.Context, query api.SnapshotQuery) (api.Bindin
 func bindingOf(target store.Target) api.Binding {
 	one := api.Binding{
 		Environment: target.Environment, Application: target.Application, Branch: target.Branch, Paths: target.Paths,
-		State: target.State, Reason: reasonOf(target), PullRequest: pullRequestOf(target), Components: []api.BindingComponent{},
+		State: target.State, Reason: reasonOf(target), PullRequest: view.PullRequestOf(target.Number, target.URL, time.Time{}), Components: []api.BindingComponent{},
 	}
 	there, deployed := 0, 0
 	for _, v := range target.Current {
@@ -342,16 +343,6 @@ func runsAs(component api.BindingComponent, reported *store.TargetHealth) api.Bi
 	return component
 }
 
-func reasonOf(target store.Target) *api.Reason {
-	if target.Message == "" {
-		return nil
-	}
-	return &api.Reason{Rule: target.Rule, Message: target.Message}
-}
-
-func pullRequestOf(target store.Target) *api.PullRequest {
-	if target.Number == 0 {
-		return nil
-	}
-	return &api.PullRequest{Number: target.Number, URL: target.URL}
+func reasonOf(target store.Target) *view.Reason {
+	return view.ReasonOf(target.Rule, target.Message, time.Time{})
 }
