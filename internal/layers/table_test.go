@@ -41,12 +41,12 @@ var table = map[string]position{
 	"internal/seal":     {layer: 1},
 	"internal/state":    {layer: 2},
 	"internal/outbound": {layer: 2},
-	"internal/signin":   {layer: 2},
 	"internal/database": {layer: 2},
 	"internal/parallel": {layer: 2},
 
 	"internal/config/server": {layer: 3},
 	"internal/evidence":      {layer: 3},
+	"internal/signin":        {layer: 3},
 
 	"internal/scm/rest":  {layer: 3},
 	"internal/command":   {layer: 3},

@@ -28,6 +28,7 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 	"promoter/internal/printable"
 	"promoter/internal/secret"
 )
@@ -280,7 +281,7 @@ func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxResponse))
+	body, err := outbound.ReadAll(response.Body, maxResponse)
 	if err != nil {
 		return nil, err
 	}
