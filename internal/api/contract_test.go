@@ -157,7 +157,7 @@ func everything(t *testing.T) api.Options {
 	fill(t, db, stored)
 	return api.Options{
 		Sessions: tokens(),
-		Admin:    several{}, Snapshots: several{}, View: &view.View{Store: stored, Now: time.Now}, Changes: &api.Changes{Store: stored},
+		Admin:    several{}, Snapshots: several{}, View: &view.View{Store: stored}, Changes: &api.Changes{Store: stored},
 		Metrics: func(context.Context, delivery.Query) (delivery.Report, error) { return delivery.Report{}, nil },
 	}
 }

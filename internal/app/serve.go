@@ -148,7 +148,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	defer func() { err = errors.Join(err, svc.Close()) }()
 	changes := &api.Changes{Store: stored, Log: options.Log}
 	admin := &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened}
-	shown := &view.View{Store: stored, Now: s.Now}
+	shown := &view.View{Store: stored}
 	answering, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
 		API: api.Options{

@@ -62,7 +62,7 @@ func filled(t *testing.T, repositories map[string]repository) *view.View {
 			t.Fatal(err)
 		}
 	}
-	return &view.View{Store: stored, Now: func() time.Time { return noon }}
+	return &view.View{Store: stored}
 }
 
 // open returns a view of three applications in two repositories.

@@ -17,7 +17,6 @@ import (
 // View reads resources. It is safe for concurrent use.
 type View struct {
 	Store *store.Store
-	Now   func() time.Time
 }
 
 // PullRequest is an open pull request, or the one that brought a landing.

@@ -104,7 +104,10 @@ const (
 
 // graphOf places each environment to the right of its parents.
 func graphOf(targets []view.Target) graph {
-	column := map[string]int{}
+	column := make(map[string]int, len(targets))
+	for _, target := range targets {
+		column[target.Environment] = 0
+	}
 	// Parents are before their children, except where the config has changed since.
 	for range targets {
 		for _, target := range targets {
@@ -113,7 +116,6 @@ func graphOf(targets []view.Target) graph {
 					column[target.Environment] = min(max(column[target.Environment], at+1), len(targets))
 				}
 			}
-			column[target.Environment] += 0
 		}
 	}
 	drawn := graph{}

@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"path"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -34,23 +33,41 @@ func serveStatic(c echo.Context) error {
 	return c.Blob(http.StatusOK, mime.TypeByExtension(path.Ext(name)), content)
 }
 
-// static returns the URL of a file.
-func static(name string) (string, error) {
-	content, err := files.ReadFile(path.Join("static", name))
+// staticURLs returns the URLs of all files, by name.
+func staticURLs() (map[string]string, error) {
+	entries, err := files.ReadDir("static")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	sum := sha256.Sum256(content)
-	return staticPath + name + "?" + hex.EncodeToString(sum[:6]), nil
+	urls := make(map[string]string, len(entries))
+	for _, entry := range entries {
+		content, err := files.ReadFile(path.Join("static", entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(content)
+		urls[entry.Name()] = staticPath + entry.Name() + "?" + hex.EncodeToString(sum[:6])
+	}
+	return urls, nil
 }
 
 // templates are the pages by name, each with the layout around it.
 type templates map[string]*template.Template
 
 func parseTemplates() (templates, error) {
+	urls, err := staticURLs()
+	if err != nil {
+		return nil, err
+	}
+	static := func(name string) (string, error) {
+		url, known := urls[name]
+		if !known {
+			return "", fault.New(fault.Internal, "there is no file %s", name)
+		}
+		return url, nil
+	}
 	layout, err := template.New("layout.html").Funcs(template.FuncMap{
-		"static": static, "time": timeElement, "age": ageElement, "status": statusElement, "day": func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
-		"applicationURL": applicationURL,
+		"static": static, "time": timeElement, "age": ageElement, "status": statusElement,
 	}).ParseFS(files, "templates/layout.html")
 	if err != nil {
 		return nil, err

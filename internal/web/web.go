@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -22,6 +21,7 @@ import (
 	"promoter/internal/access"
 	"promoter/internal/api"
 	"promoter/internal/fault"
+	"promoter/internal/signin"
 	"promoter/internal/view"
 )
 
@@ -186,19 +186,16 @@ type signInBody struct {
 	OIDC        string // URL of the sign-in with OpenID Connect; empty: it is off
 }
 
-// oidcPath is where package signin answers.
-const oidcPath = "/sign-in/oidc"
-
 func (p *pages) showSignIn(c echo.Context, status int, next, problem string) error {
 	body := signInBody{Next: next, Error: problem}
 	if p.Sessions.OIDC != nil {
-		body.OIDC = pathWith(oidcPath, map[string]string{"return": next})
+		body.OIDC = pathWith(signin.StartPath, map[string]string{"return": next})
 	}
 	return p.write(c, status, "sign-in", page{Title: "Sign in", Body: body})
 }
 
 func (p *pages) signIn(c echo.Context) error {
-	next := localPath(c.QueryParam("next"))
+	next := signin.Local(c.QueryParam("next"))
 	if _, session, _ := p.Sessions.Authenticate(c.Request()); session.SignedIn() {
 		return c.Redirect(http.StatusSeeOther, next)
 	}
@@ -213,7 +210,7 @@ func (p *pages) enter(c echo.Context) error {
 		return err
 	}
 	c.Request().Body = http.MaxBytesReader(c.Response(), c.Request().Body, maxForm)
-	next := localPath(c.FormValue("next"))
+	next := signin.Local(c.FormValue("next"))
 	if _, ok := p.Sessions.SignInToken(c.Response(), c.Request(), c.FormValue("token")); !ok {
 		return p.showSignIn(c, http.StatusUnauthorized, next, "This is not a token of the API.")
 	}
@@ -227,15 +224,6 @@ func (p *pages) leave(c echo.Context) error {
 	}
 	p.Sessions.End(c.Response(), c.Request())
 	return c.Redirect(http.StatusSeeOther, signInPath)
-}
-
-// localPath returns a path of this server to go to next. Browsers take both // and /\ for the
-// beginning of another host.
-func localPath(text string) string {
-	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsAny(text, "\\\t\r\n") {
-		return "/"
-	}
-	return text
 }
 
 func (p *pages) changes(c echo.Context) error { return p.Changes.Stream(c, principalOf(c)) }

@@ -80,7 +80,7 @@ func newWorld(t testing.TB) *world {
 				{Principal: access.Principal{Name: "token shop", Roles: []access.Role{access.Read}, Scope: access.Scope{Repositories: []string{"github.com/acme/shop"}}}, Secret: secret.New(onlyShop)},
 			},
 		},
-		View: &view.View{Store: w.store, Now: now}, Reader: w.reader, Changes: changes,
+		View: &view.View{Store: w.store}, Reader: w.reader, Changes: changes,
 		Log: log, Now: now,
 	})(e)
 	if err != nil {
