@@ -36,7 +36,7 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 	if err != nil {
 		return tests{}, err
 	}
-	plan, err := goBenchmark(ctx, "./internal/promotion", planBenchmark, "1s")
+	plan, err := goBenchmark(ctx, "./internal/promotion/decide", planBenchmark, "1s")
 	if err != nil {
 		return tests{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
 	"promoter/internal/scan"
 	"promoter/internal/state"
 	"promoter/internal/strictyaml"
@@ -135,7 +136,7 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	} else if err := c.askRegistries(ctx, &observation, options, failed); err != nil {
 		return nil, err
 	}
-	if err := askFacts(ctx, &observation, promotion.MirrorLookups(observation), options, failed); err != nil {
+	if err := askFacts(ctx, &observation, decide.MirrorLookups(observation), options, failed); err != nil {
 		return nil, err
 	}
 
@@ -186,9 +187,9 @@ func explained(environments []string, observation promotion.Observation, targets
 
 // preview decides about the targets, and makes the changes in memory.
 func (c *Checkout) preview(ctx context.Context, observation promotion.Observation, decided state.State, now time.Time, named bool, branchOf map[string]*branch) ([]TargetPreview, error) {
-	decisions := promotion.Plan(observation, now)
+	decisions := decide.Plan(observation, now)
 	observation.State = decided
-	obeying := promotion.Plan(observation, now) // of the same targets
+	obeying := decide.Plan(observation, now) // of the same targets
 	if !named {
 		decisions = obeying
 	}

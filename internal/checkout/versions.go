@@ -12,6 +12,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/parallel"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
 	"promoter/internal/registry"
 	"promoter/internal/signature"
 )
@@ -96,7 +97,7 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 		return err
 	}
 
-	return askFacts(ctx, observation, promotion.Lookups(*observation), options, failed)
+	return askFacts(ctx, observation, decide.Lookups(*observation), options, failed)
 }
 
 // askFacts adds the answers to lookups to the observation.

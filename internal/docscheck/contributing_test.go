@@ -184,8 +184,8 @@ func TestGuidesListTheKindsOfTheCode(t *testing.T) {
 		page, heading string
 		want          []string
 	}{
-		{"condition-or-gate", "Existing conditions", submatches(t, files, "internal/promotion/condition_*.go", `^internal/promotion/condition_(\w+)\.go$`)},
-		{"condition-or-gate", "Existing gates", submatches(t, files, "internal/promotion/gate_*.go", `^internal/promotion/gate_(\w+)\.go$`)},
+		{"condition-or-gate", "Existing conditions", filesBesideTable(t, files, "internal/promotion/condition")},
+		{"condition-or-gate", "Existing gates", filesBesideTable(t, files, "internal/promotion/gate")},
 		{"config-key", "Existing sections of .promoter.yaml", slices.Sorted(maps.Keys(definitions(t, files, "config/promoter.schema.json")))},
 		{"config-key", "Existing sections of the server file", slices.Sorted(maps.Keys(definitions(t, files, "config/promoter-server.schema.json")))},
 		{"file-shape", "Existing shapes", submatches(t, files, "internal/updater/shapes/*.go", `edit\.Shape = "([a-z-]+)"`)},
@@ -209,6 +209,14 @@ func TestGuidesListTheKindsOfTheCode(t *testing.T) {
 			}
 		})
 	}
+}
+
+// filesBesideTable returns the names of the Go files of a folder, without the one that has the
+// table of the others.
+func filesBesideTable(t *testing.T, files fs.FS, folder string) []string {
+	t.Helper()
+	names := submatches(t, files, folder+"/*.go", "^"+folder+`/(\w+)\.go$`)
+	return slices.DeleteFunc(names, func(name string) bool { return name == path.Base(folder) })
 }
 
 // TestConditionGuideNamesTheKeys compares the config keys that the guide names with

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
 	"promoter/internal/state"
 )
 
@@ -76,5 +77,5 @@ func (r *Reconciler) Decide(ctx context.Context, changes ...state.Change) (promo
 	}
 	o.Promotion.State, _ = o.Promotion.State.Apply(changes...)
 	o.Promotion.Bypasses = r.observeBypasses(ctx, o)
-	return o.Promotion, promotion.Plan(o.Promotion, o.Now), nil
+	return o.Promotion, decide.Plan(o.Promotion, o.Now), nil
 }

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -198,7 +199,7 @@ func observeRefusedEdits(ctx context.Context, o Observation) (map[promotion.Targ
 	o.Promotion.Targets = maps.Clone(o.Promotion.Targets)
 	for learned := true; learned; {
 		learned = false
-		for _, d := range promotion.Plan(o.Promotion, o.Now) {
+		for _, d := range decide.Plan(o.Promotion, o.Now) {
 			tree := o.Trees[d.Environment]
 			if d.State != promotion.Proposed || tree == nil {
 				continue

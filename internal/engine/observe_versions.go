@@ -13,6 +13,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/parallel"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
 	"promoter/internal/state"
 )
 
@@ -136,8 +137,8 @@ func resolveReference(ctx context.Context, registries Registries, o promotion.Ob
 // are known already. What fails stays unknown, and the planner does not proceed
 // without it.
 func resolveFacts(ctx context.Context, registries Registries, o Observation) promotion.Facts {
-	o.Promotion.Facts = resolve(ctx, registries, o, promotion.Lookups(o.Promotion))
-	return resolve(ctx, registries, o, promotion.MirrorLookups(o.Promotion))
+	o.Promotion.Facts = resolve(ctx, registries, o, decide.Lookups(o.Promotion))
+	return resolve(ctx, registries, o, decide.MirrorLookups(o.Promotion))
 }
 
 func resolve(ctx context.Context, registries Registries, o Observation, lookups []promotion.Lookup) promotion.Facts {

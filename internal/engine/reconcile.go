@@ -32,6 +32,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/record"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
@@ -259,7 +260,7 @@ type Plan struct {
 
 // makePlan decides without I/O.
 func makePlan(o Observation) Plan {
-	decisions := promotion.Plan(o.Promotion, o.Now)
+	decisions := decide.Plan(o.Promotion, o.Now)
 	return Plan{Decisions: decisions, Proposals: pullrequest.Plan(o.Promotion, decisions, o.Now)}
 }
 

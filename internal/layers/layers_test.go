@@ -65,7 +65,7 @@ func TestCheckFinds(t *testing.T) {
 		{
 			"upward from a test", "internal/promotion/x_test.go",
 			`package promotion_test; import _ "promoter/internal/app"`,
-			[]string{"internal/promotion/x_test.go: layer 3 imports internal/app on layer 12: upward"},
+			[]string{"internal/promotion/x_test.go: layer 3 imports internal/app on layer 15: upward"},
 		},
 		{
 			"behind a build constraint", "internal/edit/x_plan9.go",

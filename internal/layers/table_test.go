@@ -67,11 +67,15 @@ var table = map[string]position{
 	"internal/updater/prefilter": {layer: 3},
 	"internal/updater/lex":       {layer: 3},
 
-	"internal/certificate":      {layer: 4},
-	"internal/pullrequest":      {layer: 4},
-	"internal/promotion/record": {layer: 4},
-	"internal/drift":            {layer: 4},
-	"internal/repo":             {layer: 4},
+	"internal/certificate":         {layer: 4},
+	"internal/pullrequest":         {layer: 7},
+	"internal/promotion/input":     {layer: 4},
+	"internal/promotion/condition": {layer: 5},
+	"internal/promotion/gate":      {layer: 5},
+	"internal/promotion/decide":    {layer: 6},
+	"internal/promotion/record":    {layer: 7},
+	"internal/drift":               {layer: 4},
+	"internal/repo":                {layer: 4},
 
 	"internal/scm/github":           {layer: 4},
 	"internal/scm/gitlab":           {layer: 4},
@@ -92,7 +96,7 @@ var table = map[string]position{
 	"internal/delivery":    {layer: 5},
 	"internal/landing":     {layer: 5},
 	"internal/statebranch": {layer: 5},
-	"internal/explain":     {layer: 5},
+	"internal/explain":     {layer: 8},
 	"internal/view":        {layer: 5},
 
 	"internal/updater/shapes": {layer: 5},
@@ -102,42 +106,42 @@ var table = map[string]position{
 	"internal/webhook/pipelines":  {layer: 5},
 	"internal/webhook/registries": {layer: 5},
 
-	"internal/comments": {layer: 6},
+	"internal/comments": {layer: 9},
 	"internal/api":      {layer: 6},
 	"internal/updater":  {layer: 6},
 	"internal/webhook":  {layer: 6},
 
-	"internal/engine": {layer: 7},
+	"internal/engine": {layer: 10},
 
 	"internal/server":  {layer: 7},
 	"internal/web":     {layer: 7},
-	"internal/connect": {layer: 7},
+	"internal/connect": {layer: 10},
 	"internal/scan":    {layer: 7},
 
-	"internal/workspace": {layer: 8},
-	"internal/simulate":  {layer: 8},
+	"internal/workspace": {layer: 11},
+	"internal/simulate":  {layer: 11},
 
 	"internal/checkout":   {layer: 9},
-	"internal/decision":   {layer: 9},
-	"internal/onboarding": {layer: 9},
-	"internal/githubapp":  {layer: 9},
-	"internal/doctor":     {layer: 9},
+	"internal/decision":   {layer: 12},
+	"internal/onboarding": {layer: 12},
+	"internal/githubapp":  {layer: 11},
+	"internal/doctor":     {layer: 12},
 
-	"internal/service/history": {layer: 9},
+	"internal/service/history": {layer: 11},
 
-	"internal/service":           {layer: 10},
-	"internal/service/adminapi":  {layer: 11},
-	"internal/service/snapshots": {layer: 11},
+	"internal/service":           {layer: 13},
+	"internal/service/adminapi":  {layer: 14},
+	"internal/service/snapshots": {layer: 14},
 
-	"internal/app":  {layer: 12},
+	"internal/app":  {layer: 15},
 	"internal/demo": {layer: 13},
 
-	"internal/cli/render": {layer: 13},
-	"internal/cli":        {layer: 14},
+	"internal/cli/render": {layer: 16},
+	"internal/cli":        {layer: 17},
 
 	"internal/demo/githttp": {layer: 12},
 
-	"cmd/promoter": {layer: 15},
+	"cmd/promoter": {layer: 18},
 
 	"internal/layers":         {layer: 1, support: true},
 	"internal/git/gittest":    {layer: 2, support: true},

@@ -1,11 +1,7 @@
 package promotion
 
 import (
-	"cmp"
-	"slices"
 	"time"
-
-	"promoter/internal/config"
 )
 
 // ConditionState is the state of a condition or gate.
@@ -39,7 +35,8 @@ type Condition struct {
 // branch protection rules name it.
 const StatusContext = "promoter"
 
-const notEvaluated = "not evaluated in a checkout"
+// NotEvaluated is the reason of what only a forge or the history of landings shows.
+const NotEvaluated = "not evaluated in a checkout"
 
 // Blocks reports whether the condition blocks a promotion, where unknown ones may be
 // ignored.
@@ -56,116 +53,15 @@ func (c Condition) Blocks(ignoreUnknown bool) bool {
 
 // FirstBlocking returns the first condition that blocks.
 func FirstBlocking(conditions []Condition, ignoreUnknown bool) (Condition, bool) {
-	return find(conditions, func(c Condition) bool { return c.Blocks(ignoreUnknown) })
-}
-
-// BlockedBy is the reason of what a condition blocks.
-func BlockedBy(c Condition) Reason {
-	r := Reason{Rule: RuleCondition, Message: c.Name}
-	if c.Reason != "" {
-		r.Message += ": " + c.Reason
-	}
-	if c.Until != nil {
-		r.Until = *c.Until
-	}
-	return r
-}
-
-// parentCondition is a condition below after as one parent configures it. Exactly
-// one of the functions is set; they fill in the state of the condition.
-type parentCondition struct {
-	name, value string
-	key         string // in the config file; empty: the name
-	// inSource evaluates the condition for a snapshot where a source holds or held it.
-	inSource func(in *input, t tenure, c *Condition)
-	// ofVersions evaluates the condition by what registries report, also in a
-	// checkout.
-	ofVersions func(in *input, moves []Move, c *Condition)
-}
-
-// parentConditionKinds is the table of the conditions below after. Each kind
-// returns its conditions of one parent. The other conditions, which the decisions
-// call directly, are settle, sameVersion, drain, mirrored, and the verification of images.
-var parentConditionKinds = []func(config.Parent) []parentCondition{healthy, soak, checks, tagged}
-
-// configuredConditions returns the conditions of a parent, in the order of the table.
-func configuredConditions(parent config.Parent) []parentCondition {
-	var all []parentCondition
-	for _, kind := range parentConditionKinds {
-		all = append(all, kind(parent)...)
-	}
-	return all
-}
-
-// conditionsAfter returns the conditions that a target has for one of its parents.
-func conditionsAfter(in *input, parent string) []parentCondition {
-	i := slices.IndexFunc(in.settings.After, func(p config.Parent) bool { return p.Environment == parent })
-	if i < 0 {
-		return nil
-	}
-	return in.after[i]
-}
-
-// parentConditions evaluates what must be met in the parents before the moves are
-// proposed.
-func parentConditions(in *input, moves []Move) []Condition {
-	var conditions []Condition
-	for _, parent := range in.settings.After {
-		conditions = append(conditions, conditionsOf(in, parent, moves)...)
-	}
-	return conditions
-}
-
-// conditionsOf evaluates the conditions of one parent. If the application is absent
-// there, they apply to the environments upstream of it.
-func conditionsOf(in *input, parent config.Parent, moves []Move) []Condition {
-	configured := conditionsAfter(in, parent.Environment)
-	conditions := make([]Condition, 0, len(configured))
-	if in.obs.Checkout {
-		for _, pc := range configured {
-			if pc.inSource != nil {
-				conditions = append(conditions, Condition{
-					Name: parent.Environment + " " + pc.name, Value: pc.value, State: Unknown, Reason: notEvaluated,
-				})
-			}
-		}
-	} else {
-		for _, source := range in.obs.Sources(parent.Environment, in.target.Application) {
-			t, found := tenureOf(in, source, moves)
-			conditions = append(conditions, conditionsIn(in, parent, source, t, found, moves)...)
+	for _, c := range conditions {
+		if c.Blocks(ignoreUnknown) {
+			return c, true
 		}
 	}
-	for _, pc := range configured {
-		if pc.ofVersions != nil {
-			c := Condition{Name: parent.Environment + " " + pc.name, Value: pc.value}
-			pc.ofVersions(in, moves, &c)
-			in.bypass(&c, cmp.Or(pc.key, pc.name), moves)
-			conditions = append(conditions, c)
-		}
-	}
-	return conditions
+	return Condition{}, false
 }
 
-// conditionsIn evaluates the conditions of a parent for a tenure of a source. A
-// snapshot that was never there meets none. Those that are bypassed for the moves pass.
-func conditionsIn(in *input, parent config.Parent, source Target, t tenure, found bool, moves []Move) []Condition {
-	configured := conditionsAfter(in, parent.Environment)
-	conditions := make([]Condition, 0, len(configured))
-	for _, pc := range configured {
-		if pc.inSource == nil {
-			continue
-		}
-		c := Condition{Name: parent.Environment + " " + pc.name, Value: pc.value, State: Pending}
-		if parent.Environment != source.Environment {
-			c.Name += " (in " + source.Environment + ")"
-		}
-		if found {
-			pc.inSource(in, t, &c)
-		} else {
-			c.Reason = "not eligible in " + source.Environment + ": it was never there"
-		}
-		in.bypass(&c, cmp.Or(pc.key, pc.name), moves)
-		conditions = append(conditions, c)
-	}
-	return conditions
+// RetryDue reports whether a gate is a refused merge that should be tried again.
+func (c Condition) RetryDue(now time.Time) bool {
+	return c.Forge && c.State == Blocked && c.Until != nil && !c.Until.After(now)
 }

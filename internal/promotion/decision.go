@@ -1,12 +1,15 @@
+// Package promotion is the vocabulary of the core of promoter: what is observed about a
+// repository, what is decided about each target, and how both are written into commits. The
+// decisions themselves are made by package decide.
+//
+// The package knows no forge, no registry client, and no file format.
 package promotion
 
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"promoter/internal/config"
-	"promoter/internal/image"
 	"promoter/internal/state"
 )
 
@@ -57,107 +60,6 @@ const (
 	NotCheckedOut State = "not checked out" // the environment's branch is not available
 	Unanswered    State = "failed"          // a registry did not answer
 )
-
-// Rule identifies why a decision is as it is, for code that reads decisions.
-type Rule string
-
-// The rules.
-const (
-	RuleNewer         Rule = "newer"          // a newer version is available
-	RuleParent        Rule = "parent"         // the parent environment has another version
-	RuleForm          Rule = "form"           // the version is there, and must be written in another form
-	RuleRequested     Rule = "requested"      // a user requested the version
-	RuleSame          Rule = "same"           // nothing differs
-	RuleAbsent        Rule = "absent"         // no files
-	RuleNoReference   Rule = "no-reference"   // files without a reference
-	RuleBackwards     Rule = "backwards"      // it would move a component back
-	RuleParentsDiffer Rule = "parents-differ" // the parents have different versions
-	RuleSameVersion   Rule = "same-version"   // the components have different versions
-	RuleCondition     Rule = "condition"      // a condition blocks
-	RulePropose       Rule = "propose"        // the propose mode requires a request, or forbids it
-	RuleDigestUnknown Rule = "digest-unknown" // the digest behind a tag is unknown
-	RuleNoVersion     Rule = "no-version"     // the registry has no version to select
-	RuleRegistry      Rule = "registry"       // the registry did not answer
-	RuleRefused       Rule = "refused"        // a file cannot be written
-	RuleBranch        Rule = "branch"         // the branch is not available
-	RuleHeld          Rule = "held"           // a user put the target on hold
-	RuleFrozen        Rule = "frozen"         // a user froze the environment or the repository
-	RuleRejected      Rule = "rejected"       // a user rejected a version of it
-	RuleReverted      Rule = "reverted"       // a user reverted a version of it
-	RuleRollback      Rule = "rollback"       // a user requested the previous versions
-	RuleLimit         Rule = "limit"          // the limit of open pull requests is reached
-	RuleForge         Rule = "forge"          // the repository has no pull requests
-	RuleForeign       Rule = "foreign"        // a user works on promoter's branch
-	RuleGate          Rule = "gate"           // a gate blocks
-	RuleFalseClaim    Rule = "false-claim"    // files contradict the trailers of a commit
-	RuleHealth        Rule = "health"         // what runs, beside what the files have
-	RuleFailed        Rule = "failed"         // what landed is not healthy
-	RuleOnFailure     Rule = "on-failure"     // what landed failed: the environment returns to the versions of before
-	RuleGone          Rule = "gone"           // the target no longer exists, or lands another way
-)
-
-// Reason is why a decision is as it is: the rule for code, the message for users,
-// and the time at which it may change by itself if that is known.
-type Reason struct {
-	Rule    Rule
-	Message string
-	Until   time.Time
-	Scope   state.Target // of a hold or freeze: the target whose record has it
-}
-
-// String returns the message.
-func (r Reason) String() string { return r.Message }
-
-// Move is one component that changes its version.
-type Move struct {
-	Component string
-	From      image.Version // in the files; the zero version if they disagree
-	To        image.Version
-	Form      Form // of a move to the version that is there; empty: it is another version
-}
-
-// String describes the move as "web 1.4 -> 1.5"; two digests of one tag are
-// shown as digests.
-func (m Move) String() string {
-	from, to := Label(m.From), Label(m.To)
-	switch m.Form {
-	case FormRelabeled:
-		return m.Component + " " + from + " -> " + to + " (same digest)"
-	case FormPinned:
-		return "pin " + m.Component + " " + to + " to its digest"
-	case FormUnpinned:
-		return "write " + m.Component + " " + to + " without its digest"
-	case FormTagged:
-		return "write " + m.Component + " " + to + " with its tag"
-	case FormUntagged:
-		return "write " + m.Component + " " + to + " without its tag"
-	}
-	if from == to {
-		from, to = ShortDigest(m.From.Digest), ShortDigest(m.To.Digest)
-	}
-	if from == "" {
-		return m.Component + " -> " + to
-	}
-	return m.Component + " " + from + " -> " + to
-}
-
-// MoveOf returns the move of a component.
-func MoveOf(moves []Move, component string) (Move, bool) {
-	return find(moves, func(m Move) bool { return m.Component == component })
-}
-
-func find[T any](all []T, fits func(T) bool) (found T, ok bool) {
-	if i := slices.IndexFunc(all, fits); i >= 0 {
-		return all[i], true
-	}
-	return found, false
-}
-
-func sameMoves(a, b []Move) bool {
-	return slices.EqualFunc(a, b, func(a, b Move) bool {
-		return a.Component == b.Component && a.Form == b.Form && SameRollout(a.To, b.To)
-	})
-}
 
 // Left is a move that is left out, and why.
 type Left struct {
@@ -222,4 +124,11 @@ type Decision struct {
 	// OpenMoves are the moves of the target's open pull request if a registry did
 	// not answer.
 	OpenMoves []Move
+}
+
+// Disposition is what becomes of an open pull request whose target has nothing
+// proposed: it is kept, or closed.
+type Disposition struct {
+	Close  bool
+	Reason Reason
 }

@@ -13,20 +13,8 @@ import (
 	"promoter/internal/state"
 )
 
-// Health is what runs in a target that is monitored, beside what the files have.
-type Health struct {
-	health.State
-	// Note is what the last report is about that does not count, or what to set up where
-	// nothing was ever reported; empty: neither.
-	Note string
-	// Failure is why what landed counts as failed. Nil: it does not.
-	Failure *Reason
-	// FailsAt is when it counts as failed if nothing changes; zero: never by waiting.
-	FailsAt time.Time
-}
-
-// monitoredBy returns where the health of a target is known from; nil if it is not monitored.
-func monitoredBy(o *Observation, target Target) *config.Health {
+// MonitoredBy returns where the health of a target is known from; nil if it is not monitored.
+func MonitoredBy(o *Observation, target Target) *config.Health {
 	monitored := o.Config.Settings(target.Environment, target.Application).Health
 	if monitored == nil {
 		return nil
@@ -35,53 +23,11 @@ func monitoredBy(o *Observation, target Target) *config.Health {
 	return &named
 }
 
-// healthOf returns the health of what a target has now; nil if it is not monitored.
-func healthOf(o *Observation, target Target, now time.Time) *Health {
-	monitored := monitoredBy(o, target)
-	landings := o.Landings[target]
-	if monitored == nil || len(landings) == 0 {
-		return nil
-	}
-	current := landings[0]
-	h := &Health{State: current.Health, Note: current.HealthNote, Failure: failureOf(o, target, current, *monitored, now)}
-	if !h.IsReported() {
-		h.Note = notReportedYet(monitored, current.HealthNote)
-	}
-	if at := h.State.FailsAt(monitored.Timeout); h.Failure == nil {
-		h.FailsAt = at
-	}
-	return h
-}
-
-// note shows what runs beside what the files have, which are desired.
-func (h Health) note(desired Snapshot) Reason {
-	text := "desired " + desired.String() + "; "
-	switch {
-	case h.Failure != nil:
-		return Reason{Rule: RuleFailed, Message: text + h.Failure.Message}
-	case h.IsReported():
-		return Reason{Rule: RuleHealth, Message: text + healthText(h.State), Until: h.FailsAt}
-	default:
-		return Reason{Rule: RuleHealth, Message: text + h.Note}
-	}
-}
-
-// backwardsOf returns the moves from what is wanted to what the files have.
-func backwardsOf(moves []Move) []Move {
-	var back []Move
-	for _, move := range moves {
-		if !isNone(move.From) {
-			back = append(back, Move{Component: move.Component, From: move.To, To: move.From})
-		}
-	}
-	return back
-}
-
-// failureOf returns why a landed snapshot counts as failed: because it was unhealthy for the
+// FailureOf returns why a landed snapshot counts as failed: because it was unhealthy for the
 // timeout, now or when that was recorded. It then counts as failed until a newer version is
 // there, or a user decides something about the target.
-func failureOf(o *Observation, target Target, landed Landing, monitored config.Health, now time.Time) *Reason {
-	if recorded := recordedFailure(o, target, landed); recorded != nil {
+func FailureOf(o *Observation, target Target, landed Landing, monitored config.Health, now time.Time) *Reason {
+	if recorded := RecordedFailure(o, target, landed); recorded != nil {
 		return recorded
 	}
 	if o.State.At(state.Target(target)).Request != nil { // a user decides what comes next
@@ -93,9 +39,9 @@ func failureOf(o *Observation, target Target, landed Landing, monitored config.H
 	return nil
 }
 
-// recordedFailure returns why a landed snapshot is recorded as failed; nil: it is not. That counts
+// RecordedFailure returns why a landed snapshot is recorded as failed; nil: it is not. That counts
 // also after another one replaced it.
-func recordedFailure(o *Observation, target Target, landed Landing) *Reason {
+func RecordedFailure(o *Observation, target Target, landed Landing) *Reason {
 	recorded, failed := o.State.FailureOf(state.Target(target), landed.Snapshot.ID())
 	if !failed {
 		return nil
@@ -114,9 +60,9 @@ func failedText(s health.State, monitored config.Health) string {
 
 // Failing returns why what a target has now has just failed; false for what is recorded.
 func Failing(o Observation, target Target, now time.Time) (why string, failing bool) {
-	monitored := monitoredBy(&o, target)
+	monitored := MonitoredBy(&o, target)
 	landings := o.Landings[target]
-	if monitored == nil || len(landings) == 0 || failureOf(&o, target, landings[0], *monitored, now) == nil {
+	if monitored == nil || len(landings) == 0 || FailureOf(&o, target, landings[0], *monitored, now) == nil {
 		return "", false
 	}
 	if _, recorded := o.State.FailureOf(state.Target(target), landings[0].Snapshot.ID()); recorded {
@@ -130,7 +76,7 @@ func Failing(o Observation, target Target, now time.Time) (why string, failing b
 // to these versions.
 func MayRollBack(o Observation, target Target) bool {
 	record := o.State.At(state.Target(target))
-	monitored := monitoredBy(&o, target)
+	monitored := MonitoredBy(&o, target)
 	if monitored == nil || monitored.OnFailure != config.OnFailureRollback || record.Rollback != nil {
 		return false
 	}

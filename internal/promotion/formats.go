@@ -169,7 +169,7 @@ func AttributionOf(d Decision) Attribution {
 	var a Attribution
 	if d.Requested != nil {
 		if !d.Requested.By.Bot { // a rollback by promoter itself has only a reason
-			a.RequestedBy = attributed(actor(*d.Requested), maxAttributedName)
+			a.RequestedBy = attributed(Actor(*d.Requested), maxAttributedName)
 		}
 		a.Reason = attributed(d.Requested.Reason, maxAttributedReason)
 	}

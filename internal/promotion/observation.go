@@ -2,13 +2,11 @@ package promotion
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"promoter/internal/config"
-	"promoter/internal/edit"
 	"promoter/internal/glob"
 	"promoter/internal/health"
 	"promoter/internal/identity"
@@ -119,12 +117,12 @@ func (o *Observation) Sources(parent, application string) []Target {
 	if exists || unavailable {
 		return []Target{target}
 	}
-	return o.sourcesOf(o.Config.Settings(parent, application).After, application)
+	return o.SourcesOf(o.Config.Settings(parent, application).After, application)
 }
 
-// sourcesOf returns the sources behind several parents, each once, by environment.
+// SourcesOf returns the sources behind several parents, each once, by environment.
 // The recursion ends because the config has no cycles.
-func (o *Observation) sourcesOf(parents []config.Parent, application string) []Target {
+func (o *Observation) SourcesOf(parents []config.Parent, application string) []Target {
 	var found []Target
 	for _, parent := range parents {
 		found = append(found, o.Sources(parent.Environment, application)...)
@@ -209,12 +207,12 @@ func (o Observation) Deployment(target Target) Deployment {
 // Settings returns an environment as it applies to an application, within the
 // limits of the server.
 func (o Observation) Settings(environment, application string) config.Environment {
-	settings, _ := o.settings(environment, application)
+	settings, _ := o.LimitedSettings(environment, application)
 	return settings
 }
 
-// settings also returns conditions that show what the server limited.
-func (o *Observation) settings(environment, application string) (config.Environment, []Condition) {
+// LimitedSettings also returns conditions that show what the server limited.
+func (o *Observation) LimitedSettings(environment, application string) (config.Environment, []Condition) {
 	wanted := o.Config.Settings(environment, application)
 	if o.Limits == nil {
 		return wanted, nil
@@ -232,69 +230,6 @@ func (o *Observation) settings(environment, application string) (config.Environm
 	show("land", string(wanted.Land), string(settings.Land))
 	show("propose", string(wanted.Propose), string(settings.Propose))
 	return settings, shown
-}
-
-// Current is what the files of one target say.
-type Current struct {
-	References []edit.Reference
-	Refusals   []edit.Refusal // files that may have a reference and cannot be written
-	Holds      []edit.Hold    // files that users do not want to be written
-}
-
-// Available is the version of a component that a registry has, or a user named.
-type Available struct {
-	Version  image.Version
-	Found    bool          // Version is set
-	Explicit bool          // a user named the version: the order does not count
-	Reason   string        // why there is none, if Found is false
-	Held     []HeldVersion // newer versions that may not be selected yet
-	Err      error         // the registry did not answer
-	// NotSelected are newer versions that the policy does not select. They are only shown,
-	// and known only where a user asks.
-	NotSelected []image.NotSelected
-}
-
-// HeldVersion is a newer version that may not be selected yet, with the condition
-// that shows why.
-type HeldVersion struct {
-	Version   image.Version
-	Condition Condition
-}
-
-// Facts is what registries reported about versions. The zero version means that
-// the registry has no such version.
-type Facts map[Fact]image.Version
-
-// Fact identifies a version: a repository with a tag, a digest, or both.
-type Fact struct {
-	Repository  image.Repository
-	Tag, Digest string
-	// Release is the source whose releases are asked for the tag, instead of the registry.
-	Release string
-}
-
-// isMissing reports whether the registry has no such version.
-func isMissing(fact image.Version) bool { return fact.Digest == "" && fact.Created.IsZero() }
-
-// complete adds what registries reported to the version of a reference.
-func (f Facts) complete(r edit.Reference) image.Version {
-	version := f[Fact{Repository: r.Repository, Tag: r.Tag, Digest: r.Digest}]
-	version.Tag = r.Tag
-	if r.Digest != "" {
-		version.Digest = r.Digest
-	}
-	return version
-}
-
-// describe adds what registries reported about a version, except its digest: a tag
-// may point elsewhere by now.
-func (f Facts) describe(repository image.Repository, v image.Version) image.Version {
-	fact, known := f[Fact{Repository: repository, Tag: v.Tag, Digest: v.Digest}]
-	if !known || v.Digest == "" {
-		return v
-	}
-	fact.Tag, fact.Digest = v.Tag, v.Digest
-	return fact
 }
 
 // Landing is a snapshot that is or was in a target. It is read from the trailers
@@ -333,122 +268,10 @@ type Running struct {
 	Since    time.Time
 }
 
-// Check is what one status or check run reported about a commit.
-type Check struct {
-	Name  string
-	State ConditionState
-	At    time.Time
-	// Sources are the results by the app that reported them, see scm.Check.
-	Sources map[string]ConditionState
-}
-
 // Reversion is a version that was in a target and was reverted. It is not proposed
 // there again automatically.
 type Reversion struct {
 	Component string
 	Version   image.Version
 	Commit    string // that brought it
-}
-
-// Open is an open pull request of promoter, or one of a user that occupies
-// promoter's branch.
-type Open struct {
-	Number    int
-	URL       string
-	Head      string              // branch
-	Commit    string              // of the head, hex
-	Snapshots map[string]Snapshot // by application, from the trailers of the head commit
-	Foreign   string              // why promoter must not touch it, such as a commit of a user
-	Opened    time.Time
-	Draft     bool
-	Checks    []Check // on the head, without promoter's own
-	Blind     bool    // the credential cannot read all checks
-	// Approvals are those that count: of the current head, by users with permission,
-	// each once.
-	Approvals []Approval
-	// Votes are the approvals as a forge counts them, and Void those that do not
-	// count anywhere.
-	Votes []Vote
-	Void  []Void
-	// Objections are the users who requested changes on the current head.
-	Objections []string
-	// Changed is when something was last pushed to the head or said on it.
-	Changed time.Time
-	// Refused is set if the forge refused to merge this head, and nothing happened on
-	// it since.
-	Refused *Refusal
-}
-
-// Approval is one approval of a pull request that may count for the config.
-type Approval struct {
-	By    string // login
-	Teams []string
-	At    time.Time
-}
-
-// Vote is an approval of a user with write access who did not open the pull
-// request.
-type Vote struct {
-	By      string // login
-	Current bool   // it is for the current head
-}
-
-// Void is an approval that does not count for the config.
-type Void struct {
-	By, Why string
-	Own     bool // of promoter's own account: it does not count for the forge either
-}
-
-// Followed is a component as the files refer to it: one that a pattern matched has
-// a name of its own.
-type Followed struct {
-	Name       string
-	Repository image.Repository
-	Component  config.Component
-}
-
-// FollowedIn returns the components that the files of the selected targets refer
-// to, each once and sorted by name.
-func FollowedIn(c *config.Config, targets map[Target]Current, selected func(Target) bool) []Followed {
-	seen := map[string]Followed{}
-	for target, current := range targets {
-		if !selected(target) {
-			continue
-		}
-		for _, r := range current.References {
-			if _, known := seen[r.Component]; known {
-				continue
-			}
-			if match, ok := c.Follow(target.Environment, target.Application, r.Repository); ok {
-				component, _ := c.Component(match.Component)
-				seen[r.Component] = Followed{r.Component, r.Repository, component}
-			}
-		}
-	}
-	return slices.SortedFunc(maps.Values(seen), func(a, b Followed) int { return cmp.Compare(a.Name, b.Name) })
-}
-
-// Policies returns the policies that order the versions of each component that the
-// files refer to.
-func Policies(c *config.Config, targets map[Target]Current) map[string]*image.Policy {
-	policies := map[string]*image.Policy{}
-	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
-		policies[f.Name] = c.Policy(f.Component.Name)
-	}
-	return policies
-}
-
-// Verifications returns what signatures must prove about the versions of each component that
-// the files refer to: what the config requires, and what the server does. Nil: nothing.
-func Verifications(c *config.Config, targets map[Target]Current, server func(image.Repository) []config.Verify) map[string][]config.Verify {
-	required := map[string][]config.Verify{}
-	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
-		if f.Component.Verify != nil {
-			required[f.Name] = append(required[f.Name], *f.Component.Verify)
-		}
-		if server != nil {
-			required[f.Name] = append(required[f.Name], server(f.Repository)...)
-		}
-	}
-	return required
 }

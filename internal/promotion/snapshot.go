@@ -76,19 +76,6 @@ func SameRollout(a, b image.Version) bool {
 	return a.Tag != "" && a.Tag == b.Tag
 }
 
-// ChangesOf returns the moves from one snapshot to another, sorted by component. A
-// component that the first does not have moves from the zero version.
-func ChangesOf(from, to Snapshot) []Move {
-	var moves []Move
-	for _, component := range to.Components() {
-		before, after := from[component].Version, to[component].Version
-		if !SameRollout(before, after) {
-			moves = append(moves, Move{Component: component, From: before, To: after})
-		}
-	}
-	return moves
-}
-
 // Label returns the short name of a version: the tag, or the short digest if there
 // is no tag.
 func Label(v image.Version) string {
@@ -98,16 +85,16 @@ func Label(v image.Version) string {
 	return ShortDigest(v.Digest)
 }
 
-// shortHex is how many hex digits of a digest are shown.
-const shortHex = 12
+// ShortHex is how many hex digits of a digest are shown.
+const ShortHex = 12
 
 // ShortDigest shortens a digest for display.
 func ShortDigest(digest string) string {
 	algorithm, hex, found := strings.Cut(digest, ":")
-	if !found || len(hex) <= shortHex {
+	if !found || len(hex) <= ShortHex {
 		return digest
 	}
-	return algorithm + ":" + hex[:shortHex]
+	return algorithm + ":" + hex[:ShortHex]
 }
 
 // ID identifies one promotion, which is one attempt to bring a snapshot into a
@@ -117,5 +104,8 @@ func ShortDigest(digest string) string {
 func ID(repository identity.RepositoryKey, target Target, snapshotID string, attempt int) string {
 	digits := strings.TrimPrefix(snapshotID, snapshotScheme)
 	return fmt.Sprintf("%s/%s/%s/%s/%d", repository, target.Environment, target.Application,
-		digits[:min(len(digits), shortHex)], attempt)
+		digits[:min(len(digits), ShortHex)], attempt)
 }
+
+// IsNone reports whether there is no version at all.
+func IsNone(v image.Version) bool { return v.Tag == "" && v.Digest == "" }

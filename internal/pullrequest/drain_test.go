@@ -7,20 +7,21 @@ import (
 
 	"promoter/internal/promotion"
 
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 )
 
 // soaked is dev, which takes newer snapshots as it says, under a long soak.
-func soaked(t *testing.T, newer string) *promotiontest.Scenario {
+func soaked(t *testing.T, newer string) *decidetest.Scenario {
 	t.Helper()
-	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+	w := decidetest.NewCheckout(t, promotiontest.Components+`
 environments:
   dev: {paths: ["dev/{application}"], land: push, newer: `+newer+`}
   staging: {paths: ["staging/{application}"], after: {dev: {soak: 24h}}}
 `).WithForge()
 	w.Has("dev/shop", "web:1.4@"+promotiontest.DigestA)
-	w.Has("staging/shop", "web:1.3@"+promotiontest.DigestD)
+	w.Has("staging/shop", "web:1.3@"+decidetest.DigestD)
 	w.Publish("web:1.5@" + promotiontest.DigestB)
 	return w
 }
@@ -54,22 +55,22 @@ func TestDrain_passesIfTheCurrentSnapshotCannot(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		change func(*promotiontest.Scenario)
+		change func(*decidetest.Scenario)
 	}{
-		{"it stands in every child", func(w *promotiontest.Scenario) {
+		{"it stands in every child", func(w *decidetest.Scenario) {
 			delete(w.Targets, w.Target("staging/shop"))
 			w.Has("staging/shop", "web:1.4@"+promotiontest.DigestA)
 		}},
-		{"a child is ahead", func(w *promotiontest.Scenario) {
+		{"a child is ahead", func(w *decidetest.Scenario) {
 			delete(w.Targets, w.Target("staging/shop"))
 			w.Has("staging/shop", "web:1.5@"+promotiontest.DigestB)
 		}},
-		{"no child has the application", func(w *promotiontest.Scenario) { delete(w.Targets, w.Target("staging/shop")) }},
-		{"rejected in the child", func(w *promotiontest.Scenario) { w.Reject("staging/shop", "web:1.4@"+promotiontest.DigestA) }},
-		{"reverted in the child", func(w *promotiontest.Scenario) {
+		{"no child has the application", func(w *decidetest.Scenario) { delete(w.Targets, w.Target("staging/shop")) }},
+		{"rejected in the child", func(w *decidetest.Scenario) { w.Reject("staging/shop", "web:1.4@"+promotiontest.DigestA) }},
+		{"reverted in the child", func(w *decidetest.Scenario) {
 			w.Reverted[w.Target("staging/shop")] = []promotion.Reversion{{Component: "web", Version: promotiontest.Version("1.4@" + promotiontest.DigestA)}}
 		}},
-		{"rejected here", func(w *promotiontest.Scenario) { w.Reject("dev/shop", "web:1.4@"+promotiontest.DigestA) }},
+		{"rejected here", func(w *decidetest.Scenario) { w.Reject("dev/shop", "web:1.4@"+promotiontest.DigestA) }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -88,7 +89,7 @@ func TestDrain_failed(t *testing.T) {
 	for state, want := range map[promotion.ConditionState]promotion.State{
 		promotion.Failed: promotion.Proposed, promotion.Pending: promotion.Waiting, promotion.Passed: promotion.Proposed,
 	} {
-		w := promotiontest.NewCheckout(t, promotiontest.Components+`
+		w := decidetest.NewCheckout(t, promotiontest.Components+`
 environments:
   dev: {paths: ["dev/{application}"], newer: drain}
   staging: {paths: ["staging/{application}"], after: [dev]}
@@ -96,7 +97,7 @@ environments:
 `).WithForge()
 		// Absent in staging: prod uses dev, the next environment upstream, and so dev waits for prod.
 		w.Has("dev/shop", "web:1.4@"+promotiontest.DigestA)
-		w.Has("prod/shop", "web:1.3@"+promotiontest.DigestD)
+		w.Has("prod/shop", "web:1.3@"+decidetest.DigestD)
 		w.Publish("web:1.5@" + promotiontest.DigestB)
 		w.Stood("dev/shop", time.Minute, 0, "web:1.4@"+promotiontest.DigestA)
 		w.Landings[w.Target("dev/shop")][0].Checks = []promotion.Check{promotiontest.Check("e2e", state)}
@@ -113,7 +114,7 @@ func TestDrain_refreshReportsStarvedSoak(t *testing.T) {
 	const none = "no version soaks long enough: dev is updated (newer: refresh) before 1d have passed; newer: drain lets one through"
 	w := soaked(t, "refresh")
 	w.Stood("dev/shop", 2*time.Minute, 0, "web:1.4@"+promotiontest.DigestA)
-	w.Stood("dev/shop", 5*time.Minute, 2*time.Minute, "web:1.3.2@"+promotiontest.DigestC)
+	w.Stood("dev/shop", 5*time.Minute, 2*time.Minute, "web:1.3.2@"+decidetest.DigestC)
 	d := w.Decide("staging/shop")
 	for _, c := range d.Conditions {
 		if c.Reason == none {
@@ -137,7 +138,7 @@ func TestDrain_refreshReportsStarvedSoak(t *testing.T) {
 	// The last one before soaked for long enough: it goes on, and nothing starves.
 	calm := soaked(t, "refresh")
 	calm.Stood("dev/shop", 25*time.Hour, 0, "web:1.4@"+promotiontest.DigestA)
-	calm.Stood("dev/shop", 26*time.Hour, 25*time.Hour, "web:1.3.2@"+promotiontest.DigestC)
+	calm.Stood("dev/shop", 26*time.Hour, 25*time.Hour, "web:1.3.2@"+decidetest.DigestC)
 	calm.Stood("dev/shop", 27*time.Hour, 26*time.Hour, "web:1.3.1@"+promotiontest.DigestB)
 	d = calm.Expect("staging/shop", promotion.Proposed, "dev has: web 1.3 -> 1.4")
 	if len(d.Conditions) != 1 {

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
 	"promoter/internal/pullrequest"
 )
 
@@ -38,7 +39,7 @@ environments:
 		Policies:  map[string]*image.Policy{"web": c.Policy("web")},
 	}
 	now := time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
-	decisions := promotion.Plan(observation, now)
+	decisions := decide.Plan(observation, now)
 	for _, p := range pullrequest.Plan(observation, decisions, now) {
 		fmt.Println(p.Step, p.Head)
 		fmt.Println(pullrequest.Title(pullrequest.Page{Proposal: p}))

@@ -5,6 +5,7 @@ import (
 
 	"promoter/internal/promotion"
 
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 )
 
@@ -12,9 +13,9 @@ const allBranch = "promoter/dev/_all"
 
 // groupOf is an environment whose applications share one pull request: web in
 // shop, worker in jobs, both with something newer.
-func groupOf(t *testing.T) *promotiontest.Scenario {
+func groupOf(t *testing.T) *decidetest.Scenario {
 	t.Helper()
-	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+	w := decidetest.NewCheckout(t, promotiontest.Components+`
 environments:
   dev: {paths: ["dev/{application}"], land: automerge, gates: {checks: [ci]}, pullRequest: {group: environment}}
 applications:
@@ -23,18 +24,18 @@ applications:
 `).WithForge()
 	w.Has("dev/shop", "web:1.4@"+promotiontest.DigestA)
 	w.Has("dev/jobs", "worker:2.0@"+promotiontest.DigestA)
-	w.Publish("web:1.5@"+promotiontest.DigestB, "worker:2.1@"+promotiontest.DigestC)
+	w.Publish("web:1.5@"+promotiontest.DigestB, "worker:2.1@"+decidetest.DigestC)
 	return w
 }
 
 func bothOf() map[string]promotion.Snapshot {
 	return map[string]promotion.Snapshot{
 		"shop": promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB),
-		"jobs": promotiontest.SnapshotOf("worker:2.1@" + promotiontest.DigestC),
+		"jobs": promotiontest.SnapshotOf("worker:2.1@" + decidetest.DigestC),
 	}
 }
 
-func openGroup(w *promotiontest.Scenario, snapshots map[string]promotion.Snapshot) {
+func openGroup(w *decidetest.Scenario, snapshots map[string]promotion.Snapshot) {
 	open := w.OpenPullRequest(allBranch, 7, snapshots)
 	open.Checks = []promotion.Check{promotiontest.Check("ci", promotion.Passed)}
 	w.Open[allBranch] = open
@@ -61,7 +62,7 @@ func TestPlan_groupMemberLeaves(t *testing.T) {
 	t.Parallel()
 	w := groupOf(t)
 	openGroup(w, bothOf())
-	w.Reject("dev/jobs", "worker:2.1@"+promotiontest.DigestC)
+	w.Reject("dev/jobs", "worker:2.1@"+decidetest.DigestC)
 	w.Available["worker"] = promotion.Available{Version: promotiontest.Version("2.0@" + promotiontest.DigestA), Found: true}
 	expectSummaries(w, "propose promoter/dev/_all [dev/shop]: newer: web 1.4 -> 1.5")
 }
@@ -71,10 +72,10 @@ func TestPlan_groupMemberWithRegistryError(t *testing.T) {
 	t.Parallel()
 	w := groupOf(t)
 	openGroup(w, bothOf())
-	w.Available["worker"] = promotion.Available{Err: promotiontest.ErrDown}
+	w.Available["worker"] = promotion.Available{Err: decidetest.ErrDown}
 	expectSummaries(w, "propose promoter/dev/_all [dev/jobs dev/shop]: jobs: worker: down (and 1 more)")
 	moved := only(w).Decisions[0]
-	if move, moves := promotion.MoveOf(moved.Moves, "worker"); !moves || move.To.Digest != promotiontest.DigestC {
+	if move, moves := promotion.MoveOf(moved.Moves, "worker"); !moves || move.To.Digest != decidetest.DigestC {
 		t.Errorf("%+v: not what is open", moved.Moves)
 	}
 	// It never was in it, so it does not come in.
@@ -107,7 +108,7 @@ func TestPlan_groupUsesStrictestGates(t *testing.T) {
 
 func TestPlan_groupWithNothingReady(t *testing.T) {
 	t.Parallel()
-	nothing := func(w *promotiontest.Scenario) {
+	nothing := func(w *decidetest.Scenario) {
 		w.Publish("web:1.4@"+promotiontest.DigestA, "worker:2.0@"+promotiontest.DigestA)
 	}
 
@@ -136,7 +137,7 @@ func TestPlan_groupWithNothingReady(t *testing.T) {
 	expectSummaries(foreign, "keep promoter/dev/_all [dev/jobs dev/shop]: ada committed to it")
 
 	silent := groupOf(t)
-	silent.Available = map[string]promotion.Available{"web": {Err: promotiontest.ErrDown}, "worker": {Err: promotiontest.ErrDown}}
+	silent.Available = map[string]promotion.Available{"web": {Err: decidetest.ErrDown}, "worker": {Err: decidetest.ErrDown}}
 	expectSummaries(silent, "wait promoter/dev/_all [dev/jobs dev/shop]: jobs: worker: down (and 1 more)")
 	openGroup(silent, bothOf())
 	expectSummaries(silent, "keep promoter/dev/_all [dev/jobs dev/shop]: worker: down")

@@ -6,14 +6,15 @@ import (
 	"promoter/internal/promotion"
 
 	"promoter/internal/config"
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 )
 
 // capped is one environment with settings, under a cap of the server.
-func capped(t *testing.T, settings string, limit config.Limit) *promotiontest.Scenario {
+func capped(t *testing.T, settings string, limit config.Limit) *decidetest.Scenario {
 	t.Helper()
-	w := promotiontest.NewCheckout(t, promotiontest.Components+"environments:\n  prod: {paths: ['prod/{application}']"+settings+"}\n").WithForge()
+	w := decidetest.NewCheckout(t, promotiontest.Components+"environments:\n  prod: {paths: ['prod/{application}']"+settings+"}\n").WithForge()
 	w.Has("prod/shop", "web:1.4")
 	w.Publish("web:1.5@" + promotiontest.DigestB)
 	w.Limits = func(d promotion.Deployment) config.Limit {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/promotion/decide"
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/state"
@@ -15,9 +17,9 @@ import (
 
 // oneOf is an environment dev with settings, in which web 1.4 stands and 1.5 is
 // offered.
-func oneOf(t *testing.T, settings string) *promotiontest.Scenario {
+func oneOf(t *testing.T, settings string) *decidetest.Scenario {
 	t.Helper()
-	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+	w := decidetest.NewCheckout(t, promotiontest.Components+`
 windows:
   closed: {kind: deny, from: 2026-01-01, until: 2027-01-01}
 environments:
@@ -80,7 +82,7 @@ func TestPlan_land(t *testing.T) {
 		{"people merge", ", gates: {checks: [ci]}", promotion.Open{Snapshots: wanted, Checks: passed}, false},
 		{"a gate", automerge, promotion.Open{Snapshots: wanted}, false},
 		{"another snapshot", automerge, promotion.Open{Snapshots: promotiontest.SnapshotsOf("shop", "web:1.3@"+promotiontest.DigestB), Checks: passed}, true}, // of one digest: no other roll-out
-		{"another digest", automerge, promotion.Open{Snapshots: promotiontest.SnapshotsOf("shop", "web:1.4.9@"+promotiontest.DigestC), Checks: passed}, false},
+		{"another digest", automerge, promotion.Open{Snapshots: promotiontest.SnapshotsOf("shop", "web:1.4.9@"+decidetest.DigestC), Checks: passed}, false},
 		{"another application too", automerge, promotion.Open{Snapshots: map[string]promotion.Snapshot{"shop": wanted["shop"], "blog": nil}, Checks: passed}, false},
 		{"another component", automerge, promotion.Open{Snapshots: promotiontest.SnapshotsOf("shop", "worker:1.5@"+promotiontest.DigestB), Checks: passed}, false},
 		{"no snapshot", automerge, promotion.Open{Checks: passed}, false},
@@ -138,11 +140,11 @@ func TestPlan_freeze(t *testing.T) {
 // The same observation gives the same proposals.
 func TestPlan_deterministic(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
+	w := decidetest.NewCheckout(t, decidetest.Chain).WithForge()
 	w.Publish("web:1.5@" + promotiontest.DigestB)
 	for i := range 40 {
 		w.Has(fmt.Sprintf("dev/app-%02d", i), "web:1.4@"+promotiontest.DigestA)
-		w.Has(fmt.Sprintf("staging/app-%02d", i), "web:1.3@"+promotiontest.DigestC)
+		w.Has(fmt.Sprintf("staging/app-%02d", i), "web:1.3@"+decidetest.DigestC)
 		w.OpenPullRequest(fmt.Sprintf("promoter/gone-%d/app", i), 100+i, nil)
 	}
 	first := arrange(w)
@@ -156,7 +158,7 @@ func TestPlan_deterministic(t *testing.T) {
 // BenchmarkArrange arranges 2,000 applications in 5 environments: everything is
 // proposed, and a tenth of it is open.
 func BenchmarkPlan(b *testing.B) {
-	observation := promotiontest.LargeObservation(b)
+	observation := decidetest.LargeObservation(b)
 	observation.Checkout = false
 	observation.Open = map[string]promotion.Open{}
 	for app := 0; app < 2000; app += 10 {
@@ -165,7 +167,7 @@ func BenchmarkPlan(b *testing.B) {
 			observation.Open[branch] = promotion.Open{Number: 1 + app*5 + env, Head: branch}
 		}
 	}
-	decisions := promotion.Plan(observation, promotiontest.Noon)
+	decisions := decide.Plan(observation, promotiontest.Noon)
 	b.ReportAllocs()
 	for b.Loop() {
 		if got := pullrequest.Plan(observation, decisions, promotiontest.Noon); len(got) != 10_000 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
@@ -16,9 +17,9 @@ import (
 
 // protectedWorld has an open pull request of an environment that merges by itself,
 // and main asks the rules.
-func protectedWorld(t *testing.T, rules scm.Rules, open promotion.Open) *promotiontest.Scenario {
+func protectedWorld(t *testing.T, rules scm.Rules, open promotion.Open) *decidetest.Scenario {
 	t.Helper()
-	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+	w := decidetest.NewCheckout(t, promotiontest.Components+`
 environments:
   prod: {paths: ["prod/{application}"], land: automerge}
 `).WithForge()

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/promotion/decide"
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/state"
@@ -17,7 +19,7 @@ import (
 // Rollbacks, then what was requested, then closes, then the others.
 func TestPlan_order(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
+	w := decidetest.NewCheckout(t, decidetest.Chain).WithForge()
 	w.OpenPullRequest("promoter/qa/shop", 7, nil)
 	var decisions []promotion.Decision
 	decide := func(environment, application string, rule promotion.Rule, request *state.Request) {
@@ -47,7 +49,7 @@ func TestPlan_order(t *testing.T) {
 
 func TestPlan_pullRequestLimit(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+	w := decidetest.NewCheckout(t, promotiontest.Components+`
 environments:
   dev: {paths: ["dev/{application}"], pullRequest: {limit: 3}}
 `).WithForge()
@@ -79,7 +81,7 @@ environments:
 	if !strings.Contains(reply, "`app-9` in `dev` is *waiting*: 7th in the queue: 3 of 3 pull requests are open.") {
 		t.Errorf("the reply has no position:\n%s", reply)
 	}
-	planned := promotion.Plan(w.Observation, promotiontest.Noon)
+	planned := decide.Plan(w.Observation, promotiontest.Noon)
 	var queued []string
 	for i, d := range pullrequest.Queued(planned, proposals) {
 		if planned[i].State != promotion.Proposed {
@@ -96,7 +98,7 @@ environments:
 
 func TestPlan_positionInTheQueue(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+	w := decidetest.NewCheckout(t, promotiontest.Components+`
 environments:
   dev: {paths: ["dev/{application}"], pullRequest: {limit: 1}}
 `).WithForge()
@@ -115,7 +117,7 @@ environments:
 // The first pass over 200 applications opens no storm.
 func TestPlan_firstReconciliation(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
+	w := decidetest.NewCheckout(t, decidetest.Chain).WithForge()
 	w.Publish("web:1.5@" + promotiontest.DigestB)
 	for i := range 200 {
 		w.Has(fmt.Sprintf("dev/app-%03d", i), "web:1.4@"+promotiontest.DigestA)

@@ -9,26 +9,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/promotion/decide"
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 )
 
 // arrange plans and arranges.
-func arrange(w *promotiontest.Scenario) []pullrequest.Proposal {
+func arrange(w *decidetest.Scenario) []pullrequest.Proposal {
 	return arrangeAt(w, promotiontest.Noon)
 }
 
-func arrangeAt(w *promotiontest.Scenario, now time.Time) []pullrequest.Proposal {
-	return pullrequest.Plan(w.Observation, promotion.Plan(w.Observation, now), now)
+func arrangeAt(w *decidetest.Scenario, now time.Time) []pullrequest.Proposal {
+	return pullrequest.Plan(w.Observation, decide.Plan(w.Observation, now), now)
 }
 
 // expectShort compares all proposals.
-func expectSummaries(w *promotiontest.Scenario, want ...string) {
+func expectSummaries(w *decidetest.Scenario, want ...string) {
 	w.T.Helper()
 	expectSummariesAt(w, promotiontest.Noon, want...)
 }
 
-func expectSummariesAt(w *promotiontest.Scenario, now time.Time, want ...string) {
+func expectSummariesAt(w *decidetest.Scenario, now time.Time, want ...string) {
 	w.T.Helper()
 	if diff := cmp.Diff(want, summaries(arrangeAt(w, now))); diff != "" {
 		w.T.Error(diff)
@@ -36,7 +38,7 @@ func expectSummariesAt(w *promotiontest.Scenario, now time.Time, want ...string)
 }
 
 // only arranges and returns the one proposal that there must be.
-func only(w *promotiontest.Scenario) pullrequest.Proposal {
+func only(w *decidetest.Scenario) pullrequest.Proposal {
 	w.T.Helper()
 	proposals := arrange(w)
 	if len(proposals) != 1 {
@@ -46,7 +48,7 @@ func only(w *promotiontest.Scenario) pullrequest.Proposal {
 }
 
 // expectOnly compares the one proposal that there must be.
-func expectOnly(w *promotiontest.Scenario, step pullrequest.Step, land bool, reason string) {
+func expectOnly(w *decidetest.Scenario, step pullrequest.Step, land bool, reason string) {
 	w.T.Helper()
 	p := only(w)
 	if p.Step != step || p.Land != land || p.Reason.Message != reason {
@@ -95,9 +97,9 @@ environments:
     gates: {windows: [office, lunch], checks: ["ci/*", lint], approvals: {count: 2, from: ["team:acme/sre", eve]}}
 `
 
-func gatedScenario(t *testing.T, open promotion.Open) *promotiontest.Scenario {
+func gatedScenario(t *testing.T, open promotion.Open) *decidetest.Scenario {
 	t.Helper()
-	w := promotiontest.NewCheckout(t, everyGate).WithForge()
+	w := decidetest.NewCheckout(t, everyGate).WithForge()
 	w.Has("prod/shop", "web:1.4")
 	w.Publish("web:1.5@" + promotiontest.DigestB)
 	if open.Number > 0 {

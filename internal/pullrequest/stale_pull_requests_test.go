@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/state"
@@ -19,67 +20,67 @@ func TestPlan_stalePullRequests(t *testing.T) {
 	const branch = "promoter/dev/shop"
 	tests := []struct {
 		name    string
-		prepare func(*promotiontest.Scenario)
+		prepare func(*decidetest.Scenario)
 		step    pullrequest.Step
 		reason  string
 	}{
-		{"done by hand", func(w *promotiontest.Scenario) {
+		{"done by hand", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA))
 		}, pullrequest.StepClose, "already up to date"},
-		{"the files are ahead", func(w *promotiontest.Scenario) {
+		{"the files are ahead", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.3@"+promotiontest.DigestB))
 		}, pullrequest.StepClose, "the files are newer"},
-		{"rejected", func(w *promotiontest.Scenario) {
+		{"rejected", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			w.Reject("dev/shop", "web:1.5@"+promotiontest.DigestB)
 		}, pullrequest.StepClose, "web 1.5 was rejected by ada on 2026-11-18"},
-		{"reverted", func(w *promotiontest.Scenario) {
+		{"reverted", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			w.Reverted[w.Target("dev/shop")] = []promotion.Reversion{{Component: "web", Version: promotiontest.Version("1.5@" + promotiontest.DigestB)}}
 		}, pullrequest.StepClose, "web 1.5 was here before and was reverted"},
-		{"not selected any more", func(w *promotiontest.Scenario) {
+		{"not selected any more", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:nightly@"+promotiontest.DigestB))
 		}, pullrequest.StepClose, "no longer selected by the config: web nightly"},
-		{"the registry forgot it", func(w *promotiontest.Scenario) { // a list may not be whole: it is kept
+		{"the registry forgot it", func(w *decidetest.Scenario) { // a list may not be whole: it is kept
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 		}, pullrequest.StepKeep, "already up to date"},
-		{"the registry does not answer", func(w *promotiontest.Scenario) {
-			w.Available["web"] = promotion.Available{Err: promotiontest.ErrDown}
+		{"the registry does not answer", func(w *decidetest.Scenario) {
+			w.Available["web"] = promotion.Available{Err: decidetest.ErrDown}
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 		}, pullrequest.StepKeep, "web: down"},
-		{"the files are gone", func(w *promotiontest.Scenario) {
+		{"the files are gone", func(w *decidetest.Scenario) {
 			delete(w.Targets, w.Target("dev/shop"))
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 		}, pullrequest.StepClose, "no environment has files of shop"},
-		{"the branch is away", func(w *promotiontest.Scenario) {
+		{"the branch is away", func(w *decidetest.Scenario) {
 			delete(w.Targets, w.Target("dev/shop"))
 			w.Unavailable["dev"] = "no branch env/dev"
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 		}, pullrequest.StepKeep, "no branch env/dev"},
-		{"no reference any more", func(w *promotiontest.Scenario) {
+		{"no reference any more", func(w *decidetest.Scenario) {
 			w.Targets[w.Target("dev/shop")] = promotion.Current{}
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 		}, pullrequest.StepClose, "no reference to a followed component"},
-		{"the component left the config", func(w *promotiontest.Scenario) {
+		{"the component left the config", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA, "gone:2@"+promotiontest.DigestB))
 		}, pullrequest.StepClose, "the config has no component gone any more, and nothing else differs"},
-		{"the component left the files", func(w *promotiontest.Scenario) {
+		{"the component left the files", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA, "worker:2@"+promotiontest.DigestB))
 		}, pullrequest.StepClose, "no file here references worker any more, and nothing else differs"},
-		{"the registry has an older one now", func(w *promotiontest.Scenario) {
-			w.Publish("web:1.4.5@" + promotiontest.DigestC)
+		{"the registry has an older one now", func(w *decidetest.Scenario) {
+			w.Publish("web:1.4.5@" + decidetest.DigestC)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			w.RegistryHas("web:1.5@" + promotiontest.DigestB)
 		}, pullrequest.StepPropose, "newer: web 1.4 -> 1.5"},
-		{"trailers that say nothing", func(w *promotiontest.Scenario) {
+		{"trailers that say nothing", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, nil)
 		}, pullrequest.StepClose, "already up to date"},
@@ -106,11 +107,11 @@ func TestPlan_proposeNever(t *testing.T) {
 func TestPlan_keepsRollback(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, ", land: automerge")
-	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.3@"+promotiontest.DigestC))
-	back := state.RolledBack{Act: promotiontest.ActOf("ada"), Images: map[string]string{"web": "quay.io/acme/web:1.3@" + promotiontest.DigestC}}
+	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.3@"+decidetest.DigestC))
+	back := state.RolledBack{Act: promotiontest.ActOf("ada"), Images: map[string]string{"web": "quay.io/acme/web:1.3@" + decidetest.DigestC}}
 	w.ChangeState(state.Rollback(state.Target(w.Target("dev/shop")), back))
-	w.Landed("dev/shop", promotiontest.Noon.Add(-time.Hour), promotiontest.Noon, "web:1.3@"+promotiontest.DigestC)
-	w.RegistryHas("web:1.3@" + promotiontest.DigestC)
+	w.Landed("dev/shop", promotiontest.Noon.Add(-time.Hour), promotiontest.Noon, "web:1.3@"+decidetest.DigestC)
+	w.RegistryHas("web:1.3@" + decidetest.DigestC)
 	expectOnly(w, pullrequest.StepPropose, true, "rolled back by ada on 2026-11-18: web 1.4 -> 1.3")
 	w.ChangeState(state.Freeze("dev", promotiontest.ActOf("eve"), nil))
 	expectOnly(w, pullrequest.StepKeep, false, "dev is frozen by eve since 2026-11-18")
@@ -121,11 +122,11 @@ func TestPlan_keepsRequest(t *testing.T) {
 	t.Parallel()
 	w := soaked(t, "refresh")
 	w.Environments = []string{"staging"}
-	w.OpenPullRequest("promoter/staging/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.2@"+promotiontest.DigestC))
+	w.OpenPullRequest("promoter/staging/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.2@"+decidetest.DigestC))
 	target := w.Target("staging/shop")
 	w.ChangeState(state.AddRequest(state.Target(target), state.Request{Act: promotiontest.ActOf("ada"), With: []string{"quay.io/acme/web:1.2"}}))
 	w.Explicit = map[promotion.Target]map[string]promotion.Available{
-		target: {"web": {Version: promotiontest.Version("1.2@" + promotiontest.DigestC), Found: true, Explicit: true}},
+		target: {"web": {Version: promotiontest.Version("1.2@" + decidetest.DigestC), Found: true, Explicit: true}},
 	}
 	if p := only(w); p.Step != pullrequest.StepKeep || p.Decisions[0].State != promotion.Waiting {
 		t.Errorf("%s: %v", p.Decisions[0].State, summaries([]pullrequest.Proposal{p}))
@@ -147,9 +148,9 @@ func TestPlan_keepsPullRequestWithoutTrailers(t *testing.T) {
 // A child keeps what is open as long as an environment before it has, or had, it.
 func TestPlan_childKeepsWhatItsParentHas(t *testing.T) {
 	t.Parallel()
-	ahead := func(t *testing.T) *promotiontest.Scenario {
+	ahead := func(t *testing.T) *decidetest.Scenario {
 		t.Helper()
-		w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
+		w := decidetest.NewCheckout(t, decidetest.Chain).WithForge()
 		w.Environments = []string{"staging"}
 		w.Has("dev/shop", "web:1.4@"+promotiontest.DigestA)
 		w.Has("staging/shop", "web:1.4@"+promotiontest.DigestA)
@@ -181,7 +182,7 @@ func TestPlan_environmentGone(t *testing.T) {
 // A reconciliation of one environment leaves the others alone.
 func TestPlan_environmentOutOfScope(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.NewCheckout(t, promotiontest.Chain).WithForge()
+	w := decidetest.NewCheckout(t, decidetest.Chain).WithForge()
 	w.Environments = []string{"dev"}
 	w.OpenPullRequest("promoter/prod/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 	if got := arrange(w); len(got) > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/image"
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/state"
@@ -17,10 +18,10 @@ import (
 
 // openWith is dev with web 1.4 and an open pull request of 1.5, while 1.6 is
 // offered.
-func openWith(t *testing.T, settings string) *promotiontest.Scenario {
+func openWith(t *testing.T, settings string) *decidetest.Scenario {
 	t.Helper()
 	w := oneOf(t, settings)
-	w.Publish("web:1.6@" + promotiontest.DigestC)
+	w.Publish("web:1.6@" + decidetest.DigestC)
 	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 	w.RegistryHas("web:1.5@" + promotiontest.DigestB)
 	return w
@@ -77,7 +78,7 @@ func TestSupersede_queue(t *testing.T) {
 func TestSupersede_queueEndsByRequest(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, ", propose: manual")
-	request := state.Request{Act: promotiontest.ActOf("ada"), Snapshot: promotiontest.SnapshotOf("web:1.6@" + promotiontest.DigestC).ID()}
+	request := state.Request{Act: promotiontest.ActOf("ada"), Snapshot: promotiontest.SnapshotOf("web:1.6@" + decidetest.DigestC).ID()}
 	w.ChangeState(state.AddRequest(state.Target(w.Target("dev/shop")), request))
 	w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.6")
 
@@ -99,7 +100,7 @@ func TestSupersede_verifiesOpenVersion(t *testing.T) {
 	for reason, fact := range map[string]*image.Version{
 		"web 1.5: not verified: the registry gave no answer":                                      nil,
 		"web 1.5: image missing: no longer in the registry":                                       {},
-		"web 1.5: tag moved: it now points to sha256:dddddddddddd instead of sha256:bbbbbbbbbbbb": {Digest: promotiontest.DigestD},
+		"web 1.5: tag moved: it now points to sha256:dddddddddddd instead of sha256:bbbbbbbbbbbb": {Digest: decidetest.DigestD},
 	} {
 		if fact != nil {
 			w.AddFact("web", "1.5", *fact)
@@ -121,32 +122,32 @@ func TestSupersede_queueEnds(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		change func(*promotiontest.Scenario)
+		change func(*decidetest.Scenario)
 	}{
-		{"rejected", func(w *promotiontest.Scenario) { w.Reject("dev/shop", "web:1.5@"+promotiontest.DigestB) }},
-		{"reverted", func(w *promotiontest.Scenario) {
+		{"rejected", func(w *decidetest.Scenario) { w.Reject("dev/shop", "web:1.5@"+promotiontest.DigestB) }},
+		{"reverted", func(w *decidetest.Scenario) {
 			w.Reverted[w.Target("dev/shop")] = []promotion.Reversion{{Component: "web", Version: promotiontest.Version("1.5@" + promotiontest.DigestB)}}
 		}},
-		{"changes nothing", func(w *promotiontest.Scenario) {
+		{"changes nothing", func(w *decidetest.Scenario) {
 			w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA))
 		}},
-		{"would go back", func(w *promotiontest.Scenario) {
+		{"would go back", func(w *decidetest.Scenario) {
 			w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.3@"+promotiontest.DigestB))
 		}},
-		{"not selected", func(w *promotiontest.Scenario) {
+		{"not selected", func(w *decidetest.Scenario) {
 			w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:nightly@"+promotiontest.DigestB))
 		}},
-		{"another repository", func(w *promotiontest.Scenario) {
+		{"another repository", func(w *decidetest.Scenario) {
 			snapshot := promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)
 			snapshot["web"] = promotion.Pinned{Repository: promotiontest.Repository("other"), Version: snapshot["web"].Version}
 			w.OpenPullRequest("promoter/dev/shop", 7, map[string]promotion.Snapshot{"shop": snapshot})
 		}},
-		{"a person's", func(w *promotiontest.Scenario) {
+		{"a person's", func(w *decidetest.Scenario) {
 			open := w.Open["promoter/dev/shop"]
 			open.Foreign = "ada committed to it"
 			w.Open["promoter/dev/shop"] = open
 		}},
-		{"another application's", func(w *promotiontest.Scenario) {
+		{"another application's", func(w *decidetest.Scenario) {
 			w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("blog", "web:1.5@"+promotiontest.DigestB))
 		}},
 	}
@@ -164,28 +165,28 @@ func TestSupersede_queueEnds(t *testing.T) {
 // one component that is silent does not leave it.
 func TestSupersede_neverGoesBack(t *testing.T) {
 	t.Parallel()
-	open := promotiontest.SnapshotsOf("shop", "web:1.6@"+promotiontest.DigestC, "worker:2.1@"+promotiontest.DigestB)
+	open := promotiontest.SnapshotsOf("shop", "web:1.6@"+decidetest.DigestC, "worker:2.1@"+promotiontest.DigestB)
 	tests := []struct {
 		name   string
-		offers func(*promotiontest.Scenario)
+		offers func(*decidetest.Scenario)
 		want   string
 	}{
-		{"older", func(w *promotiontest.Scenario) {
+		{"older", func(w *decidetest.Scenario) {
 			w.Publish("web:1.5@"+promotiontest.DigestB, "worker:2.1@"+promotiontest.DigestB)
 		}, "newer: web 1.4 -> 1.6, worker 2.0 -> 2.1"},
-		{"older beside newer", func(w *promotiontest.Scenario) {
-			w.Publish("web:1.5@"+promotiontest.DigestB, "worker:2.2@"+promotiontest.DigestC)
+		{"older beside newer", func(w *decidetest.Scenario) {
+			w.Publish("web:1.5@"+promotiontest.DigestB, "worker:2.2@"+decidetest.DigestC)
 		}, "newer: web 1.4 -> 1.6, worker 2.0 -> 2.2"},
-		{"no answer", func(w *promotiontest.Scenario) {
-			w.Publish("worker:2.2@" + promotiontest.DigestC)
-			w.Available["web"] = promotion.Available{Err: promotiontest.ErrDown}
+		{"no answer", func(w *decidetest.Scenario) {
+			w.Publish("worker:2.2@" + decidetest.DigestC)
+			w.Available["web"] = promotion.Available{Err: decidetest.ErrDown}
 		}, "newer: web 1.4 -> 1.6, worker 2.0 -> 2.2"},
-		{"not asked", func(w *promotiontest.Scenario) {
+		{"not asked", func(w *decidetest.Scenario) {
 			delete(w.Available, "web")
-			w.Publish("worker:2.2@" + promotiontest.DigestC)
+			w.Publish("worker:2.2@" + decidetest.DigestC)
 		}, "newer: web 1.4 -> 1.6, worker 2.0 -> 2.2"},
-		{"newer", func(w *promotiontest.Scenario) {
-			w.Publish("web:1.7@"+promotiontest.DigestD, "worker:2.2@"+promotiontest.DigestC)
+		{"newer", func(w *decidetest.Scenario) {
+			w.Publish("web:1.7@"+decidetest.DigestD, "worker:2.2@"+decidetest.DigestC)
 		}, "newer: web 1.4 -> 1.7, worker 2.0 -> 2.2"},
 	}
 	for _, test := range tests {
@@ -194,7 +195,7 @@ func TestSupersede_neverGoesBack(t *testing.T) {
 			w := oneOf(t, "")
 			w.Has("dev/shop", "worker:2.0@"+promotiontest.DigestA)
 			w.OpenPullRequest("promoter/dev/shop", 7, open)
-			w.RegistryHas("web:1.6@"+promotiontest.DigestC, "worker:2.1@"+promotiontest.DigestB)
+			w.RegistryHas("web:1.6@"+decidetest.DigestC, "worker:2.1@"+promotiontest.DigestB)
 			test.offers(w)
 			w.Expect("dev/shop", promotion.Proposed, test.want)
 		})
@@ -205,20 +206,20 @@ func TestSupersede_neverGoesBack(t *testing.T) {
 // one, the pull request stays; once the parents revert the open one, it is closed.
 func TestSupersede_child(t *testing.T) {
 	t.Parallel()
-	soaking := func(t *testing.T) *promotiontest.Scenario {
+	soaking := func(t *testing.T) *decidetest.Scenario {
 		t.Helper()
-		w := promotiontest.NewCheckout(t, promotiontest.Components+`
+		w := decidetest.NewCheckout(t, promotiontest.Components+`
 environments:
   dev: {paths: ["dev/{application}"], land: push, newer: queue}
   staging: {paths: ["staging/{application}"], after: {dev: {soak: 1h}}}
 `).WithForge()
 		w.Has("staging/shop", "web:1.3@"+promotiontest.DigestA)
-		w.OpenPullRequest("promoter/staging/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestC))
+		w.OpenPullRequest("promoter/staging/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+decidetest.DigestC))
 		return w
 	}
 	w := soaking(t)
-	w.Has("dev/shop", "web:1.5@"+promotiontest.DigestC)
-	w.Stood("dev/shop", 30*time.Minute, 0, "web:1.5@"+promotiontest.DigestC)
+	w.Has("dev/shop", "web:1.5@"+decidetest.DigestC)
+	w.Stood("dev/shop", 30*time.Minute, 0, "web:1.5@"+decidetest.DigestC)
 	w.Stood("dev/shop", 5*time.Hour, 30*time.Minute, "web:1.4@"+promotiontest.DigestB)
 	d := w.Decide("staging/shop")
 	if d.State != promotion.Waiting || d.Reason.Rule != promotion.RuleCondition {
@@ -231,7 +232,7 @@ environments:
 	back := soaking(t)
 	back.Has("dev/shop", "web:1.4@"+promotiontest.DigestB)
 	back.Stood("dev/shop", 2*time.Hour, 0, "web:1.4@"+promotiontest.DigestB)
-	back.Stood("dev/shop", 5*time.Hour, 2*time.Hour, "web:1.5@"+promotiontest.DigestC)
+	back.Stood("dev/shop", 5*time.Hour, 2*time.Hour, "web:1.5@"+decidetest.DigestC)
 	back.Landings[back.Target("dev/shop")][1].Reverted = true
 	back.Expect("staging/shop", promotion.Proposed, "dev has: web 1.3 -> 1.4")
 }

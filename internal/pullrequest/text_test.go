@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
@@ -351,7 +352,7 @@ func TestChange_SourceQuery(t *testing.T) {
 // parents, whose landings are always read.
 func TestOthersWith(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.NewCheckout(t, promotiontest.Components+`
+	w := decidetest.NewCheckout(t, promotiontest.Components+`
 environments:
   dev: {paths: ["dev/{application}"]}
   test: {paths: ["test/{application}"], after: [dev]}

@@ -7,6 +7,8 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
+	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/promotion/record"
 	"promoter/internal/state"
@@ -14,16 +16,16 @@ import (
 
 // records plans, writes down what must be remembered, and returns how many targets
 // of the state that changed.
-func records(w *promotiontest.Scenario) int {
+func records(w *decidetest.Scenario) int {
 	w.T.Helper()
 	before := w.State
-	w.Decides(record.Changes(w.Observation, promotion.Plan(w.Observation, promotiontest.Noon), promotiontest.Noon)...)
+	w.Decides(record.Changes(w.Observation, decide.Plan(w.Observation, promotiontest.Noon), promotiontest.Noon)...)
 	return len(w.State.Diff(before))
 }
 
 func TestChanges_settlingVersionOnce(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.New(t, promotiontest.Components+`
+	w := decidetest.New(t, promotiontest.Components+`
 applications: {"*": {settle: 2m}}
 environments:
   dev: {paths: ["dev/{application}"]}
@@ -44,7 +46,7 @@ environments:
 
 func TestChanges_firstSeenWhereAChildSoaks(t *testing.T) {
 	t.Parallel()
-	w := promotiontest.New(t, promotiontest.Soaking)
+	w := decidetest.New(t, decidetest.Soaking)
 	w.Stands("dev/shop", time.Time{}, "web:1.5.0@"+promotiontest.Digest("5"))
 	w.Landed("dev/shop", time.Time{}, promotiontest.Ago(time.Hour), "web:1.3.0@"+promotiontest.Digest("3"))
 	w.Stands("staging/shop", time.Time{}, "web:1.4.0@"+promotiontest.Digest("4"))
@@ -71,7 +73,7 @@ environments:
   dev: {paths: ["dev/{application}"]}
   staging: {paths: ["staging/{application}"], after: [dev]}
 `
-	w := promotiontest.New(t, text)
+	w := decidetest.New(t, text)
 	for _, target := range []string{"dev/a", "dev/b", "staging/a"} {
 		w.Stands(target, promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"), "worker:1.4.0@"+promotiontest.Digest("a"))
 	}
@@ -96,9 +98,9 @@ environments:
 
 func TestChanges_requests(t *testing.T) {
 	t.Parallel()
-	asking := func(t *testing.T, target state.Target) *promotiontest.Scenario {
+	asking := func(t *testing.T, target state.Target) *decidetest.Scenario {
 		t.Helper()
-		w := promotiontest.New(t, strings.Replace(promotiontest.Soaking, "after: {dev: {soak: 1h}}", "after: [dev], propose: manual", 1))
+		w := decidetest.New(t, strings.Replace(decidetest.Soaking, "after: {dev: {soak: 1h}}", "after: [dev], propose: manual", 1))
 		w.Stands("dev/shop", promotiontest.Ago(time.Minute), "web:1.6.0@"+promotiontest.Digest("6"))
 		w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 		w.Stands("dev/held", promotiontest.Ago(time.Minute), "web:1.6.0@"+promotiontest.Digest("6"))

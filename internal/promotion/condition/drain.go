@@ -1,0 +1,91 @@
+package condition
+
+import (
+	"fmt"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/input"
+	"promoter/internal/schedule"
+	"promoter/internal/state"
+)
+
+// Drain keeps a newer snapshot out until the current one met the conditions of
+// every child environment. It passes if the current one cannot meet them any more.
+func Drain(in *input.Target) []promotion.Condition {
+	for _, ref := range in.Refs {
+		if _, rejected := in.Obs.State.Rejected(state.Target(in.Target), ref.Repository, ref.Recorded); rejected {
+			return nil
+		}
+	}
+	for _, environment := range in.Obs.Config.Order() {
+		child := input.New(in.Index, promotion.Target{Environment: environment, Application: in.Target.Application}, in.Now)
+		parent, follows := parentOf(child, in.Target)
+		if !follows {
+			continue
+		}
+		moves := promotion.VersionMoves(child.MovesTo(in.Snapshot(nil)))
+		if _, _, decided := child.UserDecision(moves); decided || len(moves) == 0 {
+			continue
+		}
+		blocking, blocked := promotion.FirstBlocking(conditionsOf(child, parent, moves), in.Obs.Checkout)
+		if !blocked || blocking.State == promotion.Failed {
+			continue
+		}
+		return []promotion.Condition{{
+			Name: "drain", State: promotion.Pending, Until: blocking.Until,
+			Reason: fmt.Sprintf("%s has not reached %s yet: %s", in.Snapshot(nil), environment, promotion.BlockedBy(blocking)),
+		}}
+	}
+	return nil
+}
+
+// parentOf returns the parent in the config through which a target is a source.
+func parentOf(in *input.Target, source promotion.Target) (config.Parent, bool) {
+	for _, parent := range in.Settings.After {
+		if slices.Contains(in.Obs.Sources(parent.Environment, in.Target.Application), source) {
+			return parent, true
+		}
+	}
+	return config.Parent{}, false
+}
+
+// minReplaced is how many consecutive snapshots must be replaced too early before
+// a soak counts as starved: one may be chance.
+const minReplaced = 2
+
+// StarvedSoaks shows the soaks that no snapshot will pass, because newer ones keep
+// replacing it.
+func StarvedSoaks(in *input.Target) []promotion.Condition {
+	var shown []promotion.Condition
+	for _, source := range in.Sources {
+		parent, _ := parentOf(in, source)
+		settings := in.Obs.Settings(source.Environment, source.Application)
+		if parent.Soak == 0 || settings.Newer != config.NewerRefresh {
+			continue
+		}
+		replaced := 0
+		for _, t := range in.TenuresIn(source, true) {
+			until := t.Until
+			if !t.Past {
+				until = in.Now
+			}
+			if t.Since.IsZero() || until.Sub(t.Since) >= parent.Soak {
+				break
+			}
+			if t.Past && !t.Reverted {
+				replaced++
+			}
+		}
+		if replaced < minReplaced {
+			continue
+		}
+		shown = append(shown, promotion.Condition{
+			Name: parent.Environment + " soak", State: promotion.Pending, Value: schedule.FormatDuration(parent.Soak),
+			Reason: fmt.Sprintf("no version soaks long enough: %s is updated (newer: refresh) before %s have passed; newer: drain lets one through",
+				source.Environment, schedule.FormatDuration(parent.Soak)),
+		})
+	}
+	return shown
+}

@@ -1,0 +1,59 @@
+package condition
+
+import (
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/input"
+	"promoter/internal/schedule"
+)
+
+// soak requires that a snapshot was in the parent for some time. The time counts from
+// when it provably landed or, where the parent is monitored, became healthy. A snapshot that
+// soaked once stays eligible after it is replaced.
+func soak(parent config.Parent) []parentCondition {
+	if parent.Soak == 0 {
+		return nil
+	}
+	return []parentCondition{{name: "soak", value: schedule.FormatDuration(parent.Soak), inSource: func(in *input.Target, t input.Tenure, c *promotion.Condition) {
+		due := func(since time.Time) {
+			if at := since.Add(parent.Soak); in.Now.Before(at) {
+				c.Until = &at
+			} else {
+				c.State = promotion.Passed
+			}
+		}
+		if t.Monitored != nil {
+			healthyFor(in, t, parent.Soak, c)
+			return
+		}
+		since := earlier(t.Since, in.Now)
+		switch {
+		case t.Since.IsZero() && t.Past:
+			c.Reason = "unknown how long it was there"
+		case t.Since.IsZero():
+			// It is seen now for the first time. Package record saves the time.
+			c.Reason = "first seen now"
+			due(in.Now.UTC())
+		case t.Past:
+			until := earlier(t.Until, in.Now)
+			c.Reason = "present from " + promotion.Moment(since) + " until " + promotion.Moment(until)
+			if !until.IsZero() && until.Sub(since) >= parent.Soak {
+				c.State = promotion.Passed
+			}
+		default:
+			c.Reason = "present since " + promotion.Moment(since)
+			due(since)
+		}
+	}}}
+}
+
+// earlier returns the earlier time in UTC. A time in the future, from a clock that
+// is ahead, counts as now.
+func earlier(t, now time.Time) time.Time {
+	if t.After(now) {
+		t = now
+	}
+	return t.UTC()
+}

@@ -1,0 +1,36 @@
+package condition
+
+import (
+	"fmt"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/input"
+	"promoter/internal/verb"
+)
+
+// tagged requires that a tag points to the digest of every move.
+func tagged(parent config.Parent) []parentCondition {
+	if parent.Tagged == "" {
+		return nil
+	}
+	return []parentCondition{{name: "tagged " + parent.Tagged, key: verb.BypassTagged, ofVersions: func(in *input.Target, moves []promotion.Move, c *promotion.Condition) {
+		for _, move := range moves {
+			fact, known := in.Obs.Facts[promotion.Fact{Repository: in.RepositoryOf(move.Component), Tag: parent.Tagged}]
+			switch {
+			case !known || move.To.Digest == "":
+				c.State, c.Reason = promotion.Unknown, fmt.Sprintf("unknown for %s", move.Component)
+				return
+			case promotion.IsMissing(fact):
+				c.State, c.Reason = promotion.Pending, fmt.Sprintf("%s: the registry has no such tag", move.Component)
+				return
+			case fact.Digest != move.To.Digest:
+				c.State = promotion.Pending
+				c.Reason = fmt.Sprintf("%s: the tag points to %s instead of %s",
+					move.Component, promotion.ShortDigest(fact.Digest), promotion.ShortDigest(move.To.Digest))
+				return
+			}
+		}
+		c.State = promotion.Passed
+	}}}
+}

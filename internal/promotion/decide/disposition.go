@@ -1,0 +1,134 @@
+package decide
+
+import (
+	"slices"
+
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/input"
+	"promoter/internal/state"
+)
+
+// openMoves returns the moves of an open pull request, as long as all of them are
+// wanted: users did not reject or revert them, and the config still selects them.
+// The versions come from the trailers of its head commit only.
+func openMoves(in *input.Target, open promotion.Open) ([]promotion.Move, bool) {
+	if open.Foreign != "" {
+		return nil, false
+	}
+	moves := in.MovesTo(open.Snapshots[in.Target.Application])
+	for _, move := range moves {
+		if _, unwanted := unwantedVersion(in, move); unwanted || !selected(in, move) {
+			return nil, false
+		}
+	}
+	return moves, len(moves) > 0
+}
+
+// unwantedVersion returns why users no longer want a version here: they decided
+// so, or its last landing in a source was reverted.
+func unwantedVersion(in *input.Target, move promotion.Move) (promotion.Reason, bool) {
+	if _, why, decided := in.UserDecisionOn(move); decided {
+		return why, true
+	}
+	for _, source := range in.Sources {
+		landings := in.Obs.Landings[source]
+		last := slices.IndexFunc(landings, func(l promotion.Landing) bool {
+			pinned, found := l.Snapshot[move.Component]
+			return found && promotion.SameRollout(pinned.Version, move.To)
+		})
+		if last >= 0 && landings[last].Reverted {
+			return promotion.Reason{Rule: promotion.RuleReverted, Message: promotion.TargetsText(move) + " was reverted in " + source.Environment}, true
+		}
+	}
+	return promotion.Reason{}, false
+}
+
+// selected reports whether the config still selects a version.
+func selected(in *input.Target, move promotion.Move) bool {
+	policy := in.Obs.Policies[move.Component]
+	return policy == nil || move.To.Tag == "" || policy.Admits(move.To.Tag)
+}
+
+// dispose returns what becomes of the open pull request of a target for which
+// nothing is proposed. It is closed only if the files, a user, or the config show
+// that nothing can come of it. All other obstacles may pass.
+func dispose(in *input.Target, d promotion.Decision, open promotion.Open) promotion.Disposition {
+	keep := func(why promotion.Reason) promotion.Disposition { return promotion.Disposition{Reason: why} }
+	closing := func(why promotion.Reason) promotion.Disposition {
+		return promotion.Disposition{Close: true, Reason: why}
+	}
+	switch d.State {
+	case promotion.Refused, promotion.Unanswered, promotion.NotCheckedOut:
+		return keep(d.Reason)
+	case promotion.Absent, promotion.NoReference:
+		return closing(d.Reason)
+	}
+
+	snapshot, known := open.Snapshots[d.Application]
+	differs := slices.ContainsFunc(in.Refs, func(ref input.Ref) bool {
+		pinned, found := snapshot[ref.Component]
+		_, moves := in.MoveTo(ref, pinned.Version)
+		return found && moves
+	})
+	if known && !differs {
+		if gone := notFollowed(in, snapshot); len(gone) > 0 {
+			return closing(noLongerFollowed(in, gone))
+		}
+		return closing(promotion.AlreadySame())
+	}
+	if d.Request != nil || d.Returned == nil && in.Obs.State.At(state.Target(d.Target)).Rollback != nil {
+		return keep(d.Reason)
+	}
+
+	moves := in.MovesTo(snapshot)
+	for _, move := range moves {
+		if why, unwanted := unwantedVersion(in, move); unwanted {
+			return closing(why)
+		}
+	}
+	held, isHeld := in.Obs.State.Held(state.Target(d.Target), in.Now)
+	switch {
+	case isHeld:
+		return keep(heldBy(held))
+	case !known && d.State == promotion.Waiting:
+		return keep(d.Reason)
+	case !known:
+		return closing(d.Reason)
+	case len(moves) == 0:
+		return closing(promotion.Reason{Rule: promotion.RuleSame, Message: "the files are newer"})
+	}
+	for _, move := range moves {
+		switch {
+		case !selected(in, move):
+			return closing(promotion.Reason{Rule: promotion.RuleGone, Message: "no longer selected by the config: " + promotion.TargetsText(move)})
+		case d.State == promotion.Same && !inSources(in, move):
+			return closing(promotion.Reason{Rule: promotion.RuleSame, Message: "no longer in any upstream environment: " + promotion.TargetsText(move)})
+		}
+	}
+	if why, never := in.NeverProposed(); never {
+		return closing(why)
+	}
+	return keep(d.Reason)
+}
+
+// notFollowed returns the components of a snapshot that the target has no longer.
+func notFollowed(in *input.Target, snapshot promotion.Snapshot) []string {
+	return slices.DeleteFunc(snapshot.Components(), func(component string) bool {
+		return slices.ContainsFunc(in.Refs, func(ref input.Ref) bool { return ref.Component == component })
+	})
+}
+
+// inSources reports whether a version is or was in a source. A registry that does
+// not list a version proves nothing, so without sources it counts as present.
+func inSources(in *input.Target, move promotion.Move) bool {
+	if len(in.Settings.After) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(in.Sources, func(source promotion.Target) bool {
+		there, found := in.Index.RefOf(source, move.Component)
+		return found && !there.Differs(move.To, false) || slices.ContainsFunc(in.Obs.Landings[source], func(l promotion.Landing) bool {
+			pinned, landed := l.Snapshot[move.Component]
+			return landed && promotion.SameRollout(pinned.Version, move.To)
+		})
+	})
+}

@@ -1,0 +1,264 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/condition"
+	"promoter/internal/promotion/input"
+	"promoter/internal/state"
+)
+
+// fromParents decides about a target that follows other environments: it wants
+// what they have.
+func fromParents(in *input.Target) promotion.Decision {
+	for _, source := range in.Sources {
+		if why, unavailable := in.Obs.Unavailable[source.Environment]; unavailable {
+			return unchanged(in, promotion.NotCheckedOut, promotion.Reason{Rule: promotion.RuleBranch, Message: source.Environment + " is not checked out: " + why})
+		}
+	}
+	if len(in.Sources) == 0 {
+		return waiting(in, nil, nowhereUpstream(in.Target.Application))
+	}
+	for _, source := range in.Sources {
+		if len(in.Index.Refs[source]) == 0 {
+			return waiting(in, nil, unknownUpstream(source.Environment, in.Obs.Targets[source].Refusals))
+		}
+	}
+
+	c := choose(in)
+	if c.why.Message != "" {
+		return waiting(in, c.moves, c.why)
+	}
+	if len(c.moves) == 0 {
+		return unchanged(in, promotion.Same, sameAsUpstream(in))
+	}
+	if in.Obs.Checkout {
+		return propose(in, c.moves, fromUpstream(in.Sources, c.moves, false), c.conditions)
+	}
+
+	moves, blocking, shown := supersede(in, c.moves)
+	past, conditions := c.past, c.conditions
+	if !promotion.SameMoves(moves, c.moves) { // the open pull request stays as it is
+		past, conditions = true, slices.Concat(condition.Admissions(in, moves), condition.VerifyImages(in, moves, in.CurrentFact), condition.OfParents(in, moves))
+	}
+	d := propose(in, moves, fromUpstream(in.Sources, moves, past), slices.Concat(blocking, conditions))
+	d.Conditions = append(d.Conditions, shown...)
+	return d
+}
+
+// upstreamSnapshot is what the sources have of the application.
+func upstreamSnapshot(in *input.Target) promotion.Snapshot {
+	snapshot := promotion.Snapshot{}
+	for _, source := range in.Sources {
+		for _, ref := range in.Index.Refs[source] {
+			snapshot[ref.Component] = ref.Pinned()
+		}
+	}
+	return snapshot
+}
+
+// candidate is a snapshot that all sources have or had, as the target would take
+// it.
+type candidate struct {
+	moves      []promotion.Move
+	why        promotion.Reason // it cannot be taken, whatever the conditions say
+	conditions []promotion.Condition
+	past       bool // the sources have another one now
+}
+
+// choose returns the newest candidate that passes its conditions. If none does, it
+// is the newest one that all sources had, with its conditions.
+//
+// An older candidate may go ahead of one that only has to wait. The search ends at
+// what the target has, at what users do not want here, and at what would move
+// back: nothing older than these is wanted.
+func choose(in *input.Target) candidate {
+	if c := newCandidate(in, in.Latest, 0); c.why.Message == "" {
+		if passes, last := judge(in, c); passes && last || promotion.OnlyForm(c.moves) {
+			return c
+		}
+	}
+	all := in.Tenures(true)
+	var newest, passing candidate
+	for i := range all[0] {
+		c := newCandidate(in, all, i)
+		if c.why.Message == "" && len(c.moves) == 0 && i > 0 {
+			break
+		}
+		if i == 0 || newest.why.Rule == promotion.RuleParentsDiffer && c.why.Message == "" {
+			newest = c
+		}
+		passes, last := judge(in, c)
+		if passes && passing.moves == nil {
+			passing = c
+		}
+		if passes && in.IsRequested(c.moves) {
+			return c
+		}
+		if last || c.why.Message == "" && promotion.OnlyForm(c.moves) {
+			break
+		}
+	}
+	if passing.moves != nil {
+		return passing
+	}
+	return newest
+}
+
+// judge reports whether a candidate may be taken, and whether the search ends with
+// it. A request may be for an older one that passes too.
+func judge(in *input.Target, c candidate) (passes, last bool) {
+	if c.why.Message != "" {
+		return false, c.why.Rule != promotion.RuleParentsDiffer
+	}
+	if len(c.moves) == 0 {
+		return false, true
+	}
+	if _, _, decided := in.UserDecision(c.moves); decided {
+		return false, true
+	}
+	if _, blocked := promotion.FirstBlocking(slices.Concat(c.conditions, condition.Signatures(in, c.moves), condition.Mirrored(in, c.moves)), in.Named()); blocked {
+		return false, false
+	}
+	return true, !in.RequestsSnapshot()
+}
+
+// newCandidate combines tenure i of the first source with the tenures of the other
+// sources that agree with it.
+func newCandidate(in *input.Target, tenures [][]input.Tenure, i int) candidate {
+	chosen := make([]int, 1, len(in.Sources))
+	chosen[0] = i
+	for len(chosen) < len(in.Sources) {
+		chosen = append(chosen, agreeingTenure(in, tenures, chosen))
+	}
+	c := candidate{past: tenures[0][i].Past}
+	for n, ref := range in.Refs {
+		wanted, from, why := wantedVersion(in, tenures, chosen, n)
+		if from == "" || why.Message != "" {
+			c.why = cmp.Or(c.why, why)
+			continue
+		}
+		if move, moves := in.MoveTo(ref, wanted); moves {
+			c.moves = append(c.moves, move)
+			if !in.Obs.Checkout && wanted.Digest == "" {
+				why = digestUnrecorded(in, from, ref, wanted)
+			}
+		}
+		c.why = cmp.Or(c.why, why)
+	}
+	if c.why.Message == "" {
+		c.why = movesBack(in, c.moves)
+	}
+	if c.why.Message == "" && len(c.moves) > 0 {
+		c.conditions = slices.Concat(sourceConditions(in, tenures, chosen, c.moves), condition.Admissions(in, c.moves),
+			condition.VerifyImages(in, c.moves, in.CurrentFact), condition.OfParents(in, c.moves))
+	}
+	return c
+}
+
+// agreeingTenure returns the newest tenure of the next source that agrees with the
+// chosen ones, preferably one that passes its conditions. If none agrees, it is
+// the current one, to show the difference.
+func agreeingTenure(in *input.Target, tenures [][]input.Tenure, chosen []int) int {
+	k, agreeing := len(chosen), -1
+	for j, t := range tenures[k] {
+		if !agrees(in, tenures, chosen, t) {
+			continue
+		}
+		if _, gone := in.Withdrawn(tenures[k], j); !gone && passesConditions(in, in.Sources[k], t) {
+			return j
+		}
+		if agreeing < 0 {
+			agreeing = j
+		}
+	}
+	return max(agreeing, 0)
+}
+
+func agrees(in *input.Target, tenures [][]input.Tenure, chosen []int, t input.Tenure) bool {
+	for k, j := range chosen {
+		for c := range in.Refs {
+			a, b := tenures[k][j].Versions[c], t.Versions[c]
+			if !promotion.IsNone(a) && !promotion.IsNone(b) && !promotion.SameRollout(a, b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// passesConditions reports whether a tenure of a source meets all conditions of
+// the parents that lead to the source.
+func passesConditions(in *input.Target, source promotion.Target, t input.Tenure) bool {
+	for _, parent := range in.Settings.After {
+		if !slices.Contains(in.Obs.Sources(parent.Environment, in.Target.Application), source) {
+			continue
+		}
+		if _, blocked := promotion.FirstBlocking(condition.InSource(in, parent, source, t, true, nil), in.Obs.Checkout); blocked {
+			return false
+		}
+	}
+	return true
+}
+
+// wantedVersion returns the version of one component on which all sources agree,
+// and a source that has it. Sources without a reference to the component do not
+// count.
+func wantedVersion(in *input.Target, tenures [][]input.Tenure, chosen []int, n int) (wanted image.Version, from string, why promotion.Reason) {
+	for k, source := range in.Sources {
+		t := tenures[k][chosen[k]]
+		version := t.Versions[n]
+		if t.Unclear != nil && t.Unclear[n].Message != "" {
+			return wanted, "", t.Unclear[n]
+		}
+		if promotion.IsNone(version) {
+			continue
+		}
+		if from != "" && !promotion.SameRollout(wanted, version) {
+			return wanted, "", parentsDiffer(in.Refs[n].Component, from, wanted, source.Environment, version)
+		}
+		if from == "" || wanted.Digest == "" {
+			wanted, from = version, source.Environment
+		}
+	}
+	return wanted, from, promotion.Reason{}
+}
+
+// movesBack returns the reason if a move would lead to an older version. Such a
+// snapshot waits as a whole: a snapshot is never split.
+func movesBack(in *input.Target, moves []promotion.Move) promotion.Reason {
+	for _, ref := range in.Refs {
+		move, moved := promotion.MoveOf(moves, ref.Component)
+		if !moved {
+			continue
+		}
+		if current, back := ref.NewerThan(move.To, in.Obs.Policies[ref.Component]); back {
+			return backwards(ref.Component, current, move.To)
+		}
+	}
+	return promotion.Reason{}
+}
+
+// sourceConditions are the reasons for which moves are no longer promoted from a
+// source that has or had them.
+func sourceConditions(in *input.Target, tenures [][]input.Tenure, chosen []int, moves []promotion.Move) []promotion.Condition {
+	var conditions []promotion.Condition
+	refuse := func(source promotion.Target, why string) {
+		conditions = append(conditions, promotion.Condition{Name: source.Environment, State: promotion.Failed, Reason: why})
+	}
+	for k, source := range in.Sources {
+		if why, gone := in.Withdrawn(tenures[k], chosen[k]); gone {
+			refuse(source, why)
+		}
+		for _, move := range promotion.VersionMoves(moves) {
+			rejection, rejected := in.Obs.State.Rejected(state.Target(source), in.RepositoryOf(move.Component), move.To)
+			if rejected {
+				refuse(source, input.RejectedText(move, rejection))
+			}
+		}
+	}
+	return conditions
+}

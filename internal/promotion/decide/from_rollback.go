@@ -1,0 +1,123 @@
+package decide
+
+import (
+	"slices"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/condition"
+	"promoter/internal/promotion/input"
+	"promoter/internal/state"
+)
+
+// fromRollback decides about a target that a user rolled back: exactly the images
+// of the rollback are wanted. Conditions and order do not apply, gates do. Once
+// the files have the images, the hold that the rollback set keeps newer versions
+// out. A rollback by promoter itself sets no hold: it replaces only what failed, and ends when
+// a user refuses to have the versions of before.
+func fromRollback(in *input.Target) (promotion.Decision, bool) {
+	back := in.Obs.State.At(state.Target(in.Target)).Rollback
+	if back == nil {
+		return promotion.Decision{}, false
+	}
+	var moves []promotion.Move
+	for _, ref := range in.Refs {
+		text, named := back.Images[ref.Component]
+		if !named {
+			continue
+		}
+		to, valid := rollbackVersion(in, ref, text)
+		if !valid {
+			return waiting(in, nil, rollbackInvalid(ref.Component, text)), true
+		}
+		if !ref.Differs(to, in.Index.Moving(ref.Component)) {
+			continue
+		}
+		move := ref.Move(to)
+		if back.Automatic {
+			if _, refused := in.Obs.State.Rejected(state.Target(in.Target), ref.Repository, move.To); refused {
+				return promotion.Decision{}, false
+			}
+			if _, failed := in.Obs.State.Rejected(state.Target(in.Target), ref.Repository, move.From); !failed {
+				continue
+			}
+		}
+		if !landedHere(in, ref, text) {
+			return waiting(in, nil, rollbackNeverHere(ref.Component, text)), true
+		}
+		moves = append(moves, move)
+	}
+	if len(moves) == 0 {
+		return promotion.Decision{}, false
+	}
+
+	// Earlier user decisions, such as a rejection of these versions, do not count,
+	// and a registry that does not answer is no reason to keep what users want out.
+	fact := func(component string, v image.Version) promotion.Fact { return rollbackFact(in, component, v) }
+	d := draft(in, moves, rolledBack(moves, *back), slices.Concat(condition.VerifyImages(in, moves, fact), condition.Signatures(in, moves), condition.Mirrored(in, moves)))
+	d.Requested = &back.Act
+	if blocking, blocked := promotion.FirstBlocking(d.Conditions, true); blocked {
+		d.State, d.Reason = promotion.Waiting, promotion.BlockedBy(blocking)
+	}
+	if why, never := in.NeverProposed(); never {
+		d.State, d.Reason = promotion.Waiting, why
+	}
+	return refuse(in, d), true
+}
+
+// rollbackVersion parses the image that a rollback names for a component.
+func rollbackVersion(in *input.Target, ref input.Ref, text string) (image.Version, bool) {
+	to, err := image.Parse(text)
+	if err != nil || to.Repository != ref.Repository {
+		return image.Version{}, false
+	}
+	return in.Obs.Facts.Describe(ref.Repository, image.Version{Tag: to.Tag, Digest: to.Digest}), true
+}
+
+// landedHere reports whether the image that a rollback names was in the target,
+// according to the history of its branch. Only then conditions do not apply:
+// otherwise every user who can push the state branch could bypass them. Files may
+// prove the tag alone.
+func landedHere(in *input.Target, ref input.Ref, text string) bool {
+	wanted, err := image.Parse(text)
+	if err != nil {
+		return false
+	}
+	if pinned, found := in.Obs.Restored[in.Target][ref.Component]; found && pinned.Repository == ref.Repository {
+		if pinned.Version.Digest == "" && wanted.Tag != "" && pinned.Version.Tag == wanted.Tag || promotion.SameRollout(pinned.Version, image.Version{Tag: wanted.Tag, Digest: wanted.Digest}) {
+			return true
+		}
+	}
+	return digestLandedHere(in, ref, wanted)
+}
+
+func digestLandedHere(in *input.Target, ref input.Ref, wanted image.Reference) bool {
+	return slices.ContainsFunc(in.Obs.Landings[in.Target], func(l promotion.Landing) bool {
+		pinned, found := l.Snapshot[ref.Component]
+		if !found || pinned.Repository != ref.Repository {
+			return false
+		}
+		if wanted.Digest != "" {
+			return pinned.Version.Digest == wanted.Digest
+		}
+		return wanted.Tag != "" && pinned.Version.Tag == wanted.Tag
+	})
+}
+
+// rollbackFact is the lookup that verifies an image of a rollback. If the files
+// have digests, its tag may have moved: the digest is restored, unless the history of the
+// branch has only the tag.
+func rollbackFact(in *input.Target, component string, v image.Version) promotion.Fact {
+	byTag := slices.ContainsFunc(in.Current.References, func(r edit.Reference) bool {
+		return r.Component == component && r.Digest == ""
+	})
+	ref, _ := in.Index.RefOf(in.Target, component)
+	restored, found := in.Obs.Restored[in.Target][component]
+	onlyTag := found && restored.Version.Digest == "" &&
+		!digestLandedHere(in, ref, image.Reference{Repository: ref.Repository, Tag: v.Tag, Digest: v.Digest})
+	if byTag || v.Digest == "" || onlyTag {
+		return in.CurrentFact(component, v)
+	}
+	return promotion.Fact{Repository: in.RepositoryOf(component), Digest: v.Digest}
+}

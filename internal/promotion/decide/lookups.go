@@ -1,0 +1,211 @@
+package decide
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/input"
+	"promoter/internal/state"
+)
+
+// Lookups returns what Plan needs to know from registries, given the available
+// versions: the digests behind tags that differ, because two tags of one digest
+// are no rollout; where the tags of parents point now; and dates if only they give
+// an order. Nothing is looked up that would change no decision. The lookups are
+// sorted and unique.
+func Lookups(observation promotion.Observation) []promotion.Lookup {
+	ix, found := input.NewIndex(observation), newLookups()
+	for _, environment := range observation.Scope() {
+		for _, application := range ix.Applications[environment] {
+			in := input.New(ix, promotion.Target{Environment: environment, Application: application}, time.Time{})
+			for i := range in.Refs {
+				found.addComponent(in, i)
+			}
+		}
+	}
+	for fact := range found.written {
+		if lookup := found.all[fact]; fact.Release == "" {
+			lookup.Verify = observation.Verify[lookup.Component]
+			found.all[fact] = lookup
+		}
+	}
+	return found.sorted()
+}
+
+// lookups collects lookups, each once.
+type lookups struct {
+	all     map[promotion.Fact]promotion.Lookup
+	written map[promotion.Fact]bool // of versions that may be written to files
+}
+
+func newLookups() lookups {
+	return lookups{all: map[promotion.Fact]promotion.Lookup{}, written: map[promotion.Fact]bool{}}
+}
+
+func (l lookups) sorted() []promotion.Lookup {
+	key := func(q promotion.Lookup) string {
+		return q.Repository.String() + ":" + q.Tag + "@" + q.Digest + " " + q.Release
+	}
+	return slices.SortedFunc(maps.Values(l.all), func(a, b promotion.Lookup) int { return strings.Compare(key(a), key(b)) })
+}
+
+// addUnknown looks up what is not known about a version.
+func (l lookups) addUnknown(ref input.Ref, v image.Version, created bool) {
+	if v.Digest != "" && (!created || image.KnownCreated(v.Created)) {
+		return
+	}
+	fact := promotion.Fact{Repository: ref.Repository, Tag: v.Tag, Digest: v.Digest}
+	l.all[fact] = promotion.Lookup{Fact: fact, Component: ref.Component, Created: created || l.all[fact].Created}
+}
+
+// add looks up a version that may be written, whatever is known about it.
+func (l lookups) add(ref input.Ref, fact promotion.Fact) {
+	l.all[fact] = promotion.Lookup{Fact: fact, Component: ref.Component, Created: l.all[fact].Created}
+	l.written[fact] = true
+}
+
+// addComponent looks up what is not known about the versions that a component of a
+// target may move to: those of a rollback, of the open pull request, and of the
+// registry or the sources.
+func (l lookups) addComponent(in *input.Target, i int) {
+	ref := in.Refs[i]
+	if back := in.Obs.State.At(state.Target(in.Target)).Rollback; back != nil {
+		if to, valid := rollbackVersion(in, ref, back.Images[ref.Component]); valid && ref.Differs(to, in.Index.Moving(ref.Component)) {
+			l.add(ref, rollbackFact(in, ref.Component, to))
+		}
+	}
+	l.addOpen(in, ref)
+	l.addPosted(in, ref)
+	if len(in.Settings.After) == 0 {
+		available := in.Obs.Available[ref.Component]
+		if available.Found && !available.Explicit {
+			l.addBetween(in, ref, available.Version)
+		}
+		if ref.RewritesForm() && !in.Index.Moving(ref.Component) && !promotion.SameRollout(ref.Versions[0], available.Version) {
+			l.add(ref, in.CurrentFact(ref.Component, ref.Versions[0]))
+		}
+		return
+	}
+	for _, version := range sourceVersions(in, i) {
+		l.addBetween(in, ref, version)
+		l.addVerification(in, ref, version)
+		for _, parent := range in.Settings.After {
+			if parent.Tagged == "" {
+				continue
+			}
+			l.addUnknown(ref, image.Version{Tag: parent.Tagged}, false)
+			if in.Obs.Checkout {
+				l.addUnknown(ref, version, false)
+			}
+		}
+	}
+}
+
+// addPosted looks up the version of a posted snapshot, and the dates of what it replaces:
+// they may be the only order.
+func (l lookups) addPosted(in *input.Target, ref input.Ref) {
+	requested := in.Obs.Explicit[in.Target][ref.Component]
+	if in.Request == nil || in.Request.Posted == "" || !requested.Found {
+		return
+	}
+	l.addVerification(in, ref, requested.Version)
+	for _, v := range ref.Versions {
+		if !promotion.SameRollout(v, requested.Version) {
+			l.addUnknown(ref, v, true)
+		}
+	}
+}
+
+// addOpen looks up the version of the open pull request, unless the registry just
+// reported it as available.
+func (l lookups) addOpen(in *input.Target, ref input.Ref) {
+	open, found := in.OpenPullRequest()
+	pinned, known := open.Snapshots[in.Target.Application][ref.Component]
+	if !found || !known || pinned.Repository != ref.Repository {
+		return
+	}
+	if _, moves := in.MoveTo(ref, pinned.Version); !moves {
+		return
+	}
+	if available := in.Obs.Available[ref.Component]; len(in.Settings.After) == 0 && available.Found && promotion.SameRollout(available.Version, pinned.Version) {
+		return
+	}
+	l.addBetween(in, ref, pinned.Version)
+	l.addVerification(in, ref, pinned.Version)
+}
+
+// sourceVersions returns the versions of a component that may come from the
+// sources: in a checkout those of their files, otherwise those that were there
+// since the version that the target has.
+func sourceVersions(in *input.Target, i int) []image.Version {
+	var versions []image.Version
+	if in.Obs.Checkout {
+		for _, source := range in.Sources {
+			ref, _ := in.Index.RefOf(source, in.Refs[i].Component)
+			versions = append(versions, ref.Versions...)
+		}
+		return versions
+	}
+	for _, source := range in.Sources {
+		for _, t := range in.TenuresIn(source, true) {
+			ref, version := in.Refs[i], t.Versions[i]
+			if promotion.IsNone(version) {
+				break
+			}
+			_, rewrites := in.Rewrite(ref, version)
+			differs := ref.Differs(version, in.Index.Moving(ref.Component))
+			if differs || rewrites || ref.RewritesForm() {
+				versions = append(versions, version)
+			}
+			if !differs {
+				break
+			}
+		}
+	}
+	return versions
+}
+
+// addBetween looks up what is not known about the current versions and a version
+// that looks different. No registry knows which digest a tag had in a parent. In a
+// checkout, different releases count as different images without a request.
+func (l lookups) addBetween(in *input.Target, ref input.Ref, other image.Version) {
+	policy := in.Obs.Policies[ref.Component]
+	created := input.IsMoving(policy) || policy != nil && policy.NeedsCreated()
+	fromParent := len(in.Settings.After) > 0 && !in.Obs.Checkout
+	for _, v := range ref.Versions {
+		if promotion.SameRollout(v, other) {
+			continue
+		}
+		if !in.Obs.Checkout || policy == nil || !policy.DifferentReleases(v, other) {
+			l.addUnknown(ref, v, created)
+		}
+		if other.Digest != "" || !fromParent {
+			l.addUnknown(ref, other, created)
+		}
+	}
+}
+
+// addVerification looks up a version that verifyImages verifies: its tag may point
+// elsewhere by now.
+func (l lookups) addVerification(in *input.Target, ref input.Ref, v image.Version) {
+	move, rewrites := in.Rewrite(ref, v)
+	if rewrites {
+		v = move.To
+	}
+	switch {
+	case !ref.Differs(v, false) && !rewrites && !ref.RewritesForm():
+	case !in.Obs.Checkout:
+		l.add(ref, in.CurrentFact(ref.Component, v))
+		if fact, needed := in.ReleaseFact(ref.Component, v); needed && len(in.Settings.After) > 0 {
+			l.add(ref, fact)
+		}
+	case len(in.Obs.Verify[ref.Component]) > 0:
+		l.add(ref, in.CurrentFact(ref.Component, v))
+	case v.Tag != "" && !in.Index.Moving(ref.Component):
+		l.addUnknown(ref, image.Version{Tag: v.Tag}, false)
+	}
+}

@@ -1,0 +1,86 @@
+package decide
+
+import (
+	"slices"
+	"time"
+
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/condition"
+	"promoter/internal/promotion/input"
+	"promoter/internal/state"
+)
+
+// MirrorLookups returns what Plan needs to know from mirrors, given the answers to Lookups. They
+// are sorted and unique.
+func MirrorLookups(observation promotion.Observation) []promotion.Lookup {
+	ix, found := input.NewIndex(observation), newLookups()
+	for _, environment := range observation.Scope() {
+		for _, application := range ix.Applications[environment] {
+			target := promotion.Target{Environment: environment, Application: application}
+			if !slices.ContainsFunc(observation.Targets[target].References, func(r edit.Reference) bool { return !r.Mirror.IsZero() }) {
+				continue
+			}
+			in := input.New(ix, target, time.Time{})
+			for i := range in.Refs {
+				found.addMirrors(in, i)
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// addMirrors looks up the versions that a component of a target may move to in its mirrors,
+// and the digests that these versions must have there.
+func (l lookups) addMirrors(in *input.Target, i int) {
+	ref := in.Refs[i]
+	for _, m := range condition.MirrorsOf(in, ref.Component) {
+		for _, to := range writable(in, i) {
+			facts := m.Facts(to)
+			if to.Digest == "" && to.Tag != "" {
+				facts = append(facts, promotion.Fact{Repository: ref.Repository, Tag: to.Tag})
+			}
+			for _, fact := range facts {
+				if _, known := in.Obs.Facts[fact]; !known {
+					l.all[fact] = promotion.Lookup{Fact: fact, Component: ref.Component}
+				}
+			}
+		}
+	}
+}
+
+// writable returns the versions that may be written for a component of a target.
+func writable(in *input.Target, i int) []image.Version {
+	ref, moving := in.Refs[i], in.Index.Moving(in.Refs[i].Component)
+	var versions []image.Version
+	if back := in.Obs.State.At(state.Target(in.Target)).Rollback; back != nil {
+		if to, valid := rollbackVersion(in, ref, back.Images[ref.Component]); valid && ref.Differs(to, moving) {
+			versions = append(versions, to)
+		}
+	}
+	var candidates []image.Version
+	if requested := in.Obs.Explicit[in.Target][ref.Component]; requested.Found {
+		candidates = append(candidates, requested.Version)
+	}
+	if open, found := in.OpenPullRequest(); found {
+		if pinned, known := open.Snapshots[in.Target.Application][ref.Component]; known && pinned.Repository == ref.Repository {
+			candidates = append(candidates, pinned.Version)
+		}
+	}
+	if available := in.Obs.Available[ref.Component]; available.Found && (len(in.Settings.After) == 0 || in.ExplicitlyHere()) {
+		candidates = append(candidates, available.Version)
+	}
+	if len(in.Settings.After) > 0 {
+		candidates = append(candidates, sourceVersions(in, i)...)
+	}
+	if current, agreed := ref.Agreed(); agreed {
+		candidates = append(candidates, current) // its form may change
+	}
+	for _, v := range candidates {
+		if move, moves := in.MoveTo(ref, v); moves {
+			versions = append(versions, move.To)
+		}
+	}
+	return versions
+}

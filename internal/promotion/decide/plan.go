@@ -1,0 +1,227 @@
+// Package decide decides, for every application in every environment, which versions it should
+// have, and why.
+//
+// Plan is pure: it reads observed values and the time, performs no input or output, and returns
+// the same decisions to the plan command, the service, and the tests. Lookups and MirrorLookups
+// return what it needs to know from registries.
+package decide
+
+import (
+	"slices"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/condition"
+	"promoter/internal/promotion/gate"
+	"promoter/internal/promotion/input"
+	"promoter/internal/state"
+)
+
+// Plan decides about every target: environments in order, parents first, and in
+// each of them the applications by name.
+func Plan(observation promotion.Observation, now time.Time) []promotion.Decision {
+	ix := input.NewIndex(observation)
+	decisions := make([]promotion.Decision, 0, len(observation.Targets))
+	for _, environment := range observation.Scope() {
+		for _, application := range ix.ApplicationsOf(environment) {
+			decisions = append(decisions, planTarget(input.New(ix, promotion.Target{Environment: environment, Application: application}, now)))
+		}
+	}
+	addNotes(&observation, decisions, now)
+	return decisions
+}
+
+// planTarget decides about one target.
+func planTarget(in *input.Target) promotion.Decision {
+	d, rollback := decide(in)
+	if part, ok := withoutRefused(in, d); ok {
+		d = part
+	}
+	d = applyHold(in, d, rollback)
+
+	d.Health = healthOf(in.Obs, in.Target, in.Now)
+	if back := in.Obs.State.At(state.Target(in.Target)).Rollback; back != nil && back.Automatic && len(in.Refs) > 0 && !rollback {
+		d.Returned = back
+	}
+	if d.Fulfilled == nil {
+		d.Fulfilled = in.Fulfilled
+	}
+	if d.Fulfilled == nil && d.State == promotion.Same {
+		d.Fulfilled = in.Obs.State.At(state.Target(in.Target)).Request
+	}
+	if d.State == promotion.Same && len(in.Current.Refusals) > 0 {
+		// A file that cannot be read may contain something else.
+		d.State, d.Reason = promotion.Refused, promotion.RefusedBy(in.Current.Refusals)
+	}
+	if open, found := in.OpenPullRequest(); found && open.Foreign == "" && d.State != promotion.Proposed {
+		disposition := dispose(in, d, open)
+		d.Disposition = &disposition
+		if d.State == promotion.Unanswered {
+			d.OpenMoves = in.MovesTo(open.Snapshots[d.Application])
+		}
+	}
+	return d
+}
+
+// withoutRefused decides again without the components that refusals or files on hold stop,
+// if nothing else does: they do not hide the other components of a config without
+// applications. A request or a rollback is never split.
+func withoutRefused(in *input.Target, d promotion.Decision) (promotion.Decision, bool) {
+	stopped := d.State == promotion.Refused && d.Reason.Rule == promotion.RuleRefused || d.State == promotion.Waiting && d.Reason.Rule == promotion.RuleGate
+	if !stopped || in.Request != nil || in.Obs.State.At(state.Target(in.Target)).Rollback != nil {
+		return d, false
+	}
+	part := *in
+	part.Refs = slices.DeleteFunc(slices.Clone(in.Refs), func(ref input.Ref) bool {
+		_, stopped := in.Stopped(promotion.Move{Component: ref.Component})
+		return stopped
+	})
+	if len(part.Refs) == 0 || len(part.Refs) == len(in.Refs) {
+		return d, false
+	}
+	part.Latest = part.Tenures(false)
+	without, _ := decide(&part)
+	if len(without.Moves) == 0 || without.State != promotion.Proposed && without.State != promotion.Waiting {
+		return d, false
+	}
+	for _, move := range d.Moves {
+		if why, stopped := in.Stopped(move); stopped {
+			without.Left = append(without.Left, promotion.Left{Move: move, Reason: why})
+			without.Conditions = append(without.Conditions, promotion.Condition{
+				Name: move.Component, State: promotion.Blocked, Reason: "stays behind: " + why.Message,
+			})
+		}
+	}
+	return without, true
+}
+
+// decide goes from what makes a decision impossible to where the versions come
+// from. It reports whether the decision is a rollback.
+func decide(in *input.Target) (d promotion.Decision, rollback bool) {
+	if why, unavailable := in.Obs.Unavailable[in.Target.Environment]; unavailable {
+		return unchanged(in, promotion.NotCheckedOut, promotion.Reason{Rule: promotion.RuleBranch, Message: why}), false
+	}
+	if _, exists := in.Obs.Targets[in.Target]; !exists {
+		return unchanged(in, promotion.Absent, absent(in.Target)), false
+	}
+	if len(in.Refs) == 0 {
+		_, never := in.NeverProposed()
+		switch {
+		case len(in.Current.Refusals) > 0 && never: // it is not written, so this is no failure
+			return unchanged(in, promotion.Waiting, promotion.RefusedBy(in.Current.Refusals)), false
+		case len(in.Current.Refusals) > 0:
+			return unchanged(in, promotion.Refused, promotion.RefusedBy(in.Current.Refusals)), false
+		}
+		return unchanged(in, promotion.NoReference, noReference(upstreamSnapshot(in))), false
+	}
+	back, active := fromRollback(in)
+	if active && (back.State == promotion.Proposed || !in.Obs.State.At(state.Target(in.Target)).Rollback.Automatic) {
+		return back, true
+	}
+	d = fromVersions(in)
+	if active && d.State != promotion.Proposed { // what promoter cannot roll back stops no newer versions
+		return back, true
+	}
+	return d, false
+}
+
+// fromVersions decides about a target by what users requested, and by the versions of the
+// registry or the parents.
+func fromVersions(in *input.Target) promotion.Decision {
+	if d, active := fromRequest(in); active {
+		return d
+	}
+	done := in.Fulfilled
+	if in.Request != nil && len(in.Request.With) > 0 {
+		// The files have the requested versions: nothing is left of the request.
+		without := *in
+		without.Request = nil
+		in, done = &without, in.Request
+	}
+	from := fromParents
+	if len(in.Settings.After) == 0 || in.ExplicitlyHere() {
+		from = fromRegistry
+	}
+	d := from(in)
+	d.Fulfilled = done
+	return d
+}
+
+// unchanged is a decision that moves nothing.
+func unchanged(in *input.Target, s promotion.State, reason promotion.Reason) promotion.Decision {
+	return promotion.Decision{Target: in.Target, State: s, Reason: reason, Snapshot: in.Snapshot(nil)}
+}
+
+// waiting is a decision for moves that cannot be proposed.
+func waiting(in *input.Target, moves []promotion.Move, reason promotion.Reason) promotion.Decision {
+	return promotion.Decision{Target: in.Target, State: promotion.Waiting, Reason: reason, Snapshot: in.Snapshot(moves), Moves: moves}
+}
+
+// propose is the decision for moves: proposed, unless a user decision, a
+// condition, the propose mode, or a file that cannot be written prevents it.
+func propose(in *input.Target, moves []promotion.Move, reason promotion.Reason, conditions []promotion.Condition) promotion.Decision {
+	conditions = slices.Concat(conditions, condition.Signatures(in, moves), condition.Mirrored(in, moves))
+	d := draft(in, moves, reason, conditions)
+	if d.Request = in.RequestFor(d.Snapshot); d.Request != nil {
+		d.Requested = &d.Request.Act
+	}
+	blocking, blocked := promotion.FirstBlocking(conditions, in.Obs.Checkout) // what is known is the better reason
+	if !blocked {
+		blocking, blocked = promotion.FirstBlocking(conditions, in.Named())
+	}
+	if s, why, decided := in.UserDecision(moves); decided {
+		d.State, d.Reason = s, why
+	} else if blocked {
+		d.State, d.Reason = promotion.Waiting, promotion.BlockedBy(blocking)
+	} else if why, held := heldByProposeMode(in, d); held {
+		d.State, d.Reason = promotion.Waiting, why
+	}
+	return refuse(in, d)
+}
+
+// draft is the decision for moves that nothing prevents.
+func draft(in *input.Target, moves []promotion.Move, reason promotion.Reason, conditions []promotion.Condition) promotion.Decision {
+	d := promotion.Decision{
+		Target: in.Target, State: promotion.Proposed, Reason: reason, Snapshot: in.Snapshot(moves), Moves: moves,
+		Conditions: conditions, Gates: gate.Evaluate(in, moves),
+	}
+	if open, found := in.OpenPullRequest(); found {
+		d.ApprovedBy = gate.ApprovedBy(in, open)
+	}
+	return d
+}
+
+// refuse stops a decision that cannot be carried out, because the repository has
+// no pull requests or a file cannot be written, or may not be. What is never proposed needs neither.
+func refuse(in *input.Target, d promotion.Decision) promotion.Decision {
+	if _, never := in.NeverProposed(); never {
+		return d
+	}
+	if in.Obs.PushOnly && in.Settings.Land != config.LandPush {
+		d.State, d.Reason = promotion.Refused, promotion.Reason{Rule: promotion.RuleForge, Message: "land is " + string(in.Settings.Land) +
+			", but this repository has no pull requests: it is plain Git, or they are disabled (write land: push)"}
+	}
+	switch why, stopped := in.Stopped(d.Moves...); {
+	case stopped && why.Rule == promotion.RuleRefused:
+		d.State, d.Reason = promotion.Refused, why
+	case stopped && d.State == promotion.Proposed:
+		d.State, d.Reason = promotion.Waiting, why
+	}
+	return d
+}
+
+// heldByProposeMode returns why the propose mode of the environment keeps a
+// decision from being proposed.
+func heldByProposeMode(in *input.Target, d promotion.Decision) (promotion.Reason, bool) {
+	if why, never := in.NeverProposed(); never {
+		return why, true
+	}
+	if in.Settings.Propose != config.ProposeManual || in.Obs.Requested[in.Target.Environment] || d.Request != nil {
+		return promotion.Reason{}, false
+	}
+	if in.Request != nil {
+		return promotion.Reason{Rule: promotion.RulePropose, Message: "propose is manual: another snapshot was requested"}, true
+	}
+	return promotion.Reason{Rule: promotion.RulePropose, Message: "propose is manual: waiting for a request"}, true
+}

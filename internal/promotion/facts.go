@@ -1,0 +1,86 @@
+package promotion
+
+import (
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+)
+
+// Current is what the files of one target say.
+type Current struct {
+	References []edit.Reference
+	Refusals   []edit.Refusal // files that may have a reference and cannot be written
+	Holds      []edit.Hold    // files that users do not want to be written
+}
+
+// RewritesForm reports whether the files of a target have another form than pin requires.
+func (c Current) RewritesForm() bool {
+	return slices.ContainsFunc(c.References, func(r edit.Reference) bool { return r.Form != edit.Form{} })
+}
+
+// Available is the version of a component that a registry has, or a user named.
+type Available struct {
+	Version  image.Version
+	Found    bool          // Version is set
+	Explicit bool          // a user named the version: the order does not count
+	Reason   string        // why there is none, if Found is false
+	Held     []HeldVersion // newer versions that may not be selected yet
+	Err      error         // the registry did not answer
+	// NotSelected are newer versions that the policy does not select. They are only shown,
+	// and known only where a user asks.
+	NotSelected []image.NotSelected
+}
+
+// HeldVersion is a newer version that may not be selected yet, with the condition
+// that shows why.
+type HeldVersion struct {
+	Version   image.Version
+	Condition Condition
+}
+
+// Facts is what registries reported about versions. The zero version means that
+// the registry has no such version.
+type Facts map[Fact]image.Version
+
+// Fact identifies a version: a repository with a tag, a digest, or both.
+type Fact struct {
+	Repository  image.Repository
+	Tag, Digest string
+	// Release is the source whose releases are asked for the tag, instead of the registry.
+	Release string
+}
+
+// IsMissing reports whether the registry has no such version.
+func IsMissing(fact image.Version) bool { return fact.Digest == "" && fact.Created.IsZero() }
+
+// Complete adds what registries reported to the version of a reference.
+func (f Facts) Complete(r edit.Reference) image.Version {
+	version := f[Fact{Repository: r.Repository, Tag: r.Tag, Digest: r.Digest}]
+	version.Tag = r.Tag
+	if r.Digest != "" {
+		version.Digest = r.Digest
+	}
+	return version
+}
+
+// Describe adds what registries reported about a version, except its digest: a tag
+// may point elsewhere by now.
+func (f Facts) Describe(repository image.Repository, v image.Version) image.Version {
+	fact, known := f[Fact{Repository: repository, Tag: v.Tag, Digest: v.Digest}]
+	if !known || v.Digest == "" {
+		return v
+	}
+	fact.Tag, fact.Digest = v.Tag, v.Digest
+	return fact
+}
+
+// Lookup is something that only a registry knows about a version.
+type Lookup struct {
+	Fact
+	Component string // one that needs it
+	Created   bool   // the date is needed too, not only the digest
+	// Verify is what signatures must prove about the version.
+	Verify []config.Verify
+}

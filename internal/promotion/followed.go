@@ -1,0 +1,64 @@
+package promotion
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/image"
+)
+
+// Followed is a component as the files refer to it: one that a pattern matched has
+// a name of its own.
+type Followed struct {
+	Name       string
+	Repository image.Repository
+	Component  config.Component
+}
+
+// FollowedIn returns the components that the files of the selected targets refer
+// to, each once and sorted by name.
+func FollowedIn(c *config.Config, targets map[Target]Current, selected func(Target) bool) []Followed {
+	seen := map[string]Followed{}
+	for target, current := range targets {
+		if !selected(target) {
+			continue
+		}
+		for _, r := range current.References {
+			if _, known := seen[r.Component]; known {
+				continue
+			}
+			if match, ok := c.Follow(target.Environment, target.Application, r.Repository); ok {
+				component, _ := c.Component(match.Component)
+				seen[r.Component] = Followed{r.Component, r.Repository, component}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(seen), func(a, b Followed) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// Policies returns the policies that order the versions of each component that the
+// files refer to.
+func Policies(c *config.Config, targets map[Target]Current) map[string]*image.Policy {
+	policies := map[string]*image.Policy{}
+	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
+		policies[f.Name] = c.Policy(f.Component.Name)
+	}
+	return policies
+}
+
+// Verifications returns what signatures must prove about the versions of each component that
+// the files refer to: what the config requires, and what the server does. Nil: nothing.
+func Verifications(c *config.Config, targets map[Target]Current, server func(image.Repository) []config.Verify) map[string][]config.Verify {
+	required := map[string][]config.Verify{}
+	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
+		if f.Component.Verify != nil {
+			required[f.Name] = append(required[f.Name], *f.Component.Verify)
+		}
+		if server != nil {
+			required[f.Name] = append(required[f.Name], server(f.Repository)...)
+		}
+	}
+	return required
+}

@@ -1,0 +1,142 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"promoter/internal/config"
+	"promoter/internal/identity"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/input"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+const teamPrefix = "team:" // before GROUP/NAME
+
+// approvals requires approvals of the pull request. Requested changes count even
+// if no approval is required.
+func approvals(in *input.Target, moves []promotion.Move, open *promotion.Open) []promotion.Condition {
+	required := in.Settings.Gates.Approvals
+	if required == nil {
+		if open == nil || len(open.Objections) == 0 {
+			return nil
+		}
+		required = &config.Approvals{}
+	}
+	gate := promotion.Condition{Name: promotion.ApprovalsGate, State: promotion.Passed}
+	if in.Obs.Checkout {
+		gate.State, gate.Reason, gate.Value = promotion.Unknown, promotion.NotEvaluated, fmt.Sprintf("%d required", required.Count)
+		return []promotion.Condition{gate}
+	}
+	needed, unverified := required.Count, ""
+	if by, found := unverifiedRequester(in); found && needed > 0 {
+		needed++
+		unverified = "; " + by + " requested it and may be one of the users who approve, so one more is needed"
+	}
+	given := 0
+	if open != nil {
+		given = len(ApprovedBy(in, *open))
+	}
+	if required.Count > 0 {
+		gate.Value = fmt.Sprintf("%d of %d", given, needed)
+	}
+	switch {
+	case open == nil:
+		gate.State, gate.Reason = promotion.Pending, promotion.NoPullRequest
+	case len(open.Objections) > 0:
+		gate.State, gate.Reason = promotion.Pending, "changes requested by "+promotion.SortedNames(open.Objections)
+	case given < needed:
+		gate.State, gate.Reason = promotion.Pending, promotion.NotApproved+promotion.ByNames(required.From)+unverified+voidApprovals(withRequesters(in, *open), false)
+	}
+	if open == nil || len(open.Objections) == 0 { // what users do not want needs their consent
+		in.Bypass(&gate, verb.BypassApprovals, moves)
+	}
+	return []promotion.Condition{gate}
+}
+
+// ApprovedBy returns the users whose approval counts, each once: those that the
+// config names, except the users who requested the promotion.
+func ApprovedBy(in *input.Target, open promotion.Open) []string {
+	var by []string
+	for _, approval := range open.Approvals {
+		same := func(name string) bool { return strings.EqualFold(name, approval.By) }
+		if mayApprove(in.Settings.Gates.Approvals, approval) && !slices.ContainsFunc(by, same) && !slices.ContainsFunc(requesters(in), same) {
+			by = append(by, approval.By)
+		}
+	}
+	return by
+}
+
+func mayApprove(required *config.Approvals, approval promotion.Approval) bool {
+	if required == nil || len(required.From) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(required.From, func(name string) bool {
+		team, isTeam := strings.CutPrefix(name, teamPrefix)
+		if !isTeam {
+			return strings.EqualFold(name, approval.By)
+		}
+		return slices.ContainsFunc(approval.Teams, func(of string) bool {
+			return strings.EqualFold(strings.TrimPrefix(of, teamPrefix), team)
+		})
+	})
+}
+
+// unverifiedRequester returns a user who requested what is proposed here, and whom no forge
+// authenticated: any of those who approve may be the same user.
+func unverifiedRequester(in *input.Target) (name string, found bool) {
+	record := in.Obs.State.At(state.Target(in.Target))
+	var acts []state.Act
+	if record.Request != nil && record.Request.Posted == "" { // a pipeline is no user
+		acts = append(acts, record.Request.Act)
+	}
+	if record.Rollback != nil && !record.Rollback.Automatic {
+		acts = append(acts, record.Rollback.Act)
+	}
+	i := slices.IndexFunc(acts, func(act state.Act) bool { return !act.By.Verified() && act.By != identity.Promoter() })
+	if i < 0 {
+		return "", false
+	}
+	return promotion.Actor(acts[i]), true
+}
+
+// requesters returns the users who requested what is proposed here.
+func requesters(in *input.Target) []string {
+	var names []string
+	record := in.Obs.State.At(state.Target(in.Target))
+	if record.Request != nil {
+		names = append(names, record.Request.By.Login)
+	}
+	if record.Rollback != nil {
+		names = append(names, record.Rollback.By.Login)
+	}
+	return names
+}
+
+// withRequesters adds the approvals of requesters to those that do not count.
+func withRequesters(in *input.Target, open promotion.Open) promotion.Open {
+	open.Void = slices.Clone(open.Void)
+	for _, approval := range open.Approvals {
+		if slices.ContainsFunc(requesters(in), func(name string) bool { return strings.EqualFold(name, approval.By) }) {
+			open.Void = append(open.Void, promotion.Void{By: approval.By, Why: "they requested this promotion"})
+		}
+	}
+	return open
+}
+
+// voidApprovals lists the approvals that do not count and why. For the forge these
+// are only those of promoter's own account.
+func voidApprovals(open promotion.Open, own bool) string {
+	var parts []string
+	for _, v := range open.Void {
+		if v.Own || !own {
+			parts = append(parts, fmt.Sprintf("the approval of %s does not count: %s", v.By, v.Why))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(parts, ", ")
+}

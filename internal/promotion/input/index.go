@@ -1,0 +1,80 @@
+package input
+
+import (
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+)
+
+// Index is an observation with what the decisions about many targets need of it.
+type Index struct {
+	obs          *promotion.Observation
+	Refs         map[promotion.Target][]Ref
+	parents      map[string]bool     // environments that others follow
+	Applications map[string][]string // by environment, unsorted
+}
+
+// NewIndex returns the index of an observation.
+func NewIndex(observation promotion.Observation) *Index {
+	ix := &Index{
+		obs:          &observation,
+		Refs:         make(map[promotion.Target][]Ref, len(observation.Targets)),
+		parents:      parentsIn(observation.Config),
+		Applications: map[string][]string{},
+	}
+	for target, current := range observation.Targets {
+		ix.Refs[target] = refsIn(&observation, target, current.References, ix.parents[target.Environment])
+		ix.Applications[target.Environment] = append(ix.Applications[target.Environment], target.Application)
+	}
+	return ix
+}
+
+// ApplicationsOf returns the applications that an environment has files of, or
+// could get from an upstream environment, sorted.
+func (ix *Index) ApplicationsOf(environment string) []string {
+	names := slices.Clone(ix.Applications[environment])
+	for _, ancestor := range ix.obs.Config.Ancestors(environment) {
+		names = append(names, ix.Applications[ancestor]...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 && ix.obs.Unavailable[environment] != "" {
+		return []string{""}
+	}
+	return names
+}
+
+// RefOf returns the current reference of a target to a component.
+func (ix *Index) RefOf(target promotion.Target, component string) (Ref, bool) {
+	for _, ref := range ix.Refs[target] {
+		if ref.Component == component {
+			return ref, true
+		}
+	}
+	return Ref{}, false
+}
+
+// Moving reports whether a component follows a moving tag.
+func (ix *Index) Moving(component string) bool { return IsMoving(ix.obs.Policies[component]) }
+
+// IsMoving reports whether a policy selects a moving tag.
+func IsMoving(policy *image.Policy) bool {
+	if policy == nil {
+		return false
+	}
+	_, moving := policy.Moving()
+	return moving
+}
+
+// parentsIn returns the environments that others follow, for any application.
+func parentsIn(c *config.Config) map[string]bool {
+	parents := map[string]bool{}
+	for _, child := range c.Environments {
+		for _, parent := range c.Ancestors(child.Name) {
+			parents[parent] = true
+		}
+	}
+	return parents
+}

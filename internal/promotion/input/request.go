@@ -1,0 +1,92 @@
+package input
+
+import (
+	"slices"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// requestOf returns the request that applies to the target, or the one that is
+// done. A request for all applications of an environment applies to each, but
+// versions are requested for one target only. A request whose snapshot landed is
+// done even if the state still has it: otherwise it would bring its versions back
+// when the next snapshot lands.
+func (in *Target) requestOf() (request, fulfilled *state.Request) {
+	own := in.Obs.State.At(state.Target(in.Target)).Request
+	if own == nil {
+		all := in.Obs.State.At(state.Target{Environment: in.Target.Environment, Application: state.All}).Request
+		if all != nil && len(all.With) == 0 {
+			return all, nil
+		}
+		return nil, nil
+	}
+	landed := func(l promotion.Landing) bool { return l.Snapshot.ID() == own.Snapshot }
+	if own.Snapshot != "" && slices.ContainsFunc(in.Obs.Landings[in.Target], landed) {
+		return nil, own
+	}
+	return own, nil
+}
+
+// RequestFor returns the request that applies to a snapshot: one that names its
+// versions, one that is not bound to a snapshot yet, or one bound to this one.
+func (in *Target) RequestFor(snapshot promotion.Snapshot) *state.Request {
+	r := in.Request
+	if r == nil || r.Snapshot != "" && len(r.With) == 0 && r.Snapshot != snapshot.ID() {
+		return nil
+	}
+	return r
+}
+
+// RequestsSnapshot reports whether a user requested one particular snapshot.
+func (in *Target) RequestsSnapshot() bool {
+	return in.Settings.Propose == config.ProposeManual && in.Request != nil && in.Request.Snapshot != ""
+}
+
+// IsRequested reports whether the moves lead to the requested snapshot, or none in
+// particular is requested.
+func (in *Target) IsRequested(moves []promotion.Move) bool {
+	return !in.RequestsSnapshot() || in.Request.Snapshot == in.Snapshot(moves).ID()
+}
+
+// WasPosted reports whether a pipeline posted a version for any environment of the
+// application.
+func (in *Target) WasPosted(move promotion.Move) bool {
+	return slices.ContainsFunc(in.Obs.Config.Environments, func(e config.Environment) bool {
+		at := state.Target{Environment: e.Name, Application: in.Target.Application}
+		return in.Obs.State.WasPosted(at, move.Component, move.To.Digest)
+	})
+}
+
+// Bypass passes a condition that blocks the moves if their request bypasses it, with the
+// permission. Without it, the condition has the reason.
+func (in *Target) Bypass(c *promotion.Condition, key string, moves []promotion.Move) {
+	if c.State == promotion.Passed || len(moves) == 0 || in.Obs.Checkout {
+		return
+	}
+	r := in.RequestFor(in.Snapshot(moves))
+	if r == nil || !slices.Contains(r.Bypass, key) {
+		return
+	}
+	permitted, known := in.Obs.Bypasses[in.Target]
+	refused := permitted.Refused[key]
+	if !known || !permitted.At.Equal(r.At) || !permitted.By.Same(r.By) {
+		refused = "it was not checked"
+	}
+	if refused != "" {
+		c.Reason = promotion.Appended(c.Reason, "not bypassed by "+promotion.Actor(r.Act)+": "+refused)
+		return
+	}
+	c.State, c.Until, c.Bypassed = promotion.Passed, nil, true
+	c.Reason = promotion.Appended("bypassed by "+promotion.Actor(r.Act)+promotion.Because(r.Act), c.Reason)
+}
+
+// namedByUser reports whether a user requested the versions of all moves.
+func namedByUser(in *Target, moves []promotion.Move) bool {
+	requested := in.Obs.Explicit[in.Target]
+	return len(requested) > 0 && !slices.ContainsFunc(moves, func(m promotion.Move) bool {
+		available, named := requested[m.Component]
+		return !named || !promotion.SameRollout(available.Version, m.To)
+	})
+}

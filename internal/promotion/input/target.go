@@ -1,0 +1,107 @@
+// Package input holds what the decision about one target is made from: its settings, what its
+// files have, what its sources have or had, and the user decisions about it. The conditions, the
+// gates, and the decisions read it, and nothing changes it.
+package input
+
+import (
+	"slices"
+	"time"
+
+	"promoter/internal/config"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// Target is what the decision about one target is made from. It is read only.
+type Target struct {
+	Obs      *promotion.Observation
+	Index    *Index
+	Target   promotion.Target
+	Settings config.Environment    // within the limits of the server
+	Limited  []promotion.Condition // shows which settings the server limited
+	Current  promotion.Current
+	Refs     []Ref
+	Sources  []promotion.Target // where the snapshot comes from, see Observation.Sources
+	Latest   [][]Tenure         // one tenure of each source: what it has now
+	Now      time.Time
+
+	Request   *state.Request // that applies to the target; nil: none
+	Fulfilled *state.Request // that is done
+}
+
+// New returns the input of a target.
+func New(ix *Index, target promotion.Target, now time.Time) *Target {
+	settings, limited := ix.obs.LimitedSettings(target.Environment, target.Application)
+	in := &Target{
+		Obs: ix.obs, Index: ix, Target: target, Settings: settings, Limited: limited,
+		Current: ix.obs.Targets[target], Refs: ix.Refs[target],
+		Sources: ix.obs.SourcesOf(settings.After, target.Application), Now: now,
+	}
+	in.Latest = in.Tenures(false)
+	in.Request, in.Fulfilled = in.requestOf()
+	return in
+}
+
+// Snapshot is what the target holds after the moves.
+func (in *Target) Snapshot(moves []promotion.Move) promotion.Snapshot {
+	all := in.Index.Refs[in.Target] // also those that stay behind
+	snapshot := make(promotion.Snapshot, len(all))
+	for _, ref := range all {
+		snapshot[ref.Component] = ref.Pinned()
+	}
+	for _, move := range moves {
+		snapshot[move.Component] = promotion.Pinned{Repository: snapshot[move.Component].Repository, Version: move.To}
+	}
+	return snapshot
+}
+
+// Named reports whether the user of a checkout named the environment: what cannot be
+// evaluated does not block then.
+func (in *Target) Named() bool {
+	return in.Obs.Checkout && in.Obs.Requested[in.Target.Environment]
+}
+
+// ExplicitlyHere reports whether the user named both the environment and the
+// versions on the command line: then the versions go straight into it.
+func (in *Target) ExplicitlyHere() bool {
+	return in.Obs.Requested[in.Target.Environment] && slices.ContainsFunc(in.Refs, func(ref Ref) bool {
+		return in.Obs.Available[ref.Component].Explicit
+	})
+}
+
+// NeverProposed returns the reason of an environment whose differences are only reported.
+func (in *Target) NeverProposed() (promotion.Reason, bool) {
+	if in.Settings.Propose != config.ProposeNever {
+		return promotion.Reason{}, false
+	}
+	return promotion.Reason{Rule: promotion.RulePropose, Message: "propose is never: the difference is only reported"}, true
+}
+
+// RepositoryOf returns the repository of a component of the target.
+func (in *Target) RepositoryOf(component string) image.Repository {
+	ref, _ := in.Index.RefOf(in.Target, component)
+	return ref.Repository
+}
+
+// CurrentFact is the lookup that verifies a version: where its tag points now. A
+// moving tag is expected to move, so for it, and without a tag, only the digest
+// counts.
+func (in *Target) CurrentFact(component string, v image.Version) promotion.Fact {
+	fact := promotion.Fact{Repository: in.RepositoryOf(component), Tag: v.Tag}
+	if in.Index.Moving(component) || v.Tag == "" {
+		fact.Digest = v.Digest
+	}
+	return fact
+}
+
+// ReleaseFact is the lookup that asks whether the tag of a version is a release. It is needed
+// if releases are the versions.
+func (in *Target) ReleaseFact(component string, v image.Version) (promotion.Fact, bool) {
+	policy := in.Obs.Policies[component]
+	if policy == nil || v.Tag == "" {
+		return promotion.Fact{}, false
+	}
+	source, released := policy.Release()
+	return promotion.Fact{Repository: in.RepositoryOf(component), Tag: v.Tag, Release: source}, released
+}
