@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"promoter/internal/cli"
+	"promoter/internal/cli/console"
 )
 
 // bump is a real commit that changed nothing but versions. The names of its
@@ -72,7 +73,7 @@ func repeat(t *testing.T, folder, path string) string {
 		args = append(args, "--with", version)
 	}
 	var words bytes.Buffer
-	cli.Main(t.Context(), args, cli.System{In: strings.NewReader(""), Out: io.Discard, Err: &words, Env: os.LookupEnv})
+	cli.Main(t.Context(), args, console.System{In: strings.NewReader(""), Out: io.Discard, Err: &words, Env: os.LookupEnv}, nil)
 	got, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

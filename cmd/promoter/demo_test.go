@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"promoter/internal/cli"
+	"promoter/internal/cli/console"
 )
 
 // stage performs the demo through the whole command line.
@@ -39,23 +40,22 @@ func (s *stage) Write(p []byte) (int, error) {
 }
 
 func (s *stage) perform(ctx context.Context, args ...string) int {
-	return cli.Main(ctx, append([]string{"demo"}, args...), cli.System{
+	return cli.Main(ctx, append([]string{"demo"}, args...), console.System{
 		In: strings.NewReader(""), Out: s, Err: &s.err, OutTerminal: s.color,
 		Env: func(name string) (string, bool) { value, set := s.env[name]; return value, set },
-		Demo: func(ctx context.Context, request cli.DemoRequest) error {
-			honest := request.Promoter
-			request.Program, _ = exec.LookPath("promoter") // not this test
-			request.Promoter = func(ctx context.Context, out io.Writer, args ...string) int {
-				if i := slices.Index(args, "--config"); i >= 0 {
-					s.folder = filepath.Dir(args[i+1])
-				}
-				if s.act != nil {
-					return s.act(honest, ctx, out, args...)
-				}
-				return honest(ctx, out, args...)
+	}, func(ctx context.Context, request cli.DemoRequest) error {
+		honest := request.Promoter
+		request.Program, _ = exec.LookPath("promoter") // not this test
+		request.Promoter = func(ctx context.Context, out io.Writer, args ...string) int {
+			if i := slices.Index(args, "--config"); i >= 0 {
+				s.folder = filepath.Dir(args[i+1])
 			}
-			return showDemo(ctx, request)
-		},
+			if s.act != nil {
+				return s.act(honest, ctx, out, args...)
+			}
+			return honest(ctx, out, args...)
+		}
+		return showDemo(ctx, request)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"promoter/internal/cli"
+	"promoter/internal/cli/console"
 	"promoter/internal/demo"
 )
 
@@ -35,7 +36,7 @@ func main() {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, os.Args[1:], cli.OS(showDemo))
+	code := cli.Main(ctx, os.Args[1:], console.OS(), showDemo)
 	stop()
 	os.Exit(code)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/cli"
+	"promoter/internal/cli/console"
 )
 
 // TestDemoPageShowsWhatTheDemoPrints runs the demo through the whole command line, and
@@ -17,11 +18,10 @@ import (
 func TestDemoPageShowsWhatTheDemoPrints(t *testing.T) {
 	t.Parallel()
 	var out, words strings.Builder
-	code := cli.Main(t.Context(), []string{"demo", "--once"}, cli.System{
+	code := cli.Main(t.Context(), []string{"demo", "--once"}, console.System{
 		In: strings.NewReader(""), Out: &out, Err: &words,
-		Env:  func(string) (string, bool) { return "", false },
-		Demo: showDemo,
-	})
+		Env: func(string) (string, bool) { return "", false },
+	}, showDemo)
 	if code != 0 {
 		t.Fatalf("the demo ended with %d\n%s%s", code, words.String(), out.String())
 	}

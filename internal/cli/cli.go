@@ -1,21 +1,23 @@
-// Package cli is the command line: one file per verb, with its flags and its help. The verbs
-// that are decisions are in decide.go, because they share all but their help. Package render
-// prints the results. man.go has the manual pages.
-//
-// Data goes to standard output, messages to standard error.
+// Package cli is the command line: it groups the commands, and has those that belong to no
+// other package: serve, demo, version, man, and completion. The packages below it have one
+// command per file, with its flags and its help. Package render prints the results.
 package cli
 
 //go:generate go test . -run ^TestReference_isCurrent$ -update
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"promoter/internal/cli/render"
+	"promoter/internal/cli/client"
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/decide"
+	"promoter/internal/cli/flag"
+	"promoter/internal/cli/forge"
+	"promoter/internal/cli/local"
 	"promoter/internal/fault"
 )
 
@@ -23,26 +25,11 @@ import (
 const otherCommands = "Other:"
 
 // Main runs the command line and returns the exit code.
-func Main(ctx context.Context, args []string, system System) int {
-	root := newRoot(system)
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	var code exit
-	switch {
-	case err == nil:
-		return exitDone
-	case errors.As(err, &code):
-		return int(code)
-	case ctx.Err() != nil:
-		render.PrintMessage(system.Err, "interrupted")
-		return exitSignal
-	default:
-		render.PrintError(system.Err, err)
-		return exitFailed
-	}
+func Main(ctx context.Context, args []string, system console.System, demo Demo) int {
+	return console.Run(ctx, newRoot(system, demo), args, system)
 }
 
-func newRoot(system System) *cobra.Command {
+func newRoot(system console.System, demo Demo) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "promoter",
 		Short: "Promote container images through the environments of a GitOps repository",
@@ -54,16 +41,11 @@ environment.
 Data goes to standard output, messages to standard error.`,
 		Example: `  promoter demo                      # see it work on this machine
   promoter init && promoter plan     # start in a checkout of your GitOps repository`,
-		Version:       versionOf(released).text(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Version: versionOf(released).text(),
 	}
 	root.SetVersionTemplate("promoter {{.Version}}\n")
 	root.InitDefaultVersionFlag()
 	root.Flags().Lookup("version").Usage = "print the version"
-	root.SetIn(system.In)
-	root.SetOut(system.Out)
-	root.SetErr(system.Err)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fault.New(fault.Invalid, "%w: '%s --help' lists the flags", err, command.CommandPath())
@@ -72,13 +54,13 @@ Data goes to standard output, messages to standard error.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"In a checkout:", []*cobra.Command{newInit(system), newValidate(system), newPlan(system), newApply(system), newExplain(system)}},
-		{"On a forge:", []*cobra.Command{newRun(system), newSimulate(system), newDecisions(system), newHistory(system), newDoctor(system), newApp(system)}},
+		{"In a checkout:", []*cobra.Command{local.NewInit(system), local.NewValidate(system), local.NewPlan(system), local.NewApply(system), forge.NewExplain(system)}},
+		{"On a forge:", []*cobra.Command{forge.NewRun(system), forge.NewSimulate(system), decide.NewDecisions(system), client.NewHistory(system), forge.NewDoctor(system), forge.NewApp(system)}},
 		{"Decisions:", []*cobra.Command{
-			newPromote(system), newHold(system), newResume(system), newReject(system), newRollback(system), newFreeze(system), newThaw(system),
+			decide.NewPromote(system), decide.NewHold(system), decide.NewResume(system), decide.NewReject(system), decide.NewRollback(system), decide.NewFreeze(system), decide.NewThaw(system),
 		}},
-		{"As a service:", []*cobra.Command{newServe(system), newStatus(system), newWhere(system), newMetrics(system), newReplay(system)}},
-		{otherCommands, []*cobra.Command{newDemo(system), newVersion(system), newMan(system)}},
+		{"As a service:", []*cobra.Command{newServe(system), client.NewStatus(system), client.NewWhere(system), client.NewMetrics(system), client.NewReplay(system)}},
+		{otherCommands, []*cobra.Command{newDemo(system, demo), newVersion(system), newMan(system)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, command := range group.commands {
@@ -95,7 +77,7 @@ Data goes to standard output, messages to standard error.`,
 		if command.HasSubCommands() {
 			requireVerb(command)
 		}
-		addCompletion(command)
+		flag.Complete(command)
 	}
 	return root
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
 	"promoter/internal/fault"
 	"promoter/internal/secret"
@@ -49,7 +51,7 @@ const (
 	demoUserVariable  = "PROMOTER_DEMO_USER_TOKEN"
 )
 
-func newDemo(system System) *cobra.Command {
+func newDemo(system console.System, demo Demo) *cobra.Command {
 	var keep, once, verbose bool
 	var kind, address string
 	command := &cobra.Command{
@@ -74,7 +76,7 @@ PROMOTER_DEMO_USER_TOKEN. It creates two repositories and removes them.
 Exit codes: 0 success; 1 a step failed.`,
 		Example: `  promoter demo
   promoter demo --once`,
-		Args: noArguments,
+		Args: flag.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			forge, err := demoForge(kind, address, system.Env)
 			if err != nil {
@@ -84,12 +86,12 @@ Exit codes: 0 success; 1 a step failed.`,
 			if err != nil {
 				return fmt.Errorf("find this program: %w", err)
 			}
-			paint, err := newPainter("auto", system)
+			paint, err := console.NewPainter("auto", system)
 			if err != nil {
 				return err
 			}
 			title := func(text string) string { return paint.Paint(render.ColorBold, text) }
-			return system.Demo(command.Context(), DemoRequest{
+			return demo(command.Context(), DemoRequest{
 				Out: system.Out, Promoter: runVerbs(system), Title: title, Program: program, Verbose: verbose, Once: once, Keep: keep, Now: time.Now, Forge: forge,
 			})
 		},
@@ -126,10 +128,10 @@ func demoForge(kind, address string, env func(string) (string, bool)) (*DemoForg
 }
 
 // runVerbs runs command lines inside the demo: with its output, without input.
-func runVerbs(system System) func(context.Context, io.Writer, ...string) int {
+func runVerbs(system console.System) func(context.Context, io.Writer, ...string) int {
 	return func(ctx context.Context, out io.Writer, args ...string) int {
 		inner := system
 		inner.In, inner.Out, inner.Err, inner.ErrTerminal = strings.NewReader(""), out, out, false
-		return Main(ctx, args, inner)
+		return Main(ctx, args, inner, nil)
 	}
 }

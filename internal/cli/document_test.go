@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/promotion"
-
 	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/console/consoletest"
+	"promoter/internal/promotion"
 )
 
 // commandsPage returns docs/commands.md, and jsonPage the page with the JSON forms.
@@ -79,12 +81,12 @@ func runExamples(t *testing.T, page string) (shown, run int) {
 	if all := strings.Count(page, "```console"); len(examples) != all {
 		t.Fatalf("%d of %d examples begin with $ promoter", len(examples), all)
 	}
-	dir := folder(t, files)
+	dir := consoletest.Folder(t, files)
 	for _, example := range examples {
-		c := newConsole()
-		code := c.run(t.Context(), append(strings.Fields(example[1]), "--dir", dir)...)
-		got := c.out.String() + c.err.String()
-		if code != exitDone {
+		c := consoletest.New()
+		code := c.Run(t.Context(), root, append(strings.Fields(example[1]), "--dir", dir)...)
+		got := c.Out.String() + c.Err.String()
+		if code != console.ExitDone {
 			got += fmt.Sprintf("exit %d\n", code)
 		}
 		if diff := cmp.Diff(example[2], got); diff != "" {
@@ -115,7 +117,7 @@ func TestDocument_isWhole(t *testing.T) {
 		}
 	}
 	page := commandsPage(t)
-	for _, command := range newRoot(newConsole().System).Commands() {
+	for _, command := range root(consoletest.New().System).Commands() {
 		if text := "promoter " + command.Name(); !command.Hidden && !strings.Contains(page, text) {
 			t.Errorf("docs/commands.md does not say %s", text)
 		}

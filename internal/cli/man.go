@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"promoter/internal/cli/console"
 	"promoter/internal/cli/render"
 )
 
-func newMan(system System) *cobra.Command {
+func newMan(system console.System) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man FOLDER",
 		Short: "Write manual pages",

@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/console/consoletest"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/reference/cli.md")
@@ -20,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite docs/reference/cli.md")
 func TestReference_isCurrent(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/reference/cli.md"
-	want := cliReference(newRoot(newConsole().System))
+	want := cliReference(root(consoletest.New().System))
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
@@ -102,12 +105,12 @@ func asMarkdown(text string) string {
 
 func TestMan_hasAPageForEachCommand(t *testing.T) {
 	t.Parallel()
-	c := newConsole()
+	c := consoletest.New()
 	folder := filepath.Join(t.TempDir(), "man1")
-	if code := c.run(t.Context(), "man", folder); code != exitDone {
-		t.Fatalf("exit %d: %s", code, c.err.String())
+	if code := c.Run(t.Context(), root, "man", folder); code != console.ExitDone {
+		t.Fatalf("exit %d: %s", code, c.Err.String())
 	}
-	commands := allCommands(newRoot(newConsole().System))
+	commands := allCommands(root(consoletest.New().System))
 	pages, err := filepath.Glob(folder + "/*")
 	if err != nil || len(pages) != len(commands) || len(pages) < 20 {
 		t.Fatalf("%d pages of %d commands: %v", len(pages), len(commands), err)

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/app"
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/flag"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 )
@@ -26,7 +28,7 @@ type serveFlags struct {
 	open   bool // --pprof may be an address that other machines reach
 }
 
-func newServe(system System) *cobra.Command {
+func newServe(system console.System) *cobra.Command {
 	var flags serveFlags
 	command := &cobra.Command{
 		Use:   "serve",
@@ -45,12 +47,12 @@ responds, /readyz that it can work. On SIGTERM or Ctrl-C, serve finishes the wor
 Exit codes: 0 stopped; 1 it could not start or could not continue.`,
 		Example: `  promoter serve --config promoter-server.yaml
   promoter serve --dry-run --log text`,
-		Args: noArguments,
+		Args: flag.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return runServe(command, flags, system) },
 	}
 	set := command.Flags()
-	set.StringVar(&flags.config, "config", "", flagConfig)
-	set.BoolVar(&flags.dryRun, "dry-run", false, flagDryRun)
+	set.StringVar(&flags.config, "config", "", flag.ConfigUsage)
+	set.BoolVar(&flags.dryRun, "dry-run", false, flag.DryRunUsage)
 	set.DurationVar(&flags.quiet, "quiet", 5*time.Second, "debounce: `DURATION` to wait after a webhook before reconciling a repository")
 	set.StringVar(&flags.format, "log", "json", "log `FORMAT`: json or text")
 	set.StringVar(&flags.level, "log-level", "info", "log `LEVEL`: debug, info, warn, or error")
@@ -59,7 +61,7 @@ Exit codes: 0 stopped; 1 it could not start or could not continue.`,
 	return command
 }
 
-func runServe(command *cobra.Command, flags serveFlags, system System) error {
+func runServe(command *cobra.Command, flags serveFlags, system console.System) error {
 	log, err := newLog(system.Err, flags.format, flags.level)
 	if err != nil {
 		return err

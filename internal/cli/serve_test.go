@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/console/consoletest"
 )
 
 // Log lines have the same content in both formats.
@@ -46,10 +49,10 @@ func TestServe_secretWithItsKey(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c := newConsole()
+		c := consoletest.New()
 		want := "promoter: " + key + ": secret env:NONE: the environment variable is not set\n"
-		if code := c.run(t.Context(), "serve", "--config", file); code != exitFailed || !strings.HasSuffix(c.err.String(), want) {
-			t.Errorf("exit %d, %q, want %q", code, c.err.String(), want)
+		if code := c.Run(t.Context(), root, "serve", "--config", file); code != console.ExitFailed || !strings.HasSuffix(c.Err.String(), want) {
+			t.Errorf("exit %d, %q, want %q", code, c.Err.String(), want)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
 )
 
@@ -14,18 +16,18 @@ import (
 // empty in a build from a clone, whose version is that of its commit.
 var released string //nolint:gochecknoglobals // the linker sets it; nothing writes it afterwards
 
-func newVersion(system System) *cobra.Command {
+func newVersion(system console.System) *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Show the version",
 		Long:  "version prints the version, and with -o json also the revision, Go version, and platform.",
-		Args:  noArguments,
+		Args:  flag.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return runVersion(system, output)
 		},
 	}
-	command.Flags().StringVarP(&output, "output", "o", "text", flagOutputPlain)
+	command.Flags().StringVarP(&output, "output", "o", "text", flag.OutputUsage)
 	return command
 }
 
@@ -37,7 +39,7 @@ type versionJSON struct {
 	Platform string `json:"platform"`
 }
 
-func runVersion(system System, output string) error {
+func runVersion(system console.System, output string) error {
 	v := versionOf(released)
 	return render.PrintAs(system.Out, output, v, func() string { return "promoter " + v.text() + "\n" })
 }

@@ -37,9 +37,13 @@ func load(files fs.FS) (tree, error) {
 	if t.targets, err = t.words(regexp.MustCompile(`(?m)^([a-z-]+):`), "Makefile"); err != nil {
 		return tree{}, err
 	}
-	sources, err := fs.Glob(files, "internal/cli/*.go")
-	if err != nil {
-		return tree{}, err
+	var sources []string
+	for _, pattern := range []string{"internal/cli/*.go", "internal/cli/*/*.go"} {
+		found, err := fs.Glob(files, pattern)
+		if err != nil {
+			return tree{}, err
+		}
+		sources = append(sources, found...)
 	}
 	if t.verbs, err = t.words(regexp.MustCompile(`\bUse:\s+"([a-z]+)`), sources...); err != nil {
 		return tree{}, err

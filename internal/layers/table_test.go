@@ -136,12 +136,18 @@ var table = map[string]position{
 	"internal/app":  {layer: 15},
 	"internal/demo": {layer: 13},
 
-	"internal/cli/render": {layer: 16},
-	"internal/cli":        {layer: 17},
+	"internal/cli/render":  {layer: 16},
+	"internal/cli/console": {layer: 17},
+	"internal/cli/flag":    {layer: 18},
+	"internal/cli/client":  {layer: 19},
+	"internal/cli/decide":  {layer: 19},
+	"internal/cli/forge":   {layer: 19},
+	"internal/cli/local":   {layer: 19},
+	"internal/cli":         {layer: 20},
 
 	"internal/demo/githttp": {layer: 12},
 
-	"cmd/promoter": {layer: 18},
+	"cmd/promoter": {layer: 21},
 
 	"internal/layers":         {layer: 1, support: true},
 	"internal/git/gittest":    {layer: 2, support: true},
@@ -186,9 +192,9 @@ var owners = map[string][]string{
 	"sigs.k8s.io/kustomize/kyaml":              {"internal/rendered", "internal/updater", "internal/updater/node", "internal/updater/shapes", "internal/updater/site", "internal/updater/span"},
 	"github.com/sigstore/protobuf-specs":       {"internal/signature"},
 	"github.com/sigstore/sigstore-go":          {"internal/signature"},
-	"github.com/spf13/cobra":                   {"internal/cli"},
+	"github.com/spf13/cobra":                   {"internal/cli", "internal/cli/client", "internal/cli/console", "internal/cli/decide", "internal/cli/flag", "internal/cli/forge", "internal/cli/local"},
 	"github.com/spf13/pflag":                   {"internal/cli"},
-	"golang.org/x/term":                        {"internal/cli"},
+	"golang.org/x/term":                        {"internal/cli/console"},
 	"golang.org/x/sync":                        {anyPackage},
 	"golang.org/x/crypto":                      {"internal/git/signing", "internal/git/wire"},
 	"github.com/ProtonMail/go-crypto":          {"internal/git/signing"},

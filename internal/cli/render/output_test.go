@@ -3,6 +3,8 @@ package render
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -38,4 +40,13 @@ func FuzzNumbered(f *testing.F) {
 			t.Errorf("%q becomes %q", a, b)
 		}
 	})
+}
+
+func TestPrintError(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	PrintError(&out, errors.Join(errors.New("one"), fmt.Errorf("two%s", "\n")))
+	if want := "promoter: one\npromoter: two\n"; out.String() != want {
+		t.Errorf("got %q", out.String())
+	}
 }

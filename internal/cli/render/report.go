@@ -13,6 +13,7 @@ import (
 	"promoter/internal/explain"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // Report prints as text what a reconciliation observed and did.
@@ -282,4 +283,16 @@ func TargetName(target promotion.Target) string {
 		return target.Environment
 	}
 	return target.Environment + "/" + target.Application
+}
+
+// Scope names what a decision applies to, which may be everything.
+func Scope(target promotion.Target) string {
+	switch {
+	case target.Environment == state.All:
+		return "everywhere"
+	case target.Application == state.All:
+		return target.Environment
+	default:
+		return TargetName(target)
+	}
 }

@@ -1,0 +1,211 @@
+package client
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/api"
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/flag"
+	"promoter/internal/cli/render"
+	"promoter/internal/delivery"
+	"promoter/internal/fault"
+	"promoter/internal/schedule"
+)
+
+// metricsFlags select the metrics of a report.
+type metricsFlags struct {
+	service          flag.Service
+	query            delivery.Query
+	by, since, until string
+	output           string
+}
+
+// NewMetrics returns the command metrics.
+func NewMetrics(system console.System) *cobra.Command {
+	var flags metricsFlags
+	command := &cobra.Command{
+		Use:   "metrics",
+		Short: "Show delivery metrics: how often, how fast, and how safely versions are deployed",
+		Long: `metrics shows delivery metrics from the history of the running service, for each environment and
+week: deployments, change failure rate, lead time for changes, and time to restore, which are the
+metrics of DORA; also the age of open pull requests, the time from a webhook to a pull request, and
+the time at each condition and gate. Times are medians, with the 90th percentile in parentheses.
+
+It queries the running service as 'promoter status' does.
+
+Exit codes: 0 the service answered; 1 it did not.`,
+		Example: `  promoter metrics --env prod --by month --since 365d
+  promoter metrics --label team=payments --group application
+  promoter metrics --since 2026-01-01T00:00:00Z -o csv > metrics.csv`,
+		Args: flag.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return runMetrics(command, &flags, system) },
+	}
+	flags.service.Add(command)
+	set := command.Flags()
+	set.StringVar(&flags.query.Repository, "repo", "", "only the `REPOSITORY` with this name, host and name, or key")
+	set.StringVar(&flags.query.Environment, "env", "", "only the environment with this `NAME`")
+	set.StringVar(&flags.query.Application, "app", "", "only the application with this `NAME`")
+	set.StringVar(&flags.query.Label, "label", "", "only targets with this `LABEL` of the config: KEY or KEY=VALUE")
+	set.StringVar(&flags.since, "since", "", "from this `TIME`: a duration, as in 90d, or a time, as in 2026-01-31T00:00:00Z (default: the last 12 periods)")
+	set.StringVar(&flags.until, "until", "", "until this `TIME` (default: now)")
+	set.StringVar(&flags.by, "by", "week", "length of a `PERIOD`: week or month")
+	set.StringVar(&flags.query.Group, "group", "environment", "what `GROUPS` to show: environment, application, repository, or label:KEY")
+	set.StringVar(&flags.query.TimeZone, "time-zone", "UTC", "`ZONE` in which days, weeks, and months begin, as in Europe/Berlin")
+	set.StringVarP(&flags.output, "output", "o", "text", "output `FORMAT`: text, json, or csv")
+	return command
+}
+
+func runMetrics(command *cobra.Command, flags *metricsFlags, system console.System) error {
+	if flags.output != "csv" {
+		if err := render.CheckOutput(flags.output); err != nil {
+			return fault.New(fault.Invalid, "--output %s: want text, json, or csv", flags.output)
+		}
+	}
+	flags.query.By = delivery.Period(flags.by)
+	for name, at := range map[string]struct {
+		text string
+		into *time.Time
+	}{"since": {flags.since, &flags.query.Since}, "until": {flags.until, &flags.query.Until}} {
+		if at.text == "" {
+			continue
+		}
+		var err error
+		if *at.into, err = api.Since(at.text, time.Now()); err != nil {
+			return fault.New(fault.Invalid, "--%s %q: write a duration, as in 90d, or a time, as in 2026-01-31T00:00:00Z", name, at.text)
+		}
+	}
+	client, err := flags.service.Open(system)
+	if err != nil {
+		return err
+	}
+	report, err := client.Metrics(command.Context(), flags.query)
+	if err != nil {
+		return err
+	}
+	if flags.output == "csv" {
+		return report.WriteCSV(system.Out)
+	}
+	if err := render.PrintAs(system.Out, flags.output, report, func() string { return metricsText(report) }); err != nil {
+		return fmt.Errorf("print the metrics: %w", err)
+	}
+	if len(report.Groups) == 0 && flags.output == "text" {
+		render.PrintMessage(system.Err, "nothing happened in this time")
+	}
+	return nil
+}
+
+// metricsText has a table for each group, with a row for each period in which something
+// happened, and below it what waited at gates and what is not counted.
+func metricsText(r delivery.Report) string {
+	if len(r.Groups) == 0 {
+		return ""
+	}
+	zone, err := time.LoadLocation(r.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s to %s, by %s, %s\n", dayOf(r.Since, zone), dayOf(r.Until, zone), r.By, render.Visible(r.TimeZone))
+	for _, group := range r.Groups {
+		name := group.Name
+		if name == "" {
+			name = "(none)"
+		}
+		fmt.Fprintf(&b, "\n%s\n", render.Visible(name))
+		rows := [][]string{{"from", "deployments", "failed", "lead time", "restored in", "to pull request", "open"}}
+		for _, point := range group.Series {
+			if row := metricsRow(dayOf(point.From, zone), point.Metrics); strings.Join(row[1:], "") != "0-----" {
+				rows = append(rows, row)
+			}
+		}
+		writeColumns(&b, append(rows, metricsRow("all", group.Total)))
+		writeNotes(&b, group.Total)
+	}
+	return b.String()
+}
+
+func dayOf(at time.Time, zone *time.Location) string { return at.In(zone).Format("2006-01-02") }
+
+func metricsRow(name string, m delivery.Metrics) []string {
+	failed := "-"
+	if m.FailureRate != nil {
+		failed = fmt.Sprintf("%d (%.0f%%)", m.Failed, *m.FailureRate*100)
+	}
+	open := "-"
+	if m.OpenPullRequests.Count > 0 {
+		open = fmt.Sprintf("%d, oldest %s", m.OpenPullRequests.Count, shortDuration(m.OpenPullRequests.Max))
+	}
+	return []string{name, strconv.Itoa(m.Deployments), failed, timesText(m.LeadTime), timesText(m.TimeToRestore), timesText(m.EventToPullRequest), open}
+}
+
+// timesText returns the median, and the 90th percentile of several.
+func timesText(t delivery.Times) string {
+	switch t.Count {
+	case 0:
+		return "-"
+	case 1:
+		return shortDuration(t.Median)
+	}
+	return shortDuration(t.Median) + " (" + shortDuration(t.P90) + ")"
+}
+
+// shortDuration returns a duration with two units at most.
+func shortDuration(d delivery.Duration) string {
+	long := time.Duration(d)
+	switch {
+	case long >= 24*time.Hour:
+		long = long.Truncate(time.Hour)
+	case long >= time.Hour:
+		long = long.Truncate(time.Minute)
+	case long >= time.Second:
+		long = long.Truncate(time.Second)
+	}
+	return schedule.FormatDuration(long)
+}
+
+func writeColumns(b *strings.Builder, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	for _, row := range rows {
+		line := " "
+		for i, cell := range row {
+			line += " " + cell + strings.Repeat(" ", widths[i]-len(cell)+1)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// writeNotes writes how long promotions waited, and what is not counted.
+func writeNotes(b *strings.Builder, m delivery.Metrics) {
+	for _, gate := range m.Gates {
+		text := timesText(gate.Times)
+		if gate.Unknown > 0 {
+			text += fmt.Sprintf(", %d not passed", gate.Unknown)
+		}
+		fmt.Fprintf(b, "  waited for %s: %s\n", render.Visible(gate.Name), text)
+	}
+	if m.Rollbacks > 0 {
+		fmt.Fprintf(b, "  %s\n", render.Count(m.Rollbacks, "rollback", "rollbacks"))
+	}
+	var unknown []string
+	for _, one := range []struct {
+		times delivery.Times
+		of    string
+	}{{m.LeadTime, "lead time of "}, {m.TimeToRestore, "time to restore of "}} {
+		if one.times.Unknown > 0 {
+			unknown = append(unknown, one.of+render.Count(one.times.Unknown, "deployment", "deployments"))
+		}
+	}
+	if len(unknown) > 0 {
+		fmt.Fprintf(b, "  not known: %s\n", strings.Join(unknown, ", "))
+	}
+}

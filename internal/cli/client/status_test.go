@@ -1,0 +1,92 @@
+package client
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/api"
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/console/consoletest"
+	"promoter/internal/drift"
+)
+
+// The error for a wrong address names what is wrong with it.
+func TestStatus_wrongAddress(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "promoter-server.yaml")
+	if err := os.WriteFile(file, []byte("version: 1\napi: {token: \"env:API\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plain, secured := httptest.NewServer(http.NotFoundHandler()), httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	t.Cleanup(secured.Close)
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }))
+	t.Cleanup(refuses.Close)
+	for url, want := range map[string]string{
+		strings.Replace(plain.URL, "http:", "https:", 1):   "the service does not use TLS: on this machine write http:// in --url",
+		strings.Replace(secured.URL, "https:", "http:", 1): "with 400 is no promoter, or it wants https:// in --url",
+		plain.URL:   "has no API: write api.token into its file",
+		secured.URL: "name its authority with --ca FILE",
+		refuses.URL: "with 403 is no promoter",
+	} {
+		c := consoletest.New("API=" + strings.Repeat("canary-", 5))
+		code := c.Run(t.Context(), NewStatus, "--config", file, "--url", url)
+		if message := c.Err.String(); code != console.ExitFailed || !strings.Contains(message, want) || strings.Contains(message, "canary") {
+			t.Errorf("--url %s: exit %d, %q, want %q", url, code, message, want)
+		}
+	}
+}
+
+// A backoff is shown with its credential.
+func TestScheduleLines_backoffs(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2026, 6, 1, 11, 30, 0, 0, time.UTC)
+	got := scheduleLines(api.Status{Backoffs: []api.Backoff{
+		{Peer: "registry", Host: "quay.io", Until: until, Reason: "rate limited"},
+		{Peer: "forge", Host: "api.github.com", Credential: "the token of github", Until: until, Reason: "rate limited: wait"},
+	}})
+	want := []string{
+		"waiting: quay.io (registry): no requests until 2026-06-01T11:30:00Z: rate limited",
+		"waiting: api.github.com (forge): no requests with the token of github until 2026-06-01T11:30:00Z: rate limited: wait",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Drift is shown below its repository, a few lines of it.
+func TestStatusText_drift(t *testing.T) {
+	t.Parallel()
+	one := drift.Drift{Kind: drift.Ahead, Environment: "prod", Application: "shop", File: "prod/app.yaml", Line: 3, Message: "web 1.5.0 is newer"}
+	shared := drift.Drift{Kind: drift.Shared, File: "base/app.yaml", Line: 1, Message: "web 1.4.0 is outside"}
+	text := statusText(api.Status{Repositories: []api.Repository{
+		{Name: "h/acme/gitops", State: api.StateIdle, Drift: []drift.Drift{one, one, one, one, shared, one, one}},
+	}})
+	line := "  prod/shop  drift  web 1.5.0 is newer (prod/app.yaml:3)\n"
+	want := "h/acme/gitops  idle, never reconciled\n" + strings.Repeat(line, 4) + "  drift  web 1.4.0 is outside (base/app.yaml:1)\n  and 2 more\n"
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Receivers of reports about health are listed with what is missing.
+func TestStatusText_receivers(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 6, 1, 11, 30, 0, 0, time.UTC)
+	text := statusText(api.Status{At: now, Receivers: []api.Receiver{
+		{Receiver: "argo", Kind: "argocd", Repositories: []string{"h/acme/gitops"}, ReportedAt: now.Add(-time.Minute), Failing: "Argo CD refuses the token: HTTP 403"},
+		{Receiver: "gone", Repositories: []string{"h/acme/gitops", "h/acme/two"}, SetUp: "add it to receivers"},
+	}})
+	want := "\nreceiver argo (argocd)  1 repository, last report 1m0s ago\n  Argo CD refuses the token: HTTP 403\n" +
+		"receiver gone  2 repositories, no report\n  add it to receivers\n"
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

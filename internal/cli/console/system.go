@@ -1,0 +1,33 @@
+// Package console is the machine as a command sees it: standard streams, colors, the line
+// of progress, and the exit code.
+//
+// Data goes to standard output, messages to standard error.
+package console
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// System is what the command line uses of the machine. Tests pass their own.
+type System struct {
+	In          io.Reader
+	Out, Err    io.Writer
+	OutTerminal bool // standard output is a terminal
+	ErrTerminal bool // standard error is a terminal
+	Env         func(string) (string, bool)
+}
+
+// OS is the machine that the process runs on.
+func OS() System {
+	return System{
+		In:          os.Stdin,
+		Out:         os.Stdout,
+		Err:         os.Stderr,
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Env:         os.LookupEnv,
+	}
+}

@@ -1,0 +1,291 @@
+// Package decide has the commands with which users decide: promote, hold, resume, reject,
+// rollback, freeze, and thaw, which share all but their help, and decisions, which lists
+// what is in effect.
+package decide
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/flag"
+	"promoter/internal/cli/render"
+	"promoter/internal/decision"
+	"promoter/internal/fault"
+	"promoter/internal/identity"
+	"promoter/internal/schedule"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+// requiredEnvUsage is the usage of --env of decisions that need an environment.
+const requiredEnvUsage = "`NAME` of the environment (required)"
+
+// decideHelp ends the help of each verb that is a decision.
+const decideHelp = `
+
+The decision is recorded on the branch promoter/_state of the repository, with the user, time, and
+reason, and takes effect on the next reconciliation. Any user who may push that branch can hold,
+freeze, and reject. Where the branch has seals, promote, resume, rollback, and thaw need the key:
+seal.keys in the server file, or PROMOTER_SEAL_KEY.
+
+Exit codes: 0 recorded, or already in effect; 1 not recorded.`
+
+// NewHold returns the command hold.
+func NewHold(system console.System) *cobra.Command {
+	command, flags := newDecide(system, verb.Hold)
+	flags.addApplication(command)
+	command.Short = "Pause promotions of an application or environment until resume"
+	command.Long = `hold stops promotions to a target: promoter proposes nothing, and an open pull request
+stays open and is not merged, until 'promoter resume'.` + decideHelp
+	command.Example = "  promoter hold --env prod --app shop --reason 'incident 42'"
+	return command
+}
+
+// NewResume returns the command resume.
+func NewResume(system console.System) *cobra.Command {
+	command, flags := newDecide(system, verb.Resume)
+	flags.addApplication(command)
+	command.Short = "End a hold, a rollback, and rejections of a target"
+	command.Long = `resume ends a hold and the hold of a rollback, and removes the rejections of the target,
+so that those versions may be proposed again. A freeze stays: thaw ends it.` + decideHelp
+	command.Example = "  promoter resume --env prod --app shop"
+	return command
+}
+
+// newReject takes the images to reject as arguments.
+func NewReject(system console.System) *cobra.Command {
+	command, flags := newDecide(system, verb.Reject)
+	flags.addApplication(command)
+	command.Use = "reject IMAGE..."
+	command.Short = "Never propose these versions again"
+	command.Long = `reject names versions that promoter must not propose: COMPONENT:TAG, or
+REPOSITORY[:TAG][@DIGEST]. Without --env they are rejected everywhere. promoter queries the
+registry for the digest of a tag. An open pull request with these versions is closed; newer
+versions proceed.` + decideHelp
+	command.Example = `  promoter reject web:1.4.2 --reason 'leaks memory'
+  promoter reject --app shop --env prod quay.io/acme/web:1.4.2`
+	command.Args = cobra.ArbitraryArgs
+	run := command.RunE
+	command.RunE = func(command *cobra.Command, images []string) error {
+		flags.decision.Images = images
+		return run(command, nil)
+	}
+	return command
+}
+
+// NewPromote returns the command promote.
+func NewPromote(system console.System) *cobra.Command {
+	command, flags := newDecide(system, verb.Promote)
+	flags.addApplication(command)
+	command.Short = "Request a promotion to an environment with propose: manual"
+	command.Long = `promote requests what waits in an environment with propose: manual, for one application
+or for all of them. With --with, promoter uses the given versions instead of those of the
+parent environments; it queries the registry for their digests. Conditions and gates still apply.
+
+With --bypass, the request skips a condition or gate, if the server file permits that to the
+user: soak, healthy, checks, tagged, windows, approvals, or freeze. It needs a reason, and a user
+whom the forge authenticates. Commits, the pull request, and the history name what was bypassed.` + decideHelp
+	command.Example = `  promoter promote --to prod --app shop
+  promoter promote --to prod --app shop --with quay.io/acme/web:1.4.3
+  promoter promote --to prod --app shop --with web:1.4.3 --bypass soak --reason 'incident 42'`
+	set := command.Flags()
+	set.Lookup("env").Usage = requiredEnvUsage
+	set.StringVar(&flags.decision.Environment, "to", "", "`NAME` of the environment, same as --env")
+	set.StringArrayVar(&flags.decision.With, "with", nil, "`VERSION` to promote, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both (repeatable)")
+	set.StringSliceVar(&flags.decision.Bypass, "bypass", nil, "`CONDITION` or gate to bypass, with the permission and a reason (repeatable)")
+	command.PreRunE = func(*cobra.Command, []string) error {
+		if set.Changed("to") && set.Changed("env") {
+			return fault.New(fault.Invalid, "--to and --env both name the environment: use one of them")
+		}
+		return nil
+	}
+	return command
+}
+
+// NewRollback returns the command rollback.
+func NewRollback(system console.System) *cobra.Command {
+	command, flags := newDecide(system, verb.Rollback)
+	flags.addApplication(command)
+	command.Short = "Roll back to the previous versions, and hold"
+	command.Long = `rollback requests the versions that the target had before the current ones, from the
+history of its branch, whatever is the name of the user who wrote them, and holds the target until
+'promoter resume'. It never returns to versions that were rolled back, reverted, or rejected, or
+that failed: a second rollback changes nothing.
+
+With --to, it requests the versions that the target had in a commit of its branch, or a snapshot
+that it had, by the ID that 'promoter explain' printed. A tag that points to another digest since
+then is reported.` + decideHelp
+	command.Example = `  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'
+  promoter rollback --env prod --app shop --to 58b5d4a`
+	command.Flags().StringVar(&flags.decision.To, "to", "", "`COMMIT` of the branch of the environment, or snapshot: at least 7 digits of its ID (default: the previous versions)")
+	command.Flags().Lookup("env").Usage = requiredEnvUsage
+	return command
+}
+
+// NewFreeze returns the command freeze.
+func NewFreeze(system console.System) *cobra.Command {
+	command, flags := newDecide(system, verb.Freeze)
+	command.Short = "Pause all promotions to an environment, or everywhere"
+	command.Long = `freeze stops promotions to an environment, or without --env to all environments, until a
+time or until 'promoter thaw'.` + decideHelp
+	command.Example = `  promoter freeze --until 2027-01-04 --reason 'end of the year'
+  promoter freeze --env prod --until 4h`
+	var until string
+	command.Flags().StringVar(&until, "until", "", "`TIME` when the freeze ends: a time, a day, or a duration (default: until thaw)")
+	command.PreRunE = func(*cobra.Command, []string) (err error) {
+		flags.decision.Until, err = parseUntil(until, time.Now())
+		return err
+	}
+	return command
+}
+
+// NewThaw returns the command thaw.
+func NewThaw(system console.System) *cobra.Command {
+	command, _ := newDecide(system, verb.Thaw)
+	command.Short = "End a freeze"
+	command.Long = `thaw ends the freeze of an environment, or without --env the freeze of the repository.` + decideHelp
+	command.Example = "  promoter thaw --env prod"
+	return command
+}
+
+// decideFlags are the flags of the verbs that are decisions.
+type decideFlags struct {
+	targets  flag.Targets
+	decision decision.Decision
+}
+
+// newDecide makes the command of a decision with the flags that all of them share.
+func newDecide(system console.System, what verb.Verb) (*cobra.Command, *decideFlags) {
+	flags := &decideFlags{decision: decision.Decision{Verb: what}}
+	command := &cobra.Command{
+		Use:  string(what),
+		Args: flag.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runDecide(command, flags, system)
+		},
+	}
+	flags.targets.Add(command)
+	set := command.Flags()
+	set.StringVar(&flags.decision.Environment, "env", "", flag.EnvUsage)
+	set.StringVar(&flags.decision.Reason, "reason", "", "reason, as `TEXT` that other users see")
+	set.StringVar(&flags.decision.As, "as", "", "`NAME` of the user who decides, recorded as unverified (default: the account of $PROMOTER_USER_TOKEN, or of a user's token)")
+	return command, flags
+}
+
+// addApplication adds the flag of the decisions that may apply to one application.
+func (f *decideFlags) addApplication(command *cobra.Command) {
+	command.Flags().StringVar(&f.decision.Application, "app", "", flag.AppUsage)
+}
+
+func runDecide(command *cobra.Command, flags *decideFlags, system console.System) error {
+	server, err := flags.targets.Open(system)
+	if err != nil {
+		return err
+	}
+	flags.decision.Claimed = claimedUser(system)
+	result, err := decision.Record(command.Context(), server, flags.decision, flags.targets.Cache)
+	if err != nil {
+		return err
+	}
+	data := decisionToJSON(flags.decision.Verb, result)
+	if err := render.PrintAs(system.Out, flags.targets.Output, data, func() string { return decisionText(result) }); err != nil {
+		return fmt.Errorf("print what was decided: %w", err)
+	}
+	if result.Unchanged {
+		render.PrintMessage(system.Err, "nothing written to %s", state.Branch)
+		return nil
+	}
+	render.PrintMessage(system.Err, "recorded in %s as %s; takes effect on the next reconciliation", state.Branch, userName(result.By))
+	return nil
+}
+
+// decisionSchema is the version of the JSON format, as planSchema is.
+const decisionSchema = 1
+
+// decisionJSON is what the verbs that are decisions print with -o json.
+type decisionJSON struct {
+	Schema     int               `json:"schema"`
+	Repository string            `json:"repository"`
+	Verb       verb.Verb         `json:"verb"`
+	By         userJSON          `json:"by"`
+	Subject    string            `json:"subject"`
+	Targets    []targetJSON      `json:"targets"`
+	Images     map[string]string `json:"images,omitempty"`
+	Effects    []string          `json:"effects"`
+}
+
+type userJSON struct {
+	Host  string `json:"host,omitempty"`
+	Login string `json:"login"`
+}
+
+type targetJSON struct {
+	Environment string `json:"environment"`
+	Application string `json:"application"`
+}
+
+func decisionToJSON(what verb.Verb, result decision.Result) decisionJSON {
+	out := decisionJSON{
+		Schema: decisionSchema, Repository: result.Repository, Verb: what, Subject: result.Subject,
+		By: userJSON{result.By.Host, result.By.Login}, Targets: []targetJSON{}, Images: result.Images, Effects: render.List(result.Effects),
+	}
+	for _, target := range result.Targets {
+		out.Targets = append(out.Targets, targetJSON(target))
+	}
+	return out
+}
+
+// decisionText has one line for each target, and one for each image.
+func decisionText(result decision.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", render.Visible(result.Repository), render.Visible(result.Subject))
+	for _, target := range result.Targets {
+		fmt.Fprintf(&b, "  %s\n", render.Visible(render.Scope(target)))
+	}
+	for component, text := range render.SortedPairs(result.Images) {
+		if !strings.Contains(text, "@") {
+			text += " (by name: its digest is unknown)"
+		}
+		fmt.Fprintf(&b, "    %s %s\n", render.Visible(component), render.Visible(text))
+	}
+	for _, effect := range result.Effects {
+		fmt.Fprintf(&b, "  %s\n", render.Visible(effect))
+	}
+	return b.String()
+}
+
+func userName(user identity.User) string {
+	if user.Host == "" {
+		return user.Login
+	}
+	return user.Login + " (" + user.Host + ")"
+}
+
+// parseUntil reads a time, a day in UTC, or a duration from now. The empty text has no
+// end.
+func parseUntil(text string, now time.Time) (*time.Time, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no end is no error
+	}
+	until, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		until, err = time.Parse(time.DateOnly, text)
+	}
+	if err != nil {
+		var wait time.Duration
+		wait, err = schedule.ParseDuration(text)
+		until = now.Add(wait).Truncate(time.Second)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "--until %q: want a time like 2026-12-24T18:00:00Z, a day like 2026-12-24, or a duration like 3d", text)
+	}
+	if !until.After(now) {
+		return nil, fault.New(fault.Invalid, "--until %s: that is past", until.UTC().Format(time.RFC3339))
+	}
+	until = until.UTC()
+	return &until, nil
+}

@@ -1,0 +1,188 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"promoter/internal/app"
+	"promoter/internal/cli/console"
+	"promoter/internal/cli/flag"
+	"promoter/internal/cli/render"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+	"promoter/internal/verb"
+)
+
+// NewDecisions returns the command decisions.
+func NewDecisions(system console.System) *cobra.Command {
+	var flags flag.Targets
+	var environment, application string
+	command := &cobra.Command{
+		Use:   "decisions",
+		Short: "List holds, freezes, rollbacks, rejections, and pending requests",
+		Long: `decisions lists what users decided and what is still in effect: holds, freezes, rollbacks,
+rejections, and promotions that are requested and not done yet, with the user, time, and reason.
+It reads the branch promoter/_state of the repositories of --repo, or of the server file. A pull
+request that a user closed is a rejection with its number. A snapshot that a pipeline posted is a
+requested promotion with its name.
+
+Versions that a user reverted in Git are not listed: 'promoter explain' shows them.
+
+Exit codes: 0 success; 1 a repository could not be read.`,
+		Example: `  promoter decisions
+  promoter decisions --env prod --repo https://github.com/acme/gitops`,
+		Args: flag.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			server, err := flags.Open(system)
+			if err != nil {
+				return err
+			}
+			progress := console.NewProgress(system)
+			results, err := app.Decisions(command.Context(), server, flags.Options(system, progress))
+			progress.Clear()
+			if err != nil {
+				return err
+			}
+			// A decision about everything applies to each environment and application.
+			applies := func(wanted, has string) bool { return wanted == "" || has == wanted || has == state.All }
+			found := decisionsInEffect(results, time.Now(), func(target state.Target) bool {
+				return applies(environment, target.Environment) && applies(application, target.Application)
+			})
+			if err := render.PrintAs(system.Out, flags.Output, found, func() string { return decisionsText(found) }); err != nil {
+				return fmt.Errorf("print the decisions: %w", err)
+			}
+			if len(found.Decisions) == 0 && flags.Output == "text" {
+				render.PrintMessage(system.Err, "no decision is in effect")
+			}
+			render.PrintFailures(system.Err, results, flags.Output)
+			return console.ExitOf(results)
+		},
+	}
+	flags.Add(command)
+	command.Flags().StringVar(&environment, "env", "", flag.EnvUsage)
+	command.Flags().StringVar(&application, "app", "", flag.AppUsage)
+	return command
+}
+
+// decisionsSchema is the version of the JSON format, as planSchema is.
+const decisionsSchema = 1
+
+// decisionsJSON is what decisions prints with -o json.
+type decisionsJSON struct {
+	Schema    int            `json:"schema"`
+	Decisions []inEffectJSON `json:"decisions"`
+}
+
+// inEffectJSON is a decision in effect.
+type inEffectJSON struct {
+	Repository  string            `json:"repository"`
+	Environment string            `json:"environment"` // _all: of the repository
+	Application string            `json:"application"` // _all: of the environment
+	Verb        verb.Verb         `json:"verb"`
+	By          userJSON          `json:"by"`
+	At          time.Time         `json:"at"`
+	Until       *time.Time        `json:"until,omitempty"`
+	Reason      string            `json:"reason,omitempty"`
+	Images      map[string]string `json:"images,omitempty"`
+	PullRequest int               `json:"pullRequest,omitempty"`
+	With        []string          `json:"with,omitempty"`     // the versions of a requested promotion
+	Bypass      []string          `json:"bypass,omitempty"`   // what that is to bypass
+	Snapshot    string            `json:"snapshot,omitempty"` // name of the posted one that is requested
+}
+
+// decisionsInEffect returns the decisions about selected targets.
+func decisionsInEffect(results []app.Result, now time.Time, selected func(state.Target) bool) decisionsJSON {
+	out := decisionsJSON{Schema: decisionsSchema, Decisions: []inEffectJSON{}}
+	for _, result := range results {
+		for _, decisions := range result.Report.UserDecisions {
+			for _, target := range decisions.Targets() {
+				if !selected(target) {
+					continue
+				}
+				record := decisions.At(target)
+				add := func(what verb.Verb, act state.Act, more inEffectJSON) {
+					more.Repository, more.Environment, more.Application, more.Verb = result.Repository, target.Environment, target.Application, what
+					more.By, more.At, more.Reason = userJSON{act.By.Host, act.By.Login}, act.At, act.Reason
+					out.Decisions = append(out.Decisions, more)
+				}
+				if freeze := record.Freeze; freeze != nil && (freeze.Until == nil || freeze.Until.After(now)) {
+					add(verb.Freeze, freeze.Act, inEffectJSON{Until: freeze.Until})
+				}
+				if rollback := record.Rollback; rollback != nil {
+					add(verb.Rollback, rollback.Act, inEffectJSON{Images: rollback.Images})
+				}
+				if record.Hold != nil && (record.Rollback == nil || !record.Hold.At.Equal(record.Rollback.At)) {
+					add(verb.Hold, *record.Hold, inEffectJSON{})
+				}
+				if request := record.Request; request != nil {
+					add(verb.Promote, request.Act, inEffectJSON{With: request.With, Bypass: request.Bypass, Snapshot: request.Posted})
+				}
+				for _, rejection := range record.Rejections {
+					add(verb.Reject, rejection.Act, inEffectJSON{Images: rejection.Images, PullRequest: rejection.Number})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// decisionsText has a paragraph for each repository, with one line for each decision, in
+// columns. Times are UTC.
+func decisionsText(found decisionsJSON) string {
+	widths := [2]int{}
+	for _, one := range found.Decisions {
+		widths[0] = max(widths[0], len(render.Visible(one.target())))
+		widths[1] = max(widths[1], len(one.Verb))
+	}
+	var b strings.Builder
+	repository := ""
+	for _, one := range found.Decisions {
+		if one.Repository != repository {
+			repository = one.Repository
+			fmt.Fprintln(&b, render.Visible(repository))
+		}
+		fmt.Fprintf(&b, "  %-*s  %-*s  %s\n", widths[0], render.Visible(one.target()), widths[1], one.Verb, render.Visible(one.details()))
+	}
+	return b.String()
+}
+
+func (d inEffectJSON) target() string {
+	return render.Scope(promotion.Target{Environment: d.Environment, Application: d.Application})
+}
+
+// details returns the versions, the user, the times, and the reason.
+func (d inEffectJSON) details() string {
+	var images []string
+	for component, text := range render.SortedPairs(d.Images) {
+		if parsed, err := image.Parse(strings.TrimSuffix(text, "@")); err == nil {
+			text = promotion.Label(image.Version{Tag: parsed.Tag, Digest: parsed.Digest})
+		}
+		images = append(images, component+" "+text)
+	}
+	for _, text := range d.With {
+		if parsed, err := image.Parse(text); err == nil {
+			text = parsed.Repository.Familiar() + " " + promotion.Label(image.Version{Tag: parsed.Tag, Digest: parsed.Digest})
+		}
+		images = append(images, text)
+	}
+	text := strings.Join(images, ", ")
+	if len(d.Bypass) > 0 {
+		text += " bypassing " + strings.Join(d.Bypass, ", ")
+	}
+	if d.PullRequest != 0 {
+		text += fmt.Sprintf(" #%d", d.PullRequest)
+	}
+	text += " by " + cmp.Or(d.By.Login, "an unknown user") + " since " + d.At.UTC().Format(time.DateTime+"Z")
+	if d.Until != nil {
+		text += " until " + d.Until.UTC().Format(time.DateTime+"Z")
+	}
+	if d.Reason != "" {
+		text += " (" + d.Reason + ")"
+	}
+	return strings.TrimSpace(text)
+}

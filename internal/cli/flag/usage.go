@@ -1,0 +1,27 @@
+package flag
+
+import (
+	"github.com/spf13/cobra"
+
+	"promoter/internal/fault"
+)
+
+// Usages of flags that several commands have.
+const (
+	ConfigUsage  = "server `FILE` (default: $PROMOTER_CONFIG, or promoter-server.yaml in this folder)"
+	DirUsage     = "`FOLDER` to work in"
+	AppUsage     = "`NAME` of the application (default: all)"
+	EnvUsage     = "`NAME` of the environment (default: all)"
+	DryRunUsage  = "show what would be done, and write nothing"
+	NetworkUsage = "private network (`CIDR`) that may contain registries (repeatable)"
+	ColorUsage   = "`WHEN` to color the output: auto, always, or never"
+	OutputUsage  = "output `FORMAT`: text or json"
+)
+
+// NoArguments refuses arguments of a command that has only flags.
+func NoArguments(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fault.New(fault.Invalid, "%[1]s takes no arguments, got %[2]q: '%[1]s --help' lists its flags", command.CommandPath(), args[0])
+}
