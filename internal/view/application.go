@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/access"
+	"promoter/internal/drift"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/store"
@@ -44,6 +45,7 @@ type Target struct {
 	Health      *store.TargetHealth   `json:"health,omitempty"`
 	Hold        *store.TargetHold     `json:"hold,omitempty"`
 	Request     *store.TargetRequest  `json:"request,omitempty"`
+	Drift       []drift.Drift         `json:"drift,omitempty"`
 }
 
 // Component is what one component is in the files, and what it should be.
@@ -78,9 +80,15 @@ func (v *View) Application(ctx context.Context, p access.Principal, repository, 
 	if err != nil {
 		return found, err
 	}
+	drifts, err := v.driftByTarget(ctx)
+	if err != nil {
+		return found, err
+	}
 	for _, t := range targets {
 		if p.May(access.Read, access.Target{Repository: name, Environment: t.Environment, Application: t.Application}) {
-			found.Targets = append(found.Targets, targetOf(t, landed[t.Environment]))
+			one := targetOf(t, landed[t.Environment])
+			one.Drift = drifts[store.TargetKey{Repository: key, Environment: t.Environment, Application: t.Application}]
+			found.Targets = append(found.Targets, one)
 		}
 	}
 	if len(found.Targets) == 0 || application == "" {

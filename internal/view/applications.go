@@ -69,6 +69,7 @@ type TargetRow struct {
 	Health      string       `json:"health,omitempty"`
 	Held        string       `json:"held,omitempty"` // hold or freeze
 	PullRequest *PullRequest `json:"pullRequest,omitempty"`
+	Drift       int          `json:"drift,omitempty"` // the number of differences
 }
 
 // Applications lists applications.
@@ -86,7 +87,16 @@ func (v *View) Applications(ctx context.Context, p access.Principal, query Appli
 	if err != nil {
 		return list, err
 	}
+	drifts, err := v.driftByTarget(ctx)
+	if err != nil {
+		return list, err
+	}
 	rows, order := rowsOf(p, query, names, targets)
+	for _, row := range rows {
+		for i := range row.Targets {
+			row.Targets[i].Drift = len(drifts[store.TargetKey{Repository: row.Key, Environment: row.Targets[i].Environment, Application: row.Application}])
+		}
+	}
 	list.Environments = order.sorted()
 	for _, row := range rows {
 		for _, target := range row.Targets {

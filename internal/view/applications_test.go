@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,7 @@ func versions(texts ...string) []store.EventVersion {
 type repository struct {
 	targets []store.Target
 	events  []store.Event
+	drift   string // JSON
 }
 
 // filled returns a view of repositories, by name.
@@ -56,7 +58,8 @@ func filled(t *testing.T, repositories map[string]repository) *view.View {
 			for i := range one.events {
 				one.events[i].Repository, one.events[i].Name = key, address
 			}
-			return stored.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: host, Name: name}, store.HistoryUpdate{Events: one.events})
+			err := stored.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: host, Name: name}, store.HistoryUpdate{Events: one.events})
+			return errors.Join(err, stored.SetDrift(ctx, tx, key, one.drift))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -226,5 +229,37 @@ func TestApplications_orderOfEnvironments(t *testing.T) {
 	list, err := v.Applications(t.Context(), all, view.ApplicationsQuery{})
 	if diff := cmp.Diff([]string{"dev", "qa", "staging", "prod"}, list.Environments); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// What differs is in the target that it is about, if the principal may read that.
+func TestApplications_drift(t *testing.T) {
+	t.Parallel()
+	v := filled(t, map[string]repository{"github.com/acme/shop": {
+		targets: []store.Target{{Environment: "dev", Application: "cart", State: "same"}, {Environment: "prod", Application: "cart", State: "same"}},
+		drift: `[{"kind":"actual","environment":"dev","application":"cart","message":"1.4 runs"},
+			{"kind":"ahead","environment":"prod","application":"cart","message":"ahead"}, {"kind":"shared","message":"of the repository"}]`,
+	}})
+	prod := access.Principal{Roles: all.Roles, Scope: access.Scope{Environments: []string{"prod"}}}
+	for principal, want := range map[*access.Principal]string{&all: "dev 1: 1.4 runs, prod 1: ahead", &prod: "prod 1: ahead"} {
+		list, err := v.Applications(t.Context(), *principal, view.ApplicationsQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := v.Application(t.Context(), *principal, "acme/shop", "cart")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i, target := range one.Targets {
+			text := fmt.Sprintf("%s %d:", target.Environment, list.Applications[0].Targets[i].Drift)
+			for _, d := range target.Drift {
+				text += " " + d.Message
+			}
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"promoter/internal/api"
-	"promoter/internal/drift"
 	"promoter/internal/printable"
 	"promoter/internal/promotion"
 	"promoter/internal/view"
@@ -25,7 +24,6 @@ type applicationBody struct {
 type targetBody struct {
 	view.Target
 	Anchor string
-	Drift  []drift.Drift
 	Checks []check
 }
 
@@ -53,17 +51,8 @@ func (p *pages) application(c echo.Context) error {
 		Application: found, Graph: graphOf(found.Targets),
 		HistoryURL: pathWith("/history", map[string]string{"repository": found.Repository, "application": found.Application}),
 	}
-	drifts, err := p.View.Drift(c.Request().Context())
-	if err != nil {
-		return err
-	}
 	for i, target := range found.Targets {
 		one := targetBody{Target: target, Anchor: anchor(i)}
-		for _, d := range drifts[found.Key] {
-			if d.Application == found.Application && d.Environment == target.Environment {
-				one.Drift = append(one.Drift, d)
-			}
-		}
 		for _, condition := range target.Conditions {
 			one.Checks = append(one.Checks, check{"condition", condition})
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"promoter/internal/api"
-	"promoter/internal/drift"
 	"promoter/internal/fault"
 	"promoter/internal/view"
 )
@@ -42,8 +41,7 @@ type matrixRow struct {
 // matrixCell is an environment of an application. Without a status, the application is not in it.
 type matrixCell struct {
 	view.TargetRow
-	Now   time.Time
-	Drift int // differences in the target
+	Now time.Time
 }
 
 // Limits of the matrix.
@@ -73,14 +71,10 @@ func (p *pages) overview(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	drifts, err := p.View.Drift(c.Request().Context())
-	if err != nil {
-		return err
-	}
-	return p.write(c, http.StatusOK, "overview", page{Title: "Overview", Live: true, Body: matrixOf(query, list, countDrift(drifts), p.Now())})
+	return p.write(c, http.StatusOK, "overview", page{Title: "Overview", Live: true, Body: matrixOf(query, list, p.Now())})
 }
 
-func matrixOf(query view.ApplicationsQuery, list view.Applications, drifts map[driftTarget]int, now time.Time) overviewBody {
+func matrixOf(query view.ApplicationsQuery, list view.Applications, now time.Time) overviewBody {
 	body := overviewBody{Query: query, Environments: list.Environments, Columns: min(max(len(list.Environments), 1), maxColumns), Total: list.Total}
 	for _, status := range view.Statuses() {
 		selected := query
@@ -103,28 +97,12 @@ func matrixOf(query view.ApplicationsQuery, list view.Applications, drifts map[d
 	for _, one := range list.Applications {
 		row := matrixRow{ApplicationRow: one, URL: applicationURL(one.Repository, one.Application), Cells: make([]matrixCell, len(list.Environments))}
 		for _, target := range one.Targets {
-			row.Cells[positions[target.Environment]] = matrixCell{
-				target, now, drifts[driftTarget{one.Key, target.Environment, one.Application}],
-			}
+			row.Cells[positions[target.Environment]] = matrixCell{target, now}
 		}
 		rows = append(rows, row)
 	}
 	body.Chunks = slices.Collect(slices.Chunk(rows, chunk))
 	return body
-}
-
-// driftTarget is an environment of an application, in a repository by its key.
-type driftTarget struct{ key, environment, application string }
-
-// countDrift counts the differences in each target.
-func countDrift(drifts map[string][]drift.Drift) map[driftTarget]int {
-	counts := map[driftTarget]int{}
-	for key, found := range drifts {
-		for _, d := range found {
-			counts[driftTarget{key, d.Environment, d.Application}]++
-		}
-	}
-	return counts
 }
 
 // overviewURL returns the URL of the overview with a query.

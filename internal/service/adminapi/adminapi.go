@@ -6,7 +6,6 @@ package adminapi
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"promoter/internal/service"
 	"promoter/internal/service/history"
 	"promoter/internal/store"
+	"promoter/internal/view"
 )
 
 // API implements api.Admin.
@@ -83,20 +83,11 @@ func (a *API) Status(ctx context.Context) (api.Status, error) {
 
 // addDrift adds the drift that the last reconciliation of each repository found.
 func (a *API) addDrift(ctx context.Context, repositories []api.Repository) error {
-	stored, err := a.Store.Drift(ctx)
-	if err != nil {
-		return err
-	}
+	drifts, err := view.Drift(ctx, a.Store)
 	for i := range repositories {
-		text := stored[repositories[i].Key]
-		if text == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(text), &repositories[i].Drift); err != nil {
-			return fmt.Errorf("read the drift of %s: %w", repositories[i].Key, err)
-		}
+		repositories[i].Drift = drifts[repositories[i].Key]
 	}
-	return nil
+	return err
 }
 
 // entries returns the work on repositories, by key.
