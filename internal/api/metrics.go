@@ -4,6 +4,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -14,14 +15,17 @@ import (
 )
 
 func (a *API) metrics(c echo.Context) error {
-	query, asCSV, err := a.metricsQuery(c)
+	given, err := Parameters(c, append(MetricsParameters(), "format")...)
 	if err != nil {
 		return err
 	}
-	if principal := principalOf(c); principal.Restricted() {
-		query.May = func(repository, environment, application string) bool {
-			return principal.May(access.Read, access.Target{Repository: repository, Environment: environment, Application: application})
-		}
+	query, err := MetricsQuery(given, principalOf(c), a.Now())
+	if err != nil {
+		return err
+	}
+	asCSV, err := wantsCSV(given["format"], c.Request().Header.Get(echo.HeaderAccept))
+	if err != nil {
+		return err
 	}
 	report, err := a.Metrics(c.Request().Context(), query)
 	if err != nil {
@@ -36,28 +40,37 @@ func (a *API) metrics(c echo.Context) error {
 	return report.WriteCSV(c.Response())
 }
 
-// metricsQuery parses the parameters, and whether CSV is wanted.
-func (a *API) metricsQuery(c echo.Context) (q delivery.Query, asCSV bool, err error) {
-	given, err := Parameters(c, "repository", "environment", "application", "label", "since", "until", "by", "group", "timeZone", "format")
-	if err != nil {
-		return q, false, err
-	}
+// MetricsParameters returns the names of the parameters that select delivery metrics.
+func MetricsParameters() []string {
+	return []string{"repository", "environment", "application", "label", "since", "until", "by", "group", "timeZone"}
+}
+
+// MetricsQuery returns what parameters select, of what a principal may read.
+func MetricsQuery(given map[string]string, p access.Principal, now time.Time) (q delivery.Query, err error) {
 	q = delivery.Query{
 		TargetFilter: store.TargetFilter{Repository: given["repository"], Environment: given["environment"], Application: given["application"]},
 		Label:        given["label"], By: delivery.Period(given["by"]), Group: given["group"], TimeZone: given["timeZone"],
 	}
-	if q.Since, err = timeOf(given, "since", a.Now()); err != nil {
-		return q, false, err
+	if p.Restricted() {
+		q.May = func(repository, environment, application string) bool {
+			return p.May(access.Read, access.Target{Repository: repository, Environment: environment, Application: application})
+		}
 	}
-	if q.Until, err = timeOf(given, "until", a.Now()); err != nil {
-		return q, false, err
+	if q.Since, err = timeOf(given, "since", now); err != nil {
+		return q, err
 	}
-	switch format := given["format"]; format {
+	q.Until, err = timeOf(given, "until", now)
+	return q, err
+}
+
+// wantsCSV reports whether a response is to be CSV, and not JSON: a parameter decides, else a header.
+func wantsCSV(format, accept string) (bool, error) {
+	switch format {
 	case "":
-		accepted, _, _ := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderAccept))
-		return q, strings.EqualFold(accepted, "text/csv"), nil
+		accepted, _, _ := mime.ParseMediaType(accept)
+		return strings.EqualFold(accepted, "text/csv"), nil
 	case "json", "csv":
-		return q, format == "csv", nil
+		return format == "csv", nil
 	}
-	return q, false, fault.New(fault.Invalid, "format must be json or csv")
+	return false, fault.New(fault.Invalid, "format must be json or csv")
 }

@@ -149,18 +149,18 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	changes := &api.Changes{Store: stored, Log: options.Log}
 	admin := &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened}
 	shown := &view.View{Store: stored}
+	delivered := func(ctx context.Context, query delivery.Query) (delivery.Report, error) {
+		return delivery.Read(ctx, stored.Milestones, query, s.Now())
+	}
 	answering, err := newServer(ctx, connections, options.Log, server.Options{
 		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
 		API: api.Options{
 			Sessions:  sessions,
 			Admin:     admin,
 			Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun), Now: s.Now,
-			View: shown, Changes: changes,
-			Metrics: func(ctx context.Context, query delivery.Query) (delivery.Report, error) {
-				return delivery.Read(ctx, stored.Milestones, query, s.Now())
-			},
+			View: shown, Changes: changes, Metrics: delivered,
 		},
-		Pages:   web.Pages(web.Options{Sessions: sessions, View: shown, Reader: admin, Changes: changes, Log: options.Log, Now: s.Now}),
+		Pages:   web.Pages(web.Options{Sessions: sessions, View: shown, Reader: admin, Changes: changes, Metrics: delivered, Log: options.Log, Now: s.Now}),
 		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:   service.TraceWebhook(traces),
 	}, svc.MarkStale)

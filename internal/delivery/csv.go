@@ -24,11 +24,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 	}
 	write("", r.Total, r.Series)
 	for _, group := range r.Groups {
-		name := group.Name
-		if name == "" {
-			name = "(none)"
-		}
-		write(name, group.Total, group.Series)
+		write(group.Title(), group.Total, group.Series)
 	}
 	table.Flush()
 	if err := table.Error(); err != nil {

@@ -73,7 +73,7 @@ func parseTemplates() (templates, error) {
 		return nil, err
 	}
 	parsed := templates{}
-	for _, name := range []string{"sign-in", "error", "overview", "application", "history", "activity"} {
+	for _, name := range []string{"sign-in", "error", "overview", "application", "history", "delivery", "activity"} {
 		clone, err := layout.Clone()
 		if err != nil {
 			return nil, err

@@ -171,6 +171,7 @@ func TestBrowser_pages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.seed()
+	w.seedDeliveries()
 	b := openTab(t, w)
 	axe := ""
 	if file := os.Getenv("PROMOTER_AXE"); file != "" {
@@ -185,6 +186,7 @@ func TestBrowser_pages(t *testing.T) {
 		for scheme, ground := range map[string]string{"light": "rgb(246, 247, 249)", "dark": "rgb(16, 20, 24)"} {
 			for name, path := range map[string]string{
 				"overview": "/", "application": "/applications/cart?repository=acme%2Fshop", "history": "/history", "activity": "/activity", "error": "/?status=none",
+				"delivery": "/delivery?since=21d",
 			} {
 				b.run(chromedp.EmulateViewport(width, 800), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 				_ = chromedp.Run(b.ctx, chromedp.Navigate(b.url+path), chromedp.WaitReady("main"))

@@ -20,6 +20,7 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/api"
+	"promoter/internal/delivery"
 	"promoter/internal/fault"
 	"promoter/internal/signin"
 	"promoter/internal/view"
@@ -37,8 +38,10 @@ type Options struct {
 	View     *view.View
 	Reader   Reader
 	Changes  *api.Changes
-	Log      *slog.Logger
-	Now      func() time.Time
+	// Metrics returns the delivery metrics.
+	Metrics func(ctx context.Context, query delivery.Query) (delivery.Report, error)
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 type pages struct {
@@ -78,6 +81,7 @@ func (p *pages) route(e *echo.Echo) {
 	e.GET("/", p.overview, signedIn...)
 	e.GET("/applications/:application", p.application, signedIn...)
 	e.GET("/history", p.history, signedIn...)
+	e.GET(deliveryPath, p.delivery, signedIn...)
 	e.GET("/activity", p.activity, signedIn...)
 	e.GET(changesPath, p.changes, signedIn...)
 }
@@ -162,6 +166,7 @@ type page struct {
 	// empty: of any).
 	Live       bool
 	Repository string
+	Charts     bool // the page has tables that are drawn
 	Now        time.Time
 	Body       any
 }

@@ -24,6 +24,7 @@ import (
 	"promoter/internal/access"
 	"promoter/internal/api"
 	"promoter/internal/database"
+	"promoter/internal/delivery"
 	"promoter/internal/drift"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -81,6 +82,9 @@ func newWorld(t testing.TB) *world {
 			},
 		},
 		View: &view.View{Store: w.store}, Reader: w.reader, Changes: changes,
+		Metrics: func(ctx context.Context, query delivery.Query) (delivery.Report, error) {
+			return delivery.Read(ctx, w.store.Milestones, query, noon)
+		},
 		Log: log, Now: now,
 	})(e)
 	if err != nil {

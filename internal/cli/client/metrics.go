@@ -14,7 +14,6 @@ import (
 	"promoter/internal/cli/render"
 	"promoter/internal/delivery"
 	"promoter/internal/fault"
-	"promoter/internal/schedule"
 )
 
 // metricsFlags select the metrics of a report.
@@ -105,21 +104,13 @@ func metricsText(r delivery.Report) string {
 	if len(r.Groups) == 0 {
 		return ""
 	}
-	zone, err := time.LoadLocation(r.TimeZone)
-	if err != nil {
-		zone = time.UTC
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s to %s, by %s, %s\n", dayOf(r.Since, zone), dayOf(r.Until, zone), r.By, render.Visible(r.TimeZone))
+	fmt.Fprintf(&b, "%s to %s, by %s, %s\n", r.Day(r.Since), r.Day(r.Until), r.By, render.Visible(r.TimeZone))
 	for _, group := range r.Groups {
-		name := group.Name
-		if name == "" {
-			name = "(none)"
-		}
-		fmt.Fprintf(&b, "\n%s\n", render.Visible(name))
+		fmt.Fprintf(&b, "\n%s\n", render.Visible(group.Title()))
 		rows := [][]string{{"from", "deployments", "failed", "lead time", "restored in", "to pull request", "open"}}
 		for _, point := range group.Series {
-			if row := metricsRow(dayOf(point.From, zone), point.Metrics); strings.Join(row[1:], "") != "0-----" {
+			if row := metricsRow(r.Day(point.From), point.Metrics); strings.Join(row[1:], "") != "0-----" {
 				rows = append(rows, row)
 			}
 		}
@@ -129,43 +120,8 @@ func metricsText(r delivery.Report) string {
 	return b.String()
 }
 
-func dayOf(at time.Time, zone *time.Location) string { return at.In(zone).Format("2006-01-02") }
-
 func metricsRow(name string, m delivery.Metrics) []string {
-	failed := "-"
-	if m.FailureRate != nil {
-		failed = fmt.Sprintf("%d (%.0f%%)", m.Failed, *m.FailureRate*100)
-	}
-	open := "-"
-	if m.OpenPullRequests.Count > 0 {
-		open = fmt.Sprintf("%d, oldest %s", m.OpenPullRequests.Count, shortDuration(m.OpenPullRequests.Max))
-	}
-	return []string{name, strconv.Itoa(m.Deployments), failed, timesText(m.LeadTime), timesText(m.TimeToRestore), timesText(m.EventToPullRequest), open}
-}
-
-// timesText returns the median, and the 90th percentile of several.
-func timesText(t delivery.Times) string {
-	switch t.Count {
-	case 0:
-		return "-"
-	case 1:
-		return shortDuration(t.Median)
-	}
-	return shortDuration(t.Median) + " (" + shortDuration(t.P90) + ")"
-}
-
-// shortDuration returns a duration with two units at most.
-func shortDuration(d delivery.Duration) string {
-	long := time.Duration(d)
-	switch {
-	case long >= 24*time.Hour:
-		long = long.Truncate(time.Hour)
-	case long >= time.Hour:
-		long = long.Truncate(time.Minute)
-	case long >= time.Second:
-		long = long.Truncate(time.Second)
-	}
-	return schedule.FormatDuration(long)
+	return []string{name, strconv.Itoa(m.Deployments), m.FailedText(), m.LeadTime.Text(), m.TimeToRestore.Text(), m.EventToPullRequest.Text(), m.OpenText()}
 }
 
 func writeColumns(b *strings.Builder, rows [][]string) {
@@ -187,7 +143,7 @@ func writeColumns(b *strings.Builder, rows [][]string) {
 // writeNotes writes how long promotions waited, and what is not counted.
 func writeNotes(b *strings.Builder, m delivery.Metrics) {
 	for _, gate := range m.Gates {
-		text := timesText(gate.Times)
+		text := gate.Text()
 		if gate.Unknown > 0 {
 			text += fmt.Sprintf(", %d not passed", gate.Unknown)
 		}
