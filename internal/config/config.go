@@ -66,6 +66,8 @@ type Config struct {
 	Environments []Environment
 	Windows      []Window
 
+	text     []byte // of the file
+	warnings Problems
 	source   [sha256.Size]byte
 	index    componentIndex
 	policies map[string]*image.Policy // by component
@@ -134,7 +136,7 @@ func Load(file string, data []byte) (*Config, Problems) {
 		CheckVersion(in.report, in.raw.Version, in.raw.Origin)
 		if in.namesAreValid() {
 			if c := build(file, in); !in.report.Failed() {
-				c.source = sha256.Sum256(data)
+				c.text, c.source, c.warnings = data, sha256.Sum256(data), in.report.Problems()
 				return c, in.report.Problems()
 			}
 		}
@@ -278,3 +280,6 @@ func (c *Config) HoldKeys() []string {
 
 // Fingerprint identifies the content of the file.
 func (c *Config) Fingerprint() string { return hex.EncodeToString(c.source[:]) }
+
+// Warnings returns what has a surprising effect in the file.
+func (c *Config) Warnings() Problems { return c.warnings }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,13 @@ func TestReconcile_driftInPullRequests(t *testing.T) {
 	}
 	if len(report.Drift) != 1 || report.Drift[0].String() != line {
 		t.Errorf("reported %+v", report.Drift)
+	}
+	var unfollowed []string
+	for _, reference := range report.Unfollowed["main"] {
+		unfollowed = append(unfollowed, reference.Position.File+" "+reference.Repository.Familiar()+" "+reference.Tag)
+	}
+	if diff := cmp.Diff([]string{"dev/shop.txt redis 7.2", "prod/shop.txt redis 7.0", "staging/shop.txt redis 7.0"}, slices.Sorted(slices.Values(unfollowed))); diff != "" {
+		t.Error(diff)
 	}
 	w.calm()
 	w.mergeByHand(1, "merge")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/comments"
+	"promoter/internal/config"
 	"promoter/internal/health"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
@@ -24,6 +25,8 @@ type Observation struct {
 	Unusable string // why nothing can be done in the repository, and what to do about it
 	// brokenConfig reports that Unusable is about the config file.
 	brokenConfig bool
+	// problems are what loading the config file reported.
+	problems config.Problems
 
 	Refs  repo.Refs
 	Heads map[string]string // the fetched branches

@@ -62,13 +62,13 @@ func (r *Reconciler) observeBranches(ctx context.Context, o Observation) (Observ
 	}
 	loaded, err := repo.LoadConfig(r.Objects, o.Heads[o.Refs.Default], o.Refs.Default)
 	if unusable := new(repo.UnusableError); errors.As(err, &unusable) {
-		o.Unusable, o.brokenConfig = unusable.Text, unusable.Broken
+		o.Unusable, o.brokenConfig, o.problems = unusable.Text, unusable.Broken, unusable.Problems
 		return o, nil
 	}
 	if err != nil {
 		return o, err
 	}
-	o.Promotion.Config = loaded
+	o.Promotion.Config, o.problems = loaded, loaded.Warnings()
 	if o.Unusable = cmp.Or(impossibleLand(o.Promotion), impossibleHealth(o.Promotion, r.Repository)); o.Unusable != "" {
 		return o, nil
 	}

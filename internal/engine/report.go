@@ -34,6 +34,13 @@ type Report struct {
 	// CommandsAt is when commands that are too new can be read; zero: there are none.
 	CommandsAt time.Time
 
+	// Problems are what loading the config file reported: errors where it cannot be used, else
+	// warnings.
+	Problems config.Problems
+	// Refused are the files, or locations in them, that are left unchanged, by target.
+	Refused map[promotion.Target][]edit.Refusal
+	// Unfollowed are the references to images that no component follows where they are, by branch.
+	Unfollowed map[string][]edit.Reference
 	// Drift is what no promotion brought, or will change.
 	Drift []drift.Drift
 	// Paths are the ways of the components that a user asked about: see Explain.
@@ -138,6 +145,7 @@ func (e Effect) sameBranch(other Effect) bool {
 func (o Observation) report() Report {
 	return Report{
 		Repository: o.Info.Key, Name: o.Info.Name, Config: o.Promotion.Config, Errors: o.failures.Errors, Unusable: o.Unusable,
+		Problems:      o.problems,
 		CommandsAt:    o.CommandsAt,
 		UserDecisions: []state.State{o.Branch.Counts},
 	}
@@ -147,7 +155,13 @@ func (o Observation) report() Report {
 func (o Observation) finalReport(plan Plan, effects []Effect) Report {
 	report := o.report()
 	report.Decisions, report.Effects = pullrequest.Queued(plan.Decisions, plan.Proposals), effects
-	report.Drift = drift.Find(o.driftOf(plan.Decisions))
+	observed := o.driftOf(plan.Decisions)
+	report.Drift, report.Unfollowed, report.Refused = drift.Find(observed), observed.Others, map[promotion.Target][]edit.Refusal{}
+	for target, current := range o.Promotion.Targets {
+		if len(current.Refusals) > 0 {
+			report.Refused[target] = current.Refusals
+		}
+	}
 	report.Default, report.Heads, report.Landings = o.Refs.Default, o.Heads, o.Promotion.Landings
 	report.UserDecisions = append(report.UserDecisions, o.Promotion.State)
 	return report

@@ -13,8 +13,9 @@ const ConfigFile = ".promoter.yaml"
 // UnusableError is why nothing can be done with the config file of a commit, and what to
 // do about it. Its kind is Invalid.
 type UnusableError struct {
-	Text   string
-	Broken bool // there is a file
+	Text     string
+	Broken   bool            // there is a file
+	Problems config.Problems // of the file
 }
 
 func (e *UnusableError) Error() string { return e.Text }
@@ -42,5 +43,5 @@ func LoadConfig(objects Contents, commit, branch string) (*config.Config, error)
 	if more := len(errs) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more: see 'promoter validate')", more)
 	}
-	return nil, fault.Wrap(fault.Invalid, &UnusableError{Text: text, Broken: true})
+	return nil, fault.Wrap(fault.Invalid, &UnusableError{Text: text, Broken: true, Problems: problems})
 }

@@ -186,9 +186,21 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 	stored.BeganAt = o.began
 	stored.Name, stored.Failure = cmp.Or(o.report.Name, stored.Name), failureOf(o.report, o.failed)
 	update, written := r.history.Update(stored, o.report, o.trigger, o.landings)
-	found, changed, writtenFound := r.history.Found(stored.Key, o.report)
+	known, err := r.store.Details.Digest(ctx, stored.Key)
+	if err != nil {
+		return false, err
+	}
+	found, digest, changed, err := r.history.Found(o.report, known)
+	if err != nil {
+		return false, err
+	}
 	err = r.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		if changed {
+			if err := r.store.Details.Set(ctx, tx, stored.Key, digest, found.Detail); err != nil {
+				return err
+			}
+		}
+		if changed && found.Usable {
 			if err := r.store.SetTargets(ctx, tx, stored.Key, found.Targets); err != nil {
 				return err
 			}
@@ -211,7 +223,6 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 		return false, err
 	}
 	written()
-	writtenFound()
 	return added, nil
 }
 

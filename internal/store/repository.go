@@ -92,6 +92,7 @@ func (s *Store) DeleteRepository(ctx context.Context, key string) error {
 			"delete from repository_schedule where repository = ?", "delete from refresh where repository = ?",
 			"delete from health_state where repository = ?",
 			"delete from target where repository = ?",
+			"delete from repository_detail where repository = ?",
 			"delete from repository where key = ?",
 		} {
 			if _, err := tx.Exec(ctx, statement, key); err != nil {

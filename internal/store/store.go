@@ -15,13 +15,14 @@ type Store struct {
 	Snapshots  Snapshots
 	Schedules  Schedules
 	Milestones Milestones
+	Details    RepositoryDetails
 
 	db *database.DB
 }
 
 // New returns the store of a database.
 func New(db *database.DB) *Store {
-	return &Store{Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db}, Milestones: Milestones{db}, db: db}
+	return &Store{Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db}, Milestones: Milestones{db}, Details: RepositoryDetails{db}, db: db}
 }
 
 // storable returns text that both databases can store: PostgreSQL has no NUL and only

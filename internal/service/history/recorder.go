@@ -118,3 +118,13 @@ func (r *Recorder) changed(key string, observed []store.Event, times []store.Pro
 	defer r.mutex.Unlock()
 	return digest, r.written[key] != digest
 }
+
+// write remembers the digest of what was written.
+func (r *Recorder) write(key string, digest [sha256.Size]byte) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.written == nil {
+		r.written = map[string][sha256.Size]byte{}
+	}
+	r.written[key] = digest
+}

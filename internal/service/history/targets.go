@@ -3,7 +3,9 @@ package history
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,25 +22,47 @@ import (
 
 // Found is what a reconciliation found in a repository.
 type Found struct {
-	Targets []store.Target // in the order of the environments
+	// Targets are in the order of the environments. They are unknown if the repository cannot be
+	// used.
+	Targets []store.Target
 	// Posted are the snapshots that are requested on the state branch, for a database that was
 	// lost.
 	Posted []store.Snapshot
+	Detail store.RepositoryDetail
+	// Usable reports whether Targets and Posted are known.
+	Usable bool
 }
 
-// Found returns what a reconciliation found. It returns false if this process has written the
-// same, or if nothing was found. The function is to be called after it was written.
-func (r *Recorder) Found(key string, report engine.Report) (found Found, changed bool, written func()) {
-	if report.Config == nil || report.Unusable != "" || report.Decisions == nil {
-		return Found{}, false, func() {}
+// foundVersion is part of what identifies a config. It increases when another text is made of
+// the same file.
+const foundVersion = "1 "
+
+// Found returns what a reconciliation found, without the config, and what identifies it. It
+// returns false if that is known to be stored, or if nothing was found.
+func (r *Recorder) Found(report engine.Report, known store.FoundDigest) (found Found, digest store.FoundDigest, changed bool, err error) {
+	found = Found{Detail: repositoryDetailOf(report), Usable: report.Config != nil && report.Unusable == "" && report.Decisions != nil}
+	if !found.Usable && report.Unusable == "" {
+		return Found{}, known, false, nil
 	}
-	found = Found{Targets: targetsOf(report, r.Now()), Posted: postedIn(key, report)}
-	text, err := json.Marshal(found)
-	digest := sha256.Sum256(text)
-	key = "found " + key
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	return found, err != nil || r.written[key] != digest, func() { r.write(key, digest) }
+	if found.Usable {
+		found.Targets, found.Posted = targetsOf(report, r.Now()), postedIn(string(report.Repository), report)
+	}
+	if report.Config != nil {
+		digest.Config = foundVersion + report.Config.Fingerprint()
+	}
+	text, err := json.Marshal([]any{digest.Config, found})
+	if err != nil {
+		return found, digest, false, fmt.Errorf("what was found: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	digest.All = hex.EncodeToString(sum[:])
+	if digest == known {
+		return found, digest, false, nil
+	}
+	if report.Config != nil && digest.Config != known.Config {
+		found.Detail.Config = resolvedText(report.Config)
+	}
+	return found, digest, true, nil
 }
 
 // postedIn returns the snapshots that are requested, as far as the state branch has them.
@@ -74,16 +98,6 @@ func lastDecisions(report engine.Report) (decisions state.State) {
 		decisions = report.UserDecisions[n-1]
 	}
 	return decisions
-}
-
-// write remembers the digest of what was written.
-func (r *Recorder) write(key string, digest [sha256.Size]byte) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.written == nil {
-		r.written = map[string][sha256.Size]byte{}
-	}
-	r.written[key] = digest
 }
 
 // targetsOf returns the targets that have files of the application.

@@ -1,0 +1,93 @@
+package history
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/engine"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/store"
+)
+
+func reportOf(t *testing.T, configText string) engine.Report {
+	t.Helper()
+	loaded, problems := config.Load(config.FileName, []byte(configText))
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	return engine.Report{Repository: "github:1", Config: loaded, Decisions: []promotion.Decision{}, Problems: loaded.Warnings()}
+}
+
+const small = `version: 1
+components: {web: {image: quay.io/acme/web, select: {semver: '*'}}}
+environments: {dev: {paths: [dev/**]}}
+`
+
+// What another replica wrote in between is replaced, and what is stored is not written again.
+func TestRecorder_foundIsComparedWithWhatIsStored(t *testing.T) {
+	t.Parallel()
+	r := &Recorder{Now: time.Now}
+	first, second := reportOf(t, small), reportOf(t, strings.Replace(small, "dev/**", "prod/**", 1))
+	found, digest, changed, err := r.Found(first, store.FoundDigest{})
+	if err != nil || !changed || !found.Usable || !strings.Contains(found.Detail.Config, "propose: automatic") {
+		t.Fatalf("%+v %v %v", found, changed, err)
+	}
+	if _, _, changed, _ = r.Found(first, digest); changed {
+		t.Error("the same is written again")
+	}
+	_, other, changed, _ := r.Found(second, digest)
+	if !changed {
+		t.Error("another config is not written")
+	}
+	if found, _, changed, _ = r.Found(first, other); !changed || found.Detail.Config == "" {
+		t.Error("the first config is not written after the second")
+	}
+	first.Refused = map[promotion.Target][]edit.Refusal{{Environment: "dev", Application: "default"}: {{File: "a.yaml", Reason: "too large"}}}
+	if found, _, changed, _ = r.Found(first, digest); !changed || found.Detail.Config != "" {
+		t.Error("a refusal writes the config again, or is not written")
+	}
+}
+
+func TestRecorder_foundInAnUnusableRepository(t *testing.T) {
+	t.Parallel()
+	r := &Recorder{Now: time.Now}
+	_, problems := config.Load(config.FileName, []byte("version: 2\n"))
+	found, digest, changed, err := r.Found(engine.Report{Unusable: "the config cannot be used", Problems: problems}, store.FoundDigest{All: "x", Config: "y"})
+	if err != nil || !changed || found.Usable || digest.Config != "" || len(found.Detail.Problems.Errors()) == 0 {
+		t.Errorf("%+v %v %v %v", found, digest, changed, err)
+	}
+	if _, _, changed, _ = r.Found(engine.Report{}, digest); changed {
+		t.Error("a reconciliation that found nothing is written")
+	}
+}
+
+func TestRepositoryDetailOf(t *testing.T) {
+	t.Parallel()
+	redis, err := image.ParseRepository("docker.io/library/redis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := repositoryDetailOf(engine.Report{
+		Refused: map[promotion.Target][]edit.Refusal{
+			{Environment: "prod", Application: "web"}: {{File: "b.yaml", Line: 2, Reason: "the tag stands alone"}},
+			{Environment: "dev", Application: "web"}:  {{File: "a.yaml", Reason: "larger than 1 MiB"}},
+		},
+		Unfollowed: map[string][]edit.Reference{"main": {{Repository: redis, Tag: "7", Digest: "sha256:1", Position: edit.Position{File: "a.yaml", Line: 4}}}},
+	})
+	want := store.RepositoryDetail{
+		Refused: store.ListOf([]store.RefusedFile{
+			{Environment: "dev", Application: "web", Refusal: edit.Refusal{File: "a.yaml", Reason: "larger than 1 MiB"}},
+			{Environment: "prod", Application: "web", Refusal: edit.Refusal{File: "b.yaml", Line: 2, Reason: "the tag stands alone"}},
+		}),
+		Unfollowed: store.ListOf([]store.UnfollowedImage{{Branch: "main", File: "a.yaml", Line: 4, Image: "redis:7@sha256:1"}}),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
