@@ -20,12 +20,13 @@ type Role string
 
 // The roles. Who has any of them may also read.
 const (
-	Read  Role = "read"  // every GET
-	Admin Role = "admin" // what concerns the service as a whole: its deliveries and backoffs
+	Read    Role = "read"    // every GET
+	Operate Role = "operate" // user decisions: hold, promote, and the others
+	Admin   Role = "admin"   // what concerns the service as a whole: its deliveries and backoffs
 )
 
 // Roles returns all roles.
-func Roles() []Role { return []Role{Read, Admin} }
+func Roles() []Role { return []Role{Read, Operate, Admin} }
 
 // Scope restricts what a principal reads and changes. Each list has patterns of package glob;
 // an empty one does not restrict.
@@ -34,6 +35,10 @@ type Scope struct {
 	Applications []string
 	Environments []string
 }
+
+// All stands for all environments or applications in a Target. A scope that names only some
+// does not contain it.
+const All = "_all"
 
 // Target is what a request is about. An empty field is not restricted: a request about a
 // repository as a whole has no environment.
@@ -50,6 +55,9 @@ func (s Scope) covers(t Target) bool {
 }
 
 func allows(patterns []string, name string, match func(pattern, name string) bool) bool {
+	if name == All {
+		return len(patterns) == 0 || slices.Contains(patterns, "*") || slices.Contains(patterns, "**")
+	}
 	return len(patterns) == 0 || name == "" || slices.ContainsFunc(patterns, func(pattern string) bool { return match(pattern, name) })
 }
 
@@ -63,6 +71,9 @@ type Principal struct {
 	Name  string // "token NAME" or "user NAME", as it appears in user decisions and logs
 	Roles []Role
 	Scope Scope
+	// Token is whether it is a token, which acts under its own name: the server file is its
+	// authority.
+	Token bool
 	// Login is the user of the forge of this name in the server file, if api.oidc.users maps
 	// the principal to one.
 	Forge, Login string

@@ -29,6 +29,8 @@ func TestPrincipal_may(t *testing.T) {
 		"a role that it does not have":   {shop, access.Admin, access.Target{Repository: "github.com/acme/shop-eu"}, false},
 		"who has another role may read":  {all, access.Read, access.Target{Repository: "github.com/acme/billing", Environment: "prod"}, true},
 		"without a role":                 {access.Principal{}, access.Read, access.Target{}, false},
+		"all environments of a scope":    {shop, access.Read, access.Target{Repository: "github.com/acme/shop-eu", Environment: access.All}, false},
+		"all environments":               {all, access.Admin, access.Target{Environment: access.All, Application: access.All}, true},
 		"of a repository without a name": {shop, access.Read, access.Target{Environment: "dev"}, true},
 	} {
 		if got := test.principal.May(test.role, test.target); got != test.want {

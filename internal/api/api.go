@@ -9,7 +9,6 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -35,6 +34,7 @@ type Options struct {
 	Sessions  *access.Sessions // with the tokens; nil: there is no API
 	Admin     Admin
 	Snapshots Snapshots // nil: not found
+	Decisions Decisions // nil: not found
 	View      *view.View
 	Changes   *Changes
 	// Metrics returns the delivery metrics; nil: not found.
@@ -70,6 +70,9 @@ func Register(e *echo.Echo, options Options) {
 	if a.Metrics != nil {
 		group.GET("/metrics", a.metrics, requires(access.Read))
 	}
+	if a.Decisions != nil {
+		group.POST("/decisions", a.decide, requires(access.Operate))
+	}
 	if a.Snapshots != nil {
 		group.GET("/snapshots/:environment", a.snapshotsIn, requires(access.Read))
 		group.GET("/runs/:snapshot", a.run, requires(access.Read))
@@ -95,7 +98,7 @@ func (a *API) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 				if !session.SignedIn() {
 					return fault.Wrap(fault.Unauthorized, errToken)
 				}
-				return echo.NewHTTPError(http.StatusForbidden, access.ErrCSRF.Error())
+				return Forbidden(access.ErrCSRF.Error())
 			}
 			a.Sessions.Renew(c.Response(), r, session)
 		}
@@ -114,7 +117,7 @@ func requires(role access.Role) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if !principalOf(c).Has(role) {
-				return echo.NewHTTPError(http.StatusForbidden, "this needs a token with the role "+string(role))
+				return Forbidden("this needs a token with the role " + string(role))
 			}
 			return next(c)
 		}

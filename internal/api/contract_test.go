@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/labstack/echo/v4"
 
+	"promoter/internal/access"
 	"promoter/internal/api"
 	"promoter/internal/database"
 	"promoter/internal/delivery"
@@ -88,6 +89,8 @@ func TestDescription_ofRequestsAndResponses(t *testing.T) {
 		{"GET", "/history?limit=many", "", 400},
 		{"POST", "/replay", `{"id": "1", "dryRun": true}`, 200},
 		{"POST", "/replay", `{}`, 400},
+		{"POST", "/decisions", `{"repository": "acme/shop", "verb": "hold", "environment": "prod", "application": "web", "reason": "so"}`, 200},
+		{"POST", "/decisions", `{"verb": "hold", "enviroment": "prod"}`, 400},
 		{"GET", "/snapshots/dev?repository=acme/shop", "", 200},
 		{"GET", "/runs/release-1?repository=acme/shop", "", 200},
 		{"GET", "/bindings?repository=acme/shop", "", 200},
@@ -156,9 +159,11 @@ func everything(t *testing.T) api.Options {
 	t.Cleanup(func() { _ = db.Close() })
 	stored := store.New(db)
 	fill(t, db, stored)
+	sessions := tokens()
+	sessions.Tokens[0].Principal.Roles = []access.Role{access.Admin, access.Operate}
 	return api.Options{
-		Sessions: tokens(),
-		Admin:    several{}, Snapshots: several{}, View: &view.View{Store: stored}, Changes: &api.Changes{Store: stored},
+		Sessions: sessions,
+		Admin:    several{}, Snapshots: several{}, Decisions: several{}, View: &view.View{Store: stored}, Changes: &api.Changes{Store: stored},
 		Metrics: func(context.Context, delivery.Query) (delivery.Report, error) { return delivery.Report{}, nil },
 	}
 }

@@ -46,6 +46,9 @@ func StatusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
+// Forbidden is the error of a principal that may not do what it requests.
+func Forbidden(message string) error { return echo.NewHTTPError(http.StatusForbidden, message) }
+
 // retryLater is how many seconds a client should wait if the error has no time.
 const retryLater = 5
 

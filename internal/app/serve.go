@@ -25,6 +25,7 @@ import (
 	"promoter/internal/server"
 	"promoter/internal/service"
 	"promoter/internal/service/adminapi"
+	"promoter/internal/service/decisions"
 	"promoter/internal/service/snapshots"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
@@ -148,6 +149,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	defer func() { err = errors.Join(err, svc.Close()) }()
 	changes := &api.Changes{Store: stored, Log: options.Log}
 	admin := &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened}
+	userDecisions := decisions.New(s, svc, options.Log, options.DryRun)
 	shown := &view.View{Store: stored}
 	delivered := func(ctx context.Context, query delivery.Query) (delivery.Report, error) {
 		return delivery.Read(ctx, stored.Milestones, query, s.Now())
@@ -158,7 +160,8 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 			Sessions:  sessions,
 			Admin:     admin,
 			Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun), Now: s.Now,
-			View: shown, Changes: changes, Metrics: delivered,
+			Decisions: userDecisions,
+			View:      shown, Changes: changes, Metrics: delivered,
 		},
 		Pages:   web.Pages(web.Options{Sessions: sessions, View: shown, Reader: admin, Changes: changes, Metrics: delivered, Log: options.Log, Now: s.Now}),
 		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },

@@ -48,12 +48,12 @@ func (s *Server) APITokens() (tokens access.Tokens, err error) {
 		return nil
 	}
 	if reference := s.File.API.Token; !reference.IsZero() {
-		if err := add("api.token", reference, access.Principal{Name: "api.token", Roles: []access.Role{access.Admin}}); err != nil {
+		if err := add("api.token", reference, access.Principal{Name: "api.token", Token: true, Roles: []access.Role{access.Admin}}); err != nil {
 			return nil, err
 		}
 	}
 	for _, one := range s.File.API.Tokens {
-		principal := access.Principal{Name: "token " + one.Name, Roles: one.Roles, Scope: one.Scope}
+		principal := access.Principal{Name: "token " + one.Name, Token: true, Roles: one.Roles, Scope: one.Scope}
 		if err := add("api.tokens."+one.Name, one.Token, principal); err != nil {
 			return nil, err
 		}

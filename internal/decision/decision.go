@@ -1,8 +1,8 @@
 // Package decision records user decisions: promote, hold, resume, reject, rollback,
 // freeze, and thaw.
 //
-// Record is the path of the command line. It validates a decision against the config and
-// the files of one repository, and writes it to the branch promoter/_state. The next
+// Record is the path of the command line, and RecordIn that of the HTTP API. Both validate a
+// decision against the config and the files of one repository, and write it to the branch promoter/_state. The next
 // reconciliation applies it. Commands in comments are the other path: package command
 // reads them and package engine applies them while it reconciles. Both write the same
 // changes of package state, so a decision has the same effect wherever it comes from.
@@ -81,7 +81,8 @@ type repository struct {
 	workspace     *workspace.Workspace
 	config        *config.Config
 	defaultBranch string
-	captured      string // what the paths capture for the application of the decision; empty: it is about several
+	covers        func(promotion.Target) bool // which targets errors may name
+	captured      string                      // what the paths capture for the application of the decision; empty: it is about several
 }
 
 // subject returns the subject of the commit on the state branch.

@@ -34,13 +34,28 @@ func Record(ctx context.Context, c *connect.Connections, d Decision, cacheDir st
 	defer func() { err = errors.Join(err, session.Close()) }()
 	r := session.Repositories[0]
 	err = workspace.Use(ctx, session, r, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) error {
-		result, err = record(ctx, d, session, r, w)
+		result, err = RecordIn(ctx, session, r, w, d, userOfCommand{session, r, d})
 		return err
 	})
 	return result, err
 }
 
-func record(ctx context.Context, d Decision, session *connect.Session, r *connect.Repository, w *workspace.Workspace) (Result, error) {
+// Authority decides who is recorded for a decision, and whether that user may decide.
+type Authority interface {
+	// Covers reports whether an environment or a target may be named to the user; a target
+	// without an application is an environment.
+	Covers(target promotion.Target) bool
+	// Authorize returns the user to record, or why that user may not decide about all of the
+	// targets. The deployments are what the targets are in the repository; reading them
+	// observes it.
+	Authorize(ctx context.Context, targets []promotion.Target, deployments func(context.Context) ([]promotion.Deployment, error)) (identity.User, error)
+}
+
+// RecordIn records a decision in a repository that is open.
+func RecordIn(ctx context.Context, session *connect.Session, r *connect.Repository, w *workspace.Workspace, d Decision, authority Authority) (Result, error) {
+	if err := d.validate(); err != nil {
+		return Result{}, err
+	}
 	info := r.SCM.Info()
 	if info.Archived {
 		return Result{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
@@ -49,8 +64,12 @@ func record(ctx context.Context, d Decision, session *connect.Session, r *connec
 	if err != nil {
 		return Result{}, err
 	}
-	opened := repository{workspace: w, config: loaded, defaultBranch: branch}
+	opened := repository{workspace: w, config: loaded, defaultBranch: branch, covers: authority.Covers}
 	targets, err := findTargets(ctx, d, opened)
+	if err != nil {
+		return Result{}, err
+	}
+	by, err := authority.Authorize(ctx, targets, func(ctx context.Context) ([]promotion.Deployment, error) { return opened.deployments(ctx, targets) })
 	if err != nil {
 		return Result{}, err
 	}
@@ -60,10 +79,6 @@ func record(ctx context.Context, d Decision, session *connect.Session, r *connec
 		}
 	}
 	if d.With, err = withRepositories(d.With, opened); err != nil {
-		return Result{}, err
-	}
-	by, err := user(ctx, session, r, d)
-	if err != nil {
 		return Result{}, err
 	}
 	if err := checkBypass(ctx, d, session, r, opened, targets, by); err != nil {
@@ -112,17 +127,28 @@ func record(ctx context.Context, d Decision, session *connect.Session, r *connec
 	return result, nil
 }
 
-// user returns who decides: the account that the forge authenticated, unless the user names
-// another one. What is only claimed is marked, and has no permission.
-func user(ctx context.Context, session *connect.Session, r *connect.Repository, d Decision) (identity.User, error) {
-	if d.As != "" {
-		return identity.Unverified(d.As), nil
+// userOfCommand is the user of a command: the account that the forge authenticated, unless the
+// user names another one. What is only claimed is marked, and has no permission. The forge
+// decides whether the user may push the state branch. It implements Authority.
+type userOfCommand struct {
+	session    *connect.Session
+	repository *connect.Repository
+	decision   Decision
+}
+
+// Covers implements Authority.
+func (userOfCommand) Covers(promotion.Target) bool { return true }
+
+// Authorize implements Authority.
+func (u userOfCommand) Authorize(ctx context.Context, _ []promotion.Target, _ func(context.Context) ([]promotion.Deployment, error)) (identity.User, error) {
+	if u.decision.As != "" {
+		return identity.Unverified(u.decision.As), nil
 	}
-	self, err := session.User(ctx, r)
+	self, err := u.session.User(ctx, u.repository)
 	if err != nil || self.Verified() {
 		return self, err
 	}
-	return identity.Unverified(d.Claimed), nil
+	return identity.Unverified(u.decision.Claimed), nil
 }
 
 // checkBypass refuses a bypass that would have no effect. It grants nothing: the next

@@ -16,9 +16,9 @@ import (
 // does not have. Without an application, a hold is one for the whole environment, but a
 // promotion is one for each application in it.
 func findTargets(ctx context.Context, d Decision, r repository) ([]promotion.Target, error) {
-	environments := r.config.Order()
+	environments := slices.DeleteFunc(slices.Clone(r.config.Order()), func(name string) bool { return !r.covers(promotion.Target{Environment: name}) })
 	if d.Environment != "" {
-		if _, ok := r.config.Environment(d.Environment); !ok {
+		if _, ok := r.config.Environment(d.Environment); !ok || !slices.Contains(environments, d.Environment) {
 			return nil, fault.New(fault.Invalid, "there is no environment %s here; there are %s", d.Environment, fault.List(environments))
 		}
 		environments = []string{d.Environment}
@@ -29,6 +29,11 @@ func findTargets(ctx context.Context, d Decision, r repository) ([]promotion.Tar
 	applications, err := listApplications(ctx, r, environments)
 	if err != nil {
 		return nil, err
+	}
+	for environment, names := range applications {
+		applications[environment] = slices.DeleteFunc(names, func(name string) bool {
+			return !r.covers(promotion.Target{Environment: environment, Application: name})
+		})
 	}
 	if d.Application == "" {
 		return targetsOfEnvironment(d, applications[d.Environment])
@@ -138,4 +143,30 @@ func captured(ctx context.Context, r repository, targets []promotion.Target) (st
 		}
 	}
 	return application, nil
+}
+
+// deployments returns what targets are in the repository. One that stands for several is each
+// of them.
+func (r repository) deployments(ctx context.Context, targets []promotion.Target) ([]promotion.Deployment, error) {
+	observed, _, err := r.workspace.Reconciler.Decide(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if observed.Config == nil {
+		return nil, fault.New(fault.Invalid, "the config of the repository cannot be used: correct it first")
+	}
+	var all []promotion.Deployment
+	for _, wide := range targets {
+		known := len(all)
+		for target := range observed.Targets {
+			if covers(state.Target(wide), state.Target(target)) {
+				all = append(all, observed.Deployment(target))
+			}
+		}
+		if len(all) == known {
+			all = append(all, observed.Deployment(wide))
+		}
+	}
+	slices.SortFunc(all, func(a, b promotion.Deployment) int { return a.Target.Compare(b.Target) })
+	return all, nil
 }

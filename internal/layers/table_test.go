@@ -131,6 +131,7 @@ var table = map[string]position{
 
 	"internal/service":           {layer: 13},
 	"internal/service/adminapi":  {layer: 14},
+	"internal/service/decisions": {layer: 14},
 	"internal/service/snapshots": {layer: 14},
 
 	"internal/app":  {layer: 15},
@@ -202,7 +203,7 @@ var owners = map[string][]string{
 	"github.com/coreos/go-oidc/v3":             {"internal/signin", "internal/webhook/credential"},
 	"github.com/labstack/echo/v4":              {"internal/api", "internal/server", "internal/web"},
 	"github.com/prometheus/client_golang":      {"internal/telemetry"},
-	"golang.org/x/time":                        {"internal/server"},
+	"golang.org/x/time":                        {"internal/server", "internal/service/decisions"},
 	"golang.org/x/net":                         {"internal/registry"},
 	"github.com/go-git/go-git/v5":              {"internal/git", "internal/git/object", "internal/git/wire"},
 	"github.com/go-git/go-billy/v5":            {"internal/git"},

@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"promoter/internal/connect"
 	"promoter/internal/fault"
@@ -18,9 +20,35 @@ type Borrowed struct {
 	Host, Name string // of the web pages, as they are stored
 }
 
+// Limits of requests that borrow a repository: each opens it, and may query registries.
+const (
+	// maxBorrowed is how many repositories are borrowed at the same time.
+	maxBorrowed = 4
+	// borrowTimeout is less than the server allows for a response. A client tries again,
+	// which repeats nothing.
+	borrowTimeout = 45 * time.Second
+)
+
 // Borrow opens one of the repositories of the service for one function. The choice gets those
-// that could be opened.
+// that could be opened. Where a reconciliation or too many other requests keep it waiting, the
+// error is Temporary.
 func (s *Service) Borrow(ctx context.Context, choose func([]*connect.Repository) (*connect.Repository, error), do func(context.Context, Borrowed) error) error {
+	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
+	defer cancel()
+	select {
+	case s.borrowing <- struct{}{}:
+		defer func() { <-s.borrowing }()
+	case <-ctx.Done():
+		return fault.New(fault.Temporary, "too many requests work on repositories at the same time")
+	}
+	err := s.borrow(ctx, choose, do)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fault.Wrap(fault.Temporary, err) // a reconciliation may have the repository
+	}
+	return err
+}
+
+func (s *Service) borrow(ctx context.Context, choose func([]*connect.Repository) (*connect.Repository, error), do func(context.Context, Borrowed) error) error {
 	current, release, err := s.refresher.acquire(ctx)
 	if err != nil {
 		return err

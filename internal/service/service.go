@@ -82,6 +82,7 @@ type Service struct {
 	traces    *telemetry.Traces
 	log       *slog.Logger
 	now       func() time.Time
+	borrowing chan struct{} // one entry for each borrowed repository
 	workers   map[string]queue.Worker
 }
 
@@ -106,7 +107,7 @@ func New(o Options) *Service {
 	}
 	return &Service{
 		inbox:     &Inbox{db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log},
-		refresher: refresher, queue: o.Queue, db: o.DB, store: o.Store, traces: o.Traces, log: o.Log, now: now,
+		refresher: refresher, queue: o.Queue, db: o.DB, store: o.Store, traces: o.Traces, log: o.Log, now: now, borrowing: make(chan struct{}, maxBorrowed),
 		workers: map[string]queue.Worker{
 			KindRepository: {Handler: reconciler.handle, Concurrency: connect.Parallel + 1, Most: maxParallel, Room: new(memory.Gauge).Room},
 			KindPoll:       {Handler: poller.handle},

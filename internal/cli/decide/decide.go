@@ -10,12 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/api"
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
 	"promoter/internal/decision"
 	"promoter/internal/fault"
-	"promoter/internal/identity"
+	"promoter/internal/promotion"
 	"promoter/internal/schedule"
 	"promoter/internal/state"
 	"promoter/internal/verb"
@@ -191,74 +192,38 @@ func runDecide(command *cobra.Command, flags *decideFlags, system console.System
 	if err != nil {
 		return err
 	}
-	data := decisionToJSON(flags.decision.Verb, result)
-	if err := render.PrintAs(system.Out, flags.targets.Output, data, func() string { return decisionText(result) }); err != nil {
+	answer := decision.Answer(flags.decision.Verb, result)
+	if err := render.PrintAs(system.Out, flags.targets.Output, answer, func() string { return decisionText(answer) }); err != nil {
 		return fmt.Errorf("print what was decided: %w", err)
 	}
 	if result.Unchanged {
 		render.PrintMessage(system.Err, "nothing written to %s", state.Branch)
 		return nil
 	}
-	render.PrintMessage(system.Err, "recorded in %s as %s; takes effect on the next reconciliation", state.Branch, userName(result.By))
+	render.PrintMessage(system.Err, "recorded in %s as %s; takes effect on the next reconciliation", state.Branch, userName(answer.By))
 	return nil
 }
 
-// decisionSchema is the version of the JSON format, as planSchema is.
-const decisionSchema = 1
-
-// decisionJSON is what the verbs that are decisions print with -o json.
-type decisionJSON struct {
-	Schema     int               `json:"schema"`
-	Repository string            `json:"repository"`
-	Verb       verb.Verb         `json:"verb"`
-	By         userJSON          `json:"by"`
-	Subject    string            `json:"subject"`
-	Targets    []targetJSON      `json:"targets"`
-	Images     map[string]string `json:"images,omitempty"`
-	Effects    []string          `json:"effects"`
-}
-
-type userJSON struct {
-	Host  string `json:"host,omitempty"`
-	Login string `json:"login"`
-}
-
-type targetJSON struct {
-	Environment string `json:"environment"`
-	Application string `json:"application"`
-}
-
-func decisionToJSON(what verb.Verb, result decision.Result) decisionJSON {
-	out := decisionJSON{
-		Schema: decisionSchema, Repository: result.Repository, Verb: what, Subject: result.Subject,
-		By: userJSON{result.By.Host, result.By.Login}, Targets: []targetJSON{}, Images: result.Images, Effects: render.List(result.Effects),
-	}
-	for _, target := range result.Targets {
-		out.Targets = append(out.Targets, targetJSON(target))
-	}
-	return out
-}
-
 // decisionText has one line for each target, and one for each image.
-func decisionText(result decision.Result) string {
+func decisionText(answer api.Decided) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", render.Visible(result.Repository), render.Visible(result.Subject))
-	for _, target := range result.Targets {
-		fmt.Fprintf(&b, "  %s\n", render.Visible(render.Scope(target)))
+	fmt.Fprintf(&b, "%s  %s\n", render.Visible(answer.Repository), render.Visible(answer.Subject))
+	for _, target := range answer.Targets {
+		fmt.Fprintf(&b, "  %s\n", render.Visible(render.Scope(promotion.Target(target))))
 	}
-	for component, text := range render.SortedPairs(result.Images) {
+	for component, text := range render.SortedPairs(answer.Images) {
 		if !strings.Contains(text, "@") {
 			text += " (by name: its digest is unknown)"
 		}
 		fmt.Fprintf(&b, "    %s %s\n", render.Visible(component), render.Visible(text))
 	}
-	for _, effect := range result.Effects {
+	for _, effect := range answer.Effects {
 		fmt.Fprintf(&b, "  %s\n", render.Visible(effect))
 	}
 	return b.String()
 }
 
-func userName(user identity.User) string {
+func userName(user api.User) string {
 	if user.Host == "" {
 		return user.Login
 	}

@@ -42,10 +42,10 @@ func TestDecision_textAndJSON(t *testing.T) {
 	}
 	want := "acme/gitops  Roll back shop in prod\n  prod/shop\n  prod\n  everywhere\n" +
 		"    web quay.io/acme/web:1@sha256:2\n    worker quay.io/acme/worker:1 (by name: its digest is unknown)\n"
-	if diff := cmp.Diff(want, decisionText(result)); diff != "" {
+	if diff := cmp.Diff(want, decisionText(decision.Answer(verb.Rollback, result))); diff != "" {
 		t.Error(diff)
 	}
-	data, err := json.Marshal(decisionToJSON(verb.Rollback, result))
+	data, err := json.Marshal(decision.Answer(verb.Rollback, result))
 	if err != nil || !strings.Contains(string(data), `"by":{"host":"github.com","login":"ann"}`) {
 		t.Errorf("got %s, %v", data, err)
 	}

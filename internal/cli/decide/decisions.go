@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"promoter/internal/api"
 	"promoter/internal/app"
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/flag"
@@ -84,7 +85,7 @@ type inEffectJSON struct {
 	Environment string            `json:"environment"` // _all: of the repository
 	Application string            `json:"application"` // _all: of the environment
 	Verb        verb.Verb         `json:"verb"`
-	By          userJSON          `json:"by"`
+	By          api.User          `json:"by"`
 	At          time.Time         `json:"at"`
 	Until       *time.Time        `json:"until,omitempty"`
 	Reason      string            `json:"reason,omitempty"`
@@ -107,7 +108,7 @@ func decisionsInEffect(results []app.Result, now time.Time, selected func(state.
 				record := decisions.At(target)
 				add := func(what verb.Verb, act state.Act, more inEffectJSON) {
 					more.Repository, more.Environment, more.Application, more.Verb = result.Repository, target.Environment, target.Application, what
-					more.By, more.At, more.Reason = userJSON{act.By.Host, act.By.Login}, act.At, act.Reason
+					more.By, more.At, more.Reason = api.User{Host: act.By.Host, Login: act.By.Login}, act.At, act.Reason
 					out.Decisions = append(out.Decisions, more)
 				}
 				if freeze := record.Freeze; freeze != nil && (freeze.Until == nil || freeze.Until.After(now)) {

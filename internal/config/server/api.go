@@ -122,7 +122,7 @@ type rawToken struct {
 	strictyaml.Origin
 	// Token that clients send as `Authorization: Bearer TOKEN`, by reference. At least 32 characters.
 	Token strictyaml.Located[string] `yaml:"token" required:"true"`
-	// What it is for: `read` for every GET, `admin` also for deliveries and backoffs of the service, and to accept deliveries again. Default: `[read]`.
+	// What it is for: `read` for every GET, `operate` also for user decisions, `admin` also for deliveries and backoffs of the service, and to accept deliveries again. Default: `[read]`.
 	Roles strictyaml.List `yaml:"roles"`
 	// Globs of repositories: `HOST/OWNER/NAME`. Others do not exist for the token. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`

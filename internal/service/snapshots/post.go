@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -41,20 +40,11 @@ type API struct {
 	Store   *store.Store
 	Log     *slog.Logger
 	DryRun  bool // nothing is written to any repository
-	slots   chan struct{}
 }
-
-// maxPosts is how many snapshots are posted at the same time. Each opens a repository and
-// queries registries.
-const maxPosts = 4
-
-// postTimeout is how long a post may take, less than the server allows for a response. A
-// sender tries again, which repeats nothing.
-const postTimeout = 45 * time.Second
 
 // New returns the API of a service.
 func New(s *connect.Server, svc *service.Service, stored *store.Store, log *slog.Logger, dryRun bool) *API {
-	return &API{Server: s, Service: svc, Store: stored, Log: log, DryRun: dryRun, slots: make(chan struct{}, maxPosts)}
+	return &API{Server: s, Service: svc, Store: stored, Log: log, DryRun: dryRun}
 }
 
 // Post implements api.Snapshots. When it returns, the request is on promoter/_state.
@@ -71,21 +61,10 @@ func (a *API) Post(ctx context.Context, posted api.PostedSnapshot) (requested ap
 	}
 	posted.Repository = cmp.Or(posted.Repository, posted.Snapshot.Repository)
 	posted.Application = cmp.Or(posted.Application, posted.Snapshot.Application)
-	ctx, cancel := context.WithTimeout(ctx, postTimeout)
-	defer cancel()
-	select {
-	case a.slots <- struct{}{}:
-		defer func() { <-a.slots }()
-	case <-ctx.Done():
-		return requested, fault.New(fault.Temporary, "too many snapshots are posted at the same time")
-	}
 	err = a.Service.Borrow(ctx, a.choice(posted), func(ctx context.Context, b service.Borrowed) error {
 		requested, err = a.post(ctx, b, posted)
 		return err
 	})
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fault.Wrap(fault.Temporary, err) // a reconciliation may have the repository
-	}
 	return requested, err
 }
 
@@ -98,7 +77,7 @@ func (a *API) choice(posted api.PostedSnapshot) func([]*connect.Repository) (*co
 	return func(all []*connect.Repository) (*connect.Repository, error) {
 		var found []*connect.Repository
 		for _, repository := range all {
-			if a.Server.MayPost(posted.Receiver, repository, "") && (posted.Repository == "" || isNamed(repository, posted.Repository)) {
+			if a.Server.MayPost(posted.Receiver, repository, "") && (posted.Repository == "" || repository.IsNamed(posted.Repository)) {
 				found = append(found, repository)
 			}
 		}
@@ -112,13 +91,6 @@ func (a *API) choice(posted api.PostedSnapshot) func([]*connect.Repository) (*co
 		}
 		return nil, fault.New(fault.NotFound, "there is no repository %.200q for which %s may post snapshots", posted.Repository, poster(posted.Receiver))
 	}
-}
-
-// isNamed reports whether a text is the key of a repository, or its name with or without the
-// host.
-func isNamed(r *connect.Repository, text string) bool {
-	address := r.Address()
-	return string(r.Key()) == text || strings.EqualFold(address, text) || strings.HasSuffix(address, "/"+strings.ToLower(text))
 }
 
 // post requests the promotion of a snapshot in an open repository.

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"promoter/internal/access"
+	"promoter/internal/fault"
+	"promoter/internal/verb"
+)
+
+// Decisions records user decisions.
+type Decisions interface {
+	// Decide records a decision of a principal on the state branch, and lets the repository be
+	// reconciled. It needs the role operate for each target. A decision that is in effect
+	// already changes nothing.
+	Decide(ctx context.Context, by access.Principal, decision Decision) (Decided, error)
+}
+
+// Decision is what a user decides.
+type Decision struct {
+	Repository  string     `json:"repository"` // HOST/OWNER/NAME, the end of that, or a key; empty: there is only one
+	Verb        verb.Verb  `json:"verb"`
+	Environment string     `json:"environment,omitempty"` // empty: all
+	Application string     `json:"application,omitempty"` // empty: all
+	Reason      string     `json:"reason,omitempty"`
+	With        []string   `json:"with,omitempty"`   // promote: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
+	Bypass      []string   `json:"bypass,omitempty"` // promote: conditions and gates
+	Images      []string   `json:"images,omitempty"` // reject: as With
+	To          string     `json:"to,omitempty"`     // rollback: a commit or a snapshot; empty: the previous versions
+	Until       *time.Time `json:"until,omitempty"`  // freeze
+}
+
+// Decided is a decision that was recorded.
+type Decided struct {
+	Schema     int               `json:"schema"`
+	Repository string            `json:"repository"`
+	Verb       verb.Verb         `json:"verb"`
+	By         User              `json:"by"`
+	Subject    string            `json:"subject"` // of the commit
+	Targets    []DecidedTarget   `json:"targets"`
+	Images     map[string]string `json:"images,omitempty"`    // reject, rollback: by component
+	Effects    []string          `json:"effects"`             // what it changed, what was in effect before, and what stops it
+	Unchanged  bool              `json:"unchanged,omitempty"` // it was in effect before, so nothing was written
+}
+
+// User is who decided.
+type User struct {
+	Host  string `json:"host,omitempty"` // of the forge that knows the user
+	Login string `json:"login"`
+}
+
+// DecidedTarget is what a decision applies to; _all stands for all.
+type DecidedTarget struct {
+	Environment string `json:"environment"`
+	Application string `json:"application"`
+}
+
+// maxReason limits the reason of a decision, in bytes.
+const maxReason = 1000
+
+// decide records a decision. An unknown field is an error: a misspelled environment would
+// otherwise be a decision about all of them.
+func (a *API) decide(c echo.Context) error {
+	if _, err := Parameters(c); err != nil {
+		return err
+	}
+	var decision Decision
+	body := json.NewDecoder(http.MaxBytesReader(c.Response(), c.Request().Body, maxRequest))
+	body.DisallowUnknownFields()
+	if err := body.Decode(&decision); err != nil {
+		return fault.New(fault.Invalid, "the decision cannot be read: %w", err)
+	}
+	if err := body.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
+		return fault.New(fault.Invalid, "the request has more than one decision")
+	}
+	if len(decision.Reason) > maxReason {
+		return fault.New(fault.Invalid, "the reason is longer than %d bytes", maxReason)
+	}
+	decided, err := a.Decisions.Decide(c.Request().Context(), principalOf(c), decision)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, decided)
+}
