@@ -133,7 +133,7 @@ func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string
 	index := map[[2]string]int{}
 	for _, t := range targets {
 		name, readable := names[t.Repository]
-		if !readable || query.Environment != "" && t.Environment != query.Environment || !selectsRepository(query.Repository, t.Repository, name) {
+		if !readable || query.Environment != "" && t.Environment != query.Environment || !SelectsRepository(query.Repository, t.Repository, name) {
 			continue
 		}
 		if p.Restricted() && !p.May(access.Read, access.Target{Repository: name, Environment: t.Environment, Application: t.Application}) {
@@ -154,7 +154,9 @@ func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string
 	return rows, order
 }
 
-func selectsRepository(text, key, name string) bool {
+// SelectsRepository reports whether a text selects a repository: its key, HOST/OWNER/NAME, or
+// the end of that. Without a text, each is selected.
+func SelectsRepository(text, key, name string) bool {
 	text = strings.ToLower(text)
 	return text == "" || strings.ToLower(key) == text || strings.ToLower(name) == text || strings.HasSuffix(strings.ToLower(name), "/"+text)
 }

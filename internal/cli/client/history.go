@@ -153,37 +153,31 @@ func (f *historyFlags) readGit(command *cobra.Command, system console.System) (a
 // its reason. The repository is a column if there are several, and else a line of its own.
 // Times are UTC.
 func historyText(history api.History, paint render.Painter) string {
-	rows := make([][]string, 0, len(history.Events))
-	widths := make([]int, 5)
 	single := len(history.Events) > 0 && !slices.ContainsFunc(history.Events, func(e api.Event) bool {
 		return e.Repository != history.Events[0].Repository
 	})
+	rows := make([][]string, 0, len(history.Events))
 	for _, e := range history.Events {
-		row := []string{e.At.UTC().Format("2006-01-02 15:04:05Z"), render.Visible(e.Repository), render.Visible(eventTarget(e)), e.Action, render.Visible(eventDetails(e))}
-		for i, cell := range row {
-			widths[i] = max(widths[i], len([]rune(cell)))
+		row := []string{e.At.UTC().Format("2006-01-02 15:04:05Z")}
+		if !single {
+			row = append(row, e.Repository)
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, eventTarget(e), e.Action, eventDetails(e)))
 	}
+	lines := render.Table(rows, func(column int, cell string) string {
+		if column != len(rows[0])-2 {
+			return cell
+		}
+		return paint.Paint(actionColor(cell), cell)
+	})
 	var b strings.Builder
 	indent := ""
 	if single {
-		b.WriteString(rows[0][1] + "\n")
+		b.WriteString(render.Visible(history.Events[0].Repository) + "\n")
 		indent = "  "
 	}
-	for i, row := range rows {
-		b.WriteString(indent)
-		for column, cell := range row[:4] {
-			if single && column == 1 {
-				continue
-			}
-			pad := strings.Repeat(" ", widths[column]-len([]rune(cell)))
-			if column == 3 {
-				cell = paint.Paint(actionColor(cell), cell)
-			}
-			b.WriteString(cell + pad + "  ")
-		}
-		b.WriteString(row[4] + "\n")
+	for i, line := range lines {
+		b.WriteString(indent + line + "\n")
 		if reason := history.Events[i].Reason; reason != nil && reason.Message != "" {
 			b.WriteString(indent + "  " + render.Visible(reason.Message) + "\n")
 		}

@@ -114,7 +114,9 @@ func metricsText(r delivery.Report) string {
 				rows = append(rows, row)
 			}
 		}
-		writeColumns(&b, append(rows, metricsRow("all", group.Total)))
+		for _, line := range render.Table(append(rows, metricsRow("all", group.Total)), nil) {
+			b.WriteString("  " + line + "\n")
+		}
 		writeNotes(&b, group.Total)
 	}
 	return b.String()
@@ -122,22 +124,6 @@ func metricsText(r delivery.Report) string {
 
 func metricsRow(name string, m delivery.Metrics) []string {
 	return []string{name, strconv.Itoa(m.Deployments), m.FailedText(), m.LeadTime.Text(), m.TimeToRestore.Text(), m.EventToPullRequest.Text(), m.OpenText()}
-}
-
-func writeColumns(b *strings.Builder, rows [][]string) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell))
-		}
-	}
-	for _, row := range rows {
-		line := " "
-		for i, cell := range row {
-			line += " " + cell + strings.Repeat(" ", widths[i]-len(cell)+1)
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
 }
 
 // writeNotes writes how long promotions waited, and what is not counted.

@@ -3,9 +3,9 @@
 package client
 
 import (
+	"context"
 	"fmt"
-	"strings"
-	"time"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,169 +13,156 @@ import (
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
+	"promoter/internal/fault"
+	"promoter/internal/service/adminapi"
+	"promoter/internal/view"
 )
+
+// statusFlags select what is shown of the service, and how.
+type statusFlags struct {
+	service     flag.Service
+	query       view.ApplicationsQuery
+	application string
+	status      string
+	watch       bool
+	output      string
+	color       string
+}
 
 // NewStatus returns the command status.
 func NewStatus(system console.System) *cobra.Command {
-	var flags flag.Service
-	var output string
+	var flags statusFlags
 	command := &cobra.Command{
 		Use:   "status",
-		Short: "Show the state of the running service",
+		Short: "Show the state of the running service, and what is in each environment",
 		Long: `status queries the running service: each repository with its last reconciliation, its error, and
-whether it waits, runs, or is retried, and the latest deliveries.
+whether it waits, runs, or is retried; for each application and environment the version, its age,
+its status and health, the open pull request, and what it waits for; and the latest deliveries.
+
+With --watch, it shows the state again after each change, until Ctrl-C: on a terminal in place,
+otherwise what changed, with the time. With -o json, it prints one JSON document per line.
 
 It reads the service's server file to find the address on this machine, or uses --url. The
 service answers if its server file sets 'api.token'.
 
 Exit codes: 0 the service answered; 1 it did not.`,
 		Example: `  promoter status
+  promoter status --env prod --status waiting
+  promoter status --watch --app shop
   promoter status --url https://promoter.example.com -o json`,
 		Args: flag.NoArguments,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := render.CheckOutput(output); err != nil {
-				return err
-			}
-			client, err := flags.Open(system)
-			if err != nil {
-				return err
-			}
-			status, err := client.Status(command.Context())
-			if err != nil {
-				return err
-			}
-			return render.PrintAs(system.Out, output, status, func() string { return statusText(status) })
-		},
+		RunE: func(command *cobra.Command, _ []string) error { return runStatus(command, &flags, system) },
 	}
-	flags.Add(command)
-	command.Flags().StringVarP(&output, "output", "o", "text", flag.OutputUsage)
+	flags.service.Add(command)
+	set := command.Flags()
+	set.StringVar(&flags.query.Repository, "repo", "", "only the `REPOSITORY` with this name, host and name, or key")
+	set.StringVar(&flags.query.Environment, "env", "", "only the environment with this `NAME`")
+	set.StringVar(&flags.application, "app", "", "only the application with this `NAME`")
+	set.StringVar(&flags.status, "status", "", "only applications with a target in this `STATUS`: "+statusNames())
+	set.IntVar(&flags.query.Limit, "limit", 100, "maximum `NUMBER` of applications, up to 1000")
+	set.BoolVarP(&flags.watch, "watch", "w", false, "show the state again after each change, until Ctrl-C")
+	set.StringVarP(&flags.output, "output", "o", "text", flag.OutputUsage)
+	set.StringVar(&flags.color, "color", "auto", flag.ColorUsage)
 	return command
 }
 
-// maxDrift is how many lines about drift a repository has.
-const maxDrift = 5
-
-// statusText has one paragraph for each of the repositories, the schedules, and the
-// deliveries. Times are relative to the clock of the service.
-func statusText(status api.Status) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { b.WriteString(render.Visible(fmt.Sprintf(format, args...)) + "\n") }
-	for _, repository := range status.Repositories {
-		line("%s  %s", repository.Name, strings.Join(repositoryFacts(status.At, repository), ", "))
-		if repository.Failure != "" {
-			line("  %s", repository.Failure)
-		}
-		if repository.LastError != "" && repository.LastError != repository.Failure {
-			line("  %s", repository.LastError)
-		}
-		for i, one := range repository.Drift {
-			if i == maxDrift {
-				line("  and %d more", len(repository.Drift)-i)
-				break
-			}
-			line("  %s", strings.TrimPrefix(render.TargetName(one.Target())+"  drift  "+one.String(), "  "))
-		}
+func statusNames() string {
+	var names []string
+	for _, status := range view.Statuses() {
+		names = append(names, string(status))
 	}
-	for i, text := range scheduleLines(status) {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		line("%s", text)
-	}
-	for i, text := range receiverLines(status) {
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		line("%s", text)
-	}
-	if len(status.Deliveries) > 0 {
-		b.WriteString("\n")
-	}
-	for _, d := range status.Deliveries {
-		again := ""
-		if d.Times > 1 {
-			again = fmt.Sprintf("  (%d times, the last %s)", d.Times, ago(status.At, d.SeenAt))
-		}
-		line("%s  %s  %s  %s%s", ago(status.At, d.ReceivedAt), d.Receiver, d.EventType, d.ID, again)
-	}
-	return b.String()
+	return fault.List(names)
 }
 
-// repositoryFacts describes the state of a repository.
-func repositoryFacts(now time.Time, repository api.Repository) []string {
-	facts := []string{string(repository.State)}
-	if repository.ReconciledAt.IsZero() {
-		facts = append(facts, "never reconciled")
-	} else {
-		facts = append(facts, "reconciled "+ago(now, repository.ReconciledAt))
+func runStatus(command *cobra.Command, flags *statusFlags, system console.System) error {
+	if err := flags.check(); err != nil {
+		return err
 	}
-	if !repository.WaitingSince.IsZero() {
-		facts = append(facts, "triggered "+ago(now, repository.WaitingSince))
+	paint, err := console.NewPainter(flags.color, system)
+	if err != nil {
+		return err
 	}
-	if repository.Attempts > 0 {
-		facts = append(facts, "failed "+render.Count(repository.Attempts, "time", "times"))
+	client, err := flags.service.Open(system)
+	if err != nil {
+		return err
 	}
-	switch left := repository.NextRun.Sub(now).Round(time.Second); {
-	case repository.NextRun.IsZero() || repository.State == api.StateRunning:
-	case left > 0:
-		facts = append(facts, fmt.Sprintf("next in %v", left))
-	default:
-		facts = append(facts, "next at once")
+	read := func(ctx context.Context) (report, error) { return flags.read(ctx, client) }
+	if flags.watch {
+		return watch{read: read, changes: client.Changes, screen: newScreen(system, flags.output, paint)}.run(command.Context())
 	}
-	return facts
+	found, err := read(command.Context())
+	if err != nil {
+		return err
+	}
+	if err := render.PrintAs(system.Out, flags.output, found, func() string { return found.text(paint) }); err != nil {
+		return fmt.Errorf("print the status: %w", err)
+	}
+	if more := found.Total - len(found.Applications); more > 0 {
+		render.PrintMessage(system.Err, "%s not shown: add --limit, --env, --app, or --status", render.Count(more, "application is", "applications are"))
+	}
+	return nil
 }
 
-// scheduleLines lists the schedules, and the hosts that receive no requests for now.
-func scheduleLines(status api.Status) []string {
-	var lines []string
-	for _, one := range status.Schedules {
-		line := fmt.Sprintf("%s  %s", one.Schedule, render.Count(one.Repositories, "repository", "repositories"))
-		if !one.Last.IsZero() {
-			line += ", last " + ago(status.At, one.Last)
-		}
-		if left := one.Next.Sub(status.At).Round(time.Second); !one.Next.IsZero() {
-			line += fmt.Sprintf(", next in %v", max(left, 0))
-		}
-		if lines = append(lines, line); one.Failing != "" {
-			lines = append(lines, "  "+one.Failing)
-		}
+func (f *statusFlags) check() error {
+	if err := render.CheckOutput(f.output); err != nil {
+		return err
 	}
-	for _, one := range status.Backoffs {
-		with := ""
-		if one.Credential != "" {
-			with = " with " + one.Credential
-		}
-		lines = append(lines, fmt.Sprintf("waiting: %s (%s): no requests%s until %s: %s", one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
+	if f.query.Limit < 1 || f.query.Limit > api.MaxEvents {
+		return fault.New(fault.Invalid, "--limit %d: write 1 to %d", f.query.Limit, api.MaxEvents)
 	}
-	return lines
+	f.query.Status = view.Status(f.status)
+	if f.status != "" && !slices.Contains(view.Statuses(), f.query.Status) {
+		return fault.New(fault.Invalid, "--status %s: want %s", f.status, statusNames())
+	}
+	return nil
 }
 
-// receiverLines lists the receivers of reports about health, with what is missing.
-func receiverLines(status api.Status) []string {
-	var lines []string
-	for _, one := range status.Receivers {
-		text := "receiver " + one.Receiver
-		if one.Kind != "" {
-			text += " (" + one.Kind + ")"
-		}
-		text += "  " + render.Count(len(one.Repositories), "repository", "repositories")
-		if one.ReportedAt.IsZero() {
-			text += ", no report"
-		} else {
-			text += ", last report " + ago(status.At, one.ReportedAt)
-		}
-		lines = append(lines, text)
-		if one.Failing != "" {
-			lines = append(lines, "  "+one.Failing)
-		}
-		if one.SetUp != "" {
-			lines = append(lines, "  "+one.SetUp)
-		}
-	}
-	return lines
+// report is the state of the service at one time: what status prints with -o json.
+type report struct {
+	api.Status
+	Environments []string              `json:"environments"`
+	Applications []view.ApplicationRow `json:"applications"`
+	Total        int                   `json:"total"` // applications, with those over the limit
+
+	selected bool // by flags: the service itself is not shown
 }
 
-// ago returns how long ago something was.
-func ago(now, then time.Time) string {
-	return fmt.Sprintf("%v ago", max(now.Sub(then), 0).Round(time.Second))
+// read returns what the flags select.
+func (f *statusFlags) read(ctx context.Context, client *adminapi.Client) (report, error) {
+	found := report{Applications: []view.ApplicationRow{}}
+	var err error
+	if found.Status, err = client.Status(ctx); err != nil {
+		return found, err
+	}
+	query := f.query
+	if f.application != "" { // the API searches for parts of names
+		query.Search, query.Limit = f.application, api.MaxEvents
+	}
+	for {
+		page, err := client.Applications(ctx, query)
+		if err != nil {
+			return found, err
+		}
+		found.Environments, found.Total = render.List(page.Environments), page.Total
+		found.Applications = append(found.Applications, page.Applications...)
+		if query.After = page.Next; query.After == "" || f.application == "" {
+			break
+		}
+	}
+	if f.application != "" {
+		found.Applications = slices.DeleteFunc(found.Applications, func(row view.ApplicationRow) bool { return row.Application != f.application })
+		found.Total = len(found.Applications)
+		found.Applications = found.Applications[:min(found.Total, f.query.Limit)]
+	}
+	inTargets := f.query.Environment != "" || f.application != "" || f.status != ""
+	found.selected = inTargets || f.query.Repository != ""
+	found.Repositories = slices.DeleteFunc(found.Repositories, func(one api.Repository) bool {
+		return !view.SelectsRepository(f.query.Repository, one.Key, one.Name) || inTargets && !slices.ContainsFunc(found.Applications, inRepository(one))
+	})
+	return found, nil
+}
+
+// inRepository returns whether an application is in a repository.
+func inRepository(one api.Repository) func(view.ApplicationRow) bool {
+	return func(row view.ApplicationRow) bool { return row.Key == one.Key }
 }

@@ -14,7 +14,10 @@ import (
 	"promoter/internal/api"
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/console/consoletest"
+	"promoter/internal/cli/render"
+	"promoter/internal/config"
 	"promoter/internal/drift"
+	"promoter/internal/view"
 )
 
 // The error for a wrong address names what is wrong with it.
@@ -62,13 +65,13 @@ func TestScheduleLines_backoffs(t *testing.T) {
 }
 
 // Drift is shown below its repository, a few lines of it.
-func TestStatusText_drift(t *testing.T) {
+func TestReport_drift(t *testing.T) {
 	t.Parallel()
 	one := drift.Drift{Kind: drift.Ahead, Environment: "prod", Application: "shop", File: "prod/app.yaml", Line: 3, Message: "web 1.5.0 is newer"}
 	shared := drift.Drift{Kind: drift.Shared, File: "base/app.yaml", Line: 1, Message: "web 1.4.0 is outside"}
-	text := statusText(api.Status{Repositories: []api.Repository{
+	text := report{Status: api.Status{Repositories: []api.Repository{
 		{Name: "h/acme/gitops", State: api.StateIdle, Drift: []drift.Drift{one, one, one, one, shared, one, one}},
-	}})
+	}}}.text(false)
 	line := "  prod/shop  drift  web 1.5.0 is newer (prod/app.yaml:3)\n"
 	want := "h/acme/gitops  idle, never reconciled\n" + strings.Repeat(line, 4) + "  drift  web 1.4.0 is outside (base/app.yaml:1)\n  and 2 more\n"
 	if diff := cmp.Diff(want, text); diff != "" {
@@ -77,16 +80,75 @@ func TestStatusText_drift(t *testing.T) {
 }
 
 // Receivers of reports about health are listed with what is missing.
-func TestStatusText_receivers(t *testing.T) {
+func TestReport_receivers(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 1, 11, 30, 0, 0, time.UTC)
-	text := statusText(api.Status{At: now, Receivers: []api.Receiver{
+	text := report{Status: api.Status{At: now, Receivers: []api.Receiver{
 		{Receiver: "argo", Kind: "argocd", Repositories: []string{"h/acme/gitops"}, ReportedAt: now.Add(-time.Minute), Failing: "Argo CD refuses the token: HTTP 403"},
 		{Receiver: "gone", Repositories: []string{"h/acme/gitops", "h/acme/two"}, SetUp: "add it to receivers"},
-	}})
+	}}}.text(false)
 	want := "\nreceiver argo (argocd)  1 repository, last report 1m0s ago\n  Argo CD refuses the token: HTTP 403\n" +
 		"receiver gone  2 repositories, no report\n  add it to receivers\n"
 	if diff := cmp.Diff(want, text); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// sample is the state of a service with one repository, some seconds after noon.
+func sample(seconds int, targets ...view.TargetRow) report {
+	at := time.Date(2026, 6, 1, 12, 0, seconds, 0, time.UTC)
+	return report{
+		Status: api.Status{Schema: 1, At: at, Repositories: []api.Repository{
+			{Name: "h/acme/gitops", Key: "h/7", State: api.StateIdle, ReconciledAt: at.Add(-time.Second)},
+		}},
+		Applications: []view.ApplicationRow{{Repository: "h/acme/gitops", Key: "h/7", Application: "shop", Targets: targets}},
+		Total:        1,
+	}
+}
+
+func row(environment, version string, status view.Status) view.TargetRow {
+	return view.TargetRow{Environment: environment, Version: version, Status: status, Landed: time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC)}
+}
+
+// The table has a row for each environment of each application, and no empty column.
+func TestReport_targets(t *testing.T) {
+	t.Parallel()
+	waiting := row("prod", "1.4.2", view.Waiting)
+	waiting.Wanted, waiting.Health, waiting.PullRequest = "1.5.0", "Healthy", &view.PullRequest{Number: 27}
+	waiting.Reason = &view.Reason{Message: "soak in dev\x1b[2J", Until: time.Date(2026, 6, 1, 15, 30, 4, 0, time.UTC)}
+	same := row("dev", "1.5.0", view.UpToDate)
+	same.Reason = &view.Reason{Message: "newer: shop 1.4.2 -> 1.5.0"}
+	want := strings.Join([]string{
+		"h/acme/gitops  idle, reconciled 1s ago",
+		"  application  environment  version         age  status      health   pull request  changes in  reason",
+		"  shop         dev          1.5.0           3h   up to date  -        -             -           -",
+		`  shop         prod         1.4.2 -> 1.5.0  3h   waiting     Healthy  #27           3h30m       soak in dev\x1b[2J`,
+		"",
+	}, "\n")
+	if diff := cmp.Diff(want, sample(4, same, waiting).text(false)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if text := sample(4, same).text(true); !strings.Contains(text, render.ColorGreen+"up to date"+render.ColorReset) {
+		t.Errorf("no color in\n%s", text)
+	}
+	alone := sample(4, same)
+	alone.Applications[0].Application = config.DefaultApplication
+	if text := alone.text(false); strings.Contains(text, "application") {
+		t.Errorf("the only application of a repository is named in\n%s", text)
+	}
+}
+
+func TestStatusFlags_check(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"--limit 0: write 1 to 1000":     {"--limit", "0"},
+		"--status asleep: want failed, ": {"--status", "asleep"},
+		"--output xml: want text or":     {"-o", "xml"},
+		"--color red: want auto":         {"--color", "red"},
+	} {
+		c := consoletest.New()
+		if code := c.Run(t.Context(), NewStatus, args...); code != console.ExitFailed || !strings.Contains(c.Err.String(), want) {
+			t.Errorf("%q: exit %d, %q, want %q", args, code, c.Err.String(), want)
+		}
 	}
 }

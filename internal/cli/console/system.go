@@ -15,8 +15,9 @@ import (
 type System struct {
 	In          io.Reader
 	Out, Err    io.Writer
-	OutTerminal bool // standard output is a terminal
-	ErrTerminal bool // standard error is a terminal
+	OutTerminal bool       // standard output is a terminal
+	ErrTerminal bool       // standard error is a terminal
+	Height      func() int // lines of the terminal of standard output; nil, or 0: unknown
 	Env         func(string) (string, bool)
 }
 
@@ -28,6 +29,13 @@ func OS() System {
 		Err:         os.Stderr,
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
-		Env:         os.LookupEnv,
+		Height: func() int {
+			_, height, err := term.GetSize(int(os.Stdout.Fd()))
+			if err != nil {
+				return 0
+			}
+			return height
+		},
+		Env: os.LookupEnv,
 	}
 }

@@ -92,7 +92,18 @@ func writeJSON(w io.Writer, data any) error {
 	return Write(w, escapeJSON(plain.String()))
 }
 
-// escapeJSON escapes what does not print. In indented JSON that occurs only in strings.
+// WriteJSONLine writes JSON on one line, for a sequence of documents.
+func WriteJSONLine(w io.Writer, data any) error {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(data); err != nil {
+		return err
+	}
+	return Write(w, escapeJSON(line.String()))
+}
+
+// escapeJSON escapes what does not print. That occurs only in strings.
 func escapeJSON(text string) string {
 	odd := func(r rune) bool { return r != '\n' && !strconv.IsPrint(r) }
 	if !strings.ContainsFunc(text, odd) {

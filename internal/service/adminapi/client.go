@@ -31,7 +31,8 @@ type Client struct {
 	base   string
 	token  secret.String
 	http   *http.Client
-	advice string // if no service answers
+	stream *http.Client // without the time limit of a request
+	advice string       // if no service answers
 }
 
 // Limits of a response, which is large for a service with many repositories.
@@ -70,12 +71,20 @@ func NewClient(options connect.Options, location ClientOptions) (*Client, error)
 	} else if err := checkAddress(location.URL); err != nil {
 		return nil, err
 	}
+	if c.http, err = newHTTP(dial); err != nil {
+		return nil, err
+	}
+	dial.Timeout = maxStream
+	c.stream, err = newHTTP(dial)
+	return c, err
+}
+
+func newHTTP(dial outbound.Options) (*http.Client, error) {
 	client, err := outbound.New(dial)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err)
 	}
-	c.http = &http.Client{Transport: client}
-	return c, nil
+	return &http.Client{Transport: client}, nil
 }
 
 // localAddress returns where the service listens on this machine, and the networks that
@@ -154,6 +163,20 @@ func (c *Client) Metrics(ctx context.Context, query delivery.Query) (report deli
 		}
 	}
 	return report, c.call(ctx, http.MethodGet, "/api/v1/metrics?"+values.Encode(), nil, &report)
+}
+
+// Applications returns a page of applications with what is in each of their environments.
+func (c *Client) Applications(ctx context.Context, query view.ApplicationsQuery) (list view.Applications, err error) {
+	values := url.Values{"limit": {strconv.Itoa(query.Limit)}}
+	for name, value := range map[string]string{
+		"repository": query.Repository, "environment": query.Environment, "status": string(query.Status),
+		"search": query.Search, "after": query.After,
+	} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	return list, c.call(ctx, http.MethodGet, "/api/v1/applications?"+values.Encode(), nil, &list)
 }
 
 // Where returns where the versions are that a text selects.
