@@ -45,6 +45,7 @@ const (
 // Place is one environment. Unknown fields are omitted.
 type Place struct {
 	Environment string       `json:"environment"`
+	After       []string     `json:"after"` // the parent environments
 	State       PlaceState   `json:"state"`
 	Since       time.Time    `json:"since,omitzero"` // when it landed
 	Until       time.Time    `json:"until,omitzero"` // when another version replaced it
@@ -209,7 +210,7 @@ func sameImage(a, b store.EventVersion) bool {
 
 // placeIn is what a version is in one target.
 func placeIn(t inTarget, version store.EventVersion) Place {
-	place := Place{Environment: t.Environment, State: NotThere}
+	place := Place{Environment: t.Environment, After: append([]string{}, t.After...), State: NotThere}
 	i := slices.IndexFunc(t.Current, func(v store.EventVersion) bool { return v.Component == version.Component })
 	if i >= 0 {
 		place.Has = t.Current[i].Label()
@@ -228,7 +229,7 @@ func placeIn(t inTarget, version store.EventVersion) Place {
 			place.Health = t.Detail.Health.Status
 		}
 	case slices.ContainsFunc(t.Wanted, func(v store.EventVersion) bool { return sameImage(v, version) }):
-		place = Place{Environment: t.Environment, State: IsNext, Has: place.Has, Reason: ReasonOf(t.Rule, t.Message, t.Until)}
+		place = Place{Environment: t.Environment, After: place.After, State: IsNext, Has: place.Has, Reason: ReasonOf(t.Rule, t.Message, t.Until)}
 		if place.PullRequest = PullRequestOf(t.Number, t.URL, t.Detail.Opened); place.PullRequest != nil {
 			place.State = IsOpen
 		}

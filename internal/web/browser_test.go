@@ -121,8 +121,8 @@ func TestBrowser_filterInURL(t *testing.T) {
 	w := newWorld(t)
 	w.seed()
 	b := openTab(t, w)
-	b.run(chromedp.SendKeys("input[type=search]", "bill"), b.until(`location.search === "?search=bill"`), b.until(`document.querySelectorAll(".matrix tbody tr").length === 1`))
-	b.run(chromedp.Reload(), chromedp.WaitVisible("#live"), b.until(`document.querySelector("input[type=search]")?.value === "bill" && document.querySelectorAll(".matrix tbody tr").length === 1`))
+	b.run(chromedp.SendKeys(".filters input[type=search]", "bill"), b.until(`location.search === "?search=bill"`), b.until(`document.querySelectorAll(".matrix tbody tr").length === 1`))
+	b.run(chromedp.Reload(), chromedp.WaitVisible("#live"), b.until(`document.querySelector(".filters input[type=search]")?.value === "bill" && document.querySelectorAll(".matrix tbody tr").length === 1`))
 	b.run(chromedp.Navigate(w.URL+"/?status=open"), chromedp.WaitVisible("#live"), b.until(`document.querySelector("select").value === "open"`), b.until(`document.querySelectorAll(".matrix tbody tr").length === 1`))
 }
 
@@ -186,7 +186,7 @@ func TestBrowser_pages(t *testing.T) {
 		for scheme, ground := range map[string]string{"light": "rgb(246, 247, 249)", "dark": "rgb(16, 20, 24)"} {
 			for name, path := range map[string]string{
 				"overview": "/", "application": "/applications/cart?repository=acme%2Fshop", "history": "/history", "activity": "/activity", "error": "/?status=none",
-				"delivery": "/delivery?since=21d",
+				"delivery": "/delivery?since=21d", "where": "/where?q=1.6.0",
 			} {
 				b.run(chromedp.EmulateViewport(width, 800), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 				_ = chromedp.Run(b.ctx, chromedp.Navigate(b.url+path), chromedp.WaitReady("main"))

@@ -24,9 +24,9 @@ type deliveryBody struct {
 	Report delivery.Report
 	Groups []deliveryGroup // at most maxGroups, by name
 	Others int             // groups that are left out
-	Charts []chart // those in which something was measured
-	Drawn  int     // groups in each chart
-	CSV    string // URL
+	Charts []chart         // those in which something was measured
+	Drawn  int             // groups in each chart
+	CSV    string          // URL
 }
 
 // deliveryGroup is a row of the table of groups.

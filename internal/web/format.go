@@ -83,7 +83,7 @@ func classOf(state string) string {
 		return "busy"
 	case "waiting", "unknown", "suspended":
 		return "wait"
-	case "up to date", "passed", "healthy", "same", "landed", "idle":
+	case "up to date", "passed", "healthy", "same", "landed", "idle", "there":
 		return "good"
 	}
 	return "plain"

@@ -81,6 +81,7 @@ func (p *pages) route(e *echo.Echo) {
 	e.GET("/", p.overview, signedIn...)
 	e.GET("/applications/:application", p.application, signedIn...)
 	e.GET("/history", p.history, signedIn...)
+	e.GET(wherePath, p.where, signedIn...)
 	e.GET(deliveryPath, p.delivery, signedIn...)
 	e.GET("/activity", p.activity, signedIn...)
 	e.GET(changesPath, p.changes, signedIn...)
@@ -166,7 +167,8 @@ type page struct {
 	// empty: of any).
 	Live       bool
 	Repository string
-	Charts     bool // the page has tables that are drawn
+	Find       string // what is searched for on the page of wherePath
+	Charts     bool   // the page has tables that are drawn
 	Now        time.Time
 	Body       any
 }

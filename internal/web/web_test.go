@@ -421,7 +421,7 @@ func TestPages_escapeHostileTexts(t *testing.T) {
 	w.reader.events = []api.Event{{At: noon, Environment: hostile, Application: hostile, Repository: hostile, Action: hostile, By: hostile, Reason: &view.Reason{Message: hostile}, PullRequest: &view.PullRequest{Number: 1, URL: "javascript:alert(4)"}, Versions: []api.Version{{Component: hostile, Tag: hostile}}}}
 	w.setDrift("github:3", []drift.Drift{{Environment: hostile, Application: hostile, Message: hostile, File: hostile}})
 	b := w.signedIn(everything)
-	paths := []string{"/", "/history", "/?search=" + url.QueryEscape(hostile), "/applications/" + url.PathEscape(hostile) + "?repository=github%3A3"}
+	paths := []string{"/", "/history", "/where?q=" + url.QueryEscape(hostile), "/?search=" + url.QueryEscape(hostile), "/applications/" + url.PathEscape(hostile) + "?repository=github%3A3"}
 	for _, path := range paths {
 		response, page := b.get(path)
 		lower := strings.ToLower(page)
