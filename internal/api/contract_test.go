@@ -195,7 +195,7 @@ func fill(t *testing.T, db *database.DB, stored *store.Store) {
 		if err := stored.SetTargets(ctx, tx, "github:1", targets); err != nil {
 			return err
 		}
-		err := stored.RecordReconciliation(ctx, tx, store.Repository{Key: "github:1", Forge: "github", Host: "github.com", Name: "acme/shop"}, store.HistoryUpdate{
+		_, err := stored.RecordReconciliation(ctx, tx, store.Repository{Key: "github:1", Forge: "github", Host: "github.com", Name: "acme/shop"}, store.HistoryUpdate{
 			Events: []store.Event{{
 				At: at, Repository: "github:1", Name: "github.com/acme/shop", Environment: "prod", Application: "web", Action: store.EventLanded,
 				Snapshot: "v1:abc", Versions: old, Commit: strings.Repeat("c", 40), Number: 6, URL: "https://github.com/acme/shop/pull/6",

@@ -147,7 +147,8 @@ func (l *lives) addStranger() {
 		}
 		err = db.Update(l.t.Context(), func(ctx context.Context, tx *database.Tx) error {
 			repository := store.Repository{Key: stranger, Forge: "forge", Host: "forge.example.com", Name: "acme/gone"}
-			return store.New(db).RecordReconciliation(ctx, tx, repository, store.HistoryUpdate{})
+			_, err := store.New(db).RecordReconciliation(ctx, tx, repository, store.HistoryUpdate{})
+			return err
 		})
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"promoter/internal/config"
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/onboarding"
@@ -70,7 +71,9 @@ func (r Result) Moved() (name string, moved bool) {
 func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
 	return forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		if options.Acted != nil {
-			w.Reconciler.Acted = func(_ context.Context, effects []engine.Effect) { options.Acted(result.Repository, effects) }
+			w.Reconciler.Acted = func(_ context.Context, _ *config.Config, effects []engine.Effect) {
+				options.Acted(result.Repository, effects)
+			}
 		}
 		if len(c.Server.Targets) == 1 {
 			w.Reconciler.Progress = options.Progress // of several, their number is reported

@@ -23,7 +23,7 @@ const (
 	ToGit       = "git"
 	ToMachine   = "machine"   // the metadata services of a cloud
 	ToCollector = "collector" // of traces
-	ToEngine    = "engine"    // Argo CD
+	ToEngine    = "engine"    // Argo CD and Flux
 	ToProvider  = "provider"  // of OpenID Connect
 )
 
@@ -36,7 +36,7 @@ type HTTPClients struct {
 	// the requests with one.
 	Public *outbound.Client
 	Git    *outbound.Client
-	// Engines asks Argo CD servers.
+	// Engines asks Argo CD servers and Flux.
 	Engines *outbound.Client
 	// machine reaches the metadata services of a cloud, for registry logins alone. All
 	// other clients refuse their addresses.
@@ -82,6 +82,11 @@ func (c *Connections) newHTTPClients() (clients HTTPClients, err error) {
 	for _, receiver := range file.Receivers {
 		if receiver.Poll != nil && receiver.Poll.Insecure {
 			insecureEngines = append(insecureEngines, outbound.Host(receiver.Poll.URL))
+		}
+	}
+	for _, entry := range file.AfterLanding {
+		if entry.Flux != nil && entry.Flux.Insecure {
+			insecureEngines = append(insecureEngines, outbound.Host(entry.Flux.URL))
 		}
 	}
 	if clients.Engines, err = c.NewHTTPClient(ToEngine, insecureEngines, 0); err != nil {

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/evidence"
 	"promoter/internal/fault"
+	"promoter/internal/gitopsengine"
 	"promoter/internal/glob"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
@@ -26,7 +26,7 @@ var ErrPollOnly = errors.New("it has no credential: it only polls")
 
 // ArgoCD returns the Argo CD server that a receiver of the file polls. Without such a receiver,
 // or one that polls nothing, its Poll is nil.
-func (c *Connections) ArgoCD(name string) (entry serverconfig.Receiver, api evidence.ArgoCDAPI, err error) {
+func (c *Connections) ArgoCD(name string) (entry serverconfig.Receiver, api gitopsengine.ArgoCD, err error) {
 	for _, entry := range c.Server.File.Receivers {
 		if entry.Name != name || entry.Poll == nil {
 			continue
@@ -35,9 +35,21 @@ func (c *Connections) ArgoCD(name string) (entry serverconfig.Receiver, api evid
 		if err != nil {
 			return entry, api, fmt.Errorf("receiver %s: %w", name, err)
 		}
-		return entry, evidence.ArgoCDAPI{URL: entry.Poll.URL, Token: token, HTTP: &http.Client{Transport: c.HTTP.Engines}}, nil
+		return entry, gitopsengine.ArgoCD{URL: entry.Poll.URL, Token: token, HTTP: &http.Client{Transport: c.HTTP.Engines}}, nil
 	}
 	return entry, api, nil
+}
+
+// Flux returns the Receiver of Flux that a destination of afterLanding names.
+func (c *Connections) Flux(entry serverconfig.AfterLanding) (gitopsengine.Flux, error) {
+	token, err := c.Server.Secret(entry.Flux.Token)
+	if err != nil {
+		return gitopsengine.Flux{}, fmt.Errorf("afterLanding %s: %w", entry.Name, err)
+	}
+	return gitopsengine.Flux{
+		URL: entry.Flux.URL, Namespace: entry.Flux.Namespace, Name: entry.Flux.Name, Token: token,
+		HTTP: &http.Client{Transport: c.HTTP.Engines},
+	}, nil
 }
 
 // NewReceiver makes a receiver of the file. It sends no request; client is for

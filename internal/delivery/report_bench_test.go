@@ -82,7 +82,11 @@ func fill(b *testing.B, db *database.DB) {
 		}
 	}
 	for some := range slices.Chunk(events[:benchEvents], 5000) {
-		if err := store.New(db).AddEvents(b.Context(), some); err != nil {
+		err := db.Update(b.Context(), func(ctx context.Context, tx *database.Tx) error {
+			_, err := store.New(db).AddEvents(ctx, tx, some)
+			return err
+		})
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

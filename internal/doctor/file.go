@@ -84,6 +84,11 @@ func references(s *connect.Server) []reference {
 			all = append(all, reference{subject, r.Poll.Token})
 		}
 	}
+	for _, entry := range file.AfterLanding {
+		if entry.Flux != nil {
+			all = append(all, reference{"afterLanding " + entry.Name, entry.Flux.Token})
+		}
+	}
 	return all
 }
 

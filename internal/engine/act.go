@@ -148,7 +148,7 @@ func (x *executor) record(ctx context.Context, effects ...Effect) (stop error) {
 		}
 	}
 	if x.r.Acted != nil && len(done) > 0 {
-		x.r.Acted(ctx, done)
+		x.r.Acted(ctx, x.o.Promotion.Config, done)
 	}
 	return stop
 }

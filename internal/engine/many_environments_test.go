@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
@@ -57,7 +58,9 @@ func TestReconcile_pushesALongChainInParts(t *testing.T) {
 		return nil
 	}
 	r := w.Reconciler()
-	r.Acted = func(_ context.Context, effects []engine.Effect) { acted = append(acted, len(effects)) }
+	r.Acted = func(_ context.Context, _ *config.Config, effects []engine.Effect) {
+		acted = append(acted, len(effects))
+	}
 	w.push(web, "1.1.0")
 	report, err := r.Reconcile(t.Context())
 	if err != nil {

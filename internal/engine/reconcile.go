@@ -75,8 +75,9 @@ type Reconciler struct {
 	OnCopy bool
 	Trace  Tracer // nil: nothing is traced
 	// Acted is called with the effects of an action as soon as it was done: all commits of
-	// one push, or one pull request. Nil: they are only in the report.
-	Acted func(ctx context.Context, effects []Effect)
+	// one push, or one pull request, and with the config by which it was decided. Nil: they are
+	// only in the report.
+	Acted func(ctx context.Context, c *config.Config, effects []Effect)
 	// Progress is called while registries are queried, from one goroutine at a time. Nil:
 	// not reported.
 	Progress func(doing string, done, total int)

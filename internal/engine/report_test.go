@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/engine/enginetest"
 )
@@ -27,7 +28,7 @@ func TestReconcile_announcesActionsWhenTheyHappen(t *testing.T) {
 		return nil
 	}
 	reconciler := w.Reconciler()
-	reconciler.Acted = func(_ context.Context, effects []engine.Effect) {
+	reconciler.Acted = func(_ context.Context, _ *config.Config, effects []engine.Effect) {
 		for _, effect := range effects {
 			acted = append(acted, effect.Action)
 			if len(effect.Promotions) != 1 || effect.Commit != w.Git.Branch("main") {

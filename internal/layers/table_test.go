@@ -82,6 +82,7 @@ var table = map[string]position{
 	"internal/scm/gitea":            {layer: 4},
 	"internal/scm/plain":            {layer: 4},
 	"internal/git":                  {layer: 4},
+	"internal/gitopsengine":         {layer: 4},
 	"internal/registry":             {layer: 4},
 	"internal/rendered":             {layer: 4},
 	"internal/registry/auth/aws":    {layer: 4},

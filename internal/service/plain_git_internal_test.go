@@ -79,7 +79,8 @@ func recordPlain(t *testing.T, db *database.DB, stored *store.Store, base, name 
 	}
 	repository := storedOf(&connect.Repository{SCM: opened, Forge: &connect.Forge{}})
 	err = db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
-		return stored.RecordReconciliation(ctx, tx, repository, store.HistoryUpdate{})
+		_, err := stored.RecordReconciliation(ctx, tx, repository, store.HistoryUpdate{})
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

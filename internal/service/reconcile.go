@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/drift"
@@ -31,18 +32,19 @@ const maxFollowing = 5
 
 // reconciler reconciles repositories and records the results.
 type reconciler struct {
-	refresher *refresher
-	schedules schedules
-	onboarder onboarder
-	db        *database.DB
-	store     *store.Store
-	history   *history.Recorder
-	retries   retryBackoff
-	report    reporter
-	dryRun    bool
-	poll      time.Duration
-	log       *slog.Logger
-	now       func() time.Time
+	refresher    *refresher
+	schedules    schedules
+	onboarder    onboarder
+	db           *database.DB
+	store        *store.Store
+	history      *history.Recorder
+	retries      retryBackoff
+	report       reporter
+	afterLanding afterLanding
+	dryRun       bool
+	poll         time.Duration
+	log          *slog.Logger
+	now          func() time.Time
 }
 
 // handle reconciles one repository.
@@ -122,19 +124,40 @@ func (r *reconciler) trigger(ctx context.Context, item queue.Item) (store.Trigge
 	return store.Trigger{DeliveryRef: by, At: item.TriggeredAt}, nil
 }
 
+// actedFunc is called with what was done.
+type actedFunc = func(context.Context, *config.Config, []engine.Effect)
+
 // acted returns what logs, counts, and records actions when they happen. A process that
 // is killed later has done so.
-func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trigger store.Trigger) func(context.Context, []engine.Effect) {
-	return func(ctx context.Context, effects []engine.Effect) {
+func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trigger store.Trigger) actedFunc {
+	return func(ctx context.Context, c *config.Config, effects []engine.Effect) {
 		// What was done is recorded, also if the process is about to end.
-		if err := r.history.Record(context.WithoutCancel(ctx), storedOf(repository), effects, trigger); err != nil {
+		if err := r.recordActions(context.WithoutCancel(ctx), repository, c, r.history.Actions(storedOf(repository), effects, trigger)); err != nil {
 			r.log.DebugContext(ctx, "history not written yet", slog.Any("error", err)) // it is written again at the end
 		}
 		r.report.acted(ctx, repository, item, effects)
 	}
 }
 
-func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository, acted func(context.Context, []engine.Effect)) (report engine.Report, landings history.Landings, err error) {
+// recordActions adds what was just done to the history, and asks GitOps engines to deploy it.
+func (r *reconciler) recordActions(ctx context.Context, repository *connect.Repository, c *config.Config, events []store.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	requests, err := r.afterLanding.requests(ctx, repository, c, events)
+	if err != nil {
+		return err
+	}
+	return r.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		added, err := r.store.AddEvents(ctx, tx, events)
+		if err != nil {
+			return err
+		}
+		return r.afterLanding.triggerIn(ctx, tx, requests, added)
+	})
+}
+
+func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository, acted actedFunc) (report engine.Report, landings history.Landings, err error) {
 	if repository.Err != nil { // it could not be opened again: it has no key
 		return report, landings, repository.Err
 	}
@@ -194,6 +217,10 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 	if err != nil {
 		return false, err
 	}
+	requests, err := r.afterLanding.requests(ctx, repository, o.report.Config, newLandings(o.report.Config, o.report.Default, o.landings, update.Events))
+	if err != nil {
+		return false, err
+	}
 	err = r.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		if changed {
 			if err := r.store.Details.Set(ctx, tx, stored.Key, digest, found.Detail); err != nil {
@@ -211,13 +238,16 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 		if added, err = r.subscribe(ctx, tx, stored.Key, current, o.report); err != nil {
 			return err
 		}
-		if err := r.store.RecordReconciliation(ctx, tx, stored, update); err != nil {
+		events, err := r.store.RecordReconciliation(ctx, tx, stored, update)
+		if err != nil {
 			return err
 		}
 		if o.complete() { // else what was found before stays
-			err = r.store.SetDrift(ctx, tx, stored.Key, driftText(o.report.Drift))
+			if err := r.store.SetDrift(ctx, tx, stored.Key, driftText(o.report.Drift)); err != nil {
+				return err
+			}
 		}
-		return err
+		return r.afterLanding.triggerIn(ctx, tx, requests, events)
 	})
 	if err != nil {
 		return false, err

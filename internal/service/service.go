@@ -38,9 +38,10 @@ const (
 	KindSchedule   = "schedule"   // trigger the repositories of a schedule; the key is the schedule
 	KindHealth     = "health"     // read the Applications of an Argo CD server; the key is the receiver
 
-	kindDiscovery  = "arrival" // check a repository that a webhook named; the key is HOST/OWNER/NAME
-	kindOnboarding = "onboard" // offer a config file to a repository without one; the key is its key
-	kindRetention  = "sweep"   // delete old data
+	kindAfterLanding = "landing" // ask a GitOps engine to deploy what landed; the key is that of a landingRequest
+	kindDiscovery    = "arrival" // check a repository that a webhook named; the key is HOST/OWNER/NAME
+	kindOnboarding   = "onboard" // offer a config file to a repository without one; the key is its key
+	kindRetention    = "sweep"   // delete old data
 
 	// All is the key of work that exists once.
 	All = "all"
@@ -99,23 +100,27 @@ func New(o Options) *Service {
 	health := healthPoller{
 		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log,
 	}
+	landing := afterLanding{
+		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, metrics: o.Metrics, dryRun: o.DryRun, log: o.Log, now: now,
+	}
 	reconciler := &reconciler{
 		refresher: refresher, schedules: schedules, onboarder: onboarder,
 		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
-		report: reporter{log: o.Log, metrics: o.Metrics, now: now},
+		report: reporter{log: o.Log, metrics: o.Metrics, now: now}, afterLanding: landing,
 		dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}
 	return &Service{
 		inbox:     &Inbox{db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log},
 		refresher: refresher, queue: o.Queue, db: o.DB, store: o.Store, traces: o.Traces, log: o.Log, now: now, borrowing: make(chan struct{}, maxBorrowed),
 		workers: map[string]queue.Worker{
-			KindRepository: {Handler: reconciler.handle, Concurrency: connect.Parallel + 1, Most: maxParallel, Room: new(memory.Gauge).Room},
-			KindPoll:       {Handler: poller.handle},
-			KindSchedule:   {Handler: schedules.handle},
-			kindDiscovery:  {Handler: discovery.handle},
-			kindOnboarding: {Handler: onboarder.handle, Concurrency: memory.Parallel(connect.Parallel)},
-			KindHealth:     {Handler: health.handle, Concurrency: connect.Parallel},
-			kindRetention:  {Handler: retention.handle},
+			KindRepository:   {Handler: reconciler.handle, Concurrency: connect.Parallel + 1, Most: maxParallel, Room: new(memory.Gauge).Room},
+			KindPoll:         {Handler: poller.handle},
+			KindSchedule:     {Handler: schedules.handle},
+			kindAfterLanding: {Handler: landing.handle, Concurrency: connect.Parallel},
+			kindDiscovery:    {Handler: discovery.handle},
+			kindOnboarding:   {Handler: onboarder.handle, Concurrency: memory.Parallel(connect.Parallel)},
+			KindHealth:       {Handler: health.handle, Concurrency: connect.Parallel},
+			kindRetention:    {Handler: retention.handle},
 		},
 	}
 }

@@ -137,7 +137,8 @@ func TestSubscribers_ofHealth(t *testing.T) {
 		b.setSubscriptions("github.com/1", store.Subscription{Health: store.Health{Receiver: "hook", Subject: "Kustomization/flux-system/Web"}})
 		b.setSubscriptions("github.com/2", store.Subscription{Health: store.Health{Receiver: "another", Subject: "kustomization/flux-system/web"}})
 		b.write(func(ctx context.Context, tx *database.Tx) error {
-			return b.RecordReconciliation(ctx, tx, store.Repository{Key: "github.com/3", Host: "github.com", Name: "acme/gitops"}, store.HistoryUpdate{})
+			_, err := b.RecordReconciliation(ctx, tx, store.Repository{Key: "github.com/3", Host: "github.com", Name: "acme/gitops"}, store.HistoryUpdate{})
+			return err
 		})
 		for subject, want := range map[string]string{"kustomization/flux-system/web": "github.com/1", "kustomization/flux-system/api": ""} {
 			if got := strings.Join(b.subscribers(event.Event{Kind: event.KindHealth, Subject: subject}), " "); got != want {

@@ -74,6 +74,9 @@ const (
 	EventHealthy   = "healthy"  // a landed snapshot is healthy for the first time, or again after it was not
 	EventFailed    = "failed"   // a landed snapshot was unhealthy for the timeout
 	EventReverted  = "reverted" // a user went back behind a landed snapshot
+
+	// EventAfterLanding is that a request to a GitOps engine after a landing failed.
+	EventAfterLanding = "afterLanding"
 )
 
 // Identity returns the ID of an event. It is the same when another reconciliation,
@@ -104,30 +107,35 @@ func (e Event) Identity() string {
 // eventsPerStatement limits the events that one statement writes.
 const eventsPerStatement = 500
 
-// AddEvents adds events to the history. Events that it contains are not changed.
-func (s *Store) AddEvents(ctx context.Context, events []Event) error {
-	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error { return addEvents(ctx, tx, events) })
-}
-
-func addEvents(ctx context.Context, tx *database.Tx, events []Event) error {
+// AddEvents adds events to the history, and returns those that it did not contain. The others
+// are not changed.
+func (s *Store) AddEvents(ctx context.Context, tx *database.Tx, events []Event) (added []Event, err error) {
 	for some := range slices.Chunk(events, eventsPerStatement) {
-		if err := addSomeEvents(ctx, tx, some); err != nil {
-			return err
+		ids, err := addSomeEvents(ctx, tx, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range some {
+			if id := e.Identity(); ids[id] {
+				delete(ids, id) // several may have it
+				added = append(added, e)
+			}
 		}
 	}
-	return nil
+	return added, nil
 }
 
-func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) error {
+// addSomeEvents returns the identities of the events that it added.
+func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) (added map[string]bool, err error) {
 	rows := make([]map[string]any, 0, len(events))
 	for _, e := range events {
 		versions, err := json.Marshal(e.Versions)
 		if err != nil {
-			return fmt.Errorf("write the history of %s: %w", e.Name, err)
+			return nil, fmt.Errorf("write the history of %s: %w", e.Name, err)
 		}
 		attribution, err := json.Marshal(e.Attribution)
 		if err != nil {
-			return fmt.Errorf("write the history of %s: %w", e.Name, err)
+			return nil, fmt.Errorf("write the history of %s: %w", e.Name, err)
 		}
 		components := " "
 		for _, version := range e.Versions {
@@ -145,9 +153,15 @@ func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) error {
 	}
 	text, err := json.Marshal(rows)
 	if err != nil {
-		return fmt.Errorf("write the history: %w", err)
+		return nil, fmt.Errorf("write the history: %w", err)
 	}
-	_, err = tx.Exec(ctx, `
+	added = map[string]bool{}
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		var id string
+		err := scan(&id)
+		added[id] = true
+		return err
+	}, `
 insert into history (id, at, repository, name, environment, application, action, promotion, snapshot, versions, components,
 	commit_id, number, url, rule, message, username, receiver, delivery, attribution, since_at)
 select value->>'id', cast(value->>'at' as bigint), value->>'repository', value->>'name', value->>'environment',
@@ -155,11 +169,11 @@ select value->>'id', cast(value->>'at' as bigint), value->>'repository', value->
 	value->>'commit', cast(value->>'number' as bigint), value->>'url', value->>'rule', value->>'message', value->>'user',
 	value->>'receiver', value->>'delivery', value->>'attribution', cast(value->>'since' as bigint)
 from @elements(?) where true
-on conflict (id) do nothing`, string(text))
+on conflict (id) do nothing returning id`, string(text))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return addLanded(ctx, tx, string(text))
+	return added, addLanded(ctx, tx, string(text))
 }
 
 // Heads returns the commits up to which the history of a repository's branches was read.

@@ -34,7 +34,10 @@ func fill(t *testing.T, db *database.DB) {
 	add("github.com/7", "github.com/acme/shop-7", "prod", "blog", 3)
 	add("github.com/7", "github.com/acme/renamed", "prod", "blog", 4)
 	add("gitlab.com/7", "gitlab.com/group/sub/renamed", "staging", "blog", 5)
-	err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error { return addEvents(ctx, tx, all) })
+	err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		_, err := New(db).AddEvents(ctx, tx, all)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ func (b bench) record(events ...store.Event) {
 func (b bench) reconciled(repository store.Repository, update store.HistoryUpdate) {
 	b.Helper()
 	b.write(func(ctx context.Context, tx *database.Tx) error {
-		return b.RecordReconciliation(ctx, tx, repository, update)
+		_, err := b.RecordReconciliation(ctx, tx, repository, update)
+		return err
 	})
 }
 
@@ -240,6 +241,32 @@ func TestDeleteHistoryBefore_deletesOnlyOlderEvents(t *testing.T) {
 		}
 		if left := b.history(store.HistoryFilter{}); len(left) != 10 || left[9].Application != "app-1690" {
 			b.Errorf("%d are left", len(left))
+		}
+	})
+}
+
+// Only the reconciliation that adds an event receives it as new, also if another one observes it later.
+func TestAddEvents_returnsThoseThatAreNew(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		landed := store.Event{Repository: "github.com/1", Environment: "dev", Application: "web", Action: store.EventPushed, Commit: "c1", At: at}
+		observed := landed
+		observed.Action = store.EventLanded
+		next := observed
+		next.Commit = "c2"
+		for _, step := range []struct{ events, want []store.Event }{
+			{[]store.Event{landed}, []store.Event{landed}},
+			{[]store.Event{observed, next, next}, []store.Event{next}},
+			{[]store.Event{next, observed}, nil},
+		} {
+			b.write(func(ctx context.Context, tx *database.Tx) error {
+				added, err := b.AddEvents(ctx, tx, step.events)
+				if diff := cmp.Diff(step.want, added); diff != "" {
+					b.Errorf("(-want +got):\n%s", diff)
+				}
+				return err
+			})
 		}
 	})
 }

@@ -34,9 +34,10 @@ type HistoryUpdate struct {
 	Times []PromotionTime // of promotions that are underway
 }
 
-// RecordReconciliation stores the result of a reconciliation.
-func (s *Store) RecordReconciliation(ctx context.Context, tx *database.Tx, r Repository, update HistoryUpdate) error {
-	_, err := tx.Exec(ctx, `
+// RecordReconciliation stores the result of a reconciliation. It returns the events that the
+// history did not contain.
+func (s *Store) RecordReconciliation(ctx context.Context, tx *database.Tx, r Repository, update HistoryUpdate) (added []Event, err error) {
+	_, err = tx.Exec(ctx, `
 insert into repository (key, forge, host, name, began_at, reconciled_at, last_error, failures)
 values (?, ?, ?, ?, ?, @now, cast(? as text), case when cast(? as text) = '' then 0 else 1 end)
 on conflict (key) do update set forge = excluded.forge, host = excluded.host, name = excluded.name, began_at = excluded.began_at,
@@ -44,22 +45,22 @@ on conflict (key) do update set forge = excluded.forge, host = excluded.host, na
 	failures = case when excluded.last_error = '' then 0 else repository.failures + 1 end`,
 		r.Key, r.Forge, storable(strings.ToLower(r.Host)), storable(strings.ToLower(r.Name)), r.BeganAt, truncated(r.Failure), truncated(r.Failure))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := addEvents(ctx, tx, update.Events); err != nil {
-		return err
+	if added, err = s.AddEvents(ctx, tx, update.Events); err != nil {
+		return nil, err
 	}
 	if err := savePromotionTimes(ctx, tx, update.Times); err != nil {
-		return err
+		return nil, err
 	}
 	for _, branch := range slices.Sorted(maps.Keys(update.Heads)) {
 		if _, err := tx.Exec(ctx, `
 insert into history_head (repository, branch, commit_id) values (?, ?, ?)
 on conflict (repository, branch) do update set commit_id = excluded.commit_id`, r.Key, storable(branch), update.Heads[branch]); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return added, nil
 }
 
 // SetDrift stores the drift that a reconciliation found, as JSON; empty: there is none.

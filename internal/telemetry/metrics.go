@@ -25,6 +25,7 @@ type Metrics struct {
 	reconciliations *prometheus.CounterVec
 	reconciliation  prometheus.Histogram
 	actions         *prometheus.CounterVec
+	afterLanding    *prometheus.CounterVec
 	requests        *prometheus.CounterVec
 	request         *prometheus.HistogramVec
 	remaining       *prometheus.GaugeVec
@@ -63,6 +64,7 @@ func New(options Options) *Metrics {
 		reconciliations: counter("reconciliations_total", "Reconciliations of repositories by result.", "result"),
 		reconciliation:  histogram("reconciliation_duration_seconds", "Duration of reconciliations.", middle),
 		actions:         counter("actions_total", "Actions on branches and pull requests.", "action"),
+		afterLanding:    counter("after_landing_total", "Notifications of GitOps engines of landed versions, by destination in the server file and result.", "destination", "result"),
 		requests:        counter("outbound_requests_total", "Outbound requests, including retries.", "peer", "host", "status"),
 		request:         histograms("outbound_request_duration_seconds", "Time from a request to the header of its response.", short, "peer"),
 		remaining:       gauge("rate_limit_remaining", "Requests that a forge still allows, according to its last response.", "host"),
@@ -70,7 +72,7 @@ func New(options Options) *Metrics {
 		unopened:        gauge("repositories_unopened", "Repositories that could not be opened the last time."),
 	}
 	m.registry.MustRegister(
-		m.webhooks, m.webhook, m.events, m.reports, m.eventToAction, m.reconciliations, m.reconciliation, m.actions,
+		m.webhooks, m.webhook, m.events, m.reports, m.eventToAction, m.reconciliations, m.reconciliation, m.actions, m.afterLanding,
 		m.requests, m.request, m.remaining, m.metadata, m.unopened,
 		newWork(options.Work, options.Now), newBackoffs(options.Backoffs, m.hosts),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -139,6 +141,15 @@ func (m *Metrics) Unopened(repositories int) { m.unopened.WithLabelValues().Set(
 
 // Action counts an action, which is one of a closed set.
 func (m *Metrics) Action(action string) { m.actions.WithLabelValues(action).Inc() }
+
+// AfterLanding counts a notification of a GitOps engine, which is a destination in the server file.
+func (m *Metrics) AfterLanding(destination string, succeeded bool) {
+	result := "failed"
+	if succeeded {
+		result = "succeeded"
+	}
+	m.afterLanding.WithLabelValues(destination, result).Inc()
+}
 
 // EventToAction measures the time from the first trigger to an action.
 func (m *Metrics) EventToAction(action string, took time.Duration) {

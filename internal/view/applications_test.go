@@ -58,7 +58,7 @@ func filled(t *testing.T, repositories map[string]repository) *view.View {
 			for i := range one.events {
 				one.events[i].Repository, one.events[i].Name = key, address
 			}
-			err := stored.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: host, Name: name}, store.HistoryUpdate{Events: one.events})
+			_, err := stored.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: host, Name: name}, store.HistoryUpdate{Events: one.events})
 			return errors.Join(err, stored.SetDrift(ctx, tx, key, one.drift))
 		})
 		if err != nil {

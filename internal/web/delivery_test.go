@@ -49,7 +49,8 @@ func (w *world) seedDeliveries() {
 		}); err != nil {
 			return err
 		}
-		return w.store.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: "github.com", Name: "acme/deliveries"}, store.HistoryUpdate{Events: events, Times: times})
+		_, err := w.store.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: "github.com", Name: "acme/deliveries"}, store.HistoryUpdate{Events: events, Times: times})
+		return err
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -139,7 +139,8 @@ func (w *world) save(key, name string, at time.Time, targets []store.Target, eve
 		for i := range events {
 			events[i].Repository, events[i].Name = key, "github.com/"+name
 		}
-		return w.store.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: "github.com", Name: name}, store.HistoryUpdate{Events: events})
+		_, err := w.store.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: "github.com", Name: name}, store.HistoryUpdate{Events: events})
+		return err
 	})
 	if err != nil {
 		w.t.Fatal(err)

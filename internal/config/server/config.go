@@ -46,6 +46,7 @@ type Config struct {
 	Registries   []Registry
 	Sources      []Source
 	Receivers    []Receiver
+	AfterLanding []AfterLanding
 	Permissions  []Permission
 	Bypass       []Bypass
 	Limits       []Limit
@@ -125,6 +126,8 @@ type rawServer struct {
 	Sources []*rawSource `yaml:"sources"`
 	// Receivers of webhooks, by name: the URL is `/webhooks/NAME`. Each has exactly one of `secret`, `pathSecret`, `app`, `audience`, and `anonymous`. See docs/webhooks.md.
 	Receivers strictyaml.Map[*rawReceiver] `yaml:"receivers"`
+	// Argo CD servers and Receivers of Flux, by name, that promoter notifies of landed versions. See docs/service.md#after-a-landing. Default: none.
+	AfterLanding strictyaml.Map[*rawAfterLanding] `yaml:"afterLanding"`
 	// Who can use commands in comments. See docs/configuration.md#permissions-and-limits. Default: all users with write access.
 	Permissions []*rawPermission `yaml:"permissions"`
 	// Who can bypass conditions and gates, with `promoter promote --bypass` or in a comment. See docs/guides/hotfix.md. Default: no user.
@@ -208,6 +211,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Registries = loadRegistries(in, c.Poll)
 	c.Sources = loadSources(in)
 	c.Receivers = loadReceivers(in)
+	c.AfterLanding = loadAfterLanding(in)
 	c.Permissions = loadPermissions(in)
 	c.Bypass = loadBypass(in)
 	c.Limits = loadLimits(in)

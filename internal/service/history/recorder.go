@@ -38,8 +38,13 @@ type Recorder struct {
 // reconciliation.
 type Landings struct {
 	landed []landing.Landed
+	known  map[string]string // the commits up to which branches had been read before
 	heads  map[string]string // the new commits up to which branches were read
 }
+
+// IsFirst reports whether the history of a branch was not read before, so that what landed there
+// may have landed long ago.
+func (l Landings) IsFirst(branch string) bool { return l.known[branch] == "" }
 
 // ReadLandings reads what landed. An error is added to the report, as a partial failure
 // that is retried.
@@ -47,14 +52,14 @@ func (r *Recorder) ReadLandings(ctx context.Context, reconciler *engine.Reconcil
 	if report.Heads == nil || report.Config == nil {
 		return Landings{}
 	}
-	read := Landings{heads: map[string]string{}}
 	known, err := r.Store.Heads(ctx, string(report.Repository))
+	read := Landings{known: known, heads: map[string]string{}}
 	if err == nil {
 		read.landed, err = reconciler.Landed(ctx, *report, known, r.since())
 	}
 	if err != nil {
 		report.Errors = append(report.Errors, repo.PartialError{What: "history", Err: err})
-		return Landings{landed: read.landed}
+		return Landings{landed: read.landed, known: known}
 	}
 	for _, environment := range report.Config.Environments {
 		branch := cmp.Or(environment.Branch, report.Default)
@@ -73,13 +78,9 @@ func (r *Recorder) since() time.Time {
 	return r.Now().Add(-r.Retention)
 }
 
-// Record adds what promoter just did to the history.
-func (r *Recorder) Record(ctx context.Context, repository store.Repository, effects []engine.Effect, trigger store.Trigger) error {
-	events := r.writer(repository).actions(effects, trigger)
-	if len(events) == 0 {
-		return nil
-	}
-	return r.Store.AddEvents(ctx, events)
+// Actions returns the events of what promoter just did.
+func (r *Recorder) Actions(repository store.Repository, effects []engine.Effect, trigger store.Trigger) []store.Event {
+	return r.writer(repository).actions(effects, trigger)
 }
 
 func (r *Recorder) writer(repository store.Repository) eventWriter {
@@ -87,7 +88,7 @@ func (r *Recorder) writer(repository store.Repository) eventWriter {
 }
 
 // Update returns what a reconciliation adds to the history: what promoter did, in case
-// Record could not write it, and what was observed, unless this process has written the
+// that could not be written when it was done, and what was observed, unless this process has written the
 // same observation already. The function is to be called after the update was written.
 func (r *Recorder) Update(repository store.Repository, report engine.Report, trigger store.Trigger, landings Landings) (_ store.HistoryUpdate, written func()) {
 	events := r.writer(repository)
