@@ -120,8 +120,7 @@ func TestServe_asksEnginesAfterLandings(t *testing.T) {
 	w.reconciles()
 	took("nothing landed")
 	s.edit("ada", "main", "staging/shop.yaml", "worker:1.0.0", "worker:0.9.0")
-	w.tell("push", nil)
-	w.reconciles()
+	w.tell("push", map[string]any{"ref": "refs/heads/main"})
 	took("a push of a user", refreshOfShop, flux)
 	w.stop()
 	for _, suffix := range []string{"", "-wal", "-shm"} {

@@ -56,6 +56,7 @@ func one() *telemetry.Metrics {
 	m.WebhookEvent("image", true)
 	m.Reconciled("succeeded", time.Second)
 	m.Action("opened")
+	m.AfterLanding("argocd", true)
 	m.EventToAction("opened", time.Second)
 	m.Request("forge", "github.com", 200, time.Second)
 	m.RateLimit("github.com", 4999)
