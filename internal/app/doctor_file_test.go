@@ -116,7 +116,7 @@ receivers:
 	for subject, want := range map[string]string{
 		"receiver full":    "ok Argo CD at " + host + " lists 1 Application",
 		"receiver empty":   "warn Argo CD at " + host + " lists no Applications",
-		"receiver refused": "fail Argo CD refuses the token: HTTP 403",
+		"receiver refused": "fail list the Applications of Argo CD: Argo CD refuses the token: HTTP 403",
 	} {
 		if !strings.HasPrefix(found[subject], want) {
 			t.Errorf("%s: %q, want %q", subject, found[subject], want)
