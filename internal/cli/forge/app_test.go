@@ -11,10 +11,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	serverconfig "promoter/internal/config/server"
 	"regexp"
 	"strings"
 	"testing"
+
+	serverconfig "promoter/internal/config/server"
 
 	"promoter/internal/cli/console"
 	"promoter/internal/scm/github/githubtest"
