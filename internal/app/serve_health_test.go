@@ -127,16 +127,26 @@ func TestServe_reportsOfPipelines(t *testing.T) {
 			t.Errorf("%s in %s: %d %s", c.environment, c.repository, response.status, response.text)
 		}
 	}
+	client := w.client(serveToken)
 	receivers := func() string {
 		t.Helper()
+		status, err := client.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		var all []string
-		for _, one := range w.status().Receivers {
+		for _, one := range status.Receivers {
 			all = append(all, strings.Join([]string{one.Receiver, one.Kind, fmt.Sprint(len(one.Repositories), !one.ReportedAt.IsZero()), one.Failing, one.SetUp}, "|"))
 		}
 		return strings.Join(all, "\n")
 	}
-	for deadline := time.Now().Add(patience); !strings.Contains(receivers(), "argo|argocd|0 false|Argo CD refuses the token: HTTP 403|"); {
-		if time.Now().After(deadline) {
+	const refused = "argo|argocd|0 false|list the Applications of Argo CD: Argo CD refuses the token: HTTP 403|"
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(patience); !strings.Contains(receivers(), refused); {
+		select {
+		case <-tick.C:
+		case <-deadline:
 			t.Fatalf("no failed poll of Argo CD:\n%s", receivers())
 		}
 	}
