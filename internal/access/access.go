@@ -104,16 +104,16 @@ type Tokens []Token
 // Authenticate returns the principal of the token in the header Authorization.
 func (all Tokens) Authenticate(header http.Header) (Principal, bool) {
 	text, bearer := strings.CutPrefix(header.Get("Authorization"), "Bearer ")
-	principal, ok := all.find(text)
+	principal, ok := all.Find(text)
 	if !bearer || !ok {
 		return Principal{}, false
 	}
 	return principal, true
 }
 
-// find returns the principal of a token. All tokens are compared in constant time, so that the
+// Find returns the principal of a token. All tokens are compared in constant time, so that the
 // time reveals nothing.
-func (all Tokens) find(text string) (principal Principal, ok bool) {
+func (all Tokens) Find(text string) (principal Principal, ok bool) {
 	given := sha256.Sum256([]byte(text))
 	for _, one := range all {
 		wanted := sha256.Sum256([]byte(one.Secret.Reveal()))

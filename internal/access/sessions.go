@@ -64,7 +64,7 @@ func (s Session) SignedIn() bool { return s.ID != "" }
 
 // SignInToken starts a session if the text is a token.
 func (s *Sessions) SignInToken(w http.ResponseWriter, r *http.Request, text string) (Principal, bool) {
-	principal, ok := s.Tokens.find(strings.TrimSpace(text))
+	principal, ok := s.Tokens.Find(strings.TrimSpace(text))
 	if !ok {
 		return principal, false
 	}

@@ -128,6 +128,10 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 	if err != nil {
 		return err
 	}
+	_, badges, err := s.APITokens()
+	if err != nil {
+		return err
+	}
 	var connections *connect.Connections
 	metrics := newMetrics(s, work, func() []connect.Backoff { return connections.HostBackoffs() })
 	connections, err = connect.New(s, connect.Hooks{Request: observeRequest(metrics), DigestCached: metrics.ImageMetadata})
@@ -163,7 +167,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 			Decisions: userDecisions,
 			View:      shown, Changes: changes, Metrics: delivered,
 		},
-		Pages:   web.Pages(web.Options{Sessions: sessions, View: shown, Reader: admin, Changes: changes, Metrics: delivered, Log: options.Log, Now: s.Now}),
+		Pages:   web.Pages(web.Options{Sessions: sessions, Badges: badges, View: shown, Reader: admin, Changes: changes, Metrics: delivered, Log: options.Log, Now: s.Now}),
 		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:   service.TraceWebhook(traces),
 	}, svc.MarkStale)

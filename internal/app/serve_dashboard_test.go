@@ -53,4 +53,17 @@ func TestServe_dashboard(t *testing.T) {
 	if page := read(http.MethodGet, "/activity", nil); !strings.Contains(page, "acme/gitops") {
 		t.Errorf("the activity:\n%s", page)
 	}
+	if page := read(http.MethodGet, "/where?q=1.1.0", nil); !strings.Contains(page, "web 1.1.0") || !strings.Contains(page, ">open<") {
+		t.Errorf("where it is:\n%s", page)
+	}
+	if page := read(http.MethodGet, "/delivery", nil); !strings.Contains(page, "<h1>Delivery metrics</h1>") {
+		t.Errorf("the delivery metrics:\n%s", page)
+	}
+	browser.Jar = nil // a badge needs no session
+	if image := read(http.MethodGet, "/badges/"+serveBadge+"/shop.svg?version=1.1.0", nil); !strings.Contains(image, "<svg") || !strings.Contains(image, "staging open") {
+		t.Errorf("the badge:\n%s", image)
+	}
+	if _, err := w.client(serveBadge).Status(t.Context()); err == nil {
+		t.Error("the token of a badge reads the API")
+	}
 }

@@ -32,7 +32,10 @@ type served struct {
 	db    *database.DB // nil: the test did not open it
 }
 
-const serveSecret = "canary-secret-of-the-webhooks"
+const (
+	serveSecret = "canary-secret-of-the-webhooks"
+	serveBadge  = "canarybadge0123456789abcdef0123456789"
+)
 
 // serving configures the service.
 type serving struct {
@@ -54,7 +57,7 @@ func serveAs(t *testing.T, s *story, o serving) *served {
 		fmt.Sprintf(`data: %q
 poll: %s
 repositories: [{forge: forge, name: acme/gitops}]
-api: {token: "env:API"}
+api: {token: "env:API", badges: {readme: {token: "env:BADGE", repositories: ["**"]}}}
 receivers:
   images: {kind: generic, secret: "env:HOOK", header: X-Signature}
   forge: {kind: github, secret: "env:HOOK"}
@@ -71,7 +74,7 @@ func serveFile(t *testing.T, s *story, quiet time.Duration, file string) *served
 
 // secrets is the environment of a service.
 func (s *story) secrets() func(string) (string, bool) {
-	return environ("TOKEN", s.token, "HOOK", serveSecret, "API", serveToken)
+	return environ("TOKEN", s.token, "HOOK", serveSecret, "API", serveToken, "BADGE", serveBadge)
 }
 
 // launch starts a service on a database of its own, or on one that the test opened too,

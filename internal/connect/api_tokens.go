@@ -31,11 +31,11 @@ func apiToken(s *Server, key string, reference serverconfig.Reference) (secret.S
 	return token, nil
 }
 
-// APITokens returns all tokens of the API. Two names of one token are an error: it would be
-// unclear what it may do.
-func (s *Server) APITokens() (tokens access.Tokens, err error) {
+// APITokens returns all tokens of the API, and apart from them those of badges. Two names of one
+// token are an error: it would be unclear what it may do.
+func (s *Server) APITokens() (tokens, badges access.Tokens, err error) {
 	names := map[string]string{}
-	add := func(key string, reference serverconfig.Reference, principal access.Principal) error {
+	add := func(into *access.Tokens, key string, reference serverconfig.Reference, principal access.Principal) error {
 		value, err := apiToken(s, key, reference)
 		if err != nil {
 			return err
@@ -44,19 +44,25 @@ func (s *Server) APITokens() (tokens access.Tokens, err error) {
 			return fault.New(fault.Invalid, "%s is the same as %s: make another one with openssl rand -hex 32", key, other)
 		}
 		names[value.Reveal()] = key
-		tokens = append(tokens, access.Token{Principal: principal, Secret: value})
+		*into = append(*into, access.Token{Principal: principal, Secret: value})
 		return nil
 	}
 	if reference := s.File.API.Token; !reference.IsZero() {
-		if err := add("api.token", reference, access.Principal{Name: "api.token", Token: true, Roles: []access.Role{access.Admin}}); err != nil {
-			return nil, err
+		if err := add(&tokens, "api.token", reference, access.Principal{Name: "api.token", Token: true, Roles: []access.Role{access.Admin}}); err != nil {
+			return nil, nil, err
 		}
 	}
 	for _, one := range s.File.API.Tokens {
 		principal := access.Principal{Name: "token " + one.Name, Token: true, Roles: one.Roles, Scope: one.Scope}
-		if err := add("api.tokens."+one.Name, one.Token, principal); err != nil {
-			return nil, err
+		if err := add(&tokens, "api.tokens."+one.Name, one.Token, principal); err != nil {
+			return nil, nil, err
 		}
 	}
-	return tokens, nil
+	for _, one := range s.File.API.Badges {
+		principal := access.Principal{Name: "badge " + one.Name, Roles: one.Roles, Scope: one.Scope}
+		if err := add(&badges, "api.badges."+one.Name, one.Token, principal); err != nil {
+			return nil, nil, err
+		}
+	}
+	return tokens, badges, nil
 }

@@ -22,7 +22,7 @@ func Sessions(s *Server) (*access.Sessions, error) {
 	if !file.On() {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	tokens, err := s.APITokens()
+	tokens, _, err := s.APITokens()
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"promoter/internal/certificate"
@@ -33,7 +34,7 @@ func checkSecrets(s *connect.Server, f *findings) {
 	if len(failed) == 0 {
 		f.ok("secrets", "%d of %d are there", count, count)
 	}
-	if _, err := s.APITokens(); err != nil && !failed["api"] {
+	if _, _, err := s.APITokens(); err != nil && !failed["api"] {
 		f.fail("api", "", "%v", err)
 	}
 }
@@ -52,7 +53,7 @@ func references(s *connect.Server) []reference {
 	if file.API.OIDC != nil {
 		all = append(all, reference{"api", file.API.OIDC.ClientSecret})
 	}
-	for _, token := range file.API.Tokens {
+	for _, token := range slices.Concat(file.API.Tokens, file.API.Badges) {
 		all = append(all, reference{"api", token.Token})
 	}
 	all = append(all, reference{"signing", file.Signing.Key}, reference{"signing", file.Signing.Passphrase})

@@ -32,9 +32,10 @@ type Reader interface {
 	History(ctx context.Context, query api.HistoryQuery) (api.History, error)
 }
 
-// Options configure the pages. All are required.
+// Options configure the pages. What may be missing is marked so.
 type Options struct {
-	Sessions *access.Sessions
+	Sessions *access.Sessions // nil: there is no dashboard
+	Badges   access.Tokens    // of badges; empty: there are none
 	View     *view.View
 	Reader   Reader
 	Changes  *api.Changes
@@ -56,12 +57,13 @@ const (
 	changesPath = "/changes"
 )
 
-// Pages returns what adds the routes; nil: without sessions, there is no dashboard.
+// Pages returns what adds the routes. Without sessions, there is no dashboard, and without tokens
+// of badges, there are none.
 func Pages(options Options) func(e *echo.Echo) error {
-	if options.Sessions == nil {
-		return nil
-	}
 	return func(e *echo.Echo) error {
+		if err := (&badges{tokens: options.Badges, view: options.View}).route(e); err != nil || options.Sessions == nil {
+			return err
+		}
 		parsed, err := parseTemplates()
 		if err != nil {
 			return fault.Wrap(fault.Internal, err)

@@ -41,6 +41,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 const (
 	everything = "everything-0123456789abcdef01234567"
 	onlyShop   = "only-shop-0123456789abcdef012345678"
+	onlyBadges = "badge0123456789abcdef0123456789abcdef"
 )
 
 // world is the dashboard of a database.
@@ -81,6 +82,12 @@ func newWorld(t testing.TB) *world {
 				{Principal: access.Principal{Name: "token shop", Roles: []access.Role{access.Read}, Scope: access.Scope{Repositories: []string{"github.com/acme/shop"}}}, Secret: secret.New(onlyShop)},
 			},
 		},
+		Badges: access.Tokens{{
+			Principal: access.Principal{Name: "badge readme", Roles: []access.Role{access.Read}, Scope: access.Scope{
+				Repositories: []string{"github.com/acme/shop", "github.com/evil/**"}, Environments: []string{"dev", "staging"},
+			}},
+			Secret: secret.New(onlyBadges),
+		}},
 		View: &view.View{Store: w.store}, Reader: w.reader, Changes: changes,
 		Metrics: func(ctx context.Context, query delivery.Query) (delivery.Report, error) {
 			return delivery.Read(ctx, w.store.Milestones, query, noon)

@@ -12,6 +12,7 @@ import (
 type API struct {
 	Token  Reference // that may read everything, and accept deliveries again
 	Tokens []APIToken
+	Badges []APIToken // of badges alone
 	// SessionKey signs the cookies of browsers; zero: the service makes one.
 	SessionKey Reference
 	// Public is what requests without a token may read; nil: nothing.
@@ -53,6 +54,8 @@ type rawAPI struct {
 	Token strictyaml.Located[string] `yaml:"token"`
 	// More tokens, by name. Default: none.
 	Tokens strictyaml.Map[*rawToken] `yaml:"tokens"`
+	// Tokens of badges, by name: images that show versions and states in a README. Default: none.
+	Badges strictyaml.Map[*rawBadge] `yaml:"badges"`
 	// Key that signs the cookies of browsers that are signed in, by reference. At least 32 characters. A new one ends all sessions. Default: `serve` makes one.
 	SessionKey strictyaml.Located[string] `yaml:"sessionKey"`
 	// What anyone who reaches the service may read without signing in. Default: nothing.
@@ -132,8 +135,24 @@ type rawToken struct {
 	Environments strictyaml.List `yaml:"environments"`
 }
 
+// rawBadge is a token of badges, `/badges/TOKEN/APPLICATION.svg`. It reads nothing else.
+type rawBadge struct {
+	strictyaml.Origin
+	// Token, by reference. At least 32 characters, of letters and digits. Every reader of a page with the badge knows it.
+	Token strictyaml.Located[string] `yaml:"token" required:"true"`
+	// Globs of repositories: `HOST/OWNER/NAME`; `"**"` for all.
+	Repositories strictyaml.List `yaml:"repositories" required:"true"`
+	// Globs of applications. Default: all.
+	Applications strictyaml.List `yaml:"applications"`
+	// Globs of environments. Default: all.
+	Environments strictyaml.List `yaml:"environments"`
+}
+
 // Sensitive implements strictyaml.Sensitive.
 func (*rawAPI) Sensitive() {}
+
+// Sensitive implements strictyaml.Sensitive.
+func (*rawBadge) Sensitive() {}
 
 // Sensitive implements strictyaml.Sensitive.
 func (*rawOIDC) Sensitive() {}
@@ -146,7 +165,7 @@ func loadAPI(in *input) (api API) {
 	if raw == nil || raw.Invalid {
 		return api
 	}
-	if !raw.Token.IsSet() && len(raw.Tokens.Entries) == 0 && raw.Public == nil && raw.OIDC == nil {
+	if !raw.Token.IsSet() && len(raw.Tokens.Entries) == 0 && raw.Public == nil && raw.OIDC == nil && len(raw.Badges.Entries) == 0 {
 		in.report.Errorf(raw.Position, "add token: env:NAME", "api has no token")
 	}
 	if raw.Token.IsSet() {
@@ -158,6 +177,17 @@ func loadAPI(in *input) (api API) {
 			continue
 		}
 		api.Tokens = append(api.Tokens, loadToken(in, e.Key.Value, e.Value))
+	}
+	config.CheckNames(in.report, "badge", raw.Badges.Keys())
+	for _, e := range raw.Badges.Entries {
+		if one := e.Value; !one.Invalid {
+			key := "api.badges." + e.Key.Value
+			mustHave(in, one.Position, key, "repositories", one.Repositories.IsSet())
+			api.Badges = append(api.Badges, APIToken{
+				Position: one.Position, Name: e.Key.Value, Token: in.reference(one.Token, key+".token"), Roles: []access.Role{access.Read},
+				Scope: accessScope(in, one.Repositories, one.Applications, one.Environments),
+			})
+		}
 	}
 	api.SessionKey = in.reference(raw.SessionKey, "api.sessionKey")
 	if public := raw.Public; public != nil && !public.Invalid {
