@@ -33,6 +33,9 @@ reason, and takes effect on the next reconciliation. Any user who may push that 
 freeze, and reject. Where the branch has seals, promote, resume, rollback, and thaw need the key:
 seal.keys in the server file, or PROMOTER_SEAL_KEY.
 
+With --url, the service at that address records the decision and reconciles at once. It needs a
+token with the role operate: PROMOTER_API_TOKEN, or api.token of the server file.
+
 Exit codes: 0 recorded, or already in effect; 1 not recorded.`
 
 // NewHold returns the command hold.
@@ -57,7 +60,7 @@ so that those versions may be proposed again. A freeze stays: thaw ends it.` + d
 	return command
 }
 
-// newReject takes the images to reject as arguments.
+// NewReject returns the command reject, which takes the images as arguments.
 func NewReject(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Reject)
 	flags.addApplication(command)
@@ -156,6 +159,7 @@ func NewThaw(system console.System) *cobra.Command {
 // decideFlags are the flags of the verbs that are decisions.
 type decideFlags struct {
 	targets  flag.Targets
+	service  flag.Service // with an address: it records the decision
 	decision decision.Decision
 }
 
@@ -170,6 +174,7 @@ func newDecide(system console.System, what verb.Verb) (*cobra.Command, *decideFl
 		},
 	}
 	flags.targets.Add(command)
+	flags.service.AddOptional(command)
 	set := command.Flags()
 	set.StringVar(&flags.decision.Environment, "env", "", flag.EnvUsage)
 	set.StringVar(&flags.decision.Reason, "reason", "", "reason, as `TEXT` that other users see")
@@ -183,25 +188,71 @@ func (f *decideFlags) addApplication(command *cobra.Command) {
 }
 
 func runDecide(command *cobra.Command, flags *decideFlags, system console.System) error {
-	server, err := flags.targets.Open(system)
+	record := recordHere
+	if flags.service.URL != "" {
+		record = recordByService
+	}
+	answer, err := record(command, flags, system)
 	if err != nil {
 		return err
+	}
+	if err := render.PrintAs(system.Out, flags.targets.Output, answer, func() string { return decisionText(answer) }); err != nil {
+		return fmt.Errorf("print what was decided: %w", err)
+	}
+	if answer.Unchanged {
+		render.PrintMessage(system.Err, "nothing written to %s", state.Branch)
+		return nil
+	}
+	when := "takes effect on the next reconciliation"
+	if flags.service.URL != "" {
+		when = "the service reconciles now"
+	}
+	render.PrintMessage(system.Err, "recorded in %s as %s; %s", state.Branch, userName(answer.By), when)
+	return nil
+}
+
+// recordHere writes the decision to the repository.
+func recordHere(command *cobra.Command, flags *decideFlags, system console.System) (answer api.Decided, err error) {
+	server, err := flags.targets.Open(system)
+	if err != nil {
+		return answer, err
 	}
 	flags.decision.Claimed = claimedUser(system)
 	result, err := decision.Record(command.Context(), server, flags.decision, flags.targets.Cache)
 	if err != nil {
-		return err
+		return answer, err
 	}
-	answer := decision.Answer(flags.decision.Verb, result)
-	if err := render.PrintAs(system.Out, flags.targets.Output, answer, func() string { return decisionText(answer) }); err != nil {
-		return fmt.Errorf("print what was decided: %w", err)
+	return decision.Answer(flags.decision.Verb, result), nil
+}
+
+// recordByService sends the decision to a running service.
+func recordByService(command *cobra.Command, flags *decideFlags, system console.System) (answer api.Decided, err error) {
+	if err := render.CheckOutput(flags.targets.Output); err != nil {
+		return answer, err
 	}
-	if result.Unchanged {
-		render.PrintMessage(system.Err, "nothing written to %s", state.Branch)
-		return nil
+	for _, name := range []string{"as", "cache"} {
+		if command.Flags().Changed(name) {
+			return answer, fault.New(fault.Invalid, "--%s is not for --url: the service decides", name)
+		}
 	}
-	render.PrintMessage(system.Err, "recorded in %s as %s; takes effect on the next reconciliation", state.Branch, userName(answer.By))
-	return nil
+	repository := ""
+	switch len(flags.targets.Repositories) {
+	case 0:
+	case 1:
+		repository = flags.targets.Repositories[0]
+	default:
+		return answer, fault.New(fault.Invalid, "%s is for one repository: name it with --repo", flags.decision.Verb)
+	}
+	flags.service.Config, flags.service.Networks = flags.targets.Config, flags.targets.Networks
+	client, err := flags.service.Open(system)
+	if err != nil {
+		return answer, err
+	}
+	d := flags.decision
+	return client.Decide(command.Context(), api.Decision{
+		Repository: repository, Verb: d.Verb, Environment: d.Environment, Application: d.Application, Reason: d.Reason,
+		With: d.With, Bypass: d.Bypass, Images: d.Images, To: d.To, Until: d.Until,
+	})
 }
 
 // decisionText has one line for each target, and one for each image.

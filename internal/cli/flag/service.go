@@ -11,7 +11,10 @@ import (
 )
 
 // Service selects the running service that a command queries.
-type Service struct{ Config, URL, CA string }
+type Service struct {
+	Config, URL, CA string
+	Networks        []string // without a server file
+}
 
 // Add adds the flags to a command.
 func (f *Service) Add(command *cobra.Command) {
@@ -21,11 +24,20 @@ func (f *Service) Add(command *cobra.Command) {
 
 // AddURL adds the flags for the address of the service.
 func (f *Service) AddURL(command *cobra.Command) {
-	command.Flags().StringVar(&f.URL, "url", "", "`URL` of the service (default: the address in the server file, on this machine)")
+	f.addAddress(command, "`URL` of the service (default: the address in the server file, on this machine)")
+}
+
+// AddOptional adds the flags for the address of a service to a command that works without one.
+func (f *Service) AddOptional(command *cobra.Command) {
+	f.addAddress(command, "`URL` of a running service that records it; --repo is then OWNER/NAME (default: written to the repository from here)")
+}
+
+func (f *Service) addAddress(command *cobra.Command, usage string) {
+	command.Flags().StringVar(&f.URL, "url", "", usage)
 	command.Flags().StringVar(&f.CA, "ca", "", "PEM `FILE` of certificate authorities to trust for https, in addition to the system's")
 }
 
 // Open returns a client of the service.
 func (f *Service) Open(system console.System) (*adminapi.Client, error) {
-	return adminapi.NewClient(connect.Options{Config: f.Config, Env: system.Env, Now: time.Now}, adminapi.ClientOptions{URL: f.URL, CA: f.CA})
+	return adminapi.NewClient(connect.Options{Config: f.Config, Networks: f.Networks, Env: system.Env, Now: time.Now}, adminapi.ClientOptions{URL: f.URL, CA: f.CA})
 }

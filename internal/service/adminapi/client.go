@@ -35,9 +35,13 @@ type Client struct {
 	advice string       // if no service answers
 }
 
-// Limits of a response, which is large for a service with many repositories.
+// tokenVariable is the token of the commands, instead of api.token of the server file.
+const tokenVariable = "PROMOTER_API_TOKEN"
+
+// Limits of a response, which is large for a service with many repositories. A decision may take
+// 45 seconds.
 const (
-	timeout     = 30 * time.Second
+	timeout     = 60 * time.Second
 	maxResponse = 32 << 20
 )
 
@@ -49,16 +53,9 @@ type ClientOptions struct {
 
 // NewClient returns the client for the service of a server file.
 func NewClient(options connect.Options, location ClientOptions) (*Client, error) {
-	s, err := connect.OpenFile(options)
+	s, token, err := open(options, location)
 	if err != nil {
 		return nil, err
-	}
-	token, err := s.APIToken()
-	if err != nil {
-		return nil, err
-	}
-	if token.IsZero() {
-		return nil, fault.New(fault.Invalid, "%s has no api.token, so the service answers no command: write api: {token: env:NAME} and restart it", s.File.File)
 	}
 	c := &Client{base: strings.TrimRight(location.URL, "/"), token: token, advice: "is promoter serve running there?"}
 	dial := outbound.Options{Networks: s.File.Networks, AllowLoopback: true, Timeout: timeout, Attempts: 1, Now: s.Now}
@@ -85,6 +82,28 @@ func newHTTP(dial outbound.Options) (*http.Client, error) {
 		return nil, fault.Wrap(fault.Internal, err)
 	}
 	return &http.Client{Transport: client}, nil
+}
+
+// open returns the server file, and the token to send. With a URL and a token of its own, a
+// command needs no file.
+func open(options connect.Options, location ClientOptions) (s *connect.Server, token secret.String, err error) {
+	if text, set := options.Env(tokenVariable); set && text != "" {
+		token = secret.New(text)
+	}
+	if location.URL != "" && !connect.HasFile(options) {
+		if token.IsZero() {
+			return nil, token, fault.New(fault.Invalid, "the service needs a token: set %s, or name a server file that has api.token with --config", tokenVariable)
+		}
+		s, err = connect.WithoutFile(options)
+		return s, token, err
+	}
+	if s, err = connect.OpenFile(options); err != nil || !token.IsZero() {
+		return s, token, err
+	}
+	if token, err = s.APIToken(); err == nil && token.IsZero() {
+		err = fault.New(fault.Invalid, "%s has no api.token, so the service answers no command: write api: {token: env:NAME} and restart it, or set %s", s.File.File, tokenVariable)
+	}
+	return s, token, err
 }
 
 // localAddress returns where the service listens on this machine, and the networks that
@@ -182,6 +201,11 @@ func (c *Client) Applications(ctx context.Context, query view.ApplicationsQuery)
 // Where returns where the versions are that a text selects.
 func (c *Client) Where(ctx context.Context, text string) (found view.Where, err error) {
 	return found, c.call(ctx, http.MethodGet, "/api/v1/where?"+url.Values{"version": {text}}.Encode(), nil, &found)
+}
+
+// Decide records a decision.
+func (c *Client) Decide(ctx context.Context, decision api.Decision) (decided api.Decided, err error) {
+	return decided, c.call(ctx, http.MethodPost, "/api/v1/decisions", decision, &decided)
 }
 
 // Replay requests that a stored delivery is accepted again.
