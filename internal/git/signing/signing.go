@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha512"
-	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"slices"
@@ -208,20 +208,6 @@ func signSSH(signer ssh.AlgorithmSigner, algorithm string, payload []byte) (stri
 		Version                                         uint32
 		PublicKey, Namespace, Reserved, Hash, Signature string
 	}{sshVersion, string(signer.PublicKey().Marshal()), sshNamespace, "", sshHash, string(ssh.Marshal(signature))})
-	return armorSSH(append([]byte(sshMagic), blob...)), nil
-}
-
-// armorSSH wraps a signature as ssh-keygen does.
-func armorSSH(blob []byte) string {
-	const width = 70
-	text := base64.StdEncoding.EncodeToString(blob)
-	var armored strings.Builder
-	armored.WriteString("-----BEGIN SSH SIGNATURE-----\n")
-	for len(text) > 0 {
-		n := min(width, len(text))
-		armored.WriteString(text[:n] + "\n")
-		text = text[n:]
-	}
-	armored.WriteString("-----END SSH SIGNATURE-----\n")
-	return armored.String()
+	armored := pem.EncodeToMemory(&pem.Block{Type: "SSH SIGNATURE", Bytes: append([]byte(sshMagic), blob...)})
+	return string(armored), nil
 }
