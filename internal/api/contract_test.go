@@ -192,7 +192,7 @@ func fill(t *testing.T, db *database.DB, stored *store.Store) {
 	}
 	const differs = `[{"kind":"actual","environment":"prod","application":"web","file":"apps/web.yaml","line":7,"message":"1.4.1 runs"}]`
 	err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
-		if err := stored.SetTargets(ctx, tx, "github:1", targets); err != nil {
+		if err := stored.Targets.Set(ctx, tx, "github:1", targets); err != nil {
 			return err
 		}
 		_, err := stored.RecordReconciliation(ctx, tx, store.Repository{Key: "github:1", Forge: "github", Host: "github.com", Name: "acme/shop"}, store.HistoryUpdate{
@@ -201,7 +201,7 @@ func fill(t *testing.T, db *database.DB, stored *store.Store) {
 				Snapshot: "v1:abc", Versions: old, Commit: strings.Repeat("c", 40), Number: 6, URL: "https://github.com/acme/shop/pull/6",
 			}},
 		})
-		return errors.Join(err, stored.SetDrift(ctx, tx, "github:1", differs))
+		return errors.Join(err, stored.Targets.SetDrift(ctx, tx, "github:1", differs))
 	})
 	if err != nil {
 		t.Fatal(err)

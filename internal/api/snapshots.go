@@ -46,9 +46,10 @@ type Requested struct {
 	Run          string            `json:"run"`          // the path of its run
 }
 
-// SnapshotQuery selects targets. Empty fields do not restrict, except the repository if there
+// SnapshotQuery selects targets of the repositories that a principal may read. Empty fields do not restrict, except the repository if there
 // are several.
 type SnapshotQuery struct {
+	Principal   access.Principal
 	Repository  string // HOST/NAME or a key
 	Environment string
 	Application string
@@ -180,7 +181,7 @@ func (a *API) snapshotQuery(c echo.Context, names ...string) (query SnapshotQuer
 	if err != nil {
 		return query, "", err
 	}
-	query = SnapshotQuery{Repository: given["repository"], Application: given["application"], Environment: given["environment"]}
+	query = SnapshotQuery{Principal: principalOf(c), Repository: given["repository"], Application: given["application"], Environment: given["environment"]}
 	query.At, err = timeOf(given, "at", a.Now())
 	return query, given["form"], err
 }

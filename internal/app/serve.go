@@ -184,7 +184,7 @@ func makeSealKey(ctx context.Context, s *connect.Server, stored *store.Store, lo
 		return nil
 	}
 	if !s.File.Database.URL.IsZero() {
-		key, err := stored.SealKey(ctx, seal.Generate())
+		key, err := stored.Keys.Seal(ctx, seal.Generate())
 		if err != nil {
 			return fmt.Errorf("read the key for seals: %w", err)
 		}
@@ -209,7 +209,7 @@ func newSessions(ctx context.Context, s *connect.Server, stored *store.Store) (*
 	switch {
 	case err != nil || !sessions.Key.IsZero():
 	case !s.File.Database.URL.IsZero():
-		sessions.Key, err = stored.SessionKey(ctx, seal.Generate())
+		sessions.Key, err = stored.Keys.Session(ctx, seal.Generate())
 	default:
 		sessions.Key, err = connect.MakeSessionKey(s)
 	}

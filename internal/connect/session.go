@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -219,12 +218,8 @@ func (r *Repository) Key() identity.RepositoryKey { return r.SCM.Info().Key }
 // Address returns HOST/OWNER/NAME in lower case, as it was listed.
 func (r *Repository) Address() string { return address(r.Forge.Config, r.Name) }
 
-// IsNamed reports whether a text is the key of the repository, or its name with or without the
-// host.
-func (r *Repository) IsNamed(text string) bool {
-	address := r.Address()
-	return string(r.Key()) == text || strings.EqualFold(address, text) || strings.HasSuffix(address, "/"+strings.ToLower(text))
-}
+// IsNamed reports whether a text names the repository: see identity.RepositoryKey.IsNamed.
+func (r *Repository) IsNamed(text string) bool { return r.Key().IsNamed(r.Address(), text) }
 
 // Matches reports whether one of the globs of the server file names the repository.
 func (r *Repository) Matches(globs []string) bool { return r.name.matchesAny(globs) }

@@ -17,6 +17,13 @@ import (
 // IDs.
 type RepositoryKey string
 
+// IsNamed reports whether a text that a user wrote names the repository, of which the address is
+// HOST/OWNER/NAME: its key, its address, or the end of that after a slash, in upper or lower case.
+func (k RepositoryKey) IsNamed(address, text string) bool {
+	text, address = strings.ToLower(text), strings.ToLower(address)
+	return text != "" && (strings.ToLower(string(k)) == text || address == text || strings.HasSuffix(address, "/"+text))
+}
+
 // gitPrefix marks the keys of plain Git. What follows is a URL with "://", so no
 // host with a port looks like it.
 const gitPrefix = "git:"

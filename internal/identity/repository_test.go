@@ -125,6 +125,19 @@ func TestUser_Same(t *testing.T) {
 	}
 }
 
+func TestRepositoryKey_IsNamed(t *testing.T) {
+	t.Parallel()
+	const key, address = RepositoryKey("github.com/R_1a"), "github.com/Acme/GitOps"
+	for text, want := range map[string]bool{
+		"github.com/R_1a": true, "github.com/r_1a": true, "github.com/acme/gitops": true, "Acme/gitops": true, "GITOPS": true,
+		"": false, "ops": false, "cme/gitops": false, "/gitops": false, "github.com": false, "github.com/acme": false,
+	} {
+		if got := key.IsNamed(address, text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func FuzzGitKey(f *testing.F) {
 	for _, url := range []string{"https://user:pass@git.example.com:443/a//b.git/", "git@[::1]:a b.git", "file:///srv/x.git", "ssh://h/~u/x", "h:..git", "h:a/...git"} {
 		f.Add(url)

@@ -90,7 +90,7 @@ func (i *Inbox) checkPostedFor(ctx context.Context, receiver string, named event
 		return err
 	}
 	file := i.discovery.server.File
-	permitted := slices.DeleteFunc(repositories, func(r store.Repository) bool { return !mayReport(file.Receivers, receiver, r.Host+"/"+r.Name) })
+	permitted := slices.DeleteFunc(repositories, func(r store.Repository) bool { return !mayReport(file.Receivers, receiver, r.Address()) })
 	if len(permitted) == 0 {
 		name := strings.ToLower(named.Host + "/" + named.Name)
 		listed := slices.ContainsFunc(i.discovery.server.Targets, func(t connect.Target) bool { return t.Address() == name })

@@ -155,10 +155,10 @@ func (i *Inbox) storeTogether(ctx context.Context, batch []*pendingWebhook) erro
 		}
 		// Also of images without subscribers: a later config that refers to one of them must
 		// not use what was cached before.
-		if err := i.store.RecordImageEvents(ctx, tx, images); err != nil {
+		if err := i.store.ImageEvents.Record(ctx, tx, images); err != nil {
 			return err
 		}
-		if err := i.store.RecordCommentEvents(ctx, tx, comments); err != nil {
+		if err := i.store.CommentEvents.Record(ctx, tx, comments); err != nil {
 			return err
 		}
 		if err := i.store.Health.SaveReports(ctx, tx, reports); err != nil {

@@ -58,7 +58,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	if !ok {
 		return r.unknown(ctx, item.Key, current)
 	}
-	events, err := r.store.ImageEventsSince(ctx, current.began.Add(-eventSlack))
+	events, err := r.store.ImageEvents.Since(ctx, current.began.Add(-eventSlack))
 	if err != nil {
 		return queue.Result{}, err
 	}
@@ -185,7 +185,7 @@ type commentEvents struct {
 
 // Digests implements comments.CommentEvents.
 func (c commentEvents) Digests(ctx context.Context, comments []int64) (map[int64]string, error) {
-	return c.store.CommentDigests(ctx, c.key, comments)
+	return c.store.CommentEvents.Digests(ctx, c.key, comments)
 }
 
 // outcome is the outcome of a reconciliation.
@@ -228,7 +228,7 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 			}
 		}
 		if changed && found.Usable {
-			if err := r.store.SetTargets(ctx, tx, stored.Key, found.Targets); err != nil {
+			if err := r.store.Targets.Set(ctx, tx, stored.Key, found.Targets); err != nil {
 				return err
 			}
 			if err := r.store.Snapshots.Restore(ctx, tx, found.Posted); err != nil {
@@ -243,7 +243,7 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 			return err
 		}
 		if o.complete() { // else what was found before stays
-			if err := r.store.SetDrift(ctx, tx, stored.Key, driftText(o.report.Drift)); err != nil {
+			if err := r.store.Targets.SetDrift(ctx, tx, stored.Key, driftText(o.report.Drift)); err != nil {
 				return err
 			}
 		}

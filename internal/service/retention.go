@@ -43,9 +43,9 @@ func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, erro
 	for _, remove := range []func() (int64, error){
 		func() (int64, error) { return r.store.Deliveries.DeleteBefore(ctx, r.now().Add(-r.limits.Deliveries)) },
 		func() (int64, error) { return r.store.Deliveries.Trim(ctx, r.limits.DeliveriesSize) },
-		func() (int64, error) { return r.store.TrimImageEvents(ctx, maxImageEvents) },
+		func() (int64, error) { return r.store.ImageEvents.Trim(ctx, maxImageEvents) },
 		func() (int64, error) {
-			return r.store.DeleteCommentEventsBefore(ctx, r.now().Add(-state.CommentWindow-24*time.Hour))
+			return r.store.CommentEvents.DeleteBefore(ctx, r.now().Add(-state.CommentWindow-24*time.Hour))
 		},
 		func() (int64, error) { return r.store.Health.DeleteReportsBefore(ctx, r.now().Add(-maxReportAge)) },
 		func() (int64, error) { return r.store.Health.TrimReports(ctx, maxReports) },

@@ -16,11 +16,11 @@ type sealMemory struct {
 
 // Newest implements statebranch.SealMemory.
 func (m sealMemory) Newest(ctx context.Context) (newest statebranch.SealedCommit, err error) {
-	newest.Counter, newest.Commit, err = m.store.NewestSeal(ctx, m.key)
+	newest.Counter, newest.Commit, err = m.store.Seals.Newest(ctx, m.key)
 	return newest, err
 }
 
 // Remember implements statebranch.SealMemory.
 func (m sealMemory) Remember(ctx context.Context, newest statebranch.SealedCommit) error {
-	return m.store.RememberSeal(ctx, m.key, newest.Counter, newest.Commit)
+	return m.store.Seals.Remember(ctx, m.key, newest.Counter, newest.Commit)
 }

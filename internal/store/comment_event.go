@@ -18,9 +18,12 @@ type CommentEvent struct {
 	Digest     string `json:"digest"`     // of its command
 }
 
-// RecordCommentEvents records new comments. The first event of a comment counts. It is one
+// CommentEvents are the new comments that webhooks reported.
+type CommentEvents struct{ db *database.DB }
+
+// Record records new comments. The first event of a comment counts. It is one
 // statement.
-func (s *Store) RecordCommentEvents(ctx context.Context, tx *database.Tx, events []CommentEvent) error {
+func (c CommentEvents) Record(ctx context.Context, tx *database.Tx, events []CommentEvent) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -39,9 +42,9 @@ on conflict (repository, comment_id) do nothing`, string(text))
 	return err
 }
 
-// CommentDigests returns the digests of those comments of a repository that a webhook
+// Digests returns the digests of those comments of a repository that a webhook
 // reported.
-func (s *Store) CommentDigests(ctx context.Context, repository string, comments []int64) (digests map[int64]string, err error) {
+func (c CommentEvents) Digests(ctx context.Context, repository string, comments []int64) (digests map[int64]string, err error) {
 	digests = map[int64]string{}
 	if len(comments) == 0 {
 		return digests, nil
@@ -50,7 +53,7 @@ func (s *Store) CommentDigests(ctx context.Context, repository string, comments 
 	if err != nil {
 		return nil, fmt.Errorf("read comment events: %w", err)
 	}
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+	err = c.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var id int64
 			var digest string
@@ -71,7 +74,7 @@ delete from comment_event where (repository, comment_id) in (
 	select repository, comment_id from comment_event where event_at < ? order by event_at limit ?
 )`
 
-// DeleteCommentEventsBefore deletes events from before a time, and returns their number.
-func (s *Store) DeleteCommentEventsBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return deleteInBatches(ctx, s.db, deleteCommentEvents, before)
+// DeleteBefore deletes events from before a time, and returns their number.
+func (c CommentEvents) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
+	return deleteInBatches(ctx, c.db, deleteCommentEvents, before)
 }

@@ -182,7 +182,7 @@ func (s HealthRecords) Reports(ctx context.Context, receivers []string, names []
 }
 
 // LastReports returns when the last stored report arrived at each receiver that has one.
-func (s *Store) LastReports(ctx context.Context) (last map[string]time.Time, err error) {
+func (s HealthRecords) LastReports(ctx context.Context) (last map[string]time.Time, err error) {
 	last = map[string]time.Time{}
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {

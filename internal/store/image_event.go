@@ -13,9 +13,12 @@ import (
 	"promoter/internal/image"
 )
 
-// RecordImageEvents records that images may have changed: what any replica has cached of
+// ImageEvents are the images that webhooks reported.
+type ImageEvents struct{ db *database.DB }
+
+// Record records that images may have changed: what any replica has cached of
 // them before is not used any more. It is one statement.
-func (s *Store) RecordImageEvents(ctx context.Context, tx *database.Tx, images []event.Image) error {
+func (e ImageEvents) Record(ctx context.Context, tx *database.Tx, images []event.Image) error {
 	type row struct {
 		Host string `json:"host"`
 		Path string `json:"path"`
@@ -56,9 +59,9 @@ type ImageEvent struct {
 	At    time.Time // of the latest event
 }
 
-// ImageEventsSince lists the images with an event at or after a time.
-func (s *Store) ImageEventsSince(ctx context.Context, since time.Time) (all []ImageEvent, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+// Since lists the images with an event at or after a time.
+func (e ImageEvents) Since(ctx context.Context, since time.Time) (all []ImageEvent, err error) {
+	err = e.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var one ImageEvent
 			var at int64
@@ -73,10 +76,10 @@ func (s *Store) ImageEventsSince(ctx context.Context, since time.Time) (all []Im
 	return all, err
 }
 
-// LastImageEvent returns the time of the last event of an image; zero: there was none.
-func (s *Store) LastImageEvent(ctx context.Context, r image.Repository) (at time.Time, err error) {
+// Last returns the time of the last event of an image; zero: there was none.
+func (e ImageEvents) Last(ctx context.Context, r image.Repository) (at time.Time, err error) {
 	var micros int64
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+	err = e.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{&micros}, "select coalesce(max(event_at), 0) from image_event where host in (?, '') and path = ?", r.Host(), r.Path())
 	})
 	return database.Time(micros), err
@@ -87,16 +90,16 @@ delete from image_event where (host, path) in (
 	select host, path from image_event where event_at < ? order by event_at limit ?
 )`
 
-// TrimImageEvents deletes the oldest image events beyond a number, and returns how many.
+// Trim deletes the oldest image events beyond a number, and returns how many.
 // Cached answers about those images are used until the next poll.
-func (s *Store) TrimImageEvents(ctx context.Context, limit int) (deleted int64, err error) {
+func (e ImageEvents) Trim(ctx context.Context, limit int) (deleted int64, err error) {
 	var newest int64
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+	err = e.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.One(ctx, []any{&newest},
 			"select coalesce(max(event_at), 0) from (select event_at from image_event order by event_at desc limit 1 offset ?) as beyond", limit)
 	})
 	if err != nil || newest == 0 {
 		return 0, err
 	}
-	return deleteInBatches(ctx, s.db, deleteImageEvents, database.Time(newest).Add(time.Microsecond))
+	return deleteInBatches(ctx, e.db, deleteImageEvents, database.Time(newest).Add(time.Microsecond))
 }

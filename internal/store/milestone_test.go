@@ -72,7 +72,7 @@ func TestProgress_ofTargets(t *testing.T) {
 		one.Since = noon
 		b.reconciled(store.Repository{Key: "github.com/7", Host: "github.com", Name: "acme/renamed"}, store.HistoryUpdate{Events: []store.Event{one, other, hold}})
 		b.write(func(ctx context.Context, tx *database.Tx) error {
-			return b.SetTargets(ctx, tx, "github.com/7", []store.Target{
+			return b.Targets.Set(ctx, tx, "github.com/7", []store.Target{
 				{Environment: "prod", Application: "shop", Labels: map[string]string{"team": "a"}, Monitored: true, Number: 4},
 			})
 		})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/database"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 )
 
@@ -18,7 +20,7 @@ type TargetDetail struct {
 	Gates      []promotion.Condition `json:"gates,omitempty"`
 	Notes      []string              `json:"notes,omitempty"` // such as the hold in effect
 	Left       []string              `json:"left,omitempty"`  // components that stay behind, with the reason
-	Propose    string                `json:"propose"`         // as the config and the server file say
+	Propose    string                `json:"propose"`         // as the config says
 	Land       string                `json:"land"`
 	Health     *TargetHealth         `json:"health,omitempty"` // nil: it is not monitored, or not known
 	Hold       *TargetHold           `json:"hold,omitempty"`
@@ -85,38 +87,38 @@ type TargetRow struct {
 	LandedAt    time.Time // zero: unknown
 }
 
-// summary is what a list shows of a target: tab-separated, so that a list of 10,000 targets
-// parses no JSON.
-func (t Target) summary() string {
-	held := ""
-	if t.Detail.Hold != nil {
-		held = t.Detail.Hold.Kind
-	}
-	status := ""
-	if t.Detail.Health != nil {
-		status = t.Detail.Health.Status
-		if t.Detail.Health.Failure != "" {
-			status = HealthFailed
-		}
-	}
-	fields := []string{
-		versionsText(t.Current), wantedText(t.Current, t.Wanted), t.Rule, t.Message, strconv.FormatInt(database.Micros(t.Until), 10),
-		status, held, strconv.Itoa(t.Number), t.URL, t.State,
-	}
-	for i, field := range fields {
-		fields[i] = strings.NewReplacer("\t", " ", "\n", " ").Replace(field)
-	}
-	return strings.Join(fields, "\t")
-}
-
 // HealthFailed is the health of a row whose landed versions count as failed.
 const HealthFailed = "failed"
 
 // Row returns the target as a list shows it, without the time of its landing.
 func (t Target) Row() TargetRow {
-	row := TargetRow{Environment: t.Environment, Application: t.Application, Since: t.Since}
-	row.read(t.summary())
+	row := TargetRow{
+		Environment: t.Environment, Application: t.Application, State: t.State, Since: t.Since,
+		Version: versionsText(t.Current), Wanted: wantedText(t.Current, t.Wanted),
+		Rule: t.Rule, Message: t.Message, Until: t.Until, Number: t.Number, URL: t.URL,
+	}
+	if t.Detail.Hold != nil {
+		row.Held = t.Detail.Hold.Kind
+	}
+	if health := t.Detail.Health; health != nil {
+		if row.Health = health.Status; health.Failure != "" {
+			row.Health = HealthFailed
+		}
+	}
 	return row
+}
+
+// summary is the part of a row that is stored as one text: tab-separated, so that a list of
+// 10,000 targets parses no JSON.
+func (r TargetRow) summary() string {
+	fields := []string{
+		r.Version, r.Wanted, r.Rule, r.Message, strconv.FormatInt(database.Micros(r.Until), 10), r.Health, r.Held,
+		strconv.Itoa(r.Number), r.URL, r.State,
+	}
+	for i, field := range fields {
+		fields[i] = strings.NewReplacer("\t", " ", "\n", " ").Replace(field)
+	}
+	return strings.Join(fields, "\t")
 }
 
 // summaryFields is the number of fields of a summary.
@@ -180,19 +182,25 @@ func (v EventVersion) Image() string {
 
 // Label is a version for users: its tag, else the first digits of its digest.
 func (v EventVersion) Label() string {
-	if v.Tag != "" {
-		return v.Tag
+	return cmp.Or(promotion.Label(image.Version{Tag: v.Tag, Digest: v.Digest}), "unknown")
+}
+
+// Same reports whether two versions are the same image of the same component, as far as both
+// are known.
+func (v EventVersion) Same(other EventVersion) bool {
+	switch {
+	case v.Component != other.Component:
+		return false
+	case v.Digest != "" && other.Digest != "":
+		return v.Digest == other.Digest
 	}
-	if v.Digest != "" {
-		return promotion.ShortDigest(v.Digest)
-	}
-	return "unknown"
+	return v.Tag != "" && v.Tag == other.Tag
 }
 
 // Overview lists the targets of all repositories, by repository and in the order of their
 // environments.
-func (s *Store) Overview(ctx context.Context) (all []TargetRow, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+func (t Targets) Overview(ctx context.Context) (all []TargetRow, err error) {
+	err = t.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var row TargetRow
 			var since, landed int64
@@ -222,10 +230,10 @@ type Landed struct {
 	URL      string
 }
 
-// LandedIn returns the newest landing in each target of an application, by environment.
-func (s *Store) LandedIn(ctx context.Context, repository, application string) (map[string]Landed, error) {
+// Landed returns the newest landing in each target of an application, by environment.
+func (t Targets) Landed(ctx context.Context, repository, application string) (map[string]Landed, error) {
 	found := map[string]Landed{}
-	err := s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+	err := t.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var environment string
 			var one Landed

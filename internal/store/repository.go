@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/database"
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 )
 
 // Repository is a repository that is reconciled, and the result of its last
@@ -24,6 +25,14 @@ type Repository struct {
 	BeganAt      time.Time // when that reconciliation began
 	Failure      string    // empty: the last reconciliation succeeded
 	Failures     int       // reconciliations since the last one that succeeded
+}
+
+// Address returns HOST/OWNER/NAME.
+func (r Repository) Address() string { return r.Host + "/" + r.Name }
+
+// IsNamed reports whether a text names the repository: see identity.RepositoryKey.IsNamed.
+func (r Repository) IsNamed(text string) bool {
+	return identity.RepositoryKey(r.Key).IsNamed(r.Address(), text)
 }
 
 // HistoryUpdate is what a reconciliation adds to the history.
@@ -61,27 +70,6 @@ on conflict (repository, branch) do update set commit_id = excluded.commit_id`, 
 		}
 	}
 	return added, nil
-}
-
-// SetDrift stores the drift that a reconciliation found, as JSON; empty: there is none.
-func (s *Store) SetDrift(ctx context.Context, tx *database.Tx, key, drift string) error {
-	drift = storable(drift)
-	_, err := tx.Exec(ctx, "update repository set drift = ? where key = ? and drift <> ?", drift, key, drift)
-	return err
-}
-
-// Drift returns the drift of the repositories that have some, as JSON by key.
-func (s *Store) Drift(ctx context.Context) (map[string]string, error) {
-	all := map[string]string{}
-	err := s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var key, drift string
-			err := scan(&key, &drift)
-			all[key] = drift
-			return err
-		}, "select key, drift from repository where drift <> ''")
-	})
-	return all, err
 }
 
 // DeleteRepository deletes a repository that is not reconciled any more, except its

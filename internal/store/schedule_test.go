@@ -160,9 +160,9 @@ func TestFreshness_isOfItsRepositoryAndImage(t *testing.T) {
 		var last time.Time
 		for _, named := range []event.Image{{Host: "quay.io", Path: "acme/other"}, {Host: "quay.io", Path: "acme/web"}, {Path: "acme/web"}} {
 			b.write(func(ctx context.Context, tx *database.Tx) error {
-				return b.RecordImageEvents(ctx, tx, []event.Image{named})
+				return b.ImageEvents.Record(ctx, tx, []event.Image{named})
 			})
-			at, err := b.LastImageEvent(b.Context(), web)
+			at, err := b.ImageEvents.Last(b.Context(), web)
 			if err != nil || at.After(last) != (named.Path == "acme/web") {
 				b.Errorf("after %+v: %v, %v; before %v", named, at, err, last)
 			}

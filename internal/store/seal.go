@@ -8,10 +8,13 @@ import (
 	"promoter/internal/secret"
 )
 
-// NewestSeal returns the newest sealed commit of the state branch of a repository, and its
+// Seals are the newest sealed commits of the state branches.
+type Seals struct{ db *database.DB }
+
+// Newest returns the newest sealed commit of the state branch of a repository, and its
 // counter; zero: none is known. It outlives DeleteRepository: a repository that is followed
 // again must not have been moved back.
-func (s *Store) NewestSeal(ctx context.Context, repository string) (counter uint64, commit string, err error) {
+func (s Seals) Newest(ctx context.Context, repository string) (counter uint64, commit string, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		var stored int64
 		err := tx.One(ctx, []any{&stored, &commit}, "select counter, commit_id from sealed where repository = ?", repository)
@@ -24,8 +27,8 @@ func (s *Store) NewestSeal(ctx context.Context, repository string) (counter uint
 	return counter, commit, err
 }
 
-// RememberSeal stores the newest sealed commit, unless a newer one is stored.
-func (s *Store) RememberSeal(ctx context.Context, repository string, counter uint64, commit string) error {
+// Remember stores the newest sealed commit, unless a newer one is stored.
+func (s Seals) Remember(ctx context.Context, repository string, counter uint64, commit string) error {
 	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 		_, err := tx.Exec(ctx, `
 insert into sealed (repository, counter, commit_id) values (?, ?, ?)
@@ -35,19 +38,22 @@ where excluded.counter > sealed.counter`, repository, int64(counter), commit) //
 	})
 }
 
-// SealKey returns the key of the seals that all replicas share. The first one stores the
+// Keys are the keys that all replicas share.
+type Keys struct{ db *database.DB }
+
+// Seal returns the key of the seals that all replicas share. The first one stores the
 // key that it brings.
-func (s *Store) SealKey(ctx context.Context, generated secret.String) (secret.String, error) {
-	return s.sharedKey(ctx, "seal_key", generated)
+func (k Keys) Seal(ctx context.Context, generated secret.String) (secret.String, error) {
+	return k.shared(ctx, "seal_key", generated)
 }
 
-// SessionKey is SealKey for the key of the sessions of browsers.
-func (s *Store) SessionKey(ctx context.Context, generated secret.String) (secret.String, error) {
-	return s.sharedKey(ctx, "session_key", generated)
+// Session is Seal for the key of the sessions of browsers.
+func (k Keys) Session(ctx context.Context, generated secret.String) (secret.String, error) {
+	return k.shared(ctx, "session_key", generated)
 }
 
-func (s *Store) sharedKey(ctx context.Context, table string, generated secret.String) (key secret.String, err error) {
-	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+func (k Keys) shared(ctx context.Context, table string, generated secret.String) (key secret.String, err error) {
+	err = k.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
 		if _, err := tx.Exec(ctx, "insert into "+table+" (id, value) values (1, ?) on conflict (id) do nothing", generated.Reveal()); err != nil {
 			return err
 		}

@@ -59,11 +59,11 @@ func TestTargets(t *testing.T) {
 	each(t, func(b bench) {
 		set := func(targets ...store.Target) {
 			b.write(func(ctx context.Context, tx *database.Tx) error {
-				return b.SetTargets(ctx, tx, "github.com/7", targets)
+				return b.Targets.Set(ctx, tx, "github.com/7", targets)
 			})
 		}
 		read := func() []store.Target {
-			found, err := b.Targets(b.Context(), "github.com/7", "", "")
+			found, err := b.Targets.List(b.Context(), "github.com/7", "", "")
 			if err != nil {
 				b.Fatal(err)
 			}

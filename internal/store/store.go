@@ -10,19 +10,28 @@ import (
 
 // Store is the data in one database. It is safe for concurrent use.
 type Store struct {
-	Deliveries Deliveries
-	Health     HealthRecords
-	Snapshots  Snapshots
-	Schedules  Schedules
-	Milestones Milestones
-	Details    RepositoryDetails
+	Deliveries    Deliveries
+	Health        HealthRecords
+	Snapshots     Snapshots
+	Schedules     Schedules
+	Milestones    Milestones
+	Targets       Targets
+	Details       RepositoryDetails
+	ImageEvents   ImageEvents
+	CommentEvents CommentEvents
+	Seals         Seals
+	Keys          Keys
 
 	db *database.DB
 }
 
 // New returns the store of a database.
 func New(db *database.DB) *Store {
-	return &Store{Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db}, Milestones: Milestones{db}, Details: RepositoryDetails{db}, db: db}
+	return &Store{
+		Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db}, Milestones: Milestones{db},
+		Targets: Targets{db}, Details: RepositoryDetails{db}, ImageEvents: ImageEvents{db}, CommentEvents: CommentEvents{db},
+		Seals: Seals{db}, Keys: Keys{db}, db: db,
+	}
 }
 
 // storable returns text that both databases can store: PostgreSQL has no NUL and only

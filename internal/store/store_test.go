@@ -259,16 +259,16 @@ func TestSetDrift(t *testing.T) {
 		one, other := store.Repository{Key: "github.com/7", Host: "github.com", Name: "acme/gitops"}, store.Repository{Key: "github.com/8", Host: "github.com", Name: "acme/other"}
 		b.reconciled(one, store.HistoryUpdate{})
 		set := func(drift string) {
-			b.write(func(ctx context.Context, tx *database.Tx) error { return b.SetDrift(ctx, tx, one.Key, drift) })
+			b.write(func(ctx context.Context, tx *database.Tx) error { return b.Targets.SetDrift(ctx, tx, one.Key, drift) })
 		}
 		set(`[{"message":"a\u0000é"}]`)
 		b.reconciled(one, store.HistoryUpdate{})
 		b.reconciled(other, store.HistoryUpdate{})
-		if got, err := b.Drift(b.Context()); err != nil || len(got) != 1 || got[one.Key] != `[{"message":"a\u0000é"}]` {
+		if got, err := b.Targets.Drift(b.Context()); err != nil || len(got) != 1 || got[one.Key] != `[{"message":"a\u0000é"}]` {
 			b.Errorf("%v, %v", got, err)
 		}
 		set("")
-		if got, err := b.Drift(b.Context()); err != nil || len(got) != 0 {
+		if got, err := b.Targets.Drift(b.Context()); err != nil || len(got) != 0 {
 			b.Errorf("%v, %v", got, err)
 		}
 	})
@@ -279,21 +279,21 @@ func TestImageEventsSince(t *testing.T) {
 	each(t, func(b bench) {
 		record := func(reported event.Image) {
 			b.write(func(ctx context.Context, tx *database.Tx) error {
-				return b.RecordImageEvents(ctx, tx, []event.Image{reported})
+				return b.ImageEvents.Record(ctx, tx, []event.Image{reported})
 			})
 		}
 		record(event.Image{Host: "quay.io", Path: "acme/web", Tag: "1"})
 		record(event.Image{Path: "acme/any"})
-		all, err := b.ImageEventsSince(b.Context(), time.Time{})
+		all, err := b.ImageEvents.Since(b.Context(), time.Time{})
 		if err != nil || len(all) != 2 || all[0].Image != (event.Image{Host: "quay.io", Path: "acme/web"}) {
 			b.Fatalf("%v, %v", all, err)
 		}
 		newest := all[1].At
-		if later, err := b.ImageEventsSince(b.Context(), newest.Add(time.Microsecond)); err != nil || len(later) != 0 {
+		if later, err := b.ImageEvents.Since(b.Context(), newest.Add(time.Microsecond)); err != nil || len(later) != 0 {
 			b.Errorf("later: %v, %v", later, err)
 		}
 		record(event.Image{Host: "quay.io", Path: "acme/web"})
-		if again, err := b.ImageEventsSince(b.Context(), newest); err != nil || len(again) != 2 || again[1].Image.Path != "acme/web" {
+		if again, err := b.ImageEvents.Since(b.Context(), newest); err != nil || len(again) != 2 || again[1].Image.Path != "acme/web" {
 			b.Errorf("again: %v, %v", again, err)
 		}
 	})
@@ -325,19 +325,19 @@ func TestTrimImageEvents_keepsTheNewest(t *testing.T) {
 	each(t, func(b bench) {
 		record := func(path string) {
 			b.write(func(ctx context.Context, tx *database.Tx) error {
-				return b.RecordImageEvents(ctx, tx, []event.Image{{Host: "quay.io", Path: path}})
+				return b.ImageEvents.Record(ctx, tx, []event.Image{{Host: "quay.io", Path: path}})
 			})
 		}
 		for _, path := range []string{"first", "second", "third"} {
 			record(path)
 		}
-		if n, err := b.TrimImageEvents(b.Context(), 3); n != 0 || err != nil {
+		if n, err := b.ImageEvents.Trim(b.Context(), 3); n != 0 || err != nil {
 			t.Errorf("within the limit: deleted %d, %v", n, err)
 		}
-		if n, err := b.TrimImageEvents(b.Context(), 2); n != 1 || err != nil {
+		if n, err := b.ImageEvents.Trim(b.Context(), 2); n != 1 || err != nil {
 			t.Errorf("beyond it: deleted %d, %v", n, err)
 		}
-		left, err := b.ImageEventsSince(b.Context(), time.Time{})
+		left, err := b.ImageEvents.Since(b.Context(), time.Time{})
 		if err != nil || len(left) != 2 || left[0].Image.Path != "second" || left[1].Image.Path != "third" {
 			t.Errorf("left are %v, %v", left, err)
 		}

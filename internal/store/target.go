@@ -35,8 +35,12 @@ type Target struct {
 	Since time.Time `json:"-"` // set by the store: since when it has the state and the rule
 }
 
-// SetTargets replaces the targets of a repository, in the order of its environments.
-func (s *Store) SetTargets(ctx context.Context, tx *database.Tx, repository string, targets []Target) error {
+// Targets are what the last reconciliation of each repository found: its targets with their
+// newest landings, and its drift.
+type Targets struct{ db *database.DB }
+
+// Set replaces the targets of a repository, in the order of its environments.
+func (t Targets) Set(ctx context.Context, tx *database.Tx, repository string, targets []Target) error {
 	rows := make([]map[string]any, 0, len(targets))
 	for i, one := range targets {
 		one.Message = truncated(one.Message)
@@ -51,7 +55,7 @@ func (s *Store) SetTargets(ctx context.Context, tx *database.Tx, repository stri
 		}
 		rows = append(rows, map[string]any{
 			"environment": storable(one.Environment), "application": storable(one.Application), "position": i,
-			"state": storable(one.State + " " + one.Rule), "content": storable(string(content)), "summary": storable(one.summary()),
+			"state": storable(one.State + " " + one.Rule), "content": storable(string(content)), "summary": storable(one.Row().summary()),
 		})
 	}
 	text, err := json.Marshal(rows)
@@ -75,10 +79,10 @@ where target.content <> excluded.content or target.summary <> excluded.summary o
 	return err
 }
 
-// Targets lists the targets of a repository, in the order of its environments. An empty
+// List lists the targets of a repository, in the order of its environments. An empty
 // environment or application does not restrict.
-func (s *Store) Targets(ctx context.Context, repository, environment, application string) (all []Target, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+func (t Targets) List(ctx context.Context, repository, environment, application string) (all []Target, err error) {
+	err = t.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var since int64
 			var content string

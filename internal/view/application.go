@@ -72,11 +72,11 @@ func (v *View) Application(ctx context.Context, p access.Principal, repository, 
 		return Application{}, err
 	}
 	found := Application{Repository: name, Key: key, Application: application, Targets: []Target{}}
-	targets, err := v.Store.Targets(ctx, key, "", application)
+	targets, err := v.Store.Targets.List(ctx, key, "", application)
 	if err != nil {
 		return found, err
 	}
-	landed, err := v.Store.LandedIn(ctx, key, application)
+	landed, err := v.Store.Targets.Landed(ctx, key, application)
 	if err != nil {
 		return found, err
 	}

@@ -79,11 +79,11 @@ func (v *View) Applications(ctx context.Context, p access.Principal, query Appli
 	if err != nil {
 		return list, err
 	}
-	names, err := v.repositories(ctx, p)
+	names, err := v.repositories(ctx, p, query.Repository)
 	if err != nil {
 		return list, err
 	}
-	targets, err := v.Store.Overview(ctx)
+	targets, err := v.Store.Targets.Overview(ctx)
 	if err != nil {
 		return list, err
 	}
@@ -132,8 +132,8 @@ func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string
 	var rows []ApplicationRow
 	index := map[[2]string]int{}
 	for _, t := range targets {
-		name, readable := names[t.Repository]
-		if !readable || query.Environment != "" && t.Environment != query.Environment || !SelectsRepository(query.Repository, t.Repository, name) {
+		name, selected := names[t.Repository]
+		if !selected || query.Environment != "" && t.Environment != query.Environment {
 			continue
 		}
 		if p.Restricted() && !p.May(access.Read, access.Target{Repository: name, Environment: t.Environment, Application: t.Application}) {
@@ -152,13 +152,6 @@ func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string
 		rows = slices.DeleteFunc(rows, func(row ApplicationRow) bool { return !row.contains(words) })
 	}
 	return rows, order
-}
-
-// SelectsRepository reports whether a text selects a repository: its key, HOST/OWNER/NAME, or
-// the end of that. Without a text, each is selected.
-func SelectsRepository(text, key, name string) bool {
-	text = strings.ToLower(text)
-	return text == "" || strings.ToLower(key) == text || strings.ToLower(name) == text || strings.HasSuffix(strings.ToLower(name), "/"+text)
 }
 
 func targetRowOf(t store.TargetRow) TargetRow {

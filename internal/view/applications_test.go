@@ -52,14 +52,14 @@ func filled(t *testing.T, repositories map[string]repository) *view.View {
 		host, name, _ := strings.Cut(address, "/")
 		key := "key of " + name
 		err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
-			if err := stored.SetTargets(ctx, tx, key, one.targets); err != nil {
+			if err := stored.Targets.Set(ctx, tx, key, one.targets); err != nil {
 				return err
 			}
 			for i := range one.events {
 				one.events[i].Repository, one.events[i].Name = key, address
 			}
 			_, err := stored.RecordReconciliation(ctx, tx, store.Repository{Key: key, Forge: "github", Host: host, Name: name}, store.HistoryUpdate{Events: one.events})
-			return errors.Join(err, stored.SetDrift(ctx, tx, key, one.drift))
+			return errors.Join(err, stored.Targets.SetDrift(ctx, tx, key, one.drift))
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // Drift returns what differs in each repository that has differences, by its key, as its last
 // reconciliation found it. It is for operators: it is not restricted to what a principal may read.
 func Drift(ctx context.Context, stored *store.Store) (map[string][]drift.Drift, error) {
-	texts, err := stored.Drift(ctx)
+	texts, err := stored.Targets.Drift(ctx)
 	if err != nil {
 		return nil, err
 	}

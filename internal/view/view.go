@@ -6,7 +6,6 @@ package view
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"promoter/internal/access"
@@ -50,41 +49,36 @@ func ReasonOf(rule, message string, until time.Time) *Reason {
 	return &Reason{Rule: rule, Message: message, Until: until}
 }
 
-// repositories returns the names of all repositories that a principal may read, by key.
-func (v *View) repositories(ctx context.Context, p access.Principal) (map[string]string, error) {
+// repositories returns HOST/OWNER/NAME of the repositories that a principal may read and that a
+// text names, by key. An empty text does not restrict.
+func (v *View) repositories(ctx context.Context, p access.Principal, text string) (map[string]string, error) {
 	all, err := v.Store.Repositories(ctx)
 	if err != nil {
 		return nil, err
 	}
 	names := make(map[string]string, len(all))
 	for _, one := range all {
-		if name := one.Host + "/" + one.Name; p.May(access.Read, access.Target{Repository: name}) {
+		if name := one.Address(); p.May(access.Read, access.Target{Repository: name}) && (text == "" || one.IsNamed(text)) {
 			names[one.Key] = name
 		}
 	}
 	return names, nil
 }
 
-// repository returns the key and the name of the one repository that a text selects: its key,
-// HOST/OWNER/NAME, or the end of that. Without a text, there must be only one.
+// repository returns the key and the name of the one repository that a text names. Without a
+// text, there must be only one.
 func (v *View) repository(ctx context.Context, p access.Principal, text string) (key, name string, err error) {
-	names, err := v.repositories(ctx, p)
-	if err != nil {
+	names, err := v.repositories(ctx, p, text)
+	switch {
+	case err != nil:
 		return "", "", err
-	}
-	found := 0
-	for one, address := range names {
-		lower := strings.ToLower(address)
-		if text == "" || one == text || lower == strings.ToLower(text) || strings.HasSuffix(lower, "/"+strings.ToLower(text)) {
-			key, name = one, address
-			found++
-		}
-	}
-	switch found {
-	case 1:
-		return key, name, nil
-	case 0:
+	case len(names) == 0:
 		return "", "", fault.New(fault.NotFound, "there is no repository %.200q", text)
+	case len(names) > 1:
+		return "", "", fault.New(fault.Invalid, "%d repositories match: name one as HOST/OWNER/NAME", len(names))
 	}
-	return "", "", fault.New(fault.Invalid, "%d repositories match: name one as HOST/OWNER/NAME", found)
+	for key, name = range names {
+		break
+	}
+	return key, name, nil
 }

@@ -74,11 +74,11 @@ func (v *View) Where(ctx context.Context, p access.Principal, text string) (Wher
 	if len(text) < minWhere || len(text) > maxWhere {
 		return found, fault.New(fault.Invalid, "write a tag, a digest, an image, or a commit, with %d to %d characters", minWhere, maxWhere)
 	}
-	names, err := v.repositories(ctx, p)
+	names, err := v.repositories(ctx, p, "")
 	if err != nil {
 		return found, err
 	}
-	applications, err := v.Store.Naming(ctx, termOf(text))
+	applications, err := v.Store.Targets.Naming(ctx, tagOf(text), digitsOf(text))
 	if err != nil {
 		return found, err
 	}
@@ -108,7 +108,7 @@ type inTarget struct {
 
 // locate finds the versions of one application.
 func (v *View) locate(ctx context.Context, p access.Principal, one store.ApplicationKey, name, text string) ([]VersionLocation, error) {
-	stored, err := v.Store.Targets(ctx, one.Repository, "", one.Application)
+	stored, err := v.Store.Targets.List(ctx, one.Repository, "", one.Application)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (v *View) locate(ctx context.Context, p access.Principal, one store.Applica
 func selected(targets []inTarget, text string) []store.EventVersion {
 	var found []store.EventVersion
 	add := func(v store.EventVersion) {
-		if i := slices.IndexFunc(found, func(known store.EventVersion) bool { return sameImage(known, v) }); i < 0 {
+		if i := slices.IndexFunc(found, v.Same); i < 0 {
 			found = append(found, v)
 		} else if found[i].Revision == "" {
 			found[i].Revision = v.Revision
@@ -174,15 +174,21 @@ func selects(text string, v store.EventVersion) bool {
 	return named || isHexPrefix(hexOf(text), hexOf(v.Digest)) || isHexPrefix(text, strings.ToLower(v.Revision))
 }
 
-// termOf is the part of a text that is stored as one: of an image its digest, or its tag.
-func termOf(text string) string {
-	if hex := hexOf(text); hex != text {
-		return hex
-	}
+// tagOf is the part of a text that may be a tag: of an image its tag.
+func tagOf(text string) string {
+	text, _, _ = strings.Cut(text, "@")
 	if i := strings.LastIndex(text, ":"); i > strings.LastIndex(text, "/") {
 		return text[i+1:]
 	}
 	return text
+}
+
+// digitsOf is the part of a text that may begin a digest or a commit; empty: it is too short.
+func digitsOf(text string) string {
+	if hex := hexOf(text); len(hex) >= minHex {
+		return hex
+	}
+	return ""
 }
 
 // hexOf is a digest without its algorithm.
@@ -198,16 +204,6 @@ func isHexPrefix(text, whole string) bool {
 	return len(text) >= minHex && strings.HasPrefix(whole, text)
 }
 
-func sameImage(a, b store.EventVersion) bool {
-	if a.Component != b.Component {
-		return false
-	}
-	if a.Digest != "" && b.Digest != "" {
-		return a.Digest == b.Digest
-	}
-	return a.Tag != "" && a.Tag == b.Tag
-}
-
 // placeIn is what a version is in one target.
 func placeIn(t inTarget, version store.EventVersion) Place {
 	place := Place{Environment: t.Environment, After: append([]string{}, t.After...), State: NotThere}
@@ -216,19 +212,19 @@ func placeIn(t inTarget, version store.EventVersion) Place {
 		place.Has = t.Current[i].Label()
 	}
 	landed := slices.IndexFunc(t.landings, func(e store.Event) bool {
-		return slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return sameImage(v, version) })
+		return slices.ContainsFunc(e.Versions, version.Same)
 	})
 	if landed >= 0 {
 		e := t.landings[landed]
 		place.Since, place.Commit, place.PullRequest = e.At, e.Commit, PullRequestOf(e.Number, e.URL, time.Time{})
 	}
 	switch {
-	case i >= 0 && sameImage(t.Current[i], version):
+	case i >= 0 && version.Same(t.Current[i]):
 		place.State, place.Has = IsThere, ""
 		if t.Detail.Health != nil {
 			place.Health = t.Detail.Health.Status
 		}
-	case slices.ContainsFunc(t.Wanted, func(v store.EventVersion) bool { return sameImage(v, version) }):
+	case slices.ContainsFunc(t.Wanted, version.Same):
 		place = Place{Environment: t.Environment, After: place.After, State: IsNext, Has: place.Has, Reason: ReasonOf(t.Rule, t.Message, t.Until)}
 		if place.PullRequest = PullRequestOf(t.Number, t.URL, t.Detail.Opened); place.PullRequest != nil {
 			place.State = IsOpen

@@ -42,7 +42,7 @@ func (w *world) seedDeliveries() {
 		Action: store.EventReverted, Commit: "prodv1:b", Snapshot: "v1:b",
 	})
 	err := w.db.Update(w.t.Context(), func(ctx context.Context, tx *database.Tx) error {
-		if err := w.store.SetTargets(ctx, tx, key, []store.Target{
+		if err := w.store.Targets.Set(ctx, tx, key, []store.Target{
 			{Environment: "dev", Application: "web", State: "same", Labels: map[string]string{"team": "shop"}},
 			{Environment: "dev", Application: "worker", State: "same"},
 			{Environment: "prod", Application: "web", State: "same", Labels: map[string]string{"team": "shop"}},

@@ -2,12 +2,12 @@ package web
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"promoter/internal/api"
-	"promoter/internal/printable"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
 )
 
 // eventsPerPage is the number of events on a page of the history.
@@ -62,22 +62,12 @@ func changesOf(versions []api.Version) []string {
 	var texts []string
 	for _, one := range versions {
 		text := one.Component + " "
-		if from := labelOf(one.FromTag, one.FromDigest); from != "" {
+		if from := promotion.Label(image.Version{Tag: one.FromTag, Digest: one.FromDigest}); from != "" {
 			text += from + " → "
 		}
-		texts = append(texts, text+labelOf(one.Tag, one.Digest))
+		texts = append(texts, text+promotion.Label(image.Version{Tag: one.Tag, Digest: one.Digest}))
 	}
 	return texts
-}
-
-// labelOf returns a tag, else the first digits of a digest.
-func labelOf(tag, digest string) string {
-	const digits = 12
-	if tag != "" {
-		return tag
-	}
-	_, hex, _ := strings.Cut(digest, ":")
-	return printable.Shorten(hex, digits)
 }
 
 // activity shows the work of the service.

@@ -140,7 +140,7 @@ func (w *world) save(key, name string, at time.Time, targets []store.Target, eve
 	w.t.Helper()
 	w.clock.Store(&at)
 	err := w.db.Update(w.t.Context(), func(ctx context.Context, tx *database.Tx) error {
-		if err := w.store.SetTargets(ctx, tx, key, targets); err != nil {
+		if err := w.store.Targets.Set(ctx, tx, key, targets); err != nil {
 			return err
 		}
 		for i := range events {
@@ -160,7 +160,9 @@ func (w *world) setDrift(key string, found []drift.Drift) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.db.Update(w.t.Context(), func(ctx context.Context, tx *database.Tx) error { return w.store.SetDrift(ctx, tx, key, string(text)) }); err != nil {
+	if err := w.db.Update(w.t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		return w.store.Targets.SetDrift(ctx, tx, key, string(text))
+	}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -499,7 +501,7 @@ func BenchmarkOverview(b *testing.B) {
 	var database, page time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		if _, err := w.store.Overview(b.Context()); err != nil {
+		if _, err := w.store.Targets.Overview(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		database += time.Since(begin)

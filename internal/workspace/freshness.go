@@ -9,23 +9,14 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/identity"
-	"promoter/internal/image"
 	"promoter/internal/store"
 )
-
-// FreshnessStore knows what makes answers of registries stale. It is a subset of
-// store.Store.
-type FreshnessStore interface {
-	Freshness(ctx context.Context, repository string) (store.Freshness, error)
-	LastImageEvent(ctx context.Context, repository image.Repository) (time.Time, error)
-	RequestRefresh(ctx context.Context, repository string) error
-}
 
 // freshness decides for one reconciliation which cached answers of registries are
 // valid: those that were requested after the last event that makes them stale.
 type freshness struct {
 	server *connect.Server
-	store  FreshnessStore // nil: answers are valid for the session
+	store  *store.Store // nil: answers are valid for the session
 	key    identity.RepositoryKey
 
 	mutex sync.Mutex
@@ -43,7 +34,7 @@ func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (t
 	if err != nil {
 		return time.Time{}, err
 	}
-	event, err := f.store.LastImageEvent(ctx, request.Repository)
+	event, err := f.store.ImageEvents.Last(ctx, request.Repository)
 	if err != nil {
 		return time.Time{}, err
 	}

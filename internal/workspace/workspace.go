@@ -26,14 +26,15 @@ import (
 	"promoter/internal/repo"
 	"promoter/internal/scan"
 	"promoter/internal/statebranch"
+	"promoter/internal/store"
 )
 
 // Options configure a workspace.
 type Options struct {
 	DryRun    bool
-	Log       *slog.Logger   // nil: nothing is logged
-	Trace     engine.Tracer  // nil: nothing is traced
-	Freshness FreshnessStore // nil: answers of registries are valid for the session
+	Log       *slog.Logger  // nil: nothing is logged
+	Trace     engine.Tracer // nil: nothing is traced
+	Freshness *store.Store  // nil: answers of registries are valid for the session
 	// Seals remembers the newest seal of the repository, besides a file beside the mirror.
 	// Nil: nothing else does.
 	Seals statebranch.SealMemory

@@ -14,6 +14,7 @@ import (
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/service/adminapi"
 	"promoter/internal/view"
 )
@@ -157,7 +158,8 @@ func (f *statusFlags) read(ctx context.Context, client *adminapi.Client) (report
 	inTargets := f.query.Environment != "" || f.application != "" || f.status != ""
 	found.selected = inTargets || f.query.Repository != ""
 	found.Repositories = slices.DeleteFunc(found.Repositories, func(one api.Repository) bool {
-		return !view.SelectsRepository(f.query.Repository, one.Key, one.Name) || inTargets && !slices.ContainsFunc(found.Applications, inRepository(one))
+		other := f.query.Repository != "" && !identity.RepositoryKey(one.Key).IsNamed(one.Name, f.query.Repository)
+		return other || inTargets && !slices.ContainsFunc(found.Applications, inRepository(one))
 	})
 	return found, nil
 }

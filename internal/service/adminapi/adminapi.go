@@ -114,7 +114,7 @@ func repositoriesOf(stored []store.Repository, entries map[string]queue.Entry) [
 	all := []api.Repository{}
 	for _, one := range stored {
 		shown := repositoryOf(entries[one.Key])
-		shown.Name, shown.Key, shown.Forge = one.Host+"/"+one.Name, one.Key, one.Forge
+		shown.Name, shown.Key, shown.Forge = one.Address(), one.Key, one.Forge
 		shown.ReconciledAt, shown.Failure = one.ReconciledAt, one.Failure
 		if one.Failure != "" && shown.State == api.StateIdle {
 			shown.State = api.StateFailing

@@ -21,7 +21,7 @@ func (a *API) receivers(ctx context.Context, repositories []store.Repository) ([
 	if err != nil {
 		return nil, err
 	}
-	last, err := a.Store.LastReports(ctx)
+	last, err := a.Store.Health.LastReports(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func receiversOf(
 	named := map[string][]string{} // repositories by receiver
 	for _, r := range repositories {
 		for _, one := range follows[r.Key] {
-			if name := r.Host + "/" + r.Name; !slices.Contains(named[one.Receiver], name) {
+			if name := r.Address(); !slices.Contains(named[one.Receiver], name) {
 				named[one.Receiver] = append(named[one.Receiver], name)
 			}
 		}

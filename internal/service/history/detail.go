@@ -3,6 +3,7 @@ package history
 import (
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
@@ -10,8 +11,7 @@ import (
 )
 
 // detailOf returns what users ask about a target beside its decision.
-func detailOf(report engine.Report, d promotion.Decision, decisions state.State, now time.Time) store.TargetDetail {
-	settings := report.Config.Settings(d.Environment, d.Application)
+func detailOf(report engine.Report, d promotion.Decision, settings config.Environment, decisions state.State, now time.Time) store.TargetDetail {
 	detail := store.TargetDetail{
 		Conditions: d.Conditions, Gates: d.Gates, Propose: string(settings.Propose), Land: string(settings.Land),
 		Health: healthOf(report, d), Hold: holdOf(d.Target, decisions, now), ApprovedBy: d.ApprovedBy,

@@ -120,11 +120,9 @@ func withSnapshot(e store.Event, snapshot promotion.Snapshot, moves []promotion.
 		if len(moves) > 0 && !moved {
 			continue
 		}
-		pinned := snapshot[component]
-		e.Versions = append(e.Versions, store.EventVersion{
-			Component: component, Repository: pinned.Repository.String(), Tag: pinned.Version.Tag, Digest: pinned.Version.Digest, Revision: pinned.Version.Revision,
-			FromTag: move.From.Tag, FromDigest: move.From.Digest,
-		})
+		version := versionOf(component, snapshot[component].Repository, snapshot[component].Version)
+		version.FromTag, version.FromDigest = move.From.Tag, move.From.Digest
+		e.Versions = append(e.Versions, version)
 	}
 	return e
 }

@@ -110,15 +110,15 @@ func targetsOf(report engine.Report, now time.Time) []store.Target {
 		if !known || d.State == promotion.Absent || d.State == promotion.NoReference || d.Application == "" {
 			continue
 		}
+		settings := report.Config.Settings(d.Environment, d.Application)
 		one := store.Target{
 			Environment: d.Environment, Application: d.Application, Branch: cmp.Or(environment.Branch, report.Default), Paths: pathsOf(environment, d.Application),
 			State: string(d.State), Rule: string(d.Reason.Rule), Message: d.Reason.Message, Until: d.Reason.Until,
 			Current: versionsOf(currentOf(d)), Wanted: versionsOf(d.Snapshot),
 			Number: open[d.Target].Number, URL: open[d.Target].URL,
-			Detail: detailOf(report, d, decisions, now),
+			Detail: detailOf(report, d, settings, decisions, now),
 		}
 		one.Detail.Opened = open[d.Target].Opened
-		settings := report.Config.Settings(d.Environment, d.Application)
 		one.Monitored, one.Labels = settings.Health != nil, labelsOf(report.Config, environment, d.Application)
 		for _, parent := range settings.After {
 			one.After = append(one.After, parent.Environment)

@@ -16,7 +16,7 @@ import (
 
 // Run implements api.Snapshots.
 func (a *API) Run(ctx context.Context, name string, query api.SnapshotQuery) (api.Run, error) {
-	r, err := a.repository(ctx, query.Repository)
+	r, err := a.repository(ctx, query)
 	if err != nil {
 		return api.Run{}, err
 	}
@@ -28,12 +28,12 @@ func (a *API) Run(ctx context.Context, name string, query api.SnapshotQuery) (ap
 	if err != nil {
 		return api.Run{}, err
 	}
-	targets, err := a.Store.Targets(ctx, r.Key, "", posted.Application)
+	targets, err := a.Store.Targets.List(ctx, r.Key, "", posted.Application)
 	if err != nil {
 		return api.Run{}, err
 	}
 	run := api.Run{
-		Schema: api.Schema, At: a.Server.Now().UTC(), Repository: r.Host + "/" + r.Name, Key: r.Key, Application: posted.Application,
+		Schema: api.Schema, At: a.Server.Now().UTC(), Repository: r.Address(), Key: r.Key, Application: posted.Application,
 		Receiver: posted.Receiver, PostedAt: posted.PostedAt, Snapshot: content.Plain(), Steps: []api.Step{},
 	}
 	way := walk{posted: posted, reconciled: r.BeganAt.After(posted.PostedAt), steps: map[string]api.StepState{}, there: map[string]bool{}}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/access"
 	"promoter/internal/api"
 	"promoter/internal/fault"
 	"promoter/internal/health"
@@ -18,36 +19,34 @@ import (
 	"promoter/internal/view"
 )
 
-// repository returns the stored repository of a name or a key. Without a name, there must be
-// only one.
-func (a *API) repository(ctx context.Context, name string) (store.Repository, error) {
+// repository returns the stored repository that a query names. Without a name, there must be
+// only one. Those that the principal may not read do not exist for it.
+func (a *API) repository(ctx context.Context, query api.SnapshotQuery) (store.Repository, error) {
 	all, err := a.Store.Repositories(ctx)
 	if err != nil {
 		return store.Repository{}, err
 	}
-	lower := strings.ToLower(name)
 	found := slices.DeleteFunc(all, func(r store.Repository) bool {
-		address := strings.ToLower(r.Host + "/" + r.Name)
-		return name != "" && r.Key != name && address != lower && !strings.HasSuffix(address, "/"+lower)
+		return !query.Principal.May(access.Read, access.Target{Repository: r.Address()}) || query.Repository != "" && !r.IsNamed(query.Repository)
 	})
 	switch {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return store.Repository{}, fault.New(fault.NotFound, "there is no repository %.200q", name)
+		return store.Repository{}, fault.New(fault.NotFound, "there is no repository %.200q", query.Repository)
 	}
 	return store.Repository{}, fault.New(fault.Invalid, "%d repositories match: name one with ?repository=HOST/OWNER/NAME", len(found))
 }
 
 // selected are the targets that a query selects.
 func (a *API) selected(ctx context.Context, query api.SnapshotQuery) (store.Repository, []store.Target, error) {
-	r, err := a.repository(ctx, query.Repository)
+	r, err := a.repository(ctx, query)
 	if err != nil {
 		return r, nil, err
 	}
-	targets, err := a.Store.Targets(ctx, r.Key, query.Environment, query.Application)
+	targets, err := a.Store.Targets.List(ctx, r.Key, query.Environment, query.Application)
 	if err == nil && len(targets) == 0 {
-		err = fault.New(fault.NotFound, "%s/%s has no such environment or application, or was not reconciled yet", r.Host, r.Name)
+		err = fault.New(fault.NotFound, "%s has no such environment or application, or was not reconciled yet", r.Address())
 	}
 	return r, targets, err
 }
@@ -87,7 +86,7 @@ func (a *API) In(ctx context.Context, query api.SnapshotQuery) ([]api.Environmen
 		if one.Snapshot, err = names.of(ctx, a.Store, target.Application, versions); err != nil {
 			return nil, err
 		}
-		one.Snapshot.Repository, one.Snapshot.Application = r.Host+"/"+r.Name, target.Application
+		one.Snapshot.Repository, one.Snapshot.Application = r.Address(), target.Application
 		if one.Snapshot.Name == "" {
 			one.Snapshot.Name = nameOf(target, versions)
 		}
@@ -103,14 +102,6 @@ func nameOf(target store.Target, versions []store.EventVersion) string {
 		hash.Write([]byte(v.Component + "=" + v.Image() + "\n"))
 	}
 	return target.Application + "-" + target.Environment + "-" + hex.EncodeToString(hash.Sum(nil))[:12]
-}
-
-// sameVersion reports whether two versions are the same image.
-func sameVersion(a, b store.EventVersion) bool {
-	if a.Digest != "" && b.Digest != "" {
-		return a.Digest == b.Digest
-	}
-	return a.Tag != "" && a.Tag == b.Tag
 }
 
 // names finds the posted snapshots that targets have. It reads those of each application once.
@@ -173,7 +164,7 @@ func matchOf(images map[string]string, versions []store.EventVersion) match {
 			continue
 		}
 		shared++
-		if sameVersion(v, versionOf(text)) {
+		if v.Same(versionOf(v.Component, text)) {
 			same++
 		}
 	}
@@ -187,9 +178,9 @@ func matchOf(images map[string]string, versions []store.EventVersion) match {
 }
 
 // versionOf splits REPOSITORY:TAG@DIGEST, which a registry confirmed.
-func versionOf(text string) store.EventVersion {
+func versionOf(component, text string) store.EventVersion {
 	name, digest, _ := strings.Cut(text, "@")
-	v := store.EventVersion{Repository: name, Digest: digest}
+	v := store.EventVersion{Component: component, Repository: name, Digest: digest}
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
 		v.Repository, v.Tag = name[:i], name[i+1:]
 	}
@@ -216,7 +207,7 @@ func (a *API) past(ctx context.Context, repository string, target store.Target, 
 		}
 		read += len(page)
 		for _, e := range page {
-			if isLanding(e) {
+			if e.IsLanding() {
 				found = append(found, e)
 			}
 		}
@@ -227,10 +218,6 @@ func (a *API) past(ctx context.Context, repository string, target store.Target, 
 		filter.Before = store.Cursor{At: last.At, ID: last.ID}
 	}
 	return found, nil
-}
-
-func isLanding(e store.Event) bool {
-	return e.Action == store.EventLanded || e.Action == store.EventPushed || e.Action == store.EventMerged
 }
 
 // last returns the time and the commit of the last landing at a time.
@@ -278,7 +265,7 @@ func (a *API) Bindings(ctx context.Context, query api.SnapshotQuery) (api.Bindin
 	if err != nil {
 		return api.Bindings{}, err
 	}
-	all := api.Bindings{Schema: api.Schema, At: a.Server.Now().UTC(), Repository: r.Host + "/" + r.Name, Key: r.Key, Bindings: []api.Binding{}}
+	all := api.Bindings{Schema: api.Schema, At: a.Server.Now().UTC(), Repository: r.Address(), Key: r.Key, Bindings: []api.Binding{}}
 	names := a.names(r.Key)
 	for _, target := range targets {
 		past, err := a.past(ctx, r.Key, target, time.Time{}, maxRecent)
@@ -306,7 +293,7 @@ func bindingOf(target store.Target) api.Binding {
 	for _, v := range target.Current {
 		component := api.BindingComponent{Name: v.Component, Image: v.Image()}
 		i := slices.IndexFunc(target.Wanted, func(wanted store.EventVersion) bool { return wanted.Component == v.Component })
-		if i >= 0 && !sameVersion(target.Wanted[i], v) {
+		if i >= 0 && !v.Same(target.Wanted[i]) {
 			component.Wanted = target.Wanted[i].Image()
 		} else {
 			there++

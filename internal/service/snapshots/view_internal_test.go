@@ -1,7 +1,9 @@
 package snapshots
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/access"
 	"promoter/internal/api"
+	"promoter/internal/database"
+	"promoter/internal/database/databasetest"
 	"promoter/internal/store"
 )
 
@@ -62,11 +67,45 @@ func TestPast_at(t *testing.T) {
 	}
 }
 
+// Repositories that a token may not read do not make a name ambiguous.
+func TestAPI_repository(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now})
+	a := &API{Store: store.New(db)}
+	for _, name := range []string{"acme/shop", "other/shop"} {
+		if err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+			_, err := a.Store.RecordReconciliation(ctx, tx, store.Repository{Key: "github.com/" + name[:1], Host: "github.com", Name: name}, store.HistoryUpdate{})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct{ scope, name, want string }{
+		{"github.com/*/*", "acme/shop", "acme/shop"},
+		{"github.com/*/*", "github.com/o", "other/shop"},
+		{"github.com/*/*", "shop", "2 repositories match: name one with ?repository=HOST/OWNER/NAME"},
+		{"github.com/*/*", "", "2 repositories match: name one with ?repository=HOST/OWNER/NAME"},
+		{"github.com/acme/*", "shop", "acme/shop"},
+		{"github.com/acme/*", "", "acme/shop"},
+		{"github.com/acme/*", "other/shop", `there is no repository "other/shop"`},
+	} {
+		principal := access.Principal{Roles: []access.Role{access.Read}, Scope: access.Scope{Repositories: []string{test.scope}}}
+		found, err := a.repository(t.Context(), api.SnapshotQuery{Principal: principal, Repository: test.name})
+		got := found.Name
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
 func TestVersionOf(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"quay.io/acme/web:1@sha256:0", "localhost:5000/web@sha256:0", "localhost:5000/web:1@sha256:0"} {
-		if got := store.EventVersion.Image(versionOf(text)); got != text || strings.Contains(versionOf(text).Repository, "web:") {
-			t.Errorf("%s: %+v", text, versionOf(text))
+		if v := versionOf("web", text); v.Component != "web" || v.Image() != text || strings.Contains(v.Repository, "web:") {
+			t.Errorf("%s: %+v", text, v)
 		}
 	}
 }

@@ -1,0 +1,61 @@
+package store_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"promoter/internal/database"
+	"promoter/internal/store"
+)
+
+// A text finds whole tags, and the beginnings of digests and commits, but no other text of a
+// version.
+func TestTargets_Naming(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		version := func(tag, from, hex string) []store.EventVersion {
+			return []store.EventVersion{{
+				Component: "web", Repository: "quay.io/acme/web", Tag: tag, FromTag: from, Digest: "sha256:" + strings.Repeat(hex, 64), Revision: strings.Repeat(hex, 40) + "-dirty",
+			}}
+		}
+		b.write(func(ctx context.Context, tx *database.Tx) error {
+			return b.Targets.Set(ctx, tx, "github.com/7", []store.Target{
+				{Environment: "dev", Application: "now", Message: "not 1.5 yet", Current: version("v1.6", "1.5", "c")},
+				{Environment: "dev", Application: "next", Wanted: version("1.7_RC<1>", "", "d")},
+			})
+		})
+		b.write(func(ctx context.Context, tx *database.Tx) error {
+			_, err := b.AddEvents(ctx, tx, []store.Event{
+				{Repository: "github.com/7", Environment: "dev", Application: "before", Action: store.EventLanded, At: noon, Commit: strings.Repeat("e", 40), Versions: version("1.5", "1.4", "b")},
+				{Repository: "github.com/7", Environment: "dev", Application: "decided", Action: "hold", At: noon, Message: "1.5"},
+			})
+			return err
+		})
+		for _, test := range []struct{ tag, hex, want string }{
+			{"1.5", "", "before"},
+			{"1.4", "", ""},
+			{"1", "", ""},
+			{"1.6", "", "now"},
+			{"V1.6", "", "now"},
+			{"1.7_rc<1>", "", "next"},
+			{"1.7%", "", ""},
+			{"", "", ""},
+			{"x", strings.Repeat("c", 7), "now"},
+			{"x", "sha256:" + strings.Repeat("d", 64), "next"},
+			{"x", strings.Repeat("B", 40), "before"},
+			{"x", strings.Repeat("e", 12), "before"},
+			{"x", "dirty", ""},
+			{`x"`, `c"`, ""},
+		} {
+			found, err := b.Targets.Naming(b.Context(), test.tag, test.hex)
+			var names []string
+			for _, one := range found {
+				names = append(names, one.Application)
+			}
+			if got := strings.Join(names, " "); got != test.want || err != nil {
+				b.Errorf("%q, %q: %q, want %q, %v", test.tag, test.hex, got, test.want, err)
+			}
+		}
+	})
+}
