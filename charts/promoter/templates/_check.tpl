@@ -59,6 +59,9 @@
 {{- fail "database.existingSecret is set and database.kind is sqlite: set database.kind to postgresql" }}
 {{- end }}
 {{- end }}
+{{- if and $v.prometheusRule.enabled (not $v.serviceMonitor.enabled) }}
+{{- fail "prometheusRule.enabled is true: its alerts are about what the ServiceMonitor scrapes, set serviceMonitor.enabled to true" }}
+{{- end }}
 {{- if and $v.ingress.enabled (not $v.ingress.hosts) }}
 {{- fail "ingress.enabled is true: name the hosts in ingress.hosts" }}
 {{- end }}
