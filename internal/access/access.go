@@ -82,6 +82,12 @@ type Principal struct {
 // May reports whether the principal has a role for a target.
 func (p Principal) May(role Role, t Target) bool { return p.Has(role) && p.Scope.covers(t) }
 
+// MayAll reports whether the principal has a role for all of a repository, and not only for some
+// of its applications or environments.
+func (p Principal) MayAll(role Role, repository string) bool {
+	return p.May(role, Target{Repository: repository}) && len(p.Scope.Applications)+len(p.Scope.Environments) == 0
+}
+
 // Has reports whether the principal has a role for some target.
 func (p Principal) Has(role Role) bool {
 	return slices.Contains(p.Roles, role) || role == Read && len(p.Roles) > 0

@@ -62,6 +62,7 @@ func Register(e *echo.Echo, options Options) {
 	if a.View != nil {
 		group.GET("/applications", a.applications, requires(access.Read))
 		group.GET("/applications/:application", a.application, requires(access.Read))
+		group.GET("/repositories/:repository", a.repository, requires(access.Read))
 		group.GET("/where", a.where, requires(access.Read))
 	}
 	if a.Changes != nil {

@@ -22,8 +22,10 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/api"
+	"promoter/internal/config"
 	"promoter/internal/database"
 	"promoter/internal/delivery"
+	"promoter/internal/edit"
 	"promoter/internal/promotion"
 	"promoter/internal/store"
 	"promoter/internal/view"
@@ -79,6 +81,8 @@ func TestDescription_ofRequestsAndResponses(t *testing.T) {
 		{"GET", "/applications/web?repository=acme/shop", "", 200},
 		{"GET", "/applications/none?repository=acme/shop", "", 404},
 		{"GET", "/applications/web?repository=acme/none", "", 404},
+		{"GET", "/repositories/github.com%2Facme%2Fshop", "", 200},
+		{"GET", "/repositories/acme%2Fnone", "", 404},
 		{"GET", "/metrics?by=week&since=30d", "", 200},
 		{"GET", "/metrics?format=xml", "", 400},
 		{"GET", "/where?version=1.5.0", "", 200},
@@ -187,12 +191,25 @@ func fill(t *testing.T, db *database.DB, stored *store.Store) {
 				Notes:      []string{"a note"}, Left: []string{"worker 1 -> 2: refused"}, Propose: "automatic", Land: "pr",
 				Hold:    &store.TargetHold{Kind: store.HoldHold, By: "github.com/alice", At: at, Reason: "wait", Until: at, Scope: "prod/web"},
 				Request: &store.TargetRequest{By: "github.com/alice", At: at, Reason: "now"}, Opened: at, ApprovedBy: []string{"bob"},
+				Sources: []store.SourceChange{{
+					Component: "web", Source: "github.com/acme/web", URL: "https://github.com/acme/web/compare/a...b", Total: 2, Release: "https://github.com/acme/web/releases/v1.5.0",
+					Commits: []store.SourceCommit{{ID: strings.Repeat("d", 40), Subject: "Fix the cart", Author: "Ana", At: at, Number: 12, URL: "https://github.com/acme/web/pull/12"}},
+				}},
 			},
 		},
 	}
 	const differs = `[{"kind":"actual","environment":"prod","application":"web","file":"apps/web.yaml","line":7,"message":"1.4.1 runs"}]`
 	err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
 		if err := stored.Targets.Set(ctx, tx, "github:1", targets); err != nil {
+			return err
+		}
+		detail := store.RepositoryDetail{
+			Config:     "version: 1\n",
+			Problems:   config.Problems{{Severity: config.SeverityWarning, Position: config.Position{File: config.FileName, Line: 3, Column: 1}, Message: "no gate uses the window", Hint: "remove it"}},
+			Refused:    store.ListOf([]store.RefusedFile{{Environment: "prod", Application: "web", Refusal: edit.Refusal{File: "a.yaml", Line: 2, Component: "web", Reason: "the tag stands alone", Unaffected: []string{"api"}}}}),
+			Unfollowed: store.ListOf([]store.UnfollowedImage{{Branch: "main", File: "a.yaml", Line: 9, Image: "redis:7"}}),
+		}
+		if err := stored.Details.Set(ctx, tx, "github:1", store.FoundDigest{All: "a", Config: "b"}, detail); err != nil {
 			return err
 		}
 		_, err := stored.RecordReconciliation(ctx, tx, store.Repository{Key: "github:1", Forge: "github", Host: "github.com", Name: "acme/shop"}, store.HistoryUpdate{

@@ -50,8 +50,14 @@ func TestServe_dashboard(t *testing.T) {
 	if page := read(http.MethodGet, "/history", nil); !strings.Contains(page, "opened") {
 		t.Errorf("the history:\n%s", page)
 	}
-	if page := read(http.MethodGet, "/activity", nil); !strings.Contains(page, "acme/gitops") {
-		t.Errorf("the activity:\n%s", page)
+	page = read(http.MethodGet, "/activity", nil)
+	_, link, found := strings.Cut(page, `<a href="/repositories/`)
+	if !found {
+		t.Fatalf("the activity:\n%s", page)
+	}
+	path, _, _ := strings.Cut(link, `"`)
+	if page := read(http.MethodGet, "/repositories/"+path, nil); !strings.Contains(page, "acme/gitops</h1>") || !strings.Contains(page, "propose: automatic") {
+		t.Errorf("the repository:\n%s", page)
 	}
 	if page := read(http.MethodGet, "/where?q=1.1.0", nil); !strings.Contains(page, "web 1.1.0") || !strings.Contains(page, ">open<") {
 		t.Errorf("where it is:\n%s", page)

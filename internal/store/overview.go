@@ -27,7 +27,40 @@ type TargetDetail struct {
 	Request    *TargetRequest        `json:"request,omitempty"`
 	Opened     time.Time             `json:"opened,omitzero"` // when the open pull request was opened
 	ApprovedBy []string              `json:"approvedBy,omitempty"`
+	Sources    []SourceChange        `json:"sources,omitempty"` // what the open pull request brings
 }
+
+// SourceChange is what the source of a component says about the change from the version of an
+// environment to the one that is proposed.
+type SourceChange struct {
+	Component string         `json:"component"`
+	Source    string         `json:"source,omitempty"`  // HOST/OWNER/NAME
+	URL       string         `json:"url,omitempty"`     // of the page that compares the commits
+	Removes   bool           `json:"removes,omitempty"` // the change goes back and removes the commits
+	Commits   []SourceCommit `json:"commits,omitempty"`
+	Total     int            `json:"total,omitempty"`   // also those that are left out
+	Release   string         `json:"release,omitempty"` // URL of the release notes
+	Unknown   string         `json:"unknown,omitempty"` // why the commits are not known
+}
+
+// SourceCommit is a commit of a SourceChange.
+type SourceCommit struct {
+	ID      string    `json:"id"`
+	Subject string    `json:"subject"`
+	Author  string    `json:"author,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+	Number  int       `json:"number,omitempty"` // of the pull request that its message names
+	URL     string    `json:"url,omitempty"`    // of that
+}
+
+// Short is the commit as users know it.
+func (c SourceCommit) Short() string {
+	const digits = 7
+	return c.ID[:min(digits, len(c.ID))]
+}
+
+// Left returns how many commits are left out.
+func (c SourceChange) Left() int { return max(0, c.Total-len(c.Commits)) }
 
 // TargetHealth is what sources reported about the landed versions of a target.
 type TargetHealth struct {

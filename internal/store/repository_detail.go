@@ -39,6 +39,9 @@ func ListOf[T any](all []T) List[T] {
 	return List[T]{Items: all[:min(len(all), MaxListed)], Total: len(all)}
 }
 
+// Left returns how many items are left out.
+func (l List[T]) Left() int { return l.Total - len(l.Items) }
+
 // RefusedFile is a refusal for a target.
 type RefusedFile struct {
 	Environment string `json:"environment"`

@@ -46,6 +46,7 @@ type Target struct {
 	Hold        *store.TargetHold     `json:"hold,omitempty"`
 	Request     *store.TargetRequest  `json:"request,omitempty"`
 	Drift       []drift.Drift         `json:"drift,omitempty"`
+	Sources     []store.SourceChange  `json:"sources,omitempty"` // what the open pull request brings
 }
 
 // Component is what one component is in the files, and what it should be.
@@ -105,6 +106,7 @@ func targetOf(t store.Target, landed store.Landed) Target {
 		PullRequest: PullRequestOf(t.Number, t.URL, t.Detail.Opened), ApprovedBy: t.Detail.ApprovedBy,
 		Conditions: append([]promotion.Condition{}, t.Detail.Conditions...), Gates: append([]promotion.Condition{}, t.Detail.Gates...),
 		Notes: t.Detail.Notes, Left: t.Detail.Left, Health: t.Detail.Health, Hold: t.Detail.Hold, Request: t.Detail.Request,
+		Sources: t.Detail.Sources,
 	}
 	for _, version := range t.Current {
 		component := Component{Name: version.Component, Image: version.Image(), Version: version.Label()}

@@ -67,13 +67,13 @@ func parseTemplates() (templates, error) {
 		return url, nil
 	}
 	layout, err := template.New("layout.html").Funcs(template.FuncMap{
-		"static": static, "time": timeElement, "age": ageElement, "status": statusElement,
+		"static": static, "time": timeElement, "age": ageElement, "status": statusElement, "repositoryURL": repositoryURL,
 	}).ParseFS(files, "templates/layout.html")
 	if err != nil {
 		return nil, err
 	}
 	parsed := templates{}
-	for _, name := range []string{"sign-in", "error", "overview", "application", "history", "delivery", "where", "activity"} {
+	for _, name := range []string{"sign-in", "error", "overview", "application", "repository", "history", "delivery", "where", "activity"} {
 		clone, err := layout.Clone()
 		if err != nil {
 			return nil, err

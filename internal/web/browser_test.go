@@ -42,7 +42,7 @@ func openTab(t *testing.T, w *world) *tab {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(2*time.Minute))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
@@ -185,7 +185,7 @@ func TestBrowser_pages(t *testing.T) {
 	for _, width := range []int64{wide, narrow} {
 		for scheme, ground := range map[string]string{"light": "rgb(246, 247, 249)", "dark": "rgb(16, 20, 24)"} {
 			for name, path := range map[string]string{
-				"overview": "/", "application": "/applications/cart?repository=acme%2Fshop", "history": "/history", "activity": "/activity", "error": "/?status=none",
+				"overview": "/", "application": "/applications/cart?repository=acme%2Fshop", "application-open": "/applications/pay?repository=acme%2Fshop", "repository": "/repositories/acme%2Fshop", "history": "/history", "activity": "/activity", "error": "/?status=none",
 				"delivery": "/delivery?since=21d", "where": "/where?q=1.6.0",
 			} {
 				b.run(chromedp.EmulateViewport(width, 800), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))

@@ -75,9 +75,9 @@ func statusElement(value any) template.HTML {
 // classOf returns the CSS class of a state.
 func classOf(state string) string {
 	switch strings.ToLower(state) {
-	case "failed", "failing", "degraded", "missing", "refused", "unanswered", "not checked out":
+	case "error", "failed", "failing", "degraded", "missing", "refused", "unanswered", "not checked out":
 		return "bad"
-	case "held", "hold", "freeze", "rejected", "reverted", "blocked", "drift":
+	case "warning", "held", "hold", "freeze", "rejected", "reverted", "blocked", "drift":
 		return "warn"
 	case "open", "proposed", "progressing", "running":
 		return "busy"
@@ -88,6 +88,9 @@ func classOf(state string) string {
 	}
 	return "plain"
 }
+
+// repositoryURL returns the URL of the page of a repository.
+func repositoryURL(repository string) string { return "/repositories/" + url.PathEscape(repository) }
 
 // applicationURL returns the URL of the page of an application.
 func applicationURL(repository, application string) string {

@@ -82,6 +82,7 @@ func (p *pages) route(e *echo.Echo) {
 	signedIn := []echo.MiddlewareFunc{p.respond, p.authenticate}
 	e.GET("/", p.overview, signedIn...)
 	e.GET("/applications/:application", p.application, signedIn...)
+	e.GET("/repositories/:repository", p.repository, signedIn...)
 	e.GET("/history", p.history, signedIn...)
 	e.GET(wherePath, p.where, signedIn...)
 	e.GET(deliveryPath, p.delivery, signedIn...)

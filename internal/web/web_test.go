@@ -23,9 +23,11 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/api"
+	"promoter/internal/config"
 	"promoter/internal/database"
 	"promoter/internal/delivery"
 	"promoter/internal/drift"
+	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/secret"
@@ -42,6 +44,7 @@ const (
 	everything = "everything-0123456789abcdef01234567"
 	onlyShop   = "only-shop-0123456789abcdef012345678"
 	onlyBadges = "badge0123456789abcdef0123456789abcdef"
+	onlyDev    = "only-dev-0123456789abcdef0123456789"
 )
 
 // world is the dashboard of a database.
@@ -80,6 +83,7 @@ func newWorld(t testing.TB) *world {
 			Tokens: access.Tokens{
 				{Principal: access.Principal{Name: "token everything", Roles: []access.Role{access.Read}}, Secret: secret.New(everything)},
 				{Principal: access.Principal{Name: "token shop", Roles: []access.Role{access.Read}, Scope: access.Scope{Repositories: []string{"github.com/acme/shop"}}}, Secret: secret.New(onlyShop)},
+				{Principal: access.Principal{Name: "token dev", Roles: []access.Role{access.Read}, Scope: access.Scope{Environments: []string{"dev"}}}, Secret: secret.New(onlyDev)},
 			},
 		},
 		Badges: access.Tokens{{
@@ -189,6 +193,16 @@ func (w *world) seed() {
 		}},
 		{Environment: "staging", Application: "pay", After: []string{"dev"}, State: "proposed", Rule: "parent", Message: "dev has it", Number: 41, URL: "https://github.com/acme/shop/pull/41", Current: versions("api:2.0.0", "worker:2.0.0"), Wanted: versions("api:2.0.1", "worker:2.0.1"), Detail: store.TargetDetail{
 			Propose: "auto", Land: "review", Opened: noon.Add(-26 * time.Hour), ApprovedBy: []string{"ana"},
+			Sources: []store.SourceChange{
+				{
+					Component: "api", Source: "github.com/acme/api", URL: "https://github.com/acme/api/compare/a...b", Total: 12, Release: "https://github.com/acme/api/releases/tag/v2.0.1",
+					Commits: []store.SourceCommit{
+						{ID: "58b5d4a3f1", Subject: "Round prices down (#88)", Author: "Cem", At: noon.Add(-50 * time.Hour), Number: 88, URL: "https://github.com/acme/api/pull/88"},
+						{ID: "9a0c1e22b7", Subject: "Retry payments", At: noon.Add(-70 * time.Hour)},
+					},
+				},
+				{Component: "worker", Unknown: "the new image has no label or annotation org.opencontainers.image.revision"},
+			},
 			Gates: []promotion.Condition{{Name: "review", State: promotion.Pending, Value: "1 of 2", Reason: "needs one more approval", Forge: true}},
 		}},
 		{Environment: "prod-eu", Application: "cart", After: []string{"staging"}, State: "waiting", Rule: "held", Message: "held by ana: the summer sale", Current: versions("cart:1.5.1"), Wanted: versions("cart:1.5.2"), Detail: store.TargetDetail{
@@ -206,11 +220,37 @@ func (w *world) seed() {
 		{At: noon.Add(-28 * time.Hour), Repository: "github.com/acme/billing", Environment: "prod", Application: "bill", Action: store.EventFailed, Reason: &view.Reason{Message: "Degraded for 15m"}},
 		{At: noon.Add(-72 * time.Hour), Repository: shop, Environment: "staging", Application: "cart", Action: store.EventLanded, PullRequest: &view.PullRequest{Number: 40}, By: "ana", RequestedBy: "ben", RequestReason: "a fix for the sale", Bypassed: []string{"dev soak"}, Unproven: []string{"request"}, Versions: []api.Version{{Component: "cart", Digest: "sha256:0123456789abcdef", FromTag: "1.5.1"}}},
 	}
+	w.seedDetails()
 	w.setDrift("github:1", []drift.Drift{{Environment: "dev", Application: "cart", Message: "the files have another digest", File: "dev/cart.yaml", Line: 7}})
 	w.save("github:2", "acme/billing", noon.Add(-3*time.Hour), []store.Target{{
 		Environment: "prod", Application: "bill", State: "same", Current: versions("bill:2"),
 		Detail: store.TargetDetail{Propose: "auto", Land: "merge", Health: &store.TargetHealth{Status: "Degraded", Failure: "Degraded for 15m", Since: noon.Add(-20 * time.Minute), Message: "2 of 3 pods crash"}},
 	}})
+}
+
+// seedDetails stores what was found in both repositories of seed.
+func (w *world) seedDetails() {
+	w.t.Helper()
+	at := func(line int) config.Position { return config.Position{File: config.FileName, Line: line, Column: 5} }
+	for key, detail := range map[string]store.RepositoryDetail{
+		"github:1": {
+			Config:   "version: 1\ncomponents:\n  cart:\n    image: quay.io/acme/cart\n    pin: keep\n",
+			Problems: config.Problems{{Severity: config.SeverityWarning, Position: at(31), Message: "no gate uses the window night", Hint: "refer to it under gates.windows of an environment"}},
+			Refused: store.List[store.RefusedFile]{Total: 3, Items: []store.RefusedFile{
+				{Environment: "dev", Application: "cart", Refusal: edit.Refusal{File: "dev/cart.yaml", Line: 12, Component: "cart", Reason: "the tag stands alone"}},
+				{Environment: "prod-eu", Application: "pay", Refusal: edit.Refusal{File: "prod-eu/pay.yaml", Reason: "larger than 1 MiB"}},
+			}},
+			Unfollowed: store.ListOf([]store.UnfollowedImage{{Branch: "main", File: "dev/cart.yaml", Line: 20, Image: "redis:7.2"}}),
+		},
+		"github:2": {Problems: config.Problems{{Severity: config.SeverityError, Position: at(2), Message: `unknown key "component" in the file`, Hint: "did you mean components?"}}},
+	} {
+		err := w.db.Update(w.t.Context(), func(ctx context.Context, tx *database.Tx) error {
+			return w.store.Details.Set(ctx, tx, key, store.FoundDigest{All: "a", Config: "b"}, detail)
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 // browser keeps the cookies of a user.
@@ -322,6 +362,9 @@ func TestPages(t *testing.T) {
 		"history-shop":     {shop, "/history"},
 		"history-older":    {all, "/history?after=older"},
 		"history-filtered": {all, "/history?environment=staging&application=cart&since=30d"},
+		"repository":       {all, "/repositories/github.com%2Facme%2Fshop"},
+		"repository-bad":   {all, "/repositories/acme%2Fbilling"},
+		"repository-dev":   {w.signedIn(onlyDev), "/repositories/acme%2Fshop"},
 		"activity":         {all, "/activity"},
 		"activity-shop":    {shop, "/activity"},
 	} {
@@ -390,6 +433,9 @@ func TestPages_scope(t *testing.T) {
 	w := newWorld(t)
 	w.seed()
 	shop := w.signedIn(onlyShop)
+	if response, page := shop.get("/repositories/acme%2Fbilling"); response.StatusCode != http.StatusNotFound || strings.Contains(page, "did you mean") {
+		t.Errorf("a repository out of the scope is %s", response.Status)
+	}
 	if response, page := shop.get("/applications/bill?repository=acme%2Fbilling"); response.StatusCode != http.StatusNotFound || strings.Contains(page, "bill:2") {
 		t.Errorf("an application out of the scope is %s", response.Status)
 	}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,9 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
 	"promoter/internal/store"
 )
 
@@ -64,6 +68,35 @@ func TestRecorder_foundInAnUnusableRepository(t *testing.T) {
 	}
 	if _, _, changed, _ = r.Found(engine.Report{}, digest); changed {
 		t.Error("a reconciliation that found nothing is written")
+	}
+}
+
+// The page of an application has the commits that the body of its pull request has.
+func TestSourcesOf(t *testing.T) {
+	t.Parallel()
+	target := promotion.Target{Environment: "prod", Application: "shop"}
+	decision := promotion.Decision{Target: target, Moves: promotion.ChangesOf(promotiontest.SnapshotOf("api:1.0", "web:1.4"), promotiontest.SnapshotOf("api:1.1", "web:1.5"))}
+	change := pullrequest.Change{
+		From: image.Description{Revision: "a"}, To: image.Description{Revision: "b"},
+		Source: scm.Change{Source: "github.com/acme/web", Comparison: scm.Comparison{Commits: slices.Repeat([]scm.Commit{
+			{ID: "58b5d4a3f1", Message: "Round\x1b prices down\n\nMore.", Author: "Cem", PullRequest: scm.PullLink{Number: 88, URL: "https://github.com/acme/web/pull/88"}},
+		}, 12), Total: 40}},
+	}
+	effect := engine.Effect{
+		Proposal: pullrequest.Proposal{Decisions: []promotion.Decision{decision}},
+		Changes: map[pullrequest.ChangeKey]pullrequest.Change{
+			pullrequest.KeyOf(decision.Moves[0]): {Unread: "the new image is not readable"}, pullrequest.KeyOf(decision.Moves[1]): change,
+		},
+	}
+	got := sourcesOf(engine.Report{Effects: []engine.Effect{effect}}, decision)
+	if len(got) != 2 || got[0].Component != "api" || got[0].Unknown != "the new image is not readable" || len(got[1].Commits) != 10 || got[1].Left() != 30 {
+		t.Fatalf("%+v", got)
+	}
+	if commit := got[1].Commits[0]; commit.Short() != "58b5d4a" || !strings.HasPrefix(commit.Subject, "Round") || strings.ContainsAny(commit.Subject, "\x1b\n") || commit.Number != 88 {
+		t.Errorf("%+v", commit)
+	}
+	if other := sourcesOf(engine.Report{Effects: []engine.Effect{effect}}, promotion.Decision{Target: promotion.Target{Environment: "dev"}}); len(other) > 0 {
+		t.Errorf("of another target: %+v", other)
 	}
 }
 

@@ -119,6 +119,9 @@ func targetsOf(report engine.Report, now time.Time) []store.Target {
 			Detail: detailOf(report, d, settings, decisions, now),
 		}
 		one.Detail.Opened = open[d.Target].Opened
+		if one.Number > 0 {
+			one.Detail.Sources = sourcesOf(report, d)
+		}
 		one.Monitored, one.Labels = settings.Health != nil, labelsOf(report.Config, environment, d.Application)
 		for _, parent := range settings.After {
 			one.After = append(one.After, parent.Environment)
