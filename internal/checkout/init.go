@@ -10,11 +10,10 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
+	"promoter/internal/imports"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
-	"promoter/internal/scan"
 	"promoter/internal/suggest"
-	"promoter/internal/suggest/bots"
 )
 
 // Suggest returns a config for the files of a folder.
@@ -22,14 +21,11 @@ func Suggest(ctx context.Context, dir string) (*suggest.Suggestion, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
-	var found suggest.Found
-	var err error
-	var settings bots.Reader
-	if found.References, found.Files, err = scan.All(ctx, scan.Watch(folderFiles(ctx, dir), bots.IsSettings, settings.Read), 0); err != nil {
+	found, err := imports.Find(ctx, folderFiles(ctx, dir), 0)
+	if err != nil {
 		return nil, err
 	}
-	found.Bots = settings.Setup()
-	suggestion, err := suggest.Config(found)
+	suggestion, err := suggest.Config(found.Found)
 	if err != nil {
 		return nil, fmt.Errorf("scan %s: %w", dir, err)
 	}

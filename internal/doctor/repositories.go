@@ -11,6 +11,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/imports"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -60,8 +61,11 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	}
 	checkStateBranch(ctx, session, r, subject, f)
 	var loaded *config.Config
+	var writers config.Problems
 	err := workspace.Try(ctx, session, r, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) (err error) {
-		loaded, _, err = w.Config(ctx)
+		if loaded, _, err = w.Config(ctx); err == nil {
+			writers, err = otherWriters(ctx, w, loaded)
+		}
 		return err
 	})
 	if err != nil {
@@ -80,10 +84,31 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	}
 	checkSources(ctx, session, r, loaded, subject, f)
 	checkHealth(session.Server.File, r, loaded, subject, f)
+	for _, writer := range writers {
+		f.warn(subject, writer.Hint, "%s", writer.Message)
+	}
 	for _, unknown := range connect.UnknownEnvironments(session.Server.File, loaded, r.Matches) {
 		f.warn(subject, unknown.Hint, "%s", unknown.Message)
 	}
 	return loaded
+}
+
+// otherWriters warns of other tools that update what a config follows, in the files of the default
+// branch.
+func otherWriters(ctx context.Context, w *workspace.Workspace, loaded *config.Config) (config.Problems, error) {
+	_, commit, err := w.Default(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files, err := w.Files(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	found, err := imports.Find(ctx, files, 0)
+	if err != nil {
+		return nil, err
+	}
+	return imports.OtherWriters(loaded, found), nil
 }
 
 // checkStateBranch checks that the rules of the forge permit to push the state branch.

@@ -127,6 +127,7 @@ var table = map[string]position{
 	"internal/onboarding": {layer: 12},
 	"internal/githubapp":  {layer: 11},
 	"internal/doctor":     {layer: 12},
+	"internal/imports":    {layer: 8},
 
 	"internal/service/history": {layer: 11},
 
@@ -183,7 +184,7 @@ var owners = map[string][]string{
 	"github.com/expr-lang/expr":                nil,
 	"github.com/bmatcuk/doublestar/v4":         {"internal/glob"},
 	"github.com/robfig/cron/v3":                {"internal/schedule"},
-	"go.yaml.in/yaml/v3":                       {"internal/rendered", "internal/strictyaml", "internal/suggest/bots"},
+	"go.yaml.in/yaml/v3":                       {"internal/imports", "internal/rendered", "internal/strictyaml", "internal/suggest/bots"},
 	"github.com/invopop/jsonschema":            nil,
 	"github.com/google/go-containerregistry":   {"internal/registry"},
 	"github.com/docker/cli":                    {"internal/registry"},

@@ -8,37 +8,25 @@ import (
 	"slices"
 
 	"promoter/internal/config"
+	"promoter/internal/imports"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
-	"promoter/internal/scan"
 	"promoter/internal/suggest"
-	"promoter/internal/suggest/bots"
-	"promoter/internal/updater"
 )
 
 // suggestConfig generates a config for the files of the default branch.
 func (o *offer) suggestConfig(ctx context.Context) (*suggest.Suggestion, error) {
-	entries, err := o.workspace.List(ctx, o.commit)
+	files, err := o.workspace.Files(ctx, o.commit)
 	if err != nil {
 		return nil, fmt.Errorf("list the files of %s: %w", o.base, err)
 	}
-	files := func(yield func(updater.File, error) bool) {
-		for _, entry := range entries {
-			file := scan.GitFile(entry, func() ([]byte, error) { return o.workspace.Content(entry, scan.ReadLimit) })
-			if !yield(file, nil) {
-				return
-			}
-		}
-	}
-	found := suggest.Found{ForPullRequest: true}
-	var settings bots.Reader
-	found.References, found.Files, err = scan.All(ctx, scan.Watch(files, bots.IsSettings, settings.Read), o.maxSize)
+	found, err := imports.Find(ctx, files, o.maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("scan the files of %s: %w", o.base, err)
 	}
-	found.Bots = settings.Setup()
-	return suggest.Config(found)
+	found.ForPullRequest = true
+	return suggest.Config(found.Found)
 }
 
 // prepare previews the first reconciliation, lets the config begin carefully if it would

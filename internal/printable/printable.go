@@ -31,3 +31,20 @@ func Shorten(text string, limit int) string {
 	}
 	return text
 }
+
+// Wrap breaks a text at spaces into lines of at most width bytes. Line breaks stay.
+func Wrap(text string, width int) []string {
+	var lines []string
+	for paragraph := range strings.SplitSeq(text, "\n") {
+		line := ""
+		for _, w := range strings.Fields(paragraph) {
+			if line != "" && len(line)+1+len(w) > width {
+				lines, line = append(lines, line), w
+				continue
+			}
+			line = strings.TrimPrefix(line+" "+w, " ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -3,6 +3,8 @@ package printable_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"promoter/internal/printable"
 )
 
@@ -28,5 +30,13 @@ func TestShorten_countsRunes(t *testing.T) {
 	}
 	if got := printable.Shorten("äöüß", 3); got != "äö…" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	got := printable.Wrap("one two three\nfour averyveryverylongword five", 9)
+	if diff := cmp.Diff([]string{"one two", "three", "four", "averyveryverylongword", "five"}, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 }

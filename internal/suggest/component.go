@@ -9,6 +9,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/printable"
 	"promoter/internal/suggest/bots"
 )
 
@@ -96,7 +97,7 @@ func (u *usage) component(l *layout, rules []bots.Rule) Component {
 	roots, all := u.tags(l)
 	own := slices.DeleteFunc(slices.Clone(rules), func(rule bots.Rule) bool { return u.artifact != image.ArtifactImage || !rule.Applies(u.repository) })
 	g := guessSelection(roots, all, u.isThirdParty()).within(own, roots, all)
-	g.reason = printable(g.reason)
+	g.reason = printable.Line(g.reason)
 	c.Select, c.kind, c.Reason = g.Selection, g.kind, g.reason
 	if g.kind == GuessNarrowed && !isOneTag(all) {
 		c.Off, c.Reason = g.reason, ""

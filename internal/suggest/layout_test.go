@@ -80,14 +80,6 @@ func TestArrange_sandboxIsTheOnlyParent(t *testing.T) {
 	}
 }
 
-func TestWrap(t *testing.T) {
-	t.Parallel()
-	got := wrap("one two three\nfour averyveryverylongword five", 9)
-	if diff := cmp.Diff([]string{"one two", "three", "four", "averyveryverylongword", "five"}, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
-}
-
 func TestSimplify_dropsCovered(t *testing.T) {
 	t.Parallel()
 	for want, globs := range map[string][]string{

@@ -10,6 +10,7 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/printable"
 	"promoter/internal/suggest/bots"
 )
 
@@ -166,7 +167,7 @@ func frozen(roots []string) image.Selection {
 // botGuesses returns the guesses about other bots.
 func (d *draft) botGuesses() (all []Guess) {
 	for _, w := range d.found.Bots.Writers {
-		g := Guess{Kind: GuessOtherBot, Text: "Also updated by " + printable(w.Bot) + ". Two bots undo each other's changes.", Positions: []edit.Position{{File: printable(w.File)}}}
+		g := Guess{Kind: GuessOtherBot, Text: "Also updated by " + printable.Line(w.Bot) + ". Two bots undo each other's changes.", Positions: []edit.Position{{File: printable.Line(w.File)}}}
 		var images []image.Repository
 		for i := range d.Components {
 			c := &d.Components[i]
@@ -177,25 +178,15 @@ func (d *draft) botGuesses() (all []Guess) {
 			}
 		}
 		if len(images) > 0 {
-			g.Advice = printable(w.Off(images))
+			g.Advice = printable.Line(w.Off(images))
 			all = append(all, g)
 		}
 	}
 	for _, source := range d.found.Bots.Unread {
 		all = append(all, Guess{
-			Kind: GuessOtherBot, Text: printable(source) + " cannot be read, so what it updates and selects is unknown.",
+			Kind: GuessOtherBot, Text: printable.Line(source) + " cannot be read, so what it updates and selects is unknown.",
 			Advice: "check that it leaves the images below components alone, and that no select is wider than there",
 		})
 	}
 	return all
-}
-
-// printable replaces what a comment cannot contain.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, text)
 }

@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/printable"
 )
 
 // draft is the text of a suggestion.
@@ -59,26 +61,9 @@ func (d *draft) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"
 // comment writes prose. A setting that is off begins with # and no space instead,
 // so that removing the # turns it on.
 func (d *draft) comment(indent, text string) {
-	for _, line := range wrap(text, 96-len(indent)) {
+	for _, line := range printable.Wrap(text, 96-len(indent)) {
 		d.line("%s# %s", indent, line)
 	}
-}
-
-// wrap breaks a text at spaces into lines of at most width bytes. Line breaks stay.
-func wrap(text string, width int) []string {
-	var lines []string
-	for paragraph := range strings.SplitSeq(text, "\n") {
-		line := ""
-		for _, w := range strings.Fields(paragraph) {
-			if line != "" && len(line)+1+len(w) > width {
-				lines, line = append(lines, line), w
-				continue
-			}
-			line = strings.TrimPrefix(line+" "+w, " ")
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // schemaFile is the JSON Schema of the config file, if users save it beside the file.
@@ -97,7 +82,7 @@ func (d *draft) schemaLine() {
 
 func (d *draft) header() {
 	d.schemaLine()
-	author, last := "promoter init", "Commit it"
+	author, last := cmp.Or(d.found.Author, "promoter init"), "Commit it"
 	if d.found.ForPullRequest {
 		author, last = "promoter", "Merge its pull request"
 	}
@@ -111,6 +96,13 @@ func (d *draft) header() {
 	d.comment("", fmt.Sprintf("Scanned %s: %s in %s, of %s.", fileCount(len(d.found.Files)),
 		count(len(d.references), "image reference", "image references"), fileCount(len(with)),
 		count(len(repositories), "repository", "repositories")))
+	if len(d.found.Notes) > 0 {
+		d.line("#")
+		d.comment("", "Not here, or narrower than before:")
+		for _, note := range d.found.Notes {
+			d.comment("", "- "+printable.Line(note))
+		}
+	}
 	d.guessList()
 	d.line("#")
 	d.comment("", "Next steps:\n1. Read the file and correct it.\n2. promoter validate checks it; promoter plan shows what it would change now, and why, and writes nothing.\n3. "+last+": it is read from the default branch.")

@@ -29,6 +29,8 @@ type Found struct {
 	References     []edit.Reference
 	Bots           bots.Setup // other bots that update images there
 	ForPullRequest bool       // the file is read in a pull request, not by a user who ran init
+	Author         string     // the command that writes the file; empty: init
+	Notes          []string   // what the file does not have, for its header
 }
 
 // Suggestion is a config file and how it came about.

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"iter"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
@@ -27,6 +28,7 @@ import (
 	"promoter/internal/scan"
 	"promoter/internal/statebranch"
 	"promoter/internal/store"
+	"promoter/internal/updater"
 )
 
 // Options configure a workspace.
@@ -214,28 +216,45 @@ func pause(ctx context.Context, attempt int) error {
 // Config loads the config file from the default branch, and returns the name of that
 // branch too.
 func (w *Workspace) Config(ctx context.Context) (loaded *config.Config, branch string, err error) {
-	refs, err := w.mirror.Refs(ctx)
-	if err != nil {
-		return nil, "", w.Repository.Advise(err)
-	}
-	branch = cmp.Or(refs.Default, w.Repository.SCM.Info().DefaultBranch)
-	if refs.Branches[branch] == "" {
-		return nil, "", fault.New(fault.NotFound, "the repository has no default branch yet: push %s to it", config.FileName)
-	}
-	heads, err := w.mirror.Fetch(ctx, branch)
+	branch, commit, err := w.Default(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	loaded, err = repo.LoadConfig(w.Reconciler.Objects, heads[branch], branch)
+	loaded, err = repo.LoadConfig(w.Reconciler.Objects, commit, branch)
 	return loaded, branch, err
+}
+
+// Default fetches the default branch, and returns its name and its commit.
+func (w *Workspace) Default(ctx context.Context) (branch, commit string, err error) {
+	refs, err := w.mirror.Refs(ctx)
+	if err != nil {
+		return "", "", w.Repository.Advise(err)
+	}
+	branch = cmp.Or(refs.Default, w.Repository.SCM.Info().DefaultBranch)
+	if refs.Branches[branch] == "" {
+		return "", "", fault.New(fault.NotFound, "the repository has no default branch yet: push %s to it", config.FileName)
+	}
+	heads, err := w.mirror.Fetch(ctx, branch)
+	return branch, heads[branch], err
+}
+
+// Files returns all files of a commit that was fetched, to be scanned.
+func (w *Workspace) Files(ctx context.Context, commit string) (iter.Seq2[updater.File, error], error) {
+	entries, err := w.mirror.List(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(updater.File, error) bool) {
+		for _, entry := range entries {
+			file := scan.GitFile(entry, func() ([]byte, error) { return w.mirror.Content(entry, scan.ReadLimit) })
+			if !yield(file, nil) {
+				return
+			}
+		}
+	}, nil
 }
 
 // List returns all files of a commit that was fetched.
 func (w *Workspace) List(ctx context.Context, commit string) ([]object.Entry, error) {
 	return w.mirror.List(ctx, commit)
-}
-
-// Content reads a file of a listing: at most limit bytes and one more.
-func (w *Workspace) Content(file object.Entry, limit int64) ([]byte, error) {
-	return w.mirror.Content(file, limit)
 }

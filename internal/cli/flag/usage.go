@@ -25,3 +25,13 @@ func NoArguments(command *cobra.Command, args []string) error {
 	}
 	return fault.New(fault.Invalid, "%[1]s takes no arguments, got %[2]q: '%[1]s --help' lists its flags", command.CommandPath(), args[0])
 }
+
+// OneArgument refuses anything but one argument, which the help calls NAME.
+func OneArgument(name string) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fault.New(fault.Invalid, "%s takes one %s: %s", command.CommandPath(), name, command.UseLine())
+		}
+		return nil
+	}
+}

@@ -168,3 +168,23 @@ func allowed(versions, versioning string) (rule Rule) {
 	}
 	return rule
 }
+
+// Setting is a key at the top of a file with settings.
+type Setting struct {
+	Name         string
+	Line, Column int
+}
+
+// RenovateSettings returns the keys at the top of the settings of Renovate; none if they cannot
+// be read, or the file is another one.
+func RenovateSettings(file string, content []byte) (settings []Setting) {
+	documents, err := parse(fromJSON5(content))
+	if err != nil || !isRenovate(file) || len(documents) != 1 || documents[0].Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(documents[0].Content); i += 2 {
+		key := documents[0].Content[i]
+		settings = append(settings, Setting{key.Value, key.Line, key.Column})
+	}
+	return settings
+}

@@ -1,0 +1,153 @@
+package imports
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/image"
+)
+
+// appStudioGroup is the API group of AppStudio and Konflux.
+const appStudioGroup = "appstudio.redhat.com"
+
+// appStudioComponent is the spec of a Component.
+// https://konflux-ci.dev/docs/reference/kube-apis/application-api/
+type appStudioComponent struct {
+	ComponentName                string  `yaml:"componentName"`
+	Application                  string  `yaml:"application"`
+	ContainerImage               string  `yaml:"containerImage"`
+	Source                       without `yaml:"source"`
+	Secret                       without `yaml:"secret"`
+	BuildNudgesRef               without `yaml:"build-nudges-ref"`
+	SkipGitOpsResourceGeneration without `yaml:"skipGitOpsResourceGeneration"`
+}
+
+// appStudioEnvironment is the spec of an Environment.
+type appStudioEnvironment struct {
+	DisplayName        string    `yaml:"displayName"`
+	DeploymentStrategy string    `yaml:"deploymentStrategy"`
+	ParentEnvironment  string    `yaml:"parentEnvironment"`
+	Type               without   `yaml:"type"`
+	Tags               without   `yaml:"tags"`
+	Configuration      yaml.Node `yaml:"configuration"`
+	UnstableConfig     without   `yaml:"unstableConfigurationFields"`
+	ClusterCredentials without   `yaml:"clusterCredentials"`
+}
+
+// releasePlan is the spec of a ReleasePlan.
+type releasePlan struct {
+	Application string  `yaml:"application"`
+	Target      string  `yaml:"target"`
+	Data        without `yaml:"data"`
+}
+
+// autoRelease is the label of a release plan that releases by itself.
+const autoRelease = "release.appstudio.openshift.io/auto-release"
+
+// revisionTag matches the tags of builds of a pushed commit. Those of pull requests have a prefix.
+const revisionTag = `^[0-9a-f]{40}$`
+
+// appStudio imports components and environments.
+func appStudio(d *draft, all objects) {
+	names := map[string]bool{} // of components
+	for _, o := range all.of(appStudioGroup, "Component") {
+		spec, ok := decode[appStudioComponent](d, o)
+		if !ok {
+			continue
+		}
+		repository := spec.ContainerImage
+		if i := strings.IndexByte(repository, '@'); i >= 0 {
+			repository = repository[:i]
+		}
+		if i := strings.LastIndexByte(repository, ':'); i > strings.LastIndexByte(repository, '/') {
+			repository = repository[:i]
+		}
+		if repository == "" {
+			d.note(o.at(nil), o.title()+" has no containerImage, so it is not imported")
+			continue
+		}
+		d.addComponent(component{
+			key: "image", repository: repository, selection: image.Selection{Newest: revisionTag},
+			comments: []string{"From " + o.title() + " (" + o.file + "). Builds of pushed commits have the commit as tag."},
+		})
+		names[o.name], names[spec.ComponentName] = true, true
+	}
+	scenarios := all.of(appStudioGroup, "IntegrationTestScenario")
+	for _, o := range scenarios {
+		d.note(o.at(nil), o.title()+": integration tests of snapshots have no match. Let their pipeline post the snapshot when it passed: see docs/guides/pipeline-snapshots.md")
+	}
+	environments := all.of(appStudioGroup, "Environment")
+	known := func(name string) bool {
+		return slices.ContainsFunc(environments, func(o object) bool { return o.name == name })
+	}
+	for _, o := range environments {
+		if spec, ok := decode[appStudioEnvironment](d, o); ok {
+			d.environments = append(d.environments, appStudioEnvironmentOf(d, o, spec, known, len(scenarios) > 0))
+		}
+	}
+	for _, o := range all.of(appStudioGroup, "ReleasePlan") {
+		spec, ok := decode[releasePlan](d, o)
+		if !ok {
+			continue
+		}
+		text := o.title() + ": a release to " + spec.Target + " has no match"
+		if o.labels[autoRelease] == "false" {
+			text += "; its releases were manual"
+		}
+		d.note(o.at(nil), text+". An environment with after can carry the same images")
+	}
+	for _, o := range all.of(appStudioGroup, "SnapshotEnvironmentBinding") {
+		d.note(o.at(nil), o.title()+": what is in the environment is read from its files")
+	}
+}
+
+func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known func(string) bool, tested bool) environment {
+	e := environment{name: nameOf(o.name, func(string) bool { return false }), land: "push", comments: []string{"From " + o.title() + " (" + o.file + ")."}}
+	if known(spec.ParentEnvironment) {
+		e.after = []parent{{name: nameOf(spec.ParentEnvironment, func(string) bool { return false })}}
+	}
+	switch {
+	case spec.DeploymentStrategy != "AppStudioAutomated":
+		e.propose = "manual"
+		e.comments = append(e.comments, "Its deploymentStrategy is "+printableOr(spec.DeploymentStrategy, "not set")+", so a user requests each promotion.")
+	case tested && len(e.after) == 0:
+		e.propose = "manual"
+		e.comments = append(e.comments, "Only snapshots that passed their integration tests were deployed, so a user or a posted snapshot requests each promotion.")
+	}
+	if !spec.Configuration.IsZero() {
+		d.note(o.at(&spec.Configuration), o.title()+": configuration has no match: set variables in the files of the environment")
+	}
+	e.paths = overlays(d.files, o.name)
+	if len(e.paths) == 0 {
+		e.propose, e.paths = "never", []string{"name-the-files-of-" + e.name}
+		e.comments = append(e.comments, "The folder has no files overlays/"+o.name+". Name its files in paths, and remove propose.")
+		d.note(o.at(nil), o.title()+": its files are unknown: name them in paths of "+e.name)
+	}
+	return e
+}
+
+func printableOr(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// overlays returns globs of the folders of an environment, as AppStudio generates them:
+// components/NAME/overlays/ENVIRONMENT.
+func overlays(files []string, environment string) []string {
+	var globs []string
+	for _, file := range files {
+		parts := strings.Split(path.Dir(file), "/")
+		for i := 2; i < len(parts); i++ {
+			if parts[i] == environment && parts[i-1] == "overlays" {
+				globs = union(globs, []string{path.Join(append(append([]string{}, parts[:i-2]...), "*", "overlays", environment)...)})
+			}
+		}
+	}
+	slices.Sort(globs)
+	return globs
+}

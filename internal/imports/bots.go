@@ -1,0 +1,200 @@
+package imports
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/fault"
+	"promoter/internal/suggest"
+	"promoter/internal/suggest/bots"
+)
+
+// suggested imports a tool that updates images which it finds in files: as for a first config, but
+// only with the images and files that the tool updates.
+func suggested(d *draft, all objects) (*Imported, error) {
+	found := d.found
+	found.Bots.Resources = slices.Clone(found.Bots.Resources)
+	found.Author = "promoter import " + string(d.tool.name)
+	writers := slices.DeleteFunc(slices.Clone(found.Bots.Writers), func(w bots.Writer) bool { return !strings.HasPrefix(w.Bot, d.tool.bot) })
+	if len(writers) == 0 {
+		return nil, nothing(d.tool)
+	}
+	found.References = nil
+	updated := map[string]bool{} // files
+	var others []edit.Reference
+	for _, r := range d.found.References {
+		switch {
+		case r.Repository.IsZero():
+		case slices.ContainsFunc(writers, func(w bots.Writer) bool { return w.Updates(r.Position.File, r.Repository) }):
+			found.References = append(found.References, r)
+			updated[r.Position.File] = true
+		default:
+			others = append(others, r)
+		}
+	}
+	for _, r := range others { // promoter would also change the same image elsewhere
+		followed := slices.ContainsFunc(found.References, func(u edit.Reference) bool { return u.Repository == r.Repository })
+		switch {
+		case followed && updated[r.Position.File]:
+			d.note(r.Position, r.Repository.Familiar()+" is not updated here by "+d.tool.title+"; promoter updates every reference in a file")
+		case followed:
+			d.note(r.Position, r.Repository.Familiar()+" is not updated here by "+d.tool.title+", so the file is excluded")
+			found.Bots.Resources = union(found.Bots.Resources, []string{r.Position.File})
+		}
+	}
+	for _, source := range found.Bots.Unread {
+		d.note(edit.Position{}, source+" cannot be read, so nothing of it is imported")
+	}
+	d.tool.unmatched(d, all)
+	for _, n := range sortNotes(d.notes) {
+		found.Notes = append(found.Notes, n.String())
+	}
+	suggestion, err := suggest.Config(found)
+	if errors.Is(err, suggest.ErrNothing) {
+		return nil, fault.Wrap(fault.NotFound, errors.Join(ErrNothing, errors.New(d.tool.title+" updates no image in the files of this folder")))
+	}
+	if err != nil {
+		return nil, err
+	}
+	imported := &Imported{Text: suggestion.Text, Notes: d.notes}
+	for _, c := range suggestion.Components {
+		if c.Off == "" {
+			imported.Components = append(imported.Components, c.Name)
+		}
+	}
+	for _, e := range suggestion.Environments {
+		imported.Environments = append(imported.Environments, e.Name)
+	}
+	if _, problems := config.Load(config.FileName, []byte(imported.Text)); problems.Err() != nil {
+		return nil, fault.New(fault.Internal, "the config does not load: %w", problems.Err())
+	}
+	return imported, nil
+}
+
+const (
+	fluxGroup         = "image.toolkit.fluxcd.io"
+	imageUpdaterGroup = "argocd-image-updater.argoproj.io"
+)
+
+// fluxNotes adds notes about what the objects of Flux have and promoter does in another way.
+func fluxNotes(d *draft, all objects) {
+	type automation struct {
+		Interval         without `yaml:"interval"`
+		SourceRef        without `yaml:"sourceRef"`
+		Suspend          without `yaml:"suspend"`
+		Update           without `yaml:"update"`
+		PolicySelector   without `yaml:"policySelector"`
+		GitRepositoryRef without `yaml:"gitRepositoryRef"`
+		Git              struct {
+			Checkout struct {
+				Ref struct {
+					Branch string `yaml:"branch"`
+				} `yaml:"ref"`
+			} `yaml:"checkout"`
+			Commit struct {
+				Author                without   `yaml:"author"`
+				SigningKey            yaml.Node `yaml:"signingKey"`
+				MessageTemplate       yaml.Node `yaml:"messageTemplate"`
+				MessageTemplateValues without   `yaml:"messageTemplateValues"`
+			} `yaml:"commit"`
+			Push struct {
+				Branch  string  `yaml:"branch"`
+				Refspec string  `yaml:"refspec"`
+				Options without `yaml:"options"`
+			} `yaml:"push"`
+		} `yaml:"git"`
+	}
+	for _, o := range all.of(fluxGroup, "ImageUpdateAutomation") {
+		spec, ok := decode[automation](d, o)
+		if !ok {
+			continue
+		}
+		if g := spec.Git; g.Push.Branch == "" || g.Push.Branch == g.Checkout.Ref.Branch {
+			d.note(o.at(nil), o.title()+" pushes to the branch that Flux reads; here each change is a pull request first: land: push pushes")
+		}
+		if message := spec.Git.Commit.MessageTemplate; !message.IsZero() {
+			d.note(o.at(&message), o.title()+": messageTemplate has no match: commits of promoter have a fixed form")
+		}
+		if key := spec.Git.Commit.SigningKey; !key.IsZero() {
+			d.note(o.at(&key), o.title()+": a signing key is set in the server file: see docs/guides/signed-commits.md")
+		}
+	}
+	type policy struct {
+		ImageRepositoryRef    without `yaml:"imageRepositoryRef"`
+		FilterTags            without `yaml:"filterTags"`
+		Policy                without `yaml:"policy"`
+		Interval              without `yaml:"interval"`
+		Suspend               without `yaml:"suspend"`
+		DigestReflectionPolic string  `yaml:"digestReflectionPolicy"`
+	}
+	for _, o := range all.of(fluxGroup, "ImagePolicy") {
+		spec, ok := decode[policy](d, o)
+		if ok && spec.DigestReflectionPolic == "Always" {
+			d.note(o.at(nil), o.title()+": digestReflectionPolicy Always follows a tag whose digest changes: pin: tag+digest writes digests")
+		}
+	}
+}
+
+// knownAnnotations of Argo CD Image Updater are read by package bots, or are about the tool itself.
+// A name before the first dot is that of an image.
+var knownAnnotations = []string{"image-list", "update-strategy", "allow-tags", "ignore-tags", "pull-secret", "force-update", "git-repository", "git-branch", "write-back-target"}
+
+// imageUpdaterNotes adds notes about annotations without a match.
+func imageUpdaterNotes(d *draft, all objects) {
+	for _, o := range all {
+		for _, key := range sortedKeys(o.annotations) {
+			name, is := strings.CutPrefix(key, imageUpdaterGroup+"/")
+			if !is {
+				continue
+			}
+			setting := name[strings.LastIndex(name, ".")+1:]
+			switch {
+			case name == "write-back-method" && !strings.HasPrefix(o.annotations[key], "git"):
+				d.note(o.at(nil), o.title()+": write-back-method "+o.annotations[key]+" changes the Application in the cluster; here the files change")
+			case name == "write-back-method", strings.Contains(name, ".helm.image-"), strings.Contains(name, ".kustomize.image-name"):
+				// promoter finds these values in the files
+			case !slices.Contains(knownAnnotations, setting):
+				d.note(o.at(nil), o.title()+": the annotation "+name+" has no match")
+			}
+		}
+	}
+}
+
+// knownRenovate are settings of Renovate that package bots reads, or that are about Renovate alone.
+var knownRenovate = map[string]string{
+	"$schema": "", "description": "", "enabledManagers": "", "packageRules": "", "ignoreDeps": "", "enabled": "", "branchPrefix": "", "commitMessagePrefix": "",
+	"dependencyDashboard": "", "kubernetes": "", "helm-values": "", "kustomize": "", "flux": "", "argocd": "", "helmv3": "",
+	"extends":           "presets are not read: look for rules about Docker images there",
+	"schedule":          "gates.windows can replace it",
+	"timezone":          "it is timeZone of a window",
+	"automerge":         "land: automerge merges pull requests",
+	"prConcurrentLimit": "pullRequest.limit limits the open pull requests of an environment",
+	"minimumReleaseAge": "select.minAge is the same, for each component",
+	"labels":            "pullRequest.labels is the same",
+	"reviewers":         "pullRequest.reviewers is the same",
+	"pinDigests":        "pin: tag+digest writes digests",
+}
+
+// renovateNotes adds notes about settings without a match.
+func renovateNotes(d *draft, all objects) {
+	for _, o := range all {
+		if o.content == nil {
+			continue
+		}
+		for _, setting := range bots.RenovateSettings(o.file, o.content) {
+			text, known := knownRenovate[setting.Name]
+			at := edit.Position{File: o.file, Line: setting.Line, Column: setting.Column}
+			switch {
+			case !known:
+				d.note(at, setting.Name+" has no match")
+			case text != "":
+				d.note(at, setting.Name+": "+text)
+			}
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package imports
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/edit"
+	"promoter/internal/suggest/bots"
+)
+
+// Reader collects the objects of tools from files. It is safe for concurrent use.
+type Reader struct {
+	mutex sync.Mutex
+	files map[string][]byte
+}
+
+// groups are the API groups of the objects that are read. Every file with one contains its name.
+var groups = []string{kargoGroup, gitOpsPromoterGroup, appStudioGroup, fluxGroup, imageUpdaterGroup}
+
+// maxSize is the size in bytes of the largest file that is read.
+const maxSize = 1 << 20
+
+// IsSettings reports whether a file must be read although it is no manifest.
+func IsSettings(file string) bool { return bots.IsSettings(file) }
+
+// Read reads a file. Most files contain no objects of tools.
+func (r *Reader) Read(file string, content []byte) {
+	extension := path.Ext(file)
+	isManifest := (extension == ".yaml" || extension == ".yml") &&
+		slices.ContainsFunc(groups, func(group string) bool { return bytes.Contains(content, []byte(group)) })
+	if len(content) > maxSize || !isManifest && !IsSettings(file) {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.files == nil {
+		r.files = map[string][]byte{}
+	}
+	r.files[file] = bytes.Clone(content)
+}
+
+// object is one object of a tool, or a file with its settings.
+type object struct {
+	file            string
+	group           string // of its API; empty: a file with settings
+	kind            string
+	name, namespace string
+	labels          map[string]string
+	annotations     map[string]string
+	node            *yaml.Node
+	content         []byte // of a file with settings
+}
+
+type objects []object
+
+// of returns the objects of a kind.
+func (all objects) of(group, kind string) (found objects) {
+	for _, o := range all {
+		if o.group == group && o.kind == kind {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// objects parses what was read, in the order of the files. A file that cannot be parsed, such as a
+// template, is a note.
+func (r *Reader) objects(d *draft) (all objects) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for file, content := range r.files {
+		if IsSettings(file) {
+			all = append(all, object{file: file, content: content})
+			continue
+		}
+		decoder := yaml.NewDecoder(bytes.NewReader(content))
+		for {
+			var document yaml.Node
+			err := decoder.Decode(&document)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				d.note(edit.Position{File: file, Line: 1, Column: 1}, "the file cannot be parsed, so nothing of it is imported; render a template first")
+				break
+			}
+			if o, ok := objectOf(file, &document); ok {
+				all = append(all, o)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b object) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line(), b.line())) })
+	return all
+}
+
+func objectOf(file string, document *yaml.Node) (object, bool) {
+	var header struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string `yaml:"kind"`
+		Metadata   struct {
+			Name        string            `yaml:"name"`
+			Namespace   string            `yaml:"namespace"`
+			Labels      map[string]string `yaml:"labels"`
+			Annotations map[string]string `yaml:"annotations"`
+		} `yaml:"metadata"`
+	}
+	if len(document.Content) != 1 || document.Decode(&header) != nil || header.Kind == "" {
+		return object{}, false
+	}
+	group, _, _ := strings.Cut(header.APIVersion, "/")
+	m := header.Metadata
+	return object{
+		file: file, group: group, kind: header.Kind, name: m.Name, namespace: m.Namespace,
+		labels: m.Labels, annotations: m.Annotations, node: document.Content[0],
+	}, true
+}
+
+func (o object) line() int {
+	if o.node == nil {
+		return 0
+	}
+	return o.node.Line
+}
+
+func (o object) title() string { return o.kind + " " + o.name }
+
+// at returns the position of a node of the object; nil: of the object.
+func (o object) at(node *yaml.Node) edit.Position {
+	if node == nil {
+		node = o.node
+	}
+	return edit.Position{File: o.file, Line: node.Line, Column: node.Column}
+}
+
+// value returns the value of a key of a mapping, and the key; nil: there is none.
+func value(mapping *yaml.Node, name string) (key, found *yaml.Node) {
+	if mapping == nil || mapping.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == name {
+			return mapping.Content[i], mapping.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// decode reads the spec of an object. What the type does not have becomes a note; what cannot be
+// read too.
+func decode[T any](d *draft, o object) (spec T, ok bool) {
+	_, node := value(o.node, "spec")
+	if node == nil {
+		return spec, true
+	}
+	if err := node.Decode(&spec); err != nil {
+		d.note(o.at(node), "the spec of "+o.title()+" cannot be read, so it is not imported")
+		return spec, false
+	}
+	d.unread(o, node, reflect.TypeFor[T](), "spec")
+	return spec, true
+}
+
+// unread adds a note for each key of a node that a type does not have. A field of the type
+// yaml.Node has all keys, because its reader adds its own notes.
+func (d *draft) unread(o object, node *yaml.Node, t reflect.Type, at string) {
+	switch {
+	case t == reflect.TypeFor[yaml.Node]():
+	case t.Kind() == reflect.Pointer:
+		d.unread(o, node, t.Elem(), at)
+	case t.Kind() == reflect.Slice && node.Kind == yaml.SequenceNode:
+		for _, item := range node.Content {
+			d.unread(o, item, t.Elem(), at+"[]")
+		}
+	case t.Kind() == reflect.Struct && node.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			key := node.Content[i]
+			field, known := fieldOf(t, key.Value)
+			if !known {
+				d.note(o.at(key), o.title()+": "+at+"."+key.Value+" has no match")
+				continue
+			}
+			d.unread(o, node.Content[i+1], field.Type, at+"."+key.Value)
+		}
+	}
+}
+
+func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
+	for i := range t.NumField() {
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name == key {
+			return t.Field(i), true
+		}
+	}
+	return reflect.StructField{}, false
+}
+
+// without is a field that is read so that it is no note: it is about the tool itself, such as how
+// often it looks, or where its credentials are.
+type without = yaml.Node
