@@ -192,7 +192,7 @@ func (d *draft) render() (string, error) {
 	return out.String(), nil
 }
 
-// header says where the config is from, and lists what it does not have.
+// header states where the config is from, and lists what it does not have.
 func (d *draft) header(comment func(indent, text string), out *bytes.Buffer) {
 	comment("", "What "+d.tool.title+" was configured to do. Written by promoter import "+string(d.tool.name)+".")
 	out.WriteString("#\n")

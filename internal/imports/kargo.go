@@ -359,8 +359,8 @@ func (k *kargoImport) addEnvironment(key string) {
 	}
 	if len(e.paths) == 0 {
 		e.propose, e.paths = "never", []string{"name-the-files-of-" + e.name}
-		e.comments = append(e.comments, "Its steps do not tell which files it changes. Name them in paths, and remove propose.")
-		k.note(s.at(nil), s.title()+": its steps do not tell which files it changes: name them in paths of "+e.name)
+		e.comments = append(e.comments, "Which files its steps change is not known. Name them in paths, and remove propose.")
+		k.note(s.at(nil), s.title()+": which files its steps change is not known: name them in paths of "+e.name)
 	}
 	if s.verified {
 		k.note(s.at(&s.Verification), s.title()+": verification has no match. What follows "+e.name+" waits for a request; conditions such as checks or health can replace it")

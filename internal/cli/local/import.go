@@ -29,8 +29,8 @@ func NewImport(system console.System) *cobra.Command {
 		Use:   "import TOOL",
 		Short: "Convert the configuration of another tool to a .promoter.yaml",
 		Long: `import reads the objects, annotations, or settings of another tool from the files of a folder, and
-writes a .promoter.yaml that does the same. TOOL is one of ` + strings.Join(names[:4], ", ") + `,
-` + strings.Join(names[4:], ", ") + `.
+writes a .promoter.yaml that does the same. TOOL is one of:
+` + strings.Join(names, ", ") + `.
 
 The config is never wider than its source: it accepts no tag, changes no file, and starts no
 promotion that the tool would not. What has no match is printed with its position, and is a comment
