@@ -109,6 +109,7 @@ var table = map[string]position{
 
 	"internal/comments": {layer: 9},
 	"internal/api":      {layer: 6},
+	"internal/notify":   {layer: 6},
 	"internal/updater":  {layer: 6},
 	"internal/webhook":  {layer: 6},
 
@@ -202,6 +203,7 @@ var owners = map[string][]string{
 	"golang.org/x/crypto":                      {"internal/git/signing", "internal/git/wire"},
 	"github.com/ProtonMail/go-crypto":          {"internal/git/signing"},
 	"golang.org/x/crypto/x509roots/fallback":   nil,
+	"github.com/wneessen/go-mail":              {"internal/notify"},
 	"github.com/coreos/go-oidc/v3":             {"internal/signin", "internal/webhook/credential"},
 	"github.com/labstack/echo/v4":              {"internal/api", "internal/server", "internal/web"},
 	"github.com/prometheus/client_golang":      {"internal/telemetry"},

@@ -80,6 +80,23 @@ func (c *Client) DialContext(ctx context.Context, network, address string) (net.
 	return conn, nil
 }
 
+// DialListedContext is DialContext for a protocol without encryption: only for addresses that the
+// operator listed.
+func (c *Client) DialListedContext(ctx context.Context, network, address string) (net.Conn, error) {
+	check := func(host string, addr netip.Addr) error {
+		if addr = plainAddress(addr); c.guard.listed(addr) {
+			return nil
+		}
+		err := fault.New(fault.Invalid, "address %s is refused without TLS: it must be in `networks` of the server file", addr)
+		return &refusalError{host: host, err: err}
+	}
+	conn, err := dialer{check: check}.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, fault.Wrap(kindOfFailure(err), err)
+	}
+	return conn, nil
+}
+
 func newTransport(d dialer, trust *tls.Config) *http.Transport {
 	if trust == nil {
 		trust = &tls.Config{}

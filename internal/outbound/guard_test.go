@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -147,6 +148,28 @@ func FuzzGuard(f *testing.F) {
 			t.Errorf("%s passed with %s inside", text, inner)
 		}
 	})
+}
+
+// What is not encrypted goes only to addresses that the operator listed.
+func TestDialListedContext_refusesOtherAddresses(t *testing.T) {
+	t.Parallel()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	listed := newClient(t, Options{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, nil)
+	conn, err := listed.DialListedContext(t.Context(), "tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	for name, options := range map[string]Options{"none": {}, "loopback": {AllowLoopback: true}} {
+		_, err := newClient(t, options, nil).DialListedContext(t.Context(), "tcp", listener.Addr().String())
+		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "is refused without TLS") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // What is no HTTP, such as ssh, passes the same guard.
