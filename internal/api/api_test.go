@@ -171,7 +171,10 @@ var places = []access.Target{
 }
 
 func (several) Status(context.Context) (api.Status, error) {
-	status := api.Status{Schedules: []api.Schedule{}, Deliveries: []api.Delivery{{ID: "delivery-1"}}, Backoffs: []api.Backoff{{Host: "registry.example.com"}}}
+	status := api.Status{
+		Schedules: []api.Schedule{}, Deliveries: []api.Delivery{{ID: "delivery-1"}}, Backoffs: []api.Backoff{{Host: "registry.example.com"}},
+		Notifications: []api.Notification{{Destination: "releases", Waiting: 1, Error: "down"}},
+	}
 	for _, one := range places {
 		status.Repositories = append(status.Repositories, api.Repository{
 			Name: one.Repository, State: api.StateIdle, Drift: []drift.Drift{{Environment: one.Environment, Application: one.Application}},

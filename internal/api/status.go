@@ -20,6 +20,8 @@ type Status struct {
 	Schedules    []Schedule   `json:"schedules"`
 	Backoffs     []Backoff    `json:"backoffs"`  // of the process that answers
 	Receivers    []Receiver   `json:"receivers"` // of reports about health
+	// Notifications are the messages of each destination.
+	Notifications []Notification `json:"notifications"`
 }
 
 // RepositoryState is the state of a repository queue.
@@ -91,6 +93,16 @@ type Receiver struct {
 	SetUp        string    `json:"setUp,omitempty"`   // what is missing; empty: nothing
 }
 
+// Notification is the messages about promotions at one destination. Unknown times are omitted.
+type Notification struct {
+	Destination string    `json:"destination"`
+	Waiting     int       `json:"waiting"`           // messages to be sent, or to be sent again
+	Failed      int       `json:"failed"`            // messages whose last attempt failed
+	SentAt      time.Time `json:"sentAt,omitzero"`   // the last message
+	FailedAt    time.Time `json:"failedAt,omitzero"` // the last attempt that failed
+	Error       string    `json:"error,omitempty"`   // of that attempt
+}
+
 func (a *API) status(c echo.Context) error {
 	status, err := a.Admin.Status(c.Request().Context())
 	if err != nil {
@@ -105,7 +117,7 @@ func (s Status) Within(p access.Principal) Status {
 	if !p.Restricted() {
 		return s
 	}
-	s.Deliveries, s.Backoffs, s.Schedules, s.Receivers = []Delivery{}, []Backoff{}, []Schedule{}, []Receiver{}
+	s.Deliveries, s.Backoffs, s.Schedules, s.Receivers, s.Notifications = []Delivery{}, []Backoff{}, []Schedule{}, []Receiver{}, []Notification{}
 	s.Repositories = slices.DeleteFunc(slices.Clone(s.Repositories), func(r Repository) bool {
 		return !p.May(access.Read, access.Target{Repository: r.Name})
 	})

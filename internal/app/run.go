@@ -6,13 +6,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
+	"promoter/internal/service/history"
+	"promoter/internal/service/notifications"
 	"promoter/internal/simulate"
+	"promoter/internal/store"
 	"promoter/internal/workspace"
 )
 
@@ -41,6 +45,7 @@ type Result struct {
 	Repository string // as the user or the server file names it
 	Report     engine.Report
 	Onboarding *onboarding.Result // nil: it was not offered a config file
+	Unsent     []error            // notifications that were not sent
 	Simulation *simulate.Result   // of Simulate
 	// Unfinished is set if the run was interrupted before the repository was done. The
 	// report then has what was done before.
@@ -69,7 +74,7 @@ func (r Result) Moved() (name string, moved bool) {
 // results are in the order of the repositories, and complete even if the cleanup failed or
 // the run was interrupted.
 func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
-	return forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
+	results, err := forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		if options.Acted != nil {
 			w.Reconciler.Acted = func(_ context.Context, _ *config.Config, effects []engine.Effect) {
 				options.Acted(result.Repository, effects)
@@ -82,8 +87,38 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 			result.Onboarding, err = batch.Offer(ctx, w, result.Report)
 			options.offered(result.Repository, result.Onboarding)
 		}
+		if !options.DryRun {
+			result.Unsent = sendNotifications(ctx, c, w.Repository, result.Report)
+		}
 		return err
 	})
+	for _, result := range results {
+		for _, unsent := range result.Unsent {
+			if options.Note != nil {
+				options.Note(unsent.Error())
+			}
+		}
+	}
+	return results, err
+}
+
+// notifyTimeout limits the time for all messages about one repository.
+const notifyTimeout = time.Minute
+
+// sendNotifications sends messages about what was done in a repository, also if the run was
+// interrupted after that. It returns the errors: they do not fail the run.
+func sendNotifications(ctx context.Context, c *connect.Connections, r *connect.Repository, report engine.Report) []error {
+	if report.Config == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
+	defer cancel()
+	source := notifications.Source{
+		Repository: history.RepositoryOf(r), Config: report.Config, URL: c.Server.File.URL,
+		MayUse: func(destination string) bool { return c.Server.MayNotify(destination, r) },
+	}
+	recorder := history.Recorder{Now: c.Server.Now}
+	return notifications.Direct(ctx, source, recorder.Actions(source.Repository, report.Effects, store.Trigger{}), c.NotificationSender)
 }
 
 // Explain reads all repositories like Run, answers a question about them, and changes nothing.

@@ -94,7 +94,7 @@ func openService(t testing.TB, file string, env func(string) (string, bool), now
 // SUBJECT: MESSAGE (FIX).
 func checked(t testing.TB, file string, env func(string) (string, bool), now func() time.Time) string {
 	t.Helper()
-	findings, err := doctor.Check(t.Context(), connect.Options{WritePace: -1, Config: file, Env: env, Now: now}, nil)
+	findings, err := doctor.Check(t.Context(), connect.Options{WritePace: -1, Config: file, Env: env, Now: now}, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

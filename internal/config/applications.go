@@ -34,8 +34,8 @@ type rawApplication struct {
 	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
 	// Settings of environments that differ for these applications. They override those of the environment key by key. See docs/configuration.md#applications.
 	Environments strictyaml.Map[*rawOverride] `yaml:"environments"`
-
-	Notify strictyaml.Reserved `yaml:"notify"`
+	// Messages about promotions of these applications. The list replaces those of the file and of environments. Default: as in the environment.
+	Notify strictyaml.Sections[*rawNotification] `yaml:"notify"`
 }
 
 // layer is one entry of applications: settings for the names that it matches. Later

@@ -75,8 +75,6 @@ type rawComponent struct {
 
 	// Signatures that an image must have. See docs/guides/signatures.md. Default: as `verify` at the top of the file.
 	Verify *rawComponentVerify `yaml:"verify"`
-
-	Notify strictyaml.Reserved `yaml:"notify"`
 }
 
 // rawOnly is where a component is used.

@@ -97,7 +97,9 @@ type rawConfig struct {
 	// Signatures that the images of all components must have. See docs/guides/signatures.md. Default: none.
 	Verify *rawVerify `yaml:"verify"`
 
-	Notify     strictyaml.Reserved   `yaml:"notify"`
+	// Messages about promotions. The list of an application or an environment replaces it. See docs/guides/notifications.md. Default: none.
+	Notify strictyaml.Sections[*rawNotification] `yaml:"notify"`
+
 	Extensions strictyaml.Extensions `yaml:"x-*"`
 }
 

@@ -26,6 +26,7 @@ type Environment struct {
 	Gates       Gates
 	PullRequest PullRequest
 	Health      *Health // nil: not monitored
+	Notify      []Notification
 	Write       []Write
 	Labels      map[string]string
 	ByComponent bool // each component is an application of its own
@@ -57,7 +58,6 @@ type rawEnvironment struct {
 
 	Repository strictyaml.Reserved `yaml:"repository"`
 	Verify     strictyaml.Reserved `yaml:"verify"`
-	Notify     strictyaml.Reserved `yaml:"notify"`
 }
 
 // rawDivision is how an environment is divided into applications.

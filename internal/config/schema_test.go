@@ -75,7 +75,7 @@ func TestSchema_refuses(t *testing.T) {
 		"type-list", "type-mapping", "type-null", "type-bool", "type-number", "value-unknown", "name-component", "name-environment",
 		"reserved", "health-value", "component-no-artifact", "component-two-artifacts", "select-missing", "select-none", "select-two",
 		"select-min-age", "write-file", "write-place", "write-places", "write-component", "window-kind", "after-text",
-		"after-null", "application-key", "poll-list", "poll-empty", "poll-key", "poll-text", "poll-cron",
+		"after-null", "application-key", "notify", "poll-list", "poll-empty", "poll-key", "poll-text", "poll-cron",
 	} {
 		if schema().Validate(t, filepath.Join("testdata/invalid", rule+".yaml")) == nil {
 			t.Errorf("%s: the schema accepts what does not load", rule)

@@ -28,6 +28,8 @@ type rawOverride struct {
 	PullRequest *rawPullRequest `yaml:"pullRequest"`
 	// Where it is known from whether what landed is healthy. Default: none, the environment is not monitored. See docs/configuration.md#health.
 	Health *rawHealth `yaml:"health"`
+	// Messages about promotions into the environment. The list replaces that of the file. See docs/guides/notifications.md. Default: as at the top of the file.
+	Notify strictyaml.Sections[*rawNotification] `yaml:"notify"`
 }
 
 // merge puts one layer over another. Neither is changed.
@@ -102,12 +104,17 @@ func (w *world) affected() []string {
 // layer, so all pairs of layers that can apply together cover every application. It
 // returns the settings without layers.
 func loadSettings(in *input, layers []layer) []rawOverride {
+	checkNotify(in.report, in.raw.Notify)
+	for _, layer := range layers {
+		checkNotify(in.report, layer.raw.Notify)
+	}
 	eachSettings(in, layers, func(environment string, raw *rawOverride) {
 		checkPush(in.report, environment, raw)
 		checkAfter(in, raw.After)
 		checkGates(in, raw.Gates)
 		checkPullRequest(in.report, raw.PullRequest)
 		checkHealth(in, raw.Health)
+		checkNotify(in.report, raw.Notify)
 	})
 	base := &world{children: map[string][]string{}}
 	var out []rawOverride
@@ -116,7 +123,9 @@ func loadSettings(in *input, layers []layer) []rawOverride {
 			base.children[parent.Key.Value] = append(base.children[parent.Key.Value], e.Key.Value)
 		}
 		base.base = append(base.base, settings{name: e.Key.Value, raw: e.Value.rawOverride})
-		out = append(out, e.Value.rawOverride)
+		settings := e.Value.rawOverride
+		settings.Notify = strictyaml.Pick(in.raw.Notify, settings.Notify)
+		out = append(out, settings)
 	}
 	checkWorld(in, base)
 	layers = slices.DeleteFunc(slices.Clone(layers), func(l layer) bool { return len(l.overrides) == 0 })
@@ -186,7 +195,13 @@ func (c *Config) Settings(environment, application string) Environment {
 	out := c.Environments[i]
 	merged, changed := c.settings[i], false
 	for _, layer := range c.layers {
-		if over := layer.overrides[environment]; over != nil && layer.matches(application) {
+		if !layer.matches(application) {
+			continue
+		}
+		if layer.raw.Notify.IsSet() {
+			merged.Notify, changed = layer.raw.Notify, true
+		}
+		if over := layer.overrides[environment]; over != nil {
 			merged, changed = merge(merged, over), true
 		}
 	}
@@ -205,4 +220,5 @@ func (e *Environment) apply(raw rawOverride) {
 	e.Gates = raw.Gates.gates()
 	e.PullRequest = raw.PullRequest.pullRequest()
 	e.Health = raw.Health.health()
+	e.Notify = notifications(raw.Notify)
 }

@@ -34,17 +34,18 @@ func full(t testing.TB) *config.Config {
 func TestLoad_environments(t *testing.T) {
 	t.Parallel()
 	plainPullRequest := config.PullRequest{Group: config.GroupApplication, Limit: 20}
+	releases := []config.Notification{{On: []config.NotifyEvent{config.NotifyLanded, config.NotifyFailed, config.NotifyReverted}, To: "releases"}}
 	want := []config.Environment{
 		{
 			Name: "dev", Paths: []string{"apps/{application}/overlays/dev"},
 			Propose: config.ProposeAutomatic, Land: config.LandPush, Newer: config.NewerRefresh,
-			PullRequest: plainPullRequest,
+			PullRequest: plainPullRequest, Notify: releases,
 		},
 		{
 			Name: "staging", Paths: []string{"apps/{application}/overlays/staging"},
 			After:   []config.Parent{{Environment: "dev", Soak: time.Hour}},
 			Propose: config.ProposeAutomatic, Land: config.LandAutomerge, Newer: config.NewerRefresh,
-			PullRequest: plainPullRequest,
+			PullRequest: plainPullRequest, Notify: releases,
 		},
 		{
 			Name: "prod-eu", Branch: "env/prod-eu", Paths: []string{"apps/{application}"},
@@ -52,6 +53,7 @@ func TestLoad_environments(t *testing.T) {
 			Propose: config.ProposeAutomatic, Land: config.LandPR, Newer: config.NewerRefresh,
 			Gates:       config.Gates{Windows: []string{"office", "xmas"}, Approvals: &config.Approvals{Count: 2, From: []string{"team:acme/sre"}}, Hold: &config.Hold{Key: "promote_deployment", Value: "false"}},
 			PullRequest: config.PullRequest{Labels: []string{"prod"}, Reviewers: []string{"team:acme/sre"}, Group: config.GroupApplication, Limit: 20},
+			Notify:      releases,
 		},
 	}
 	if diff := cmp.Diff(want, full(t).Environments, plainly()); diff != "" {

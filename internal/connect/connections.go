@@ -88,6 +88,7 @@ func (c *Connections) HostBackoffs() (all []Backoff) {
 		{ToForge, c.HTTP.Public},
 		{ToGit, c.HTTP.Git},
 		{ToMachine, c.HTTP.machine},
+		{ToNotification, c.HTTP.Notifications},
 		{ToRegistry, c.HTTP.Registries},
 	} {
 		for _, pause := range one.client.Backoffs() {

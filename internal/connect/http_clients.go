@@ -25,6 +25,8 @@ const (
 	ToCollector = "collector" // of traces
 	ToEngine    = "engine"    // Argo CD and Flux
 	ToProvider  = "provider"  // of OpenID Connect
+
+	ToNotification = "notification" // destinations of messages
 )
 
 // HTTPClients are one client for each kind of host, because they differ in the hosts
@@ -38,6 +40,8 @@ type HTTPClients struct {
 	Git    *outbound.Client
 	// Engines asks Argo CD servers and Flux.
 	Engines *outbound.Client
+	// Notifications sends messages about promotions.
+	Notifications *outbound.Client
 	// machine reaches the metadata services of a cloud, for registry logins alone. All
 	// other clients refuse their addresses.
 	machine *outbound.Client
@@ -90,6 +94,9 @@ func (c *Connections) newHTTPClients() (clients HTTPClients, err error) {
 		}
 	}
 	if clients.Engines, err = c.NewHTTPClient(ToEngine, insecureEngines, 0); err != nil {
+		return clients, err
+	}
+	if clients.Notifications, err = c.NewHTTPClient(ToNotification, insecureDestinations(file), 0); err != nil {
 		return clients, err
 	}
 	hosts := auth.MetadataHosts(c.Server.Env)

@@ -14,8 +14,9 @@ import (
 
 // Check checks everything that the server file names. The error is that it could not
 // check; what is wrong is in the findings. The function returns the status of the running
-// service, which knows what arrived at receivers; nil: it is not asked.
-func Check(ctx context.Context, options connect.Options, running func(context.Context) (api.Status, error)) (_ []Finding, err error) {
+// service, which knows what arrived at receivers; nil: it is not asked. A destination of
+// notifications that is named in test gets a test message.
+func Check(ctx context.Context, options connect.Options, running func(context.Context) (api.Status, error), test string) (_ []Finding, err error) {
 	s, err := connect.OpenService(options)
 	if err != nil {
 		return nil, err
@@ -38,6 +39,9 @@ func Check(ctx context.Context, options connect.Options, running func(context.Co
 	checkPolls(ctx, connections, f)
 	checkDatabase(ctx, s, f)
 	checkTraces(ctx, connections, f)
+	if err := checkDestinations(ctx, connections, test, f); err != nil {
+		return nil, err
+	}
 	session, err := connections.Open(ctx, "")
 	if err != nil {
 		return nil, err

@@ -75,6 +75,7 @@ func references(s *connect.Server) []reference {
 		subject := "registry " + r.Host
 		all = append(all, reference{subject, r.Password}, reference{subject, r.Token}, reference{subject, r.Login.Key}, reference{subject, r.Login.Secret})
 	}
+	all = append(all, destinationReferences(file)...)
 	for _, header := range file.Traces.Headers {
 		all = append(all, reference{"traces", header.Value})
 	}

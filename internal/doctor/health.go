@@ -34,19 +34,23 @@ func checkHealth(file *serverconfig.Config, r *connect.Repository, loaded *confi
 	}
 }
 
-// checkReports warns about receivers of reports about health at which none arrived. Only the
-// running service knows that.
+// checkReports warns about receivers of reports about health at which none arrived, and about
+// notifications that were not sent. Only the running service knows that.
 func checkReports(ctx context.Context, file *serverconfig.Config, running func(context.Context) (api.Status, error), f *findings) {
 	reports := slices.ContainsFunc(file.Receivers, func(entry serverconfig.Receiver) bool {
 		kind, _ := receiver.Find(entry.Kind)
 		return kind.Health
 	})
-	if running == nil || !reports {
+	if running == nil || !reports && len(file.Destinations) == 0 {
 		return
 	}
 	status, err := running(ctx)
 	if err != nil {
-		f.ok("receivers", "the service was not asked whether they report health: %v", err)
+		f.ok("receivers", "the service was not asked whether they report health and whether notifications are sent: %v", err)
+		return
+	}
+	checkSent(status, f)
+	if !reports {
 		return
 	}
 	for _, one := range status.Receivers {

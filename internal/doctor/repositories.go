@@ -87,6 +87,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	for _, writer := range writers {
 		f.warn(subject, writer.Hint, "%s", writer.Message)
 	}
+	checkNotify(session.Server, r, loaded, subject, f)
 	for _, unknown := range connect.UnknownEnvironments(session.Server.File, loaded, r.Matches) {
 		f.warn(subject, unknown.Hint, "%s", unknown.Message)
 	}

@@ -130,7 +130,8 @@ var table = map[string]position{
 	"internal/doctor":     {layer: 12},
 	"internal/imports":    {layer: 8},
 
-	"internal/service/history": {layer: 11},
+	"internal/service/history":       {layer: 11},
+	"internal/service/notifications": {layer: 11},
 
 	"internal/service":           {layer: 13},
 	"internal/service/adminapi":  {layer: 14},

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/queue"
+	"promoter/internal/service/history"
 	"promoter/internal/workspace"
 )
 
@@ -69,7 +70,7 @@ func (s *Service) borrow(ctx context.Context, choose func([]*connect.Repository)
 	if fresh.Key() != chosen.Key() {
 		return fault.New(fault.Temporary, "another repository has the name %s now: the next poll finds it", chosen.Name)
 	}
-	stored := storedOf(fresh)
+	stored := history.RepositoryOf(fresh)
 	options := workspace.Options{Log: loggerOf(s.log, fresh), Freshness: s.store, Seals: sealMemory{s.store, stored.Key}}
 	return workspace.Try(ctx, current.session, fresh, options, func(ctx context.Context, w *workspace.Workspace) error {
 		return do(ctx, Borrowed{Workspace: w, Repository: fresh, Session: current.session, Host: stored.Host, Name: stored.Name})

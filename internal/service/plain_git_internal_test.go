@@ -13,6 +13,7 @@ import (
 	"promoter/internal/database"
 	"promoter/internal/database/databasetest"
 	"promoter/internal/scm/plain"
+	"promoter/internal/service/history"
 	"promoter/internal/store"
 	"promoter/internal/webhook"
 )
@@ -77,7 +78,7 @@ func recordPlain(t *testing.T, db *database.DB, stored *store.Store, base, name 
 	if err != nil {
 		t.Fatal(err)
 	}
-	repository := storedOf(&connect.Repository{SCM: opened, Forge: &connect.Forge{}})
+	repository := history.RepositoryOf(&connect.Repository{SCM: opened, Forge: &connect.Forge{}})
 	err = db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
 		_, err := stored.RecordReconciliation(ctx, tx, repository, store.HistoryUpdate{})
 		return err

@@ -15,9 +15,9 @@ import (
 	"promoter/internal/drift"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
-	"promoter/internal/outbound"
 	"promoter/internal/queue"
 	"promoter/internal/service/history"
+	"promoter/internal/service/notifications"
 	"promoter/internal/store"
 	"promoter/internal/workspace"
 )
@@ -41,6 +41,7 @@ type reconciler struct {
 	retries      retryBackoff
 	report       reporter
 	afterLanding afterLanding
+	queue        *queue.Queue
 	dryRun       bool
 	poll         time.Duration
 	log          *slog.Logger
@@ -132,7 +133,7 @@ type actedFunc = func(context.Context, *config.Config, []engine.Effect)
 func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trigger store.Trigger) actedFunc {
 	return func(ctx context.Context, c *config.Config, effects []engine.Effect) {
 		// What was done is recorded, also if the process is about to end.
-		if err := r.recordActions(context.WithoutCancel(ctx), repository, c, r.history.Actions(storedOf(repository), effects, trigger)); err != nil {
+		if err := r.recordActions(context.WithoutCancel(ctx), repository, c, r.history.Actions(history.RepositoryOf(repository), effects, trigger)); err != nil {
 			r.log.DebugContext(ctx, "history not written yet", slog.Any("error", err)) // it is written again at the end
 		}
 		r.report.acted(ctx, repository, item, effects)
@@ -205,7 +206,7 @@ func (o outcome) complete() bool {
 // record stores the outcome of a reconciliation in one transaction. It reports whether
 // the repository has new subscriptions.
 func (r *reconciler) record(ctx context.Context, current *refresh, repository *connect.Repository, o outcome) (added bool, err error) {
-	stored := storedOf(repository)
+	stored := history.RepositoryOf(repository)
 	stored.BeganAt = o.began
 	stored.Name, stored.Failure = cmp.Or(o.report.Name, stored.Name), failureOf(o.report, o.failed)
 	update, written := r.history.Update(stored, o.report, o.trigger, o.landings)
@@ -221,7 +222,20 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 	if err != nil {
 		return false, err
 	}
+	source, notifies := r.notifySource(current, repository, stored, o)
+	if notifies && !r.dryRun && stored.Failure == "" {
+		if unusable := source.Unusable(); unusable != nil {
+			stored.Failure = unusable.Error()
+			r.log.WarnContext(ctx, "notification not sent", slog.String("repository", repository.Name), slog.Any("error", unusable))
+		}
+	}
 	err = r.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+		first := false
+		if notifies {
+			if first, err = r.store.Notifications.IsFirst(ctx, tx, stored.Key); err != nil {
+				return err
+			}
+		}
 		if changed {
 			if err := r.store.Details.Set(ctx, tx, stored.Key, digest, found.Detail); err != nil {
 				return err
@@ -247,13 +261,39 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 				return err
 			}
 		}
-		return r.afterLanding.triggerIn(ctx, tx, requests, events)
+		if err := r.afterLanding.triggerIn(ctx, tx, requests, events); err != nil || !notifies {
+			return err
+		}
+		messages, err := notifications.Add(ctx, tx, r.store, source, o.report.Decisions, first, o.began, r.now())
+		if err != nil {
+			return err
+		}
+		return r.queue.TriggerIn(ctx, tx, notificationTriggers(repository, messages)...)
 	})
 	if err != nil {
 		return false, err
 	}
 	written()
 	return added, nil
+}
+
+// notifySource returns what messages are about. It returns false without a config, which names the
+// destinations: events then wait for the next reconciliation. A dry run sends nothing.
+func (r *reconciler) notifySource(current *refresh, repository *connect.Repository, stored store.Repository, o outcome) (notifications.Source, bool) {
+	server := current.session.Server
+	return notifications.Source{
+		Repository: stored, Config: o.report.Config, URL: server.File.URL,
+		MayUse: func(destination string) bool { return !r.dryRun && server.MayNotify(destination, repository) },
+	}, o.complete()
+}
+
+// notificationTriggers returns the triggers that send messages.
+func notificationTriggers(repository *connect.Repository, messages []string) []queue.Trigger {
+	triggers := make([]queue.Trigger, 0, len(messages))
+	for _, id := range messages {
+		triggers = append(triggers, queue.Trigger{Kind: KindNotification, Key: id, Tenant: repository.Tenant()})
+	}
+	return triggers
 }
 
 // driftText returns the drift as it is stored; empty: there is none.
@@ -263,15 +303,6 @@ func driftText(found []drift.Drift) string {
 		return ""
 	}
 	return string(text)
-}
-
-// storedOf returns how a repository is stored.
-func storedOf(repository *connect.Repository) store.Repository {
-	info := repository.SCM.Info()
-	return store.Repository{
-		Key: string(info.Key), Forge: repository.Forge.Config.Name,
-		Host: cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL)), Name: info.Name,
-	}
 }
 
 // subscribe stores the subscriptions and schedules of a config. It reports whether there

@@ -27,6 +27,10 @@ const (
 	maxReportAge = 90 * 24 * time.Hour
 )
 
+// maxNotificationAge is how long a message is kept after its last event, to be updated. A promotion
+// that waits longer is announced again.
+const maxNotificationAge = 90 * 24 * time.Hour
+
 // retention deletes what is older or larger than the server file allows.
 type retention struct {
 	db     *database.DB
@@ -48,6 +52,9 @@ func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, erro
 			return r.store.CommentEvents.DeleteBefore(ctx, r.now().Add(-state.CommentWindow-24*time.Hour))
 		},
 		func() (int64, error) { return r.store.Health.DeleteReportsBefore(ctx, r.now().Add(-maxReportAge)) },
+		func() (int64, error) {
+			return r.store.Notifications.DeleteBefore(ctx, r.now().Add(-maxNotificationAge))
+		},
 		func() (int64, error) { return r.store.Health.TrimReports(ctx, maxReports) },
 		func() (int64, error) {
 			if r.limits.History == 0 { // kept forever

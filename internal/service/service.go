@@ -27,6 +27,7 @@ import (
 	"promoter/internal/memory"
 	"promoter/internal/queue"
 	"promoter/internal/service/history"
+	"promoter/internal/service/notifications"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
 )
@@ -43,6 +44,8 @@ const (
 	kindOnboarding   = "onboard" // offer a config file to a repository without one; the key is its key
 	kindRetention    = "sweep"   // delete old data
 
+	KindNotification = "notification" // send a message; the key is its ID
+
 	// All is the key of work that exists once.
 	All = "all"
 )
@@ -57,6 +60,9 @@ const (
 // uses all workers. maxParallel is how many repositories are reconciled at once while some wait for slow
 // hosts.
 const maxParallel = 16
+
+// notificationsAtOnce is how many messages are sent at once: one slow service does not delay others.
+const notificationsAtOnce = 4
 
 // Options are the parts that a Service works with. All are required except Traces.
 type Options struct {
@@ -107,8 +113,9 @@ func New(o Options) *Service {
 		refresher: refresher, schedules: schedules, onboarder: onboarder,
 		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
 		report: reporter{log: o.Log, metrics: o.Metrics, now: now}, afterLanding: landing,
-		dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
+		queue: o.Queue, dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}
+	sender := notifications.Worker{Store: o.Store, Sender: o.Connections.NotificationSender, Log: o.Log}
 	return &Service{
 		inbox:     &Inbox{db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log},
 		refresher: refresher, queue: o.Queue, db: o.DB, store: o.Store, traces: o.Traces, log: o.Log, now: now, borrowing: make(chan struct{}, maxBorrowed),
@@ -121,6 +128,7 @@ func New(o Options) *Service {
 			kindOnboarding:   {Handler: onboarder.handle, Concurrency: memory.Parallel(connect.Parallel)},
 			KindHealth:       {Handler: health.handle, Concurrency: connect.Parallel},
 			kindRetention:    {Handler: retention.handle},
+			KindNotification: {Handler: sender.Handle, Concurrency: notificationsAtOnce},
 		},
 	}
 }

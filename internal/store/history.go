@@ -163,11 +163,11 @@ func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) (added 
 		return err
 	}, `
 insert into history (id, at, repository, name, environment, application, action, promotion, snapshot, versions, components,
-	commit_id, number, url, rule, message, username, receiver, delivery, attribution, since_at)
+	commit_id, number, url, rule, message, username, receiver, delivery, attribution, since_at, notified)
 select value->>'id', cast(value->>'at' as bigint), value->>'repository', value->>'name', value->>'environment',
 	value->>'application', value->>'action', value->>'promotion', value->>'snapshot', value->>'versions', value->>'components',
 	value->>'commit', cast(value->>'number' as bigint), value->>'url', value->>'rule', value->>'message', value->>'user',
-	value->>'receiver', value->>'delivery', value->>'attribution', cast(value->>'since' as bigint)
+	value->>'receiver', value->>'delivery', value->>'attribution', cast(value->>'since' as bigint), 0
 from @elements(?) where true
 on conflict (id) do nothing returning id`, string(text))
 	if err != nil {

@@ -21,6 +21,7 @@ type Store struct {
 	CommentEvents CommentEvents
 	Seals         Seals
 	Keys          Keys
+	Notifications Notifications
 
 	db *database.DB
 }
@@ -30,7 +31,7 @@ func New(db *database.DB) *Store {
 	return &Store{
 		Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db}, Milestones: Milestones{db},
 		Targets: Targets{db}, Details: RepositoryDetails{db}, ImageEvents: ImageEvents{db}, CommentEvents: CommentEvents{db},
-		Seals: Seals{db}, Keys: Keys{db}, db: db,
+		Seals: Seals{db}, Keys: Keys{db}, Notifications: Notifications{db}, db: db,
 	}
 }
 

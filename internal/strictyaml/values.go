@@ -214,6 +214,23 @@ func (m Map[T]) Keys() []Located[string] {
 	return out
 }
 
+// Sections is a list of mappings with the position of the list, so that an empty list differs
+// from an absent one.
+type Sections[T any] struct {
+	Origin
+	Items []T
+}
+
+// Decode implements Decodable.
+func (s *Sections[T]) Decode(d *Decoder, n *Node) {
+	s.Position = d.Position(n)
+	s.Invalid = n.Kind != yaml.SequenceNode
+	d.Value(n, &s.Items)
+}
+
+// JSONSchemaAlias makes generated JSON Schemas describe Sections as an array.
+func (Sections[T]) JSONSchemaAlias() any { return []T{} }
+
 // Reserved is a key that a later release will support.
 type Reserved struct{ Origin }
 

@@ -132,9 +132,9 @@ func statusColor(status view.Status) string {
 	return ""
 }
 
-// writeService writes the schedules, the receivers, and the deliveries.
+// writeService writes the schedules, the receivers, the notifications, and the deliveries.
 func writeService(b *strings.Builder, status api.Status) {
-	for _, lines := range [][]string{scheduleLines(status), receiverLines(status), deliveryLines(status)} {
+	for _, lines := range [][]string{scheduleLines(status), receiverLines(status), notificationLines(status), deliveryLines(status)} {
 		for i, text := range lines {
 			if i == 0 {
 				b.WriteString("\n")
@@ -201,6 +201,29 @@ func scheduleLines(status api.Status) []string {
 			with = " with " + one.Credential
 		}
 		lines = append(lines, fmt.Sprintf("waiting: %s (%s): no requests%s until %s: %s", one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
+	}
+	return lines
+}
+
+// notificationLines lists the destinations of notifications, with what was not sent.
+func notificationLines(status api.Status) []string {
+	var lines []string
+	for _, one := range status.Notifications {
+		text := "destination " + one.Destination
+		if one.SentAt.IsZero() {
+			text += "  no message"
+		} else {
+			text += "  last message " + ago(status.At, one.SentAt)
+		}
+		if one.Waiting > 0 {
+			text += fmt.Sprintf(", %d waiting", one.Waiting)
+		}
+		if one.Failed > 0 {
+			text += fmt.Sprintf(", %d failed", one.Failed)
+		}
+		if lines = append(lines, text); one.Error != "" {
+			lines = append(lines, "  "+one.Error)
+		}
 	}
 	return lines
 }

@@ -19,20 +19,24 @@ import (
 // NewDoctor returns the command doctor.
 func NewDoctor(system console.System) *cobra.Command {
 	var flags flag.Service
-	var output string
+	var output, test string
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that the server file names",
 		Long: `doctor makes the requests that serve would make, and changes nothing. It checks that secrets exist,
 receivers have credentials, the database works, each repository opens, accepts pushes, and has
 a valid config, the forge's rules allow pushes to promoter/_state, registries respond, clocks
-agree, how many requests the forges still allow, and, if the service runs with 'api.token',
-whether reports about health arrive.
+agree, how many requests the forges still allow, destinations of notifications accept the
+credential, and, if the service runs with 'api.token', whether reports about health arrive and
+notifications are sent.
+
+With --test-message, it also sends a test message to a destination of notifications.
 
 It prints one line per check: ok, warn, or fail, and how to fix it.
 
 Exit codes: 0 nothing failed (there may be warnings); 1 a check failed.`,
 		Example: `  promoter doctor --config promoter-server.yaml
+  promoter doctor --test-message releases
   promoter doctor -o json`,
 		Args: flag.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -46,7 +50,7 @@ Exit codes: 0 nothing failed (there may be warnings); 1 a check failed.`,
 				}
 				return client.Status(ctx)
 			}
-			findings, err := doctor.Check(command.Context(), connect.Options{Config: flags.Config, Env: system.Env, Now: time.Now}, running)
+			findings, err := doctor.Check(command.Context(), connect.Options{Config: flags.Config, Env: system.Env, Now: time.Now}, running, test)
 			if err != nil {
 				return err
 			}
@@ -54,6 +58,7 @@ Exit codes: 0 nothing failed (there may be warnings); 1 a check failed.`,
 		},
 	}
 	flags.Add(command)
+	command.Flags().StringVar(&test, "test-message", "", "send a test message to the `DESTINATION` of notifications")
 	command.Flags().StringVarP(&output, "output", "o", "text", flag.OutputUsage)
 	return command
 }

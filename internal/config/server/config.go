@@ -47,6 +47,7 @@ type Config struct {
 	Sources      []Source
 	Receivers    []Receiver
 	AfterLanding []AfterLanding
+	Destinations []Destination // of notifications, by name
 	Permissions  []Permission
 	Bypass       []Bypass
 	Limits       []Limit
@@ -151,7 +152,9 @@ type rawServer struct {
 	// Networks (CIDR) of the proxies in front of the server. Their header X-Forwarded-For names the address of a client. Default: none.
 	TrustedProxies strictyaml.List `yaml:"trustedProxies"`
 
-	Notify     strictyaml.Reserved   `yaml:"notify"`
+	// Messages about promotions. See docs/guides/notifications.md. Default: none.
+	Notify *rawNotify `yaml:"notify"`
+
 	Extensions strictyaml.Extensions `yaml:"x-*"`
 }
 
@@ -212,6 +215,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Sources = loadSources(in)
 	c.Receivers = loadReceivers(in)
 	c.AfterLanding = loadAfterLanding(in)
+	c.Destinations = loadDestinations(in)
 	c.Permissions = loadPermissions(in)
 	c.Bypass = loadBypass(in)
 	c.Limits = loadLimits(in)

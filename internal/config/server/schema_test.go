@@ -32,7 +32,7 @@ func schema() strictyamltest.Schema {
 		},
 		Enums:     map[string][]string{"receiver.kind": receiver.Names(), "permission.verbs": verbNames()},
 		Reference: strictyamltest.Reference{File: "../../../docs/reference/server.md", Intro: referenceIntro},
-		Names:     []reflect.Type{reflect.TypeFor[strictyaml.Map[*rawForge]](), reflect.TypeFor[strictyaml.Map[*rawReceiver]]()},
+		Names:     []reflect.Type{reflect.TypeFor[strictyaml.Map[*rawForge]](), reflect.TypeFor[strictyaml.Map[*rawReceiver]](), reflect.TypeFor[strictyaml.Map[*rawDestination]]()},
 	}
 }
 
@@ -58,7 +58,7 @@ func TestSchema_refuses(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{
 		"server-key", "server-secret", "server-forge-kind", "server-receiver-kind", "server-permission", "server-sizes",
-		"server-registry-host", "server-repository", "server-registry-poll",
+		"server-registry-host", "server-repository", "server-registry-poll", "server-notify",
 	} {
 		if schema().Validate(t, filepath.Join("testdata/invalid", rule+".yaml")) == nil {
 			t.Errorf("%s: the schema accepts what does not load", rule)

@@ -92,6 +92,10 @@ func TestLoad_full(t *testing.T) {
 			{Name: "github", Kind: "github", Secret: reference(t, "env:GITHUB_HOOK")},
 			{Name: "google", Kind: "gar", Audience: "https://promoter.example.com", Email: "push@acme.iam.gserviceaccount.com"},
 		},
+		Destinations: []serverconfig.Destination{
+			{Name: "events", Repositories: []string{"github.com/acme/*"}, CloudEvents: &serverconfig.SignedWebhook{URL: "https://events.example.com", Secret: reference(t, "env:EVENTS_SECRET")}},
+			{Name: "releases", Repositories: []string{"github.com/acme/*"}, Slack: &serverconfig.Slack{Token: reference(t, "file:/run/secrets/slack-token"), Channel: "C0123456789"}},
+		},
 		Permissions: []serverconfig.Permission{
 			{Verbs: []verb.Verb{"promote", "hold", "resume", "reject"}, Who: []string{"team:acme/developers"}},
 			{Verbs: []verb.Verb{"rollback", "freeze", "thaw"}, Who: []string{"team:acme/sre"}, Scope: serverconfig.Scope{Environments: []string{"prod-*"}}},

@@ -67,6 +67,9 @@ func (a *API) Status(ctx context.Context) (api.Status, error) {
 	if status.Receivers, err = a.receivers(ctx, stored); err != nil {
 		return status, err
 	}
+	if status.Notifications, err = a.notifications(ctx); err != nil {
+		return status, err
+	}
 	for _, one := range slices.Concat(a.Connections.HostBackoffs(), a.Connections.CredentialBackoffs()) {
 		status.Backoffs = append(status.Backoffs, api.Backoff{
 			Peer: one.To, Host: one.Host, Credential: one.Credential, Until: one.Until.UTC(), Reason: one.Reason,
@@ -79,6 +82,25 @@ func (a *API) Status(ctx context.Context) (api.Status, error) {
 		})
 	}
 	return status, err
+}
+
+// notifications returns the messages of each destination that is in the server file or has some.
+func (a *API) notifications(ctx context.Context) ([]api.Notification, error) {
+	counted, err := a.Store.Notifications.Counts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := []api.Notification{}
+	for _, one := range counted {
+		all = append(all, api.Notification(one))
+	}
+	for _, d := range a.Connections.Server.File.Destinations {
+		if !slices.ContainsFunc(all, func(n api.Notification) bool { return n.Destination == d.Name }) {
+			all = append(all, api.Notification{Destination: d.Name})
+		}
+	}
+	slices.SortFunc(all, func(x, y api.Notification) int { return cmp.Compare(x.Destination, y.Destination) })
+	return all, nil
 }
 
 // addDrift adds the drift that the last reconciliation of each repository found.

@@ -18,8 +18,10 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/landing"
+	"promoter/internal/outbound"
 	"promoter/internal/repo"
 	"promoter/internal/store"
 )
@@ -32,6 +34,15 @@ type Recorder struct {
 
 	mutex   sync.Mutex
 	written map[string][sha256.Size]byte // digest of the observed events that were written, by repository
+}
+
+// RepositoryOf returns how a repository is stored.
+func RepositoryOf(repository *connect.Repository) store.Repository {
+	info := repository.SCM.Info()
+	return store.Repository{
+		Key: string(info.Key), Forge: repository.Forge.Config.Name,
+		Host: cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL)), Name: info.Name,
+	}
 }
 
 // Landings are what landed on the branches of a repository since the last

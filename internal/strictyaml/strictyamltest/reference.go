@@ -118,6 +118,9 @@ func (w *referenceWriter) inner(field reflect.StructField, path string) (reflect
 		}
 		return nil, ""
 	}
+	if items, sections := t.FieldByName("Items"); sections {
+		return items.Type.Elem().Elem(), path + "[]."
+	}
 	if parents, several := t.FieldByName("Parents"); several {
 		return parents.Type.Field(1).Type.Elem().Field(1).Type.Elem(), path + "." + name + "."
 	}
@@ -159,7 +162,7 @@ func (w *referenceWriter) kind(owner reflect.Type, field reflect.StructField, te
 		return "string"
 	case t == reflect.TypeFor[strictyaml.Map[strictyaml.Located[string]]]():
 		return "strings by name"
-	case t.Kind() == reflect.Slice:
+	case t.Kind() == reflect.Slice, strings.HasPrefix(t.Name(), "Sections["):
 		return "list of mappings"
 	case t.Kind() == reflect.Pointer:
 		return "mapping"

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"slices"
+
+	"promoter/internal/strictyaml"
+)
+
+// NotifyEvent is what a message can be about.
+type NotifyEvent string
+
+// The values of notify.on, in the order in which they happen to a promotion.
+const (
+	NotifyVersion  NotifyEvent = "version"  // a version is available that the target does not have
+	NotifyWaiting  NotifyEvent = "waiting"  // the promotion waits for a condition, a gate, or a user
+	NotifyProposed NotifyEvent = "proposed" // a pull request is open
+	NotifyLanded   NotifyEvent = "landed"   // it was merged or pushed
+	NotifyHealthy  NotifyEvent = "healthy"
+	NotifyFailed   NotifyEvent = "failed"
+	NotifyReverted NotifyEvent = "reverted"
+)
+
+// Notification is a rule about messages: the events, and the destination of the server file.
+type Notification struct {
+	On []NotifyEvent
+	To string
+}
+
+// rawNotification is a rule about messages.
+type rawNotification struct {
+	strictyaml.Origin
+	// Events that the destination is notified of: a version is available, its promotion waits, a pull request is open, the promotion landed, and what landed is healthy, has failed, or was reverted.
+	On strictyaml.List `yaml:"on" values:"version proposed waiting landed healthy failed reverted" required:"true"`
+	// Name of a destination of the server file that this repository may use.
+	To strictyaml.Located[string] `yaml:"to" required:"true"`
+}
+
+// maxNotifications limits the rules of one list.
+const maxNotifications = 50
+
+// checkNotify validates one list. Whether a destination exists is known only to the server.
+func checkNotify(report *strictyaml.Report, list strictyaml.Sections[*rawNotification]) {
+	if len(list.Items) > maxNotifications {
+		report.Errorf(list.Position, "use one rule for each destination", "notify has %d rules, more than %d", len(list.Items), maxNotifications)
+	}
+	for _, raw := range list.Items {
+		if raw.Invalid {
+			continue
+		}
+		switch {
+		case raw.On.IsEmpty():
+			report.Errorf(raw.On.Position, "name at least one event, as in [landed, failed]", "on of a notification is empty")
+		case !raw.On.IsSet() && !raw.HasUnknownKey():
+			report.Errorf(raw.Position, "add on: [landed, failed]", "a notification has no events")
+		}
+		switch {
+		case raw.To.Valid() && !ValidName(raw.To.Value):
+			report.Errorf(raw.To.Position, "write the name of a destination: "+NameRule, "%q is not the name of a destination", raw.To.Value)
+		case !raw.To.IsSet() && !raw.HasUnknownKey():
+			report.Errorf(raw.Position, "add to: NAME, a destination of the server file", "a notification has no destination")
+		}
+	}
+}
+
+func notifications(list strictyaml.Sections[*rawNotification]) []Notification {
+	var out []Notification
+	for _, raw := range list.Items {
+		one := Notification{To: raw.To.Value}
+		for _, event := range raw.On.Strings() {
+			one.On = append(one.On, NotifyEvent(event))
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// Destinations returns for each destination the events about a target that it is notified of,
+// the rules of one destination together.
+func (e Environment) Destinations() map[string][]NotifyEvent {
+	to := map[string][]NotifyEvent{}
+	for _, rule := range e.Notify {
+		for _, event := range rule.On {
+			if !slices.Contains(to[rule.To], event) {
+				to[rule.To] = append(to[rule.To], event)
+			}
+		}
+	}
+	return to
+}
+
+// NotifyDestinations returns the destinations that the file names, sorted.
+func (c *Config) NotifyDestinations() []string {
+	var names []string
+	add := func(list strictyaml.Sections[*rawNotification]) {
+		for _, raw := range list.Items {
+			names = append(names, raw.To.Value)
+		}
+	}
+	for _, settings := range c.settings { // with those at the top
+		add(settings.Notify)
+	}
+	for _, l := range c.layers {
+		add(l.raw.Notify)
+		for _, over := range l.overrides {
+			add(over.Notify)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,139 @@
+package notifications
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/notify"
+	"promoter/internal/queue"
+	"promoter/internal/store"
+)
+
+// maxAttempts is how often a message is sent at most. With the delays of the queue, the last
+// attempt is about an hour after the first.
+const maxAttempts = 12
+
+// Worker sends messages of the outbox.
+type Worker struct {
+	Store  *store.Store
+	Sender func(destination string) (notify.Sender, error)
+	Log    *slog.Logger
+}
+
+// Handle sends one message. It does the work of the queue.
+func (w Worker) Handle(ctx context.Context, item queue.Item) (queue.Result, error) {
+	row, err := w.Store.Notifications.One(ctx, item.Key)
+	if fault.KindOf(err) == fault.NotFound {
+		return queue.Result{Forget: true}, nil
+	}
+	if err != nil {
+		return queue.Result{}, err
+	}
+	var message notify.Message
+	if err := json.Unmarshal([]byte(row.Message), &message); err != nil {
+		return queue.Result{}, fmt.Errorf("read notification %s: %w", row.ID, err)
+	}
+	err = w.send(ctx, row, message)
+	if err == nil {
+		return queue.Result{Forget: true}, nil
+	}
+	if ctx.Err() != nil {
+		return queue.Result{}, err
+	}
+	err = fmt.Errorf("notify %s about %s in %s of %s: %w", row.Destination, message.Application, message.Environment, message.Repository, err)
+	if item.Attempt < maxAttempts {
+		return queue.Result{}, joined(err, w.Store.Notifications.RecordFailure(ctx, row.ID, item.Attempt, err.Error()))
+	}
+	w.Log.ErrorContext(ctx, "notification not sent", slog.Int("attempts", item.Attempt), slog.Any("error", err))
+	return queue.Result{Forget: true}, w.Store.Notifications.Omit(ctx, row.ID, err.Error())
+}
+
+// joined returns an error, with that of recording it.
+func joined(err, recording error) error {
+	if recording != nil {
+		return fmt.Errorf("%w (and recording it: %w)", err, recording)
+	}
+	return err
+}
+
+// send sends what was not sent yet of a message. What was sent is recorded even if the process is
+// about to end. If it dies in between, the message is sent again.
+func (w Worker) send(ctx context.Context, row store.Notification, message notify.Message) error {
+	sender, err := w.Sender(row.Destination)
+	if err != nil {
+		return err
+	}
+	var receipt notify.Receipt
+	if row.Receipt != "" {
+		if err := json.Unmarshal([]byte(row.Receipt), &receipt); err != nil {
+			return fmt.Errorf("read the receipt of %s: %w", row.ID, err)
+		}
+	}
+	return deliver(ctx, sender, message, row.Sent, receipt, func(sent int, receipt notify.Receipt) error {
+		text, err := json.Marshal(receipt)
+		if err != nil {
+			return fmt.Errorf("write the receipt of %s: %w", row.ID, err)
+		}
+		return w.Store.Notifications.RecordSent(context.WithoutCancel(ctx), row.ID, sent, string(text))
+	})
+}
+
+// deliver sends the events of a message from the given one on, in the mode of its destination.
+// It calls recorded after each request with the number of events that are done.
+func deliver(ctx context.Context, sender notify.Sender, message notify.Message, sent int, receipt notify.Receipt, recorded func(sent int, receipt notify.Receipt) error) error {
+	if sent >= len(message.Events) {
+		return nil
+	}
+	switch sender.Mode() {
+	case notify.Streamed:
+		for i, event := range message.Events[sent:] {
+			if _, err := sender.Send(ctx, message.Only(event), receipt); err != nil {
+				return err
+			}
+			if err := recorded(sent+i+1, receipt); err != nil {
+				return err
+			}
+		}
+		return nil
+	case notify.Announced:
+		if sent > 0 && !hasFinal(message.Events[sent:]) {
+			return recorded(len(message.Events), receipt)
+		}
+	}
+	receipt, err := sender.Send(ctx, message, receipt)
+	if err != nil {
+		return err
+	}
+	return recorded(len(message.Events), receipt)
+}
+
+func hasFinal(events []notify.Event) bool {
+	for _, event := range events {
+		if event.State.IsFinal() {
+			return true
+		}
+	}
+	return false
+}
+
+// Direct sends messages about what a run did, without a database: there are no retries and no
+// updates. It returns the errors.
+func Direct(ctx context.Context, source Source, events []store.Event, sender func(destination string) (notify.Sender, error)) (failed []error) {
+	if err := source.Unusable(); err != nil {
+		failed = append(failed, err)
+	}
+	for _, d := range source.drafts(sorted(fromHistory(events, time.Time{}))) {
+		to, err := sender(d.destination)
+		if err == nil {
+			err = deliver(ctx, to, d.message, 0, notify.Receipt{}, func(int, notify.Receipt) error { return nil })
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("notify %s about %s in %s of %s: %w", d.destination, d.message.Application, d.message.Environment, d.message.Repository, err))
+		}
+	}
+	return failed
+}
