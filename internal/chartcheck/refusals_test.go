@@ -20,6 +20,7 @@ func TestRefusals(t *testing.T) {
 		"a pass with an Ingress":     {"mode=cronjob,ingress.enabled=true", "mode cronjob takes no webhooks"},
 		"a pass with metrics":        {"mode=cronjob,serviceMonitor.enabled=true", "mode cronjob has no port"},
 		"an Ingress without hosts":   {"ingress.enabled=true", "name the hosts in ingress.hosts"},
+		"a pass with dashboards":     {"mode=cronjob,dashboards.enabled=true", "mode cronjob has no metrics"},
 		"alerts without metrics":     {"prometheusRule.enabled=true", "set serviceMonitor.enabled to true"},
 		"no forges":                  {"config=null", "config names no forges"},
 		"two files":                  {"config.poll=1m,existingConfigMap=mine", "config and existingConfigMap are both set"},

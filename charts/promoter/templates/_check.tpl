@@ -37,6 +37,9 @@
 {{- if $v.serviceMonitor.enabled }}
 {{- fail "mode cronjob has no port for /metrics: leave serviceMonitor.enabled at false" }}
 {{- end }}
+{{- if $v.dashboards.enabled }}
+{{- fail "mode cronjob has no metrics to show: leave dashboards.enabled at false" }}
+{{- end }}
 {{- if $v.ingress.enabled }}
 {{- fail "mode cronjob takes no webhooks: leave ingress.enabled at false, or use mode serve" }}
 {{- end }}
