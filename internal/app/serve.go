@@ -49,7 +49,7 @@ type ServeOptions struct {
 	Log          *slog.Logger
 	Queue        queue.Options       // the timing of the queue, if not the default
 	CommitHook   database.CommitHook // observes each commit of the database; nil: none
-	Version      string              // of this release, for traces
+	Build        telemetry.Build     // this program, for metrics and traces
 	// Listening, if set, is called with the address when the service accepts requests.
 	Listening func(net.Addr)
 }
@@ -133,7 +133,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 		return err
 	}
 	var connections *connect.Connections
-	metrics := newMetrics(s, work, func() []connect.Backoff { return connections.HostBackoffs() })
+	metrics := newMetrics(s, work, stored, options.Build, func() []connect.Backoff { return connections.HostBackoffs() })
 	connections, err = connect.New(s, connect.Hooks{Request: observeRequest(metrics), DigestCached: metrics.ImageMetadata})
 	if err != nil {
 		return err

@@ -69,6 +69,14 @@ func TestServe_metrics(t *testing.T) {
 		`promoter_outbound_requests_total\{host="` + regexp.QuoteMeta(s.expand("$R")) + `",peer="registry",status="2xx"\} [1-9]\d*`,
 		`promoter_rate_limit_remaining\{host="` + regexp.QuoteMeta(forge.Host) + `"\} \d+`,
 		`promoter_image_metadata_total\{source="registry"\} [1-9]\d*`,
+		`promoter_targets\{environment="dev",state="same"\} 1`,
+		`promoter_targets\{environment="staging",state="proposed"\} 1`,
+		`promoter_oldest_open_pull_request_seconds\{environment="staging"\} \d+`,
+		`promoter_oldest_waiting_seconds\{environment="dev"\} 0`,
+		`promoter_promotions_total\{environment="dev",result="deployed"\} 1`,
+		`promoter_delivery_deployments\{environment="dev"\} 1`,
+		`promoter_delivery_event_to_pull_request_seconds\{environment="staging",quantile="0.5"\} [0-9.e+-]+`,
+		`promoter_build_info\{commit="c0ffee",goversion="go[^"]+",version="1.2.3"\} 1`,
 		`go_goroutines \d+`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(text) {

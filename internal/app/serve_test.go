@@ -20,6 +20,7 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/database"
+	"promoter/internal/telemetry"
 )
 
 // served is a service for a story.
@@ -67,7 +68,8 @@ receivers:
 // serveFile serves a server file.
 func serveFile(t *testing.T, s *story, quiet time.Duration, file string) *served {
 	t.Helper()
-	w := s.launch(openService(t, file, s.secrets(), s.clock.Now), nil, slog.LevelInfo, app.ServeOptions{Debounce: quiet, CommitHook: s.around})
+	build := telemetry.Build{Version: "1.2.3", Commit: "c0ffee"}
+	w := s.launch(openService(t, file, s.secrets(), s.clock.Now), nil, slog.LevelInfo, app.ServeOptions{Debounce: quiet, CommitHook: s.around, Build: build})
 	w.reconciles()
 	return w
 }

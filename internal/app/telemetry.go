@@ -10,14 +10,18 @@ import (
 	"time"
 
 	"promoter/internal/connect"
+	"promoter/internal/delivery"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
+	"promoter/internal/promotion"
 	"promoter/internal/queue"
+	"promoter/internal/store"
 	"promoter/internal/telemetry"
 )
 
 // newMetrics returns the metrics of the service.
-func newMetrics(s *connect.Server, work *queue.Queue, backoffs func() []connect.Backoff) *telemetry.Metrics {
+func newMetrics(s *connect.Server, work *queue.Queue, stored *store.Store, build telemetry.Build, backoffs func() []connect.Backoff) *telemetry.Metrics {
+	started := s.Now().Truncate(time.Second) // as the times of Git and forges
 	var hosts []string
 	for _, forge := range s.File.Forges {
 		hosts = append(hosts, outbound.Host(forge.URL))
@@ -41,7 +45,42 @@ func newMetrics(s *connect.Server, work *queue.Queue, backoffs func() []connect.
 			}
 			return all, err
 		},
+		Targets: func(ctx context.Context) (all []telemetry.Target, err error) {
+			rows, err := stored.Targets.Overview(ctx)
+			for _, row := range rows {
+				one := telemetry.Target{Environment: row.Environment, State: row.State, Health: row.Health, Opened: row.Opened}
+				if row.State == string(promotion.Waiting) {
+					one.Waiting = row.Since
+				}
+				all = append(all, one)
+			}
+			return all, err
+		},
+		Deliveries: func(ctx context.Context) (all []telemetry.Delivery, err error) {
+			environments, err := delivery.ReadRecent(ctx, stored.Milestones, started, s.Now())
+			for _, one := range environments {
+				all = append(all, deliveryOf(one))
+			}
+			return all, err
+		},
+		Build: build,
 	})
+}
+
+// deliveryOf returns the delivery metrics of an environment for Prometheus.
+func deliveryOf(one delivery.Recent) telemetry.Delivery {
+	quantiles := func(times delivery.Times) telemetry.Quantiles {
+		return telemetry.Quantiles{Count: times.Count, Median: time.Duration(times.Median), P90: time.Duration(times.P90)}
+	}
+	exported := telemetry.Delivery{
+		Environment: one.Environment, Results: one.Results, LeadTimes: one.LeadTimes,
+		Deployments: one.Deployments, Failed: one.Failed, Rollbacks: one.Rollbacks,
+		LeadTime: quantiles(one.LeadTime), TimeToRestore: quantiles(one.TimeToRestore), EventToPullRequest: quantiles(one.EventToPullRequest),
+	}
+	for _, gate := range one.Gates {
+		exported.Gates = append(exported.Gates, telemetry.Gate{Name: gate.Name, Quantiles: quantiles(gate.Times)})
+	}
+	return exported
 }
 
 // The attributes of the span of a request.
@@ -85,7 +124,7 @@ func newTraces(c *connect.Connections, instance string, options ServeOptions) (*
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	to.Version, to.Log = options.Version, options.Log
+	to.Version, to.Log = options.Build.Version, options.Log
 	return telemetry.NewTraces(to)
 }
 

@@ -15,6 +15,7 @@ import (
 	"promoter/internal/cli/flag"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/telemetry"
 )
 
 // serveFlags configure the service.
@@ -73,8 +74,9 @@ func runServe(command *cobra.Command, flags serveFlags, system console.System) e
 	if err != nil {
 		return err
 	}
+	version := versionOf(released)
 	options := app.ServeOptions{
-		DryRun: flags.dryRun, Version: versionOf(released).Version, Debounce: flags.quiet, Log: log, Profiles: flags.pprof, ProfilesOpen: flags.open,
+		DryRun: flags.dryRun, Build: telemetry.Build{Version: version.Version, Commit: version.Revision}, Debounce: flags.quiet, Log: log, Profiles: flags.pprof, ProfilesOpen: flags.open,
 		Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
 	}
 	if flags.quiet == 0 {

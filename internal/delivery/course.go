@@ -44,6 +44,7 @@ type pull struct {
 	number         int
 	opened, closed time.Time // closed is zero: it is open
 	lost           bool      // when it was closed is not known
+	landed         bool      // it was closed by a landing
 }
 
 // reaction is a pull request that was opened, or a push, because of a webhook.
@@ -141,6 +142,7 @@ func (f *follower) step(m store.Milestone) {
 			f.reactions = append(f.reactions, reaction{at: m.At, received: m.Since})
 		}
 		if f.open != nil && (m.Number == 0 || m.Number == f.open.number) {
+			f.open.landed = true
 			f.close(m.At)
 		}
 		f.land(m)

@@ -131,8 +131,13 @@ func Compute(p store.Progress, q Query, now time.Time) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	return reportOf(coursesOf(p), p, w), nil
+}
+
+// reportOf counts the courses of all targets.
+func reportOf(courses map[store.TargetKey]*course, p store.Progress, w window) Report {
 	total, groups := newSeries(w), map[string]*series{}
-	for key, course := range coursesOf(p) {
+	for key, course := range courses {
 		name, selected := w.group(key, p)
 		if !selected {
 			continue
@@ -143,7 +148,7 @@ func Compute(p store.Progress, q Query, now time.Time) (Report, error) {
 		course.count(key.Repository, total, groups[name])
 	}
 	report := Report{
-		Schema: Schema, At: now.UTC(), Since: w.Since.UTC(), Until: w.Until.UTC(), By: w.By, Group: w.Group, TimeZone: w.location.String(),
+		Schema: Schema, At: w.now.UTC(), Since: w.Since.UTC(), Until: w.Until.UTC(), By: w.By, Group: w.Group, TimeZone: w.location.String(),
 		Total: total.all.metrics(), Series: total.points(), Groups: []Group{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
@@ -151,5 +156,5 @@ func Compute(p store.Progress, q Query, now time.Time) (Report, error) {
 			report.Groups = append(report.Groups, Group{Name: name, Total: one.all.metrics(), Series: one.points()})
 		}
 	}
-	return report, nil
+	return report
 }

@@ -132,15 +132,32 @@ type TargetNow struct {
 // Progress returns how promotions went in the targets of a filter, in one state of the database.
 // More events or times than the limit, which protects the memory, are an error.
 func (m Milestones) Progress(ctx context.Context, f TargetFilter, limit int) (p Progress, err error) {
+	where, args := f.where()
+	all := selection{where, args}
+	return m.progress(ctx, all, all, all, limit)
+}
+
+// ProgressSince is Progress of all targets, without what was before a time.
+func (m Milestones) ProgressSince(ctx context.Context, since time.Time, limit int) (Progress, error) {
+	return m.progress(ctx, selection{" where at >= ?", []any{since}}, selection{" where stored_at >= ?", []any{since}}, selection{}, limit)
+}
+
+// selection is a condition with its arguments.
+type selection struct {
+	where string
+	args  []any
+}
+
+func (m Milestones) progress(ctx context.Context, milestones, times, targets selection, limit int) (p Progress, err error) {
 	err = m.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		p = Progress{Targets: map[TargetKey]TargetNow{}, Names: map[string]string{}}
-		if err := p.readMilestones(ctx, tx, f, limit); err != nil {
+		if err := p.readMilestones(ctx, tx, milestones, limit); err != nil {
 			return err
 		}
-		if err := p.readTimes(ctx, tx, f, limit); err != nil {
+		if err := p.readTimes(ctx, tx, times, limit); err != nil {
 			return err
 		}
-		if err := p.readTargets(ctx, tx, f); err != nil {
+		if err := p.readTargets(ctx, tx, targets); err != nil {
 			return err
 		}
 		return tx.Query(ctx, func(scan database.Scan) error {
@@ -158,8 +175,7 @@ func tooMany(limit int) error {
 	return fault.New(fault.Invalid, "the history has more than %d events or times: select a repository, an environment, or an application", limit)
 }
 
-func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, f TargetFilter, limit int) error {
-	where, args := f.where()
+func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, of selection, limit int) error {
 	return tx.Query(ctx, func(scan database.Scan) error {
 		if len(p.Milestones) == limit {
 			return tooMany(limit)
@@ -170,11 +186,10 @@ func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, f Target
 		one.At, one.Since = database.Time(at), database.Time(since)
 		p.Milestones = append(p.Milestones, one)
 		return err
-	}, "select repository, environment, application, at, since_at, action, snapshot, number, rule from history"+where, args...)
+	}, "select repository, environment, application, at, since_at, action, snapshot, number, rule from history"+of.where, of.args...)
 }
 
-func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, f TargetFilter, limit int) error {
-	where, args := f.where()
+func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, of selection, limit int) error {
 	return tx.Query(ctx, func(scan database.Scan) error {
 		if len(p.Times) == limit {
 			return tooMany(limit)
@@ -185,11 +200,10 @@ func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, f TargetFilte
 		one.Began, one.Ended = database.Time(began), database.Time(ended)
 		p.Times = append(p.Times, one)
 		return err
-	}, "select repository, environment, application, snapshot, kind, name, began_at, ended_at from promotion_time"+where, args...)
+	}, "select repository, environment, application, snapshot, kind, name, began_at, ended_at from promotion_time"+of.where, of.args...)
 }
 
-func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, f TargetFilter) error {
-	where, args := f.where()
+func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, of selection) error {
 	return tx.Query(ctx, func(scan database.Scan) error {
 		var key TargetKey
 		var content string
@@ -202,7 +216,7 @@ func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, f TargetFil
 		}
 		p.Targets[key] = now
 		return nil
-	}, "select repository, environment, application, content from target"+where, args...)
+	}, "select repository, environment, application, content from target"+of.where, of.args...)
 }
 
 // DeleteBefore deletes the times that were stored before a time, and returns their number.

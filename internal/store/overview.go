@@ -117,6 +117,7 @@ type TargetRow struct {
 	Held        string    // HoldHold, HoldFreeze, or empty
 	Number      int       // of the open pull request; 0: none
 	URL         string    // of it
+	Opened      time.Time // when it was opened; zero: unknown
 	LandedAt    time.Time // zero: unknown
 }
 
@@ -128,7 +129,7 @@ func (t Target) Row() TargetRow {
 	row := TargetRow{
 		Environment: t.Environment, Application: t.Application, State: t.State, Since: t.Since,
 		Version: versionsText(t.Current), Wanted: wantedText(t.Current, t.Wanted),
-		Rule: t.Rule, Message: t.Message, Until: t.Until, Number: t.Number, URL: t.URL,
+		Rule: t.Rule, Message: t.Message, Until: t.Until, Number: t.Number, URL: t.URL, Opened: t.Detail.Opened,
 	}
 	if t.Detail.Hold != nil {
 		row.Held = t.Detail.Hold.Kind
@@ -146,7 +147,7 @@ func (t Target) Row() TargetRow {
 func (r TargetRow) summary() string {
 	fields := []string{
 		r.Version, r.Wanted, r.Rule, r.Message, strconv.FormatInt(database.Micros(r.Until), 10), r.Health, r.Held,
-		strconv.Itoa(r.Number), r.URL, r.State,
+		strconv.Itoa(r.Number), r.URL, r.State, strconv.FormatInt(database.Micros(r.Opened), 10),
 	}
 	for i, field := range fields {
 		fields[i] = strings.NewReplacer("\t", " ", "\n", " ").Replace(field)
@@ -155,18 +156,19 @@ func (r TargetRow) summary() string {
 }
 
 // summaryFields is the number of fields of a summary.
-const summaryFields = 10
+const summaryFields = 11
 
 // read sets what a summary has.
 func (r *TargetRow) read(summary string) {
 	fields := strings.SplitN(summary, "\t", summaryFields)
-	if len(fields) < summaryFields { // written by an earlier release
-		return
+	if len(fields) < summaryFields { // an earlier release wrote it: it has not all fields
+		fields = slices.Concat(fields, make([]string, summaryFields-len(fields)))
 	}
-	until, _ := strconv.ParseInt(fields[4], 10, 64) // both are written by summary
+	until, _ := strconv.ParseInt(fields[4], 10, 64) // summary writes all numbers
 	r.Number, _ = strconv.Atoi(fields[7])
+	opened, _ := strconv.ParseInt(fields[10], 10, 64)
 	r.Version, r.Wanted, r.Rule, r.Message, r.Until = fields[0], fields[1], fields[2], fields[3], database.Time(until)
-	r.Health, r.Held, r.URL, r.State = fields[5], fields[6], fields[8], fields[9]
+	r.Health, r.Held, r.URL, r.State, r.Opened = fields[5], fields[6], fields[8], fields[9], database.Time(opened)
 }
 
 // maxShownVersions limits the components in a text of versions.

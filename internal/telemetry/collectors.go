@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,29 +17,16 @@ type Work struct {
 	Oldest                    time.Duration // age of the oldest trigger that no successful run has read
 }
 
-// A count is reused for a few seconds, so that several scrapers do not cost the database
-// more than one query; and it has a timeout.
-const (
-	countEvery   = 5 * time.Second
-	countTimeout = 3 * time.Second
-)
-
 // work is a prometheus.Collector.
 type work struct {
-	count Counter
-	now   func() time.Time
+	count *cached[[]Work]
 
 	waiting, running, failing, oldest *prometheus.Desc
-
-	mu   sync.Mutex
-	at   time.Time
-	last []Work
-	err  error
 }
 
 func newWork(count Counter, now func() time.Time) *work {
 	return &work{
-		count: count, now: now,
+		count:   &cached[[]Work]{read: count, now: now},
 		waiting: desc("work_waiting", "Work that was triggered and does not run.", "kind"),
 		running: desc("work_running", "Work that runs.", "kind"),
 		failing: desc("work_failing", "Work whose last run failed.", "kind"),
@@ -57,7 +43,7 @@ func (w *work) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (w *work) Collect(to chan<- prometheus.Metric) {
-	all, err := w.cached()
+	all, err := w.count.get()
 	if err != nil {
 		to <- prometheus.NewInvalidMetric(w.waiting, err)
 		return
@@ -70,21 +56,6 @@ func (w *work) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, one.Kind)
 		}
 	}
-}
-
-// cached returns the last count, or its error, if it is recent.
-func (w *work) cached() ([]Work, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := w.now()
-	if !w.at.IsZero() && now.Sub(w.at) < countEvery {
-		return w.last, w.err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
-	defer cancel()
-	w.last, w.err = w.count(ctx)
-	w.at = now
-	return w.last, w.err
 }
 
 // Backoff is a host that receives no requests for some time.

@@ -1,7 +1,9 @@
 package telemetry
 
 import (
+	"context"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,6 +51,17 @@ type Options struct {
 	Now  func() time.Time
 	// Backoffs lists the hosts that receive no requests. Nil: unknown.
 	Backoffs func() []Backoff
+	// Targets lists all targets, and Deliveries the delivery metrics of each environment. Both are
+	// called at scrapes, but not more often than every few seconds. Nil: they are not exported.
+	Targets    func(context.Context) ([]Target, error)
+	Deliveries func(context.Context) ([]Delivery, error)
+	Build      Build
+}
+
+// Build identifies the program.
+type Build struct {
+	Version string
+	Commit  string // empty: unknown
 }
 
 // New returns the metrics of a service.
@@ -71,12 +84,20 @@ func New(options Options) *Metrics {
 		metadata:        counter("image_metadata_total", "Reads of image metadata, by source.", "source"),
 		unopened:        gauge("repositories_unopened", "Repositories that could not be opened the last time."),
 	}
-	m.registry.MustRegister(
+	build := gauge("build_info", "The program: always 1.", "version", "commit", "goversion")
+	build.WithLabelValues(options.Build.Version, options.Build.Commit, runtime.Version()).Set(1)
+	m.registry.MustRegister(build,
 		m.webhooks, m.webhook, m.events, m.reports, m.eventToAction, m.reconciliations, m.reconciliation, m.actions, m.afterLanding,
 		m.requests, m.request, m.remaining, m.metadata, m.unopened,
 		newWork(options.Work, options.Now), newBackoffs(options.Backoffs, m.hosts),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	if options.Targets != nil {
+		m.registry.MustRegister(newTargets(options.Targets, options.Now))
+	}
+	if options.Deliveries != nil {
+		m.registry.MustRegister(newDeliveries(options.Deliveries, options.Now))
+	}
 	return m
 }
 

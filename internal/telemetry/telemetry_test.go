@@ -51,6 +51,17 @@ func one() *telemetry.Metrics {
 		Backoffs: func() []telemetry.Backoff {
 			return []telemetry.Backoff{{Peer: "registry", Host: "quay.io", Remaining: time.Minute}}
 		},
+		Targets: func(context.Context) ([]telemetry.Target, error) {
+			return []telemetry.Target{{Environment: "dev", State: "same", Health: "Healthy"}}, nil
+		},
+		Deliveries: func(context.Context) ([]telemetry.Delivery, error) {
+			once := telemetry.Quantiles{Count: 1}
+			return []telemetry.Delivery{{
+				Environment: "dev", Results: map[string]int{"deployed": 1}, LeadTimes: []time.Duration{time.Hour},
+				LeadTime: once, TimeToRestore: once, EventToPullRequest: once, Gates: []telemetry.Gate{{Name: "approvals", Quantiles: once}},
+			}}, nil
+		},
+		Build: telemetry.Build{Version: "1.2.3", Commit: "c0ffee"},
 	})
 	m.Webhook("quay", 202, time.Second)
 	m.WebhookEvent("image", true)
@@ -106,7 +117,7 @@ func TestMetrics_areDocumented(t *testing.T) {
 func made(t *testing.T) []string {
 	t.Helper()
 	var all string
-	for _, file := range []string{"metrics.go", "collectors.go"} {
+	for _, file := range []string{"metrics.go", "collectors.go", "targets.go", "delivery.go"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

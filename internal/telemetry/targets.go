@@ -1,0 +1,110 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Target is what the last reconciliation found in a target: an application in an environment.
+type Target struct {
+	Environment string
+	State       string    // of a closed set
+	Health      string    // of a closed set; empty: not reported
+	Waiting     time.Time // since when it waits; zero: it does not
+	Opened      time.Time // when its open pull request was opened; zero: there is none
+}
+
+// maxEnvironments is the number of environments that have a label. Config files name environments,
+// so their number must be limited.
+const maxEnvironments = 50
+
+// otherEnvironments replaces all environments without a label. No environment can have this name.
+const otherEnvironments = "(other)"
+
+// labelsOf returns the labels of environments with weights: those with the largest weights have
+// one of their own. It is the same in all replicas.
+func labelsOf(weights map[string]int) map[string]string {
+	names := slices.SortedFunc(maps.Keys(weights), func(a, b string) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
+	})
+	labels := make(map[string]string, len(names))
+	for i, name := range names {
+		if labels[name] = name; i >= maxEnvironments {
+			labels[name] = otherEnvironments
+		}
+	}
+	return labels
+}
+
+// targets is a prometheus.Collector.
+type targets struct {
+	list *cached[[]Target]
+	now  func() time.Time
+
+	states, healths, oldestOpen, oldestWaiting *prometheus.Desc
+}
+
+func newTargets(list func(context.Context) ([]Target, error), now func() time.Time) *targets {
+	return &targets{
+		list: &cached[[]Target]{read: list, now: now}, now: now,
+		states:        desc("targets", "Targets by state of the last reconciliation.", "environment", "state"),
+		healths:       desc("health_targets", "Targets by reported health of what landed.", "environment", "status"),
+		oldestOpen:    desc("oldest_open_pull_request_seconds", "Age of the oldest open pull request.", "environment"),
+		oldestWaiting: desc("oldest_waiting_seconds", "How long a target has been waiting for the same reason, of the one that waits longest.", "environment"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (t *targets) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{t.states, t.healths, t.oldestOpen, t.oldestWaiting} {
+		to <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (t *targets) Collect(to chan<- prometheus.Metric) {
+	all, err := t.list.get()
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(t.states, err)
+		return
+	}
+	number := map[string]int{}
+	for _, one := range all {
+		number[one.Environment]++
+	}
+	labels, now := labelsOf(number), t.now()
+	states, healths := map[[2]string]int{}, map[[2]string]int{}
+	open, waiting := map[string]time.Duration{}, map[string]time.Duration{}
+	for _, one := range all {
+		label := labels[one.Environment]
+		states[[2]string{label, one.State}]++
+		if one.Health != "" {
+			healths[[2]string{label, one.Health}]++
+		}
+		open[label] = max(open[label], since(one.Opened, now))
+		waiting[label] = max(waiting[label], since(one.Waiting, now))
+	}
+	for by, count := range states {
+		to <- prometheus.MustNewConstMetric(t.states, prometheus.GaugeValue, float64(count), by[0], by[1])
+	}
+	for by, count := range healths {
+		to <- prometheus.MustNewConstMetric(t.healths, prometheus.GaugeValue, float64(count), by[0], by[1])
+	}
+	for label := range open {
+		to <- prometheus.MustNewConstMetric(t.oldestOpen, prometheus.GaugeValue, open[label].Seconds(), label)
+		to <- prometheus.MustNewConstMetric(t.oldestWaiting, prometheus.GaugeValue, waiting[label].Seconds(), label)
+	}
+}
+
+// since returns the time since another one; zero if that is not known.
+func since(at, now time.Time) time.Duration {
+	if at.IsZero() {
+		return 0
+	}
+	return max(now.Sub(at), 0)
+}
