@@ -110,3 +110,22 @@ func eachPod(t *testing.T, check func(*testing.T, pod)) {
 		})
 	}
 }
+
+// On OpenShift, which sets the user and group of a pod, values remove those of the chart.
+func TestPods_userOfOpenShift(t *testing.T) {
+	t.Parallel()
+	values := least()
+	values["podSecurityContext"] = map[string]any{"runAsUser": nil, "runAsGroup": nil, "fsGroup": nil}
+	out, err := render(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"runAsNonRoot": true, "fsGroupChangePolicy": "OnRootMismatch", "seccompProfile": map[string]any{"type": "RuntimeDefault"}}
+	for _, one := range objects(t, out.text) {
+		if made, found := one.pod(); found {
+			if diff := cmp.Diff(want, made.SecurityContext); diff != "" {
+				t.Errorf("the pod (-want +got):\n%s", diff)
+			}
+		}
+	}
+}

@@ -16,6 +16,11 @@
 {{- if and $v.config $v.existingConfigMap }}
 {{- fail "config and existingConfigMap are both set: keep one of them" }}
 {{- end }}
+{{- range $key := list "serviceAccountName" "automountServiceAccountToken" "enableServiceLinks" "imagePullSecrets" "priorityClassName" "securityContext" "nodeSelector" "affinity" "tolerations" "topologySpreadConstraints" "terminationGracePeriodSeconds" "restartPolicy" "containers" "volumes" }}
+{{- if hasKey $v.extraPodSpec $key }}
+{{- fail (printf "extraPodSpec.%s is set by the chart: leave it out, and use the value for it" $key) }}
+{{- end }}
+{{- end }}
 {{- if eq $v.mode "cronjob" }}
 {{- include "promoter.check.cronjob" . }}
 {{- else }}
@@ -43,6 +48,9 @@
 {{- if $v.ingress.enabled }}
 {{- fail "mode cronjob takes no webhooks: leave ingress.enabled at false, or use mode serve" }}
 {{- end }}
+{{- if $v.httpRoute.enabled }}
+{{- fail "mode cronjob takes no webhooks: leave httpRoute.enabled at false, or use mode serve" }}
+{{- end }}
 {{- end }}
 
 {{- define "promoter.check.serve" -}}
@@ -67,5 +75,8 @@
 {{- end }}
 {{- if and $v.ingress.enabled (not $v.ingress.hosts) }}
 {{- fail "ingress.enabled is true: name the hosts in ingress.hosts" }}
+{{- end }}
+{{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) }}
+{{- fail "httpRoute.enabled is true: name the Gateways in httpRoute.parentRefs" }}
 {{- end }}
 {{- end }}
