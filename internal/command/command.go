@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/scm"
 	"promoter/internal/verb"
 )
@@ -122,7 +122,7 @@ func Parse(text string) Command {
 			c.Problem = fmt.Sprintf("%s requires an environment", c.Verb)
 		case strings.Contains(rest, " "):
 			c.Problem = fmt.Sprintf("%s takes exactly one environment", c.Verb)
-		case !config.ValidName(rest):
+		case !field.ValidName(rest):
 			c.Problem = "not a valid environment name"
 		default:
 			c.Environment = rest

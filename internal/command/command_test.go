@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/config"
+	"promoter/internal/config/field"
 )
 
 func TestRead_forms(t *testing.T) {
@@ -101,7 +101,7 @@ func FuzzRead(f *testing.F) {
 		if !utf8.ValidString(got.Reason) || strings.ContainsAny(got.Reason, "\r\n") || len(got.Reason) > 1000 {
 			t.Fatalf("%q has the reason %q", comment, got.Reason)
 		}
-		if got.Environment != "" && !config.ValidName(got.Environment) {
+		if got.Environment != "" && !field.ValidName(got.Environment) {
 			t.Fatalf("%q is about %q", comment, got.Environment)
 		}
 		if !found || got.Problem != "" {

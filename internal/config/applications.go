@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/config/field"
 	"promoter/internal/glob"
 	"promoter/internal/image"
 	"promoter/internal/strictyaml"
@@ -62,7 +63,7 @@ func loadApplications(in *input, c *Config) ([]Application, []layer) {
 		checkSameVersion(in, c, e.Key.Value, raw)
 		applications = append(applications, Application{
 			Position: e.Key.Position, Name: e.Key.Value, Components: raw.Components.Strings(),
-			Settle: raw.Settle.Value, SameVersion: raw.SameVersion.Value, Labels: labels(in.report, raw.Labels),
+			Settle: raw.Settle.Value, SameVersion: raw.SameVersion.Value, Labels: field.Labels(in.report, raw.Labels),
 		})
 		one := layer{pattern: e.Key.Value, raw: raw, overrides: map[string]*rawOverride{}}
 		for _, o := range raw.Environments.Entries {
@@ -106,8 +107,8 @@ func checkApplicationPattern(in *input, pattern strictyaml.Located[string], key 
 	switch {
 	case !pattern.Valid():
 		return false
-	case !ValidNamePattern(pattern.Value):
-		in.report.Errorf(pattern.Position, "use "+NameRule+", and * for any part", "no application can have a name like %q", pattern.Value)
+	case !field.ValidNamePattern(pattern.Value):
+		in.report.Errorf(pattern.Position, "use "+field.NameRule+", and * for any part", "no application can have a name like %q", pattern.Value)
 		return false
 	case !in.captures && !glob.MatchName(pattern.Value, DefaultApplication):
 		in.report.Errorf(pattern.Position, `write {application} into the paths of the environments, or applications: {by: component}; without them everything is the application "`+DefaultApplication+`"`,
@@ -215,3 +216,7 @@ func (c *Config) Application(name string) Application {
 	}
 	return application
 }
+
+// DefaultApplication is the only application when no environment captures
+// {application} from its paths.
+const DefaultApplication = "default"

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config/field"
+	"promoter/internal/config/trust"
 	"promoter/internal/glob"
 	"promoter/internal/image"
 	"promoter/internal/schedule"
@@ -18,11 +20,11 @@ type Component struct {
 	Pattern  image.Pattern
 	Select   Select
 	Pin      image.Pin
-	Only     *Only          // nil: used everywhere
-	Source   string         // source repository; empty: named by the image's annotations
-	Poll     schedule.Times // when its tags are read; zero: as in the server file
-	Verify   *Verify        // what signatures must prove; nil: nothing
-	Template string         // the repository with {application}, which Pattern has as *; empty without
+	Only     *Only              // nil: used everywhere
+	Source   string             // source repository; empty: named by the image's annotations
+	Poll     schedule.Times     // when its tags are read; zero: as in the server file
+	Verify   *trust.Requirement // what signatures must prove; nil: nothing
+	Template string             // the repository with {application}, which Pattern has as *; empty without
 }
 
 // RepositoryIn returns the repository of the component in the application that paths
@@ -71,7 +73,7 @@ type rawComponent struct {
 	// Source repository, `HOST/OWNER/NAME`, whose commits pull requests show. It has priority over the annotations of the image. See docs/pull-requests.md. Default: as the image says.
 	Source strictyaml.Located[string] `yaml:"source"`
 	// How often the service reads the tags: an interval, or a schedule. See docs/configuration.md#polls. Default: as in the server file.
-	Poll RawPoll `yaml:"poll"`
+	Poll field.RawPoll `yaml:"poll"`
 
 	// Signatures that an image must have. See docs/guides/signatures.md. Default: as `verify` at the top of the file.
 	Verify *rawComponentVerify `yaml:"verify"`
@@ -97,7 +99,7 @@ func loadComponents(in *input) ([]Component, map[string]*image.Policy) {
 				policies[component.Name] = policy
 			}
 			component.Source = raw.Source.Value
-			if raw.Source.Valid() && !validSource(raw.Source.Value) {
+			if raw.Source.Valid() && !trust.ValidSource(raw.Source.Value) {
 				in.report.Errorf(raw.Source.Position, "write HOST/OWNER/NAME, as in github.com/acme/web", "%q is not a source repository", raw.Source.Value)
 			}
 			component.Poll, _ = raw.Poll.Times(in.report)
@@ -166,19 +168,6 @@ func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Compo
 		return
 	}
 	report.Errorf(chosen.Position, "write HOST/PATH without a tag; * is one segment, ** many", "%v", err)
-}
-
-// validSource reports whether s is HOST/OWNER/NAME. The host may have a port, and an
-// owner may have several segments.
-func validSource(s string) bool {
-	segments := strings.Split(s, "/")
-	host, port, _ := strings.Cut(segments[0], ":")
-	if segments[0] = host; strings.Trim(port, "0123456789") != "" {
-		return false
-	}
-	return len(segments) >= 3 && !slices.ContainsFunc(segments, func(segment string) bool {
-		return segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, " \t*:@?#\\")
-	})
 }
 
 func loadOnly(in *input, component string, raw *rawOnly) *Only {
@@ -374,7 +363,7 @@ func (c *Config) follows(i int, environment, application string, r image.Reposit
 // application returns the name of the application that the repository is of.
 func (a around) application(r image.Repository) string {
 	captured := strings.TrimSuffix(strings.TrimPrefix(r.String(), a.before), a.after)
-	return nameOf(captured, captured)
+	return field.NameOf(captured, captured)
 }
 
 // used reports whether a component is used in an application of an environment.
@@ -400,9 +389,9 @@ func (c *Config) used(i int, environment, application string) bool {
 // full name.
 func (c *Config) nameOfMatched(r image.Repository) string {
 	if _, taken := c.index.byName[r.Path()]; taken || !c.index.bareNames {
-		return hashedName(r.Path(), r.String())
+		return field.HashedName(r.Path(), r.String())
 	}
-	return nameOf(r.Path(), r.String())
+	return field.NameOf(r.Path(), r.String())
 }
 
 // Component returns a component by its name in the file.
@@ -427,3 +416,22 @@ func componentsIn(c *Config, environment string) []int {
 	}
 	return used
 }
+
+// checkPolls limits how many different polls a file has.
+func checkPolls(in *input, components []Component) {
+	seen := map[string]bool{}
+	for i, component := range components {
+		if name := component.Poll.String(); name != "" {
+			seen[name] = true
+		}
+		if len(seen) > maxPolls {
+			in.report.Errorf(in.raw.Components.Entries[i].Value.Poll.Position, "let components share their polls",
+				"the components have more than %d different polls", maxPolls)
+			return
+		}
+	}
+}
+
+// maxPolls is how many different polls the components of one file may have: each is
+// scheduled on its own.
+const maxPolls = 20

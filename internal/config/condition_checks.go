@@ -1,10 +1,13 @@
 package config
 
-import "promoter/internal/strictyaml"
+import (
+	"promoter/internal/config/field"
+	"promoter/internal/strictyaml"
+)
 
 var checksCondition = condition{
 	check: func(report *strictyaml.Report, parent string, raw *rawConditions) {
-		checkStatuses(report, raw.Checks, "after."+parent+".checks")
+		field.CheckStatuses(report, raw.Checks, "after."+parent+".checks")
 	},
 	merged: func(*strictyaml.Report, string, *rawConditions, *settings) {},
 	isSet:  func(raw *rawConditions) bool { return len(raw.Checks.Items) > 0 },

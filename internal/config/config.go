@@ -21,6 +21,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"promoter/internal/config/field"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/strictyaml"
@@ -135,7 +136,7 @@ var misplaced = map[string]string{
 func Load(file string, data []byte) (*Config, Problems) {
 	in := &input{report: &strictyaml.Report{}, comparisons: maxComparisons}
 	if strictyaml.Decode(file, data, &in.raw, misplaced, in.report) {
-		CheckVersion(in.report, in.raw.Version, in.raw.Origin)
+		field.CheckVersion(in.report, in.raw.Version, in.raw.Origin)
 		if in.namesAreValid() {
 			if c := build(file, in); !in.report.Failed() {
 				c.text, c.source, c.warnings = data, sha256.Sum256(data), in.report.Problems()
@@ -202,9 +203,9 @@ func (in *input) namesAreValid() bool {
 	in.components = strictyaml.NamesOf(raw.Components.Keys())
 	in.environments = strictyaml.NamesOf(raw.Environments.Keys())
 	in.windows = strictyaml.NamesOf(raw.Windows.Keys())
-	CheckNames(in.report, "component", raw.Components.Keys())
-	CheckNames(in.report, "environment", raw.Environments.Keys())
-	CheckNames(in.report, "window", raw.Windows.Keys())
+	field.CheckNames(in.report, "component", raw.Components.Keys())
+	field.CheckNames(in.report, "environment", raw.Environments.Keys())
+	field.CheckNames(in.report, "window", raw.Windows.Keys())
 	few := true
 	for _, section := range []struct {
 		key      string

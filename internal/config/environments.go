@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config/field"
 	"promoter/internal/glob"
 	"promoter/internal/strictyaml"
 )
@@ -79,7 +80,7 @@ func loadEnvironments(in *input) []Environment {
 			environment.Branch = raw.Branch.Value
 			environment.Paths = raw.Paths.Strings()
 			environment.Exclude = raw.Exclude.Strings()
-			environment.Labels = labels(in.report, raw.Labels)
+			environment.Labels = field.Labels(in.report, raw.Labels)
 			environment.match = loadMatcher(in, e.Key.Value, raw)
 			environment.mirrors = loadMirrors(in.report, raw.Mirrors)
 			environment.ByComponent = raw.Applications != nil && raw.Applications.By.Value == byComponent
@@ -367,7 +368,7 @@ func (e *Environment) Match(file string) (application string, ok bool) {
 	case captured == "":
 		return DefaultApplication, true
 	default:
-		return nameOf(captured, captured), true
+		return field.NameOf(captured, captured), true
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config/field"
 	"promoter/internal/fault"
 	"promoter/internal/glob"
 	"promoter/internal/image"
@@ -44,7 +45,7 @@ func Folder(repositories []image.Repository) (*Config, error) {
 			return nil, fmt.Errorf("follow %s: %w", r, err)
 		}
 		c.Components = append(c.Components, Component{
-			Name: nameOf(name, r.String()), Artifact: image.ArtifactImage, Pattern: pattern, Pin: image.PinKeep,
+			Name: field.NameOf(name, r.String()), Artifact: image.ArtifactImage, Pattern: pattern, Pin: image.PinKeep,
 		})
 	}
 	c.index = indexComponents(c.Components)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/image"
 )
 
@@ -59,7 +60,7 @@ func TestConfig_Follow(t *testing.T) {
 			if got != want || ok != (test.component != "") {
 				t.Errorf("Follow = %+v, %t; want %+v", got, ok, want)
 			}
-			if ok && !config.ValidName(got.Name) {
+			if ok && !field.ValidName(got.Name) {
 				t.Errorf("%q is no name", got.Name)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/image"
 )
 
@@ -68,7 +69,7 @@ func FuzzLoad(f *testing.F) {
 func useAll(t *testing.T, c *config.Config, e *config.Environment, r image.Repository) {
 	t.Helper()
 	for _, path := range append([]string{"a/b/c.yaml", "a"}, e.Paths...) {
-		if application, ok := e.Match(path); ok && !config.ValidName(application) {
+		if application, ok := e.Match(path); ok && !field.ValidName(application) {
 			t.Fatalf("application %q", application)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
 )
 
@@ -38,7 +39,7 @@ var approvalsGate = gate{
 		if a.From.IsEmpty() {
 			in.report.Errorf(a.From.Position, "remove from to let every user with write access approve", "approvals.from is an empty list, so no user could approve")
 		}
-		CheckUsers(in.report, a.From, "approvals.from")
+		field.CheckUsers(in.report, a.From, "approvals.from")
 	},
 	// There must be enough users to approve. A team counts as many, because its members
 	// are not known here.
@@ -47,7 +48,7 @@ var approvalsGate = gate{
 			return
 		}
 		a, users := raw.Approvals, raw.Approvals.From.Strings()
-		team := slices.ContainsFunc(users, func(user string) bool { return strings.HasPrefix(user, teamPrefix) })
+		team := slices.ContainsFunc(users, func(user string) bool { return strings.HasPrefix(user, field.TeamPrefix) })
 		if len(users) > 0 && !team && a.Count.Or(1) > len(users) {
 			report.Errorf(a.Count.Position, "lower count, or name more users"+also(a.From.Origin, a.Count.Origin, "from"),
 				"%d approvals are required from %d users: %s", a.Count.Value, len(users), strings.Join(users, ", "))

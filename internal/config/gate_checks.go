@@ -1,10 +1,13 @@
 package config
 
-import "promoter/internal/strictyaml"
+import (
+	"promoter/internal/config/field"
+	"promoter/internal/strictyaml"
+)
 
 var checksGate = gate{
 	key:    "checks",
-	check:  func(in *input, raw *rawGates) { checkStatuses(in.report, raw.Checks, "gates.checks") },
+	check:  func(in *input, raw *rawGates) { field.CheckStatuses(in.report, raw.Checks, "gates.checks") },
 	merged: valid,
 	needsPullRequest: func(raw *rawGates) (none strictyaml.Origin) {
 		if len(raw.Checks.Items) > 0 {

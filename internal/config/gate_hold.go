@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 
+	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
 )
 
@@ -31,7 +32,7 @@ var holdGate = gate{
 		if !h.Key.IsSet() {
 			in.report.Errorf(h.Position, "add key: KEY", "gates.hold has no key")
 		} else if h.Key.Valid() {
-			if err := checkYAMLPath(h.Key.Value); err != nil {
+			if err := field.CheckYAMLPath(h.Key.Value); err != nil {
 				in.report.Errorf(h.Key.Position, "write promote_deployment or spec.suspend", "%q is not a YAML path: %v", h.Key.Value, err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/config/field"
 	"promoter/internal/glob"
 	"promoter/internal/health"
 	"promoter/internal/strictyaml"
@@ -196,7 +197,7 @@ func checkHealthName(in *input, name strictyaml.Located[string], key string) {
 	case strings.Contains(name.Value, glob.Application) && !in.captures:
 		in.report.Errorf(name.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
 	default:
-		checkPlaceholders(in.report, name, key, "environment", "application")
+		field.CheckPlaceholders(in.report, name, key, "environment", "application")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 )
 
 // mustLoad loads a config from its parts: environments as written in the file.
@@ -90,7 +91,7 @@ func TestEnvironment_Match(t *testing.T) {
 			if got != test.application || ok != (test.application != "") {
 				t.Errorf("Match = %q, %t; want %q", got, ok, test.application)
 			}
-			if ok && !config.ValidName(got) {
+			if ok && !field.ValidName(got) {
 				t.Errorf("%q is no name", got)
 			}
 		})
@@ -104,19 +105,6 @@ func TestEnvironment_Match_allocates(t *testing.T) {
 	e := environment(t, `{paths: ["apps/{application}/overlays/dev", "**/shared/*/{application}"], exclude: ["**/test"]}`)
 	if n := testing.AllocsPerRun(100, func() { e.Match("apps/web/overlays/dev/kustomization.yaml") }); n > 0 {
 		t.Errorf("Match allocates %v times", n)
-	}
-}
-
-func TestValidName(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]bool{
-		"a": true, "0": true, "a-b": true, "web-2": true, strings.Repeat("a", 40): true,
-		"": false, "-": false, "-a": false, "a-": false, "A": false, "a_b": false, "a.b": false, "ä": false,
-		strings.Repeat("a", 41): false,
-	} {
-		if got := config.ValidName(name); got != want {
-			t.Errorf("ValidName(%q) = %t", name, got)
-		}
 	}
 }
 

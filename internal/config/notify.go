@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 
+	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
 )
 
@@ -54,8 +55,8 @@ func checkNotify(report *strictyaml.Report, list strictyaml.Sections[*rawNotific
 			report.Errorf(raw.Position, "add on: [landed, failed]", "a notification has no events")
 		}
 		switch {
-		case raw.To.Valid() && !ValidName(raw.To.Value):
-			report.Errorf(raw.To.Position, "write the name of a destination: "+NameRule, "%q is not the name of a destination", raw.To.Value)
+		case raw.To.Valid() && !field.ValidName(raw.To.Value):
+			report.Errorf(raw.To.Position, "write the name of a destination: "+field.NameRule, "%q is not the name of a destination", raw.To.Value)
 		case !raw.To.IsSet() && !raw.HasUnknownKey():
 			report.Errorf(raw.Position, "add to: NAME, a destination of the server file", "a notification has no destination")
 		}

@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 
+	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
 )
 
@@ -60,8 +61,8 @@ func checkPullRequest(report *strictyaml.Report, p *rawPullRequest) {
 		return
 	}
 	placeholders := []string{"environment", "application", "component", "version", "tag", "digest"}
-	checkPlaceholders(report, p.Title, "pullRequest.title", placeholders...)
-	checkPlaceholders(report, p.Body, "pullRequest.body", placeholders...)
+	field.CheckPlaceholders(report, p.Title, "pullRequest.title", placeholders...)
+	field.CheckPlaceholders(report, p.Body, "pullRequest.body", placeholders...)
 	if p.Title.Valid() && (strings.TrimSpace(p.Title.Value) == "" || strings.ContainsAny(p.Title.Value, "\r\n")) {
 		report.Errorf(p.Title.Position, "remove title for the default", "pullRequest.title must be one line that is not empty")
 	}
@@ -73,10 +74,10 @@ func checkPullRequest(report *strictyaml.Report, p *rawPullRequest) {
 			report.Errorf(label.Position, "remove it", "pullRequest.labels has an empty label")
 		}
 	}
-	CheckUsers(report, p.Reviewers, "pullRequest.reviewers")
-	CheckUsers(report, p.Assignees, "pullRequest.assignees")
+	field.CheckUsers(report, p.Reviewers, "pullRequest.reviewers")
+	field.CheckUsers(report, p.Assignees, "pullRequest.assignees")
 	for _, name := range p.Assignees.Items {
-		if strings.HasPrefix(name.Value, teamPrefix) {
+		if strings.HasPrefix(name.Value, field.TeamPrefix) {
 			report.Errorf(name.Position, "name a user, or add the team to reviewers", "a team cannot be assigned to a pull request")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	reflectschema "github.com/invopop/jsonschema"
 
+	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
 	"promoter/internal/strictyaml/strictyamltest"
 )
@@ -24,17 +25,17 @@ Every key of the config file. [Configuration](../configuration.md) explains the 
 // schema and the reference are generated with: go test . -run TestSchema_isCurrent -update.
 func schema() strictyamltest.Schema {
 	return strictyamltest.Schema{
-		File: "../../config/promoter.schema.json", Root: rawConfig{}, Sources: []string{"."}, Version: 1,
+		File: "../../config/promoter.schema.json", Root: rawConfig{}, Sources: []string{".", "field", "trust"}, Version: 1,
 		Reference: strictyamltest.Reference{File: "../../docs/reference/config.md", Intro: referenceIntro, Under: map[string]string{
 			"applications": "<glob>", "environments.<name>.after": "<parent>",
 		}},
-		Define: []any{rawConditions{}, RawSchedule{}},
+		Define: []any{rawConditions{}, field.RawSchedule{}},
 		Forms: map[reflect.Type][]*reflectschema.Schema{
 			reflect.TypeFor[rawAfter](): {
 				{Type: "array", Items: &reflectschema.Schema{Type: "string"}},
 				{Type: "object", AdditionalProperties: &reflectschema.Schema{Ref: "#/$defs/conditions"}},
 			},
-			reflect.TypeFor[RawPoll](): {{Type: "string", Pattern: strictyamltest.DurationPattern}, {Ref: "#/$defs/schedule"}},
+			reflect.TypeFor[field.RawPoll](): {{Type: "string", Pattern: strictyamltest.DurationPattern}, {Ref: "#/$defs/schedule"}},
 		},
 		OneOf: map[string][]string{
 			"component": {"image", "chart", "artifact"},

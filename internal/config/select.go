@@ -94,7 +94,7 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 	for _, strategy := range strategies {
 		value := strategy.value(s)
 		if strategy.regex {
-			valid = checkRegexp(report, value, "select."+strategy.name) && valid
+			valid = report.Regexp(value, "select."+strategy.name) && valid
 		}
 		switch {
 		case !value.IsSet():
@@ -115,14 +115,14 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 		valid = false
 	}
 	for _, exclude := range s.Exclude.Items {
-		valid = checkRegexp(report, exclude, "select.exclude") && valid
+		valid = report.Regexp(exclude, "select.exclude") && valid
 	}
 	if s.Filter.IsSet() && chosen != "semver" && chosen != "" {
 		report.Errorf(s.Filter.Position, "put the group (?P<version>…) into the expression of "+chosen+" itself",
 			"select.filter requires semver, not %s", chosen)
 		valid = false
 	} else {
-		valid = checkRegexp(report, s.Filter, "select.filter") && valid
+		valid = report.Regexp(s.Filter, "select.filter") && valid
 	}
 	if s.Platforms.IsSet() && out.Artifact == image.ArtifactChart {
 		report.Errorf(s.Platforms.Position, "remove platforms", "a chart has no platforms")

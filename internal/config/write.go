@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config/field"
 	"promoter/internal/glob"
 	"promoter/internal/strictyaml"
 )
@@ -88,7 +89,7 @@ func checkWriteFile(in *input, raw *rawWrite) {
 	case strings.Contains(file.Value, glob.Application) && !in.captures:
 		in.report.Errorf(file.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
 	default:
-		checkPlaceholders(in.report, file, "write.file", "environment", "application")
+		field.CheckPlaceholders(in.report, file, "write.file", "environment", "application")
 	}
 }
 
@@ -119,18 +120,18 @@ func checkWriteValue(report *strictyaml.Report, raw *rawWrite) {
 		report.Errorf(raw.Create.Position, "remove create, or write path", "create: true needs a path: a regular expression has no location for a new value")
 	}
 	if raw.Path.Valid() {
-		if err := checkYAMLPath(raw.Path.Value); err != nil {
+		if err := field.CheckYAMLPath(raw.Path.Value); err != nil {
 			report.Errorf(raw.Path.Position, "write spec.image.tag, images[0].newTag or images[name=web].newTag", "%q is not a YAML path: %v", raw.Path.Value, err)
 		}
 	}
-	if raw.Regex.Valid() && checkRegexp(report, raw.Regex, "write.regex") {
+	if raw.Regex.Valid() && report.Regexp(raw.Regex, "write.regex") {
 		if compiled, err := regexp.Compile(raw.Regex.Value); err == nil && compiled.NumSubexp() != 1 {
 			report.Errorf(raw.Regex.Position, `put only the value into a group; write (?:…) for others`,
 				"write.regex has %d groups, but exactly one group is the value", compiled.NumSubexp())
 		}
 	}
 	versions := []string{"tag", "version", "digest", "revision"}
-	checkPlaceholders(report, raw.Value, "write.value", append(versions, "component", "environment", "application")...)
+	field.CheckPlaceholders(report, raw.Value, "write.value", append(versions, "component", "environment", "application")...)
 	if v := raw.Value; v.Valid() && !slices.ContainsFunc(versions, func(p string) bool { return strings.Contains(v.Value, "{"+p+"}") }) {
 		report.Errorf(v.Position, "use {tag}, {version}, {digest} or {revision}", "write.value has no version, so it would never change")
 	}

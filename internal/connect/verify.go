@@ -4,17 +4,17 @@ import (
 	"path"
 	"slices"
 
-	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/config/trust"
 	"promoter/internal/image"
 )
 
 // Verify returns what signatures must prove about the images of a repository, by the server
 // file; nil: nothing. A key that cannot be read is a requirement that no image meets.
-func (s *Server) Verify(r *Repository) func(image.Repository) []config.Verify {
+func (s *Server) Verify(r *Repository) func(image.Repository) []trust.Requirement {
 	type rule struct {
 		serverconfig.Verify
-		required config.Verify
+		required trust.Requirement
 	}
 	var rules []rule
 	for _, v := range s.File.Verify {
@@ -25,8 +25,8 @@ func (s *Server) Verify(r *Repository) func(image.Repository) []config.Verify {
 	if len(rules) == 0 {
 		return nil
 	}
-	return func(asked image.Repository) []config.Verify {
-		var required []config.Verify
+	return func(asked image.Repository) []trust.Requirement {
+		var required []trust.Requirement
 		for _, one := range rules {
 			if one.Images == nil || slices.ContainsFunc(one.Images, func(p image.Pattern) bool { return p.Match(asked) }) {
 				required = append(required, one.required)
@@ -37,7 +37,7 @@ func (s *Server) Verify(r *Repository) func(image.Repository) []config.Verify {
 }
 
 // Requirement reads the key and the trusted root that an entry names.
-func (s *Server) Requirement(v serverconfig.Verify) config.Verify {
+func (s *Server) Requirement(v serverconfig.Verify) trust.Requirement {
 	required := v.Requirement
 	read := func(from serverconfig.Reference, into *string) {
 		if from.IsZero() {

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/connect"
 	"promoter/internal/signature"
 )
@@ -12,7 +13,7 @@ const signatureFix = "name a public key in PEM, or the trusted_root.json of the 
 // them, no image passes.
 func checkVerify(s *connect.Server, f *findings) {
 	for i, v := range s.File.Verify {
-		if _, err := signature.New([]config.Verify{s.Requirement(v)}); err != nil {
+		if _, err := signature.New([]trust.Requirement{s.Requirement(v)}); err != nil {
 			f.fail("verify", signatureFix, "entry %d: %v", i+1, err)
 		}
 	}
@@ -23,13 +24,13 @@ func checkVerify(s *connect.Server, f *findings) {
 
 // checkSignatures parses those of a config file, which are files of its repository.
 func checkSignatures(loaded *config.Config, subject string, f *findings) {
-	seen := map[config.Verify]bool{}
+	seen := map[trust.Requirement]bool{}
 	for _, component := range loaded.Components {
 		if component.Verify == nil || seen[*component.Verify] {
 			continue
 		}
 		seen[*component.Verify] = true
-		if _, err := signature.New([]config.Verify{*component.Verify}); err != nil {
+		if _, err := signature.New([]trust.Requirement{*component.Verify}); err != nil {
 			f.fail(subject, signatureFix, "component %s: %v", component.Name, err)
 		}
 	}

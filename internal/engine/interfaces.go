@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -58,7 +59,7 @@ type VersionRequest struct {
 	Name       string // its own name, where a pattern matched it
 	Repository image.Repository
 	Policy     *image.Policy
-	Verify     []config.Verify // what signatures must prove
+	Verify     []trust.Requirement // what signatures must prove
 	// FirstSeen returns when the repository first recorded a digest as available.
 	FirstSeen func(digest string) (time.Time, bool)
 	// Newer asks for newer versions that the policy does not select.

@@ -27,6 +27,7 @@ import (
 
 	"promoter/internal/comments"
 	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/fault"
 	"promoter/internal/health"
 	"promoter/internal/image"
@@ -63,7 +64,7 @@ type Reconciler struct {
 	Renderer Renderer
 	Limits   promotion.Limits
 	// Verify returns what signatures must prove about an image, whatever the config requires.
-	Verify func(image.Repository) []config.Verify
+	Verify func(image.Repository) []trust.Requirement
 	By     repo.Signature // of our commits; When is set for each commit
 	Now    func() time.Time
 	// Pause waits before a restart, with jitter. Nil: no wait.

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/field"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
@@ -116,7 +116,7 @@ func newLocal(options Options) (*local, error) {
 		return nil, err
 	}
 	forge := cmp.Or(options.Forge, defaultForge)
-	if !config.ValidName(forge) { // the server file would refuse it after the App was created
+	if !field.ValidName(forge) { // the server file would refuse it after the App was created
 		return nil, fault.New(fault.Invalid, "--forge %q: write small letters, digits and inner dashes, at most 40", forge)
 	}
 	known := s.Forge(forge)

@@ -54,23 +54,23 @@ func TestCheckFinds(t *testing.T) {
 		},
 		{
 			"sideways", "internal/rendered/x.go",
-			`package rendered; import _ "promoter/internal/registry"`,
-			[]string{"internal/rendered/x.go: layer 4 imports internal/registry on layer 4: sideways"},
+			`package rendered; import _ "promoter/internal/queue"`,
+			[]string{"internal/rendered/x.go: layer 4 imports internal/queue on layer 4: sideways"},
 		},
 		{
 			"upward", "internal/promotion/x.go",
 			`package promotion; import _ "promoter/internal/registry"`,
-			[]string{"internal/promotion/x.go: layer 3 imports internal/registry on layer 4: upward"},
+			[]string{"internal/promotion/x.go: layer 4 imports internal/registry on layer 5: upward"},
 		},
 		{
 			"upward from a test", "internal/promotion/x_test.go",
 			`package promotion_test; import _ "promoter/internal/app"`,
-			[]string{"internal/promotion/x_test.go: layer 3 imports internal/app on layer 15: upward"},
+			[]string{"internal/promotion/x_test.go: layer 4 imports internal/app on layer 16: upward"},
 		},
 		{
 			"behind a build constraint", "internal/edit/x_plan9.go",
 			"//go:build ignore\n\npackage edit\nimport _ \"promoter/internal/config\"",
-			[]string{"internal/edit/x_plan9.go: layer 2 imports internal/config on layer 2: sideways"},
+			[]string{"internal/edit/x_plan9.go: layer 2 imports internal/config on layer 3: upward"},
 		},
 		{
 			"a package without a layer", "internal/util/x.go",
@@ -97,12 +97,12 @@ func TestCheckFinds(t *testing.T) {
 		},
 		{
 			"a support package stays on its layer", "internal/registry/registrytest/x.go",
-			`package registrytest; import _ "promoter/internal/rendered"`,
-			[]string{"internal/registry/registrytest/x.go: layer 4 imports internal/rendered on layer 4: sideways"},
+			`package registrytest; import _ "promoter/internal/store"`,
+			[]string{"internal/registry/registrytest/x.go: layer 5 imports internal/store on layer 5: sideways"},
 		},
 		{
-			"a test imports support code", "internal/rendered/x_test.go",
-			`package rendered; import _ "promoter/internal/registry/registrytest"`, nil,
+			"a test imports support code", "internal/engine/x_test.go",
+			`package engine; import _ "promoter/internal/registry/registrytest"`, nil,
 		},
 		{
 			"shipped code imports no support code", "internal/cli/x.go",

@@ -3,7 +3,7 @@ package promotion
 import (
 	"slices"
 
-	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 )
@@ -82,5 +82,5 @@ type Lookup struct {
 	Component string // one that needs it
 	Created   bool   // the date is needed too, not only the digest
 	// Verify is what signatures must prove about the version.
-	Verify []config.Verify
+	Verify []trust.Requirement
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/image"
 )
 
@@ -50,8 +51,8 @@ func Policies(c *config.Config, targets map[Target]Current) map[string]*image.Po
 
 // Verifications returns what signatures must prove about the versions of each component that
 // the files refer to: what the config requires, and what the server does. Nil: nothing.
-func Verifications(c *config.Config, targets map[Target]Current, server func(image.Repository) []config.Verify) map[string][]config.Verify {
-	required := map[string][]config.Verify{}
+func Verifications(c *config.Config, targets map[Target]Current, server func(image.Repository) []trust.Requirement) map[string][]trust.Requirement {
+	required := map[string][]trust.Requirement{}
 	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
 		if f.Component.Verify != nil {
 			required[f.Name] = append(required[f.Name], *f.Component.Verify)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/image"
 	"promoter/internal/printable"
 	"promoter/internal/state"
@@ -38,10 +39,10 @@ func HeadOf(settings config.Environment, application string) string {
 func ParseHead(branch string) (Target, bool) {
 	rest, ours := strings.CutPrefix(branch, HeadPrefix)
 	environment, application, three := strings.Cut(rest, "/")
-	if !ours || !three || !config.ValidName(environment) {
+	if !ours || !three || !field.ValidName(environment) {
 		return Target{}, false
 	}
-	if !config.ValidName(application) && application != state.All {
+	if !field.ValidName(application) && application != state.All {
 		return Target{}, false
 	}
 	return Target{Environment: environment, Application: application}, true
@@ -124,7 +125,7 @@ func ReadTrailers(trailers []Trailer) []Landed {
 	return slices.DeleteFunc(landed, func(l Landed) bool {
 		duplicate := seen[l.Target]
 		seen[l.Target] = true
-		valid := config.ValidName(l.Environment) && config.ValidName(l.Application) &&
+		valid := field.ValidName(l.Environment) && field.ValidName(l.Application) &&
 			len(l.Snapshot) > 0 && l.SnapshotID == l.Snapshot.ID()
 		return duplicate || !valid
 	})

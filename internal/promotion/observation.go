@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/glob"
 	"promoter/internal/health"
 	"promoter/internal/identity"
@@ -36,7 +37,7 @@ type Observation struct {
 	Policies map[string]*image.Policy
 
 	// Verify is what signatures must prove about the versions of a component.
-	Verify map[string][]config.Verify
+	Verify map[string][]trust.Requirement
 
 	// Facts is what registries reported about versions in files.
 	Facts Facts

@@ -8,7 +8,7 @@ import (
 
 	"promoter/internal/promotion"
 
-	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/pullrequest"
 )
 
@@ -20,7 +20,7 @@ func TestOnboardingBranch_isNoTarget(t *testing.T) {
 		t.Errorf("it is the head branch of %v", target)
 	}
 	_, name, _ := strings.Cut(pullrequest.OnboardingBranch, "/")
-	if pullrequest.OnboardingBranch != "promoter/_onboarding" || config.ValidName(name) {
+	if pullrequest.OnboardingBranch != "promoter/_onboarding" || field.ValidName(name) {
 		t.Errorf("it is %s", pullrequest.OnboardingBranch)
 	}
 }

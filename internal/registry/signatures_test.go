@@ -10,7 +10,7 @@ import (
 
 	inprocess "github.com/google/go-containerregistry/pkg/registry"
 
-	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/signature"
@@ -26,7 +26,7 @@ func mustKey(t *testing.T) signaturetest.Key {
 	return key
 }
 
-func mustRequire(t *testing.T, required ...config.Verify) signature.Policy {
+func mustRequire(t *testing.T, required ...trust.Requirement) signature.Policy {
 	t.Helper()
 	policy, err := signature.New(required)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestSelect_unsignedIsNoCandidate(t *testing.T) {
 	f := newFake(t)
 	f.pushEach(t, "acme/web", map[string]built{"1.0.0": {created: day(1)}, "1.1.0": {created: day(2)}})
 	key, other := mustKey(t), mustKey(t)
-	request := signedRequest(t, f, mustRequire(t, config.Verify{Key: key.Public, KeyFile: "prod.pub"}))
+	request := signedRequest(t, f, mustRequire(t, trust.Requirement{Key: key.Public, KeyFile: "prod.pub"}))
 	client := newClient(t, Options{})
 
 	got := mustSelect(t, client.For(""), request)
@@ -74,7 +74,7 @@ func TestSelect_signedLater(t *testing.T) {
 	f := newFake(t)
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
 	key := mustKey(t)
-	request := signedRequest(t, f, mustRequire(t, config.Verify{Key: key.Public}))
+	request := signedRequest(t, f, mustRequire(t, trust.Requirement{Key: key.Public}))
 	batch := newClient(t, Options{}).Batch()
 	if got := mustSelect(t, batch.For(""), request); got.Found {
 		t.Fatalf("got %+v", got)
@@ -97,7 +97,7 @@ func TestSelect_signerIsCached(t *testing.T) {
 	for i, want := range []int{1, 0} {
 		f.reset()
 		client := newClient(t, Options{CacheDir: folder})
-		if got := mustSelect(t, client.For(""), signedRequest(t, f, mustRequire(t, config.Verify{Key: key.Public}))); !got.Found {
+		if got := mustSelect(t, client.For(""), signedRequest(t, f, mustRequire(t, trust.Requirement{Key: key.Public}))); !got.Found {
 			t.Fatalf("got %+v", got)
 		}
 		if got := f.count("GET", ".sig"); got != want {
@@ -106,7 +106,7 @@ func TestSelect_signerIsCached(t *testing.T) {
 		must(t, client.Flush())
 	}
 	client := newClient(t, Options{CacheDir: folder})
-	both := mustRequire(t, config.Verify{Key: key.Public}, config.Verify{Key: other.Public})
+	both := mustRequire(t, trust.Requirement{Key: key.Public}, trust.Requirement{Key: other.Public})
 	if got := mustSelect(t, client.For(""), signedRequest(t, f, both)); got.Found {
 		t.Errorf("got %+v, want nothing: the policy has another key now", got)
 	}
@@ -127,7 +127,7 @@ func TestSelect_signaturesNotReadable(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return true
 		}
-		request := signedRequest(t, f, mustRequire(t, config.Verify{Key: key.Public}))
+		request := signedRequest(t, f, mustRequire(t, trust.Requirement{Key: key.Public}))
 		_, err := newClient(t, Options{}).For("").Select(t.Context(), request)
 		if fault.KindOf(err) != fault.Temporary {
 			t.Errorf("%s: error %v, want a temporary one", broken, err)
@@ -147,7 +147,7 @@ func TestSelect_signatureOfAnotherImage(t *testing.T) {
 		r.URL.Path = strings.Replace(r.URL.Path, strings.Replace(evil, ":", "-", 1)+".sig", strings.Replace(good, ":", "-", 1)+".sig", 1)
 		return false
 	}
-	got := mustSelect(t, newClient(t, Options{}).For(""), signedRequest(t, f, mustRequire(t, config.Verify{Key: key.Public})))
+	got := mustSelect(t, newClient(t, Options{}).For(""), signedRequest(t, f, mustRequire(t, trust.Requirement{Key: key.Public})))
 	if got.Found || !strings.Contains(got.Reason, "the signature is of "+good) {
 		t.Errorf("got %+v, want nothing", got)
 	}
@@ -175,7 +175,7 @@ func TestSelect_cosign(t *testing.T) {
 				run(t, cosign, folder, "generate-key-pair")
 				public, err := os.ReadFile(filepath.Join(folder, "cosign.pub"))
 				must(t, err)
-				required := config.Verify{Key: string(public), KeyFile: "cosign.pub"}
+				required := trust.Requirement{Key: string(public), KeyFile: "cosign.pub"}
 				want := "key cosign.pub"
 				if flags[0] == "attest" {
 					must(t, os.WriteFile(filepath.Join(folder, "predicate.json"), []byte(provenances[form]), 0o600))

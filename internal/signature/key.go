@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/fault"
 )
 
@@ -25,8 +25,8 @@ type keys struct {
 	names []string
 }
 
-func newKeys(v config.Verify) (signer, error) {
-	parsed, err := config.PublicKeys(v.Key)
+func newKeys(v trust.Requirement) (signer, error) {
+	parsed, err := trust.PublicKeys(v.Key)
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "%s: %w", nameOf(v.KeyFile), err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/verify"
 
-	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/fault"
 )
 
@@ -34,7 +34,7 @@ type keyless struct {
 // newKeyless requires what the trusted root has: a proof of a transparency log if it has one,
 // and of a log of certificates if it has one. A timestamp, by one of these logs or by an
 // authority, is always required, because the certificates are short-lived.
-func newKeyless(v config.Verify) (signer, error) {
+func newKeyless(v trust.Requirement) (signer, error) {
 	trusted, err := root.NewTrustedRootFromJSON([]byte(v.TrustedRoot))
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the trusted root cannot be read: %s", printable(err.Error()))

@@ -18,7 +18,7 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/testing/ca"
 	"github.com/sigstore/sigstore-go/pkg/tlog"
 
-	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/signature"
 	"promoter/internal/signature/signaturetest"
 )
@@ -136,8 +136,8 @@ func TestVerify_keyless(t *testing.T) {
 	t.Parallel()
 	ours, theirs := newAuthority(t), newAuthority(t)
 	const sign = "https://sigstore.dev/cosign/sign/v1"
-	required := config.Verify{Issuer: issuer, Identity: identity, TrustedRoot: ours.trustedRoot}
-	pattern := config.Verify{Issuer: issuer, IdentityRegexp: `[a-z]+@acme\.example\.com`, TrustedRoot: ours.trustedRoot}
+	required := trust.Requirement{Issuer: issuer, Identity: identity, TrustedRoot: ours.trustedRoot}
+	pattern := trust.Requirement{Issuer: issuer, IdentityRegexp: `[a-z]+@acme\.example\.com`, TrustedRoot: ours.trustedRoot}
 	provenance := required
 	provenance.Source = "github.com/acme/web"
 	without := func(m signature.Material, annotation string) signature.Material {
@@ -145,7 +145,7 @@ func TestVerify_keyless(t *testing.T) {
 		return m
 	}
 	for name, c := range map[string]struct {
-		required config.Verify
+		required trust.Requirement
 		material signature.Material
 		by       string
 		problem  string // in it
@@ -170,7 +170,7 @@ func TestVerify_keyless(t *testing.T) {
 		"with a key":                    {required, signed(t, newKey(t), signaturetest.Payload(digest)), "", "has no certificate"},
 		"something else, signed":        {required, ours.bundle(t, identity, issuer, digest, "https://spdx.dev/Document", "{}"), "", "unsigned"},
 	} {
-		got := verify(t, []config.Verify{c.required}, c.material)
+		got := verify(t, []trust.Requirement{c.required}, c.material)
 		if got.By != c.by || !strings.Contains(got.Problem, c.problem) || (got.By == "") != (c.problem != "") {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -180,7 +180,7 @@ func TestVerify_keyless(t *testing.T) {
 func TestNew_refusesABrokenTrustedRoot(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{}", "no JSON"} {
-		if _, err := signature.New([]config.Verify{{Issuer: issuer, Identity: identity, TrustedRoot: text}}); err == nil {
+		if _, err := signature.New([]trust.Requirement{{Issuer: issuer, Identity: identity, TrustedRoot: text}}); err == nil {
 			t.Errorf("%q: no error", text)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 )
@@ -63,7 +63,7 @@ type Policy struct {
 
 // requirement is one signer, and what the signer must have signed.
 type requirement struct {
-	config.Verify
+	trust.Requirement
 	signer signer
 }
 
@@ -77,7 +77,7 @@ type signer interface {
 }
 
 // New makes the policy of requirements.
-func New(required []config.Verify) (Policy, error) {
+func New(required []trust.Requirement) (Policy, error) {
 	if len(required) == 0 {
 		return Policy{}, nil
 	}
@@ -88,7 +88,7 @@ func New(required []config.Verify) (Policy, error) {
 	sum := sha256.Sum256(text)
 	policy := Policy{id: hex.EncodeToString(sum[:])}
 	for _, v := range required {
-		r := requirement{Verify: v}
+		r := requirement{Requirement: v}
 		switch {
 		case v.Broken != "":
 			err = fault.New(fault.Invalid, "%s", v.Broken)

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/image"
 	"promoter/internal/signature"
 	"promoter/internal/signature/signaturetest"
@@ -26,7 +26,7 @@ const (
 	other  = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-func verify(t *testing.T, required []config.Verify, material ...signature.Material) image.Signature {
+func verify(t *testing.T, required []trust.Requirement, material ...signature.Material) image.Signature {
 	t.Helper()
 	policy, err := signature.New(required)
 	if err != nil {
@@ -97,7 +97,7 @@ func TestVerify_kindsOfKeys(t *testing.T) {
 		fatal(t, err)
 		der, err := x509.MarshalPKIXPublicKey(c.key.Public())
 		fatal(t, err)
-		required := []config.Verify{{Key: string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), KeyFile: "key.pub"}}
+		required := []trust.Requirement{{Key: string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), KeyFile: "key.pub"}}
 		if got := verify(t, required, simple(payload, by)); got.By != "key key.pub" {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -118,13 +118,13 @@ func fatal(t *testing.T, err error) {
 func TestVerify_signatures(t *testing.T) {
 	t.Parallel()
 	ours, theirs := newKey(t), newKey(t)
-	byUs := []config.Verify{{Key: ours.Public, KeyFile: "ours.pub"}}
+	byUs := []trust.Requirement{{Key: ours.Public, KeyFile: "ours.pub"}}
 	sbom := envelope(t, ours, digest, "https://spdx.dev/Document", map[string]any{})
 	const sign = "https://sigstore.dev/cosign/sign/v1"
 	moved := signed(t, ours, signaturetest.Payload(digest))
 	moved.Payload = signaturetest.Payload(other)
 	for name, c := range map[string]struct {
-		required []config.Verify
+		required []trust.Requirement
 		material []signature.Material
 		by       string
 		problem  string
@@ -163,16 +163,16 @@ func TestVerify_signatures(t *testing.T) {
 			problem: "unsigned: the registry has no signature of it, which key ours.pub must have made",
 		},
 		"two signers": {
-			required: append([]config.Verify{{Key: theirs.Public, KeyFile: "theirs.pub"}}, byUs...), by: "key theirs.pub; key ours.pub",
+			required: append([]trust.Requirement{{Key: theirs.Public, KeyFile: "theirs.pub"}}, byUs...), by: "key theirs.pub; key ours.pub",
 			material: []signature.Material{signed(t, theirs, signaturetest.Payload(digest)), signed(t, ours, signaturetest.Payload(digest))},
 		},
 		"one of two signers": {
-			required: append([]config.Verify{{Key: theirs.Public, KeyFile: "theirs.pub"}}, byUs...), wrong: true,
+			required: append([]trust.Requirement{{Key: theirs.Public, KeyFile: "theirs.pub"}}, byUs...), wrong: true,
 			material: []signature.Material{signed(t, theirs, signaturetest.Payload(digest))},
 			problem:  "wrongly signed: 1 signature, and none is by key ours.pub: the signature is by another key",
 		},
 		"one of two keys": {
-			required: []config.Verify{{Key: theirs.Public + ours.Public}}, by: "key SHA256:",
+			required: []trust.Requirement{{Key: theirs.Public + ours.Public}}, by: "key SHA256:",
 			material: []signature.Material{signed(t, ours, signaturetest.Payload(digest))},
 		},
 	} {
@@ -189,7 +189,7 @@ func TestVerify_provenance(t *testing.T) {
 	type object = map[string]any
 	const v02, v1 = "https://slsa.dev/provenance/v0.2", "https://slsa.dev/provenance/v1"
 	builder := object{"builder": object{"id": "https://ci.example.com"}}
-	required := config.Verify{Key: key.Public, KeyFile: "k", Builder: "https://ci.example.com", Source: "github.com/acme/web"}
+	required := trust.Requirement{Key: key.Public, KeyFile: "k", Builder: "https://ci.example.com", Source: "github.com/acme/web"}
 	git := func(name string) object {
 		return object{"uri": "git+https://github.com/acme/" + name + "@refs/heads/main"}
 	}
@@ -229,27 +229,27 @@ func TestVerify_provenance(t *testing.T) {
 		},
 		"1 without a builder": {v1, object{"buildDefinition": object{"resolvedDependencies": []any{git("web")}}}, "the builder is not named"},
 	} {
-		got := verify(t, []config.Verify{required}, envelope(t, key, digest, c.predicateType, c.predicate))
+		got := verify(t, []trust.Requirement{required}, envelope(t, key, digest, c.predicateType, c.predicate))
 		if c.problem == "" && got.By != "key k, provenance of github.com/acme/web by https://ci.example.com" || c.problem != "" && (got.By != "" || !strings.Contains(got.Problem, c.problem)) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	// A signature is no provenance, and one that others attested counts for nothing.
-	if got := verify(t, []config.Verify{required}, signed(t, key, signaturetest.Payload(digest))); got.By != "" || !strings.Contains(got.Problem, "no provenance") {
+	if got := verify(t, []trust.Requirement{required}, signed(t, key, signaturetest.Payload(digest))); got.By != "" || !strings.Contains(got.Problem, "no provenance") {
 		t.Errorf("a signature instead of a provenance: %+v", got)
 	}
 	theirs := envelope(t, newKey(t), digest, v02, object{"builder": object{"id": "https://ci.example.com"}, "invocation": object{"configSource": git("web")}})
-	if got := verify(t, []config.Verify{required}, theirs); got.By != "" || !got.Wrong {
+	if got := verify(t, []trust.Requirement{required}, theirs); got.By != "" || !got.Wrong {
 		t.Errorf("a provenance of others: %+v", got)
 	}
 }
 
 func TestNew_refusesWhatCannotBeEvaluated(t *testing.T) {
 	t.Parallel()
-	for name, v := range map[string]config.Verify{
+	for name, v := range map[string]trust.Requirement{
 		"nothing": {}, "no key": {Key: "key"}, "a broken rule": {Key: newKey(t).Public, Broken: "the key is gone"},
 	} {
-		if _, err := signature.New([]config.Verify{v}); err == nil {
+		if _, err := signature.New([]trust.Requirement{v}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

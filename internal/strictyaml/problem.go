@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -262,4 +263,17 @@ func (r *Report) OneOf(value *Located[string], key string, allowed []string) boo
 		r.Errorf(value.Position, DidYouMean(value.Value, allowed), "%q is not a value of %s", value.Value, key)
 	}
 	return value.Valid()
+}
+
+// Regexp validates a regular expression. It returns false after a problem.
+func (r *Report) Regexp(value Located[string], key string) bool {
+	if !value.Valid() {
+		return !value.Invalid
+	}
+	_, err := regexp.Compile(value.Value)
+	if err != nil {
+		r.Errorf(value.Position, "use the syntax of https://github.com/google/re2/wiki/Syntax; single quotes keep backslashes",
+			"%s is not a regular expression: %s", key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	return err == nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/printable"
@@ -225,7 +225,7 @@ func componentNames(usages []usage) []string {
 			}
 		}
 		for i := range usages {
-			if name := choices[i][choice]; names[i] == "" && counts[name] == 1 && !used[name] && config.ValidName(name) {
+			if name := choices[i][choice]; names[i] == "" && counts[name] == 1 && !used[name] && field.ValidName(name) {
 				names[i] = name
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/edit"
 )
 
@@ -232,7 +232,7 @@ func matchSegment(segment string, isFile bool) (segmentMatch, bool) {
 	case rightApp:
 		m.app = right
 	}
-	return m, stem != "" && config.ValidName(m.name)
+	return m, stem != "" && field.ValidName(m.name)
 }
 
 // extensionOf returns the extension of a manifest, which may have several parts.

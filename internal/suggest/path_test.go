@@ -3,7 +3,7 @@ package suggest
 import (
 	"testing"
 
-	"promoter/internal/config"
+	"promoter/internal/config/field"
 )
 
 func TestMatchSegment(t *testing.T) {
@@ -73,7 +73,7 @@ func FuzzMatchSegment(f *testing.F) {
 		if !ok {
 			return
 		}
-		if !config.ValidName(s.name) {
+		if !field.ValidName(s.name) {
 			t.Errorf("%q is not the name of an environment", s.name)
 		}
 		spelled := segment[len(s.before) : len(segment)-len(s.after)]

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/glob"
 	"promoter/internal/strictyaml"
 )
@@ -87,7 +88,7 @@ type rawFluxRequest struct {
 func (*rawFluxRequest) Sensitive() {}
 
 func loadAfterLanding(in *input) (all []AfterLanding) {
-	config.CheckNames(in.report, "destination of afterLanding", in.raw.AfterLanding.Keys())
+	field.CheckNames(in.report, "destination of afterLanding", in.raw.AfterLanding.Keys())
 	for _, e := range in.raw.AfterLanding.Entries {
 		raw, name := e.Value, e.Key
 		if raw.Invalid {

@@ -5,6 +5,7 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
 )
 
@@ -171,14 +172,14 @@ func loadAPI(in *input) (api API) {
 	if raw.Token.IsSet() {
 		api.Token = in.reference(raw.Token, "api.token")
 	}
-	config.CheckNames(in.report, "token", raw.Tokens.Keys())
+	field.CheckNames(in.report, "token", raw.Tokens.Keys())
 	for _, e := range raw.Tokens.Entries {
 		if e.Value.Invalid {
 			continue
 		}
 		api.Tokens = append(api.Tokens, loadToken(in, e.Key.Value, e.Value))
 	}
-	config.CheckNames(in.report, "badge", raw.Badges.Keys())
+	field.CheckNames(in.report, "badge", raw.Badges.Keys())
 	for _, e := range raw.Badges.Entries {
 		if one := e.Value; !one.Invalid {
 			key := "api.badges." + e.Key.Value

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/schedule"
 	"promoter/internal/strictyaml"
 )
@@ -191,7 +192,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 		if !strictyaml.Decode(file, data, &in.raw, nil, in.report) {
 			return nil, in.report.Problems()
 		}
-		config.CheckVersion(in.report, in.raw.Version, in.raw.Origin)
+		field.CheckVersion(in.report, in.raw.Version, in.raw.Origin)
 	}
 	applyVariables(in, env)
 	c := &Config{File: file}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
 )
 
@@ -116,7 +117,7 @@ func (*rawForge) Sensitive() {}
 func (*rawApp) Sensitive() {}
 
 func loadForges(in *input) []Forge {
-	config.CheckNames(in.report, "forge", in.raw.Forges.Keys())
+	field.CheckNames(in.report, "forge", in.raw.Forges.Keys())
 	var forges []Forge
 	for _, e := range in.raw.Forges.Entries {
 		if !e.Value.Invalid {

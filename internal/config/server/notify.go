@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
 )
 
@@ -196,7 +197,7 @@ func loadDestinations(in *input) []Destination {
 	if len(raw.Destinations.Entries) == 0 && !raw.Destinations.Invalid {
 		in.report.Errorf(raw.Position, "add destinations: {NAME: …}", "notify has no destinations")
 	}
-	config.CheckNames(in.report, "destination", raw.Destinations.Keys())
+	field.CheckNames(in.report, "destination", raw.Destinations.Keys())
 	var destinations []Destination
 	for _, e := range raw.Destinations.Entries {
 		if !e.Value.Invalid {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/glob"
 	"promoter/internal/strictyaml"
 	"promoter/internal/verb"
@@ -109,7 +110,7 @@ func loadPermissions(in *input) (permissions []Permission) {
 	for _, raw := range in.raw.Permissions {
 		required(in.report, raw.Origin, "permission", "verbs", raw.Verbs)
 		required(in.report, raw.Origin, "permission", "who", raw.Who)
-		config.CheckUsers(in.report, raw.Who, "who")
+		field.CheckUsers(in.report, raw.Who, "who")
 		var verbs []verb.Verb
 		for i := range raw.Verbs.Items {
 			if in.report.OneOf(&raw.Verbs.Items[i], "verbs", verbNames()) {
@@ -128,7 +129,7 @@ func loadBypass(in *input) (rules []Bypass) {
 	for _, raw := range in.raw.Bypass {
 		required(in.report, raw.Origin, "bypass rule", "conditions", raw.Conditions)
 		required(in.report, raw.Origin, "bypass rule", "who", raw.Who)
-		config.CheckUsers(in.report, raw.Who, "who")
+		field.CheckUsers(in.report, raw.Who, "who")
 		rule := Bypass{
 			Position: raw.Position, Who: raw.Who.Strings(),
 			Scope: loadScope(in.report, scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths}),
@@ -185,8 +186,8 @@ func loadScope(report *strictyaml.Report, lists scopeLists) Scope {
 			report.Errorf(list.Position, "name at least one, or remove "+list.key+" to apply to all", "%s is empty", list.key)
 		}
 		for _, pattern := range list.Items {
-			if list.names && pattern.Valid() && !config.ValidNamePattern(pattern.Value) {
-				report.Errorf(pattern.Position, "use "+config.NameRule+", and * for any part", "no %s can have a name like %q", list.kind, pattern.Value)
+			if list.names && pattern.Valid() && !field.ValidNamePattern(pattern.Value) {
+				report.Errorf(pattern.Position, "use "+field.NameRule+", and * for any part", "no %s can have a name like %q", list.kind, pattern.Value)
 			}
 		}
 	}

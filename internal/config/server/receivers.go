@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/receiver"
 	"promoter/internal/strictyaml"
 )
@@ -105,7 +106,7 @@ type rawSnapshots struct {
 func (*rawReceiver) Sensitive() {}
 
 func loadReceivers(in *input) []Receiver {
-	config.CheckNames(in.report, "receiver", in.raw.Receivers.Keys())
+	field.CheckNames(in.report, "receiver", in.raw.Receivers.Keys())
 	var receivers []Receiver
 	for _, e := range in.raw.Receivers.Entries {
 		raw, name := e.Value, e.Key

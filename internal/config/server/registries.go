@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/image"
 	"promoter/internal/schedule"
 	"promoter/internal/strictyaml"
@@ -66,7 +67,7 @@ type rawRegistry struct {
 	// Allow plain http to this host if its address is in `networks`. Default: `false`.
 	Insecure strictyaml.Located[bool] `yaml:"insecure"`
 	// How often the service reads the tags: an interval, or a schedule. See docs/configuration.md#polls. Default: the `poll` of the server.
-	Poll config.RawPoll `yaml:"poll"`
+	Poll field.RawPoll `yaml:"poll"`
 }
 
 // rawCredentials is a username with a password, a token, or a provider of temporary

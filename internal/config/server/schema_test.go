@@ -8,7 +8,7 @@ import (
 
 	reflectschema "github.com/invopop/jsonschema"
 
-	"promoter/internal/config"
+	"promoter/internal/config/field"
 	"promoter/internal/receiver"
 	"promoter/internal/strictyaml"
 	"promoter/internal/strictyaml/strictyamltest"
@@ -25,10 +25,10 @@ A [secret reference](../configuration.md#secrets) is ` + "`env:NAME` or `file:/P
 // schema and the reference are generated with: go test . -run TestSchema_isCurrent -update.
 func schema() strictyamltest.Schema {
 	return strictyamltest.Schema{
-		File: "../../../config/promoter-server.schema.json", Root: rawServer{}, Sources: []string{".", ".."}, Version: 1,
-		Define: []any{config.RawSchedule{}},
+		File: "../../../config/promoter-server.schema.json", Root: rawServer{}, Sources: []string{".", "../field", "../trust"}, Version: 1,
+		Define: []any{field.RawSchedule{}},
 		Forms: map[reflect.Type][]*reflectschema.Schema{
-			reflect.TypeFor[config.RawPoll](): {{Type: "string", Pattern: strictyamltest.DurationPattern}, {Ref: "#/$defs/schedule"}},
+			reflect.TypeFor[field.RawPoll](): {{Type: "string", Pattern: strictyamltest.DurationPattern}, {Ref: "#/$defs/schedule"}},
 		},
 		Enums:     map[string][]string{"receiver.kind": receiver.Names(), "permission.verbs": verbNames()},
 		Reference: strictyamltest.Reference{File: "../../../docs/reference/server.md", Intro: referenceIntro},

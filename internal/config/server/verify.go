@@ -2,6 +2,7 @@ package serverconfig
 
 import (
 	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/image"
 	"promoter/internal/strictyaml"
 )
@@ -9,11 +10,11 @@ import (
 // Verify is what signatures must prove about images, whatever the config files require.
 type Verify struct {
 	config.Position
-	Images       []image.Pattern // nil: all
-	Repositories []string        // patterns of GitOps repositories; nil: all
-	Requirement  config.Verify   // without what the references name
-	Key          Reference       // zero: in Requirement, or keyless
-	TrustedRoot  Reference       // zero: not keyless
+	Images       []image.Pattern   // nil: all
+	Repositories []string          // patterns of GitOps repositories; nil: all
+	Requirement  trust.Requirement // without what the references name
+	Key          Reference         // zero: in Requirement, or keyless
+	TrustedRoot  Reference         // zero: not keyless
 }
 
 // rawVerify is what signatures must prove about images.
@@ -24,9 +25,9 @@ type rawVerify struct {
 	// Globs of GitOps repositories, `HOST/OWNER/NAME`, that the entry applies to. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
 	// Signer of the images, as cosign signs: `key`, or `issuer` with `identity` or `identityRegexp`.
-	Cosign *config.RawCosign `yaml:"cosign" required:"true"`
+	Cosign *trust.RawCosign `yaml:"cosign" required:"true"`
 	// SLSA provenance that the same signer attested. It replaces the signature of the image itself.
-	Provenance *config.RawProvenance `yaml:"provenance"`
+	Provenance *trust.RawProvenance `yaml:"provenance"`
 }
 
 func loadVerify(in *input) []Verify {
@@ -57,12 +58,12 @@ func loadVerify(in *input) []Verify {
 			v.Repositories = raw.Repositories.Strings()
 			checkRepositoryPatterns(in.report, raw.Repositories, "repositories")
 		}
-		required, ok := config.Requirement(in.report, raw.Origin, raw.Cosign, raw.Provenance)
+		required, ok := trust.Parse(in.report, raw.Origin, raw.Cosign, raw.Provenance)
 		if !ok {
 			continue
 		}
-		if config.IsPEM(required.KeyFile) {
-			if _, err := config.PublicKeys(required.KeyFile); err != nil {
+		if trust.IsPEM(required.KeyFile) {
+			if _, err := trust.PublicKeys(required.KeyFile); err != nil {
 				in.report.Errorf(raw.Cosign.Key.Position, "write a public key as 'cosign public-key' prints it", "%v", err)
 			}
 			required.Key = required.KeyFile

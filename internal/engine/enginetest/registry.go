@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/config"
 	"promoter/internal/promotion"
 
+	"promoter/internal/config/trust"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -67,7 +67,7 @@ func (r *Registry) Sign(digest string, signature image.Signature) {
 
 // verify adds to a version who signed it, if that must be known. What cannot be verified now is
 // an error.
-func (r *Registry) verify(version image.Version, required []config.Verify) (image.Version, error) {
+func (r *Registry) verify(version image.Version, required []trust.Requirement) (image.Version, error) {
 	switch signature, found := r.signed[version.Digest]; {
 	case len(required) == 0 || version.Digest == "":
 	case r.SignaturesDown:

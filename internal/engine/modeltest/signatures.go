@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 )
 
 // required is what the server requires about all images, where it requires something.
-func required(image.Repository) []config.Verify { return []config.Verify{{Key: "of the server"}} }
+func required(image.Repository) []trust.Requirement {
+	return []trust.Requirement{{Key: "of the server"}}
+}
 
 // sign signs a release, so that it may be promoted.
 func (s *story) sign(reference string) {

@@ -1,4 +1,4 @@
-package config
+package field
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ var (
 	errPathAfter   = errors.New("a step is followed by neither a dot nor a bracket")
 )
 
-// checkYAMLPath validates the path of a value: keys with dots between them, indices and
+// CheckYAMLPath validates the path of a value: keys with dots between them, indices and
 // entries in brackets, and keys with dots in quotes, as in
 //
 //	spec.values.image.tag
@@ -28,7 +28,7 @@ var (
 //	metadata.annotations["example.com/tag"]
 //
 // The updater interprets it; here a mistake is found before there is any file.
-func checkYAMLPath(path string) error {
+func CheckYAMLPath(path string) error {
 	switch {
 	case len(path) > maxPath:
 		return errPathLong

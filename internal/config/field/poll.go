@@ -1,4 +1,4 @@
-package config
+package field
 
 import (
 	"strings"
@@ -7,10 +7,6 @@ import (
 	"promoter/internal/schedule"
 	"promoter/internal/strictyaml"
 )
-
-// maxPolls is how many different polls the components of one file may have: each is
-// scheduled on its own.
-const maxPolls = 20
 
 // RawPoll is how often a registry is read: an interval, or a mapping with a schedule.
 // Both config files use it.
@@ -65,19 +61,4 @@ func (p RawPoll) Times(report *strictyaml.Report) (schedule.Times, bool) {
 		report.Errorf(refused, "see docs/configuration.md#polls", "poll: %v", err)
 	}
 	return times, err == nil
-}
-
-// checkPolls limits how many different polls a file has.
-func checkPolls(in *input, components []Component) {
-	seen := map[string]bool{}
-	for i, component := range components {
-		if name := component.Poll.String(); name != "" {
-			seen[name] = true
-		}
-		if len(seen) > maxPolls {
-			in.report.Errorf(in.raw.Components.Entries[i].Value.Poll.Position, "let components share their polls",
-				"the components have more than %d different polls", maxPolls)
-			return
-		}
-	}
 }

@@ -1,4 +1,6 @@
-package config
+// Package field validates values that several keys of the config files have: names, users, commit
+// statuses, placeholders, labels, polls, and paths in YAML.
+package field
 
 import (
 	"crypto/sha256"
@@ -34,10 +36,6 @@ const (
 	hashDigits = 6
 )
 
-// DefaultApplication is the only application when no environment captures
-// {application} from its paths.
-const DefaultApplication = "default"
-
 // ValidName reports whether s can be the name of a component, an environment, a
 // window, or an application: [a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?.
 func ValidName(s string) bool {
@@ -68,19 +66,19 @@ func CheckNames(report *strictyaml.Report, kind string, names []strictyaml.Locat
 	}
 }
 
-// nameOf turns a captured text into a name: the text itself where it is valid, else its
+// NameOf turns a captured text into a name: the text itself where it is valid, else its
 // slug and part of the hash of a text that identifies it.
-func nameOf(text, identity string) string {
+func NameOf(text, identity string) string {
 	if ValidName(text) {
 		return text
 	}
-	return hashedName(text, identity)
+	return HashedName(text, identity)
 }
 
-// hashedName returns the slug of a text (its ASCII letters and digits in lower case,
+// HashedName returns the slug of a text (its ASCII letters and digits in lower case,
 // with a dash for everything else) followed by part of a hash, which distinguishes
 // texts with the same slug.
-func hashedName(text, identity string) string {
+func HashedName(text, identity string) string {
 	sum := sha256.Sum256([]byte(identity))
 	suffix := hex.EncodeToString(sum[:])[:hashDigits]
 	var slug strings.Builder
@@ -100,13 +98,13 @@ func hashedName(text, identity string) string {
 	return suffix
 }
 
-// teamPrefix marks GROUP/NAME as a team.
-const teamPrefix = "team:"
+// TeamPrefix marks GROUP/NAME as a team.
+const TeamPrefix = "team:"
 
 // CheckUsers validates a list of users and teams.
 func CheckUsers(report *strictyaml.Report, names strictyaml.List, key string) {
 	for _, name := range names.Items {
-		user, team := strings.CutPrefix(name.Value, teamPrefix)
+		user, team := strings.CutPrefix(name.Value, TeamPrefix)
 		valid := user != "" && !strings.ContainsAny(user, " \t\n:@,") && strings.Contains(user, "/") == team &&
 			!strings.HasPrefix(user, "/") && !strings.HasSuffix(user, "/")
 		if name.Valid() && !valid {
@@ -118,8 +116,8 @@ func CheckUsers(report *strictyaml.Report, names strictyaml.List, key string) {
 // ownStatus is the commit status that promoter itself sets. It never counts as a check.
 const ownStatus = "promoter"
 
-// checkStatuses validates patterns of commit statuses.
-func checkStatuses(report *strictyaml.Report, checks strictyaml.List, key string) {
+// CheckStatuses validates patterns of commit statuses.
+func CheckStatuses(report *strictyaml.Report, checks strictyaml.List, key string) {
 	for _, check := range checks.Items {
 		switch {
 		case !check.Valid():
@@ -134,8 +132,8 @@ func checkStatuses(report *strictyaml.Report, checks strictyaml.List, key string
 // placeholder is a word in braces. Other braces are literal.
 var placeholder = regexp.MustCompile(`\{([A-Za-z][A-Za-z0-9_.-]*)\}`)
 
-// checkPlaceholders refuses placeholders that nothing replaces.
-func checkPlaceholders(report *strictyaml.Report, value strictyaml.Located[string], key string, allowed ...string) {
+// CheckPlaceholders refuses placeholders that nothing replaces.
+func CheckPlaceholders(report *strictyaml.Report, value strictyaml.Located[string], key string, allowed ...string) {
 	if !value.Valid() {
 		return
 	}
@@ -151,23 +149,11 @@ func checkPlaceholders(report *strictyaml.Report, value strictyaml.Located[strin
 	}
 }
 
-// checkRegexp validates a regular expression. It returns false after a problem.
-func checkRegexp(report *strictyaml.Report, value strictyaml.Located[string], key string) bool {
-	if !value.Valid() {
-		return !value.Invalid
-	}
-	_, err := regexp.Compile(value.Value)
-	if err != nil {
-		report.Errorf(value.Position, "use the syntax of https://github.com/google/re2/wiki/Syntax; single quotes keep backslashes",
-			"%s is not a regular expression: %s", key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-	}
-	return err == nil
-}
-
 // maxLabel limits a label's key and its value, in bytes.
 const maxLabel = 250
 
-func labels(report *strictyaml.Report, raw strictyaml.Map[strictyaml.Located[string]]) map[string]string {
+// Labels returns labels, which have limits.
+func Labels(report *strictyaml.Report, raw strictyaml.Map[strictyaml.Located[string]]) map[string]string {
 	if len(raw.Entries) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package config
+package field
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ func TestCheckYAMLPath(t *testing.T) {
 		"a.[0]":                                errPathAfter,
 		`"a"b`:                                 errPathAfter,
 	} {
-		if got := checkYAMLPath(path); !errors.Is(got, want) {
+		if got := CheckYAMLPath(path); !errors.Is(got, want) {
 			t.Errorf("%s: %v; want %v", path, got, want)
 		}
 	}
@@ -44,7 +44,7 @@ func FuzzCheckYAMLPath(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		if checkYAMLPath(path) == nil && (path == "" || path[0] == '.') {
+		if CheckYAMLPath(path) == nil && (path == "" || path[0] == '.') {
 			t.Errorf("%q is accepted", path)
 		}
 	})
