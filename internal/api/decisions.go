@@ -62,9 +62,6 @@ type DecidedTarget struct {
 	Application string `json:"application"`
 }
 
-// maxReason limits the reason of a decision, in bytes.
-const maxReason = 1000
-
 // decide records a decision. An unknown field is an error: a misspelled environment would
 // otherwise be a decision about all of them.
 func (a *API) decide(c echo.Context) error {
@@ -79,9 +76,6 @@ func (a *API) decide(c echo.Context) error {
 	}
 	if err := body.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
 		return fault.New(fault.Invalid, "the request has more than one decision")
-	}
-	if len(decision.Reason) > maxReason {
-		return fault.New(fault.Invalid, "the reason is longer than %d bytes", maxReason)
 	}
 	decided, err := a.Decisions.Decide(c.Request().Context(), principalOf(c), decision)
 	if err != nil {

@@ -167,7 +167,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 			Decisions: userDecisions,
 			View:      shown, Changes: changes, Metrics: delivered,
 		},
-		Pages:   web.Pages(web.Options{Sessions: sessions, Badges: badges, View: shown, Reader: admin, Changes: changes, Metrics: delivered, Log: options.Log, Now: s.Now}),
+		Pages:   web.Pages(web.Options{Sessions: sessions, Badges: badges, View: shown, Reader: admin, Changes: changes, Metrics: delivered, Decisions: userDecisions, Log: options.Log, Now: s.Now}),
 		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:   service.TraceWebhook(traces),
 	}, svc.MarkStale)

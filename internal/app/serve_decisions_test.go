@@ -109,12 +109,13 @@ func TestServe_recordsDecisionsOfTokens(t *testing.T) {
 		t.Errorf("again: %d %s", again.status, again.text)
 	}
 	for body, want := range map[string]string{
-		`{"verb": "hold", "environment": "prod"}`:                    "400 there is no environment prod here; there are staging",
-		`{"verb": "hold"}`:                                           "403 this decision is about more than what you may operate",
-		`{"verb": "hold", "repository": "acme/other"}`:               "404 there is no repository",
-		`{"verb": "explain", "environment": "staging"}`:              "400 is not a decision: use promote, hold",
-		`{"verb": "rollback"}`:                                       "400 rollback needs the environment",
-		`{"verb": "hold", "environment": "staging", "dryRun": true}`: "400 unknown field",
+		`{"verb": "hold", "environment": "prod"}`:       "400 there is no environment prod here; there are staging",
+		`{"verb": "hold"}`:                              "403 this decision is about more than what you may operate",
+		`{"verb": "hold", "repository": "acme/other"}`:  "404 there is no repository",
+		`{"verb": "explain", "environment": "staging"}`: "400 is not a decision: use promote, hold",
+		`{"verb": "rollback"}`:                          "400 rollback needs the environment",
+		`{"verb": "hold", "environment": "staging", "reason": "` + strings.Repeat("long ", 201) + `"}`:              "400 the reason is longer than 1000 bytes",
+		`{"verb": "hold", "environment": "staging", "dryRun": true}`:                                                "400 unknown field",
 		`{"verb": "promote", "environment": "staging", "application": "shop", "bypass": ["soak"], "reason": "now"}`: "403 a bypass needs a user",
 	} {
 		got := w.call(http.MethodPost, "/api/v1/decisions", serveToken, body)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"promoter/internal/access"
 	"promoter/internal/api"
 	"promoter/internal/promotion"
 	"promoter/internal/view"
@@ -18,12 +19,16 @@ type applicationBody struct {
 	Graph      graph
 	Targets    []targetBody
 	HistoryURL string
+	Outcome    *outcome // of the decision that led here
+	// NoDecision is why a user who has signed in may not decide; empty: the targets have links.
+	NoDecision string
 }
 
 type targetBody struct {
 	view.Target
 	Anchor string
 	Checks []check
+	Verbs  []verbLink
 }
 
 // check is a condition or a gate.
@@ -50,6 +55,10 @@ func (p *pages) application(c echo.Context) error {
 		Application: found,
 		HistoryURL:  pathWith("/history", map[string]string{"repository": found.Repository, "application": found.Application}),
 	}
+	body.Outcome = p.takeOutcome(c, found)
+	by := principalOf(c)
+	session, _ := c.Get(sessionKey).(access.Session)
+	decides := false
 	nodes := make([]graphNode, 0, len(found.Targets))
 	for i, target := range found.Targets {
 		nodes = append(nodes, graphNode{
@@ -62,7 +71,14 @@ func (p *pages) application(c echo.Context) error {
 		for _, gate := range target.Gates {
 			one.Checks = append(one.Checks, check{"gate", gate})
 		}
+		if session.SignedIn() && hasLogin(by) {
+			one.Verbs = verbLinks(by, found.Repository, promotion.Target{Environment: target.Environment, Application: found.Application})
+		}
+		decides = decides || len(one.Verbs) > 0
 		body.Targets = append(body.Targets, one)
+	}
+	if session.SignedIn() && !decides {
+		body.NoDecision = whyNotDecide(by)
 	}
 	body.Graph = graphOf(nodes)
 	return p.write(c, http.StatusOK, "application", page{Title: found.Application, Live: true, Repository: found.Repository, Body: body})

@@ -92,7 +92,7 @@ func TestBadge_tokenSignsNobodyIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.seed()
-	if response := w.browser().post("/sign-in", url.Values{"token": {onlyBadges}}); response.StatusCode != http.StatusUnauthorized {
+	if response, _ := w.browser().post("/sign-in", url.Values{"token": {onlyBadges}}); response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the sign-in: %s", response.Status)
 	}
 }
@@ -119,7 +119,7 @@ func TestBrowser_badge(t *testing.T) {
 	b := openTab(t, w)
 	var width int
 	awaited := func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
-	b.run(chromedp.Evaluate(`(async () => { const i = new Image(); i.src = "/badges/`+onlyBadges+`/cart.svg"; await i.decode(); return i.naturalWidth; })()`, &width, awaited))
+	b.Run(chromedp.Evaluate(`(async () => { const i = new Image(); i.src = "/badges/`+onlyBadges+`/cart.svg"; await i.decode(); return i.naturalWidth; })()`, &width, awaited))
 	if width < 200 {
 		t.Errorf("the image is %d pixels wide", width)
 	}

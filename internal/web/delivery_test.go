@@ -99,14 +99,14 @@ func TestBrowser_delivery(t *testing.T) {
 	w := newWorld(t)
 	w.seedDeliveries()
 	b := openTab(t, w)
-	b.run(chromedp.Navigate(w.URL+"/delivery?since=21d"), chromedp.WaitVisible(".plot canvas"), b.until(`document.body.dataset.charts === "4"`))
+	b.Run(chromedp.Navigate(w.URL+"/delivery?since=21d"), chromedp.WaitVisible(".plot canvas"), b.Until(`document.body.dataset.charts === "4"`))
 	// Something is drawn in the color of the first line.
 	const drawn = `(() => { const c = document.querySelector(".plot canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
 		for (let i = 0; i < d.length; i += 4) if (d[i] === 11 && d[i + 1] === 87 && d[i + 2] === 164) return "drawn"; return "empty"; })()`
-	b.run(b.until(drawn + ` === "drawn"`))
-	b.run(chromedp.Focus(`//th/a[text()="dev"]`), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`//caption[text()="By application"]`), chromedp.WaitVisible(`//th/a[text()="web"]`))
-	b.run(chromedp.SetValue("select[name=by]", "month"), chromedp.Focus("input[name=since]"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`//p[contains(., "by month")]`))
-	if query := b.text("location.search"); !strings.Contains(query, "environment=dev") || !strings.Contains(query, "by=month") {
+	b.Run(b.Until(drawn + ` === "drawn"`))
+	b.Run(chromedp.Focus(`//th/a[text()="dev"]`), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`//caption[text()="By application"]`), chromedp.WaitVisible(`//th/a[text()="web"]`))
+	b.Run(chromedp.SetValue("select[name=by]", "month"), chromedp.Focus("input[name=since]"), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`//p[contains(., "by month")]`))
+	if query := b.Text("location.search"); !strings.Contains(query, "environment=dev") || !strings.Contains(query, "by=month") {
 		t.Errorf("the filters in the URL: %s", query)
 	}
 }

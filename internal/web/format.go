@@ -94,5 +94,9 @@ func repositoryURL(repository string) string { return "/repositories/" + url.Pat
 
 // applicationURL returns the URL of the page of an application.
 func applicationURL(repository, application string) string {
-	return "/applications/" + url.PathEscape(application) + "?" + url.Values{"repository": {repository}}.Encode()
+	return pathWith(applicationPath(application), map[string]string{"repository": repository})
+}
+
+func applicationPath(application string) string {
+	return "/applications/" + url.PathEscape(application)
 }

@@ -40,9 +40,10 @@ type Options struct {
 	Reader   Reader
 	Changes  *api.Changes
 	// Metrics returns the delivery metrics.
-	Metrics func(ctx context.Context, query delivery.Query) (delivery.Report, error)
-	Log     *slog.Logger
-	Now     func() time.Time
+	Metrics   func(ctx context.Context, query delivery.Query) (delivery.Report, error)
+	Decisions api.Decisions
+	Log       *slog.Logger
+	Now       func() time.Time
 }
 
 type pages struct {
@@ -82,6 +83,9 @@ func (p *pages) route(e *echo.Echo) {
 	signedIn := []echo.MiddlewareFunc{p.respond, p.authenticate}
 	e.GET("/", p.overview, signedIn...)
 	e.GET("/applications/:application", p.application, signedIn...)
+	deciding := []echo.MiddlewareFunc{p.respond, p.authenticate, p.requireSession}
+	e.GET("/applications/:application/decide", p.showDecide, deciding...)
+	e.POST("/applications/:application/decide", p.decide, deciding...)
 	e.GET("/repositories/:repository", p.repository, signedIn...)
 	e.GET("/history", p.history, signedIn...)
 	e.GET(wherePath, p.where, signedIn...)
@@ -111,16 +115,23 @@ func (p *pages) respond(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// showError shows an error to the user. Details of internal errors are only logged.
+// showError shows an error to the user.
 func (p *pages) showError(c echo.Context, err error) error {
-	status, text := api.StatusOf(err), err.Error()
+	status, text := p.messageOf(c, err, "this page could not be read; the log of the service has the reason")
+	return p.write(c, status, "error", page{Title: http.StatusText(status), Body: text})
+}
+
+// messageOf returns the status and the message of an error for the user. Details of internal
+// errors are only logged: the user gets another text.
+func (p *pages) messageOf(c echo.Context, err error, internal string) (status int, text string) {
+	status, text = api.StatusOf(err), err.Error()
 	if known, ok := errors.AsType[*echo.HTTPError](err); ok {
 		text, _ = known.Message.(string)
 	} else if status >= http.StatusInternalServerError {
 		p.Log.ErrorContext(c.Request().Context(), "page failed", slog.String("route", c.Path()), slog.String("error", err.Error()))
-		text = "this page could not be read; the log of the service has the reason"
+		text = internal
 	}
-	return p.write(c, status, "error", page{Title: http.StatusText(status), Body: text})
+	return status, text
 }
 
 // The keys of the principal and its session in the context of a request.
@@ -134,7 +145,7 @@ func (p *pages) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		principal, session, ok := p.Sessions.Authenticate(c.Request())
 		if !ok {
-			target := signInPath + "?" + url.Values{"next": {c.Request().URL.RequestURI()}}.Encode()
+			target := signInURL(c)
 			if c.Request().Header.Get("Hx-Request") != "" { // htmx would show the form inside the page
 				c.Response().Header().Set("Hx-Redirect", target)
 				return c.NoContent(http.StatusUnauthorized)
@@ -152,6 +163,21 @@ func (p *pages) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		c.Set(sessionKey, session)
 		return next(c)
 	}
+}
+
+// requireSession sends users who read public pages to the sign-in.
+func (p *pages) requireSession(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if session, _ := c.Get(sessionKey).(access.Session); !session.SignedIn() {
+			return c.Redirect(http.StatusSeeOther, signInURL(c))
+		}
+		return next(c)
+	}
+}
+
+// signInURL returns the URL of the sign-in that leads back to the page of a request.
+func signInURL(c echo.Context) string {
+	return signInPath + "?" + url.Values{"next": {c.Request().URL.RequestURI()}}.Encode()
 }
 
 func principalOf(c echo.Context) access.Principal {

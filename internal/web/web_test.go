@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -32,6 +34,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/secret"
 	"promoter/internal/store"
+	"promoter/internal/verb"
 	"promoter/internal/view"
 	"promoter/internal/web"
 )
@@ -45,23 +48,26 @@ const (
 	onlyShop   = "only-shop-0123456789abcdef012345678"
 	onlyBadges = "badge0123456789abcdef0123456789abcdef"
 	onlyDev    = "only-dev-0123456789abcdef0123456789"
+	operates   = "operates-0123456789abcdef0123456789" // cart in staging
 )
 
 // world is the dashboard of a database.
 type world struct {
 	*httptest.Server
-	t      testing.TB
-	db     *database.DB
-	store  *store.Store
-	logs   *strings.Builder
-	reader *reader
-	clock  atomic.Pointer[time.Time] // of the database
+	t         testing.TB
+	db        *database.DB
+	store     *store.Store
+	logs      *strings.Builder
+	reader    *reader
+	sessions  *access.Sessions
+	decisions *decisions
+	clock     atomic.Pointer[time.Time] // of the database
 }
 
 // newWorld serves an empty database.
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, logs: &strings.Builder{}, reader: &reader{}}
+	w := &world{t: t, logs: &strings.Builder{}, reader: &reader{}, decisions: &decisions{}}
 	w.clock.Store(&noon)
 	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: func() time.Time { return *w.clock.Load() }})
 	if err != nil {
@@ -77,15 +83,17 @@ func newWorld(t testing.TB) *world {
 	go func() { defer close(ended); _ = changes.Run(running) }()
 	t.Cleanup(func() { stop(); <-ended })
 	e := echo.New()
-	err = web.Pages(web.Options{
-		Sessions: &access.Sessions{
-			Key: secret.New(strings.Repeat("k", access.MinSessionKey)), Now: time.Now,
-			Tokens: access.Tokens{
-				{Principal: access.Principal{Name: "token everything", Roles: []access.Role{access.Read}}, Secret: secret.New(everything)},
-				{Principal: access.Principal{Name: "token shop", Roles: []access.Role{access.Read}, Scope: access.Scope{Repositories: []string{"github.com/acme/shop"}}}, Secret: secret.New(onlyShop)},
-				{Principal: access.Principal{Name: "token dev", Roles: []access.Role{access.Read}, Scope: access.Scope{Environments: []string{"dev"}}}, Secret: secret.New(onlyDev)},
-			},
+	w.sessions = &access.Sessions{
+		Key: secret.New(strings.Repeat("k", access.MinSessionKey)), Now: time.Now,
+		Tokens: access.Tokens{
+			{Principal: access.Principal{Name: "token everything", Token: true, Roles: []access.Role{access.Operate}}, Secret: secret.New(everything)},
+			{Principal: access.Principal{Name: "token shop", Token: true, Roles: []access.Role{access.Read}, Scope: access.Scope{Repositories: []string{"github.com/acme/shop"}}}, Secret: secret.New(onlyShop)},
+			{Principal: access.Principal{Name: "token dev", Token: true, Roles: []access.Role{access.Read}, Scope: access.Scope{Environments: []string{"dev"}}}, Secret: secret.New(onlyDev)},
+			{Principal: access.Principal{Name: "token ops", Token: true, Roles: []access.Role{access.Operate}, Scope: access.Scope{Environments: []string{"staging"}, Applications: []string{"cart"}}}, Secret: secret.New(operates)},
 		},
+	}
+	err = web.Pages(web.Options{
+		Sessions: w.sessions, Decisions: w.decisions,
 		Badges: access.Tokens{{
 			Principal: access.Principal{Name: "badge readme", Roles: []access.Role{access.Read}, Scope: access.Scope{
 				Repositories: []string{"github.com/acme/shop", "github.com/evil/**"}, Environments: []string{"dev", "staging"},
@@ -264,7 +272,7 @@ type browser struct {
 func (w *world) signedIn(token string) *browser {
 	w.t.Helper()
 	b := w.browser()
-	response := b.post("/sign-in", url.Values{"token": {token}, "next": {"/"}})
+	response, _ := b.post("/sign-in", url.Values{"token": {token}, "next": {"/"}})
 	if response.StatusCode != http.StatusSeeOther {
 		w.t.Fatalf("the sign-in is %s", response.Status)
 	}
@@ -272,36 +280,40 @@ func (w *world) signedIn(token string) *browser {
 }
 
 func (w *world) browser() *browser {
-	jar := &cookies{}
+	jar := cookies{}
 	return &browser{&http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, w}
 }
 
-// cookies is a jar of one host.
-type cookies struct{ all []*http.Cookie }
+// cookies is a jar of one host, by name.
+type cookies map[string]*http.Cookie
 
-func (j *cookies) SetCookies(_ *url.URL, set []*http.Cookie) {
+func (j cookies) SetCookies(_ *url.URL, set []*http.Cookie) {
 	for _, one := range set {
-		j.all = nil
-		if one.MaxAge >= 0 {
-			j.all = []*http.Cookie{one}
+		if delete(j, one.Name); one.MaxAge >= 0 {
+			j[one.Name] = one
 		}
 	}
 }
-func (j *cookies) Cookies(*url.URL) []*http.Cookie { return j.all }
 
-func (b *browser) post(path string, form url.Values) *http.Response {
+func (j cookies) Cookies(*url.URL) []*http.Cookie { return slices.Collect(maps.Values(j)) }
+
+func (b *browser) post(path string, form url.Values) (response *http.Response, page string) {
 	b.w.t.Helper()
 	request, err := http.NewRequestWithContext(b.w.t.Context(), http.MethodPost, b.w.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		b.w.t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := b.Do(request)
-	if err != nil {
-		b.w.t.Fatal(err)
-	}
-	_ = response.Body.Close()
-	return response
+	return b.send(request)
+}
+
+// csrf returns the token of the forms of the session.
+func (b *browser) csrf() string {
+	b.w.t.Helper()
+	_, page := b.get("/")
+	_, rest, _ := strings.Cut(page, `name="csrf" value="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	return token
 }
 
 func (b *browser) get(path string) (*http.Response, string) {
@@ -310,6 +322,11 @@ func (b *browser) get(path string) (*http.Response, string) {
 	if err != nil {
 		b.w.t.Fatal(err)
 	}
+	return b.send(request)
+}
+
+func (b *browser) send(request *http.Request) (response *http.Response, page string) {
+	b.w.t.Helper()
 	response, err := b.Do(request)
 	if err != nil {
 		b.w.t.Fatal(err)
@@ -359,6 +376,11 @@ func TestPages(t *testing.T) {
 		"overview-shop":    {shop, "/"},
 		"application":      {all, "/applications/cart?repository=github.com%2Facme%2Fshop"},
 		"application-open": {all, "/applications/pay?repository=acme%2Fshop"},
+		"application-shop": {shop, "/applications/cart?repository=acme%2Fshop"},
+		"decide-hold":      {all, decidePath("cart", "prod-eu", verb.Hold)},
+		"decide-reject":    {all, decidePath("cart", "staging", verb.Reject)},
+		"decide-freeze":    {all, decidePath("cart", "dev", verb.Freeze)},
+		"decide-rollback":  {w.signedIn(operates), decidePath("cart", "staging", verb.Rollback)},
 		"history":          {all, "/history"},
 		"history-shop":     {shop, "/history"},
 		"history-older":    {all, "/history?after=older"},
@@ -405,23 +427,20 @@ func TestSignIn(t *testing.T) {
 	if response, _ := b.get("/changes"); response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the changes are %s", response.Status)
 	}
-	if response := b.post("/sign-in", url.Values{"token": {"wrong"}}); response.StatusCode != http.StatusUnauthorized {
+	if response, _ := b.post("/sign-in", url.Values{"token": {"wrong"}}); response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a wrong token is %s", response.Status)
 	}
 	for next, want := range map[string]string{"/history?since=7d": "/history?since=7d", "https://evil.example": "/", "//evil.example": "/", `/\evil.example`: "/", "": "/"} {
-		response := w.browser().post("/sign-in", url.Values{"token": {everything}, "next": {next}})
+		response, _ := w.browser().post("/sign-in", url.Values{"token": {everything}, "next": {next}})
 		if got := response.Header.Get("Location"); got != want {
 			t.Errorf("after the sign-in, %q leads to %q", next, got)
 		}
 	}
 	b = w.signedIn(everything)
-	if response := b.post("/sign-out", nil); response.StatusCode != http.StatusUnauthorized {
+	if response, _ := b.post("/sign-out", nil); response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a sign-out that no page sent is %s", response.Status)
 	}
-	_, page := b.get("/")
-	_, rest, _ := strings.Cut(page, `name="csrf" value="`)
-	csrf, _, _ := strings.Cut(rest, `"`)
-	if response := b.post("/sign-out", url.Values{"csrf": {csrf}}); response.StatusCode != http.StatusSeeOther {
+	if response, _ := b.post("/sign-out", url.Values{"csrf": {b.csrf()}}); response.StatusCode != http.StatusSeeOther {
 		t.Errorf("the sign-out is %s", response.Status)
 	}
 	if response, _ := b.get("/"); response.StatusCode != http.StatusSeeOther {
@@ -479,6 +498,9 @@ func TestPages_escapeHostileTexts(t *testing.T) {
 	w.setDrift("github:3", []drift.Drift{{Environment: hostile, Application: hostile, Message: hostile, File: hostile}})
 	b := w.signedIn(everything)
 	paths := []string{"/", "/history", "/where?q=" + url.QueryEscape(hostile), "/?search=" + url.QueryEscape(hostile), "/applications/" + url.PathEscape(hostile) + "?repository=github%3A3"}
+	for _, what := range verb.Decisions() {
+		paths = append(paths, "/applications/"+url.PathEscape(hostile)+"/decide?"+url.Values{"repository": {"github:3"}, "environment": {hostile}, "verb": {string(what)}}.Encode())
+	}
 	for _, path := range paths {
 		response, page := b.get(path)
 		lower := strings.ToLower(page)

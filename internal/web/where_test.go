@@ -42,13 +42,13 @@ func TestBrowser_where(t *testing.T) {
 	w := newWorld(t)
 	w.seed()
 	b := openTab(t, w)
-	b.run(chromedp.SendKeys(".find input", "1.6.0"+kb.Enter), chromedp.WaitVisible(`//h1[text()="Where is 1.6.0?"]`))
-	if text := b.text(`document.querySelector("#live").innerText`); !strings.Contains(text, "cart 1.6.0") || !strings.Contains(text, "not there") {
+	b.Run(chromedp.SendKeys(".find input", "1.6.0"+kb.Enter), chromedp.WaitVisible(`//h1[text()="Where is 1.6.0?"]`))
+	if text := b.Text(`document.querySelector("#live").innerText`); !strings.Contains(text, "cart 1.6.0") || !strings.Contains(text, "not there") {
 		t.Errorf("the version: %s", text)
 	}
-	b.run(chromedp.Click(`svg a[href="#version-1-2"]`, chromedp.NodeVisible))
-	if hash := b.text("location.hash"); hash != "#version-1-2" {
+	b.Run(chromedp.Click(`svg a[href="#version-1-2"]`, chromedp.NodeVisible))
+	if hash := b.Text("location.hash"); hash != "#version-1-2" {
 		t.Errorf("the graph leads to %q", hash)
 	}
-	b.run(chromedp.Focus(`//section//a[text()="cart"]`), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`//h1[text()="cart"]`))
+	b.Run(chromedp.Focus(`//section//a[text()="cart"]`), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`//h1[text()="cart"]`))
 }

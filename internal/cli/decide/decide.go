@@ -141,8 +141,10 @@ time or until 'promoter thaw'.` + decideHelp
 	var until string
 	command.Flags().StringVar(&until, "until", "", "`TIME` when the freeze ends: a time, a day, or a duration (default: until thaw)")
 	command.PreRunE = func(*cobra.Command, []string) (err error) {
-		flags.decision.Until, err = parseUntil(until, time.Now())
-		return err
+		if flags.decision.Until, err = schedule.ParseEnd(until, time.Now()); err != nil {
+			return fault.New(fault.Invalid, "--until: %w", err)
+		}
+		return nil
 	}
 	return command
 }
@@ -279,29 +281,4 @@ func userName(user api.User) string {
 		return user.Login
 	}
 	return user.Login + " (" + user.Host + ")"
-}
-
-// parseUntil reads a time, a day in UTC, or a duration from now. The empty text has no
-// end.
-func parseUntil(text string, now time.Time) (*time.Time, error) {
-	if text == "" {
-		return nil, nil //nolint:nilnil // no end is no error
-	}
-	until, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		until, err = time.Parse(time.DateOnly, text)
-	}
-	if err != nil {
-		var wait time.Duration
-		wait, err = schedule.ParseDuration(text)
-		until = now.Add(wait).Truncate(time.Second)
-	}
-	if err != nil {
-		return nil, fault.New(fault.Invalid, "--until %q: want a time like 2026-12-24T18:00:00Z, a day like 2026-12-24, or a duration like 3d", text)
-	}
-	if !until.After(now) {
-		return nil, fault.New(fault.Invalid, "--until %s: that is past", until.UTC().Format(time.RFC3339))
-	}
-	until = until.UTC()
-	return &until, nil
 }

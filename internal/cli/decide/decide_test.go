@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"promoter/internal/cli/console/consoletest"
 	"promoter/internal/cli/flag"
 	"promoter/internal/decision"
-	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/verb"
@@ -48,28 +46,5 @@ func TestDecision_textAndJSON(t *testing.T) {
 	data, err := json.Marshal(decision.Answer(verb.Rollback, result))
 	if err != nil || !strings.Contains(string(data), `"by":{"host":"github.com","login":"ann"}`) {
 		t.Errorf("got %s, %v", data, err)
-	}
-}
-
-func TestParseUntil(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
-	for text, want := range map[string]string{
-		"2026-12-24":                "2026-12-24T00:00:00Z",
-		"2026-12-24T18:00:00+01:00": "2026-12-24T17:00:00Z",
-		"3d":                        "2026-11-24T13:00:00Z",
-		"90m":                       "2026-11-21T14:30:00Z",
-	} {
-		if got, err := parseUntil(text, now); err != nil || got.Format(time.RFC3339) != want {
-			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
-		}
-	}
-	if got, err := parseUntil("", now); got != nil || err != nil {
-		t.Errorf("no end: %v, %v", got, err)
-	}
-	for _, text := range []string{"tomorrow", "2026-11-20", "-1h", "2026-13-01", " "} {
-		if got, err := parseUntil(text, now); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
 	}
 }

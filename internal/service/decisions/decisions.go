@@ -38,6 +38,9 @@ func New(s *connect.Server, svc *service.Service, log *slog.Logger, dryRun bool)
 	return &API{server: s, service: svc, log: log, dryRun: dryRun, budget: newBudget(s.Now)}
 }
 
+// maxReason limits the reason of a decision, in bytes.
+const maxReason = 1000
+
 // Decide implements api.Decisions.
 func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decision) (decided api.Decided, err error) {
 	if a.dryRun {
@@ -45,6 +48,9 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 	}
 	if !slices.Contains(verb.Decisions(), request.Verb) {
 		return decided, fault.New(fault.Invalid, "%.50q is not a decision: use %s", request.Verb, fault.List(verbNames()))
+	}
+	if len(request.Reason) > maxReason {
+		return decided, fault.New(fault.Invalid, "the reason is longer than %d bytes", maxReason)
 	}
 	if err := a.budget.spend(by.Name); err != nil {
 		return decided, err

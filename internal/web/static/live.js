@@ -16,7 +16,8 @@
   const changes = new EventSource("/changes");
   let opened = false;
   changes.addEventListener("open", () => {
-    if (opened) later(); // what happened since the connection was lost is unknown
+    // What happened since the connection was lost is unknown, and a decision has an effect before there is one.
+    if (opened || document.querySelector(".outcome")) later();
     opened = true;
     document.body.dataset.live = "on";
   });

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"fmt"
+
+	"promoter/internal/access"
+	"promoter/internal/promotion"
+	"promoter/internal/verb"
+	"promoter/internal/view"
+)
+
+// mayDecide reports whether a principal may decide about a target with a verb. Freeze and thaw
+// are about all of its applications.
+func mayDecide(p access.Principal, what verb.Verb, target access.Target) bool {
+	if ofEnvironment(what) {
+		target.Application = access.All
+	}
+	return p.May(access.Operate, target)
+}
+
+// ofEnvironment reports whether a verb is about a whole environment.
+func ofEnvironment(what verb.Verb) bool { return what == verb.Freeze || what == verb.Thaw }
+
+// verbLink leads to the page of a verb.
+type verbLink struct{ Name, URL string }
+
+// verbLinks returns the verbs with which a principal may decide about a target.
+func verbLinks(p access.Principal, repository string, target promotion.Target) (links []verbLink) {
+	for _, what := range verb.Decisions() {
+		if mayDecide(p, what, access.Target{Repository: repository, Environment: target.Environment, Application: target.Application}) {
+			links = append(links, verbLink{what.Title(), decideURL(repository, target, what)})
+		}
+	}
+	return links
+}
+
+// whyNotDecide returns why a principal who has signed in gets no verbLinks.
+func whyNotDecide(p access.Principal) string {
+	switch {
+	case !p.Has(access.Operate):
+		return "You may read this application, and not decide about it: that needs the role " + string(access.Operate) + " in the server file."
+	case !hasLogin(p):
+		return "You may not decide about this application: api.oidc.users in the server file maps you to no user of a forge."
+	}
+	return "You may not decide about this application: it is not in your scope in the server file."
+}
+
+// hasLogin reports whether a decision can be recorded for a principal: a token acts under its
+// own name, a user as a login of the forge.
+func hasLogin(p access.Principal) bool { return p.Token || p.Login != "" }
+
+// decideURL returns the URL of the page of a verb.
+func decideURL(repository string, target promotion.Target, what verb.Verb) string {
+	return pathWith(applicationPath(target.Application)+"/decide", map[string]string{
+		"repository": repository, "environment": target.Environment, "verb": string(what),
+	})
+}
+
+// question is what the page of a verb asks.
+type question struct {
+	Effect string // what the decision does
+	Wide   string // what the choice of all environments is called; empty: there is none
+	// Versions is what the field of versions is called; empty: there is none.
+	Versions     string
+	NeedVersions bool
+	To, Until    bool
+	Confirm      string // what the user confirms; empty: nothing
+}
+
+// questionOf returns what the page of a verb asks a principal about a target.
+func questionOf(p access.Principal, what verb.Verb, found view.Application, target view.Target) question {
+	name := promotion.Target{Environment: target.Environment, Application: found.Application}.Name()
+	text := func(format string) string { return fmt.Sprintf(format, name) }
+	wide, every := access.Target{Repository: found.Repository, Environment: access.All, Application: found.Application}, ""
+	if mayDecide(p, what, wide) {
+		every = "In all environments of " + found.Application
+	}
+	switch what {
+	case verb.Promote:
+		return question{Effect: text("Requests the promotion of %s. Conditions and gates still apply."), Versions: "Versions, instead of those that it waits for"}
+	case verb.Hold:
+		return question{Effect: text("promoter proposes and merges nothing for %s until a user resumes it. Open pull requests stay open."), Wide: every}
+	case verb.Resume:
+		return question{Effect: text("Ends the hold and the rollback of %s, and allows versions that were rejected or failed there. A freeze stays."), Wide: every}
+	case verb.Reject:
+		return question{
+			Effect:   text("promoter never proposes these versions for %s again, and closes a pull request that has them. Newer versions proceed."),
+			Versions: "Versions", NeedVersions: true, Wide: every, Confirm: "Reject these versions",
+		}
+	case verb.Rollback:
+		return question{
+			Effect: text("Restores earlier versions of %s, and holds it until a user resumes it. ") + "The change lands as promotions do there, with land: " + target.Land + ".",
+			To:     true, Confirm: "Roll back " + name,
+		}
+	case verb.Freeze, verb.Thaw:
+		if every != "" {
+			every = "In all environments of " + found.Repository
+		}
+		if what == verb.Thaw {
+			return question{Effect: "Ends the freeze of " + target.Environment + " for all its applications. Holds stay.", Wide: every}
+		}
+		return question{Effect: "promoter proposes and merges nothing for any application in " + target.Environment + " until the freeze ends.", Until: true, Wide: every}
+	}
+	return question{}
+}
