@@ -22,18 +22,17 @@ type Notification struct {
 	UpdatedAt   time.Time
 	SentAt      time.Time // zero: never
 	FailedAt    time.Time // zero: the last attempt succeeded, or there was none
-	Attempts    int       // that failed since
 	Error       string    // of the last attempt
 }
 
 // Notifications are the messages that are to be sent, or were.
 type Notifications struct{ db *database.DB }
 
-const notificationColumns = "id, repository, destination, message, events, sent, receipt, updated_at, sent_at, failed_at, attempts, error"
+const notificationColumns = "id, repository, destination, message, events, sent, receipt, updated_at, sent_at, failed_at, error"
 
 func scanNotification(scan database.Scan) (n Notification, err error) {
 	var updated, sent, failed int64
-	err = scan(&n.ID, &n.Repository, &n.Destination, &n.Message, &n.Events, &n.Sent, &n.Receipt, &updated, &sent, &failed, &n.Attempts, &n.Error)
+	err = scan(&n.ID, &n.Repository, &n.Destination, &n.Message, &n.Events, &n.Sent, &n.Receipt, &updated, &sent, &failed, &n.Error)
 	n.UpdatedAt, n.SentAt, n.FailedAt = database.Time(updated), database.Time(sent), database.Time(failed)
 	return n, err
 }
@@ -72,7 +71,7 @@ func (s Notifications) Get(ctx context.Context, tx *database.Tx, ids []string) (
 func (s Notifications) Save(ctx context.Context, tx *database.Tx, all []Notification) error {
 	for _, n := range all {
 		_, err := tx.Exec(ctx, `
-insert into notification (`+notificationColumns+`) values (?, ?, ?, ?, ?, ?, '', @now, 0, 0, 0, '')
+insert into notification (`+notificationColumns+`) values (?, ?, ?, ?, ?, ?, '', @now, 0, 0, '')
 on conflict (id) do update set message = excluded.message, events = excluded.events, updated_at = excluded.updated_at`,
 			n.ID, n.Repository, n.Destination, storable(n.Message), n.Events, n.Sent)
 		if err != nil {
@@ -96,23 +95,24 @@ func (s Notifications) One(ctx context.Context, id string) (n Notification, err 
 // RecordSent stores that the first events of a message were sent or omitted, and its receipt.
 func (s Notifications) RecordSent(ctx context.Context, id string, events int, receipt string) error {
 	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, "update notification set sent = ?, receipt = ?, sent_at = @now, failed_at = 0, attempts = 0, error = '' where id = ?", events, storable(receipt), id)
+		_, err := tx.Exec(ctx, "update notification set sent = ?, receipt = ?, sent_at = @now, failed_at = 0, error = '' where id = ?", events, storable(receipt), id)
 		return err
 	})
 }
 
 // RecordFailure stores why a message was not sent.
-func (s Notifications) RecordFailure(ctx context.Context, id string, attempt int, reason string) error {
+func (s Notifications) RecordFailure(ctx context.Context, id, reason string) error {
 	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, "update notification set failed_at = @now, attempts = ?, error = ? where id = ?", attempt, truncated(reason), id)
+		_, err := tx.Exec(ctx, "update notification set failed_at = @now, error = ? where id = ?", truncated(reason), id)
 		return err
 	})
 }
 
-// Omit stores that no event of a message is to be sent any more.
-func (s Notifications) Omit(ctx context.Context, id, reason string) error {
+// Omit stores that the first events of a message are not sent any more, and why. An event that was
+// added in the meantime is still to be sent.
+func (s Notifications) Omit(ctx context.Context, id string, events int, reason string) error {
 	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, "update notification set sent = events, failed_at = @now, error = ? where id = ?", truncated(reason), id)
+		_, err := tx.Exec(ctx, "update notification set sent = ?, failed_at = @now, error = ? where id = ?", events, truncated(reason), id)
 		return err
 	})
 }

@@ -11,7 +11,6 @@ create table notification (
   updated_at  bigint not null,
   sent_at     bigint not null, -- 0: never
   failed_at   bigint not null, -- 0: the last attempt succeeded, or there was none
-  attempts    bigint not null, -- that failed since
   error       text   not null  -- of the last attempt
 );
 create index notification_updated on notification (updated_at);

@@ -46,10 +46,10 @@ func (w Worker) Handle(ctx context.Context, item queue.Item) (queue.Result, erro
 	}
 	err = fmt.Errorf("notify %s about %s in %s of %s: %w", row.Destination, message.Application, message.Environment, message.Repository, err)
 	if item.Attempt < maxAttempts {
-		return queue.Result{}, joined(err, w.Store.Notifications.RecordFailure(ctx, row.ID, item.Attempt, err.Error()))
+		return queue.Result{}, joined(err, w.Store.Notifications.RecordFailure(ctx, row.ID, err.Error()))
 	}
 	w.Log.ErrorContext(ctx, "notification not sent", slog.Int("attempts", item.Attempt), slog.Any("error", err))
-	return queue.Result{Forget: true}, w.Store.Notifications.Omit(ctx, row.ID, err.Error())
+	return queue.Result{Forget: true}, w.Store.Notifications.Omit(ctx, row.ID, len(message.Events), err.Error())
 }
 
 // joined returns an error, with that of recording it.
