@@ -77,7 +77,7 @@ func New(options Options) *Metrics {
 		reconciliations: counter("reconciliations_total", "Reconciliations of repositories by result.", "result"),
 		reconciliation:  histogram("reconciliation_duration_seconds", "Duration of reconciliations.", middle),
 		actions:         counter("actions_total", "Actions on branches and pull requests.", "action"),
-		afterLanding:    counter("after_landing_total", "Notifications of GitOps engines of landed versions, by destination in the server file and result.", "destination", "result"),
+		afterLanding:    counter("after_landing_total", "Requests to GitOps engines after landings, by destination in the server file and result.", "destination", "result"),
 		requests:        counter("outbound_requests_total", "Outbound requests, including retries.", "peer", "host", "status"),
 		request:         histograms("outbound_request_duration_seconds", "Time from a request to the header of its response.", short, "peer"),
 		remaining:       gauge("rate_limit_remaining", "Requests that a forge still allows, according to its last response.", "host"),
@@ -163,7 +163,7 @@ func (m *Metrics) Unopened(repositories int) { m.unopened.WithLabelValues().Set(
 // Action counts an action, which is one of a closed set.
 func (m *Metrics) Action(action string) { m.actions.WithLabelValues(action).Inc() }
 
-// AfterLanding counts a notification of a GitOps engine, which is a destination in the server file.
+// AfterLanding counts a request to a GitOps engine after a landing, by its destination in the server file.
 func (m *Metrics) AfterLanding(destination string, succeeded bool) {
 	result := "failed"
 	if succeeded {

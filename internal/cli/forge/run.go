@@ -24,7 +24,8 @@ func NewRun(system console.System) *cobra.Command {
 		Long: `run reconciles every repository of the server file: it reads the files, queries the registries,
 opens, refreshes, merges, or closes pull requests, pushes where the config permits it, and exits
 when nothing more lands. Use it as a scheduled job. It needs no database: it reads everything from
-Git, the registries, and the forges, so the next run completes an interrupted one.
+Git, the registries, and the forges, so the next run completes an interrupted one. It sends
+notifications about what it does itself.
 
 Without a server file, --repo takes the URL of a repository. Credentials come from
 PROMOTER_GITHUB_TOKEN, PROMOTER_GITLAB_TOKEN, PROMOTER_GITEA_TOKEN with PROMOTER_GITEA_URL,
