@@ -46,6 +46,15 @@ func StatusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
+// Authenticated returns the error of a request that is authenticated: what is Unauthorized then is
+// the principal, or promoter on a forge, and another token in the request changes nothing.
+func Authenticated(err error) error {
+	if fault.KindOf(err) == fault.Unauthorized {
+		return Forbidden(err.Error())
+	}
+	return err
+}
+
 // Forbidden is the error of a principal that may not do what it requests.
 func Forbidden(message string) error { return echo.NewHTTPError(http.StatusForbidden, message) }
 

@@ -155,6 +155,43 @@ func TestServe_recordsDecisionsOfUsers(t *testing.T) {
 	}
 }
 
+// A state branch that was deleted is confirmed by a token with the role admin, and not by one that
+// only operates.
+func TestServe_confirmsADeletedStateBranchForAdmins(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	admin := writeFile(t, filepath.Join(s.dir, "admin"), readToken)
+	file := s.serverFile("decisions.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
+		fmt.Sprintf(`data: %q
+poll: 1h
+repositories: [{forge: forge, name: acme/gitops}]
+seal: {keys: ["file:%s"]}
+api:
+  tokens:
+    ops: {token: "env:API", roles: [operate]}
+    root: {token: "file:%s", roles: [operate, admin]}
+`, filepath.Join(s.dir, "data"), writeFile(t, filepath.Join(s.dir, "seal"), strings.Repeat("0123456789", 4)), admin))
+	w := s.launch(openService(t, file, s.secrets(), s.clock.Now), nil, slog.LevelInfo, app.ServeOptions{Debounce: -1})
+	w.reconciles()
+	if got := w.call(http.MethodPost, "/api/v1/decisions", serveToken, `{"verb": "hold", "environment": "staging"}`); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.text)
+	}
+	w.until("reconciled")
+	s.repo.Git.Run("update-ref", "-d", "refs/heads/promoter/_state")
+	if err := os.RemoveAll(filepath.Join(s.dir, "data", "mirrors")); err != nil { // else it is restored
+		t.Fatal(err)
+	}
+	for _, one := range []struct{ token, want string }{
+		{serveToken, "403 may confirm it"}, {readToken, "200 promoter/_state is confirmed as it is now"},
+	} {
+		got := w.call(http.MethodPost, "/api/v1/decisions", one.token, `{"verb": "resume"}`)
+		status, text, _ := strings.Cut(one.want, " ")
+		if fmt.Sprint(got.status) != status || !strings.Contains(got.text, text) {
+			t.Errorf("%d %s, want %s", got.status, got.text, one.want)
+		}
+	}
+}
+
 // A service that writes nothing records no decision.
 func TestServe_dryRunRefusesDecisions(t *testing.T) {
 	t.Parallel()

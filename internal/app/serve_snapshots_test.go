@@ -112,6 +112,17 @@ func (s *story) resourceOf(name string, versions ...string) string {
 		name, strings.Join(components, ", "))
 }
 
+// A forge that refuses the service is no wrong secret of the pipeline.
+func TestServe_postedSnapshotToAForgeThatRefuses(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", byPipeline)
+	w := serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: pipelineReceivers(s)})
+	s.forge.Revoke(s.token)
+	if got := w.postSnapshot(serveSecret, "", s.resourceOf("release-1", "web:1.0.0", "worker:1.0.0")); got.status != http.StatusForbidden {
+		t.Errorf("%d %s", got.status, got.text)
+	}
+}
+
 // A pipeline posts a Snapshot resource: one pull request has all of its components, and its
 // run is completed when the last environment has them.
 func TestServe_postedSnapshot(t *testing.T) {

@@ -45,6 +45,9 @@ type Authority interface {
 	// Covers reports whether an environment or a target may be named to the user; a target
 	// without an application is an environment.
 	Covers(target promotion.Target) bool
+	// Confirms reports whether a resume of the repository may confirm a state branch that was
+	// deleted or moved back.
+	Confirms() bool
 	// Authorize returns the user to record, or why that user may not decide about all of the
 	// targets. The deployments are what the targets are in the repository; reading them
 	// observes it.
@@ -113,7 +116,9 @@ func RecordIn(ctx context.Context, session *connect.Session, r *connect.Reposito
 	if err != nil {
 		return Result{}, err
 	}
-	recorded, err := w.Reconciler.StateBranch().Record(ctx, result.Subject, changes...)
+	stateBranch := w.Reconciler.StateBranch()
+	stateBranch.Confirms = authority.Confirms()
+	recorded, err := stateBranch.Record(ctx, result.Subject, changes...)
 	if err != nil {
 		return Result{}, err
 	}
@@ -138,6 +143,9 @@ type userOfCommand struct {
 
 // Covers implements Authority.
 func (userOfCommand) Covers(promotion.Target) bool { return true }
+
+// Confirms implements Authority.
+func (userOfCommand) Confirms() bool { return true }
 
 // Authorize implements Authority.
 func (u userOfCommand) Authorize(ctx context.Context, _ []promotion.Target, _ func(context.Context) ([]promotion.Deployment, error)) (identity.User, error) {

@@ -82,7 +82,9 @@ func (w *sealedWorld) calm() {
 // decideWithKey records a decision with the key.
 func (w *sealedWorld) decideWithKey(changes ...state.Change) statebranch.Recorded {
 	w.t.Helper()
-	recorded, err := w.server().StateBranch().Record(w.t.Context(), "Decide", changes...)
+	branch := w.server().StateBranch()
+	branch.Confirms = true
+	recorded, err := branch.Record(w.t.Context(), "Decide", changes...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -325,6 +327,9 @@ func TestReconcile_rewoundBranchWithSeals(t *testing.T) {
 			w.decideWithKey(state.Hold(in("dev"), w.act("again")))
 			if report = w.reconcile(); report.Unusable == "" {
 				t.Error("a hold confirmed the branch")
+			}
+			if _, err := w.server().StateBranch().Record(t.Context(), "Resume", state.Resume(everywhere, w.act("over"))); fault.KindOf(err) != fault.Unauthorized {
+				t.Errorf("resumed everything without the right to confirm: %v", err)
 			}
 			if recorded := w.decideWithKey(state.Resume(everywhere, w.act("checked"))); !recorded.Confirmed || !recorded.Written {
 				t.Errorf("recorded %+v", recorded)

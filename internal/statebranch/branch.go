@@ -86,8 +86,11 @@ type Branch struct {
 	Objects repo.Objects
 	Seals   Seals
 	By      repo.Signature // of our commits
-	Now     func() time.Time
-	Pause   func(ctx context.Context, attempt int) error // before a restart
+	// Confirms is whether a resume of the repository confirms a branch that was deleted or moved
+	// back.
+	Confirms bool
+	Now      func() time.Time
+	Pause    func(ctx context.Context, attempt int) error // before a restart
 }
 
 // Read reads a head of the branch; empty: there is none. The commits of the environments'

@@ -75,10 +75,7 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 		}
 		return a.service.Trigger(ctx, string(b.Repository.Key()))
 	})
-	if fault.KindOf(err) == fault.Unauthorized { // the request itself is authenticated
-		return decided, api.Forbidden(err.Error())
-	}
-	return decided, err
+	return decided, api.Authenticated(err)
 }
 
 func verbNames() (names []string) {
@@ -117,6 +114,12 @@ type authority struct {
 // Covers implements decision.Authority.
 func (a authority) Covers(target promotion.Target) bool {
 	return a.principal.May(access.Operate, access.Target{Repository: a.name, Environment: target.Environment, Application: target.Application})
+}
+
+// Confirms implements decision.Authority. What a moved branch lost may be holds that the
+// principal itself wants to be rid of, so that operate does not suffice.
+func (a authority) Confirms() bool {
+	return a.principal.May(access.Admin, access.Target{Repository: a.name, Environment: access.All, Application: access.All})
 }
 
 var (

@@ -65,7 +65,7 @@ func (a *API) Post(ctx context.Context, posted api.PostedSnapshot) (requested ap
 		requested, err = a.post(ctx, b, posted)
 		return err
 	})
-	return requested, err
+	return requested, api.Authenticated(err)
 }
 
 // poster is who posts, for messages and for the state branch.
