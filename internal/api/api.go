@@ -64,6 +64,7 @@ func Register(e *echo.Echo, options Options) {
 		group.GET("/applications/:application", a.application, requires(access.Read))
 		group.GET("/repositories/:repository", a.repository, requires(access.Read))
 		group.GET("/where", a.where, requires(access.Read))
+		a.lists(group)
 	}
 	if a.Changes != nil {
 		group.GET("/changes", a.changes, requires(access.Read))

@@ -17,6 +17,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/secret"
 	"promoter/internal/snapshot"
+	"promoter/internal/view"
 )
 
 const apiToken = "canary-token-of-the-api-0123456789abcdef"
@@ -172,12 +173,12 @@ var places = []access.Target{
 
 func (several) Status(context.Context) (api.Status, error) {
 	status := api.Status{
-		Schedules: []api.Schedule{}, Deliveries: []api.Delivery{{ID: "delivery-1"}}, Backoffs: []api.Backoff{{Host: "registry.example.com"}},
+		Schedules: []api.Schedule{}, Deliveries: []view.Delivery{{ID: "delivery-1"}}, Backoffs: []api.Backoff{{Host: "registry.example.com"}},
 		Notifications: []api.Notification{{Destination: "releases", Waiting: 1, Error: "down"}},
 	}
 	for _, one := range places {
 		status.Repositories = append(status.Repositories, api.Repository{
-			Name: one.Repository, State: api.StateIdle, Drift: []drift.Drift{{Environment: one.Environment, Application: one.Application}},
+			Name: one.Repository, State: api.StateIdle, Drift: []drift.Drift{{Kind: drift.Shared, Environment: one.Environment, Application: one.Application}},
 		})
 	}
 	return status, nil

@@ -83,6 +83,17 @@ func TestDescription_ofRequestsAndResponses(t *testing.T) {
 		{"GET", "/applications/web?repository=acme/none", "", 404},
 		{"GET", "/repositories/github.com%2Facme%2Fshop", "", 200},
 		{"GET", "/repositories/acme%2Fnone", "", 404},
+		{"GET", "/repositories?repository=acme/shop&limit=1", "", 200},
+		{"GET", "/repositories?after=x", "", 400},
+		{"GET", "/environments?repository=acme/shop&environment=prod&application=web", "", 200},
+		{"GET", "/environments?state=open", "", 400},
+		{"GET", "/promotions", "", 200},
+		{"GET", "/promotions?state=landed&limit=1", "", 200},
+		{"GET", "/promotions?state=lost", "", 400},
+		{"GET", "/decisions", "", 200},
+		{"GET", "/evidence?limit=1", "", 200},
+		{"GET", "/deliveries", "", 200},
+		{"GET", "/deliveries?repository=acme/shop", "", 400},
 		{"GET", "/metrics?by=week&since=30d", "", 200},
 		{"GET", "/metrics?format=xml", "", 400},
 		{"GET", "/where?version=1.5.0", "", 200},
@@ -210,6 +221,9 @@ func fill(t *testing.T, db *database.DB, stored *store.Store) {
 			Unfollowed: store.ListOf([]store.UnfollowedImage{{Branch: "main", File: "a.yaml", Line: 9, Image: "redis:7"}}),
 		}
 		if err := stored.Details.Set(ctx, tx, "github:1", store.FoundDigest{All: "a", Config: "b"}, detail); err != nil {
+			return err
+		}
+		if err := stored.Deliveries.Save(ctx, tx, store.Delivery{Receiver: "quay", ID: "1", EventType: "push"}); err != nil {
 			return err
 		}
 		_, err := stored.RecordReconciliation(ctx, tx, store.Repository{Key: "github:1", Forge: "github", Host: "github.com", Name: "acme/shop"}, store.HistoryUpdate{

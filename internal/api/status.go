@@ -9,17 +9,18 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/drift"
+	"promoter/internal/view"
 )
 
 // Status is the state of the service.
 type Status struct {
-	Schema       int          `json:"schema"`
-	At           time.Time    `json:"at"` // by the clock of the service
-	Repositories []Repository `json:"repositories"`
-	Deliveries   []Delivery   `json:"deliveries"` // newest first
-	Schedules    []Schedule   `json:"schedules"`
-	Backoffs     []Backoff    `json:"backoffs"`  // of the process that answers
-	Receivers    []Receiver   `json:"receivers"` // of reports about health
+	Schema       int             `json:"schema"`
+	At           time.Time       `json:"at"` // by the clock of the service
+	Repositories []Repository    `json:"repositories"`
+	Deliveries   []view.Delivery `json:"deliveries"` // newest first
+	Schedules    []Schedule      `json:"schedules"`
+	Backoffs     []Backoff       `json:"backoffs"`  // of the process that answers
+	Receivers    []Receiver      `json:"receivers"` // of reports about health
 	// Notifications are the messages of each destination.
 	Notifications []Notification `json:"notifications"`
 }
@@ -51,16 +52,6 @@ type Repository struct {
 	Crashes      int             `json:"crashes,omitempty"` // processes that died during its reconciliation since the last successful one
 	// Drift is what no promotion brought or will change, as the last reconciliation found it.
 	Drift []drift.Drift `json:"drift,omitempty"`
-}
-
-// Delivery is a stored webhook.
-type Delivery struct {
-	Receiver   string    `json:"receiver"`
-	ID         string    `json:"id"`
-	EventType  string    `json:"eventType"`
-	ReceivedAt time.Time `json:"receivedAt"`
-	SeenAt     time.Time `json:"seenAt"` // last time
-	Times      int       `json:"times"`
 }
 
 // Schedule is a schedule that reads tags. Unknown times are omitted.
@@ -117,7 +108,7 @@ func (s Status) Within(p access.Principal) Status {
 	if !p.Restricted() {
 		return s
 	}
-	s.Deliveries, s.Backoffs, s.Schedules, s.Receivers, s.Notifications = []Delivery{}, []Backoff{}, []Schedule{}, []Receiver{}, []Notification{}
+	s.Deliveries, s.Backoffs, s.Schedules, s.Receivers, s.Notifications = []view.Delivery{}, []Backoff{}, []Schedule{}, []Receiver{}, []Notification{}
 	s.Repositories = slices.DeleteFunc(slices.Clone(s.Repositories), func(r Repository) bool {
 		return !p.May(access.Read, access.Target{Repository: r.Name})
 	})

@@ -16,6 +16,7 @@ import (
 	"promoter/internal/api"
 	"promoter/internal/app"
 	"promoter/internal/secret"
+	"promoter/internal/view"
 )
 
 const readToken = "canary-token-that-reads-0123456789abcdef"
@@ -103,6 +104,15 @@ func TestServe_recordsDecisionsOfTokens(t *testing.T) {
 	page := read[api.History](w, "/api/v1/history?environment=staging")
 	if len(page.Events) == 0 || page.Events[0].Action != "hold" || page.Events[0].By != "token ops" || page.Events[0].Reason == nil || page.Events[0].Reason.Message != "incident 42" {
 		t.Errorf("the history has %+v", page.Events)
+	}
+	inEffect := read[view.Page[view.InEffect]](w, "/api/v1/decisions?environment=staging")
+	if len(inEffect.Items) != 1 || inEffect.Items[0].Application != "shop" || inEffect.Items[0].Hold == nil || inEffect.Items[0].Hold.By != "token ops" {
+		t.Errorf("in effect: %+v", inEffect)
+	}
+	for _, one := range read[view.Page[view.EnvironmentTarget]](w, "/api/v1/environments").Items {
+		if one.Environment != "staging" || one.Application == "shop" && one.Status != view.Held || len(one.Components) == 0 {
+			t.Errorf("a token for staging reads %+v", one)
+		}
 	}
 	again := w.call(http.MethodPost, "/api/v1/decisions", serveToken, hold)
 	if again.status != http.StatusOK || !strings.Contains(again.text, `"unchanged":true`) || !strings.Contains(again.text, "already on hold by token ops") {

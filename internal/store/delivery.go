@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -94,7 +95,18 @@ func (s Deliveries) Receivers(ctx context.Context, id string) (all []string, err
 }
 
 // Newest lists the newest deliveries, without their bodies and headers.
-func (s Deliveries) Newest(ctx context.Context, limit int) (all []Delivery, err error) {
+func (s Deliveries) Newest(ctx context.Context, limit int) ([]Delivery, error) {
+	return s.Before(ctx, DeliveryCursor{At: database.Time(math.MaxInt64)}, limit)
+}
+
+// DeliveryCursor is the position of a delivery in the list of the newest.
+type DeliveryCursor struct {
+	At time.Time // when it was received
+	DeliveryRef
+}
+
+// Before lists the deliveries that follow a position in the list of the newest.
+func (s Deliveries) Before(ctx context.Context, position DeliveryCursor, limit int) (all []Delivery, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var d Delivery
@@ -105,7 +117,9 @@ func (s Deliveries) Newest(ctx context.Context, limit int) (all []Delivery, err 
 			d.ReceivedAt, d.SeenAt = database.Time(received), database.Time(seen)
 			all = append(all, d)
 			return nil
-		}, "select receiver, id, sender, event_type, received_at, seen_at, times from delivery order by received_at desc, id limit ?", limit)
+		}, `select receiver, id, sender, event_type, received_at, seen_at, times from delivery
+where received_at <= ? and (received_at < ? or id > ? or (id = ? and receiver > ?)) order by received_at desc, id, receiver limit ?`,
+			position.At, position.At, position.Delivery, position.Delivery, position.Receiver, limit)
 	})
 	return all, err
 }

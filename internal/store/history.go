@@ -204,6 +204,7 @@ type HistoryFilter struct {
 	Application string
 	Component   string
 	Since       time.Time
+	Landings    bool // only events by which a snapshot landed
 	// Before is the position of the last event of the previous page.
 	Before Cursor
 	Limit  int
@@ -277,7 +278,8 @@ func scanEvent(scan database.Scan) (e Event, err error) {
 const (
 	atTarget = `(? = '' or lower(repository) = ? or name = ? or name like ? escape '!')
 	and (? = '' or environment = ?) and (? = '' or application = ?)`
-	inTime = `(? = '' or components like ? escape '!') and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))`
+	inTime = `(? = '' or components like ? escape '!') and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))
+	and (? = '' or action in ('landed', 'merged', 'pushed'))`
 )
 
 func (f HistoryFilter) targetArgs() []any {
@@ -290,11 +292,15 @@ func (f HistoryFilter) timeArgs() []any {
 	if f.Component != "" {
 		component = "% " + escapeLike(storable(f.Component)) + " %"
 	}
+	landings := ""
+	if f.Landings {
+		landings = EventLanded
+	}
 	before, newest := storable(f.Before.ID), int64(math.MaxInt64)
 	if before != "" {
 		newest = database.Micros(f.Before.At)
 	}
-	return []any{component, component, f.Since, newest, before, f.Before.At, f.Before.At, before}
+	return []any{component, component, f.Since, newest, before, f.Before.At, f.Before.At, before, landings}
 }
 
 // escapeLike escapes text for a "like" with the escape character "!".

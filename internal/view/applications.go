@@ -3,13 +3,11 @@ package view
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
 
 	"promoter/internal/access"
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/store"
 )
@@ -75,7 +73,7 @@ type TargetRow struct {
 // Applications lists applications.
 func (v *View) Applications(ctx context.Context, p access.Principal, query ApplicationsQuery) (Applications, error) {
 	list := Applications{Environments: []string{}, Applications: []ApplicationRow{}, Statuses: map[Status]int{}}
-	after, err := decodeCursor(query.After)
+	after, err := decodeCursor(query.After, 2) //nolint:mnd // the repository and the application
 	if err != nil {
 		return list, err
 	}
@@ -111,15 +109,17 @@ func (v *View) Applications(ctx context.Context, p access.Principal, query Appli
 	slices.SortFunc(rows, compareRows)
 	list.Total = len(rows)
 	if query.After != "" {
-		i, _ := slices.BinarySearchFunc(rows, after, compareRows)
-		for i < len(rows) && compareRows(rows[i], after) <= 0 {
+		last := ApplicationRow{Repository: after[0], Application: after[1]}
+		i, _ := slices.BinarySearchFunc(rows, last, compareRows)
+		for i < len(rows) && compareRows(rows[i], last) <= 0 {
 			i++
 		}
 		rows = rows[i:]
 	}
 	if query.Limit > 0 && len(rows) > query.Limit {
 		rows = rows[:query.Limit]
-		list.Next = encodeCursor(rows[len(rows)-1])
+		last := rows[len(rows)-1]
+		list.Next = encodeCursor(last.Repository, last.Application)
 	}
 	list.Applications = append(list.Applications, rows...)
 	return list, nil
@@ -218,18 +218,4 @@ func (o *environmentOrder) sorted() []string {
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(o.ranks[a], o.ranks[b]), cmp.Compare(a, b)) })
 	return all
-}
-
-// encodeCursor returns the position of a row, as clients send it back.
-func encodeCursor(row ApplicationRow) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(row.Repository + "\n" + row.Application))
-}
-
-func decodeCursor(text string) (ApplicationRow, error) {
-	decoded, err := base64.RawURLEncoding.DecodeString(text)
-	repository, application, ok := strings.Cut(string(decoded), "\n")
-	if text != "" && (err != nil || !ok) {
-		return ApplicationRow{}, fault.New(fault.Invalid, "after is no next of an answer before")
-	}
-	return ApplicationRow{Repository: repository, Application: application}, nil
 }

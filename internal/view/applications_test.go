@@ -42,6 +42,13 @@ type repository struct {
 // filled returns a view of repositories, by name.
 func filled(t *testing.T, repositories map[string]repository) *view.View {
 	t.Helper()
+	v, _ := filledDatabase(t, repositories)
+	return v
+}
+
+// filledDatabase returns also the database.
+func filledDatabase(t *testing.T, repositories map[string]repository) (*view.View, *database.DB) {
+	t.Helper()
 	db, err := database.Open(t.Context(), database.Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +72,7 @@ func filled(t *testing.T, repositories map[string]repository) *view.View {
 			t.Fatal(err)
 		}
 	}
-	return &view.View{Store: stored}
+	return &view.View{Store: stored}, db
 }
 
 // open returns a view of three applications in two repositories.

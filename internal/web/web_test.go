@@ -140,7 +140,7 @@ func (*reader) Status(context.Context) (api.Status, error) {
 				{Environment: "dev", Application: "cart", Message: "the files have another digest", File: "dev/cart.yaml", Line: 7},
 			}},
 		},
-		Deliveries:    []api.Delivery{{Receiver: "github", ID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", EventType: "push", ReceivedAt: noon.Add(-5 * time.Minute), SeenAt: noon, Times: 2}},
+		Deliveries:    []view.Delivery{{Receiver: "github", ID: "72d3162e-cc78-11e3-81ab-4c9367dc0958", EventType: "push", ReceivedAt: noon.Add(-5 * time.Minute), SeenAt: noon, Times: 2}},
 		Schedules:     []api.Schedule{{Schedule: "poll", Repositories: 2, Last: noon.Add(-10 * time.Minute), Next: noon.Add(20 * time.Minute)}},
 		Backoffs:      []api.Backoff{{Peer: "registry", Host: "quay.io", Until: noon.Add(2 * time.Minute), Reason: "503 Service Unavailable"}},
 		Notifications: []api.Notification{{Destination: "releases", Waiting: 1, Failed: 1, SentAt: noon.Add(-time.Minute), FailedAt: noon, Error: "Slack responded 404 Not Found"}},

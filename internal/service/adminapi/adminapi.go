@@ -43,7 +43,7 @@ const (
 func (a *API) Status(ctx context.Context) (api.Status, error) {
 	status := api.Status{
 		Schema: api.Schema, At: a.Connections.Server.Now().UTC(),
-		Deliveries: []api.Delivery{}, Schedules: []api.Schedule{}, Backoffs: []api.Backoff{},
+		Deliveries: []view.Delivery{}, Schedules: []api.Schedule{}, Backoffs: []api.Backoff{},
 	}
 	stored, err := a.Store.Repositories(ctx)
 	if err != nil {
@@ -77,9 +77,7 @@ func (a *API) Status(ctx context.Context) (api.Status, error) {
 	}
 	deliveries, err := a.Store.Deliveries.Newest(ctx, maxDeliveries)
 	for _, d := range deliveries {
-		status.Deliveries = append(status.Deliveries, api.Delivery{
-			Receiver: d.Receiver, ID: d.ID, EventType: d.EventType, ReceivedAt: d.ReceivedAt, SeenAt: d.SeenAt, Times: d.Times,
-		})
+		status.Deliveries = append(status.Deliveries, view.DeliveryOf(d))
 	}
 	return status, err
 }
