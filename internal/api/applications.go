@@ -11,12 +11,12 @@ import (
 
 // applications lists applications with what is in each of their environments.
 func (a *API) applications(c echo.Context) error {
-	given, err := Parameters(c, "repository", "environment", "status", "search", "limit", "after")
+	given, err := Parameters(c, "repository", "application", "environment", "status", "search", "limit", "after")
 	if err != nil {
 		return err
 	}
 	query := view.ApplicationsQuery{
-		Repository: given["repository"], Environment: given["environment"], Status: view.Status(given["status"]),
+		Repository: given["repository"], Application: given["application"], Environment: given["environment"], Status: view.Status(given["status"]),
 		Search: given["search"], After: given["after"],
 	}
 	if query.Status != "" && !slices.Contains(view.Statuses(), query.Status) {

@@ -74,7 +74,7 @@ func TestDescription_ofRequestsAndResponses(t *testing.T) {
 		want               int
 	}{
 		{"GET", "/applications", "", 200},
-		{"GET", "/applications?status=open&search=web+1.5&environment=prod&limit=1", "", 200},
+		{"GET", "/applications?status=open&application=web&search=web+1.5&environment=prod&limit=1", "", 200},
 		{"GET", "/applications?status=broken", "", 400},
 		{"GET", "/applications?limit=0", "", 400},
 		{"GET", "/applications?after=x", "", 400},

@@ -31,6 +31,7 @@ func Statuses() []Status { return []Status{Failed, Held, Rejected, Open, Waiting
 // ApplicationsQuery selects applications. Empty fields do not restrict.
 type ApplicationsQuery struct {
 	Repository  string // HOST/OWNER/NAME, the end of that, or a key
+	Application string // the name
 	Environment string // the name; applications that are not in it are left out, and so are other environments
 	Status      Status // with at least one target in this status
 	Search      string // words; each is a part of the repository, the application, or a version
@@ -133,6 +134,9 @@ func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string
 	index := map[[2]string]int{}
 	for _, t := range targets {
 		name, selected := names[t.Repository]
+		if query.Application != "" && t.Application != query.Application {
+			continue
+		}
 		if !selected || query.Environment != "" && t.Environment != query.Environment {
 			continue
 		}

@@ -134,6 +134,8 @@ func TestApplications(t *testing.T) {
 		"of a repository":       {view.ApplicationsQuery{Repository: "Acme/Shop"}, all, "dev prod\n" + cart + pay},
 		"of a repository's key": {view.ApplicationsQuery{Repository: "key of acme/billing"}, all, "prod\n" + bill},
 		"in an environment":     {view.ApplicationsQuery{Environment: "dev"}, all, "dev\ngithub.com/acme/shop cart | dev 1.5 up to date\n"},
+		"of a name":             {view.ApplicationsQuery{Application: "cart"}, all, "dev prod\n" + cart},
+		"of a part of a name":   {view.ApplicationsQuery{Application: "car"}, all, "\n"},
 		"that are open":         {view.ApplicationsQuery{Status: view.Open}, all, "dev prod\n" + pay},
 		"searched by words":     {view.ApplicationsQuery{Search: "SHOP 3.1"}, all, "dev prod\n" + pay},
 		"nothing found":         {view.ApplicationsQuery{Search: "none"}, all, "dev prod\n"},

@@ -10,6 +10,7 @@ import (
 	"promoter/internal/api"
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/render"
+	"promoter/internal/promotion"
 	"promoter/internal/view"
 )
 
@@ -101,7 +102,7 @@ func (l *changeLog) show(state report) error {
 		changed = state.since(l.last)
 	}
 	l.last = state
-	if l.shown && len(changed.Repositories) == 0 {
+	if l.shown && len(changed.Repositories)+len(changed.removed) == 0 {
 		return nil
 	}
 	first := !l.shown
@@ -125,7 +126,8 @@ func (l *changeLog) lost(err error) {
 
 func (l *changeLog) close() error { return nil }
 
-// since returns the repositories that differ from another state, with the targets that do.
+// since returns the repositories that differ from another state, with the targets that do, and
+// what is not listed any more: it was removed, or the flags do not select it now.
 // That a repository was reconciled again is no difference.
 func (r report) since(before report) report {
 	known := map[[3]string]view.TargetRow{}
@@ -134,7 +136,7 @@ func (r report) since(before report) report {
 			known[[3]string{row.Key, row.Application, one.Environment}] = one
 		}
 	}
-	changed := report{Status: api.Status{Schema: r.Schema, At: r.At}, selected: true}
+	changed := report{Status: api.Status{Schema: r.Schema, At: r.At}, selected: true, removed: r.missing(before)}
 	for _, row := range r.Applications {
 		row.Targets = slices.DeleteFunc(slices.Clone(row.Targets), func(one view.TargetRow) bool {
 			old, found := known[[3]string{row.Key, row.Application, one.Environment}]
@@ -151,6 +153,29 @@ func (r report) since(before report) report {
 		}
 	}
 	return changed
+}
+
+// missing names the repositories of another state that are not in this one, and the targets of
+// the others that are not.
+func (r report) missing(before report) (names []string) {
+	listed := map[[3]string]bool{}
+	for _, row := range r.Applications {
+		for _, one := range row.Targets {
+			listed[[3]string{row.Key, row.Application, one.Environment}] = true
+		}
+	}
+	for _, repository := range before.Repositories {
+		if !slices.ContainsFunc(r.Repositories, func(one api.Repository) bool { return one.Key == repository.Key }) {
+			names = append(names, repository.Name)
+			continue
+		}
+		for _, one := range before.targetsOf(repository) {
+			if !listed[[3]string{repository.Key, one.application, one.Environment}] {
+				names = append(names, repository.Name+"  "+render.TargetName(promotion.Target{Environment: one.Environment, Application: one.application}))
+			}
+		}
+	}
+	return names
 }
 
 func sameTarget(a, b view.TargetRow) bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,6 +28,10 @@ func TestChangeLog(t *testing.T) {
 	failing := sample(30, row("dev", "1.5.0", view.UpToDate), row("prod", "1.5.0", view.UpToDate))
 	failing.Repositories[0].State, failing.Repositories[0].Failure = api.StateFailing, "ask h: 502"
 	show(t, l, failing)
+	smaller := sample(40, row("dev", "1.5.0", view.UpToDate))
+	smaller.Repositories[0].State, smaller.Repositories[0].Failure = api.StateFailing, "ask h: 502"
+	show(t, l, smaller)
+	show(t, l, report{Status: api.Status{At: smaller.At.Add(10 * time.Second)}})
 	if err := l.close(); err != nil {
 		t.Error(err)
 	}
@@ -44,6 +49,12 @@ h/acme/gitops  idle, reconciled 1s ago
 2026-06-01 12:00:30Z
 h/acme/gitops  failing, reconciled 1s ago
   ask h: 502
+
+2026-06-01 12:00:40Z
+no longer listed: h/acme/gitops  prod/shop
+
+2026-06-01 12:00:50Z
+no longer listed: h/acme/gitops
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

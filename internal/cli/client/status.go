@@ -21,13 +21,12 @@ import (
 
 // statusFlags select what is shown of the service, and how.
 type statusFlags struct {
-	service     flag.Service
-	query       view.ApplicationsQuery
-	application string
-	status      string
-	watch       bool
-	output      string
-	color       string
+	service flag.Service
+	query   view.ApplicationsQuery
+	status  string
+	watch   bool
+	output  string
+	color   string
 }
 
 // NewStatus returns the command status.
@@ -58,7 +57,7 @@ Exit codes: 0 the service answered; 1 it did not.`,
 	set := command.Flags()
 	set.StringVar(&flags.query.Repository, "repo", "", "only the `REPOSITORY` with this name, host and name, or key")
 	set.StringVar(&flags.query.Environment, "env", "", "only the environment with this `NAME`")
-	set.StringVar(&flags.application, "app", "", "only the application with this `NAME`")
+	set.StringVar(&flags.query.Application, "app", "", "only the application with this `NAME`")
 	set.StringVar(&flags.status, "status", "", "only applications with a target in this `STATUS`: "+statusNames())
 	set.IntVar(&flags.query.Limit, "limit", 100, "maximum `NUMBER` of applications, up to 1000")
 	set.BoolVarP(&flags.watch, "watch", "w", false, "show the state again after each change, until Ctrl-C")
@@ -125,7 +124,8 @@ type report struct {
 	Applications []view.ApplicationRow `json:"applications"`
 	Total        int                   `json:"total"` // applications, with those over the limit
 
-	selected bool // by flags: the service itself is not shown
+	selected bool     // by flags: the service itself is not shown
+	removed  []string // of a change: repositories and targets that are listed no more
 }
 
 // read returns what the flags select.
@@ -135,27 +135,13 @@ func (f *statusFlags) read(ctx context.Context, client *adminapi.Client) (report
 	if found.Status, err = client.Status(ctx); err != nil {
 		return found, err
 	}
-	query := f.query
-	if f.application != "" { // the API searches for parts of names
-		query.Search, query.Limit = f.application, api.MaxEvents
+	page, err := client.Applications(ctx, f.query)
+	if err != nil {
+		return found, err
 	}
-	for {
-		page, err := client.Applications(ctx, query)
-		if err != nil {
-			return found, err
-		}
-		found.Environments, found.Total = render.List(page.Environments), page.Total
-		found.Applications = append(found.Applications, page.Applications...)
-		if query.After = page.Next; query.After == "" || f.application == "" {
-			break
-		}
-	}
-	if f.application != "" {
-		found.Applications = slices.DeleteFunc(found.Applications, func(row view.ApplicationRow) bool { return row.Application != f.application })
-		found.Total = len(found.Applications)
-		found.Applications = found.Applications[:min(found.Total, f.query.Limit)]
-	}
-	inTargets := f.query.Environment != "" || f.application != "" || f.status != ""
+	found.Environments, found.Total = render.List(page.Environments), page.Total
+	found.Applications = append(found.Applications, page.Applications...)
+	inTargets := f.query.Environment != "" || f.query.Application != "" || f.status != ""
 	found.selected = inTargets || f.query.Repository != ""
 	found.Repositories = slices.DeleteFunc(found.Repositories, func(one api.Repository) bool {
 		other := f.query.Repository != "" && !identity.RepositoryKey(one.Key).IsNamed(one.Name, f.query.Repository)

@@ -28,6 +28,9 @@ func (r report) text(paint render.Painter) string {
 		writeRepository(&b, r.At, repository)
 		writeTargets(&b, r.At, r.targetsOf(repository), paint)
 	}
+	for _, one := range r.removed {
+		b.WriteString("no longer listed: " + render.Visible(one) + "\n")
+	}
 	if !r.selected {
 		writeService(&b, r.Status)
 	}

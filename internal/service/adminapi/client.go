@@ -188,7 +188,7 @@ func (c *Client) Metrics(ctx context.Context, query delivery.Query) (report deli
 func (c *Client) Applications(ctx context.Context, query view.ApplicationsQuery) (list view.Applications, err error) {
 	values := url.Values{"limit": {strconv.Itoa(query.Limit)}}
 	for name, value := range map[string]string{
-		"repository": query.Repository, "environment": query.Environment, "status": string(query.Status),
+		"repository": query.Repository, "application": query.Application, "environment": query.Environment, "status": string(query.Status),
 		"search": query.Search, "after": query.After,
 	} {
 		if value != "" {
