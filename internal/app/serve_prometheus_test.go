@@ -19,51 +19,58 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// observed has every kind of landing, and health that Argo CD reports.
+// observed has health that Argo CD reports, an environment that waits for it, and one with
+// pull requests.
 const observed = `version: 1
 components:
   web: {image: $R/acme/web, select: {semver: ">=1"}}
   worker: {image: $R/acme/worker, select: {semver: ">=1"}}
 environments:
-  staging: {paths: ["staging/{application}.yaml"], land: push, health: {argocd: ["{application}-staging"], from: argo}}
-  prod: {paths: ["prod/{application}.yaml"], after: [staging]}
+  staging: {paths: ["staging/{application}.yaml"], land: push, health: {argocd: ["{application}-staging"], from: reports}}
+  prod: {paths: ["prod/{application}.yaml"], land: push, after: {staging: {healthy: true, soak: 1h}}}
+  dev: {paths: ["dev/{application}.yaml"]}
 `
 
-// Prometheus scrapes a service that has promoted, failed, and received reports. It loads the
-// alert rules, and every expression of the rules and of the Grafana dashboards selects series
-// that the service exports, with the labels that the expression uses.
+// Prometheus scrapes a service that has promoted, failed, recovered, and received reports. It
+// loads the alert rules, and every expression of the rules and of the Grafana dashboards selects
+// series that the service exports, with the labels that the expression uses.
 func TestServe_prometheus(t *testing.T) {
 	t.Parallel()
-	program := prometheusProgram(t)
+	program := registryProgram(t, "PROMOTER_PROMETHEUS", "prometheus")
 	s := newStory(t, "github", observed)
 	e := newEngines(t, s.forge.URL()+"/acme/gitops.git")
 	w := serveAs(t, s, serving{quiet: -1, poll: "1h", receivers: `  reports: {kind: argocd, secret: "env:HOOK", header: X-Argo}
 ` + e.destinations(s.forge.Host()+"/acme/*", "refresh")})
+	staging := func() string { return strings.TrimSpace(s.repo.Git.Run("rev-parse", "main")) }
 	w.publish("web", "1.1.0")
-	w.send("reports", fmt.Sprintf(`{"metadata": {"name": "shop-staging", "namespace": "argocd"}, "spec": {"source": {"repoURL": "%s/acme/gitops.git"}},
-"status": {"health": {"status": "Healthy"}, "sync": {"status": "Synced", "revision": %q}}}`, w.forge.URL(), strings.TrimSpace(s.repo.Git.Run("rev-parse", "main"))), "X-Argo", serveSecret)
-	w.rests()
+	w.reports("reports", "Healthy", staging())
+	s.wait(2 * time.Hour)
+	w.notify("web:1.1.0") // after the soak
+	w.reconciles()
+	s.holds("prod", "1.1.0 1.0.0")
+	w.publish("web", "1.2.0")
+	w.reports("reports", "Degraded", staging())
+	s.wait(time.Hour)
+	w.notify("web:1.2.0")
+	w.reconciles()
+	w.publish("web", "1.3.0")
+	w.reports("reports", "Healthy", staging())
 	w.post("images", "{}", "X-Signature", "sha256=00")
 	s.registry.Replace(func(response http.ResponseWriter, _ *http.Request) {
 		response.Header().Set("Retry-After", "1800")
 		response.WriteHeader(http.StatusTooManyRequests)
 	})
-	w.notify("web:1.2.0")
+	w.notify("web:1.4.0")
 	w.ever("reconcile error")
 	w.rests()
 
 	p := startPrometheus(t, program, strings.TrimPrefix(w.url, "http://"))
 	p.waitFor(`count_over_time(promoter_work_waiting[1m]) >= 3`)
-	for _, file := range []string{"operation.json"} {
+	for _, file := range []string{"delivery.json", "operation.json"} {
 		checkDashboard(t, p, filepath.Join("../../config/grafana", file))
 	}
 	checkRules(t, p)
 	w.stop()
-}
-
-func prometheusProgram(t *testing.T) string {
-	t.Helper()
-	return registryProgram(t, "PROMOTER_PROMETHEUS", "prometheus")
 }
 
 const rulesOfServe = "../../config/prometheus/promoter.yaml"
@@ -290,30 +297,55 @@ var (
 	comparison = regexp.MustCompile(`\s*(==|>=|<=|>|<)\s*[\d.]+`)
 	absent     = regexp.MustCompile(`\babsent\(`)
 	unless     = regexp.MustCompile(`\bunless\b`)
-	grouping   = regexp.MustCompile(`\bby \(([\w, ]+)\)`)
+	otherwise  = regexp.MustCompile(`\s+or vector\(0\)$`)
+	grouping   = regexp.MustCompile(`\b\w+ by \(([\w, ]+)\) \(`)
 )
 
 // serves reports an error unless an expression has a result when its thresholds and the values
-// in its matchers do not count: then every metric and label in it is exported. Each label of
-// more, and each one that the expression groups by, is in the result.
-func (p *prometheus) serves(what, expression string, more ...string) {
+// in its matchers do not count: then every metric and label in it is exported. The result has
+// each label of a legend, and each aggregation in it the labels that it groups by.
+func (p *prometheus) serves(what, expression string, legend ...string) {
 	p.t.Helper()
-	p.query(strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h").Replace(expression)) // as it is, without an error
-	relaxed := matcher.ReplaceAllString(expression, `$1=~".+"`)
+	ranges := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h")
+	p.query(ranges.Replace(expression)) // as it is, without an error
+	relaxed := matcher.ReplaceAllString(otherwise.ReplaceAllString(expression, ""), `$1=~".+"`)
 	relaxed = comparison.ReplaceAllString(relaxed, "")
-	relaxed = unless.ReplaceAllString(absent.ReplaceAllString(relaxed, "("), "or")
-	relaxed = strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h").Replace(relaxed)
-	series := p.query(relaxed)
+	relaxed = ranges.Replace(unless.ReplaceAllString(absent.ReplaceAllString(relaxed, "("), "or"))
+	p.labeled(what, relaxed, legend)
+	for _, at := range grouping.FindAllStringSubmatchIndex(relaxed, -1) {
+		labels := strings.Split(strings.ReplaceAll(relaxed[at[2]:at[3]], " ", ""), ",")
+		p.labeled(what, relaxed[at[0]:at[1]]+inParentheses(relaxed[at[1]:]), labels)
+	}
+}
+
+// labeled reports an error unless an expression has a result, and a series of it each label.
+func (p *prometheus) labeled(what, expression string, labels []string) {
+	p.t.Helper()
+	series := p.query(expression)
 	if len(series) == 0 {
-		p.t.Errorf("%s: no series for %s", what, relaxed)
+		p.t.Errorf("%s: no series for %s", what, expression)
 		return
 	}
-	for _, list := range grouping.FindAllStringSubmatch(expression, -1) {
-		more = append(more, strings.Split(strings.ReplaceAll(list[1], " ", ""), ",")...)
-	}
-	for _, label := range more {
-		if label != "le" && !slices.ContainsFunc(series, func(labels map[string]string) bool { return labels[label] != "" }) {
-			p.t.Errorf("%s: no label %s in the result of %s", what, label, relaxed)
+	for _, label := range labels {
+		if !slices.ContainsFunc(series, func(labels map[string]string) bool { return labels[label] != "" }) {
+			p.t.Errorf("%s: no label %s in the result of %s", what, label, expression)
 		}
 	}
+}
+
+// inParentheses returns what comes after an opening parenthesis, up to the closing one.
+func inParentheses(text string) string {
+	open := 1
+	for i, r := range text {
+		switch r {
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+		if open == 0 {
+			return text[:i+1]
+		}
+	}
+	return text
 }
