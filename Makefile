@@ -52,6 +52,12 @@ demo: ## Show the whole story of a promotion on embedded parts, in a few seconds
 demo-github: ## The same with pull requests, on an emulator of GitHub; needs npm.
 	@hack/demo-github/run --once
 
+.PHONY: screenshots
+screenshots: ## Make the images of the docs again, with Chromium.
+	@folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
+	CGO_ENABLED=0 go test ./internal/web -run '^TestBrowser_pages$$' -count 1 -args -screenshots "$$folder" && \
+	for page in overview application; do cp "$$folder/$$page-light.png" "docs/images/$$page.png"; done
+
 .PHONY: test
 test: ## Run all tests without cgo; the acceptance stories on one forge.
 	CGO_ENABLED=0 go test -timeout 30m $(TESTFLAGS) $(PACKAGES)
