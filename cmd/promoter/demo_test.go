@@ -141,6 +141,8 @@ func TestDemo_isALesson(t *testing.T) {
 		`^   staging/shop  rejected  shop 1\.7\.0 was rejected by promoter .*: Degraded for 2s$`,
 		`^9\. You read in Git who changed what$`,
 		`^   promoter: Roll back shop in staging: shop 1\.6\.1\n   promoter: Promote shop to staging: shop 1\.7\.0\n`,
+		`^10\. You see on the dashboard what is where$`,
+		`^   shop has 1\.7\.0 in dev, and 1\.6\.1 in staging and prod: open http://127\.0\.0\.1:\d+/$`,
 		`^Next: 'promoter init'`)
 	s.gone(t)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"promoter/internal/outbound"
 )
 
 // service runs promoter serve with the demo's registry and repository. Its
@@ -40,7 +42,7 @@ const maxService = time.Minute
 const serverFile = `version: 1
 listen: LISTEN
 data: "FOLDER/data"
-api: {token: "file:FOLDER/secrets/api"}
+api: {token: "file:FOLDER/secrets/api", public: {repositories: ["**"]}}
 forges:
   local: {kind: git, url: "http://GIT", insecure: true}
 repositories:
@@ -114,6 +116,30 @@ func (v *service) start(ctx context.Context, s *show) error {
 	v.git.notifyTo(v.client, v.url+"/webhooks/git", v.secrets["git"])
 	return nil
 }
+
+// page returns a page of the dashboard.
+func (v *service) page(ctx context.Context, path string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.url+path, http.NoBody)
+	if err != nil {
+		return "", fmt.Errorf("open the dashboard: %w", err)
+	}
+	response, err := v.client.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("open the dashboard: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	page, err := outbound.ReadAll(response.Body, maxPage)
+	if err != nil {
+		return "", fmt.Errorf("read the dashboard: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("promise broken: the dashboard answers with %s", response.Status)
+	}
+	return string(page), nil
+}
+
+// maxPage limits the size of a page in bytes.
+const maxPage = 1 << 20
 
 // end stops the service and waits until it has stopped.
 func (v *service) end() error {

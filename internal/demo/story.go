@@ -26,6 +26,7 @@ func chapters() []chapter {
 		{"You let prod wait until your tests report that staging is healthy", advanceHealthy},
 		{"shop 1.7.0 fails in staging: promoter rolls it back, and prod never gets it", rollBack},
 		{"You read in Git who changed what", showHistory},
+		{"You see on the dashboard what is where", showDashboard},
 	}
 }
 
@@ -250,6 +251,21 @@ func showHistory(_ context.Context, s *show) error {
 	} else {
 		s.excerpt(log, []string{` staging: shop 1\.[67]\.`, ` prod: shop 1\.6\.1$`, `^ann: Revert`})
 	}
+	return nil
+}
+
+// showDashboard opens the dashboard, which the server file makes public.
+func showDashboard(ctx context.Context, s *show) error {
+	page, err := s.service.page(ctx, "/?search=shop")
+	if err != nil {
+		return err
+	}
+	for _, text := range []string{">shop</a>", "1.7.0", "1.6.1"} { // in dev, and in staging and prod
+		if !strings.Contains(page, text) {
+			return fmt.Errorf("promise broken: the dashboard does not show %q, but\n%s", text, page)
+		}
+	}
+	s.say("shop has 1.7.0 in dev, and 1.6.1 in staging and prod: open %s/", s.service.url)
 	s.conclude()
 	return nil
 }
