@@ -94,10 +94,10 @@ func TestBrowser_keyboard(t *testing.T) {
 // Every page, light and dark, wide and narrow.
 func TestBrowser_pages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w, delivered := newWorld(t), newWorld(t)
 	w.seed()
-	w.seedDeliveries()
-	b := openTab(t, w)
+	delivered.seedDeliveries()
+	b := openTab(t, w) // a session of one is one of the other
 	axe := webtest.Axe(t)
 	for _, width := range []int64{webtest.Wide, webtest.Narrow} {
 		for scheme, ground := range map[string]string{"light": "rgb(246, 247, 249)", "dark": "rgb(16, 20, 24)"} {
@@ -107,7 +107,11 @@ func TestBrowser_pages(t *testing.T) {
 				"delivery": "/delivery?since=21d", "where": "/where?q=1.6.0",
 				"hold": decidePath("cart", "prod-eu", verb.Hold), "reject": decidePath("cart", "staging", verb.Reject),
 			} {
-				b.Visit(w.URL+path, name == "error")
+				url := w.URL + path
+				if name == "delivery" {
+					url = delivered.URL + path
+				}
+				b.Visit(url, name == "error")
 				if got := b.Text(`getComputedStyle(document.body).backgroundColor`); got != ground {
 					t.Errorf("%s %s: the ground is %s", name, scheme, got)
 				}
