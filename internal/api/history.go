@@ -70,6 +70,9 @@ type Version struct {
 	FromTag    string `json:"fromTag,omitempty"`
 	FromDigest string `json:"fromDigest,omitempty"`
 	Revision   string `json:"revision,omitempty"` // commit of the source, as the image claims
+	// SourcePullRequests are those that the source commits of the change name, as
+	// HOST/OWNER/NAME#NUMBER.
+	SourcePullRequests []string `json:"sourcePullRequests,omitempty"`
 }
 
 // TriggeringDelivery is the webhook that triggered an event.

@@ -1,11 +1,13 @@
 package app_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	deliverymetrics "promoter/internal/delivery"
+	"promoter/internal/view"
 )
 
 // measured has an environment that is pushed, and one with pull requests and health.
@@ -18,7 +20,8 @@ environments:
   staging: {paths: ["staging/{application}.yaml"], after: [dev], health: {argocd: ["{application}-staging"], from: argo}}
 `
 
-// Metrics follow a version from its source commit to the healthy landing, and its revert.
+// Metrics follow a version from its source commit to the healthy landing, and its revert. A search
+// for the pull request of the source finds it.
 func TestServe_deliveryMetrics(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", measured)
@@ -34,7 +37,7 @@ func TestServe_deliveryMetrics(t *testing.T) {
 	s.wait(time.Hour)
 	s.labeled("web", "1.0.1", s.clock.Now(), labels(from))
 	s.repo.Git.Commit("ada", "main", "Begin with 1.0.1", s.tree(measured, "web:1.0.1", "worker:1.0.0"))
-	commit("The oldest change")
+	commit("The oldest change (#12)")
 	s.wait(5 * time.Hour)
 	to := commit("The newest change")
 	s.wait(time.Hour)
@@ -61,6 +64,14 @@ func TestServe_deliveryMetrics(t *testing.T) {
 	hours := func(d deliverymetrics.Duration) int { return int(time.Duration(d).Hours()) }
 	if m := metrics("staging"); m.Deployments != 1 || m.LeadTime.Count != 0 || m.LeadTime.Unknown != 1 || m.OpenPullRequests.Count != 0 || m.EventToPullRequest.Count != 1 {
 		t.Errorf("landed in staging: %+v", m)
+	}
+	name := s.forge.Host() + "/acme/web#12"
+	for _, text := range []string{"#12", "acme/web#12", s.forge.URL() + "/acme/web/pull/12"} {
+		found, err := w.client(serveToken).Where(t.Context(), text)
+		if err != nil || len(found.Versions) != 1 || found.Versions[0].Version != "1.1.0" || !slices.Equal(found.Versions[0].SourcePullRequests, []string{name}) ||
+			found.Versions[0].Places[0].State != view.IsThere || found.Versions[0].Places[1].State != view.IsThere {
+			t.Errorf("where is %s? %+v, %v", text, found, err)
+		}
 	}
 	w.reports("argo", "Healthy", strings.TrimSpace(s.repo.Git.Run("rev-parse", "main")))
 	if m := metrics("staging"); m.LeadTime.Count != 1 || hours(m.LeadTime.Median) != 10 || m.Failed != 0 {

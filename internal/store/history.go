@@ -61,6 +61,9 @@ type EventVersion struct {
 	FromTag    string `json:"fromTag,omitempty"`
 	FromDigest string `json:"fromDigest,omitempty"`
 	Revision   string `json:"revision,omitempty"` // commit of the source, as the image claims
+	// SourcePullRequests are those that the source commits of the change name, as
+	// HOST/OWNER/NAME#NUMBER; empty: none, or not known.
+	SourcePullRequests []string `json:"sourcePullRequests,omitempty"`
 }
 
 // The actions whose identity is more than their time.

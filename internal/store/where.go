@@ -15,15 +15,32 @@ type ApplicationKey struct{ Repository, Application string }
 // maxNamed limits the applications that Naming returns.
 const maxNamed = 200
 
+// VersionName is what a text may name of a version, in upper or lower case. Empty fields name
+// nothing.
+type VersionName struct {
+	Tag    string // with or without a "v" before it
+	Digits string // the first digits of a digest, a source commit, or the commit of a landing
+	// PullRequest is a pull request of the source: #NUMBER, or HOST/OWNER/NAME#NUMBER without
+	// some of its first segments.
+	PullRequest string
+}
+
 // Naming returns the applications whose targets, now or in the history, have a version with a
-// tag, with or without a "v" before it, or with a digest, a source commit, or the commit of a
-// landing that begins with some hex digits. Case is ignored. Empty digits are none.
-func (t Targets) Naming(ctx context.Context, tag, hex string) (all []ApplicationKey, err error) {
-	versions := []string{field("tag", tag) + `"`, field("tag", "v"+tag) + `"`}
+// name. A few may only mention its pull request.
+func (t Targets) Naming(ctx context.Context, name VersionName) (all []ApplicationKey, err error) {
+	var versions []string
 	var commits []any
-	if hex != "" {
+	if name.Tag != "" {
+		versions = append(versions, field("tag", name.Tag)+`"`, field("tag", "v"+name.Tag)+`"`)
+	}
+	if hex := name.Digits; hex != "" {
 		versions = append(versions, field("digest", hex), field("digest", "sha256:"+hex), field("revision", hex))
 		commits = append(commits, escapeLike(strings.ToLower(hex))+"%")
+	}
+	if pull := text(name.PullRequest); strings.HasPrefix(pull, "#") {
+		versions = append(versions, pull+`"`)
+	} else if pull != "" {
+		versions = append(versions, `"`+pull+`"`, "/"+pull+`"`)
 	}
 	contains := func(column string) string { return like("lower("+column+")", len(versions)) }
 	patterns := make([]any, 0, len(versions))
@@ -47,9 +64,12 @@ order by repository, application limit ?`, append(slices.Concat(patterns, patter
 }
 
 // field is the beginning of a field of JSON, in lower case, up to where the text continues.
-func field(name, text string) string {
-	encoded, _ := json.Marshal(storable(strings.ToLower(text))) // of a text, without an error
-	return `"` + name + `":` + strings.TrimSuffix(string(encoded), `"`)
+func field(name, value string) string { return `"` + name + `":"` + text(value) }
+
+// text is a text as it is in JSON, in lower case, without its quotes.
+func text(value string) string {
+	encoded, _ := json.Marshal(storable(strings.ToLower(value))) // of a text, without an error
+	return string(encoded[1 : len(encoded)-1])
 }
 
 // like is the condition that a column matches one of some patterns; of none, it is false.

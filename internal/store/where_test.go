@@ -19,42 +19,54 @@ func TestTargets_Naming(t *testing.T) {
 				Component: "web", Repository: "quay.io/acme/web", Tag: tag, FromTag: from, Digest: "sha256:" + strings.Repeat(hex, 64), Revision: strings.Repeat(hex, 40) + "-dirty",
 			}}
 		}
+		pulled := func(pull string, versions []store.EventVersion) []store.EventVersion {
+			versions[0].SourcePullRequests = []string{"github.com/acme/web#1" + pull, "github.com/Acme/web#" + pull}
+			return versions
+		}
 		b.write(func(ctx context.Context, tx *database.Tx) error {
 			return b.Targets.Set(ctx, tx, "github.com/7", []store.Target{
-				{Environment: "dev", Application: "now", Message: "not 1.5 yet", Current: version("v1.6", "1.5", "c")},
+				{Environment: "dev", Application: "now", Message: "not 1.5 yet", Current: pulled("12", version("v1.6", "1.5", "c"))},
 				{Environment: "dev", Application: "next", Wanted: version("1.7_RC<1>", "", "d")},
 			})
 		})
 		b.write(func(ctx context.Context, tx *database.Tx) error {
 			_, err := b.AddEvents(ctx, tx, []store.Event{
-				{Repository: "github.com/7", Environment: "dev", Application: "before", Action: store.EventLanded, At: noon, Commit: strings.Repeat("e", 40), Versions: version("1.5", "1.4", "b")},
+				{Repository: "github.com/7", Environment: "dev", Application: "before", Action: store.EventLanded, At: noon, Commit: strings.Repeat("e", 40), Versions: pulled("34", version("1.5", "1.4", "b"))},
 				{Repository: "github.com/7", Environment: "dev", Application: "decided", Action: "hold", At: noon, Message: "1.5"},
 			})
 			return err
 		})
-		for _, test := range []struct{ tag, hex, want string }{
-			{"1.5", "", "before"},
-			{"1.4", "", ""},
-			{"1", "", ""},
-			{"1.6", "", "now"},
-			{"V1.6", "", "now"},
-			{"1.7_rc<1>", "", "next"},
-			{"1.7%", "", ""},
-			{"", "", ""},
-			{"x", strings.Repeat("c", 7), "now"},
-			{"x", "sha256:" + strings.Repeat("d", 64), "next"},
-			{"x", strings.Repeat("B", 40), "before"},
-			{"x", strings.Repeat("e", 12), "before"},
-			{"x", "dirty", ""},
-			{`x"`, `c"`, ""},
+		for _, test := range []struct{ tag, hex, pull, want string }{
+			{"1.5", "", "", "before"},
+			{"1.4", "", "", ""},
+			{"1", "", "", ""},
+			{"1.6", "", "", "now"},
+			{"V1.6", "", "", "now"},
+			{"1.7_rc<1>", "", "", "next"},
+			{"1.7%", "", "", ""},
+			{"", "", "", ""},
+			{"x", strings.Repeat("c", 7), "", "now"},
+			{"x", "sha256:" + strings.Repeat("d", 64), "", "next"},
+			{"x", strings.Repeat("B", 40), "", "before"},
+			{"x", strings.Repeat("e", 12), "", "before"},
+			{"x", "dirty", "", ""},
+			{`x"`, `c"`, "", ""},
+			{"", "", "#12", "now"},
+			{"", "", "#2", ""},
+			{"", "", "Acme/web#12", "now"},
+			{"", "", "me/web#12", ""},
+			{"", "", "github.com/acme/web#12", "now"},
+			{"", "", "hub.com/acme/web#12", ""},
+			{"", "", "acme/web#34", "before"},
+			{"", "", "%#12", ""},
 		} {
-			found, err := b.Targets.Naming(b.Context(), test.tag, test.hex)
+			found, err := b.Targets.Naming(b.Context(), store.VersionName{Tag: test.tag, Digits: test.hex, PullRequest: test.pull})
 			var names []string
 			for _, one := range found {
 				names = append(names, one.Application)
 			}
 			if got := strings.Join(names, " "); got != test.want || err != nil {
-				b.Errorf("%q, %q: %q, want %q, %v", test.tag, test.hex, got, test.want, err)
+				b.Errorf("%q, %q, %q: %q, want %q, %v", test.tag, test.hex, test.pull, got, test.want, err)
 			}
 		}
 	})

@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,14 +22,17 @@ type Where struct {
 
 // VersionLocation is one version of a component on its way through the environments.
 type VersionLocation struct {
-	Repository  string  `json:"repository"` // HOST/OWNER/NAME, the GitOps repository
-	Key         string  `json:"key"`
-	Application string  `json:"application"`
-	Component   string  `json:"component"`
-	Version     string  `json:"version"`
-	Image       string  `json:"image"`              // REPOSITORY:TAG@DIGEST, as far as known
-	Revision    string  `json:"revision,omitempty"` // commit of the source, as the image claims
-	Places      []Place `json:"places"`             // in the order of the environments
+	Repository  string `json:"repository"` // HOST/OWNER/NAME, the GitOps repository
+	Key         string `json:"key"`
+	Application string `json:"application"`
+	Component   string `json:"component"`
+	Version     string `json:"version"`
+	Image       string `json:"image"`              // REPOSITORY:TAG@DIGEST, as far as known
+	Revision    string `json:"revision,omitempty"` // commit of the source, as the image claims
+	// SourcePullRequests are those that the version brought, as HOST/OWNER/NAME#NUMBER, as far as
+	// pull requests of promoter list the commits.
+	SourcePullRequests []string `json:"sourcePullRequests,omitempty"`
+	Places             []Place  `json:"places"` // in the order of the environments
 }
 
 // PlaceState is what a version is in one environment.
@@ -66,19 +71,19 @@ const (
 )
 
 // Where finds versions by a tag, a digest, an image, a commit of the source that the image
-// claims, or a commit of the GitOps repository. Digests and commits may be shortened to 7
-// digits.
+// claims, a pull request of the source, or a commit of the GitOps repository. Digests and commits
+// may be shortened to 7 digits, and the names of pull requests to #NUMBER.
 func (v *View) Where(ctx context.Context, p access.Principal, text string) (Where, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	found := Where{Query: text, Versions: []VersionLocation{}}
 	if len(text) < minWhere || len(text) > maxWhere {
-		return found, fault.New(fault.Invalid, "write a tag, a digest, an image, or a commit, with %d to %d characters", minWhere, maxWhere)
+		return found, fault.New(fault.Invalid, "write a tag, a digest, an image, a commit, or a pull request, with %d to %d characters", minWhere, maxWhere)
 	}
 	names, err := v.repositories(ctx, p, "")
 	if err != nil {
 		return found, err
 	}
-	applications, err := v.Store.Targets.Naming(ctx, tagOf(text), digitsOf(text))
+	applications, err := v.Store.Targets.Naming(ctx, nameOf(text))
 	if err != nil {
 		return found, err
 	}
@@ -103,7 +108,8 @@ func (v *View) Where(ctx context.Context, p access.Principal, text string) (Wher
 // inTarget is a target with its landings, newest first.
 type inTarget struct {
 	store.Target
-	landings []store.Event
+	landings  []store.Event
+	proposals []store.Event // that name pull requests of the source
 }
 
 // locate finds the versions of one application.
@@ -121,14 +127,23 @@ func (v *View) locate(ctx context.Context, p access.Principal, one store.Applica
 		if err != nil {
 			return nil, err
 		}
-		events = slices.DeleteFunc(events, func(e store.Event) bool { return !e.IsLanding() })
-		targets = append(targets, inTarget{t, events})
+		one := inTarget{Target: t}
+		for _, e := range events {
+			switch {
+			case e.IsLanding():
+				one.landings = append(one.landings, e)
+			case slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return len(v.SourcePullRequests) > 0 }):
+				one.proposals = append(one.proposals, e)
+			}
+		}
+		targets = append(targets, one)
 	}
 	var located []VersionLocation
 	for _, version := range selected(targets, text) {
 		location := VersionLocation{
 			Repository: name, Key: one.Repository, Application: one.Application,
 			Component: version.Component, Version: version.Label(), Image: version.Image(), Revision: version.Revision,
+			SourcePullRequests: version.SourcePullRequests,
 		}
 		for _, t := range targets {
 			location.Places = append(location.Places, placeIn(t, version))
@@ -142,14 +157,24 @@ func (v *View) locate(ctx context.Context, p access.Principal, one store.Applica
 func selected(targets []inTarget, text string) []store.EventVersion {
 	var found []store.EventVersion
 	add := func(v store.EventVersion) {
-		if i := slices.IndexFunc(found, v.Same); i < 0 {
+		i := slices.IndexFunc(found, v.Same)
+		if i < 0 {
 			found = append(found, v)
-		} else if found[i].Revision == "" {
-			found[i].Revision = v.Revision
+			return
+		}
+		found[i].Revision = cmp.Or(found[i].Revision, v.Revision)
+		for _, pull := range v.SourcePullRequests {
+			if !slices.Contains(found[i].SourcePullRequests, pull) {
+				found[i].SourcePullRequests = append(slices.Clip(found[i].SourcePullRequests), pull)
+			}
 		}
 	}
 	for _, t := range targets {
-		for _, version := range slices.Concat(t.Current, t.Wanted) {
+		versions := slices.Concat(t.Current, t.Wanted)
+		for _, e := range t.proposals {
+			versions = append(versions, e.Versions...)
+		}
+		for _, version := range versions {
 			if selects(text, version) {
 				add(version)
 			}
@@ -171,7 +196,37 @@ func selected(targets []inTarget, text string) []store.EventVersion {
 func selects(text string, v store.EventVersion) bool {
 	tag, repository := strings.ToLower(v.Tag), strings.ToLower(v.Repository)
 	named := tag != "" && (text == tag || "v"+text == tag || text == repository+":"+tag)
-	return named || isHexPrefix(hexOf(text), hexOf(v.Digest)) || isHexPrefix(text, strings.ToLower(v.Revision))
+	pull := pullRequestOf(text)
+	pulled := pull != "" && slices.ContainsFunc(v.SourcePullRequests, func(one string) bool {
+		one = strings.ToLower(one)
+		return one == pull || strings.HasSuffix(one, "/"+pull) || pull[0] == '#' && strings.HasSuffix(one, pull)
+	})
+	return named || pulled || isHexPrefix(hexOf(text), hexOf(v.Digest)) || isHexPrefix(text, strings.ToLower(v.Revision))
+}
+
+// nameOf is what a text, in lower case, may name of a version.
+func nameOf(text string) store.VersionName {
+	if pull := pullRequestOf(text); pull != "" {
+		return store.VersionName{PullRequest: pull}
+	}
+	return store.VersionName{Tag: tagOf(text), Digits: digitsOf(text)}
+}
+
+// pullRequests matches #12, acme/web#12, and GitLab's acme/web!12, and the pages of pull requests on
+// the forges.
+var pullRequests = []*regexp.Regexp{
+	regexp.MustCompile(`^([^\s:@#!]*)[#!]([0-9]+)$`),
+	regexp.MustCompile(`^https?://([^\s?#]+?)/(?:pull|pulls|-/merge_requests)/([0-9]+)(?:[/?#].*)?$`),
+}
+
+// pullRequestOf is the pull request that a text names, as [[HOST/]OWNER/NAME]#NUMBER; empty: none.
+func pullRequestOf(text string) string {
+	for _, one := range pullRequests {
+		if found := one.FindStringSubmatch(text); found != nil {
+			return found[1] + "#" + found[2]
+		}
+	}
+	return ""
 }
 
 // tagOf is the part of a text that may be a tag: of an image its tag.

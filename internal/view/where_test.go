@@ -22,6 +22,9 @@ func release(tag, hex, revision string) store.EventVersion {
 func onItsWay(t *testing.T) *view.View {
 	t.Helper()
 	first, second, third := release("1.4", "a", "1"), release("1.5", "b", "2"), release("1.6", "c", "3")
+	opened, proposed := second, third
+	opened.SourcePullRequests = []string{"github.com/Acme/web#12", "github.com/acme/web#13"}
+	proposed.SourcePullRequests = []string{"gitlab.com/acme/shop/web#12"}
 	landed := func(environment, commit string, hours int, version store.EventVersion) store.Event {
 		return store.Event{
 			At: noon.Add(time.Duration(hours) * time.Hour), Environment: environment, Application: "cart", Action: store.EventLanded,
@@ -31,7 +34,7 @@ func onItsWay(t *testing.T) *view.View {
 	return filled(t, map[string]repository{"github.com/acme/shop": {
 		targets: []store.Target{
 			{Environment: "dev", Application: "cart", State: "same", Current: []store.EventVersion{third}, Wanted: []store.EventVersion{third}},
-			{Environment: "staging", Application: "cart", State: "proposed", Number: 8, URL: "https://x/8", Current: []store.EventVersion{second}, Wanted: []store.EventVersion{third}},
+			{Environment: "staging", Application: "cart", State: "proposed", Number: 8, URL: "https://x/8", Current: []store.EventVersion{second}, Wanted: []store.EventVersion{proposed}},
 			{
 				Environment: "prod", Application: "cart", State: "waiting", Rule: "condition", Message: "staging soak", Until: noon,
 				Current: []store.EventVersion{second}, Wanted: []store.EventVersion{third},
@@ -39,6 +42,7 @@ func onItsWay(t *testing.T) *view.View {
 		},
 		events: []store.Event{
 			landed("dev", "d", 9, third), landed("staging", "e", 5, second), landed("prod", "f", 1, first), landed("prod", "9", 7, second),
+			{At: noon.Add(6 * time.Hour), Environment: "prod", Application: "cart", Action: store.EventOpened, Number: 4, Snapshot: "other", Versions: []store.EventVersion{opened}},
 		},
 	}})
 }
@@ -84,7 +88,11 @@ func TestWhere(t *testing.T) {
 		"sha256:" + strings.Repeat("c", 64): newer, "quay.io/acme/cart:1.6@sha256:" + strings.Repeat("c", 64): newer,
 		strings.Repeat("c", 7): newer, strings.Repeat("c", 6): "", strings.Repeat("3", 12): newer, strings.Repeat("2", 40): now,
 		strings.Repeat("f", 8): old, strings.Repeat("9", 7): now,
-		"1.": "", "%%": "", "cart": "", `"tag"`: "",
+		"#12": newer + now, "#13": now, "#1": "", "acme/web#12": now, "ACME/shop/web#12": newer, "acme/shop/web!12": newer, "eb#12": "",
+		"github.com/acme/web#13": now, "https://github.com/acme/web/pull/13": now, "https://github.com/Acme/web/pull/12/files": now,
+		"https://gitlab.com/acme/shop/web/-/merge_requests/12#note_1": newer, "https://gitlab.com/acme/web/-/merge_requests/12": "",
+		"https://github.com/acme/web/issues/13": "",
+		"1.":                                    "", "%%": "", "cart": "", `"tag"`: "",
 	} {
 		found, err := v.Where(t.Context(), all, text)
 		if diff := cmp.Diff(want, whereLines(found)); diff != "" || err != nil {

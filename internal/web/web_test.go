@@ -189,6 +189,12 @@ func versions(texts ...string) []store.EventVersion {
 	return found
 }
 
+// brings adds a pull request of the source to the first version.
+func brings(pull string, versions []store.EventVersion) []store.EventVersion {
+	versions[0].SourcePullRequests = []string{pull}
+	return versions
+}
+
 // seed fills two repositories with every state that a page shows.
 func (w *world) seed() {
 	until := noon.Add(90 * time.Minute)
@@ -200,7 +206,7 @@ func (w *world) seed() {
 			Propose: "auto", Land: "review", Notes: []string{"the registry has 1.7.0-rc.1, which the range excludes"},
 			Conditions: []promotion.Condition{{Name: "dev soak", State: promotion.Pending, Value: "30m of 2h", Reason: "landed 30m ago", Until: &until}, {Name: "dev healthy", State: promotion.Passed}},
 		}},
-		{Environment: "staging", Application: "pay", After: []string{"dev"}, State: "proposed", Rule: "parent", Message: "dev has it", Number: 41, URL: "https://github.com/acme/shop/pull/41", Current: versions("api:2.0.0", "worker:2.0.0"), Wanted: versions("api:2.0.1", "worker:2.0.1"), Detail: store.TargetDetail{
+		{Environment: "staging", Application: "pay", After: []string{"dev"}, State: "proposed", Rule: "parent", Message: "dev has it", Number: 41, URL: "https://github.com/acme/shop/pull/41", Current: versions("api:2.0.0", "worker:2.0.0"), Wanted: brings("github.com/acme/api#88", versions("api:2.0.1", "worker:2.0.1")), Detail: store.TargetDetail{
 			Propose: "auto", Land: "review", Opened: noon.Add(-26 * time.Hour), ApprovedBy: []string{"ana"},
 			Sources: []store.SourceChange{
 				{

@@ -19,6 +19,7 @@ func TestWhere(t *testing.T) {
 		path    string
 	}{
 		"where":           {all, "/where?q=1.6.0"},
+		"where-source":    {all, "/where?q=acme/api%2388"},
 		"where-nothing":   {all, "/where?q=9.9.9"},
 		"where-empty":     {all, "/where?q=+"},
 		"where-elsewhere": {shop, "/where?q=quay.io%2Facme%2Fbill%3A2"},

@@ -20,16 +20,19 @@ func NewWhere(system console.System) *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use:   "where VERSION",
-		Short: "Show where a version or commit is on its way to production",
+		Short: "Show where a version, commit, or source pull request is on its way to production",
 		Long: `where asks the running service in which environments a version is, since when, and what it waits
 for in the others. VERSION is a tag, a digest, an image with either, the commit that an image was
-built from, or a commit of the GitOps repository. Digests and commits can be shortened to 7
-digits. An image names its source commit in the label org.opencontainers.image.revision.
+built from, a pull request of the source as its URL, OWNER/NAME#NUMBER, or #NUMBER, or a commit of
+the GitOps repository. Digests and commits can be shortened to 7 digits. An image names its source
+commit in the label org.opencontainers.image.revision. Pull requests of the source are those that
+the pull requests of promoter list.
 
 Exit codes: 0 found; 1 no version is known by that name, or the service did not answer.`,
 		Example: `  promoter where 1.4.2
   promoter where 3f2c1d9 -o json
-  promoter where quay.io/acme/web:1.4.2`,
+  promoter where quay.io/acme/web:1.4.2
+  promoter where acme/web#88`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := render.CheckOutput(output); err != nil {
@@ -73,6 +76,9 @@ func whereText(found view.Where) string {
 			what += " of " + version.Application
 		}
 		fmt.Fprintf(&b, "%s in %s\n", render.Visible(what), render.Visible(version.Repository))
+		if len(version.SourcePullRequests) > 0 {
+			fmt.Fprintf(&b, "  brings %s\n", render.Visible(strings.Join(version.SourcePullRequests, ", ")))
+		}
 		width := 0
 		for _, place := range version.Places {
 			width = max(width, len(place.Environment))

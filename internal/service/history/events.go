@@ -98,7 +98,9 @@ func (w eventWriter) proposal(effect engine.Effect, action string, at time.Time,
 		if !fromOpen {
 			e.Attribution = attributionOf(promotion.AttributionOf(decision), nil)
 		}
-		all = append(all, withSnapshot(e, snapshot, moves))
+		e = withSnapshot(e, snapshot, moves)
+		addPullRequests(e.Versions, effect.Changes, moves)
+		all = append(all, e)
 	}
 	if target, ours := promotion.ParseHead(proposal.Head); len(all) == 0 && ours {
 		all = append(all, w.event(target, action, at))

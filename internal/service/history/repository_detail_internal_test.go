@@ -72,7 +72,7 @@ func TestRecorder_foundInAnUnusableRepository(t *testing.T) {
 }
 
 // The page of an application has the commits that the body of its pull request has.
-func TestSourcesOf(t *testing.T) {
+func TestAddSourceChanges(t *testing.T) {
 	t.Parallel()
 	target := promotion.Target{Environment: "prod", Application: "shop"}
 	decision := promotion.Decision{Target: target, Moves: promotion.ChangesOf(promotiontest.SnapshotOf("api:1.0", "web:1.4"), promotiontest.SnapshotOf("api:1.1", "web:1.5"))}
@@ -88,15 +88,26 @@ func TestSourcesOf(t *testing.T) {
 			pullrequest.KeyOf(decision.Moves[0]): {Unread: "the new image is not readable"}, pullrequest.KeyOf(decision.Moves[1]): change,
 		},
 	}
-	got := sourcesOf(engine.Report{Effects: []engine.Effect{effect}}, decision)
+	added := func(d promotion.Decision) (sources []store.SourceChange, pulls string) {
+		one := store.Target{Wanted: []store.EventVersion{{Component: "api"}, {Component: "web"}}}
+		addSourceChanges(&one, engine.Report{Effects: []engine.Effect{effect}}, d)
+		for _, version := range one.Wanted {
+			pulls += version.Component + ":" + strings.Join(version.SourcePullRequests, " ") + " "
+		}
+		return one.Detail.Sources, strings.TrimSpace(pulls)
+	}
+	got, pulls := added(decision)
 	if len(got) != 2 || got[0].Component != "api" || got[0].Unknown != "the new image is not readable" || len(got[1].Commits) != 10 || got[1].Left() != 30 {
 		t.Fatalf("%+v", got)
 	}
 	if commit := got[1].Commits[0]; commit.Short() != "58b5d4a" || !strings.HasPrefix(commit.Subject, "Round") || strings.ContainsAny(commit.Subject, "\x1b\n") || commit.Number != 88 {
 		t.Errorf("%+v", commit)
 	}
-	if other := sourcesOf(engine.Report{Effects: []engine.Effect{effect}}, promotion.Decision{Target: promotion.Target{Environment: "dev"}}); len(other) > 0 {
-		t.Errorf("of another target: %+v", other)
+	if pulls != "api: web:github.com/acme/web#88" {
+		t.Error(pulls)
+	}
+	if other, pulls := added(promotion.Decision{Target: promotion.Target{Environment: "dev"}}); len(other) > 0 || pulls != "api: web:" {
+		t.Errorf("of another target: %+v, %s", other, pulls)
 	}
 }
 

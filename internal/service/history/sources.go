@@ -3,34 +3,61 @@ package history
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"promoter/internal/engine"
 	"promoter/internal/printable"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/scm"
 	"promoter/internal/store"
 )
 
 // Limits of what is stored of the source of a component.
 const (
-	maxSourceCommits = 10
-	maxSubject       = 100 // runes
+	maxSourceCommits      = 10
+	maxSourcePullRequests = 100
+	maxSubject            = 100 // runes
 )
 
-// sourcesOf returns what the open pull request of a target brings: the source commits of each
+// addSourceChanges adds to a target what its open pull request brings: the source commits of each
 // change, as its body has them.
-func sourcesOf(report engine.Report, d promotion.Decision) []store.SourceChange {
-	var all []store.SourceChange
+func addSourceChanges(one *store.Target, report engine.Report, d promotion.Decision) {
 	for _, effect := range report.Effects {
 		if !slices.ContainsFunc(effect.Decisions, func(one promotion.Decision) bool { return one.Target == d.Target }) {
 			continue
 		}
 		for _, move := range d.Moves {
 			change, read := effect.Changes[pullrequest.KeyOf(move)]
-			if known := slices.ContainsFunc(all, func(one store.SourceChange) bool { return one.Component == move.Component }); read && !known {
-				all = append(all, sourceOf(move.Component, change))
+			if known := slices.ContainsFunc(one.Detail.Sources, func(one store.SourceChange) bool { return one.Component == move.Component }); read && !known {
+				one.Detail.Sources = append(one.Detail.Sources, sourceOf(move.Component, change))
 			}
+		}
+		addPullRequests(one.Wanted, effect.Changes, d.Moves)
+	}
+}
+
+// addPullRequests adds the pull requests of the source to the versions that bring them.
+func addPullRequests(versions []store.EventVersion, changes map[pullrequest.ChangeKey]pullrequest.Change, moves []promotion.Move) {
+	for i, version := range versions {
+		if move, moved := promotion.MoveOf(moves, version.Component); moved && len(version.SourcePullRequests) == 0 {
+			versions[i].SourcePullRequests = pullRequestsOf(changes[pullrequest.KeyOf(move)].Source)
+		}
+	}
+}
+
+// pullRequestsOf returns the pull requests that the commits of a change name, each once.
+func pullRequestsOf(source scm.Change) (all []string) {
+	if source.Removes {
+		return nil
+	}
+	for _, commit := range source.Commits {
+		if commit.PullRequest.Number == 0 || len(all) == maxSourcePullRequests {
+			continue
+		}
+		if one := source.Source + "#" + strconv.Itoa(commit.PullRequest.Number); !slices.Contains(all, one) {
+			all = append(all, one)
 		}
 	}
 	return all

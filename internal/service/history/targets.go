@@ -120,7 +120,7 @@ func targetsOf(report engine.Report, now time.Time) []store.Target {
 		}
 		one.Detail.Opened = open[d.Target].Opened
 		if one.Number > 0 {
-			one.Detail.Sources = sourcesOf(report, d)
+			addSourceChanges(&one, report, d)
 		}
 		one.Monitored, one.Labels = settings.Health != nil, labelsOf(report.Config, environment, d.Application)
 		for _, parent := range settings.After {

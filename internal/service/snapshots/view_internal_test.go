@@ -59,7 +59,7 @@ func TestPast_at(t *testing.T) {
 		}
 	}
 	// What never changed is as it is now.
-	if found, unknown := (past{}).at(noon, versions("web:3")); len(unknown) > 0 || !slices.Equal(found, versions("web:3")) {
+	if found, unknown := (past{}).at(noon, versions("web:3")); len(unknown) > 0 || !cmp.Equal(found, versions("web:3")) {
 		t.Errorf("nothing landed: %v, %v", found, unknown)
 	}
 	if at, commit := p.last(noon.Add(25 * time.Minute)); commit != "c20" || !at.Equal(noon.Add(20*time.Minute)) {
