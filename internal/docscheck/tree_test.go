@@ -22,7 +22,7 @@ func load(files fs.FS) (tree, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == "testdata" || len(name) > 1 && strings.HasPrefix(entry.Name(), ".")):
+		case entry.IsDir() && (entry.Name() == "testdata" || name == "bin" || len(name) > 1 && strings.HasPrefix(entry.Name(), ".")):
 			return fs.SkipDir
 		case entry.IsDir() || path.Ext(name) != ".md":
 			return nil
