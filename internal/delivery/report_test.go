@@ -160,6 +160,32 @@ func TestCompute(t *testing.T) {
 	}
 }
 
+// By month and label, the half of November is one point: prod has no tier, and dev is free.
+func TestCompute_byMonthAndLabel(t *testing.T) {
+	t.Parallel()
+	report, err := delivery.Compute(history(), delivery.Query{By: delivery.Month, Group: "label:tier", Since: at("01 00:00"), Until: at("16 00:00")}, at("16 00:00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prod := delivery.Metrics{
+		Deployments: 4, DeploymentDays: 3, DeploymentsPerDay: 0.267, Rollbacks: 1, Failed: 2, FailureRate: rate(0.5),
+		LeadTime: seconds(2, 2, 1.5*3600, 24.5*3600, 24.5*3600), TimeToRestore: seconds(2, 0, 50*60, 18*3600+20*60, 18*3600+20*60),
+		EventToPullRequest: seconds(4, 1, 10, 120, 120), OpenPullRequests: same(1, 0, 14*3600),
+		Gates: []delivery.Gate{{Name: "approvals", Times: same(1, 1, 3600)}, {Name: "staging soak", Times: seconds(2, 0, 3600, 25*3600, 25*3600)}},
+	}
+	dev := delivery.Metrics{
+		Deployments: 3, DeploymentDays: 3, DeploymentsPerDay: 0.2, FailureRate: rate(0),
+		LeadTime: same(1, 2, 20*3600), EventToPullRequest: same(1, 2, 30), Gates: []delivery.Gate{},
+	}
+	november := func(m delivery.Metrics) []delivery.Point {
+		return []delivery.Point{{From: at("01 00:00"), To: at("16 00:00"), Metrics: m}}
+	}
+	want := []delivery.Group{{Name: "", Total: prod, Series: november(prod)}, {Name: "free", Total: dev, Series: november(dev)}}
+	if diff := cmp.Diff(want, report.Groups); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // series are the two weeks.
 func series(weeks []delivery.Metrics) []delivery.Point {
 	return []delivery.Point{{From: at("02 00:00"), To: at("09 00:00"), Metrics: weeks[0]}, {From: at("09 00:00"), To: at("16 00:00"), Metrics: weeks[1]}}
