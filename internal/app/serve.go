@@ -238,7 +238,7 @@ func newServer(ctx context.Context, c *connect.Connections, log *slog.Logger, op
 		return nil, err
 	}
 	options.TLS = opened.Config()
-	return server.New(options)
+	return server.New(options) //nolint:contextcheck // requests have contexts of their own
 }
 
 // receivers returns the webhook receivers of the server file. Those of GitHub Apps that

@@ -117,7 +117,7 @@ func (a ArgoCD) call(ctx context.Context, method, path string, body any, limit i
 	}
 	response, err := a.HTTP.Do(request)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller names what it does
+		return err
 	}
 	defer response.Body.Close() //nolint:errcheck // it is only read
 	if response.StatusCode != http.StatusOK {
@@ -128,7 +128,7 @@ func (a ArgoCD) call(ctx context.Context, method, path string, body any, limit i
 	}
 	data, err := outbound.ReadAll(response.Body, limit)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller names what it does
+		return err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fault.New(fault.Invalid, "what answers is not the API of Argo CD: url must be that of its API server")

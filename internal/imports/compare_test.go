@@ -74,14 +74,15 @@ func imported(t *testing.T, tool imports.Tool, files map[string]string, referenc
 
 func fluxFiles(policy string) (map[string]string, edit.Reference) {
 	repository, _ := image.ParseRepository("registry.example.com/team/web")
-	return map[string]string{
-			"images.yaml": "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageRepository\nmetadata: {name: web, namespace: x}\nspec: {image: registry.example.com/team/web}\n---\n" +
-				"apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImagePolicy\nmetadata: {name: web, namespace: x}\nspec:\n  imageRepositoryRef: {name: web}\n" + policy + "---\n" +
-				"apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: {name: web, namespace: x}\nspec: {update: {path: ./apps}}\n",
-			"apps/web.yaml": "image: registry.example.com/team/web:now # {\"$imagepolicy\": \"x:web\"}\n",
-		}, edit.Reference{
-			Position: edit.Position{File: "apps/web.yaml", Line: 1, Column: 8}, Shape: "container", Repository: repository, Tag: "now",
-		}
+	files := map[string]string{
+		"images.yaml": "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageRepository\nmetadata: {name: web, namespace: x}\nspec: {image: registry.example.com/team/web}\n---\n" +
+			"apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImagePolicy\nmetadata: {name: web, namespace: x}\nspec:\n  imageRepositoryRef: {name: web}\n" + policy + "---\n" +
+			"apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: {name: web, namespace: x}\nspec: {update: {path: ./apps}}\n",
+		"apps/web.yaml": "image: registry.example.com/team/web:now # {\"$imagepolicy\": \"x:web\"}\n",
+	}
+	return files, edit.Reference{
+		Position: edit.Position{File: "apps/web.yaml", Line: 1, Column: 8}, Shape: "container", Repository: repository, Tag: "now",
+	}
 }
 
 // Over the same tags, an imported policy of Flux selects the tag that Flux selects, or fewer: where

@@ -96,9 +96,9 @@ func nameOf(text string, taken func(string) bool) string {
 // maxName is the length of the longest name, less what makes it unique.
 const maxName = 40
 
-// addComponent adds a component and returns its name; one of the same repository and selection is
+// addComponent adds a component under a free name; one of the same repository and selection is
 // the same component.
-func (d *draft) addComponent(c component) string {
+func (d *draft) addComponent(c component) {
 	for i := range d.components {
 		old := &d.components[i]
 		if old.repository == c.repository && old.key == c.key && fmt.Sprint(old.selection, old.platforms) == fmt.Sprint(c.selection, c.platforms) {
@@ -106,7 +106,7 @@ func (d *draft) addComponent(c component) string {
 			if len(old.environments) > 0 {
 				old.environments = union(old.environments, c.environments)
 			}
-			return old.name
+			return
 		}
 	}
 	last := c.repository[strings.LastIndex(c.repository, "/")+1:]
@@ -114,7 +114,6 @@ func (d *draft) addComponent(c component) string {
 		return slices.ContainsFunc(d.components, func(other component) bool { return other.name == name })
 	})
 	d.components = append(d.components, c)
-	return c.name
 }
 
 func union(a, b []string) []string {

@@ -92,7 +92,7 @@ func runHistory(command *cobra.Command, flags *historyFlags, system console.Syst
 	}
 	if len(found.Failures) > 0 {
 		render.PrintFailures(system.Err, found.Failures, "json")
-		return console.Exit(console.ExitFailed)
+		return console.ExitError(console.ExitFailed)
 	}
 	return nil
 }

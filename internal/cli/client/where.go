@@ -51,7 +51,7 @@ Exit codes: 0 found; 1 no version is known by that name, or the service did not 
 			}
 			if len(found.Versions) == 0 {
 				render.PrintMessage(system.Err, "no environment has, had, or waits for %s", args[0])
-				return console.Exit(console.ExitFailed)
+				return console.ExitError(console.ExitFailed)
 			}
 			if found.More {
 				render.PrintMessage(system.Err, "there are more: write more of it")

@@ -20,17 +20,17 @@ const (
 	ExitSignal  = 130
 )
 
-// Exit ends a command with an exit code and without a message: it was printed before.
-type Exit int
+// ExitError ends a command with an exit code and without a message: it was printed before.
+type ExitError int
 
 // Error makes it an error that commands return.
-func (e Exit) Error() string { return "" }
+func (e ExitError) Error() string { return "" }
 
 // ExitOf returns the exit code of a command that worked on repositories: 1 if any part of
 // one failed.
 func ExitOf(results []app.Result) error {
 	if slices.ContainsFunc(results, app.Result.Failed) {
-		return Exit(ExitFailed)
+		return ExitError(ExitFailed)
 	}
 	return nil
 }
@@ -43,7 +43,7 @@ func Run(ctx context.Context, command *cobra.Command, args []string, system Syst
 	command.SetOut(system.Out)
 	command.SetErr(system.Err)
 	err := command.ExecuteContext(ctx)
-	var code Exit
+	var code ExitError
 	switch {
 	case err == nil:
 		return ExitDone

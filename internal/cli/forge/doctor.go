@@ -97,7 +97,7 @@ func printFindings(system console.System, findings []doctor.Finding, output stri
 		render.PrintMessage(system.Err, "%d ok, %s, %d failed", total[doctor.OK], render.Count(total[doctor.Warn], "warning", "warnings"), total[doctor.Fail])
 	}
 	if !result.Healthy {
-		return console.Exit(console.ExitFailed)
+		return console.ExitError(console.ExitFailed)
 	}
 	return nil
 }

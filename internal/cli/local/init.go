@@ -64,7 +64,7 @@ func runInit(command *cobra.Command, system console.System, dir, output string, 
 	suggestion, err := checkout.Suggest(command.Context(), dir)
 	if errors.Is(err, suggest.ErrNothing) {
 		printNothingFound(system.Err, err)
-		return console.Exit(console.ExitFailed)
+		return console.ExitError(console.ExitFailed)
 	}
 	if err != nil {
 		return err

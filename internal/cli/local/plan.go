@@ -76,9 +76,9 @@ func runPlan(command *cobra.Command, flags *planFlags, system console.System) er
 func exitOf(preview *checkout.Preview, exitCode bool) error {
 	switch {
 	case preview.Failed():
-		return console.Exit(console.ExitFailed)
+		return console.ExitError(console.ExitFailed)
 	case exitCode && preview.Changed():
-		return console.Exit(console.ExitChanges)
+		return console.ExitError(console.ExitChanges)
 	default:
 		return nil
 	}

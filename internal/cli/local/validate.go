@@ -87,7 +87,7 @@ func printProblems(system console.System, problems config.Problems, output strin
 	}
 	printValidation(system.Err, problems)
 	if !result.Valid {
-		return console.Exit(console.ExitFailed)
+		return console.ExitError(console.ExitFailed)
 	}
 	return nil
 }
