@@ -22,11 +22,17 @@ type Role string
 const (
 	Read    Role = "read"    // every GET
 	Operate Role = "operate" // user decisions: hold, promote, and the others
-	Admin   Role = "admin"   // what concerns the service as a whole: its deliveries and backoffs
+	// Evidence posts reports about health, as the receiver with the name of the token. Users
+	// cannot have it: no config names them.
+	Evidence Role = "evidence"
+	Admin    Role = "admin" // what concerns the service as a whole: its deliveries and backoffs
 )
 
 // Roles returns all roles.
-func Roles() []Role { return []Role{Read, Operate, Admin} }
+func Roles() []Role { return []Role{Read, Operate, Evidence, Admin} }
+
+// UserRoles returns the roles that users can have.
+func UserRoles() []Role { return []Role{Read, Operate, Admin} }
 
 // Scope restricts what a principal reads and changes. Each list has patterns of package glob;
 // an empty one does not restrict.

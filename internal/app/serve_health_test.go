@@ -167,6 +167,47 @@ func TestServe_reportsOfPipelines(t *testing.T) {
 	w.stop()
 }
 
+// A token of the API with the role evidence is a receiver with its name, within its scope.
+func TestServe_reportsOfTokens(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", strings.Replace(smokeTested, "from: smoke", "from: ci", 1))
+	reads := writeFile(t, filepath.Join(s.dir, "reads"), readToken)
+	w := serveFile(t, s, -1, s.serverFile("reporters.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
+		fmt.Sprintf(`data: %q
+poll: 1h
+repositories: [{forge: forge, name: acme/gitops}]
+receivers: {images: {kind: generic, secret: "env:HOOK", header: X-Signature}}
+api:
+  tokens:
+    ci: {token: "env:API", roles: [evidence], environments: [staging]}
+    dashboard: {token: "file:%s"}
+`, filepath.Join(s.dir, "data"), reads)))
+	w.publish("web", "1.1.0")
+	s.holds("staging", "1.1.0 1.0.0")
+	landed := strings.TrimSpace(s.repo.Git.Run("rev-parse", "main"))
+	for _, c := range []struct {
+		token, environment string
+		status             int
+		want               string
+	}{
+		{readToken, "staging", http.StatusUnauthorized, ""},
+		{serveToken, "prod", http.StatusNotFound, "may not report the health of"},
+		{serveToken, "staging", http.StatusAccepted, ""},
+	} {
+		response := w.call(http.MethodPost, "/api/v1/evidence", c.token, fmt.Sprintf(`{"repository": "%s/acme/gitops", "environment": %q, "status": "Healthy", "revision": %q}`,
+			s.forge.Host(), c.environment, landed))
+		if response.status != c.status || !strings.Contains(response.text, c.want) {
+			t.Errorf("%s with %s: %d %s", c.environment, c.token, response.status, response.text)
+		}
+	}
+	w.reconciles()
+	s.wait(2 * time.Hour)
+	w.notify("web:1.1.0")
+	w.reconciles()
+	s.holds("prod", "1.1.0 1.0.0")
+	w.stop()
+}
+
 // What runs instead of what the files have is drift after the timeout of health, and the
 // status shows it also after a restart.
 func TestServe_showsWhatRunsInstead(t *testing.T) {

@@ -11,6 +11,9 @@ const (
 	App        = "app"        // the webhook secret of a GitHub App
 )
 
+// Evidence is the name of the kind for reports about health from the checks of users.
+const Evidence = "evidence"
+
 // Kind is one kind of sender.
 type Kind struct {
 	Name string
@@ -36,7 +39,7 @@ func Kinds() []Kind {
 		{Name: "distribution", Credentials: secret, CustomHeader: true},
 		{Name: "dockerhub", Credentials: path},
 		{Name: "ecr", Credentials: secret, CustomHeader: true},
-		{Name: "evidence", Credentials: secret, CustomHeader: true, Health: true},
+		{Name: Evidence, Credentials: secret, CustomHeader: true, Health: true},
 		{Name: "flux", Credentials: secret, Health: true},
 		{Name: "gar", Credentials: []string{Audience, PathSecret}},
 		{Name: "generic", Credentials: secret, CustomHeader: true},

@@ -17,6 +17,7 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/fault"
+	kind "promoter/internal/receiver"
 	"promoter/internal/webhook"
 )
 
@@ -86,9 +87,6 @@ func (s *Server) webhook(c echo.Context) error {
 	return s.deliver(c, to)
 }
 
-// evidenceKind is the kind of the receivers of /api/v1/evidence.
-const evidenceKind = "evidence"
-
 // evidence handles a report about health. Its credential is that of a receiver, which it does
 // not name.
 func (s *Server) evidence(c echo.Context) error {
@@ -98,7 +96,7 @@ func (s *Server) evidence(c echo.Context) error {
 	for _, name := range names { // asks all of them: the time reveals nothing
 		one := s.receivers[name]
 		request := webhook.Request{Header: c.Request().Header}
-		if one.Receiver.Kind() == evidenceKind && one.Receiver.Authenticates(c.Request().Context(), request) && to == s.unknown {
+		if one.Receiver.Kind() == kind.Evidence && one.Receiver.Authenticates(c.Request().Context(), request) && to == s.unknown {
 			to = one
 		}
 	}

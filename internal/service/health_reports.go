@@ -12,6 +12,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/glob"
 	"promoter/internal/health"
+	"promoter/internal/receiver"
 	"promoter/internal/server"
 	"promoter/internal/store"
 )
@@ -63,15 +64,12 @@ func (h healthReports) Store(ctx context.Context, states map[health.Key]health.S
 	return h.store.Health.SaveStates(ctx, h.key, states)
 }
 
-// evidenceSender is the kind of receivers at which users post reports.
-const evidenceSender = "evidence"
-
 // checkPosted refuses a report that a user posted and that nothing would use, so that the user
 // sees the mistake. A repository about which the receiver may not report is not distinguished
 // from one that does not exist. A GitOps engine also reports about what promoter does not know:
 // its reports are accepted.
 func (i *Inbox) checkPosted(ctx context.Context, accepted server.Accepted) error {
-	if accepted.Sender != evidenceSender {
+	if accepted.Sender != receiver.Evidence {
 		return nil
 	}
 	for _, report := range accepted.Reports {
@@ -99,6 +97,10 @@ func (i *Inbox) checkPostedFor(ctx context.Context, receiver string, named event
 		}
 		return fault.New(fault.NotFound, "there is no repository %.200q for which the receiver %s may report health", name, receiver)
 	}
+	environment, application, _ := strings.Cut(subject, "/")
+	if !slices.ContainsFunc(file.Receivers, func(r serverconfig.Receiver) bool { return r.Name == receiver && r.MayReport(environment, application) }) {
+		return fault.New(fault.NotFound, "the receiver %s may not report the health of %.200q", receiver, subject)
+	}
 	follows, err := i.store.HealthSubscriptions(ctx, receiver)
 	if err != nil {
 		return err
@@ -108,7 +110,6 @@ func (i *Inbox) checkPostedFor(ctx context.Context, receiver string, named event
 			return nil
 		}
 	}
-	environment, application, _ := strings.Cut(subject, "/")
 	if application != "" {
 		application = " for the application " + application
 	}

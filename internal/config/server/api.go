@@ -91,7 +91,7 @@ type rawClaimRoles struct {
 	Claim strictyaml.Located[string] `yaml:"claim" required:"true"`
 	// Values of the claim, one of which the user must have. They are compared exactly.
 	Values strictyaml.List `yaml:"values" required:"true"`
-	// Roles, as for tokens. Default: `[read]`.
+	// Roles, as for tokens, without `evidence`. Default: `[read]`.
 	Roles strictyaml.List `yaml:"roles"`
 	// Globs of repositories: `HOST/OWNER/NAME`. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
@@ -126,7 +126,7 @@ type rawToken struct {
 	strictyaml.Origin
 	// Token that clients send as `Authorization: Bearer TOKEN`, by reference. At least 32 characters.
 	Token strictyaml.Located[string] `yaml:"token" required:"true"`
-	// What it is for: `read` for every GET, `operate` also for user decisions, `admin` also for deliveries and backoffs of the service, and to accept deliveries again. Default: `[read]`.
+	// What it is for: `read` for every GET, `operate` also for user decisions, `evidence` also for reports about health as a receiver with the name of the token, `admin` also for deliveries and backoffs of the service, and to accept deliveries again. Default: `[read]`.
 	Roles strictyaml.List `yaml:"roles"`
 	// Globs of repositories: `HOST/OWNER/NAME`. Others do not exist for the token. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
@@ -230,7 +230,7 @@ func loadOIDC(in *input, raw *rawOIDC) *OIDC {
 		mustHave(in, one.Position, "an entry of api.oidc.roles", "claim", one.Claim.Value != "")
 		mustHave(in, one.Position, "an entry of api.oidc.roles", "values", len(one.Values.Items) > 0)
 		provider.Mapping.Roles = append(provider.Mapping.Roles, access.ClaimRoles{
-			Claim: one.Claim.Value, Values: one.Values.Strings(), Roles: loadRoles(in, one.Roles, "of an entry of api.oidc.roles"),
+			Claim: one.Claim.Value, Values: one.Values.Strings(), Roles: loadRoles(in, one.Roles, "of an entry of api.oidc.roles", access.UserRoles()),
 			Scope: accessScope(in, one.Repositories, one.Applications, one.Environments),
 		})
 	}
@@ -253,12 +253,12 @@ func mustHave(in *input, at strictyaml.Position, what, key string, ok bool) {
 
 func loadToken(in *input, name string, raw *rawToken) APIToken {
 	token := APIToken{Position: raw.Position, Name: name, Token: in.reference(raw.Token, "api.tokens."+name+".token")}
-	token.Roles = loadRoles(in, raw.Roles, "of the token "+name)
+	token.Roles = loadRoles(in, raw.Roles, "of the token "+name, access.Roles())
 	token.Scope = accessScope(in, raw.Repositories, raw.Applications, raw.Environments)
 	return token
 }
 
-func loadRoles(in *input, raw strictyaml.List, of string) (roles []access.Role) {
+func loadRoles(in *input, raw strictyaml.List, of string, permitted []access.Role) (roles []access.Role) {
 	if !raw.IsSet() {
 		return []access.Role{access.Read}
 	}
@@ -266,7 +266,7 @@ func loadRoles(in *input, raw strictyaml.List, of string) (roles []access.Role) 
 		in.report.Errorf(raw.Position, "name at least one, or remove roles for read", "roles %s is empty", of)
 	}
 	var known []string
-	for _, role := range access.Roles() {
+	for _, role := range permitted {
 		known = append(known, string(role))
 	}
 	for i := range raw.Items {

@@ -214,7 +214,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Rendering = loadRendering(in)
 	c.Registries = loadRegistries(in, c.Poll)
 	c.Sources = loadSources(in)
-	c.Receivers = loadReceivers(in)
+	c.Receivers = append(loadReceivers(in), loadReporters(in, c.API.Tokens)...)
 	c.AfterLanding = loadAfterLanding(in)
 	c.Destinations = loadDestinations(in)
 	c.Permissions = loadPermissions(in)

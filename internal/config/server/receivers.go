@@ -1,11 +1,13 @@
 package serverconfig
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"promoter/internal/access"
 	"promoter/internal/config"
 	"promoter/internal/config/field"
 	"promoter/internal/receiver"
@@ -26,6 +28,8 @@ type Receiver struct {
 	Anonymous  bool
 	// Repositories are those that may use its reports about health; nil: all.
 	Repositories []string
+	// Scope restricts about what a token of the API may report.
+	Scope access.Scope
 	// Snapshots are the repositories and applications for which it may post snapshots that
 	// are promoted; none: its webhooks are only triggers.
 	Snapshots []Scope
@@ -133,6 +137,33 @@ func loadReceivers(in *input) []Receiver {
 		receivers = append(receivers, one)
 	}
 	return receivers
+}
+
+// loadReporters returns the tokens of the API that may report health as receivers: the config of a
+// repository names them like one.
+func loadReporters(in *input, tokens []APIToken) (reporters []Receiver) {
+	for _, token := range tokens {
+		if !slices.Contains(token.Roles, access.Evidence) {
+			continue
+		}
+		for _, other := range in.raw.Receivers.Keys() {
+			if other.Value == token.Name {
+				in.report.Errorf(token.Position, "rename one of them", "the token %s with the role evidence has the name of a receiver", token.Name)
+			}
+		}
+		reporters = append(reporters, Receiver{
+			Position: token.Position, Name: token.Name, Kind: receiver.Evidence, Secret: token.Token, Header: DefaultHeader,
+			Repositories: token.Scope.Repositories, Scope: token.Scope,
+		})
+	}
+	return reporters
+}
+
+// MayReport reports whether the receiver may report about an environment, and about one of its
+// applications or, if the name is empty, about all of them.
+func (r *Receiver) MayReport(environment, application string) bool {
+	reporter := access.Principal{Roles: []access.Role{access.Evidence}, Scope: r.Scope}
+	return reporter.May(access.Evidence, access.Target{Environment: environment, Application: cmp.Or(application, access.All)})
 }
 
 // loadSnapshots returns for what a receiver may post snapshots. Without a secret, any client
