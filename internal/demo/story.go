@@ -25,8 +25,7 @@ func chapters() []chapter {
 		{"You start the service: a webhook from the registry brings the fix to dev", landByWebhook},
 		{"You let prod wait until your tests report that staging is healthy", advanceHealthy},
 		{"shop 1.7.0 fails in staging: promoter rolls it back, and prod never gets it", rollBack},
-		{"You read in Git who changed what", showHistory},
-		{"You see on the dashboard what is where", showDashboard},
+		{"You read in Git who changed what, and on the dashboard what is where", showResult},
 	}
 }
 
@@ -240,7 +239,14 @@ func withoutDigests(file string) string {
 	return regexp.MustCompile(`sha256:[0-9a-f]{64}`).ReplaceAllString(file, "sha256:…")
 }
 
-func showHistory(_ context.Context, s *show) error {
+func showResult(ctx context.Context, s *show) error {
+	if err := showHistory(s); err != nil {
+		return err
+	}
+	return showDashboard(ctx, s)
+}
+
+func showHistory(s *show) error {
 	log, err := s.hub.log()
 	if err != nil {
 		return err
