@@ -19,6 +19,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/git"
+	"promoter/internal/git/object"
 	"promoter/internal/image"
 )
 
@@ -37,6 +38,22 @@ func Open(dir string, explicit image.ExplicitVersions) (*Checkout, error) {
 		return nil, err
 	}
 	loaded, err := load(dir)
+	return openWith(dir, loaded, err, explicit)
+}
+
+// OpenRevision opens the folder at dir as Open does, but with the config file of a commit of
+// the clone, such as origin/main, and the files that it names there. So the config of a
+// change that is not reviewed yet decides nothing.
+func OpenRevision(dir, revision string, explicit image.ExplicitVersions) (*Checkout, error) {
+	if err := checkFolder(dir); err != nil {
+		return nil, err
+	}
+	loaded, err := loadRevision(dir, revision)
+	return openWith(dir, loaded, err, explicit)
+}
+
+// openWith opens the folder with a config, or why there is none.
+func openWith(dir string, loaded *config.Config, err error, explicit image.ExplicitVersions) (*Checkout, error) {
 	switch missing := fault.KindOf(err) == fault.NotFound; {
 	case missing && len(explicit) > 0:
 		loaded, err = config.Folder(explicit.Repositories())
@@ -109,11 +126,51 @@ func load(dir string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded, problems := config.Load(filepath.Join(dir, config.FileName), data)
+	loaded, err := parse(filepath.Join(dir, config.FileName), data)
+	if err != nil {
+		return nil, err
+	}
+	return withFiles(loaded, dir)
+}
+
+// loadRevision does the same with the files of a commit. Links are not followed.
+func loadRevision(dir, revision string) (*config.Config, error) {
+	clone, err := git.OpenCheckout(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the clone: %w", fault.Wrap(fault.Invalid, err))
+	}
+	tree, err := clone.Revision(revision)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err) // explicit versions do not replace it
+	}
+	read := func(file string, limit int64) ([]byte, error) {
+		entry, err := tree.Entry(file)
+		if err != nil {
+			return nil, err
+		}
+		if entry.Mode != object.Regular {
+			return nil, fault.New(fault.Invalid, "%s of %s is not a regular file", file, revision)
+		}
+		return entry.Read(limit)
+	}
+	data, err := read(config.FileName, config.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := parse(revision+":"+config.FileName, data)
+	if err != nil {
+		return nil, err
+	}
+	return loaded.ReadFiles(read)
+}
+
+// parse returns the config of a text, or its problems as a config.Error.
+func parse(name string, data []byte) (*config.Config, error) {
+	loaded, problems := config.Load(name, data)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &config.Error{Problems: errs}
 	}
-	return withFiles(loaded, dir)
+	return loaded, nil
 }
 
 // withFiles reads the files of the folder that a config names.

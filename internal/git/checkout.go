@@ -118,6 +118,24 @@ func (c *Checkout) Remote(branch string) (*object.Tree, error) {
 	return object.New(c.repository.Storer, nil).Subtree(object.ID(commit.TreeHash), c.prefix, branch)
 }
 
+// Revision returns the tree of a commit that the clone has, at the directory of the
+// Checkout. The revision is what 'git rev-parse' accepts: a commit, a tag, or a branch such
+// as origin/main. It fails with NotFound if the clone does not have it.
+func (c *Checkout) Revision(revision string) (*object.Tree, error) {
+	found, err := c.repository.ResolveRevision(plumbing.Revision(revision))
+	if err != nil {
+		return nil, fault.New(fault.NotFound, "%s is not in this clone: fetch it (%w)", revision, err)
+	}
+	commit, err := c.repository.CommitObject(*found)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return nil, fault.New(fault.NotFound, "the commit of %s is not in this clone: fetch it", revision)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the commit of %s: %w", revision, err)
+	}
+	return object.New(c.repository.Storer, nil).Subtree(object.ID(commit.TreeHash), c.prefix, revision)
+}
+
 // IsRoot reports whether the directory is the root of the clone.
 func (c *Checkout) IsRoot() bool { return c.prefix == "" }
 

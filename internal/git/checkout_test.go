@@ -113,6 +113,27 @@ func TestCheckout_DefaultBranch(t *testing.T) {
 	}
 }
 
+func TestCheckout_Revision(t *testing.T) {
+	t.Parallel()
+	c := gittest.NewClone(t)
+	commit := c.Commit(c.Files(map[string]string{"app/a.yaml": "a"}))
+	c.Origin("main", commit)
+	for _, revision := range []string{"origin/main", commit.String()} {
+		tree, err := openClone(t, c, "").Revision(revision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry, err := tree.Entry("app/a.yaml"); err != nil || entry.Path != "app/a.yaml" {
+			t.Errorf("%s: %v, %v", revision, entry.Path, err)
+		}
+	}
+	for _, revision := range []string{"", "origin/none", "-x", "HEAD^{/.*", "1234567890123456789012345678901234567890"} {
+		if _, err := openClone(t, c, "").Revision(revision); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%q: %v", revision, err)
+		}
+	}
+}
+
 func TestCheckout_Remote_missing(t *testing.T) {
 	t.Parallel()
 	c := gittest.NewClone(t)

@@ -36,6 +36,9 @@ on origin/promoter/_state, if the clone has that branch.
 With --with, plan uses the given versions and queries no registry. The folder then needs no
 .promoter.yaml and is one environment.
 
+With --config-from, the config file of a pull request decides nothing: its files are planned with
+the config of another commit. -o markdown prints a comment for a pull request.
+
 With --summary, plan prints no diffs: a line with counts for each environment, and the targets
 that are proposed, refused, or failed.
 
@@ -87,6 +90,7 @@ func exitOf(preview *checkout.Preview, exitCode bool) error {
 // planFlags are the flags that plan and apply share.
 type planFlags struct {
 	dir          string
+	configFrom   string
 	environments []string
 	with         []string
 	paths        []string
@@ -102,10 +106,11 @@ type planFlags struct {
 func (f *planFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.dir, "dir", ".", flag.DirUsage)
+	flags.StringVar(&f.configFrom, "config-from", "", "read .promoter.yaml, and the files that it names, from a `REVISION` of the clone, such as origin/main (default: the folder)")
 	flags.StringArrayVar(&f.environments, "env", nil, "only the environment with this `NAME` (repeatable; default: all)")
 	flags.StringArrayVar(&f.with, "with", nil, "use this `VERSION`, REPOSITORY[:TAG][@DIGEST], or read lines of them from standard input, - (repeatable)")
 	flags.StringArrayVar(&f.paths, "path", nil, "only files that match this `GLOB` (repeatable)")
-	flags.StringVarP(&f.output, "output", "o", "text", "output `FORMAT`: text, json, or diff")
+	flags.StringVarP(&f.output, "output", "o", "text", "output `FORMAT`: text, json, diff, or markdown")
 	flags.StringVar(&f.color, "color", "auto", flag.ColorUsage)
 	flags.StringVar(&f.cache, "cache", "", "`FOLDER` that caches immutable facts about images")
 	flags.StringArrayVar(&f.networks, "network", nil, flag.NetworkUsage)
@@ -120,7 +125,7 @@ func (f *planFlags) preview(command *cobra.Command, system console.System) (*che
 	if err != nil {
 		return nil, nil, err
 	}
-	opened, err := checkout.Open(f.dir, explicitVersions)
+	opened, err := f.open(explicitVersions)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,6 +148,14 @@ func (f *planFlags) preview(command *cobra.Command, system console.System) (*che
 		render.PrintMessage(system.Err, "%v", closing) // only the cache is affected
 	}
 	return opened, preview, err
+}
+
+// open opens the checkout with the config file of the folder, or that of --config-from.
+func (f *planFlags) open(explicitVersions image.ExplicitVersions) (*checkout.Checkout, error) {
+	if f.configFrom != "" {
+		return checkout.OpenRevision(f.dir, f.configFrom, explicitVersions)
+	}
+	return checkout.Open(f.dir, explicitVersions)
 }
 
 // readVersions reads the versions of --with. Canceling the context ends the wait for a

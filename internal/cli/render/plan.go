@@ -33,12 +33,16 @@ func NewPlan(output string, summary bool, paint Painter, terminal bool) (Plan, e
 		return nil, fault.New(fault.Invalid, "--summary prints no diff: use --output text or json")
 	case output == "diff":
 		return diffRenderer{paint: paint, visible: terminal}.render, nil
+	case output == "markdown" && summary:
+		return nil, fault.New(fault.Invalid, "--summary is for --output text or json: markdown has its own")
+	case output == "markdown":
+		return renderMarkdown, nil
 	case output == "json" && summary:
 		return summaryJSONRenderer{}.render, nil
 	case output == "json":
 		return jsonRenderer{}.render, nil
 	default:
-		return nil, fault.New(fault.Invalid, "--output %s: want text, json or diff", output)
+		return nil, fault.New(fault.Invalid, "--output %s: want text, json, diff or markdown", output)
 	}
 }
 

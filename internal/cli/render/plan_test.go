@@ -95,6 +95,7 @@ func TestRenderers_golden(t *testing.T) {
 		"plan.color.txt": textRenderer{paint: true}.render,
 		"plan.diff":      diffRenderer{}.render,
 		"plan.json":      jsonRenderer{}.render,
+		"plan.md":        renderMarkdown,
 		"summary.txt":    summaryRenderer{}.render,
 		"summary.json":   summaryJSONRenderer{}.render,
 	} {
