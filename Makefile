@@ -63,7 +63,7 @@ test: ## Run all tests without cgo; the acceptance stories on one forge.
 	CGO_ENABLED=0 go test -timeout 30m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: check
-check: layers format vet lint race forges generated docs chart image-check ## Everything a change must pass.
+check: layers format vet lint race forges generated docs chart workflows image-check ## Everything a change must pass.
 
 .PHONY: layers
 layers: ## Every package imports only packages of lower layers.
@@ -111,6 +111,10 @@ docs: ## Check the links, anchors, and commands of the documents.
 .PHONY: chart
 chart: ## Validate the Helm chart with helm and with the schemas of Kubernetes.
 	@hack/chart
+
+.PHONY: workflows
+workflows: ## Check the workflows of config/ci with actionlint.
+	@tool=$$(hack/tools actionlint); $$tool -shellcheck= -pyflakes= config/ci/github/*.yaml
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (5s).
