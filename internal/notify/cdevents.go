@@ -18,7 +18,7 @@ const cdEventsVersion = "0.5.1"
 // cdEvents sends each event as a CDEvent in a CloudEvent, in the binary mode of HTTP.
 // https://github.com/cdevents/spec/blob/v0.5.1/cloudevents-binding.md
 type cdEvents struct {
-	signed
+	signed signed
 	source string
 }
 
@@ -71,12 +71,18 @@ func (c cdEvents) Send(ctx context.Context, m Message, _ Receipt) (Receipt, erro
 			"Ce-Specversion": {"1.0"}, "Ce-Id": {event.Context.ID}, "Ce-Source": {event.Context.Source}, "Ce-Type": {event.Context.Type},
 			"Ce-Subject": {event.Subject.ID}, "Ce-Time": {event.Context.Timestamp.Format(time.RFC3339)},
 		}
-		if err := c.post(ctx, event.Context.ID, header, event); err != nil {
+		if err := c.signed.post(ctx, event.Context.ID, header, event); err != nil {
 			return Receipt{}, err
 		}
 	}
 	return Receipt{}, nil
 }
+
+// Mode implements Sender.
+func (cdEvents) Mode() Mode { return Streamed }
+
+// Check implements Sender.
+func (cdEvents) Check(context.Context) (string, error) { return checkSigned, nil }
 
 func (c cdEvents) eventsOf(m Message) []cdEvent {
 	last := m.Last()

@@ -13,8 +13,8 @@ import (
 // discord sends to a webhook of a Discord channel, which can update its messages.
 // https://discord.com/developers/docs/resources/webhook#execute-webhook
 type discord struct {
-	poster
-	url secret.String
+	poster poster
+	url    secret.String
 }
 
 // NewDiscord returns the sender of a Discord channel.
@@ -47,7 +47,7 @@ func (d discord) Send(ctx context.Context, m Message, sent Receipt) (Receipt, er
 		if err != nil {
 			return sent, err
 		}
-		_, err = d.send(ctx, http.MethodPatch, address, nil, body)
+		_, err = d.poster.send(ctx, http.MethodPatch, address, nil, body)
 		if fault.KindOf(err) != fault.NotFound { // else a user deleted it
 			return sent, err
 		}
@@ -56,7 +56,7 @@ func (d discord) Send(ctx context.Context, m Message, sent Receipt) (Receipt, er
 	if err != nil {
 		return sent, err
 	}
-	data, err := d.send(ctx, http.MethodPost, address, nil, body)
+	data, err := d.poster.send(ctx, http.MethodPost, address, nil, body)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -75,7 +75,7 @@ func (d discord) Check(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := d.send(ctx, http.MethodGet, address, nil, nil); err != nil {
+	if _, err := d.poster.send(ctx, http.MethodGet, address, nil, nil); err != nil {
 		return "", err
 	}
 	return "Discord knows the webhook", nil

@@ -23,7 +23,7 @@ type MattermostOptions struct {
 // https://developers.mattermost.com/api-documentation/#/operations/CreatePost
 // https://developers.mattermost.com/integrate/webhooks/incoming/
 type mattermost struct {
-	poster
+	poster  poster
 	options MattermostOptions
 }
 
@@ -50,7 +50,7 @@ type mattermostPost struct {
 func (s mattermost) Send(ctx context.Context, m Message, sent Receipt) (Receipt, error) {
 	text := markdown.format(m, s.Mode() == Updated)
 	if s.Mode() == Announced {
-		_, err := s.send(ctx, http.MethodPost, s.options.URL.Reveal(), nil, map[string]string{"text": text})
+		_, err := s.poster.send(ctx, http.MethodPost, s.options.URL.Reveal(), nil, map[string]string{"text": text})
 		return Receipt{}, err
 	}
 	if sent.ID != "" {
@@ -81,5 +81,5 @@ func (s mattermost) Check(ctx context.Context) (string, error) {
 
 func (s mattermost) call(ctx context.Context, method, path string, body any) ([]byte, error) {
 	header := http.Header{"Authorization": {"Bearer " + s.options.Token.Reveal()}}
-	return s.send(ctx, method, s.options.Server+"/api/v4"+path, header, body)
+	return s.poster.send(ctx, method, s.options.Server+"/api/v4"+path, header, body)
 }

@@ -26,7 +26,7 @@ type SlackOptions struct {
 // https://docs.slack.dev/reference/methods/chat.postMessage
 // https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
 type slack struct {
-	poster
+	poster  poster
 	options SlackOptions
 }
 
@@ -95,7 +95,7 @@ func (s slack) Send(ctx context.Context, m Message, sent Receipt) (Receipt, erro
 		Blocks: []slackBlock{{Type: "section", Text: slackText{Type: "mrkdwn", Text: mrkdwn.format(m, s.Mode() == Updated), Verbatim: true}}},
 	}
 	if s.Mode() == Announced {
-		_, err := s.send(ctx, http.MethodPost, s.options.URL.Reveal(), nil, body)
+		_, err := s.poster.send(ctx, http.MethodPost, s.options.URL.Reveal(), nil, body)
 		return Receipt{}, err
 	}
 	if sent.ID != "" {
@@ -122,7 +122,7 @@ func (s slack) Check(ctx context.Context) (string, error) {
 // call calls a method of the Web API, which reports most errors with status 200.
 func (s slack) call(ctx context.Context, method string, body any) (answer slackAnswer, err error) {
 	header := http.Header{"Authorization": {"Bearer " + s.options.Token.Reveal()}, "Content-Type": {"application/json; charset=utf-8"}}
-	data, err := s.send(ctx, http.MethodPost, s.options.API+"/"+method, header, body)
+	data, err := s.poster.send(ctx, http.MethodPost, s.options.API+"/"+method, header, body)
 	if err != nil {
 		return answer, err
 	}
@@ -130,7 +130,7 @@ func (s slack) call(ctx context.Context, method string, body any) (answer slackA
 		return answer, fault.New(fault.Temporary, "Slack did not respond with JSON to %s", method)
 	}
 	if !answer.OK {
-		return answer, fault.New(slackKind(answer.Error), "Slack refuses %s: %s", method, s.clean(answer.Error))
+		return answer, fault.New(slackKind(answer.Error), "Slack refuses %s: %s", method, s.poster.clean(answer.Error))
 	}
 	return answer, nil
 }

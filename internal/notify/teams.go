@@ -10,8 +10,8 @@ import (
 // teams sends Adaptive Cards to a workflow of Microsoft Teams, which cannot update them.
 // https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
 type teams struct {
-	poster
-	url secret.String
+	poster poster
+	url    secret.String
 }
 
 // NewTeams returns the sender of a channel or chat of Microsoft Teams.
@@ -72,7 +72,7 @@ func (t teams) Send(ctx context.Context, m Message, _ Receipt) (Receipt, error) 
 	for _, l := range links(m) {
 		card.Actions = append(card.Actions, cardAction{Type: "Action.OpenUrl", Title: l.text, URL: l.url})
 	}
-	_, err := t.send(ctx, http.MethodPost, t.url.Reveal(), nil, teamsMessage{
+	_, err := t.poster.send(ctx, http.MethodPost, t.url.Reveal(), nil, teamsMessage{
 		Type: "message", Attachments: []teamsAttachment{{ContentType: "application/vnd.microsoft.card.adaptive", Content: card}},
 	})
 	return Receipt{}, err

@@ -26,10 +26,10 @@ type SignedOptions struct {
 // signed sends requests with the signature of Standard Webhooks.
 // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 type signed struct {
-	poster
-	url string
-	key []byte
-	now func() time.Time
+	poster poster
+	url    string
+	key    []byte
+	now    func() time.Time
 }
 
 // minKey is the minimum length of a key, in bytes, as the specification has it.
@@ -59,18 +59,16 @@ func (s signed) post(ctx context.Context, id string, header http.Header, body an
 	for name, values := range header {
 		all[name] = values
 	}
-	_, err = s.sendBytes(ctx, http.MethodPost, s.url, all, data)
+	_, err = s.poster.sendBytes(ctx, http.MethodPost, s.url, all, data)
 	return err
 }
 
-// Mode implements Sender.
-func (signed) Mode() Mode { return Streamed }
-
-// Check implements Sender. A request without an event is none that the receiver knows.
-func (s signed) Check(context.Context) (string, error) { return "signs with its secret", nil }
+// checkSigned is the result of Sender.Check: a request without an event is none that the receiver
+// knows, so that nothing is sent.
+const checkSigned = "signs with its secret"
 
 // webhook sends each event as JSON.
-type webhook struct{ signed }
+type webhook struct{ signed signed }
 
 // NewWebhook returns the sender of a signed webhook.
 func NewWebhook(o SignedOptions) (Sender, error) {
@@ -109,8 +107,14 @@ type webhookReason struct {
 // Send implements Sender.
 func (w webhook) Send(ctx context.Context, m Message, _ Receipt) (Receipt, error) {
 	last := m.Last()
-	return Receipt{}, w.post(ctx, last.ID, nil, webhookEvent{Type: "promotion." + string(last.State), Timestamp: last.At.UTC(), Data: dataOf(m)})
+	return Receipt{}, w.signed.post(ctx, last.ID, nil, webhookEvent{Type: "promotion." + string(last.State), Timestamp: last.At.UTC(), Data: dataOf(m)})
 }
+
+// Mode implements Sender.
+func (webhook) Mode() Mode { return Streamed }
+
+// Check implements Sender.
+func (webhook) Check(context.Context) (string, error) { return checkSigned, nil }
 
 func dataOf(m Message) webhookData {
 	last := m.Last()
