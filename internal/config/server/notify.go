@@ -86,10 +86,10 @@ type rawDestination struct {
 	Repositories strictyaml.List `yaml:"repositories" required:"true"`
 	// Slack: `token` with `channel`, or `url`.
 	Slack *rawSlack `yaml:"slack"`
-	// Microsoft Teams.
-	Teams *rawTeams `yaml:"teams"`
-	// Discord.
-	Discord *rawDiscord `yaml:"discord"`
+	// Microsoft Teams: a workflow that posts Adaptive Cards.
+	Teams *rawWebhookURL `yaml:"teams"`
+	// Discord: a webhook of the channel.
+	Discord *rawWebhookURL `yaml:"discord"`
 	// Mattermost: `server` with `token` and `channel`, or `url`.
 	Mattermost *rawMattermost `yaml:"mattermost"`
 	// Email by SMTP.
@@ -111,17 +111,10 @@ type rawSlack struct {
 	URL strictyaml.Located[string] `yaml:"url"`
 }
 
-// rawTeams is a channel or chat of Microsoft Teams.
-type rawTeams struct {
+// rawWebhookURL is a URL that is a secret.
+type rawWebhookURL struct {
 	strictyaml.Origin
-	// URL of a workflow that posts Adaptive Cards, by reference.
-	URL strictyaml.Located[string] `yaml:"url" required:"true"`
-}
-
-// rawDiscord is a Discord channel.
-type rawDiscord struct {
-	strictyaml.Origin
-	// URL of a webhook of the channel, by reference.
+	// URL, by reference: any client that knows it can send messages.
 	URL strictyaml.Located[string] `yaml:"url" required:"true"`
 }
 
@@ -172,10 +165,7 @@ type rawSignedWebhook struct {
 func (*rawSlack) Sensitive() {}
 
 // Sensitive implements strictyaml.Sensitive.
-func (*rawTeams) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawDiscord) Sensitive() {}
+func (*rawWebhookURL) Sensitive() {}
 
 // Sensitive implements strictyaml.Sensitive.
 func (*rawMattermost) Sensitive() {}
