@@ -7,23 +7,9 @@ import (
 	"promoter/internal/strictyaml"
 )
 
-// NotifyEvent is what a message can be about.
-type NotifyEvent string
-
-// The values of notify.on, in the order in which they happen to a promotion.
-const (
-	NotifyVersion  NotifyEvent = "version"  // a version is available that the target does not have
-	NotifyWaiting  NotifyEvent = "waiting"  // the promotion waits for a condition, a gate, or a user
-	NotifyProposed NotifyEvent = "proposed" // a pull request is open
-	NotifyLanded   NotifyEvent = "landed"   // it was merged or pushed
-	NotifyHealthy  NotifyEvent = "healthy"
-	NotifyFailed   NotifyEvent = "failed"
-	NotifyReverted NotifyEvent = "reverted"
-)
-
 // Notification is a rule about messages: the events, and the destination of the server file.
 type Notification struct {
-	On []NotifyEvent
+	On []string // values of notify.State
 	To string
 }
 
@@ -66,19 +52,15 @@ func checkNotify(report *strictyaml.Report, list strictyaml.Sections[*rawNotific
 func notifications(list strictyaml.Sections[*rawNotification]) []Notification {
 	var out []Notification
 	for _, raw := range list.Items {
-		one := Notification{To: raw.To.Value}
-		for _, event := range raw.On.Strings() {
-			one.On = append(one.On, NotifyEvent(event))
-		}
-		out = append(out, one)
+		out = append(out, Notification{On: raw.On.Strings(), To: raw.To.Value})
 	}
 	return out
 }
 
 // Destinations returns for each destination the events about a target that it is notified of,
 // the rules of one destination together.
-func (e Environment) Destinations() map[string][]NotifyEvent {
-	to := map[string][]NotifyEvent{}
+func (e Environment) Destinations() map[string][]string {
+	to := map[string][]string{}
 	for _, rule := range e.Notify {
 		for _, event := range rule.On {
 			if !slices.Contains(to[rule.To], event) {

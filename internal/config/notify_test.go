@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"promoter/internal/config"
 )
 
 // The narrowest list of notifications applies, and replaces the others.
@@ -17,15 +15,13 @@ func TestSettings_notifyByTheNarrowestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := mustLoad(t, string(data))
-	all := []config.NotifyEvent{
-		config.NotifyVersion, config.NotifyWaiting, config.NotifyProposed, config.NotifyLanded, config.NotifyHealthy, config.NotifyFailed, config.NotifyReverted,
-	}
-	for target, want := range map[[2]string]map[string][]config.NotifyEvent{
-		{"stage", "web"}: {"releases": {config.NotifyProposed, config.NotifyLanded}},
+	all := []string{"version", "waiting", "proposed", "landed", "healthy", "failed", "reverted"}
+	for target, want := range map[[2]string]map[string][]string{
+		{"stage", "web"}: {"releases": {"proposed", "landed"}},
 		{"dev", "web"}:   {},
-		{"dev", "pay"}:   {"payments": {config.NotifyFailed}},
-		{"prod", "web"}:  {"ops": all, "pager": {config.NotifyFailed}},
-		{"prod", "pay"}:  {"payments": {config.NotifyLanded}},
+		{"dev", "pay"}:   {"payments": {"failed"}},
+		{"prod", "web"}:  {"ops": all, "pager": {"failed"}},
+		{"prod", "pay"}:  {"payments": {"landed"}},
 	} {
 		if diff := cmp.Diff(want, c.Settings(target[0], target[1]).Destinations()); diff != "" {
 			t.Errorf("%v: (-want +got):\n%s", target, diff)

@@ -34,7 +34,7 @@ func full(t testing.TB) *config.Config {
 func TestLoad_environments(t *testing.T) {
 	t.Parallel()
 	plainPullRequest := config.PullRequest{Group: config.GroupApplication, Limit: 20}
-	releases := []config.Notification{{On: []config.NotifyEvent{config.NotifyLanded, config.NotifyFailed, config.NotifyReverted}, To: "releases"}}
+	releases := []config.Notification{{On: []string{"landed", "failed", "reverted"}, To: "releases"}}
 	want := []config.Environment{
 		{
 			Name: "dev", Paths: []string{"apps/{application}/overlays/dev"},

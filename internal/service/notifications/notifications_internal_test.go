@@ -140,6 +140,27 @@ func (w *world) hasSent(want ...string) {
 	}
 }
 
+// A config file can name every state, and each counts for the messages.
+func TestSource_knowsTheStatesOfTheConfigFile(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, state := range notify.States() {
+		names = append(names, string(state))
+	}
+	loaded, problems := config.Load(".promoter.yaml", []byte(strings.Replace(rules, "version, waiting, proposed, landed, failed", strings.Join(names, ", "), 1)))
+	if loaded == nil {
+		t.Fatal(problems.Err())
+	}
+	source := newWorld(t).source
+	source.Config = loaded
+	for _, state := range notify.States() {
+		one := entry{Target: promotion.Target{Environment: "prod", Application: "shop"}, snapshot: "1", event: notify.Event{State: state}}
+		if drafts := source.drafts([]entry{one}); len(drafts) != 1 {
+			t.Errorf("%s: %d messages, want 1", state, len(drafts))
+		}
+	}
+}
+
 // What is sent of a promotion, in each mode, when the same is observed again and again.
 func TestAdd_sendsEachEventOnce(t *testing.T) {
 	t.Parallel()

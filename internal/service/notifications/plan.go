@@ -72,7 +72,7 @@ func (s Source) drafts(entries []entry) []draft {
 		}
 		destinations := s.Config.Settings(e.Environment, e.Application).Destinations()
 		for _, name := range sortedKeys(destinations) {
-			if !slices.Contains(destinations[name], config.NotifyEvent(e.event.State)) || !s.MayUse(name) {
+			if !slices.Contains(destinations[name], string(e.event.State)) || !s.MayUse(name) {
 				continue
 			}
 			id := hash(s.Repository.Key, e.Environment, e.Application, e.snapshot, name)
