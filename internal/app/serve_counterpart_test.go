@@ -142,6 +142,20 @@ notifications:
 `, filepath.Join(folder, "data"), endpoint, serveSecret))
 	command := exec.CommandContext(t.Context(), program, "serve", file)
 	command.Env = append(os.Environ(), "OTEL_TRACES_EXPORTER=none")
+	var address string
+	startCounterpart(t, command, func(line string) bool {
+		if found := registryListens.FindStringSubmatch(line); found != nil {
+			address = found[1]
+		}
+		return address != ""
+	})
+	return address
+}
+
+// startCounterpart starts a program until the test ends, and waits for the line of its log that
+// reports that it is ready.
+func startCounterpart(t *testing.T, command *exec.Cmd, ready func(line string) bool) {
+	t.Helper()
 	output, err := command.StderrPipe()
 	if err == nil {
 		err = command.Start()
@@ -153,13 +167,12 @@ notifications:
 	lines, log := bufio.NewScanner(output), ""
 	for lines.Scan() {
 		log += lines.Text() + "\n"
-		if found := registryListens.FindStringSubmatch(lines.Text()); found != nil {
+		if ready(lines.Text()) {
 			go func() { _, _ = io.Copy(io.Discard, output) }()
-			return found[1]
+			return
 		}
 	}
-	t.Fatalf("the registry did not start:\n%s", log)
-	return ""
+	t.Fatalf("%s did not start:\n%s", filepath.Base(command.Path), log)
 }
 
 // behind replaces the registry of the story by another one with the same images.

@@ -1,10 +1,8 @@
 package app_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -213,27 +211,14 @@ scrape_configs:
   - {job_name: promoter, static_configs: [{targets: [%q]}]}
 `, rules, target))
 	command := exec.CommandContext(t.Context(), program, "--config.file="+file, "--web.listen-address=127.0.0.1:0", "--storage.tsdb.path="+filepath.Join(folder, "data"))
-	output, err := command.StderrPipe()
-	if err == nil {
-		err = command.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
-	lines, log, address := bufio.NewScanner(output), "", ""
-	for lines.Scan() {
-		log += lines.Text() + "\n"
-		if found := prometheusListens.FindStringSubmatch(lines.Text()); found != nil {
+	var address string
+	startCounterpart(t, command, func(line string) bool {
+		if found := prometheusListens.FindStringSubmatch(line); found != nil {
 			address = found[1]
 		}
-		if address != "" && strings.Contains(lines.Text(), "ready to receive web requests") {
-			go func() { _, _ = io.Copy(io.Discard, output) }()
-			return &prometheus{t: t, url: "http://" + address}
-		}
-	}
-	t.Fatalf("Prometheus did not start:\n%s", log)
-	return nil
+		return address != "" && strings.Contains(line, "ready to receive web requests")
+	})
+	return &prometheus{t: t, url: "http://" + address}
 }
 
 // get reads an answer of the HTTP API into a value.

@@ -12,19 +12,26 @@ import (
 
 // MayNotify reports whether a repository may use a destination of notifications.
 func (s *Server) MayNotify(destination string, r *Repository) bool {
-	return slices.ContainsFunc(s.File.Destinations, func(d serverconfig.Destination) bool {
-		return d.Name == destination && r.Matches(d.Repositories)
-	})
+	d, known := s.destination(destination)
+	return known && r.Matches(d.Repositories)
+}
+
+func (s *Server) destination(name string) (serverconfig.Destination, bool) {
+	i := slices.IndexFunc(s.File.Destinations, func(d serverconfig.Destination) bool { return d.Name == name })
+	if i < 0 {
+		return serverconfig.Destination{}, false
+	}
+	return s.File.Destinations[i], true
 }
 
 // NotificationSender returns the sender of a destination, or a NotFound fault. Its secrets are read
 // each time, so that a new one needs no restart.
 func (c *Connections) NotificationSender(destination string) (notify.Sender, error) {
-	i := slices.IndexFunc(c.Server.File.Destinations, func(d serverconfig.Destination) bool { return d.Name == destination })
-	if i < 0 {
+	d, known := c.Server.destination(destination)
+	if !known {
 		return nil, fault.New(fault.NotFound, "there is no destination %q any more", destination)
 	}
-	return c.NewSender(c.Server.File.Destinations[i])
+	return c.NewSender(d)
 }
 
 // NewSender makes the sender of a destination, and reads its secrets. It sends nothing.
