@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +26,9 @@ const servedVariable = "PROMOTER_TEST_SERVE"
 
 // orders configure such a process.
 type orders struct {
+	// Program is that of another release, which knows only the server file; empty: this one.
+	Program string `json:"-"`
+
 	File  string        // the server file
 	Lease time.Duration // of the queue; its poll interval follows from it
 	// FirstCrash is the delay of work that was running when a process died.
@@ -91,6 +95,9 @@ func begin(t testing.TB, o orders, onMessage func(message string), environment .
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), os.Args[0])
+	if o.Program != "" {
+		command = exec.CommandContext(t.Context(), o.Program, "serve", "--config", o.File, "--quiet", "0s")
+	}
 	command.Env = append(append(os.Environ(), servedVariable+"="+string(text)), environment...)
 	p := &process{t: t, command: command, onMessage: onMessage, address: make(chan string, 1), dead: make(chan struct{})}
 	if p.stdin, err = command.StdinPipe(); err != nil {
@@ -190,7 +197,11 @@ func (p *process) kill() {
 // end lets it stop by itself.
 func (p *process) end() {
 	p.t.Helper()
-	if err := p.stdin.Close(); err != nil {
+	err := p.stdin.Close()
+	if p.command.Args[0] != os.Args[0] { // a program of another release
+		err = p.command.Process.Signal(syscall.SIGTERM)
+	}
+	if err != nil {
 		p.t.Error(err)
 	}
 	<-p.dead

@@ -15,9 +15,9 @@ import (
 
 // migrations contains the schema, step by step. A file is NUMBER_NAME.sql for both
 // databases, or NUMBER_NAME.sqlite.sql and NUMBER_NAME.postgresql.sql where they
-// differ. Each statement ends with a semicolon at the end of a line. A released
-// migration never changes, and it leaves a schema that the previous release can use,
-// because replicas are replaced one after the other.
+// differ. Each statement ends with a semicolon at the end of a line, or with a semicolon and
+// a comment. A released migration never changes, and it leaves a schema that the previous
+// release can use, because replicas are replaced one after the other; tests check both.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
