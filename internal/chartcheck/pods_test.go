@@ -14,6 +14,11 @@ import (
 // unnecessary privileges.
 func TestPods_rights(t *testing.T) {
 	t.Parallel()
+	eachPod(t, checkRights)
+}
+
+func checkRights(t *testing.T, made pod) {
+	t.Helper()
 	podWants := map[string]any{
 		"runAsNonRoot": true, "runAsUser": 65532, "runAsGroup": 65532, "fsGroup": 65532,
 		"fsGroupChangePolicy": "OnRootMismatch", "seccompProfile": map[string]any{"type": "RuntimeDefault"},
@@ -21,17 +26,15 @@ func TestPods_rights(t *testing.T) {
 	containerWants := map[string]any{
 		"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": map[string]any{"drop": []any{"ALL"}},
 	}
-	eachPod(t, func(t *testing.T, made pod) {
-		if diff := cmp.Diff(podWants, made.SecurityContext); diff != "" {
-			t.Errorf("the pod (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(containerWants, made.Containers[0].SecurityContext); diff != "" {
-			t.Errorf("the container (-want +got):\n%s", diff)
-		}
-		if token := made.AutomountServiceAccountToken; token == nil || *token {
-			t.Error("the pod gets a token of the cluster")
-		}
-	})
+	if diff := cmp.Diff(podWants, made.SecurityContext); diff != "" {
+		t.Errorf("the pod (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(containerWants, made.Containers[0].SecurityContext); diff != "" {
+		t.Errorf("the container (-want +got):\n%s", diff)
+	}
+	if token := made.AutomountServiceAccountToken; token == nil || *token {
+		t.Error("the pod gets a token of the cluster")
+	}
 }
 
 // Every path that promoter writes to is a volume, because the root file system

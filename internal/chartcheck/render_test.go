@@ -88,6 +88,7 @@ type object struct {
 	Kind     string
 	Metadata struct {
 		Name        string
+		Namespace   string
 		Labels      map[string]string
 		Annotations map[string]string
 	}
