@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"promoter/internal/command"
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/landing"
@@ -208,8 +208,8 @@ func (r Reader) Usable(ctx context.Context, o Observed, p pullrequest.Proposal) 
 func isOnRequest(o Observed, target promotion.Target, parent string) bool {
 	settings := o.Promotion.Settings(target.Environment, target.Application)
 	_, present := o.Promotion.Targets[target]
-	return present && settings.Propose == config.ProposeManual &&
-		slices.ContainsFunc(settings.After, func(after config.Parent) bool { return after.Environment == parent })
+	return present && settings.Propose == setting.ProposeManual &&
+		slices.ContainsFunc(settings.After, func(after setting.Parent) bool { return after.Environment == parent })
 }
 
 // supersededBy returns the later decision that a command would undo: a comment may be

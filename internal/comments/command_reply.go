@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"promoter/internal/command"
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/explain"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -112,7 +112,7 @@ func childrenOf(o Observed, target promotion.Target) []promotion.Target {
 	var children []promotion.Target
 	for _, environment := range o.Promotion.Config.Order() {
 		child := promotion.Target{Environment: environment, Application: target.Application}
-		if slices.ContainsFunc(o.Promotion.ParentsOf(child), func(p config.Parent) bool { return p.Environment == target.Environment }) {
+		if slices.ContainsFunc(o.Promotion.ParentsOf(child), func(p setting.Parent) bool { return p.Environment == target.Environment }) {
 			children = append(children, child)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/config/field"
+	"promoter/internal/config/setting"
 	"promoter/internal/glob"
 	"promoter/internal/image"
 	"promoter/internal/strictyaml"
@@ -34,9 +35,9 @@ type rawApplication struct {
 	// Labels for metrics and filters. They do not affect decisions.
 	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
 	// Settings of environments that differ for these applications. They override those of the environment key by key. See docs/configuration.md#applications.
-	Environments strictyaml.Map[*rawOverride] `yaml:"environments"`
+	Environments strictyaml.Map[*setting.RawOverride] `yaml:"environments"`
 	// Messages about promotions of these applications. The list replaces those of the file and of environments. Default: as in the environment.
-	Notify strictyaml.Sections[*rawNotification] `yaml:"notify"`
+	Notify strictyaml.Sections[*setting.RawNotification] `yaml:"notify"`
 }
 
 // layer is one entry of applications: settings for the names that it matches. Later
@@ -44,7 +45,7 @@ type rawApplication struct {
 type layer struct {
 	pattern   string
 	raw       *rawApplication
-	overrides map[string]*rawOverride // by environment
+	overrides map[string]*setting.RawOverride // by environment
 }
 
 func (l layer) exact() bool { return !strings.Contains(l.pattern, "*") }
@@ -65,11 +66,10 @@ func loadApplications(in *input, c *Config) ([]Application, []layer) {
 			Position: e.Key.Position, Name: e.Key.Value, Components: raw.Components.Strings(),
 			Settle: raw.Settle.Value, SameVersion: raw.SameVersion.Value, Labels: field.Labels(in.report, raw.Labels),
 		})
-		one := layer{pattern: e.Key.Value, raw: raw, overrides: map[string]*rawOverride{}}
+		one := layer{pattern: e.Key.Value, raw: raw, overrides: map[string]*setting.RawOverride{}}
 		for _, o := range raw.Environments.Entries {
 			if in.report.Known("environment", o.Key, in.environments) && !o.Value.Invalid {
 				one.overrides[o.Key.Value] = o.Value
-				checkPullRequestOverride(in.report, o.Value.PullRequest)
 			}
 		}
 		if one.exact() {

@@ -7,9 +7,8 @@
 // without errors needs no further validation: every pattern compiles, every name
 // exists, and every combination of overrides was validated.
 //
-// Every family of keys has one file with its raw form, its decoding, and its
-// validation. A gate (gate_*.go) or a condition (condition_*.go) is one file and one
-// row in a table.
+// Every family of keys has one file with its raw form, its decoding, and its validation.
+// The settings that applications may override are in package setting.
 //
 // The package does no I/O.
 package config
@@ -22,6 +21,7 @@ import (
 	"slices"
 
 	"promoter/internal/config/field"
+	"promoter/internal/config/setting"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/strictyaml"
@@ -73,8 +73,8 @@ type Config struct {
 	index    componentIndex
 	policies map[string]*image.Policy // by component
 	layers   []layer
-	settings []rawOverride // of each environment, without layers
-	order    []string      // environments, parents first
+	settings []setting.RawOverride // of each environment, without layers
+	order    []string              // environments, parents first
 }
 
 // rawConfig is the file .promoter.yaml of a GitOps repository.
@@ -99,7 +99,7 @@ type rawConfig struct {
 	Verify *rawVerify `yaml:"verify"`
 
 	// Messages about promotions. The list of an application or an environment replaces it. See docs/guides/notifications.md. Default: none.
-	Notify strictyaml.Sections[*rawNotification] `yaml:"notify"`
+	Notify strictyaml.Sections[*setting.RawNotification] `yaml:"notify"`
 
 	Extensions strictyaml.Extensions `yaml:"x-*"`
 }
@@ -162,16 +162,18 @@ func build(file string, in *input) *Config {
 	c.Applications, c.layers = loadApplications(in, c)
 	c.index.memberOf = indexMembers(in, c)
 	c.index.restricted = slices.ContainsFunc(c.layers, func(l layer) bool { return l.raw.Components.IsSet() })
-	c.order = orderEnvironments(in, c.layers)
-	c.settings = loadSettings(in, c.layers)
-	for i, settings := range c.settings {
-		c.Environments[i].apply(settings)
+	settings := in.settingsFile(c.layers)
+	c.order = settings.Order()
+	settings.Check()
+	c.settings = in.environmentSettings()
+	for i, raw := range c.settings {
+		c.Environments[i].apply(raw)
 	}
 	loadWrites(in, c)
 	checkSameImage(in, c)
 	checkMirrors(in, c)
 	checkOverlaps(in, c)
-	warnUnused(in, c)
+	warnUnused(in, settings, c)
 	return c
 }
 
@@ -241,9 +243,9 @@ func (in *input) compare(at Position, count int) bool {
 
 // warnUnused warns about what has no effect: environments without components, and
 // windows that no gate refers to, whose author believes that they hold something back.
-func warnUnused(in *input, c *Config) {
+func warnUnused(in *input, settings *setting.File, c *Config) {
 	used := map[string]bool{}
-	eachSettings(in, c.layers, func(_ string, raw *rawOverride) {
+	settings.Each(func(_ string, raw *setting.RawOverride) {
 		if raw.Gates != nil {
 			for _, window := range raw.Gates.Windows.Items {
 				used[window.Value] = true
@@ -260,25 +262,6 @@ func warnUnused(in *input, c *Config) {
 			in.report.Warnf(environment.Position, "change only.environments of a component", "no component is used in %s", environment.Name)
 		}
 	}
-}
-
-// HoldKeys returns the keys with which files stop promotions.
-func (c *Config) HoldKeys() []string {
-	var keys []string
-	add := func(raw *rawGates) {
-		if raw != nil && raw.Hold != nil && !slices.Contains(keys, raw.Hold.Key.Value) {
-			keys = append(keys, raw.Hold.Key.Value)
-		}
-	}
-	for _, setting := range c.settings {
-		add(setting.Gates)
-	}
-	for _, l := range c.layers {
-		for _, e := range l.raw.Environments.Entries {
-			add(e.Value.Gates)
-		}
-	}
-	return keys
 }
 
 // Fingerprint identifies the content of the file.

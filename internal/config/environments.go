@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"promoter/internal/config/field"
+	"promoter/internal/config/setting"
 	"promoter/internal/glob"
 	"promoter/internal/strictyaml"
 )
@@ -20,14 +21,14 @@ type Environment struct {
 	Branch      string   // empty: the default branch
 	Paths       []string // patterns; nil: the whole tree
 	Exclude     []string // patterns, in addition to the default excludes
-	After       []Parent
-	Propose     Propose
-	Land        Land
-	Newer       Newer
-	Gates       Gates
-	PullRequest PullRequest
-	Health      *Health // nil: not monitored
-	Notify      []Notification
+	After       []setting.Parent
+	Propose     setting.Propose
+	Land        setting.Land
+	Newer       setting.Newer
+	Gates       setting.Gates
+	PullRequest setting.PullRequest
+	Health      *setting.Health // nil: not monitored
+	Notify      []setting.Notification
 	Write       []Write
 	Labels      map[string]string
 	ByComponent bool // each component is an application of its own
@@ -38,7 +39,7 @@ type Environment struct {
 
 // rawEnvironment is an environment: files in Git that versions are promoted to.
 type rawEnvironment struct {
-	rawOverride
+	setting.RawOverride
 	// Display name. Default: the name.
 	Title strictyaml.Located[string] `yaml:"title"`
 	// Branch that has the files, and none that begins with `promoter/`. Set it in all environments or in none. Default: the default branch.
@@ -274,9 +275,9 @@ func describe(p *glob.Path) string {
 
 // writes returns false for an environment that is only observed.
 func writes(c *Config, e *Environment) bool {
-	return e.Propose != ProposeNever || slices.ContainsFunc(c.layers, func(l layer) bool {
+	return e.Propose != setting.ProposeNever || slices.ContainsFunc(c.layers, func(l layer) bool {
 		over := l.overrides[e.Name]
-		return over != nil && over.Propose.IsSet() && over.Propose.Value != string(ProposeNever)
+		return over != nil && over.Propose.IsSet() && over.Propose.Value != string(setting.ProposeNever)
 	})
 }
 

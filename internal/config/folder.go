@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"promoter/internal/config/field"
+	"promoter/internal/config/setting"
 	"promoter/internal/fault"
 	"promoter/internal/glob"
 	"promoter/internal/image"
@@ -22,10 +23,10 @@ const FolderEnvironment = "folder"
 func Folder(repositories []image.Repository) (*Config, error) {
 	c := &Config{
 		policies: map[string]*image.Policy{},
-		settings: []rawOverride{{}},
+		settings: []setting.RawOverride{{}},
 		order:    []string{FolderEnvironment},
 		Environments: []Environment{{
-			Name: FolderEnvironment, Propose: ProposeAutomatic, Land: LandPR, Newer: NewerRefresh,
+			Name: FolderEnvironment, Propose: setting.ProposeAutomatic, Land: setting.LandPR, Newer: setting.NewerRefresh,
 			match: newMatcher(nil, nil),
 		}},
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 
+	"promoter/internal/config/setting"
 	"promoter/internal/schedule"
 	"promoter/internal/strictyaml"
 )
@@ -23,11 +24,11 @@ func (c *Config) Resolved() ([]byte, error) {
 		d.set(components.At(component.Name), "pin", string(component.Pin))
 	}
 	for _, environment := range c.Environments {
-		d.environment(environments.At(environment.Name), environment, c.overridden(environment.Name))
+		d.environment(environments.At(environment.Name), environment, overridden(c.layers, environment.Name))
 	}
 	for _, application := range c.Applications {
 		at := applications.At(application.Name)
-		if !c.hasPattern() { // else another entry may set it for the same application
+		if !hasPattern(c.layers) { // else another entry may set it for the same application
 			d.set(at, "settle", schedule.FormatDuration(application.Settle))
 			d.set(at, "sameVersion", application.SameVersion)
 		}
@@ -47,14 +48,14 @@ func (d *defaults) set(at strictyaml.Mapping, key string, value any) {
 	}
 }
 
-func (d *defaults) environment(at strictyaml.Mapping, e Environment, overridden func(key func(*rawOverride) bool) bool) {
+func (d *defaults) environment(at strictyaml.Mapping, e Environment, overridden func(key func(*setting.RawOverride) bool) bool) {
 	d.set(at, "propose", string(e.Propose))
 	d.set(at, "land", string(e.Land))
 	// The default of newer depends on propose, also on that of an application.
-	if !overridden(func(raw *rawOverride) bool { return raw.Propose.IsSet() }) {
+	if !overridden(func(raw *setting.RawOverride) bool { return raw.Propose.IsSet() }) {
 		d.set(at, "newer", string(e.Newer))
 	}
-	if pull := at.At("pullRequest"); e.Land != LandPush {
+	if pull := at.At("pullRequest"); e.Land != setting.LandPush {
 		d.set(pull, "draft", e.PullRequest.Draft)
 		d.set(pull, "group", string(e.PullRequest.Group))
 		d.set(pull, "limit", e.PullRequest.Limit)
@@ -74,13 +75,13 @@ func (d *defaults) environment(at strictyaml.Mapping, e Environment, overridden 
 
 // overridden returns a function that reports whether an application overrides a key of an
 // environment.
-func (c *Config) overridden(environment string) func(key func(*rawOverride) bool) bool {
-	return func(key func(*rawOverride) bool) bool {
-		return slices.ContainsFunc(c.layers, func(l layer) bool { return l.overrides[environment] != nil && key(l.overrides[environment]) })
+func overridden(layers []layer, environment string) func(key func(*setting.RawOverride) bool) bool {
+	return func(key func(*setting.RawOverride) bool) bool {
+		return slices.ContainsFunc(layers, func(l layer) bool { return l.overrides[environment] != nil && key(l.overrides[environment]) })
 	}
 }
 
 // hasPattern reports whether settings of several entries may apply to one application.
-func (c *Config) hasPattern() bool {
-	return slices.ContainsFunc(c.layers, func(l layer) bool { return !l.exact() })
+func hasPattern(layers []layer) bool {
+	return slices.ContainsFunc(layers, func(l layer) bool { return !l.exact() })
 }

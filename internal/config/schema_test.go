@@ -10,6 +10,7 @@ import (
 	reflectschema "github.com/invopop/jsonschema"
 
 	"promoter/internal/config/field"
+	"promoter/internal/config/setting"
 	"promoter/internal/strictyaml"
 	"promoter/internal/strictyaml/strictyamltest"
 )
@@ -25,13 +26,13 @@ Every key of the config file. [Configuration](../configuration.md) explains the 
 // schema and the reference are generated with: go test . -run TestSchema_isCurrent -update.
 func schema() strictyamltest.Schema {
 	return strictyamltest.Schema{
-		File: "../../config/promoter.schema.json", Root: rawConfig{}, Sources: []string{".", "field", "trust"}, Version: 1,
+		File: "../../config/promoter.schema.json", Root: rawConfig{}, Sources: []string{".", "setting", "field", "trust"}, Version: 1,
 		Reference: strictyamltest.Reference{File: "../../docs/reference/config.md", Intro: referenceIntro, Under: map[string]string{
 			"applications": "<glob>", "environments.<name>.after": "<parent>",
 		}},
-		Define: []any{rawConditions{}, field.RawSchedule{}},
+		Define: []any{setting.RawConditions{}, field.RawSchedule{}},
 		Forms: map[reflect.Type][]*reflectschema.Schema{
-			reflect.TypeFor[rawAfter](): {
+			reflect.TypeFor[setting.RawAfter](): {
 				{Type: "array", Items: &reflectschema.Schema{Type: "string"}},
 				{Type: "object", AdditionalProperties: &reflectschema.Schema{Ref: "#/$defs/conditions"}},
 			},

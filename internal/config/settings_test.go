@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/schedule"
 )
@@ -33,26 +34,26 @@ func full(t testing.TB) *config.Config {
 
 func TestLoad_environments(t *testing.T) {
 	t.Parallel()
-	plainPullRequest := config.PullRequest{Group: config.GroupApplication, Limit: 20}
-	releases := []config.Notification{{On: []string{"landed", "failed", "reverted"}, To: "releases"}}
+	plainPullRequest := setting.PullRequest{Group: setting.GroupApplication, Limit: 20}
+	releases := []setting.Notification{{On: []string{"landed", "failed", "reverted"}, To: "releases"}}
 	want := []config.Environment{
 		{
 			Name: "dev", Paths: []string{"apps/{application}/overlays/dev"},
-			Propose: config.ProposeAutomatic, Land: config.LandPush, Newer: config.NewerRefresh,
+			Propose: setting.ProposeAutomatic, Land: setting.LandPush, Newer: setting.NewerRefresh,
 			PullRequest: plainPullRequest, Notify: releases,
 		},
 		{
 			Name: "staging", Paths: []string{"apps/{application}/overlays/staging"},
-			After:   []config.Parent{{Environment: "dev", Soak: time.Hour}},
-			Propose: config.ProposeAutomatic, Land: config.LandAutomerge, Newer: config.NewerRefresh,
+			After:   []setting.Parent{{Environment: "dev", Soak: time.Hour}},
+			Propose: setting.ProposeAutomatic, Land: setting.LandAutomerge, Newer: setting.NewerRefresh,
 			PullRequest: plainPullRequest, Notify: releases,
 		},
 		{
 			Name: "prod-eu", Branch: "env/prod-eu", Paths: []string{"apps/{application}"},
-			After:   []config.Parent{{Environment: "staging", Soak: 24 * time.Hour, Checks: []string{"e2e"}}},
-			Propose: config.ProposeAutomatic, Land: config.LandPR, Newer: config.NewerRefresh,
-			Gates:       config.Gates{Windows: []string{"office", "xmas"}, Approvals: &config.Approvals{Count: 2, From: []string{"team:acme/sre"}}, Hold: &config.Hold{Key: "promote_deployment", Value: "false"}},
-			PullRequest: config.PullRequest{Labels: []string{"prod"}, Reviewers: []string{"team:acme/sre"}, Group: config.GroupApplication, Limit: 20},
+			After:   []setting.Parent{{Environment: "staging", Soak: 24 * time.Hour, Checks: []string{"e2e"}}},
+			Propose: setting.ProposeAutomatic, Land: setting.LandPR, Newer: setting.NewerRefresh,
+			Gates:       setting.Gates{Windows: []string{"office", "xmas"}, Approvals: &setting.Approvals{Count: 2, From: []string{"team:acme/sre"}}, Hold: &setting.Hold{Key: "promote_deployment", Value: "false"}},
+			PullRequest: setting.PullRequest{Labels: []string{"prod"}, Reviewers: []string{"team:acme/sre"}, Group: setting.GroupApplication, Limit: 20},
 			Notify:      releases,
 		},
 	}
@@ -148,18 +149,18 @@ func TestConfig_Settings(t *testing.T) {
 		what, environment, application string
 		change                         func(e *config.Environment)
 	}{
-		{"a glob changes one key", "prod", "shop", func(e *config.Environment) { e.Newer = config.NewerQueue }},
+		{"a glob changes one key", "prod", "shop", func(e *config.Environment) { e.Newer = setting.NewerQueue }},
 		{"later globs win, mappings are merged, lists replaced", "prod", "pay-web", func(e *config.Environment) {
-			e.Newer, e.Propose = config.NewerQueue, config.ProposeManual
+			e.Newer, e.Propose = setting.NewerQueue, setting.ProposeManual
 			e.After[0].Soak = 72 * time.Hour
 			e.Gates.Checks, e.Gates.Approvals.Count = nil, 3
 		}},
 		{"an exact name wins, and a list of parents replaces their conditions", "prod", "pay-api", func(e *config.Environment) {
-			e.Newer, e.Propose = config.NewerQueue, config.ProposeManual
-			e.After = []config.Parent{{Environment: "dev"}}
+			e.Newer, e.Propose = setting.NewerQueue, setting.ProposeManual
+			e.After = []setting.Parent{{Environment: "dev"}}
 			e.Gates.Checks, e.Gates.Approvals.Count = nil, 3
 		}},
-		{"a pattern changes another environment", "dev", "pay-web", func(e *config.Environment) { e.Newer = config.NewerQueue }},
+		{"a pattern changes another environment", "dev", "pay-web", func(e *config.Environment) { e.Newer = setting.NewerQueue }},
 		{"nothing changes", "dev", "shop", func(*config.Environment) {}},
 	} {
 		t.Run(test.what, func(t *testing.T) {

@@ -112,17 +112,3 @@ func (c *Config) WindowsOf(names []string) schedule.Windows {
 	}
 	return windows
 }
-
-// The file of this gate cannot be called gate_windows.go, which would be built for one
-// operating system only.
-var windowsGate = gate{
-	key: "windows",
-	check: func(in *input, raw *rawGates) {
-		for _, window := range raw.Windows.Items {
-			in.report.Known("window", window, in.windows)
-		}
-	},
-	merged:           valid,
-	needsPullRequest: func(*rawGates) (none strictyaml.Origin) { return none },
-	load:             func(raw *rawGates, out *Gates) { out.Windows = raw.Windows.Strings() },
-}

@@ -9,6 +9,7 @@ import (
 	"promoter/internal/comments"
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/config/setting"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -42,8 +43,8 @@ func combine(limits []serverconfig.Limit, d promotion.Deployment) config.Limit {
 		if applies[i] == elsewhere {
 			continue
 		}
-		out.Land = intersect(out.Land, limit.Land, config.LandPR)
-		out.Propose = intersect(out.Propose, limit.Propose, config.ProposeNever)
+		out.Land = intersect(out.Land, limit.Land, setting.LandPR)
+		out.Propose = intersect(out.Propose, limit.Propose, setting.ProposeNever)
 		out.Approvals = max(out.Approvals, limit.Approvals)
 	}
 	return out

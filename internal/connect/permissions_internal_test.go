@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"promoter/internal/config/setting"
 	"promoter/internal/verb"
 
 	"promoter/internal/promotion"
@@ -202,19 +203,19 @@ func TestRules_renamingLoosensNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limits := []serverconfig.Limit{
-				{Scope: test.strict, Land: []config.Land{config.LandPR}, Propose: []config.Propose{config.ProposeManual}, Approvals: 2},
-				{Scope: test.lax, Land: []config.Land{config.LandPush, config.LandAutomerge, config.LandPR}},
+				{Scope: test.strict, Land: []setting.Land{setting.LandPR}, Propose: []setting.Propose{setting.ProposeManual}, Approvals: 2},
+				{Scope: test.lax, Land: []setting.Land{setting.LandPush, setting.LandAutomerge, setting.LandPR}},
 			}
 			rules := []serverconfig.Permission{{Scope: test.strict, Verbs: promote, Who: []string{"sam"}}, {Scope: test.lax, Verbs: promote, Who: []string{"eve", "sam"}}}
 			if test.strict.Environments == nil && test.strict.Applications == nil {
-				limits = append(limits, serverconfig.Limit{Scope: names, Land: []config.Land{config.LandPush}})
+				limits = append(limits, serverconfig.Limit{Scope: names, Land: []setting.Land{setting.LandPush}})
 				rules = append(rules, serverconfig.Permission{Scope: names, Verbs: promote, Who: []string{"eve"}})
 			}
 			for _, d := range deploymentsOfAllNames() {
 				if test.isLax(d) {
 					continue
 				}
-				if got := combine(limits, d); got.Approvals != 2 || len(got.Land) != 1 || got.Land[0] != config.LandPR || len(got.Propose) != 1 {
+				if got := combine(limits, d); got.Approvals != 2 || len(got.Land) != 1 || got.Land[0] != setting.LandPR || len(got.Propose) != 1 {
 					t.Errorf("%v: the limit is %v", d, got)
 				}
 				c := permissions{rules: rules, signals: &asked{writers: []string{"eve"}}}

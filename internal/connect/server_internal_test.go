@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/config/setting"
 	"promoter/internal/fault"
 	"promoter/internal/scm"
 )
@@ -66,7 +67,7 @@ func FuzzQualified_fits(f *testing.F) {
 
 func TestCaps_severalLimitsHoldTogether(t *testing.T) {
 	t.Parallel()
-	pr, automerge, push := config.LandPR, config.LandAutomerge, config.LandPush
+	pr, automerge, push := setting.LandPR, setting.LandAutomerge, setting.LandPush
 	for _, test := range []struct {
 		name   string
 		limits []serverconfig.Limit
@@ -75,18 +76,18 @@ func TestCaps_severalLimitsHoldTogether(t *testing.T) {
 		{"none", nil, config.Limit{}},
 		{
 			"another environment", []serverconfig.Limit{
-				{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}},
+				{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []setting.Land{pr}},
 				{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Approvals: 1},
 			}, config.Limit{Approvals: 1},
 		},
-		{"an unknown environment", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []config.Land{pr}}}, config.Limit{Land: []config.Land{pr}}},
-		{"one", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Land: []config.Land{pr, automerge}}}, config.Limit{Land: []config.Land{pr, automerge}}},
-		{"what both allow", []serverconfig.Limit{{Land: []config.Land{pr, automerge}, Approvals: 1}, {Land: []config.Land{automerge, push}, Approvals: 2}}, config.Limit{Land: []config.Land{automerge}, Approvals: 2}},
+		{"an unknown environment", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []setting.Land{pr}}}, config.Limit{Land: []setting.Land{pr}}},
+		{"one", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Land: []setting.Land{pr, automerge}}}, config.Limit{Land: []setting.Land{pr, automerge}}},
+		{"what both allow", []serverconfig.Limit{{Land: []setting.Land{pr, automerge}, Approvals: 1}, {Land: []setting.Land{automerge, push}, Approvals: 2}}, config.Limit{Land: []setting.Land{automerge}, Approvals: 2}},
 		{
 			"nothing is allowed by both", []serverconfig.Limit{
-				{Land: []config.Land{push}, Propose: []config.Propose{config.ProposeAutomatic}},
-				{Land: []config.Land{automerge}, Propose: []config.Propose{config.ProposeManual}},
-			}, config.Limit{Land: []config.Land{pr}, Propose: []config.Propose{config.ProposeNever}},
+				{Land: []setting.Land{push}, Propose: []setting.Propose{setting.ProposeAutomatic}},
+				{Land: []setting.Land{automerge}, Propose: []setting.Propose{setting.ProposeManual}},
+			}, config.Limit{Land: []setting.Land{pr}, Propose: []setting.Propose{setting.ProposeNever}},
 		},
 	} {
 		if diff := cmp.Diff(test.want, combine(test.limits, target("prod-eu", "shop"))); diff != "" {

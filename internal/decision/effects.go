@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
@@ -71,7 +71,7 @@ func promotable(ctx context.Context, d Decision, r repository, targets []promoti
 		case len(d.With)+len(d.Bypass) > 0:
 			useful = append(useful, target)
 			continue
-		case settings.Propose == config.ProposeAutomatic:
+		case settings.Propose == setting.ProposeAutomatic:
 			text += " needs no request, because it has propose: automatic"
 		case i >= 0 && decisions[i].State == promotion.Same:
 			text += " has nothing to promote"

@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/config/setting"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -178,7 +179,7 @@ func checkHeads(ctx context.Context, r *connect.Repository, loaded *config.Confi
 		return
 	}
 	for _, environment := range loaded.Environments {
-		if environment.Land == config.LandPush {
+		if environment.Land == setting.LandPush {
 			continue
 		}
 		reason, err := ruled.Unpushable(ctx, promotion.HeadBranch(environment.Name, "example"))

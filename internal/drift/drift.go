@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/health"
 	"promoter/internal/image"
@@ -113,7 +114,7 @@ func Of(o Observed, target promotion.Target) []Drift {
 		}
 	}
 	i := slices.IndexFunc(o.Decisions, func(d promotion.Decision) bool { return d.Target == target })
-	if i >= 0 && len(o.Decisions[i].Moves) > 0 && o.Promotion.Settings(target.Environment, target.Application).Propose == config.ProposeNever {
+	if i >= 0 && len(o.Decisions[i].Moves) > 0 && o.Promotion.Settings(target.Environment, target.Application).Propose == setting.ProposeNever {
 		for _, move := range o.Decisions[i].Moves {
 			at := position(o.Promotion.Targets[target].References, move.Component)
 			add(Reported, at, "propose is never, and %s differs: %s", target.Environment, move)

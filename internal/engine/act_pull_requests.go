@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
@@ -66,7 +66,7 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 	if effect = x.refreshText(ctx, effect, pushed); effect.Err != nil {
 		return effect
 	}
-	x.again = x.again || pushed && effect.Environment.Land == config.LandAutomerge
+	x.again = x.again || pushed && effect.Environment.Land == setting.LandAutomerge
 	if effect = x.setStatus(ctx, effect); effect.Err != nil || pushed || !p.Land {
 		return effect
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
@@ -229,7 +229,7 @@ func (r pullRequestReader) countReviews(ctx context.Context, open *promotion.Ope
 	return nil
 }
 
-func teamsOf(approvals *config.Approvals) []string {
+func teamsOf(approvals *setting.Approvals) []string {
 	var teams []string
 	if approvals != nil {
 		for _, from := range approvals.From {
@@ -283,7 +283,7 @@ func observeRules(ctx context.Context, repository scm.Repository, o Observation,
 	}
 	protected, failed := map[string]promotion.Protection{}, map[string]error{}
 	for _, p := range plan.Proposals {
-		if p.Step != pullrequest.StepPropose || p.Environment.Land != config.LandAutomerge {
+		if p.Step != pullrequest.StepPropose || p.Environment.Land != setting.LandAutomerge {
 			continue
 		}
 		branch := o.Promotion.BranchOf(p.Environment)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -115,7 +115,7 @@ func impossibleLand(o promotion.Observation) string {
 	var refused []string
 	for _, environment := range o.Config.Environments {
 		settings := o.Settings(environment.Name, "")
-		if o.PushOnly && settings.Land != config.LandPush && settings.Propose != config.ProposeNever {
+		if o.PushOnly && settings.Land != setting.LandPush && settings.Propose != setting.ProposeNever {
 			refused = append(refused, fmt.Sprintf("%s: land of %s is %s", environment.Position, environment.Name, settings.Land))
 		}
 	}

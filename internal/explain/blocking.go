@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/state"
@@ -108,7 +108,7 @@ func landing(d promotion.Decision, p pullrequest.Proposal) (Blocker, bool) {
 	if p.Step == pullrequest.StepWait {
 		return Blocker{Kind: kindOf(p.Reason.Rule), State: promotion.Pending, Reason: p.Reason.Message, Until: known(p.Reason.Until), Advice: advice(d)}, true
 	}
-	if p.Environment.Land == config.LandPR {
+	if p.Environment.Land == setting.LandPR {
 		return Blocker{Kind: Merge, State: promotion.Pending, Reason: "a user merges " + at, Advice: "review and merge " + at}, true
 	}
 	return Blocker{}, false
@@ -155,7 +155,7 @@ func advice(d promotion.Decision) string {
 	case promotion.RuleRollback, promotion.RuleOnFailure:
 		return "'promoter resume" + target + "' ends the rollback"
 	case promotion.RulePropose:
-		if strings.Contains(d.Reason.Message, string(config.ProposeNever)) {
+		if strings.Contains(d.Reason.Message, string(setting.ProposeNever)) {
 			return "write the versions by hand, or change propose in the config"
 		}
 		return "'promoter promote --to " + d.Environment + d.ApplicationFlag() + "' requests it"

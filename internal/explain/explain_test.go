@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/explain"
 	"promoter/internal/image"
@@ -33,7 +34,7 @@ func TestBlocking(t *testing.T) {
 	held := decided(promotion.Waiting, promotion.RuleHeld, "on hold by ann")
 	held.Reason.Scope = state.Target{Environment: "prod", Application: state.All}
 	proposed := decided(promotion.Proposed, promotion.RuleParent, "staging has: web 1 -> 2")
-	with := func(land config.Land, gates ...promotion.Condition) []pullrequest.Proposal {
+	with := func(land setting.Land, gates ...promotion.Condition) []pullrequest.Proposal {
 		return []pullrequest.Proposal{{
 			Environment: config.Environment{Name: "prod", Land: land}, Step: pullrequest.StepPropose, Gates: gates,
 			Decisions: []promotion.Decision{proposed}, Open: &promotion.Open{Number: 7},
@@ -55,14 +56,14 @@ func TestBlocking(t *testing.T) {
 		},
 		{"never", decided(promotion.Waiting, promotion.RulePropose, "propose is never: x"), nil, "request|propose is never: x|write the versions by hand, or change propose in the config"},
 		{"a registry", decided(promotion.Unanswered, promotion.RuleRegistry, "web: 401"), nil, "failure|web: 401|'promoter doctor' checks the credentials and settings"},
-		{"users merge", proposed, with(config.LandPR), "merge|a user merges pull request #7|review and merge pull request #7"},
-		{"promoter merges", proposed, with(config.LandAutomerge, promotion.Condition{Name: "approvals", State: promotion.Passed}), ""},
+		{"users merge", proposed, with(setting.LandPR), "merge|a user merges pull request #7|review and merge pull request #7"},
+		{"promoter merges", proposed, with(setting.LandAutomerge, promotion.Condition{Name: "approvals", State: promotion.Passed}), ""},
 		{
-			"approvals", proposed, with(config.LandAutomerge, promotion.Condition{Name: "approvals", State: promotion.Pending, Reason: "not approved yet", Value: "0 of 2"}),
+			"approvals", proposed, with(setting.LandAutomerge, promotion.Condition{Name: "approvals", State: promotion.Pending, Reason: "not approved yet", Value: "0 of 2"}),
 			"gate|approvals 0 of 2: not approved yet|approve pull request #7",
 		},
 		{
-			"a check of the forge", proposed, with(config.LandPR, promotion.Condition{Name: "protection check e2e", State: promotion.Failed, Forge: true}),
+			"a check of the forge", proposed, with(setting.LandPR, promotion.Condition{Name: "protection check e2e", State: promotion.Failed, Forge: true}),
 			"gate|protection check e2e|the check has to pass on pull request #7",
 		},
 	}

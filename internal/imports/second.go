@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/suggest/bots"
 )
@@ -30,7 +31,7 @@ func OtherWriters(c *config.Config, found Found) (problems config.Problems) {
 						at, first = component.Position, r.Position.String()
 					}
 					images = append(images, r.Repository)
-					if e.Propose == config.ProposeNever {
+					if e.Propose == setting.ProposeNever {
 						never = append(never, e.Name)
 					}
 					break

@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/budget"
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/evidence"
 	"promoter/internal/fault"
@@ -77,7 +78,7 @@ func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Ta
 		return nil, nil
 	}
 	wanted := 1
-	if o.anyChild(target, func(p config.Parent) bool { return p.Healthy || p.Soak > 0 }) {
+	if o.anyChild(target, func(p setting.Parent) bool { return p.Healthy || p.Soak > 0 }) {
 		wanted = min(len(landings), maxCheckedLandings)
 	}
 	branch := h.chainOf(o.Heads[o.Promotion.BaseOf(target)])
@@ -204,7 +205,7 @@ func (h *healthReader) checks(ctx context.Context, commit string) ([]scm.Check, 
 // object, otherwise what the forge has about one of the commits at which a landing was in
 // effect, the newest first.
 func (h *healthReader) reports(
-	ctx context.Context, o Observed, target promotion.Target, settings config.Health, commits []string, isCurrent bool,
+	ctx context.Context, o Observed, target promotion.Target, settings setting.Health, commits []string, isCurrent bool,
 ) (reports []health.Report, latest bool, err error) {
 	settings = settings.For(target.Environment, target.Application)
 	switch source := settings.Source(); {

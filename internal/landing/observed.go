@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/health"
 	"promoter/internal/promotion"
@@ -23,10 +24,10 @@ type Observed struct {
 }
 
 // anyChild reports whether a condition of a child on the target matches.
-func (o Observed) anyChild(target promotion.Target, matches func(config.Parent) bool) bool {
+func (o Observed) anyChild(target promotion.Target, matches func(setting.Parent) bool) bool {
 	return slices.ContainsFunc(o.Promotion.Config.Environments, func(child config.Environment) bool {
 		after := o.Promotion.Config.Settings(child.Name, target.Application).After
-		return slices.ContainsFunc(after, func(p config.Parent) bool { return matches(p) && o.leadsTo(p.Environment, target) })
+		return slices.ContainsFunc(after, func(p setting.Parent) bool { return matches(p) && o.leadsTo(p.Environment, target) })
 	})
 }
 
@@ -40,7 +41,7 @@ func (o Observed) leadsTo(environment string, target promotion.Target) bool {
 		return false
 	}
 	after := o.Promotion.Config.Settings(environment, target.Application).After
-	return slices.ContainsFunc(after, func(p config.Parent) bool { return o.leadsTo(p.Environment, target) })
+	return slices.ContainsFunc(after, func(p setting.Parent) bool { return o.leadsTo(p.Environment, target) })
 }
 
 // isCurrent reports whether the files of a target contain a snapshot, and no component

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/health"
 	"promoter/internal/image"
@@ -299,7 +299,7 @@ func (h Reader) readTarget(
 		return history, err
 	}
 	history.landings, history.changes = tenures(o, target, landings)
-	if h.Repository.Features().Statuses && o.anyChild(target, func(p config.Parent) bool { return len(p.Checks) > 0 }) {
+	if h.Repository.Features().Statuses && o.anyChild(target, func(p setting.Parent) bool { return len(p.Checks) > 0 }) {
 		for i := range history.landings[:min(len(history.landings), maxCheckedLandings)] {
 			landing := &history.landings[i]
 			if landing.Checks, err = repo.ReadChecks(ctx, h.Repository.Signals(), landing.Commit, o.Statuses); err != nil {
@@ -366,7 +366,7 @@ func (h Reader) addMerged(ctx context.Context, o Observed, target promotion.Targ
 // the time of its current landing is recorded, or does not matter.
 func mergedPullRequests(ctx context.Context, repository scm.Repository, o Observed, target promotion.Target, found []promotion.Landing) ([]scm.PullRequest, error) {
 	settings := o.Promotion.Settings(target.Environment, target.Application)
-	if o.Promotion.PushOnly || settings.Land == config.LandPush {
+	if o.Promotion.PushOnly || settings.Land == setting.LandPush {
 		return nil, nil
 	}
 	if i := o.currentIndex(target, found); i >= 0 {
@@ -378,7 +378,7 @@ func mergedPullRequests(ctx context.Context, repository scm.Repository, o Observ
 		}
 	}
 	head := promotion.HeadBranch(target.Environment, target.Application)
-	if settings.PullRequest.Group == config.GroupEnvironment {
+	if settings.PullRequest.Group == setting.GroupEnvironment {
 		head = promotion.GroupBranch(target.Environment)
 	}
 	closed, err := repository.PullRequests().Closed(ctx, head, MaxClosed)
@@ -492,4 +492,4 @@ func tenures(o Observed, target promotion.Target, landings []promotion.Landing) 
 	return landings, changes
 }
 
-func soaks(p config.Parent) bool { return p.Soak > 0 }
+func soaks(p setting.Parent) bool { return p.Soak > 0 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"promoter/internal/budget"
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -323,7 +323,7 @@ func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claim
 func (h Reader) pushed(claims []claim) bool {
 	return !slices.ContainsFunc(claims, func(c claim) bool {
 		environment, known := h.Past.config.Environment(c.Environment)
-		return !known || environment.Land != config.LandPush
+		return !known || environment.Land != setting.LandPush
 	})
 }
 

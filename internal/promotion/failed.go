@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/health"
 	"promoter/internal/image"
@@ -14,7 +14,7 @@ import (
 )
 
 // MonitoredBy returns where the health of a target is known from; nil if it is not monitored.
-func MonitoredBy(o *Observation, target Target) *config.Health {
+func MonitoredBy(o *Observation, target Target) *setting.Health {
 	monitored := o.Config.Settings(target.Environment, target.Application).Health
 	if monitored == nil {
 		return nil
@@ -26,7 +26,7 @@ func MonitoredBy(o *Observation, target Target) *config.Health {
 // FailureOf returns why a landed snapshot counts as failed: because it was unhealthy for the
 // timeout, now or when that was recorded. It then counts as failed until a newer version is
 // there, or a user decides something about the target.
-func FailureOf(o *Observation, target Target, landed Landing, monitored config.Health, now time.Time) *Reason {
+func FailureOf(o *Observation, target Target, landed Landing, monitored setting.Health, now time.Time) *Reason {
 	if recorded := RecordedFailure(o, target, landed); recorded != nil {
 		return recorded
 	}
@@ -50,7 +50,7 @@ func RecordedFailure(o *Observation, target Target, landed Landing) *Reason {
 }
 
 // failedText is why a snapshot failed: "Degraded for 15m: message".
-func failedText(s health.State, monitored config.Health) string {
+func failedText(s health.State, monitored setting.Health) string {
 	text := fmt.Sprintf("%s for %s", s.Status, schedule.FormatDuration(monitored.Timeout))
 	if s.Message != "" {
 		text += ": " + s.Message
@@ -77,7 +77,7 @@ func Failing(o Observation, target Target, now time.Time) (why string, failing b
 func MayRollBack(o Observation, target Target) bool {
 	record := o.State.At(state.Target(target))
 	monitored := MonitoredBy(&o, target)
-	if monitored == nil || monitored.OnFailure != config.OnFailureRollback || record.Rollback != nil {
+	if monitored == nil || monitored.OnFailure != setting.OnFailureRollback || record.Rollback != nil {
 		return false
 	}
 	return !IsBack(o, target)

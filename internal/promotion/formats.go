@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/config/field"
+	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/printable"
 	"promoter/internal/state"
@@ -28,7 +29,7 @@ func GroupBranch(environment string) string { return HeadBranch(environment, sta
 // HeadOf returns the head branch of an application, as its environment groups pull
 // requests.
 func HeadOf(settings config.Environment, application string) string {
-	if settings.PullRequest.Group == config.GroupEnvironment {
+	if settings.PullRequest.Group == setting.GroupEnvironment {
 		return GroupBranch(settings.Name)
 	}
 	return HeadBranch(settings.Name, application)

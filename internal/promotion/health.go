@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/health"
 )
 
@@ -31,7 +31,7 @@ func HealthText(s health.State) string {
 
 // NotReportedYet is why nothing is known about the health of a snapshot: what was reported is
 // about other versions, or nothing ever was, with what to set up.
-func NotReportedYet(monitored *config.Health, note string) string {
+func NotReportedYet(monitored *setting.Health, note string) string {
 	if note != "" {
 		return note
 	}
@@ -39,7 +39,7 @@ func NotReportedYet(monitored *config.Health, note string) string {
 }
 
 // SetUpHealth returns what to do where nothing ever reported the health of an environment.
-func SetUpHealth(h config.Health) string {
+func SetUpHealth(h setting.Health) string {
 	switch source := h.Source(); {
 	case source == health.ArgoCD:
 		return "let Argo CD notify the receiver " + h.From + " about " + strings.Join(h.ArgoCD, ", ") + " (docs/guides/health-argocd.md)"

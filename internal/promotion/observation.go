@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/config/trust"
 	"promoter/internal/glob"
 	"promoter/internal/health"
@@ -123,7 +124,7 @@ func (o *Observation) Sources(parent, application string) []Target {
 
 // SourcesOf returns the sources behind several parents, each once, by environment.
 // The recursion ends because the config has no cycles.
-func (o *Observation) SourcesOf(parents []config.Parent, application string) []Target {
+func (o *Observation) SourcesOf(parents []setting.Parent, application string) []Target {
 	var found []Target
 	for _, parent := range parents {
 		found = append(found, o.Sources(parent.Environment, application)...)
@@ -159,8 +160,8 @@ func (o Observation) EnvironmentsByBranch() map[string][]string {
 
 // ParentsOf returns the parents of a target. A parent in which the application is
 // absent is skipped; its own parents take its place.
-func (o Observation) ParentsOf(target Target) []config.Parent {
-	var parents []config.Parent
+func (o Observation) ParentsOf(target Target) []setting.Parent {
+	var parents []setting.Parent
 	for _, parent := range o.Config.Settings(target.Environment, target.Application).After {
 		at := Target{Environment: parent.Environment, Application: target.Application}
 		if _, present := o.Targets[at]; present {

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 )
 
 // OpenedGates returns the gates of a pull request that was just opened: nothing was
 // reported on it yet.
-func OpenedGates(gates []Condition, required *config.Approvals) []Condition {
+func OpenedGates(gates []Condition, required *setting.Approvals) []Condition {
 	gates = slices.Clone(gates)
 	for i := range gates {
 		switch {

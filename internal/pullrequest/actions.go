@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"promoter/internal/command"
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
@@ -69,9 +69,9 @@ func (p Page) mergeAction() string {
 	switch {
 	case p.isHeld():
 		return ""
-	case p.Environment.Land != config.LandAutomerge && waits:
+	case p.Environment.Land != setting.LandAutomerge && waits:
 		return deploy + ", when all gates have passed."
-	case p.Environment.Land != config.LandAutomerge:
+	case p.Environment.Land != setting.LandAutomerge:
 		return deploy + "."
 	case p.Step == StepKeep:
 		return ""

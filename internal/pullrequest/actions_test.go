@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
@@ -25,11 +25,11 @@ func TestBody_actionsOfTheState(t *testing.T) {
 	}
 	held := func(rule promotion.Rule, environment, application string) pullrequest.Page {
 		return shop(func(p *pullrequest.Page) {
-			p.Environment.Land, p.Step = config.LandAutomerge, pullrequest.StepKeep
+			p.Environment.Land, p.Step = setting.LandAutomerge, pullrequest.StepKeep
 			p.Reason = promotion.Reason{Rule: rule, Message: "on hold by ann", Scope: state.Target{Environment: environment, Application: application}}
 		})
 	}
-	gates := func(land config.Land, states ...promotion.ConditionState) pullrequest.Page {
+	gates := func(land setting.Land, states ...promotion.ConditionState) pullrequest.Page {
 		return shop(func(p *pullrequest.Page) {
 			p.Environment.Land = land
 			for _, state := range states {
@@ -43,11 +43,11 @@ func TestBody_actionsOfTheState(t *testing.T) {
 		page          pullrequest.Page
 		has, mustMiss []string
 	}{
-		{"a user merges", gates(config.LandPR), []string{deploy + ".", "`/promoter hold`", "promoter hold --env staging"}, []string{automatic, "end the hold"}},
-		{"a user merges later", gates(config.LandPR, promotion.Pending), []string{deploy + ", when all gates have passed."}, []string{automatic}},
-		{"promoter merges", gates(config.LandAutomerge, promotion.Passed), []string{automatic + "."}, []string{deploy}},
-		{"promoter merges later", gates(config.LandAutomerge, promotion.Pending), []string{automatic + " when all gates have passed."}, []string{deploy}},
-		{"promoter cannot merge", gates(config.LandAutomerge, promotion.Blocked), []string{"promoter cannot merge"}, []string{deploy, automatic}},
+		{"a user merges", gates(setting.LandPR), []string{deploy + ".", "`/promoter hold`", "promoter hold --env staging"}, []string{automatic, "end the hold"}},
+		{"a user merges later", gates(setting.LandPR, promotion.Pending), []string{deploy + ", when all gates have passed."}, []string{automatic}},
+		{"promoter merges", gates(setting.LandAutomerge, promotion.Passed), []string{automatic + "."}, []string{deploy}},
+		{"promoter merges later", gates(setting.LandAutomerge, promotion.Pending), []string{automatic + " when all gates have passed."}, []string{deploy}},
+		{"promoter cannot merge", gates(setting.LandAutomerge, promotion.Blocked), []string{"promoter cannot merge"}, []string{deploy, automatic}},
 		{
 			"on hold", held(promotion.RuleHeld, "staging", "shop"),
 			[]string{"**Paused:** on hold by ann.", "| end the hold | `/promoter resume` | `promoter resume --env staging --app shop` |"},
@@ -71,7 +71,7 @@ func TestBody_actionsOfTheState(t *testing.T) {
 		},
 		{
 			"a registry does not answer", shop(func(p *pullrequest.Page) {
-				p.Environment.Land, p.Step, p.Reason = config.LandAutomerge, pullrequest.StepKeep, promotion.Reason{Rule: promotion.RuleRegistry, Message: "web: 503"}
+				p.Environment.Land, p.Step, p.Reason = setting.LandAutomerge, pullrequest.StepKeep, promotion.Reason{Rule: promotion.RuleRegistry, Message: "web: 503"}
 			}),
 			[]string{"**Not updated:** web: 503.", "promoter hold"},
 			[]string{automatic, deploy},
@@ -89,7 +89,7 @@ func TestBody_actionsOfTheState(t *testing.T) {
 			[]string{"| `/promoter hold` | `ann` |", "`/promoter explain`", "| undo a close or a hold |  |  | `promoter resume"},
 			[]string{"`/promoter resume`", "`/promoter reject"},
 		},
-		{"nothing to request", gates(config.LandPR), nil, []string{"/promoter promote", "who may comment"}},
+		{"nothing to request", gates(setting.LandPR), nil, []string{"/promoter promote", "who may comment"}},
 		{
 			"a request", shop(func(p *pullrequest.Page) { p.Comments.Promote = []string{"prod"} }),
 			[]string{"| after the merge: request the promotion to `prod` | `/promoter promote prod` | `promoter promote --to prod --app shop` |"},

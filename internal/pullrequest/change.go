@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
@@ -118,7 +118,7 @@ func OthersWith(o promotion.Observation, moved Changed, landed func(promotion.La
 			continue
 		}
 		other := Other{Environment: environment}
-		if slices.ContainsFunc(o.ParentsOf(moved.Target), func(parent config.Parent) bool { return parent.Environment == environment }) {
+		if slices.ContainsFunc(o.ParentsOf(moved.Target), func(parent setting.Parent) bool { return parent.Environment == environment }) {
 			for _, landing := range o.Landings[at] {
 				if !promotion.SameRollout(landing.Snapshot[moved.Component].Version, moved.To) {
 					break

@@ -3,6 +3,7 @@ package pullrequest_test
 import (
 	"testing"
 
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 
 	"promoter/internal/config"
@@ -28,22 +29,22 @@ func capped(t *testing.T, settings string, limit config.Limit) *decidetest.Scena
 
 func TestLimits_land(t *testing.T) {
 	t.Parallel()
-	push, automerge, pr := config.LandPush, config.LandAutomerge, config.LandPR
+	push, automerge, pr := setting.LandPush, setting.LandAutomerge, setting.LandPR
 	tests := []struct {
 		name    string
-		wanted  config.Land
+		wanted  setting.Land
 		limit   config.Limit
-		want    config.Land
+		want    setting.Land
 		changed bool
 	}{
 		{"none", push, config.Limit{}, push, false},
-		{"allowed", automerge, config.Limit{Land: []config.Land{pr, automerge}}, automerge, false},
-		{"the nearest", push, config.Limit{Land: []config.Land{pr, automerge}}, automerge, true},
-		{"the strictest", push, config.Limit{Land: []config.Land{pr}}, pr, true},
-		{"between", automerge, config.Limit{Land: []config.Land{push, pr}}, pr, true},
-		{"stricter than all", pr, config.Limit{Land: []config.Land{push, automerge}}, pr, false},
+		{"allowed", automerge, config.Limit{Land: []setting.Land{pr, automerge}}, automerge, false},
+		{"the nearest", push, config.Limit{Land: []setting.Land{pr, automerge}}, automerge, true},
+		{"the strictest", push, config.Limit{Land: []setting.Land{pr}}, pr, true},
+		{"between", automerge, config.Limit{Land: []setting.Land{push, pr}}, pr, true},
+		{"stricter than all", pr, config.Limit{Land: []setting.Land{push, automerge}}, pr, false},
 		{"approvals need a pull request", push, config.Limit{Approvals: 1}, automerge, true},
-		{"approvals without automerge", push, config.Limit{Land: []config.Land{push, pr}, Approvals: 1}, pr, true},
+		{"approvals without automerge", push, config.Limit{Land: []setting.Land{push, pr}, Approvals: 1}, pr, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -64,13 +65,13 @@ func TestLimits_land(t *testing.T) {
 // What may not be pushed is proposed, and the push never happens.
 func TestLimits_pushBecomesPullRequest(t *testing.T) {
 	t.Parallel()
-	w := capped(t, ", land: push", config.Limit{Land: []config.Land{config.LandPR, config.LandAutomerge}})
+	w := capped(t, ", land: push", config.Limit{Land: []setting.Land{setting.LandPR, setting.LandAutomerge}})
 	expectOnly(w, pullrequest.StepPropose, false, "newer: web 1.4 -> 1.5")
 }
 
 func TestLimits_propose(t *testing.T) {
 	t.Parallel()
-	manual := config.Limit{Propose: []config.Propose{config.ProposeManual, config.ProposeNever}}
+	manual := config.Limit{Propose: []setting.Propose{setting.ProposeManual, setting.ProposeNever}}
 	d := capped(t, "", manual).Decide("prod/shop")
 	if d.State != promotion.Waiting || d.Reason.Rule != promotion.RulePropose {
 		t.Errorf("%s: %s", d.State, d.Reason)
@@ -80,7 +81,7 @@ func TestLimits_propose(t *testing.T) {
 	}
 	w := capped(t, "", manual)
 	w.Request("prod/shop", "ada")
-	if p := only(w); p.Environment.Newer != config.NewerQueue {
+	if p := only(w); p.Environment.Newer != setting.NewerQueue {
 		t.Errorf("newer is %s: what was asked for would be replaced", p.Environment.Newer)
 	}
 }

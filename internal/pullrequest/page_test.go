@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,7 +42,7 @@ func aMove(component, from, to string) promotion.Move {
 // aPage is a pull request of applications, each with its moves.
 func aPage(moves map[string][]promotion.Move) pullrequest.Page {
 	p := pullrequest.Page{Proposal: pullrequest.Proposal{
-		Environment: config.Environment{Name: "staging", Land: config.LandPR}, Step: pullrequest.StepPropose,
+		Environment: config.Environment{Name: "staging", Land: setting.LandPR}, Step: pullrequest.StepPropose,
 	}}
 	for _, application := range slices.Sorted(maps.Keys(moves)) {
 		d := promotion.Decision{
@@ -60,7 +61,7 @@ func aPage(moves map[string][]promotion.Move) pullrequest.Page {
 // full is a pull request with everything that one can tell.
 func full() pullrequest.Page {
 	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.4.2"), aMove("worker", "2.0.0", "2.1.0")}})
-	p.Environment.Land = config.LandAutomerge
+	p.Environment.Land = setting.LandAutomerge
 	p.Comments = &pullrequest.Comments{Allowed: map[verb.Verb][]string{verb.Reject: {"team:acme/sre", "eve"}}, Promote: []string{"prod"}}
 	p.Environment.PullRequest.Body = "Runbook: https://example.com/runbook of {application} {version}"
 	opens := time.Date(2026, 11, 19, 8, 0, 0, 0, time.UTC)

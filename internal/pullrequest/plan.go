@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
@@ -76,11 +77,11 @@ func Plan(observation promotion.Observation, decisions []promotion.Decision, now
 		branch := promotion.HeadOf(settings, d.Application)
 		m := member{d, settings}
 		switch {
-		case settings.Land == config.LandPush:
+		case settings.Land == setting.LandPush:
 			if differs(d) {
 				proposals = append(proposals, push(m))
 			}
-		case settings.PullRequest.Group == config.GroupEnvironment:
+		case settings.PullRequest.Group == setting.GroupEnvironment:
 			groups[branch] = append(groups[branch], m)
 		default:
 			if p, needed := single(branch, m, openOf(branch), now); needed {
@@ -169,7 +170,7 @@ func lands(p Proposal, now time.Time, members ...member) bool {
 		return false
 	}
 	for _, m := range members {
-		if m.State != promotion.Proposed || m.settings.Land != config.LandAutomerge || !contains(p.Open.Snapshots[m.Application], m.Moves) {
+		if m.State != promotion.Proposed || m.settings.Land != setting.LandAutomerge || !contains(p.Open.Snapshots[m.Application], m.Moves) {
 			return false
 		}
 	}
@@ -315,7 +316,7 @@ func Opened(p Proposal) Proposal {
 // reconciliation may land it right away.
 func Ready(p Proposal) bool {
 	_, blocked := promotion.FirstBlocking(p.Gates, false)
-	return !blocked && p.Step == StepPropose && p.Environment.Land == config.LandAutomerge
+	return !blocked && p.Step == StepPropose && p.Environment.Land == setting.LandAutomerge
 }
 
 // isGroup reports whether a target is the shared branch of an environment.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 )
 
@@ -66,13 +67,13 @@ func whyAbandoned(target promotion.Target, settings config.Environment, known, d
 	switch {
 	case !known:
 		return fmt.Sprintf("environment %s is no longer in the config", target.Environment)
-	case isGroup(target) && settings.PullRequest.Group == config.GroupEnvironment:
+	case isGroup(target) && settings.PullRequest.Group == setting.GroupEnvironment:
 		return "no environment has files of any application"
 	case isGroup(target):
 		return fmt.Sprintf("the applications of %s now have separate pull requests", target.Environment)
 	case !decided:
 		return fmt.Sprintf("no environment has files of %s", target.Application)
-	case settings.Land == config.LandPush:
+	case settings.Land == setting.LandPush:
 		return fmt.Sprintf("%s is now pushed to %s directly", target.Application, target.Environment)
 	default:
 		return fmt.Sprintf("the applications of %s now share one pull request", target.Environment)

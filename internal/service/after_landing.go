@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/config/setting"
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/fault"
@@ -137,7 +138,7 @@ func (a afterLanding) requests(ctx context.Context, repository *connect.Reposito
 
 // argoCDApplications returns the Applications of Argo CD that the health of a target names, of those
 // that a receiver reports to be deployed from the repository.
-func argoCDApplications(h *config.Health, reports []health.Report, e store.Event) (subjects []string) {
+func argoCDApplications(h *setting.Health, reports []health.Report, e store.Event) (subjects []string) {
 	for _, report := range reports {
 		if h.Matches(report, e.Environment, e.Application) {
 			subjects = append(subjects, report.Subject)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/printable"
@@ -251,7 +251,7 @@ func (d *draft) environment(e *Environment) {
 		}
 	}
 	if e.start.Limited {
-		d.line("    pullRequest: {limit: %d} # or: {limit: %d}", firstLimit, config.DefaultLimit)
+		d.line("    pullRequest: {limit: %d} # or: {limit: %d}", firstLimit, setting.DefaultLimit)
 	}
 	if file := d.writes[e.Name]; file != "" {
 		d.line("    #write: [{file: %s, path: %s, component: %s}]", single(file), d.tags[0].Key, d.tagComponent())

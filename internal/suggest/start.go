@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 )
 
 // Start is how carefully an environment begins, so that the first reconciliation surprises
@@ -27,7 +28,7 @@ func StartWith(promotions, versions int) Start {
 
 // StartOf returns how an environment of a suggested config begins.
 func StartOf(e *config.Environment) Start {
-	return Start{Limited: e.PullRequest.Limit == firstLimit, Manual: e.Propose == config.ProposeManual}
+	return Start{Limited: e.PullRequest.Limit == firstLimit, Manual: e.Propose == setting.ProposeManual}
 }
 
 // Begin writes how the environments begin; those that are not named begin normally.

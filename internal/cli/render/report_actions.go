@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/engine"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
@@ -158,7 +158,7 @@ func orderText(effect engine.Effect) string {
 		text = ", after " + strings.Join(effect.Follows, " and ")
 	}
 	if effect.Step == pullrequest.StepPropose && effect.Open == nil {
-		if effect.Environment.Land == config.LandAutomerge {
+		if effect.Environment.Land == setting.LandAutomerge {
 			return text + "; then it waits for its checks and gates"
 		}
 		return text + "; then it waits for a user to merge it"

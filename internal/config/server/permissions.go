@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/config/field"
+	"promoter/internal/config/setting"
 	"promoter/internal/glob"
 	"promoter/internal/strictyaml"
 	"promoter/internal/verb"
@@ -42,9 +43,9 @@ type Bypass struct {
 type Limit struct {
 	config.Position
 	Scope
-	Land      []config.Land    // nil: any
-	Propose   []config.Propose // nil: any
-	Approvals int              // at least
+	Land      []setting.Land    // nil: any
+	Propose   []setting.Propose // nil: any
+	Approvals int               // at least
 }
 
 // rawPermission is a rule about who can use commands in comments.
@@ -216,10 +217,10 @@ func loadLimits(in *input) []Limit {
 		}
 		limit := Limit{Position: raw.Position, Approvals: raw.Approvals.Value, Scope: loadScope(in.report, scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths})}
 		for _, land := range raw.Land.Strings() {
-			limit.Land = append(limit.Land, config.Land(land))
+			limit.Land = append(limit.Land, setting.Land(land))
 		}
 		for _, propose := range raw.Propose.Strings() {
-			limit.Propose = append(limit.Propose, config.Propose(propose))
+			limit.Propose = append(limit.Propose, setting.Propose(propose))
 		}
 		if !raw.Land.IsSet() && !raw.Propose.IsSet() && !raw.Approvals.IsSet() {
 			in.report.Errorf(raw.Position, "add land: [pr, automerge], propose or approvals", "a limit has no effect")
@@ -230,10 +231,10 @@ func loadLimits(in *input) []Limit {
 		if raw.Propose.IsEmpty() {
 			in.report.Errorf(raw.Propose.Position, "name what is allowed", "propose of a limit allows nothing")
 		}
-		if raw.Approvals.Valid() && (raw.Approvals.Value < 1 || raw.Approvals.Value > config.MaxApprovals) {
-			in.report.Errorf(raw.Approvals.Position, "remove approvals when none is needed", "approvals must be 1 to %d", config.MaxApprovals)
+		if raw.Approvals.Valid() && (raw.Approvals.Value < 1 || raw.Approvals.Value > setting.MaxApprovals) {
+			in.report.Errorf(raw.Approvals.Position, "remove approvals when none is needed", "approvals must be 1 to %d", setting.MaxApprovals)
 		}
-		if raw.Approvals.Value > 0 && slices.Contains(limit.Land, config.LandPush) {
+		if raw.Approvals.Value > 0 && slices.Contains(limit.Land, setting.LandPush) {
 			in.report.Errorf(raw.Approvals.Position, "remove push from land", "a limit requires approvals and allows land: push, which has none")
 		}
 		limits = append(limits, limit)

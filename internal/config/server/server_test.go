@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/schedule"
 	"promoter/internal/verb"
@@ -101,7 +102,7 @@ func TestLoad_full(t *testing.T) {
 			{Verbs: []verb.Verb{"rollback", "freeze", "thaw"}, Who: []string{"team:acme/sre"}, Scope: serverconfig.Scope{Environments: []string{"prod-*"}}},
 		},
 		Limits: []serverconfig.Limit{
-			{Land: []config.Land{config.LandPR, config.LandAutomerge}, Approvals: 1, Scope: serverconfig.Scope{Environments: []string{"prod-*"}}},
+			{Land: []setting.Land{setting.LandPR, setting.LandAutomerge}, Approvals: 1, Scope: serverconfig.Scope{Environments: []string{"prod-*"}}},
 		},
 		RateLimits: []serverconfig.RateLimit{{Host: "quay.io", PerSecond: 10, Burst: 20, Concurrent: 4}},
 		Timeout:    10 * time.Minute,

@@ -1,7 +1,7 @@
 package condition
 
 import (
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 	"promoter/internal/verb"
@@ -9,7 +9,7 @@ import (
 
 // checks requires that the checks of a pattern passed on the commit that brought a
 // snapshot into the parent.
-func checks(parent config.Parent) []parentCondition {
+func checks(parent setting.Parent) []parentCondition {
 	var conditions []parentCondition
 	for _, pattern := range parent.Checks {
 		conditions = append(conditions, parentCondition{name: "check " + pattern, key: verb.BypassChecks, inSource: func(_ *input.Target, t input.Tenure, c *promotion.Condition) {

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"slices"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 )
@@ -26,10 +26,10 @@ type parentCondition struct {
 // parentConditionKinds is the table of the conditions below after. Each kind
 // returns its conditions of one parent. The other conditions, which the decisions
 // call directly, are settle, sameVersion, drain, mirrored, and the verification of images.
-var parentConditionKinds = []func(config.Parent) []parentCondition{healthy, soak, checks, tagged}
+var parentConditionKinds = []func(setting.Parent) []parentCondition{healthy, soak, checks, tagged}
 
 // configuredConditions returns the conditions of a parent, in the order of the table.
-func configuredConditions(parent config.Parent) []parentCondition {
+func configuredConditions(parent setting.Parent) []parentCondition {
 	var all []parentCondition
 	for _, kind := range parentConditionKinds {
 		all = append(all, kind(parent)...)
@@ -39,7 +39,7 @@ func configuredConditions(parent config.Parent) []parentCondition {
 
 // conditionsAfter returns the conditions that a target has for one of its parents.
 func conditionsAfter(in *input.Target, parent string) []parentCondition {
-	i := slices.IndexFunc(in.Settings.After, func(p config.Parent) bool { return p.Environment == parent })
+	i := slices.IndexFunc(in.Settings.After, func(p setting.Parent) bool { return p.Environment == parent })
 	if i < 0 {
 		return nil
 	}
@@ -58,7 +58,7 @@ func OfParents(in *input.Target, moves []promotion.Move) []promotion.Condition {
 
 // conditionsOf evaluates the conditions of one parent. If the application is absent
 // there, they apply to the environments upstream of it.
-func conditionsOf(in *input.Target, parent config.Parent, moves []promotion.Move) []promotion.Condition {
+func conditionsOf(in *input.Target, parent setting.Parent, moves []promotion.Move) []promotion.Condition {
 	configured := conditionsAfter(in, parent.Environment)
 	conditions := make([]promotion.Condition, 0, len(configured))
 	if in.Obs.Checkout {
@@ -88,7 +88,7 @@ func conditionsOf(in *input.Target, parent config.Parent, moves []promotion.Move
 
 // InSource evaluates the conditions of a parent for a tenure of a source. A
 // snapshot that was never there meets none. Those that are bypassed for the moves pass.
-func InSource(in *input.Target, parent config.Parent, source promotion.Target, t input.Tenure, found bool, moves []promotion.Move) []promotion.Condition {
+func InSource(in *input.Target, parent setting.Parent, source promotion.Target, t input.Tenure, found bool, moves []promotion.Move) []promotion.Condition {
 	configured := conditionsAfter(in, parent.Environment)
 	conditions := make([]promotion.Condition, 0, len(configured))
 	for _, pc := range configured {

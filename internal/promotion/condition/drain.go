@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 	"promoter/internal/schedule"
@@ -42,13 +42,13 @@ func Drain(in *input.Target) []promotion.Condition {
 }
 
 // parentOf returns the parent in the config through which a target is a source.
-func parentOf(in *input.Target, source promotion.Target) (config.Parent, bool) {
+func parentOf(in *input.Target, source promotion.Target) (setting.Parent, bool) {
 	for _, parent := range in.Settings.After {
 		if slices.Contains(in.Obs.Sources(parent.Environment, in.Target.Application), source) {
 			return parent, true
 		}
 	}
-	return config.Parent{}, false
+	return setting.Parent{}, false
 }
 
 // minReplaced is how many consecutive snapshots must be replaced too early before
@@ -62,7 +62,7 @@ func StarvedSoaks(in *input.Target) []promotion.Condition {
 	for _, source := range in.Sources {
 		parent, _ := parentOf(in, source)
 		settings := in.Obs.Settings(source.Environment, source.Application)
-		if parent.Soak == 0 || settings.Newer != config.NewerRefresh {
+		if parent.Soak == 0 || settings.Newer != setting.NewerRefresh {
 			continue
 		}
 		replaced := 0

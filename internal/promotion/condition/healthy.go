@@ -3,7 +3,7 @@ package condition
 import (
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 )
@@ -11,7 +11,7 @@ import (
 // healthy requires that the snapshot is healthy in the parent, by what the source that the
 // parent names reported about it. A snapshot that was replaced there stays eligible if it was
 // healthy at the end.
-func healthy(parent config.Parent) []parentCondition {
+func healthy(parent setting.Parent) []parentCondition {
 	if !parent.Healthy {
 		return nil
 	}

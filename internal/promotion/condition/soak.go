@@ -3,7 +3,7 @@ package condition
 import (
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 	"promoter/internal/schedule"
@@ -12,7 +12,7 @@ import (
 // soak requires that a snapshot was in the parent for some time. The time counts from
 // when it provably landed or, where the parent is monitored, became healthy. A snapshot that
 // soaked once stays eligible after it is replaced.
-func soak(parent config.Parent) []parentCondition {
+func soak(parent setting.Parent) []parentCondition {
 	if parent.Soak == 0 {
 		return nil
 	}

@@ -3,14 +3,14 @@ package condition
 import (
 	"fmt"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 	"promoter/internal/verb"
 )
 
 // tagged requires that a tag points to the digest of every move.
-func tagged(parent config.Parent) []parentCondition {
+func tagged(parent setting.Parent) []parentCondition {
 	if parent.Tagged == "" {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/condition"
 	"promoter/internal/promotion/gate"
@@ -198,7 +198,7 @@ func refuse(in *input.Target, d promotion.Decision) promotion.Decision {
 	if _, never := in.NeverProposed(); never {
 		return d
 	}
-	if in.Obs.PushOnly && in.Settings.Land != config.LandPush {
+	if in.Obs.PushOnly && in.Settings.Land != setting.LandPush {
 		d.State, d.Reason = promotion.Refused, promotion.Reason{Rule: promotion.RuleForge, Message: "land is " + string(in.Settings.Land) +
 			", but this repository has no pull requests: it is plain Git, or they are disabled (write land: push)"}
 	}
@@ -217,7 +217,7 @@ func heldByProposeMode(in *input.Target, d promotion.Decision) (promotion.Reason
 	if why, never := in.NeverProposed(); never {
 		return why, true
 	}
-	if in.Settings.Propose != config.ProposeManual || in.Obs.Requested[in.Target.Environment] || d.Request != nil {
+	if in.Settings.Propose != setting.ProposeManual || in.Obs.Requested[in.Target.Environment] || d.Request != nil {
 		return promotion.Reason{}, false
 	}
 	if in.Request != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/condition"
 	"promoter/internal/promotion/gate"
@@ -18,7 +18,7 @@ import (
 // subject to it.
 func supersede(in *input.Target, moves []promotion.Move) (wanted []promotion.Move, blocking, shown []promotion.Condition) {
 	wanted = moves
-	if open, found := in.OpenPullRequest(); found && in.Settings.Land != config.LandPush {
+	if open, found := in.OpenPullRequest(); found && in.Settings.Land != setting.LandPush {
 		wanted, shown = againstOpen(in, open, moves)
 	}
 	if len(in.Settings.After) == 0 {
@@ -29,7 +29,7 @@ func supersede(in *input.Target, moves []promotion.Move) (wanted []promotion.Mov
 		})
 		blocking = condition.VerifyImages(in, stays, in.CurrentFact)
 	}
-	if in.Settings.Newer == config.NewerDrain && !promotion.OnlyForm(wanted) {
+	if in.Settings.Newer == setting.NewerDrain && !promotion.OnlyForm(wanted) {
 		blocking = append(blocking, condition.Drain(in)...)
 	}
 	return wanted, blocking, append(shown, condition.StarvedSoaks(in)...)
@@ -42,7 +42,7 @@ func againstOpen(in *input.Target, open promotion.Open, moves []promotion.Move) 
 	if !valid || promotion.SameMoves(current, moves) || in.RequestsSnapshot() && in.IsRequested(moves) {
 		return moves, nil
 	}
-	if in.Settings.Newer == config.NewerQueue {
+	if in.Settings.Newer == setting.NewerQueue {
 		return current, []promotion.Condition{newerWaits(open, moves, "")}
 	}
 	// An approval is work: it is not discarded for a newer version.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
@@ -23,7 +23,7 @@ func approvals(in *input.Target, moves []promotion.Move, open *promotion.Open) [
 		if open == nil || len(open.Objections) == 0 {
 			return nil
 		}
-		required = &config.Approvals{}
+		required = &setting.Approvals{}
 	}
 	gate := promotion.Condition{Name: promotion.ApprovalsGate, State: promotion.Passed}
 	if in.Obs.Checkout {
@@ -69,7 +69,7 @@ func ApprovedBy(in *input.Target, open promotion.Open) []string {
 	return by
 }
 
-func mayApprove(required *config.Approvals, approval promotion.Approval) bool {
+func mayApprove(required *setting.Approvals, approval promotion.Approval) bool {
 	if required == nil || len(required.From) == 0 {
 		return true
 	}

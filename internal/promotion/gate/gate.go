@@ -3,7 +3,7 @@
 package gate
 
 import (
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 )
@@ -31,7 +31,7 @@ func Evaluate(in *input.Target, moves []promotion.Move) []promotion.Condition {
 	}
 	var gates []promotion.Condition
 	for _, kind := range gateKinds {
-		if kind.push || in.Settings.Land != config.LandPush {
+		if kind.push || in.Settings.Land != setting.LandPush {
 			gates = append(gates, kind.evaluate(in, moves, open)...)
 		}
 	}

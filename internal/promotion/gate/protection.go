@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 	"promoter/internal/scm"
@@ -15,7 +15,7 @@ import (
 // that promoter does not attempt a merge that the forge would refuse. If users
 // merge, the forge shows them its rules itself.
 func protection(in *input.Target, _ []promotion.Move, open *promotion.Open) []promotion.Condition {
-	if in.Settings.Land != config.LandAutomerge || in.Obs.Checkout {
+	if in.Settings.Land != setting.LandAutomerge || in.Obs.Checkout {
 		return nil
 	}
 	if open == nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
@@ -41,7 +42,7 @@ func (in *Target) RequestFor(snapshot promotion.Snapshot) *state.Request {
 
 // RequestsSnapshot reports whether a user requested one particular snapshot.
 func (in *Target) RequestsSnapshot() bool {
-	return in.Settings.Propose == config.ProposeManual && in.Request != nil && in.Request.Snapshot != ""
+	return in.Settings.Propose == setting.ProposeManual && in.Request != nil && in.Request.Snapshot != ""
 }
 
 // IsRequested reports whether the moves lead to the requested snapshot, or none in

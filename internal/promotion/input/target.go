@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
@@ -72,7 +73,7 @@ func (in *Target) ExplicitlyHere() bool {
 
 // NeverProposed returns the reason of an environment whose differences are only reported.
 func (in *Target) NeverProposed() (promotion.Reason, bool) {
-	if in.Settings.Propose != config.ProposeNever {
+	if in.Settings.Propose != setting.ProposeNever {
 		return promotion.Reason{}, false
 	}
 	return promotion.Reason{Rule: promotion.RulePropose, Message: "propose is never: the difference is only reported"}, true

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -23,7 +23,7 @@ type Tenure struct {
 	Reverted bool               // a user reverted it
 	Unclear  []promotion.Reason // also by index, why the version is unknown; nil: all are known
 
-	Monitored  *config.Health // of the source; nil: it is not
+	Monitored  *setting.Health // of the source; nil: it is not
 	Health     health.State
 	HealthNote string            // see Landing.HealthNote
 	Failure    *promotion.Reason // why it counts as failed there; nil: it does not

@@ -1,8 +1,6 @@
-package config
+package setting
 
 import (
-	"slices"
-
 	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
 )
@@ -13,8 +11,8 @@ type Notification struct {
 	To string
 }
 
-// rawNotification is a rule about messages.
-type rawNotification struct {
+// RawNotification is a rule about messages.
+type RawNotification struct {
 	strictyaml.Origin
 	// Events that the destination is notified of: a version is available, its promotion waits, a pull request is open, the promotion landed, and what landed is healthy, has failed, or was reverted.
 	On strictyaml.List `yaml:"on" values:"version proposed waiting landed healthy failed reverted" required:"true"`
@@ -26,7 +24,7 @@ type rawNotification struct {
 const maxNotifications = 50
 
 // checkNotify validates one list. Whether a destination exists is known only to the server.
-func checkNotify(report *strictyaml.Report, list strictyaml.Sections[*rawNotification]) {
+func checkNotify(report *strictyaml.Report, list strictyaml.Sections[*RawNotification]) {
 	if len(list.Items) > maxNotifications {
 		report.Errorf(list.Position, "use one rule for each destination", "notify has %d rules, more than %d", len(list.Items), maxNotifications)
 	}
@@ -49,45 +47,10 @@ func checkNotify(report *strictyaml.Report, list strictyaml.Sections[*rawNotific
 	}
 }
 
-func notifications(list strictyaml.Sections[*rawNotification]) []Notification {
+func notifications(list strictyaml.Sections[*RawNotification]) []Notification {
 	var out []Notification
 	for _, raw := range list.Items {
 		out = append(out, Notification{On: raw.On.Strings(), To: raw.To.Value})
 	}
 	return out
-}
-
-// Destinations returns for each destination the events about a target that it is notified of,
-// the rules of one destination together.
-func (e Environment) Destinations() map[string][]string {
-	to := map[string][]string{}
-	for _, rule := range e.Notify {
-		for _, event := range rule.On {
-			if !slices.Contains(to[rule.To], event) {
-				to[rule.To] = append(to[rule.To], event)
-			}
-		}
-	}
-	return to
-}
-
-// NotifyDestinations returns the destinations that the file names, sorted.
-func (c *Config) NotifyDestinations() []string {
-	var names []string
-	add := func(list strictyaml.Sections[*rawNotification]) {
-		for _, raw := range list.Items {
-			names = append(names, raw.To.Value)
-		}
-	}
-	for _, settings := range c.settings { // with those at the top
-		add(settings.Notify)
-	}
-	for _, l := range c.layers {
-		add(l.raw.Notify)
-		for _, over := range l.overrides {
-			add(over.Notify)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"slices"
@@ -47,7 +47,7 @@ func defaultNewer(propose strictyaml.Located[string]) Newer {
 
 // checkPush refuses settings of a pull request next to land: push. Settings that an
 // application inherits from its environment while it pushes itself are not used.
-func checkPush(report *strictyaml.Report, environment string, raw *rawOverride) {
+func checkPush(report *strictyaml.Report, environment string, raw *RawOverride) {
 	p := raw.PullRequest
 	if p == nil || p.Invalid || raw.Land.Value != string(LandPush) {
 		return
@@ -77,7 +77,7 @@ func checkPush(report *strictyaml.Report, environment string, raw *rawOverride) 
 
 // checkLandMerged refuses what needs a pull request where land: push opens none, and a
 // draft that cannot be merged.
-func checkLandMerged(report *strictyaml.Report, s *settings) {
+func checkLandMerged(report *strictyaml.Report, s *environment) {
 	land, p := s.raw.Land, s.raw.PullRequest
 	if land.Value == string(LandPush) && s.raw.Gates != nil {
 		for _, gate := range gates {
@@ -102,7 +102,7 @@ func checkLandMerged(report *strictyaml.Report, s *settings) {
 
 // checkNewerMerged validates newer against propose, and warns when there is no child that
 // drain could wait for.
-func checkNewerMerged(report *strictyaml.Report, s *settings, w *world) {
+func checkNewerMerged(report *strictyaml.Report, s *environment, w *world) {
 	newer, propose := s.raw.Newer, s.raw.Propose
 	if propose.Value == string(ProposeManual) && newer.Valid() && newer.Value != string(NewerQueue) {
 		report.Errorf(newer.Position, "remove newer, or write newer: queue"+also(propose.Origin, newer.Origin, "propose"),

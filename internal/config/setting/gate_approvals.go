@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"slices"
@@ -28,18 +28,18 @@ type rawApprovals struct {
 
 var approvalsGate = gate{
 	key: "approvals",
-	check: func(in *input, raw *rawGates) {
+	check: func(f *File, raw *rawGates) {
 		a := raw.Approvals
 		if a == nil || a.Invalid {
 			return
 		}
 		if a.Count.Valid() && (a.Count.Value < 1 || a.Count.Value > MaxApprovals) {
-			in.report.Errorf(a.Count.Position, "remove approvals when none is needed", "approvals.count must be 1 to %d", MaxApprovals)
+			f.Report.Errorf(a.Count.Position, "remove approvals when none is needed", "approvals.count must be 1 to %d", MaxApprovals)
 		}
 		if a.From.IsEmpty() {
-			in.report.Errorf(a.From.Position, "remove from to let every user with write access approve", "approvals.from is an empty list, so no user could approve")
+			f.Report.Errorf(a.From.Position, "remove from to let every user with write access approve", "approvals.from is an empty list, so no user could approve")
 		}
-		field.CheckUsers(in.report, a.From, "approvals.from")
+		field.CheckUsers(f.Report, a.From, "approvals.from")
 	},
 	// There must be enough users to approve. A team counts as many, because its members
 	// are not known here.

@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"promoter/internal/config/field"
@@ -7,7 +7,7 @@ import (
 
 var checksGate = gate{
 	key:    "checks",
-	check:  func(in *input, raw *rawGates) { field.CheckStatuses(in.report, raw.Checks, "gates.checks") },
+	check:  func(f *File, raw *rawGates) { field.CheckStatuses(f.Report, raw.Checks, "gates.checks") },
 	merged: valid,
 	needsPullRequest: func(raw *rawGates) (none strictyaml.Origin) {
 		if len(raw.Checks.Items) > 0 {

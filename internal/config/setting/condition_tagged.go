@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"promoter/internal/image"
@@ -6,7 +6,7 @@ import (
 )
 
 var taggedCondition = condition{
-	check: func(report *strictyaml.Report, parent string, raw *rawConditions) {
+	check: func(report *strictyaml.Report, parent string, raw *RawConditions) {
 		tag := raw.Tagged
 		switch {
 		case !tag.Valid():
@@ -16,7 +16,7 @@ var taggedCondition = condition{
 			report.Errorf(tag.Position, "write letters, digits, dots, dashes, and underscores, at most 128", "%q is not a valid tag", tag.Value)
 		}
 	},
-	merged: func(*strictyaml.Report, string, *rawConditions, *settings) {},
-	isSet:  func(raw *rawConditions) bool { return raw.Tagged.IsSet() },
-	load:   func(raw *rawConditions, out *Parent) { out.Tagged = raw.Tagged.Value },
+	merged: func(*strictyaml.Report, string, *RawConditions, *environment) {},
+	isSet:  func(raw *RawConditions) bool { return raw.Tagged.IsSet() },
+	load:   func(raw *RawConditions, out *Parent) { out.Tagged = raw.Tagged.Value },
 }

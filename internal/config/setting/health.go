@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 // Health is where the health of an environment is known from: exactly one source. Nil in
 // Environment: it is not monitored.
 type Health struct {
-	Position
+	strictyaml.Position
 	ArgoCD     []string // globs of Applications, as NAME or NAMESPACE/NAME
 	Flux       string   // kind/namespace/name
 	Check      string   // context of a commit status, or name of a check
@@ -158,51 +158,51 @@ func mergeHealth(base, over *rawHealth) *rawHealth {
 }
 
 // checkHealth validates the health that one layer sets.
-func checkHealth(in *input, raw *rawHealth) {
+func checkHealth(f *File, raw *rawHealth) {
 	if raw == nil || raw.Invalid {
 		return
 	}
 	if raw.ArgoCD.IsEmpty() {
-		in.report.Errorf(raw.ArgoCD.Position, "name Applications", "health.argocd is an empty list, which matches nothing")
+		f.Report.Errorf(raw.ArgoCD.Position, "name Applications", "health.argocd is an empty list, which matches nothing")
 	}
 	for _, pattern := range raw.ArgoCD.Items {
-		checkHealthName(in, pattern, "health.argocd")
+		checkHealthName(f, pattern, "health.argocd")
 	}
-	checkHealthName(in, raw.Flux, "health.flux")
+	checkHealthName(f, raw.Flux, "health.flux")
 	if parts := strings.Split(raw.Flux.Value, "/"); raw.Flux.Valid() && (len(parts) != 3 || slices.Contains(parts, "")) {
-		in.report.Errorf(raw.Flux.Position, "write kustomization/NAMESPACE/NAME or helmrelease/NAMESPACE/NAME", "%q is not a Flux object", raw.Flux.Value)
+		f.Report.Errorf(raw.Flux.Position, "write kustomization/NAMESPACE/NAME or helmrelease/NAMESPACE/NAME", "%q is not a Flux object", raw.Flux.Value)
 	}
-	checkHealthName(in, raw.Check, "health.check")
+	checkHealthName(f, raw.Check, "health.check")
 	if promoterContext := raw.Check.Value == "promoter" || health.IsContext(raw.Check.Value); raw.Check.Valid() && promoterContext {
-		in.report.Errorf(raw.Check.Position, "name a status that your GitOps engine or pipeline sets", "%q is promoter's own status", raw.Check.Value)
+		f.Report.Errorf(raw.Check.Position, "name a status that your GitOps engine or pipeline sets", "%q is promoter's own status", raw.Check.Value)
 	}
-	checkHealthName(in, raw.Deployment, "health.deployment")
+	checkHealthName(f, raw.Deployment, "health.deployment")
 	if raw.API.Valid() && !raw.API.Value {
-		in.report.Errorf(raw.API.Position, "write api: true, or another source", "health.api is false")
+		f.Report.Errorf(raw.API.Position, "write api: true, or another source", "health.api is false")
 	}
 	if raw.From.Valid() && raw.From.Value == "" {
-		in.report.Errorf(raw.From.Position, "name a receiver of the server file", "health.from is empty")
+		f.Report.Errorf(raw.From.Position, "name a receiver of the server file", "health.from is empty")
 	}
 	if raw.Timeout.Valid() && raw.Timeout.Value <= 0 {
-		in.report.Errorf(raw.Timeout.Position, "write a duration such as 15m, or remove it", "health.timeout must be more than zero")
+		f.Report.Errorf(raw.Timeout.Position, "write a duration such as 15m, or remove it", "health.timeout must be more than zero")
 	}
 }
 
 // checkHealthName validates the name of an object, in which placeholders are allowed.
-func checkHealthName(in *input, name strictyaml.Located[string], key string) {
+func checkHealthName(f *File, name strictyaml.Located[string], key string) {
 	switch {
 	case !name.Valid():
 	case name.Value == "":
-		in.report.Errorf(name.Position, "name an object", "%s is empty", key)
-	case strings.Contains(name.Value, glob.Application) && !in.captures:
-		in.report.Errorf(name.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
+		f.Report.Errorf(name.Position, "name an object", "%s is empty", key)
+	case strings.Contains(name.Value, glob.Application) && !f.Captures:
+		f.Report.Errorf(name.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
 	default:
-		field.CheckPlaceholders(in.report, name, key, "environment", "application")
+		field.CheckPlaceholders(f.Report, name, key, "environment", "application")
 	}
 }
 
 // checkHealthMerged validates the health as an application has it.
-func checkHealthMerged(report *strictyaml.Report, s *settings) {
+func checkHealthMerged(report *strictyaml.Report, s *environment) {
 	raw := s.raw.Health
 	if raw == nil || raw.Invalid {
 		return
@@ -234,35 +234,4 @@ func (raw *rawHealth) health() *Health {
 		Position: raw.Position, ArgoCD: raw.ArgoCD.Strings(), Flux: strings.ToLower(raw.Flux.Value), Check: raw.Check.Value, Deployment: raw.Deployment.Value,
 		API: raw.API.Value, From: raw.From.Value, Timeout: raw.Timeout.Or(defaultTimeout), OnFailure: OnFailure(raw.OnFailure.Or(string(OnFailureStop))),
 	}
-}
-
-// Healths returns the health of all environments, also as applications override it.
-func (c *Config) Healths() []Health {
-	var all []Health
-	add := func(raw rawOverride) {
-		if raw.Health != nil {
-			all = append(all, *raw.Health.health())
-		}
-	}
-	for i, setting := range c.settings {
-		add(setting)
-		for _, l := range c.layers {
-			if over := l.overrides[c.Environments[i].Name]; over != nil && over.Health != nil {
-				add(merge(setting, over))
-			}
-		}
-	}
-	return all
-}
-
-// Receivers returns the receivers whose reports about health count, sorted.
-func (c *Config) Receivers() []string {
-	var names []string
-	for _, h := range c.Healths() {
-		if h.From != "" {
-			names = append(names, h.From)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"promoter/internal/schedule"
@@ -6,10 +6,10 @@ import (
 )
 
 var soakCondition = condition{
-	check: func(*strictyaml.Report, string, *rawConditions) {},
+	check: func(*strictyaml.Report, string, *RawConditions) {},
 	// Newer snapshots can keep a soak from ever passing: the parent accepts each of them
 	// without a user, and none stays long enough.
-	merged: func(report *strictyaml.Report, child string, raw *rawConditions, parent *settings) {
+	merged: func(report *strictyaml.Report, child string, raw *RawConditions, parent *environment) {
 		settings := parent.raw
 		automatic := settings.Propose.Or(string(ProposeAutomatic)) == string(ProposeAutomatic)
 		lands := settings.Land.Value == string(LandAutomerge) || settings.Land.Value == string(LandPush)
@@ -19,6 +19,6 @@ var soakCondition = condition{
 				parent.name, schedule.FormatDuration(raw.Soak.Value), child, child)
 		}
 	},
-	isSet: func(raw *rawConditions) bool { return raw.Soak.Value > 0 },
-	load:  func(raw *rawConditions, out *Parent) { out.Soak = raw.Soak.Value },
+	isSet: func(raw *RawConditions) bool { return raw.Soak.Value > 0 },
+	load:  func(raw *RawConditions, out *Parent) { out.Soak = raw.Soak.Value },
 }

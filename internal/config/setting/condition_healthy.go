@@ -1,15 +1,15 @@
-package config
+package setting
 
 import "promoter/internal/strictyaml"
 
 var healthyCondition = condition{
-	check: func(*strictyaml.Report, string, *rawConditions) {},
-	merged: func(report *strictyaml.Report, child string, raw *rawConditions, parent *settings) {
+	check: func(*strictyaml.Report, string, *RawConditions) {},
+	merged: func(report *strictyaml.Report, child string, raw *RawConditions, parent *environment) {
 		if raw.Healthy.Value && parent.raw.Health == nil {
 			report.Errorf(raw.Healthy.Position, "add health to "+parent.name+", or remove healthy",
 				"%s requires that %s is healthy, but %s has no health: nothing would ever report it", child, parent.name, parent.name)
 		}
 	},
-	isSet: func(raw *rawConditions) bool { return raw.Healthy.Value },
-	load:  func(raw *rawConditions, out *Parent) { out.Healthy = raw.Healthy.Value },
+	isSet: func(raw *RawConditions) bool { return raw.Healthy.Value },
+	load:  func(raw *RawConditions, out *Parent) { out.Healthy = raw.Healthy.Value },
 }

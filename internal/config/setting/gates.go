@@ -1,4 +1,4 @@
-package config
+package setting
 
 import "promoter/internal/strictyaml"
 
@@ -27,7 +27,7 @@ type rawGates struct {
 type gate struct {
 	key string
 	// check validates the gate as one layer sets it, merged as an application has it.
-	check  func(in *input, raw *rawGates)
+	check  func(f *File, raw *rawGates)
 	merged func(report *strictyaml.Report, raw *rawGates)
 	// needsPullRequest returns the origin of the setting that land: push contradicts,
 	// and withoutPullRequest is what to write instead.
@@ -41,15 +41,15 @@ type gate struct {
 // with its own file.
 var gates = []gate{windowsGate, checksGate, approvalsGate, holdGate}
 
-func checkGates(in *input, raw *rawGates) {
+func checkGates(f *File, raw *rawGates) {
 	if raw != nil && !raw.Invalid {
 		for _, gate := range gates {
-			gate.check(in, raw)
+			gate.check(f, raw)
 		}
 	}
 }
 
-func checkGatesMerged(report *strictyaml.Report, s *settings) {
+func checkGatesMerged(report *strictyaml.Report, s *environment) {
 	if s.raw.Gates != nil {
 		for _, gate := range gates {
 			gate.merged(report, s.raw.Gates)
@@ -69,3 +69,17 @@ func (raw *rawGates) gates() Gates {
 
 // valid is for gates without a rule about merged settings.
 func valid(*strictyaml.Report, *rawGates) {}
+
+// The file of this gate cannot be called gate_windows.go, which would be built for one
+// operating system only.
+var windowsGate = gate{
+	key: "windows",
+	check: func(f *File, raw *rawGates) {
+		for _, window := range raw.Windows.Items {
+			f.Report.Known("window", window, f.WindowNames)
+		}
+	},
+	merged:           valid,
+	needsPullRequest: func(*rawGates) (none strictyaml.Origin) { return none },
+	load:             func(raw *rawGates, out *Gates) { out.Windows = raw.Windows.Strings() },
+}

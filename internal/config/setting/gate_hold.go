@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"cmp"
@@ -24,16 +24,16 @@ type rawHold struct {
 
 var holdGate = gate{
 	key: "hold",
-	check: func(in *input, raw *rawGates) {
+	check: func(f *File, raw *rawGates) {
 		h := raw.Hold
 		if h == nil || h.Invalid {
 			return
 		}
 		if !h.Key.IsSet() {
-			in.report.Errorf(h.Position, "add key: KEY", "gates.hold has no key")
+			f.Report.Errorf(h.Position, "add key: KEY", "gates.hold has no key")
 		} else if h.Key.Valid() {
 			if err := field.CheckYAMLPath(h.Key.Value); err != nil {
-				in.report.Errorf(h.Key.Position, "write promote_deployment or spec.suspend", "%q is not a YAML path: %v", h.Key.Value, err)
+				f.Report.Errorf(h.Key.Position, "write promote_deployment or spec.suspend", "%q is not a YAML path: %v", h.Key.Value, err)
 			}
 		}
 	},

@@ -1,4 +1,4 @@
-package config
+package setting
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 
 // Parent is an environment that snapshots come from, with conditions that must hold there.
 type Parent struct {
-	Position
+	strictyaml.Position
 	Environment string
 	Healthy     bool
 	Soak        time.Duration
@@ -18,17 +18,17 @@ type Parent struct {
 	Tagged      string
 }
 
-// rawAfter is the parents of an environment: a list of names, or a mapping from names to
+// RawAfter is the parents of an environment: a list of names, or a mapping from names to
 // conditions. The list form replaces all parents of a lower layer.
-type rawAfter struct {
+type RawAfter struct {
 	strictyaml.Origin
 	isList  bool
-	Parents strictyaml.Map[*rawConditions]
+	Parents strictyaml.Map[*RawConditions]
 }
 
-// rawConditions is the set of conditions that a parent must meet before its snapshot is
+// RawConditions is the set of conditions that a parent must meet before its snapshot is
 // proposed.
-type rawConditions struct {
+type RawConditions struct {
 	strictyaml.Origin
 	// Require that the snapshot is healthy in the parent, which needs `health` there. Default: `false`.
 	Healthy strictyaml.Located[bool] `yaml:"healthy"`
@@ -43,24 +43,24 @@ type rawConditions struct {
 // condition is one key of the conditions of a parent.
 type condition struct {
 	// check validates the condition as one layer sets it.
-	check func(report *strictyaml.Report, parent string, raw *rawConditions)
+	check func(report *strictyaml.Report, parent string, raw *RawConditions)
 	// merged validates it against the settings of the parent.
-	merged func(report *strictyaml.Report, child string, raw *rawConditions, parent *settings)
+	merged func(report *strictyaml.Report, child string, raw *RawConditions, parent *environment)
 	// isSet reports whether the condition requires anything.
-	isSet func(raw *rawConditions) bool
-	load  func(raw *rawConditions, out *Parent)
+	isSet func(raw *RawConditions) bool
+	load  func(raw *RawConditions, out *Parent)
 }
 
-// conditions are all conditions. To add one, add a field to Parent and rawConditions,
+// conditions are all conditions. To add one, add a field to Parent and RawConditions,
 // and a row here with its own file.
 var conditions = []condition{healthyCondition, soakCondition, checksCondition, taggedCondition}
 
-func (raw *rawConditions) any() bool {
+func (raw *RawConditions) any() bool {
 	return slices.ContainsFunc(conditions, func(c condition) bool { return c.isSet(raw) })
 }
 
 // Decode implements strictyaml.Decodable.
-func (a *rawAfter) Decode(d *strictyaml.Decoder, n *strictyaml.Node) {
+func (a *RawAfter) Decode(d *strictyaml.Decoder, n *strictyaml.Node) {
 	a.Position = d.Position(n)
 	switch n.Kind {
 	case strictyaml.SequenceNode:
@@ -69,7 +69,7 @@ func (a *rawAfter) Decode(d *strictyaml.Decoder, n *strictyaml.Node) {
 		names.Decode(d, n)
 		for _, name := range names.Items {
 			if name.Valid() {
-				entry := strictyaml.Entry[*rawConditions]{Key: name, Value: &rawConditions{Origin: name.Origin}}
+				entry := strictyaml.Entry[*RawConditions]{Key: name, Value: &RawConditions{Origin: name.Origin}}
 				a.Parents.Entries = append(a.Parents.Entries, entry)
 			}
 		}
@@ -81,17 +81,17 @@ func (a *rawAfter) Decode(d *strictyaml.Decoder, n *strictyaml.Node) {
 }
 
 // mergeAfter merges mappings parent by parent.
-func mergeAfter(base, over rawAfter) rawAfter {
+func mergeAfter(base, over RawAfter) RawAfter {
 	if !over.IsSet() {
 		return base
 	}
 	if over.isList || !base.IsSet() {
 		return over
 	}
-	merged := rawAfter{Origin: over.Origin}
+	merged := RawAfter{Origin: over.Origin}
 	merged.Parents.Entries = slices.Clone(base.Parents.Entries)
 	for _, e := range over.Parents.Entries {
-		i := slices.IndexFunc(merged.Parents.Entries, func(b strictyaml.Entry[*rawConditions]) bool { return b.Key.Value == e.Key.Value })
+		i := slices.IndexFunc(merged.Parents.Entries, func(b strictyaml.Entry[*RawConditions]) bool { return b.Key.Value == e.Key.Value })
 		if i < 0 {
 			merged.Parents.Entries = append(merged.Parents.Entries, e)
 			continue
@@ -103,23 +103,23 @@ func mergeAfter(base, over rawAfter) rawAfter {
 }
 
 // checkAfter validates the parents of one layer.
-func checkAfter(in *input, after rawAfter) {
+func checkAfter(f *File, after RawAfter) {
 	seen := map[string]bool{}
 	for _, e := range after.Parents.Entries {
 		if seen[e.Key.Value] {
-			in.report.Errorf(e.Key.Position, "keep one of them", "duplicate parent %s", e.Key.Value)
+			f.Report.Errorf(e.Key.Position, "keep one of them", "duplicate parent %s", e.Key.Value)
 		}
 		seen[e.Key.Value] = true
-		if in.report.Known("environment", e.Key, in.environments) && !e.Value.Invalid {
+		if f.Report.Known("environment", e.Key, f.EnvironmentNames) && !e.Value.Invalid {
 			for _, condition := range conditions {
-				condition.check(in.report, e.Key.Value, e.Value)
+				condition.check(f.Report, e.Key.Value, e.Value)
 			}
 		}
 	}
 }
 
 // checkAfterMerged validates conditions against the parent that they refer to.
-func checkAfterMerged(report *strictyaml.Report, s *settings, w *world) {
+func checkAfterMerged(report *strictyaml.Report, s *environment, w *world) {
 	for _, e := range s.raw.After.Parents.Entries {
 		if parent := w.find(e.Key.Value); parent != nil && !e.Value.Invalid {
 			for _, condition := range conditions {
@@ -129,7 +129,7 @@ func checkAfterMerged(report *strictyaml.Report, s *settings, w *world) {
 	}
 }
 
-func (a rawAfter) parents() []Parent {
+func (a RawAfter) parents() []Parent {
 	var out []Parent
 	for _, e := range a.Parents.Entries {
 		parent := Parent{Position: e.Key.Position, Environment: e.Key.Value}
@@ -141,11 +141,11 @@ func (a rawAfter) parents() []Parent {
 	return out
 }
 
-// orderEnvironments sorts the environments, parents first, and refuses cycles. The
+// Order returns the names of the environments, parents first, and refuses cycles. The
 // parents of all layers count together, so that one order applies to every application.
-func orderEnvironments(in *input, layers []layer) []string {
+func (f *File) Order() []string {
 	parents := map[string][]strictyaml.Located[string]{}
-	eachSettings(in, layers, func(environment string, raw *rawOverride) {
+	f.Each(func(environment string, raw *RawOverride) {
 		parents[environment] = append(parents[environment], raw.After.Parents.Keys()...)
 	})
 	var order, path []string
@@ -157,11 +157,11 @@ func orderEnvironments(in *input, layers []layer) []string {
 			start := slices.Index(path, parent.Value)
 			switch {
 			case start == len(path)-1:
-				in.report.Errorf(parent.Position, "remove it", "%s comes after itself", parent.Value)
+				f.Report.Errorf(parent.Position, "remove it", "%s comes after itself", parent.Value)
 			case start >= 0:
-				in.report.Errorf(parent.Position, "remove one of these parents",
+				f.Report.Errorf(parent.Position, "remove one of these parents",
 					"the environments form a cycle: %s after %s", strings.Join(path[start:], " after "), parent.Value)
-			case !done[parent.Value] && in.environments.Has(parent.Value):
+			case !done[parent.Value] && f.EnvironmentNames.Has(parent.Value):
 				visit(parent.Value)
 			}
 		}
@@ -169,67 +169,10 @@ func orderEnvironments(in *input, layers []layer) []string {
 		done[name] = true
 		order = append(order, name)
 	}
-	for _, e := range in.raw.Environments.Entries {
+	for _, e := range f.Environments {
 		if !done[e.Key.Value] {
 			visit(e.Key.Value)
 		}
 	}
 	return order
-}
-
-// Order returns the names of the environments, parents first, otherwise in the order of
-// the file.
-func (c *Config) Order() []string { return slices.Clone(c.order) }
-
-// Ancestors returns the environments that one follows, directly or indirectly, for any
-// application; parents first.
-func (c *Config) Ancestors(environment string) []string {
-	found := map[string]bool{}
-	var visit func(name string)
-	visit = func(name string) {
-		for _, parent := range c.parentsOf(name) {
-			if !found[parent] {
-				found[parent] = true
-				visit(parent)
-			}
-		}
-	}
-	visit(environment)
-	var names []string
-	for _, name := range c.order {
-		if found[name] {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// parentsOf returns the parents of an environment for any application: its own and those
-// of the overrides.
-func (c *Config) parentsOf(environment string) []string {
-	var parents []string
-	if e, ok := c.Environment(environment); ok {
-		for _, parent := range e.After {
-			parents = append(parents, parent.Environment)
-		}
-	}
-	for _, layer := range c.layers {
-		if override, ok := layer.overrides[environment]; ok {
-			for _, parent := range override.After.Parents.Entries {
-				parents = append(parents, parent.Key.Value)
-			}
-		}
-	}
-	return parents
-}
-
-// Lineage returns the environments with all that they follow, parents first.
-func (c *Config) Lineage(environments []string) []string {
-	var names []string
-	for _, name := range c.order {
-		if slices.ContainsFunc(environments, func(e string) bool { return e == name || slices.Contains(c.Ancestors(e), name) }) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
