@@ -30,7 +30,7 @@ BASE     ?=
 
 .PHONY: help
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
 
 .PHONY: build
 build: ## Build bin/promoter, one static binary.
@@ -43,6 +43,26 @@ image: ## Build the container image into bin/image, an OCI layout, without Docke
 .PHONY: image-check
 image-check: image ## Build it, and run its program as a pod would.
 	@hack/image/check bin/image "$(VERSION)"
+
+# The address of the files of a release, and the key of cosign; empty: keyless.
+URL      ?=
+KEY      ?=
+
+.PHONY: release
+release: ## Build all files of a release into bin/release: VERSION (empty: from the tag), URL.
+	@CGO_ENABLED=0 go run ./hack/release build -version "$(VERSION)" -url "$(URL)"
+
+.PHONY: release-sign
+release-sign: ## Sign them with KEY (empty: keyless).
+	@CGO_ENABLED=0 go run ./hack/release sign -key "$(KEY)"
+
+.PHONY: release-push
+release-push: ## Push image and chart to REGISTRY, and sign them with KEY (empty: keyless).
+	@CGO_ENABLED=0 go run ./hack/release push -to "$(REGISTRY)" -key "$(KEY)"
+
+.PHONY: release-snapshot
+release-snapshot: ## Build a release of this commit, and install and run all of it.
+	@hack/release/check
 
 .PHONY: demo
 demo: ## Show the whole story of a promotion on embedded parts, in a few seconds.

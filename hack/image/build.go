@@ -13,7 +13,7 @@ import (
 
 // builder runs ko, whose own settings are in .ko.yaml.
 type builder struct {
-	ko, base, version, out string
+	ko, base, version, url, out string
 }
 
 // build writes the OCI layout, and beside it a folder with the list of what is in it.
@@ -85,7 +85,7 @@ func platformNames() []string {
 // environment sets the creation time of the image to the time of the commit, so that the
 // same commit makes the same image.
 func (b builder) environment(ctx context.Context) ([]string, error) {
-	env := append(os.Environ(), "VERSION="+b.version, "KO_DOCKER_REPO=promoter.localhost/promoter")
+	env := append(os.Environ(), "VERSION="+b.version, "RELEASE_URL="+b.url, "KO_DOCKER_REPO=promoter.localhost/promoter")
 	command := exec.CommandContext(ctx, "git", "log", "-1", "--format=%ct")
 	var text bytes.Buffer
 	command.Stdout, command.Stderr = &text, os.Stderr

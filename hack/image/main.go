@@ -1,7 +1,7 @@
 // Command image builds promoter's container image with ko, and unpacks it again for
 // those who want to see what is in it. Neither needs a Docker engine.
 //
-//	image build -ko PROGRAM [-base REFERENCE] [-version VERSION] [-out FOLDER]
+//	image build -ko PROGRAM [-base REFERENCE] [-version VERSION] [-url URL] [-out FOLDER]
 //	image unpack [-platform linux/amd64] LAYOUT FOLDER
 package main
 
@@ -36,6 +36,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		flags.StringVar(&b.ko, "ko", "", "the program ko")
 		flags.StringVar(&b.base, "base", "", "the image to build upon; empty: one that is made here")
 		flags.StringVar(&b.version, "version", "", "the name of a release; empty: none")
+		flags.StringVar(&b.url, "url", "", "where the files of the release are downloaded from; empty: not known")
 		flags.StringVar(&b.out, "out", "bin/image", "the folder for the OCI layout; beside it, with -sbom, what is in it")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err

@@ -17,7 +17,7 @@ import (
 )
 
 // Suggest returns a config for the files of a folder.
-func Suggest(ctx context.Context, dir string) (*suggest.Suggestion, error) {
+func Suggest(ctx context.Context, dir, schema string) (*suggest.Suggestion, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
@@ -25,6 +25,7 @@ func Suggest(ctx context.Context, dir string) (*suggest.Suggestion, error) {
 	if err != nil {
 		return nil, err
 	}
+	found.Found.Schema = schema
 	suggestion, err := suggest.Config(found.Found)
 	if err != nil {
 		return nil, fmt.Errorf("scan %s: %w", dir, err)

@@ -28,7 +28,7 @@ func TestSuggest_golden(t *testing.T) {
 		dir := filepath.Dir(tree)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
-			suggestion, err := checkout.Suggest(t.Context(), tree)
+			suggestion, err := checkout.Suggest(t.Context(), tree, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,11 +93,11 @@ func TestSuggest_nothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, where := range []string{dir, filepath.Join(dir, "absent")} {
-		if _, err := checkout.Suggest(t.Context(), where); fault.KindOf(err) != fault.NotFound {
+		if _, err := checkout.Suggest(t.Context(), where, ""); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%s: %v", where, err)
 		}
 	}
-	if _, err := checkout.Suggest(t.Context(), filepath.Join(dir, "a.yaml")); fault.KindOf(err) != fault.Invalid {
+	if _, err := checkout.Suggest(t.Context(), filepath.Join(dir, "a.yaml"), ""); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a file for a folder: %v", err)
 	}
 }

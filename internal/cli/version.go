@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,9 +13,23 @@ import (
 	"promoter/internal/cli/render"
 )
 
-// released is the version that a release build sets with -ldflags -X. It is
-// empty in a build from a clone, whose version is that of its commit.
-var released string //nolint:gochecknoglobals // the linker sets it; nothing writes it afterwards
+// These are set by release builds with -ldflags -X, and empty in a build from a clone, whose
+// version is that of its commit.
+//
+//nolint:gochecknoglobals // the linker sets them; nothing writes them afterwards
+var (
+	released   string // the version
+	releaseURL string // the folder with the files of the release, if it is known
+)
+
+// schemaURL returns the address of the JSON Schema of .promoter.yaml in the release of this
+// binary. It is empty if there is none.
+func schemaURL(release string) string {
+	if release == "" {
+		return ""
+	}
+	return strings.TrimSuffix(release, "/") + "/promoter.schema.json"
+}
 
 func newVersion(system console.System) *cobra.Command {
 	var output string

@@ -171,6 +171,7 @@ var table = map[string]position{
 	"hack/load":               {layer: 14, support: true},
 	"hack/process":            {layer: 13, support: true},
 	"hack/image":              {layer: 14, support: true},
+	"hack/release":            {layer: 14, support: true},
 	"hack/schemas":            {layer: 14, support: true},
 	"hack/structure":          {layer: 14, support: true},
 	"hack/testlog":            {layer: 14, support: true},

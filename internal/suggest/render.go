@@ -69,12 +69,16 @@ func (d *draft) comment(indent, text string) {
 // schemaFile is the JSON Schema of the config file, if users save it beside the file.
 const schemaFile = "promoter.schema.json"
 
-// schemaLine connects the file with its schema in editors. They show an error if the schema
-// is missing, so the line is only on if it is there.
+// schemaLine connects the file with its schema in editors: the one beside the file, else the
+// published one. They show an error if the schema is missing, so the line is only on if it is there.
 // https://github.com/redhat-developer/yaml-language-server#using-inlined-schema
 func (d *draft) schemaLine() {
 	line := "# yaml-language-server: $schema=" + schemaFile
-	if !slices.Contains(d.found.Files, schemaFile) {
+	switch {
+	case slices.Contains(d.found.Files, schemaFile):
+	case d.found.Schema != "":
+		line = "# yaml-language-server: $schema=" + d.found.Schema
+	default:
 		line = "# For editors: save " + schemaFile + " beside this file, and begin this line with " + line
 	}
 	d.line("%s", line)

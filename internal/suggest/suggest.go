@@ -28,6 +28,7 @@ type Found struct {
 	Files          []string // slash separated, relative to the root of the tree
 	References     []edit.Reference
 	Bots           bots.Setup // other bots that update images there
+	Schema         string     // address of the JSON Schema of the config; empty: not published
 	ForPullRequest bool       // the file is read in a pull request, not by a user who ran init
 	Author         string     // the command that writes the file; empty: init
 	Notes          []string   // what the file does not have, for its header

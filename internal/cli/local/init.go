@@ -21,8 +21,9 @@ import (
 	"promoter/internal/suggest"
 )
 
-// NewInit returns the command init.
-func NewInit(system console.System) *cobra.Command {
+// NewInit returns the command init. schema is the address of the JSON Schema that the config
+// names, or empty.
+func NewInit(system console.System, schema string) *cobra.Command {
 	var dir, output string
 	var networks []string
 	command := &cobra.Command{
@@ -40,7 +41,7 @@ Exit codes: 0 success; 1 no image reference found, or the file exists.`,
   promoter init --dir deploy -o -`,
 		Args: flag.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return runInit(command, system, dir, output, networks)
+			return runInit(command, system, schema, dir, output, networks)
 		},
 	}
 	flags := command.Flags()
@@ -53,7 +54,7 @@ Exit codes: 0 success; 1 no image reference found, or the file exists.`,
 // standardOutput as the name of a file means that the text is only printed.
 const standardOutput = "-"
 
-func runInit(command *cobra.Command, system console.System, dir, output string, networks []string) error {
+func runInit(command *cobra.Command, system console.System, schema, dir, output string, networks []string) error {
 	if output == "" {
 		output = filepath.Join(dir, config.FileName)
 	}
@@ -61,7 +62,7 @@ func runInit(command *cobra.Command, system console.System, dir, output string, 
 	if _, err := os.Lstat(output); err == nil && output != standardOutput {
 		return fault.New(fault.Conflict, "%s exists and is not overwritten: remove it first, or write to another file with -o", output)
 	}
-	suggestion, err := checkout.Suggest(command.Context(), dir)
+	suggestion, err := checkout.Suggest(command.Context(), dir, schema)
 	if errors.Is(err, suggest.ErrNothing) {
 		printNothingFound(system.Err, err)
 		return console.ExitError(console.ExitFailed)

@@ -25,7 +25,7 @@ func run(t *testing.T, command func(console.System) *cobra.Command, args ...stri
 func TestInit_writesOnce(t *testing.T) {
 	t.Parallel()
 	dir := consoletest.Folder(t, map[string]string{"dev/web.yaml": "image: quay.io/acme/web:1.2.0\n", "prod/web.yaml": "image: quay.io/acme/web:1.1.0\n"})
-	code, out, words := run(t, local.NewInit, "--dir", dir)
+	code, out, words := run(t, newInit, "--dir", dir)
 	file := filepath.Join(dir, ".promoter.yaml")
 	written, err := os.ReadFile(file)
 	if code != 0 || out != "" || err != nil || !strings.Contains(string(written), "\nversion: 1\n") {
@@ -36,7 +36,7 @@ func TestInit_writesOnce(t *testing.T) {
 			t.Errorf("%q is not said:\n%s", want, words)
 		}
 	}
-	code, out, words = run(t, local.NewInit, "--dir", dir)
+	code, out, words = run(t, newInit, "--dir", dir)
 	again, err := os.ReadFile(file)
 	if code != 1 || out != "" || err != nil || !strings.Contains(words, "exists and is not overwritten") || !bytes.Equal(again, written) {
 		t.Errorf("the second time: exit %d, %v\n%s%s", code, err, out, words)
@@ -54,7 +54,7 @@ func TestInit_shows(t *testing.T) {
 		files["base/"+name+".yaml"] = "image: quay.io/acme/" + name + ":1.2.0\n"
 	}
 	dir := consoletest.Folder(t, files)
-	code, out, words := run(t, local.NewInit, "--dir", dir, "-o", "-")
+	code, out, words := run(t, newInit, "--dir", dir, "-o", "-")
 	if code != 0 || !strings.Contains(out, "\nversion: 1\n") || !strings.Contains(words, "nothing was written") {
 		t.Fatalf("exit %d\n%s%s", code, out, words)
 	}
@@ -75,7 +75,7 @@ func TestInit_anotherFile(t *testing.T) {
 	t.Parallel()
 	dir := consoletest.Folder(t, map[string]string{"web.yaml": "image: quay.io/acme/web:1.2.0\n", ".promoter.yaml": "version: 1\n"})
 	file := filepath.Join(dir, "suggested.yaml")
-	if code, _, words := run(t, local.NewInit, "--dir", dir, "-o", file); code != 0 {
+	if code, _, words := run(t, newInit, "--dir", dir, "-o", file); code != 0 {
 		t.Fatalf("exit %d\n%s", code, words)
 	}
 	if _, err := os.Stat(file); err != nil {
@@ -86,11 +86,27 @@ func TestInit_anotherFile(t *testing.T) {
 func TestInit_nothingToFollow(t *testing.T) {
 	t.Parallel()
 	dir := consoletest.Folder(t, map[string]string{"a.yaml": "command: redis:6379\n"})
-	code, out, words := run(t, local.NewInit, "--dir", dir)
+	code, out, words := run(t, newInit, "--dir", dir)
 	if code != 1 || out != "" || !strings.Contains(words, "no image reference was found in 1 file") || !strings.Contains(words, "needs at least one") {
 		t.Errorf("exit %d\n%s%s", code, out, words)
 	}
-	if code, _, words = run(t, local.NewInit, "--dir", filepath.Join(dir, "absent")); code != 1 || strings.Contains(words, "image reference") {
+	if code, _, words = run(t, newInit, "--dir", filepath.Join(dir, "absent")); code != 1 || strings.Contains(words, "image reference") {
 		t.Errorf("a folder that is not there: exit %d\n%s", code, words)
+	}
+}
+
+// newInit is the command of a build that names no published schema.
+func newInit(system console.System) *cobra.Command { return local.NewInit(system, "") }
+
+func TestInit_namesTheSchemaOfTheRelease(t *testing.T) {
+	t.Parallel()
+	dir := consoletest.Folder(t, map[string]string{"web.yaml": "image: quay.io/acme/web:1.2.0\n"})
+	released := func(system console.System) *cobra.Command {
+		return local.NewInit(system, "https://example.com/v1/promoter.schema.json")
+	}
+	code, out, words := run(t, released, "--dir", dir, "-o", "-")
+	const want = "# yaml-language-server: $schema=https://example.com/v1/promoter.schema.json\n"
+	if code != 0 || !strings.HasPrefix(out, want) {
+		t.Errorf("exit %d\n%s%s", code, out, words)
 	}
 }
