@@ -9,7 +9,8 @@ import (
 )
 
 // Import returns a config that does what another tool was configured to do by files of a folder.
-func Import(ctx context.Context, dir string, tool imports.Tool) (*imports.Imported, error) {
+// schema is the address of the JSON Schema that it names, or empty.
+func Import(ctx context.Context, dir, schema string, tool imports.Tool) (*imports.Imported, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
@@ -17,6 +18,7 @@ func Import(ctx context.Context, dir string, tool imports.Tool) (*imports.Import
 	if err != nil {
 		return nil, err
 	}
+	found.Schema = schema
 	imported, err := imports.Config(tool, found)
 	if err != nil {
 		return nil, fmt.Errorf("import %s from %s: %w", tool, dir, err)

@@ -34,7 +34,7 @@ func TestImport(t *testing.T) {
 					tool = known
 				}
 			}
-			got, err := checkout.Import(t.Context(), folder, tool)
+			got, err := checkout.Import(t.Context(), folder, "", tool)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,12 +61,12 @@ func TestImport(t *testing.T) {
 func TestImport_ofNothing(t *testing.T) {
 	t.Parallel()
 	for _, tool := range imports.Tools() {
-		_, err := checkout.Import(t.Context(), t.TempDir(), tool)
+		_, err := checkout.Import(t.Context(), t.TempDir(), "", tool)
 		if !errors.Is(err, imports.ErrNothing) || fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "reads ") {
 			t.Errorf("%s: %v", tool, err)
 		}
 	}
-	if _, err := checkout.Import(t.Context(), t.TempDir(), "spinnaker"); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "kargo") {
+	if _, err := checkout.Import(t.Context(), t.TempDir(), "", "spinnaker"); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "kargo") {
 		t.Errorf("an unknown tool: %v", err)
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"promoter/internal/suggest"
 )
 
-// Suggest returns a config for the files of a folder.
+// Suggest returns a config for the files of a folder. schema is the address of the JSON Schema
+// that it names, or empty.
 func Suggest(ctx context.Context, dir, schema string) (*suggest.Suggestion, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func Suggest(ctx context.Context, dir, schema string) (*suggest.Suggestion, erro
 	if err != nil {
 		return nil, err
 	}
-	found.Found.Schema = schema
+	found.Schema = schema
 	suggestion, err := suggest.Config(found.Found)
 	if err != nil {
 		return nil, fmt.Errorf("scan %s: %w", dir, err)

@@ -54,7 +54,7 @@ Data goes to standard output, messages to standard error.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"In a checkout:", []*cobra.Command{local.NewInit(system, schemaURL(releaseURL)), local.NewImport(system), local.NewValidate(system), local.NewPlan(system), local.NewApply(system), forge.NewExplain(system)}},
+		{"In a checkout:", []*cobra.Command{local.NewInit(system, schemaURL(releaseURL)), local.NewImport(system, schemaURL(releaseURL)), local.NewValidate(system), local.NewPlan(system), local.NewApply(system), forge.NewExplain(system)}},
 		{"On a forge:", []*cobra.Command{forge.NewRun(system), forge.NewSimulate(system), decide.NewDecisions(system), client.NewHistory(system), forge.NewDoctor(system), forge.NewApp(system)}},
 		{"Decisions:", []*cobra.Command{
 			decide.NewPromote(system), decide.NewHold(system), decide.NewResume(system), decide.NewReject(system), decide.NewRollback(system), decide.NewFreeze(system), decide.NewThaw(system),

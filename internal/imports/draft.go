@@ -193,6 +193,7 @@ func (d *draft) render() (string, error) {
 
 // header states where the config is from, and lists what it does not have.
 func (d *draft) header(comment func(indent, text string), out *bytes.Buffer) {
+	out.WriteString(d.found.SchemaLine() + "\n")
 	comment("", "What "+d.tool.title+" was configured to do. Written by promoter import "+string(d.tool.name)+".")
 	out.WriteString("#\n")
 	comment("", "It is not wider than its source: no other tag, file, or promotion. To let promoter only observe beside "+d.tool.title+

@@ -66,26 +66,8 @@ func (d *draft) comment(indent, text string) {
 	}
 }
 
-// schemaFile is the JSON Schema of the config file, if users save it beside the file.
-const schemaFile = "promoter.schema.json"
-
-// schemaLine connects the file with its schema in editors: the one beside the file, else the
-// published one. They show an error if the schema is missing, so the line is only on if it is there.
-// https://github.com/redhat-developer/yaml-language-server#using-inlined-schema
-func (d *draft) schemaLine() {
-	line := "# yaml-language-server: $schema=" + schemaFile
-	switch {
-	case slices.Contains(d.found.Files, schemaFile):
-	case d.found.Schema != "":
-		line = "# yaml-language-server: $schema=" + d.found.Schema
-	default:
-		line = "# For editors: save " + schemaFile + " beside this file, and begin this line with " + line
-	}
-	d.line("%s", line)
-}
-
 func (d *draft) header() {
-	d.schemaLine()
+	d.line("%s", d.found.SchemaLine())
 	author, last := cmp.Or(d.found.Author, "promoter init"), "Commit it"
 	if d.found.ForPullRequest {
 		author, last = "promoter", "Merge its pull request"

@@ -34,6 +34,24 @@ type Found struct {
 	Notes          []string   // what the file does not have, for its header
 }
 
+// schemaFile is the JSON Schema of the config file, if users save it beside the file.
+const schemaFile = "promoter.schema.json"
+
+// SchemaLine returns the comment that connects the config with its schema in editors: the one
+// beside the file, else the published one. Editors show an error if the schema is missing, so
+// without both the comment only describes what to do.
+// https://github.com/redhat-developer/yaml-language-server#using-inlined-schema
+func (f Found) SchemaLine() string {
+	const prefix = "# yaml-language-server: $schema="
+	switch {
+	case slices.Contains(f.Files, schemaFile):
+		return prefix + schemaFile
+	case f.Schema != "":
+		return prefix + f.Schema
+	}
+	return "# For editors: save " + schemaFile + " beside this file, and begin this line with " + prefix + schemaFile
+}
+
 // Suggestion is a config file and how it came about.
 type Suggestion struct {
 	Text         string // the file, with comments

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +14,6 @@ import (
 	"promoter/internal/cli/render"
 	"promoter/internal/config"
 	"promoter/internal/connect"
-	"promoter/internal/fault"
 	"promoter/internal/pullrequest"
 	"promoter/internal/suggest"
 )
@@ -24,7 +21,7 @@ import (
 // NewInit returns the command init. schema is the address of the JSON Schema that the config
 // names, or empty.
 func NewInit(system console.System, schema string) *cobra.Command {
-	var dir, output string
+	var file newFile
 	var networks []string
 	command := &cobra.Command{
 		Use:   "init",
@@ -41,28 +38,19 @@ Exit codes: 0 success; 1 no image reference found, or the file exists.`,
   promoter init --dir deploy -o -`,
 		Args: flag.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return runInit(command, system, schema, dir, output, networks)
+			return runInit(command.Context(), system, schema, &file, networks)
 		},
 	}
-	flags := command.Flags()
-	flags.StringVar(&dir, "dir", ".", flag.DirUsage)
-	flags.StringVarP(&output, "output", "o", "", "`FILE` to write, or - for standard output (default: .promoter.yaml in the folder)")
-	flags.StringArrayVar(&networks, "network", nil, flag.NetworkUsage)
+	file.addFlags(command)
+	command.Flags().StringArrayVar(&networks, "network", nil, flag.NetworkUsage)
 	return command
 }
 
-// standardOutput as the name of a file means that the text is only printed.
-const standardOutput = "-"
-
-func runInit(command *cobra.Command, system console.System, schema, dir, output string, networks []string) error {
-	if output == "" {
-		output = filepath.Join(dir, config.FileName)
+func runInit(ctx context.Context, system console.System, schema string, file *newFile, networks []string) error {
+	if err := file.refuseExisting(); err != nil {
+		return err
 	}
-	// An existing file is refused before the search, which may take long.
-	if _, err := os.Lstat(output); err == nil && output != standardOutput {
-		return fault.New(fault.Conflict, "%s exists and is not overwritten: remove it first, or write to another file with -o", output)
-	}
-	suggestion, err := checkout.Suggest(command.Context(), dir, schema)
+	suggestion, err := checkout.Suggest(ctx, file.dir, schema)
 	if errors.Is(err, suggest.ErrNothing) {
 		printNothingFound(system.Err, err)
 		return console.ExitError(console.ExitFailed)
@@ -70,34 +58,14 @@ func runInit(command *cobra.Command, system console.System, schema, dir, output 
 	if err != nil {
 		return err
 	}
-	first, err := previewFirst(command.Context(), system, dir, suggestion, networks)
+	first, err := previewFirst(ctx, system, file.dir, suggestion, networks)
 	if err != nil {
 		return err
 	}
-	if output == standardOutput {
-		err = render.Write(system.Out, suggestion.Text)
-	} else {
-		err = checkout.WriteConfig(output, suggestion.Text)
-	}
-	if err != nil {
-		return err
-	}
-	if root := checkout.RepositoryRoot(dir); root != "" && output == filepath.Join(dir, config.FileName) && !isFolder(dir, root) {
-		render.PrintMessage(system.Err, "warning: promoter reads %s only from the root of the repository, %s", config.FileName, root)
-		render.PrintDetail(system.Err, "  -> remove the file and use --dir %s", root)
-	}
-	printSuggestion(system.Err, suggestion, first, output, dir)
-	return nil
-}
-
-// isFolder reports whether two paths are the same folder.
-func isFolder(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
+	return file.write(system, suggestion.Text, contents(suggestion), func(w io.Writer) {
+		printGuesses(w, suggestion.Guesses)
+		printFirst(w, first)
+	})
 }
 
 // previewTimeout is how long init waits for registries. What it does not know then, it
@@ -167,8 +135,8 @@ func printGuesses(w io.Writer, guesses []suggest.Guess) {
 	}
 }
 
-// printSuggestion prints what was written and the next steps.
-func printSuggestion(w io.Writer, s *suggest.Suggestion, first []pullrequest.First, output, dir string) {
+// contents counts what a suggestion has.
+func contents(s *suggest.Suggestion) string {
 	active := 0
 	for _, component := range s.Components {
 		if component.Off == "" {
@@ -179,23 +147,7 @@ func printSuggestion(w io.Writer, s *suggest.Suggestion, first []pullrequest.Fir
 	if len(s.Applications) > 0 {
 		held += ", " + render.Count(len(s.Applications), "application", "applications")
 	}
-	if output == standardOutput {
-		render.PrintMessage(w, "%s; nothing was written", held)
-		printGuesses(w, s.Guesses)
-		printFirst(w, first)
-		return
-	}
-	render.PrintMessage(w, "wrote %s: %s", output, held)
-	printGuesses(w, s.Guesses)
-	printFirst(w, first)
-	at := ""
-	if dir != "." {
-		at = " --dir " + dir
-	}
-	render.PrintDetail(w, "next:")
-	render.PrintDetail(w, "  read and adapt %s", output)
-	render.PrintDetail(w, "  promoter validate%s", at)
-	render.PrintDetail(w, "  promoter plan%s", at)
+	return held
 }
 
 // printNothingFound prints what a folder would need.

@@ -97,16 +97,3 @@ func TestInit_nothingToFollow(t *testing.T) {
 
 // newInit is the command of a build that names no published schema.
 func newInit(system console.System) *cobra.Command { return local.NewInit(system, "") }
-
-func TestInit_namesTheSchemaOfTheRelease(t *testing.T) {
-	t.Parallel()
-	dir := consoletest.Folder(t, map[string]string{"web.yaml": "image: quay.io/acme/web:1.2.0\n"})
-	released := func(system console.System) *cobra.Command {
-		return local.NewInit(system, "https://example.com/v1/promoter.schema.json")
-	}
-	code, out, words := run(t, released, "--dir", dir, "-o", "-")
-	const want = "# yaml-language-server: $schema=https://example.com/v1/promoter.schema.json\n"
-	if code != 0 || !strings.HasPrefix(out, want) {
-		t.Errorf("exit %d\n%s%s", code, out, words)
-	}
-}
