@@ -25,8 +25,8 @@ func platforms() []v1.Platform {
 // root. Distroless images use the same.
 const nonRoot = 65532
 
-// newBase makes what a static program needs and nothing else: certificates, a user,
-// and a folder for temporary files. Zones of time are in the program itself. There is
+// newBase makes what a static program needs and nothing else: certificates, a user, and
+// folders for temporary files and for data. Zones of time are in the program itself. There is
 // no shell. The same every time, so that images can be compared.
 func newBase() (v1.ImageIndex, error) {
 	layer, err := baseLayer()
@@ -88,6 +88,10 @@ func baseLayer() (v1.Layer, error) {
 		{folder("home/", 0o755, 0), ""},
 		{folder("home/nonroot/", 0o700, nonRoot), ""},
 		{folder("tmp/", 0o1777, 0), ""},
+		{folder("var/", 0o755, 0), ""},
+		{folder("var/lib/", 0o755, 0), ""},
+		// A new volume of Docker takes the owner over.
+		{folder("var/lib/promoter/", 0o700, nonRoot), ""},
 	} {
 		one.header.ModTime, one.header.Format = time.Unix(0, 0), tar.FormatUSTAR
 		if err := writer.WriteHeader(&one.header); err != nil {

@@ -65,6 +65,7 @@ func checkFiles(t *testing.T, image v1.Image) {
 		"etc": "drwxr-xr-x", "etc/passwd": "-rw-r--r--", "etc/group": "-rw-r--r--",
 		"etc/ssl": "drwxr-xr-x", "etc/ssl/certs": "drwxr-xr-x", certificates: "-rw-r--r--",
 		"home": "drwxr-xr-x", "home/nonroot": "drwx------", "tmp": "dtrwxrwxrwx",
+		"var": "drwxr-xr-x", "var/lib": "drwxr-xr-x", "var/lib/promoter": "drwx------",
 	}
 	if diff := cmp.Diff(want, modes); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)

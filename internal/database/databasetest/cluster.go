@@ -36,6 +36,22 @@ func Main(m *testing.M) {
 	m.Run()
 }
 
+// Start starts a PostgreSQL server for a single test, in a package without Main.
+func Start(t testing.TB) {
+	t.Helper()
+	if os.Getenv(serverVariable) != "" {
+		return
+	}
+	stop, err := start()
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		_ = os.Unsetenv(serverVariable)
+	})
+}
+
 // errAbsent reports that the programs of PostgreSQL are not installed.
 var errAbsent = errors.New("no PostgreSQL here: neither initdb and postgres nor PROMOTER_POSTGRESQL was found")
 
