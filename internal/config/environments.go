@@ -402,9 +402,10 @@ func (e *Environment) Capture(file string) (text string, ok bool) {
 
 // Environment returns the environment of that name, as written in the file.
 func (c *Config) Environment(name string) (*Environment, bool) {
-	i := slices.IndexFunc(c.Environments, func(e Environment) bool { return e.Name == name })
-	if i < 0 {
-		return nil, false
+	for i := range c.Environments { // by index: an Environment is large
+		if c.Environments[i].Name == name {
+			return &c.Environments[i], true
+		}
 	}
-	return &c.Environments[i], true
+	return nil, false
 }

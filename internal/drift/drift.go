@@ -87,6 +87,11 @@ func Find(o Observed) []Drift {
 	if o.Promotion.Config == nil {
 		return nil
 	}
+	decisions := make(map[promotion.Target]promotion.Decision, len(o.Decisions))
+	for _, d := range o.Decisions {
+		decisions[d.Target] = d
+	}
+	others := o.others()
 	var found []Drift
 	for _, environment := range o.Promotion.Config.Order() {
 		var targets []promotion.Target
@@ -97,7 +102,7 @@ func Find(o Observed) []Drift {
 		}
 		slices.SortFunc(targets, promotion.Target.Compare)
 		for _, target := range targets {
-			found = append(found, Of(o, target)...)
+			found = append(found, o.of(target, decisions[target], others)...)
 		}
 	}
 	found = append(found, o.shared()...)
@@ -106,6 +111,16 @@ func Find(o Observed) []Drift {
 
 // Of returns the drift of one target.
 func Of(o Observed, target promotion.Target) []Drift {
+	var decision promotion.Decision
+	if i := slices.IndexFunc(o.Decisions, func(d promotion.Decision) bool { return d.Target == target }); i >= 0 {
+		decision = o.Decisions[i]
+	}
+	return o.of(target, decision, o.others())
+}
+
+// of returns the drift of one target, with the decision about it and the references that others
+// returns.
+func (o Observed) of(target promotion.Target, decision promotion.Decision, others map[promotion.Target][]edit.Reference) []Drift {
 	var found []Drift
 	add := func(kind Kind, at edit.Position, format string, args ...any) {
 		one := Drift{Kind: kind, Environment: target.Environment, Application: target.Application, File: at.File, Line: at.Line, Message: fmt.Sprintf(format, args...)}
@@ -113,9 +128,8 @@ func Of(o Observed, target promotion.Target) []Drift {
 			found = append(found, one)
 		}
 	}
-	i := slices.IndexFunc(o.Decisions, func(d promotion.Decision) bool { return d.Target == target })
-	if i >= 0 && len(o.Decisions[i].Moves) > 0 && o.Promotion.Settings(target.Environment, target.Application).Propose == setting.ProposeNever {
-		for _, move := range o.Decisions[i].Moves {
+	if len(decision.Moves) > 0 && o.Promotion.Settings(target.Environment, target.Application).Propose == setting.ProposeNever {
+		for _, move := range decision.Moves {
 			at := position(o.Promotion.Targets[target].References, move.Component)
 			add(Reported, at, "propose is never, and %s differs: %s", target.Environment, move)
 		}
@@ -147,7 +161,7 @@ func Of(o Observed, target promotion.Target) []Drift {
 					promotion.ShortDigest(reference.Digest), promotion.ShortDigest(there.Digest))
 			}
 		}
-		for _, pair := range o.unfollowed(from, target) {
+		for _, pair := range unfollowed(others[from], others[target]) {
 			add(Unfollowed, pair.here.Position, "no component follows %s: %s has %s (%s:%d), and %s has %s", pair.here.Repository.Familiar(),
 				from.Environment, label(pair.there), pair.there.Position.File, pair.there.Position.Line, target.Environment, label(pair.here))
 		}
@@ -211,9 +225,8 @@ type pair struct{ there, here edit.Reference }
 
 // unfollowed returns the images that no component follows, and whose versions differ. An image
 // with several versions in one of the environments is left out.
-func (o Observed) unfollowed(from, to promotion.Target) []pair {
+func unfollowed(there, here []edit.Reference) []pair {
 	var pairs []pair
-	there, here := o.others(from), o.others(to)
 	for _, reference := range here {
 		same := func(other edit.Reference) bool { return other.Repository == reference.Repository }
 		i := slices.IndexFunc(there, same)
@@ -230,16 +243,15 @@ func several(all []edit.Reference, of func(edit.Reference) bool) bool {
 	return first >= 0 && slices.ContainsFunc(all[first:], func(r edit.Reference) bool { return of(r) && label(r) != label(all[first]) })
 }
 
-// others returns the references in the files of a target that no component follows.
-func (o Observed) others(target promotion.Target) []edit.Reference {
-	environment, known := o.Promotion.Config.Environment(target.Environment)
-	if !known {
-		return nil
-	}
-	var found []edit.Reference
-	for _, reference := range o.Others[o.Promotion.BranchOf(*environment)] {
-		if application, inside := environment.Match(reference.Position.File); inside && application == target.Application {
-			found = append(found, reference)
+// others returns, by target, the references in its files that no component follows.
+func (o Observed) others() map[promotion.Target][]edit.Reference {
+	found := map[promotion.Target][]edit.Reference{}
+	for _, environment := range o.Promotion.Config.Environments {
+		for _, reference := range o.Others[o.Promotion.BranchOf(environment)] {
+			if application, inside := environment.Match(reference.Position.File); inside {
+				target := promotion.Target{Environment: environment.Name, Application: application}
+				found[target] = append(found[target], reference)
+			}
 		}
 	}
 	return found

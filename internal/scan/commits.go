@@ -182,18 +182,20 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 	if moved && s.matcher.hasWrites() { // a file that write entries of any target need may have come or gone
 		s.examineAll(next, targets)
 	} else {
+		examined := map[promotion.Target]bool{} // see matcher.shared
+		for _, path := range touched {
+			for _, target := range s.matcher.targets(path) {
+				examined[target] = next.files[target] != nil
+			}
+		}
 		for target, current := range last.tree.Targets {
-			if next.files[s.matcher.shared(target)] != nil {
+			if shared := s.matcher.shared(target); next.files[shared] != nil && !examined[shared] {
 				targets[target] = current
 			}
 		}
-		examined := map[promotion.Target]bool{}
-		for _, path := range touched {
-			for _, target := range s.matcher.targets(path) {
-				if next.files[target] != nil && !examined[target] {
-					examined[target] = true
-					s.examine(next, target, targets)
-				}
+		for target, exists := range examined {
+			if exists {
+				s.examine(next, target, targets)
 			}
 		}
 	}
@@ -299,7 +301,8 @@ func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]ob
 	return after, moved
 }
 
-// examine adds what the files of a target contain, or of all targets that share them.
+// examine adds what the files of a target contain, or of all targets that share them. None of
+// them is among the targets yet.
 func (s *commitScanner) examine(of *snapshot, shared promotion.Target, targets map[promotion.Target]promotion.Current) {
 	found, captured := map[promotion.Target]promotion.Current{}, ""
 	if shared.Application != "" {
@@ -314,7 +317,6 @@ func (s *commitScanner) examine(of *snapshot, shared promotion.Target, targets m
 	s.matcher.groupHolds(inventory, found)
 	environment, _ := s.matcher.config.Environment(shared.Environment)
 	s.matcher.addWritten(environment, found)
-	maps.DeleteFunc(targets, func(target promotion.Target, _ promotion.Current) bool { return s.matcher.shared(target) == shared })
 	for target, current := range found {
 		if s.matcher.shared(target) != shared { // the inventory also has files of other environments
 			continue
