@@ -10,7 +10,6 @@ import (
 
 	"promoter/internal/database"
 	"promoter/internal/event"
-	"promoter/internal/image"
 )
 
 // ImageEvents are the images that webhooks reported.
@@ -74,15 +73,6 @@ func (e ImageEvents) Since(ctx context.Context, since time.Time) (all []ImageEve
 		}, "select host, path, event_at from image_event where event_at >= ? order by event_at", since)
 	})
 	return all, err
-}
-
-// Last returns the time of the last event of an image; zero: there was none.
-func (e ImageEvents) Last(ctx context.Context, r image.Repository) (at time.Time, err error) {
-	var micros int64
-	err = e.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.One(ctx, []any{&micros}, "select coalesce(max(event_at), 0) from image_event where host in (?, '') and path = ?", r.Host(), r.Path())
-	})
-	return database.Time(micros), err
 }
 
 const deleteImageEvents = `

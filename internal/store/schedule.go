@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/database"
+	"promoter/internal/image"
 )
 
 // Poll is the schedule of the server for everything. The names of all others are cron
@@ -112,13 +113,46 @@ on conflict (repository) do update set requested_at = excluded.requested_at`, re
 type Freshness struct {
 	Fired     map[string]time.Time // by the name of the schedule
 	Refreshed time.Time            // zero: never
+
+	events map[hostPath]time.Time // the last event of each image since then
 }
 
-// Freshness returns the present times for a repository.
+// hostPath names an image as senders do, which may leave out the host.
+type hostPath struct{ host, path string }
+
+// Event returns the time of the last event of an image; zero: there was none since a schedule
+// or a refresh that is in the Freshness.
+func (f Freshness) Event(r image.Repository) time.Time {
+	whole, path := f.events[hostPath{r.Host(), r.Path()}], f.events[hostPath{"", r.Path()}]
+	if path.After(whole) {
+		return path
+	}
+	return whole
+}
+
+// since returns the time before which an event makes no answer stale.
+func (f Freshness) since() time.Time {
+	oldest, found := f.Fired[Poll]
+	if !found { // no schedule has fired for some image
+		return f.Refreshed
+	}
+	for _, at := range f.Fired {
+		if at.Before(oldest) {
+			oldest = at
+		}
+	}
+	if f.Refreshed.After(oldest) {
+		return f.Refreshed
+	}
+	return oldest
+}
+
+// Freshness returns the present times for a repository. Its queries do not depend on how many
+// images there are: all that had an event since the last poll are few.
 func (s *Store) Freshness(ctx context.Context, repository string) (f Freshness, err error) {
-	f = Freshness{Fired: map[string]time.Time{}}
+	f = Freshness{Fired: map[string]time.Time{}, events: map[hostPath]time.Time{}}
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		one := func(scan database.Scan) error {
+		fired := func(scan database.Scan) error {
 			name, at := "", int64(0)
 			if err := scan(&name, &at); err != nil {
 				return err
@@ -130,9 +164,21 @@ func (s *Store) Freshness(ctx context.Context, repository string) (f Freshness, 
 			}
 			return nil
 		}
-		return tx.Query(ctx, one, `
+		err := tx.Query(ctx, fired, `
 select name, fired_at from schedule where name = ? or name in (select schedule from repository_schedule where repository = ?)
 union all select '', requested_at from refresh where repository = ?`, Poll, repository, repository)
+		if err != nil {
+			return err
+		}
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var of hostPath
+			var at int64
+			if err := scan(&of.host, &of.path, &at); err != nil {
+				return err
+			}
+			f.events[of] = database.Time(at)
+			return nil
+		}, "select host, path, event_at from image_event where event_at >= ?", f.since())
 	})
 	return f, err
 }

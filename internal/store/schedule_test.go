@@ -162,11 +162,20 @@ func TestFreshness_isOfItsRepositoryAndImage(t *testing.T) {
 			b.write(func(ctx context.Context, tx *database.Tx) error {
 				return b.ImageEvents.Record(ctx, tx, []event.Image{named})
 			})
-			at, err := b.ImageEvents.Last(b.Context(), web)
-			if err != nil || at.After(last) != (named.Path == "acme/web") {
-				b.Errorf("after %+v: %v, %v; before %v", named, at, err, last)
+			at := b.freshness("a").Event(web)
+			if at.After(last) != (named.Path == "acme/web") {
+				b.Errorf("after %+v: %v; before %v", named, at, last)
 			}
 			last = at
+		}
+		if at := b.freshness("b").Event(web); at != last {
+			b.Errorf("of another repository: %v, want %v", at, last)
+		}
+		if err := b.RequestRefresh(b.Context(), "a"); err != nil {
+			b.Fatal(err)
+		}
+		if at := b.freshness("a").Event(web); !at.IsZero() {
+			b.Errorf("an event before the last refresh counts: %v", at)
 		}
 	})
 }

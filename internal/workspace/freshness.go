@@ -34,15 +34,11 @@ func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (t
 	if err != nil {
 		return time.Time{}, err
 	}
-	event, err := f.store.ImageEvents.Last(ctx, request.Repository)
-	if err != nil {
-		return time.Time{}, err
-	}
 	fired, ok := known.Fired[f.server.TagSchedule(request.Component.Poll, request.Repository).String()]
 	if !ok { // it has no schedule, or a new one that starts with the last poll
 		fired = known.Fired[store.Poll]
 	}
-	return slices.MaxFunc([]time.Time{fired, event, known.Refreshed}, time.Time.Compare), nil
+	return slices.MaxFunc([]time.Time{fired, known.Event(request.Repository), known.Refreshed}, time.Time.Compare), nil
 }
 
 func (f *freshness) read(ctx context.Context) (store.Freshness, error) {
