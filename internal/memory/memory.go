@@ -25,6 +25,11 @@ func parallel(limit int64, most int) int {
 	return max(1, min(most, int(min((limit-overhead)/Reconciliation, math.MaxInt32))))
 }
 
+// Share returns one part of the memory of the process, in bytes, but not more than most.
+func Share(parts, most int64) int64 { return share(debug.SetMemoryLimit(-1), parts, most) }
+
+func share(limit, parts, most int64) int64 { return min(limit/parts, most) }
+
 // collectEvery limits the garbage collections that Room starts.
 const collectEvery = 5 * time.Second
 

@@ -14,6 +14,15 @@ func TestParallel(t *testing.T) {
 	}
 }
 
+func TestShare(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int64]int64{256 << 20: 32 << 20, 2 << 30: 128 << 20, math.MaxInt64: 128 << 20} {
+		if got := share(limit, 8, 128<<20); got != want {
+			t.Errorf("of %d MiB: %d, want %d", limit>>20, got, want)
+		}
+	}
+}
+
 func TestRoom(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -31,14 +31,15 @@ const version = 12
 // group of environments. It is safe for concurrent use, except for Save.
 type Cache struct {
 	dir      string
+	memory   *Memory
 	mutex    sync.Mutex
 	scanners map[string]*commitScanner
 }
 
-// NewCache returns a cache that loads scans from a directory, which only Save
-// creates and writes to.
-func NewCache(dir string) *Cache {
-	return &Cache{dir: dir, scanners: map[string]*commitScanner{}}
+// NewCache returns a cache that loads scans from the memory, which may be nil, or from a
+// directory, which only Save creates and writes to.
+func NewCache(dir string, memory *Memory) *Cache {
+	return &Cache{dir: dir, memory: memory, scanners: map[string]*commitScanner{}}
 }
 
 // Commit scans the files of a commit for some of the environments on a branch.
@@ -51,9 +52,9 @@ func (c *Cache) Commit(ctx context.Context, repository Repository, request Reque
 		return nil, err
 	}
 	if len(wanted) == len(request.Environments) {
-		return found.tree, nil
+		return scanner.newTree(found, found.targets), nil
 	}
-	targets := maps.Clone(found.tree.Targets)
+	targets := maps.Clone(found.targets)
 	maps.DeleteFunc(targets, func(target promotion.Target, _ promotion.Current) bool {
 		return !slices.Contains(wanted, target.Environment)
 	})
@@ -89,20 +90,49 @@ func (c *Cache) scanner(repository Repository, request Request) *commitScanner {
 		return known
 	}
 	scanner := newCommitScanner(repository, request)
-	if saved, err := scanner.load(filepath.Join(c.dir, key)); err == nil { // an unusable scan is as good as none
+	if kept := c.memory.load(c.dir)[key]; kept != nil {
+		scanner.recent = append(scanner.recent, kept)
+	} else if saved, err := scanner.load(filepath.Join(c.dir, key)); err == nil { // an unusable scan is as good as none
 		scanner.recent = append(scanner.recent, saved)
 	}
 	c.scanners[key] = scanner
 	return scanner
 }
 
-// Save writes the latest scans to the directory and removes all others: they
-// belong to configs that changed.
-func (c *Cache) Save() error {
-	err := errors.Join(os.RemoveAll(c.dir), os.MkdirAll(c.dir, 0o700))
+// maxUnsaved is in how many files a scan may differ from the one in the directory: reading so
+// many again costs less than writing all.
+const maxUnsaved = 100
+
+// Keep keeps the latest scans in the memory.
+func (c *Cache) Keep() {
+	latest := map[string]*snapshot{}
 	for key, scanner := range c.scanners {
-		if len(scanner.recent) > 0 && err == nil {
-			err = scanner.recent[0].save(filepath.Join(c.dir, key))
+		if len(scanner.recent) > 0 {
+			latest[key] = scanner.recent[0]
+		}
+	}
+	c.memory.store(c.dir, latest)
+}
+
+// Save writes the latest scans to the directory, unless those there are nearly the same, and
+// removes all others: they belong to configs that changed.
+func (c *Cache) Save() error {
+	err := os.MkdirAll(c.dir, 0o700)
+	saved, failed := os.ReadDir(c.dir)
+	err = errors.Join(err, failed)
+	for _, file := range saved {
+		if c.scanners[file.Name()] == nil {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(c.dir, file.Name())))
+		}
+	}
+	for key, scanner := range c.scanners {
+		if err != nil || len(scanner.recent) == 0 || scanner.recent[0].unsaved <= maxUnsaved {
+			continue
+		}
+		written := *scanner.recent[0]
+		written.unsaved = 0
+		if err = written.save(filepath.Join(c.dir, key)); err == nil {
+			scanner.recent[0] = &written
 		}
 	}
 	if err != nil {
@@ -133,14 +163,14 @@ func (s *snapshot) save(name string) error {
 }
 
 func (s *snapshot) encode(w io.Writer) error {
-	files := map[string]object.Entry{} // environments may share some
+	files := map[string]gitFile{} // environments may share some
 	for _, entries := range s.files {
 		maps.Copy(files, entries)
 	}
 	encoder := gob.NewEncoder(w)
 	err := encoder.Encode(savedScan{Commit: s.commit, Files: len(files)})
-	for _, file := range files {
-		err = cmp.Or(err, encoder.Encode(savedFile{file.Path, file.ID.String(), file.Mode}))
+	for path, file := range files {
+		err = cmp.Or(err, encoder.Encode(savedFile{path, file.id.String(), file.mode}))
 	}
 	return cmp.Or(err, s.index.Encode(w))
 }
@@ -183,8 +213,7 @@ func (s *commitScanner) decode(content *bufio.Reader) (*snapshot, error) {
 		return nil, err
 	}
 	found.files, _ = s.applyDifference(nil, all)
-	targets := map[promotion.Target]promotion.Current{}
-	s.examineAll(found, targets)
-	found.tree = s.newTree(found, targets)
+	found.others = found.index.Others()
+	s.examineAll(found)
 	return found, nil
 }

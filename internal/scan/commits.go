@@ -3,12 +3,14 @@ package scan
 import (
 	"context"
 	"maps"
+	"math"
 	"path"
 	"path/filepath"
 	"slices"
 	"sync"
 
 	"promoter/internal/config"
+	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/git/object"
 	"promoter/internal/promotion"
@@ -48,7 +50,8 @@ func GitFile(entry object.Entry, read func() ([]byte, error)) updater.File {
 }
 
 // commitScanner scans the commits of a branch for one config. It derives the
-// snapshot of a commit from the one before, from the files in which they differ.
+// snapshot of a commit from the one before, from the files in which they differ. It lives as
+// long as its repository is open; snapshots may live longer.
 type commitScanner struct {
 	matcher    *matcher
 	repository Repository
@@ -61,13 +64,23 @@ type commitScanner struct {
 // more.
 const maxRecent = 3
 
-// snapshot is the state of the files of one commit. It does not change.
+// snapshot is the state of the files of one commit. It does not change, and refers to no
+// repository.
 type snapshot struct {
-	commit string
-	root   object.ID
-	index  *updater.Index
-	files  map[promotion.Target]map[string]object.Entry // by path; see matcher.shared
-	tree   *Tree                                        // for all environments of the scanner
+	commit  string
+	root    object.ID
+	index   *updater.Index
+	files   map[promotion.Target]map[string]gitFile // by path; see matcher.shared
+	targets map[promotion.Target]promotion.Current  // of all environments of the scanner
+	others  []edit.Reference
+	// unsaved is in how many files it may differ from the snapshot on disk.
+	unsaved int
+}
+
+// gitFile is a file of a commit.
+type gitFile struct {
+	mode object.Mode
+	id   object.ID
 }
 
 // difference lists the files in which a commit differs from another one.
@@ -127,7 +140,7 @@ func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, err
 }
 
 func (s *commitScanner) empty() *snapshot {
-	return &snapshot{index: s.updater.NewIndex(), tree: &Tree{}}
+	return &snapshot{index: s.updater.NewIndex(), unsaved: math.MaxInt}
 }
 
 // compare returns how a commit differs from another one. The named files belong to
@@ -175,31 +188,36 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 	if err != nil {
 		return nil, err
 	}
-	next := &snapshot{commit: commit, index: index}
+	next := &snapshot{commit: commit, index: index, others: last.others, unsaved: last.unsaved}
+	if last.unsaved < math.MaxInt {
+		next.unsaved += len(changed.files) + len(changed.removed)
+	}
 	var moved bool
 	next.files, moved = s.applyDifference(last.files, changed)
-	targets := map[promotion.Target]promotion.Current{}
 	if moved && s.matcher.hasWrites() { // a file that write entries of any target need may have come or gone
-		s.examineAll(next, targets)
+		s.examineAll(next)
 	} else {
+		next.targets = make(map[promotion.Target]promotion.Current, len(last.targets))
 		examined := map[promotion.Target]bool{} // see matcher.shared
 		for _, path := range touched {
 			for _, target := range s.matcher.targets(path) {
 				examined[target] = next.files[target] != nil
 			}
 		}
-		for target, current := range last.tree.Targets {
+		for target, current := range last.targets {
 			if shared := s.matcher.shared(target); next.files[shared] != nil && !examined[shared] {
-				targets[target] = current
+				next.targets[target] = current
 			}
 		}
 		for target, exists := range examined {
 			if exists {
-				s.examine(next, target, targets)
+				s.examine(next, target)
 			}
 		}
 	}
-	next.tree = s.newTree(next, targets)
+	if len(touched) > 0 {
+		next.others = index.Others()
+	}
 	return next, nil
 }
 
@@ -257,7 +275,7 @@ func (of *snapshot) links() []string {
 	var links []string
 	for _, files := range of.files {
 		for path, file := range files {
-			if file.Mode == object.Symlink {
+			if file.mode == object.Symlink {
 				links = append(links, path)
 			}
 		}
@@ -267,13 +285,13 @@ func (of *snapshot) links() []string {
 
 // applyDifference returns the files of each target after the change, and reports
 // whether any file came or went.
-func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]object.Entry, changed difference) (_ map[promotion.Target]map[string]object.Entry, moved bool) {
-	after, copied := map[promotion.Target]map[string]object.Entry{}, map[promotion.Target]bool{}
+func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]gitFile, changed difference) (_ map[promotion.Target]map[string]gitFile, moved bool) {
+	after, copied := make(map[promotion.Target]map[string]gitFile, len(files)), map[promotion.Target]bool{}
 	maps.Copy(after, files)
-	own := func(target promotion.Target) map[string]object.Entry {
+	own := func(target promotion.Target) map[string]gitFile {
 		if !copied[target] {
 			copied[target] = true
-			own := make(map[string]object.Entry, len(after[target]))
+			own := make(map[string]gitFile, len(after[target]))
 			maps.Copy(own, after[target])
 			after[target] = own
 		}
@@ -284,7 +302,7 @@ func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]ob
 			if _, known := after[target][file.Path]; !known {
 				moved = true
 			}
-			own(target)[file.Path] = file
+			own(target)[file.Path] = gitFile{file.Mode, file.ID}
 		}
 	}
 	for _, path := range changed.removed {
@@ -303,7 +321,7 @@ func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]ob
 
 // examine adds what the files of a target contain, or of all targets that share them. None of
 // them is among the targets yet.
-func (s *commitScanner) examine(of *snapshot, shared promotion.Target, targets map[promotion.Target]promotion.Current) {
+func (s *commitScanner) examine(of *snapshot, shared promotion.Target) {
 	found, captured := map[promotion.Target]promotion.Current{}, ""
 	if shared.Application != "" {
 		found[shared] = promotion.Current{}
@@ -327,28 +345,37 @@ func (s *commitScanner) examine(of *snapshot, shared promotion.Target, targets m
 				return exists
 			})
 		})...)
-		if current, found := s.matcher.limitShared(target, current, func(file string) ([]byte, error) { return s.file(of.commit, of.files[shared][file]).Read() }); found {
-			targets[target] = current
+		read := func(file string) ([]byte, error) { return s.fileOf(of, shared, file).Read() }
+		if current, found := s.matcher.limitShared(target, current, read); found {
+			of.targets[target] = current
 		}
 	}
 }
 
-func (s *commitScanner) examineAll(of *snapshot, targets map[promotion.Target]promotion.Current) {
+// examineAll sets all targets.
+func (s *commitScanner) examineAll(of *snapshot) {
+	of.targets = make(map[promotion.Target]promotion.Current, len(of.files))
 	for target := range of.files {
-		s.examine(of, target, targets)
+		s.examine(of, target)
 	}
+}
+
+// fileOf returns a file of a target, see matcher.shared.
+func (s *commitScanner) fileOf(of *snapshot, shared promotion.Target, path string) updater.File {
+	file := of.files[shared][path]
+	return s.file(of.commit, s.repository.Entry(path, file.mode, file.id))
 }
 
 // newTree returns a tree over the files of a snapshot.
 func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promotion.Current) *Tree {
-	return &Tree{Targets: targets, Others: of.index.Others(), limit: s.matcher.limitEdit, contents: func(target promotion.Target) contents {
+	return &Tree{Targets: targets, Others: of.others, limit: s.matcher.limitEdit, contents: func(target promotion.Target) contents {
 		target = s.matcher.shared(target)
 		c := contents{
 			inventory: of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...),
 			files:     make(map[string]updater.File, len(of.files[target])),
 		}
-		for path, file := range of.files[target] {
-			c.files[path] = s.file(of.commit, file)
+		for path := range of.files[target] {
+			c.files[path] = s.fileOf(of, target, path)
 		}
 		return c
 	}}

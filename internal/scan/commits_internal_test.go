@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -173,12 +174,12 @@ func TestScan_symbolicLinks(t *testing.T) {
 				}
 				return found
 			}
-			cache := NewCache(t.TempDir())
+			cache := NewCache(t.TempDir(), nil)
 			refusals(cache, before)
 			if got := refusals(cache, after); got != test.want {
 				t.Errorf("after a change: %q, want %q", got, test.want)
 			}
-			if got := refusals(NewCache(t.TempDir()), after); got != test.want {
+			if got := refusals(NewCache(t.TempDir(), nil), after); got != test.want {
 				t.Errorf("alone: %q, want %q", got, test.want)
 			}
 		})
@@ -259,24 +260,29 @@ func TestCache_randomEdits(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // no secret
 	loaded, m, files := loadConfig(t, sharedEnvironments), newMemory(), map[string]string{config.FileName: sharedEnvironments}
-	dir := t.TempDir()
-	cache := NewCache(dir)
+	dir, kept := t.TempDir(), NewMemory(1<<20)
+	cache := NewCache(dir, kept)
 	for step := range 100 {
 		editRandomly(r, files)
 		commit := m.commit(files)
 		for _, environments := range [][]string{loaded.Order(), {"dev"}} {
-			want := scanCommit(t, NewCache(t.TempDir()), m, loaded, commit, environments)
+			want := scanCommit(t, NewCache(t.TempDir(), nil), m, loaded, commit, environments)
 			got := scanCommit(t, cache, m, loaded, commit, environments)
 			equal := []cmp.Option{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b image.Repository) bool { return a == b })}
 			if diff := cmp.Diff(rewriteEverywhere(t, want), rewriteEverywhere(t, got), equal...); diff != "" {
 				t.Fatalf("seed %d, step %d, %v: (-all files +differences)\n%s", seed, step, environments, diff)
 			}
 		}
-		if r.IntN(4) == 0 { // continue as another process
+		switch r.IntN(8) {
+		case 0: // continue as another process
 			if err := cache.Save(); err != nil {
 				t.Fatal(err)
 			}
-			cache = NewCache(dir)
+			kept = NewMemory(1 << 20)
+			cache = NewCache(dir, kept)
+		case 1, 2: // continue with the next reconciliation of this one
+			cache.Keep()
+			cache = NewCache(dir, kept)
 		}
 	}
 }
@@ -300,20 +306,25 @@ func twoApplications() map[string]string {
 func TestCache_readsOnlyChangedFiles(t *testing.T) {
 	t.Parallel()
 	loaded, m, files, dir := loadConfig(t, twoEnvironments), newMemory(), twoApplications(), t.TempDir()
-	cache, first := NewCache(dir), m.commit(files)
+	cache, first := NewCache(dir, nil), m.commit(files)
 	before := scanCommit(t, cache, m, loaded, first, loaded.Order())
 	if m.reads.Load() != 4 {
 		t.Errorf("the first scan read %d files, want 4", m.reads.Load())
 	}
-	if again := scanCommit(t, cache, m, loaded, first, loaded.Order()); again != before {
+	scanCommit(t, cache, m, loaded, first, loaded.Order())
+	if m.reads.Load() != 4 {
 		t.Error("the same commit was scanned twice")
 	}
+	kept := NewMemory(1 << 20)
+	opened := NewCache(dir, kept)
+	scanCommit(t, opened, m, loaded, first, loaded.Order())
+	opened.Keep()
 	if err := cache.Save(); err != nil {
 		t.Fatal(err)
 	}
 	files["apps/shop/dev/web.yaml"] = "image: r.example.com/acme/web:1.9.0\n"
 	second := m.commit(files)
-	for name, cache := range map[string]*Cache{"same process": cache, "next process": NewCache(dir)} {
+	for name, cache := range map[string]*Cache{"same reconciliation": cache, "next reconciliation": NewCache(dir, kept), "next process": NewCache(dir, nil)} {
 		m.reads.Store(0)
 		after := scanCommit(t, cache, m, loaded, second, loaded.Order())
 		if m.reads.Load() != 1 {
@@ -336,7 +347,7 @@ func TestCache_limitChanges(t *testing.T) {
 	loaded, m, dir := loadConfig(t, twoEnvironments), newMemory(), t.TempDir()
 	commit := m.commit(twoApplications())
 	for limit, refused := range map[int64]bool{10: true, 0: false} {
-		cache := NewCache(dir)
+		cache := NewCache(dir, nil)
 		tree, err := cache.Commit(t.Context(), m, Request{Config: loaded, Environments: loaded.Order(), MaxFileSize: limit}, commit)
 		if err != nil {
 			t.Fatal(err)
@@ -369,5 +380,72 @@ func TestCache_brokenFile(t *testing.T) {
 		if tree, err := scanner.decode(bufioReader(saved.Bytes()[:cut])); err == nil {
 			t.Fatalf("%d of %d bytes give %v", cut, saved.Len(), tree)
 		}
+	}
+}
+
+func TestMemory_forgetsWhatWasNotUsedForTheLongestTime(t *testing.T) {
+	t.Parallel()
+	loaded, m := loadConfig(t, twoEnvironments), newMemory()
+	commit := m.commit(twoApplications())
+	open := func(kept *Memory, dir string) *Cache {
+		cache := NewCache(dir, kept)
+		scanCommit(t, cache, m, loaded, commit, loaded.Order())
+		cache.Keep()
+		return cache
+	}
+	var one int64
+	for _, scanner := range open(nil, t.TempDir()).scanners {
+		one = scanner.recent[0].size()
+	}
+	kept, a, b, c := NewMemory(2*one), t.TempDir(), t.TempDir(), t.TempDir()
+	open(kept, a)
+	open(kept, b)
+	open(kept, a)
+	open(kept, c)
+	for dir, remembered := range map[string]bool{a: true, b: false, c: true} {
+		if (kept.load(dir) != nil) != remembered {
+			t.Errorf("%s is remembered: %v", dir, !remembered)
+		}
+	}
+	if kept.size != 2*one {
+		t.Errorf("%d bytes, want %d", kept.size, 2*one)
+	}
+	small := NewMemory(one - 1)
+	if open(small, a); small.load(a) != nil || small.size != 0 {
+		t.Error("it keeps more than fits")
+	}
+}
+
+// A scan that is nearly the one in the directory is not written again, and one that differs much is.
+func TestCache_savesWhatDiffersMuch(t *testing.T) {
+	t.Parallel()
+	loaded, m, files, dir := loadConfig(t, twoEnvironments), newMemory(), twoApplications(), t.TempDir()
+	written := func(commit string) bool {
+		cache := NewCache(dir, nil)
+		scanCommit(t, cache, m, loaded, commit, loaded.Order())
+		if err := cache.Save(); err != nil {
+			t.Fatal(err)
+		}
+		for key, scanner := range cache.scanners {
+			saved, err := scanner.load(filepath.Join(dir, key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return saved.commit == commit
+		}
+		return false
+	}
+	if !written(m.commit(files)) {
+		t.Error("the first scan is not written")
+	}
+	files["apps/shop/dev/web.yaml"] = "image: r.example.com/acme/web:1.9.0\n"
+	if written(m.commit(files)) {
+		t.Error("one changed file: everything is written")
+	}
+	for n := range maxUnsaved {
+		files[fmt.Sprintf("apps/shop/dev/%d.yaml", n)] = "image: r.example.com/acme/web:1.9.0\n"
+	}
+	if !written(m.commit(files)) {
+		t.Error("many changed files: nothing is written")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/queue"
+	"promoter/internal/scan"
 	"promoter/internal/service/history"
 	"promoter/internal/service/notifications"
 	"promoter/internal/store"
@@ -41,6 +42,7 @@ type reconciler struct {
 	retries      retryBackoff
 	report       reporter
 	afterLanding afterLanding
+	scans        *scan.Memory
 	queue        *queue.Queue
 	dryRun       bool
 	poll         time.Duration
@@ -163,7 +165,7 @@ func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository
 		return report, landings, repository.Err
 	}
 	options := workspace.Options{
-		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store,
+		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store, Scans: r.scans,
 		Seals: sealMemory{r.store, string(repository.Key())},
 	}
 	err = workspace.Use(ctx, current.session, repository, options, func(ctx context.Context, w *workspace.Workspace) (err error) {

@@ -26,6 +26,7 @@ import (
 	"promoter/internal/database"
 	"promoter/internal/memory"
 	"promoter/internal/queue"
+	"promoter/internal/scan"
 	"promoter/internal/service/history"
 	"promoter/internal/service/notifications"
 	"promoter/internal/store"
@@ -60,6 +61,13 @@ const (
 // uses all workers. maxParallel is how many repositories are reconciled at once while some wait for slow
 // hosts.
 const maxParallel = 16
+
+// Of the memory, an eighth remembers what was found in the files of repositories, at most 128 MiB:
+// those of a repository with 20,000 files take 14 MiB.
+const (
+	scansShare = 8
+	maxScans   = 128 << 20
+)
 
 // notificationsAtOnce is how many messages are sent at once: one slow service does not delay others.
 const notificationsAtOnce = 4
@@ -112,7 +120,7 @@ func New(o Options) *Service {
 	reconciler := &reconciler{
 		refresher: refresher, schedules: schedules, onboarder: onboarder,
 		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
-		report: reporter{log: o.Log, metrics: o.Metrics, now: now}, afterLanding: landing,
+		report: reporter{log: o.Log, metrics: o.Metrics, now: now}, afterLanding: landing, scans: scan.NewMemory(memory.Share(scansShare, maxScans)),
 		queue: o.Queue, dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}
 	sender := notifications.Worker{Store: o.Store, Sender: o.Connections.NotificationSender, Log: o.Log}

@@ -39,43 +39,93 @@ type Target struct {
 // newest landings, and its drift.
 type Targets struct{ db *database.DB }
 
-// Set replaces the targets of a repository, in the order of its environments.
+// Set replaces the targets of a repository, in the order of its environments. It writes those that
+// differ from what is stored: of 10,000, an event changes a few.
 func (t Targets) Set(ctx context.Context, tx *database.Tx, repository string, targets []Target) error {
-	rows := make([]map[string]any, 0, len(targets))
+	stored, err := storedTargets(ctx, tx, repository)
+	if err != nil {
+		return err
+	}
+	changed := []storedTarget{}
 	for i, one := range targets {
-		one.Message = truncated(one.Message)
-		if one.Detail.Health != nil {
-			reported := *one.Detail.Health
-			reported.Message, reported.Failure = truncated(reported.Message), truncated(reported.Failure)
-			one.Detail.Health = &reported
-		}
-		content, err := json.Marshal(one)
+		next, err := toStore(i, one)
 		if err != nil {
 			return fmt.Errorf("store the targets: %w", err)
 		}
-		rows = append(rows, map[string]any{
-			"environment": storable(one.Environment), "application": storable(one.Application), "position": i,
-			"state": storable(one.State + " " + one.Rule), "content": storable(string(content)), "summary": storable(one.Row().summary()),
-		})
+		if stored[next.key()] != next {
+			changed = append(changed, next)
+		}
+		delete(stored, next.key())
 	}
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return fmt.Errorf("store the targets: %w", err)
+	gone := make([]storedTarget, 0, len(stored))
+	for key := range stored {
+		gone = append(gone, storedTarget{Environment: key.environment, Application: key.application})
 	}
-	if _, err := tx.Exec(ctx, `
-delete from target where repository = ? and (environment, application) not in (
-	select value->>'environment', value->>'application' from @elements(?))`, repository, string(text)); err != nil {
+	if err := execEach(ctx, tx, gone, `
+delete from target where repository = ? and (environment, application) in (
+	select value->>'environment', value->>'application' from @elements(?))`, repository); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `
+	return execEach(ctx, tx, changed, `
 insert into target (repository, environment, application, position, state, since, content, summary)
 select cast(? as text), value->>'environment', value->>'application', cast(value->>'position' as bigint), value->>'state', @now,
 	value->>'content', value->>'summary'
 from @elements(?) where true
 on conflict (repository, environment, application) do update set position = excluded.position, state = excluded.state,
 	since = case when target.state = excluded.state then target.since else excluded.since end, content = excluded.content,
-	summary = excluded.summary
-where target.content <> excluded.content or target.summary <> excluded.summary or target.position <> excluded.position`, repository, string(text))
+	summary = excluded.summary`, repository)
+}
+
+// storedTarget is a row of the table.
+type storedTarget struct {
+	Environment string `json:"environment"`
+	Application string `json:"application"`
+	Position    int    `json:"position"`
+	State       string `json:"state"`
+	Content     string `json:"content"`
+	Summary     string `json:"summary"`
+}
+
+type targetKey struct{ environment, application string }
+
+func (s storedTarget) key() targetKey { return targetKey{s.Environment, s.Application} }
+
+// toStore returns the row of a target.
+func toStore(position int, one Target) (storedTarget, error) {
+	one.Message = truncated(one.Message)
+	if one.Detail.Health != nil {
+		reported := *one.Detail.Health
+		reported.Message, reported.Failure = truncated(reported.Message), truncated(reported.Failure)
+		one.Detail.Health = &reported
+	}
+	content, err := json.Marshal(one)
+	return storedTarget{
+		Environment: storable(one.Environment), Application: storable(one.Application), Position: position,
+		State: storable(one.State + " " + one.Rule), Content: storable(string(content)), Summary: storable(one.Row().summary()),
+	}, err
+}
+
+func storedTargets(ctx context.Context, tx *database.Tx, repository string) (map[targetKey]storedTarget, error) {
+	all := map[targetKey]storedTarget{}
+	err := tx.Query(ctx, func(scan database.Scan) error {
+		var one storedTarget
+		err := scan(&one.Environment, &one.Application, &one.Position, &one.State, &one.Content, &one.Summary)
+		all[one.key()] = one
+		return err
+	}, "select environment, application, position, state, content, summary from target where repository = ?", repository)
+	return all, err
+}
+
+// execEach executes a statement with the repository and the rows as its arguments, if there are rows.
+func execEach(ctx context.Context, tx *database.Tx, rows []storedTarget, statement, repository string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("store the targets: %w", err)
+	}
+	_, err = tx.Exec(ctx, statement, repository, string(text))
 	return err
 }
 

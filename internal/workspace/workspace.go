@@ -37,6 +37,9 @@ type Options struct {
 	Log       *slog.Logger  // nil: nothing is logged
 	Trace     engine.Tracer // nil: nothing is traced
 	Freshness *store.Store  // nil: answers of registries are valid for the session
+	// Scans remembers what was found in the files of repositories. Nil: each workspace reads it from
+	// disk, or scans all files.
+	Scans *scan.Memory
 	// Seals remembers the newest seal of the repository, besides a file beside the mirror.
 	// Nil: nothing else does.
 	Seals statebranch.SealMemory
@@ -96,7 +99,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		return nil, err
 	}
 	mirror := &mirror{git: opened, sign: signer(session, r)}
-	scans := scan.NewCache(filepath.Join(folder, scanFolder))
+	scans := scan.NewCache(filepath.Join(folder, scanFolder), options.Scans)
 	sources := session.Sources(r)
 	fresh := &freshness{server: server, store: options.Freshness, key: key}
 	w := &Workspace{Repository: r, mirror: mirror, scans: scans, keep: session.Kept(), folder: filepath.Dir(folder), maxSize: server.File.Sizes.Mirrors, log: log, Reconciler: engine.Reconciler{
@@ -136,10 +139,11 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	return w, nil
 }
 
-// Close saves the scans, if they are kept, and closes the mirror. If it has grown, others
+// Close remembers and saves the scans, if they are kept, and closes the mirror. If it has grown, others
 // are emptied that do not fit beside it.
 func (w *Workspace) Close() error {
 	var err error
+	w.scans.Keep()
 	if w.keep {
 		err = w.scans.Save()
 	}
