@@ -150,7 +150,12 @@ func (r TargetRow) summary() string {
 		strconv.Itoa(r.Number), r.URL, r.State, strconv.FormatInt(database.Micros(r.Opened), 10),
 	}
 	for i, field := range fields {
-		fields[i] = strings.NewReplacer("\t", " ", "\n", " ").Replace(field)
+		fields[i] = strings.Map(func(r rune) rune {
+			if r == '\t' || r == '\n' {
+				return ' '
+			}
+			return r
+		}, field)
 	}
 	return strings.Join(fields, "\t")
 }

@@ -50,7 +50,7 @@ func (t Targets) Set(ctx context.Context, tx *database.Tx, repository string, ta
 	for i, one := range targets {
 		next, err := toStore(i, one)
 		if err != nil {
-			return fmt.Errorf("store the targets: %w", err)
+			return err
 		}
 		if stored[next.key()] != next {
 			changed = append(changed, next)
@@ -99,10 +99,13 @@ func toStore(position int, one Target) (storedTarget, error) {
 		one.Detail.Health = &reported
 	}
 	content, err := json.Marshal(one)
+	if err != nil {
+		return storedTarget{}, fmt.Errorf("store the targets: %w", err)
+	}
 	return storedTarget{
 		Environment: storable(one.Environment), Application: storable(one.Application), Position: position,
 		State: storable(one.State + " " + one.Rule), Content: storable(string(content)), Summary: storable(one.Row().summary()),
-	}, err
+	}, nil
 }
 
 func storedTargets(ctx context.Context, tx *database.Tx, repository string) (map[targetKey]storedTarget, error) {

@@ -143,10 +143,10 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 // are emptied that do not fit beside it.
 func (w *Workspace) Close() error {
 	var err error
-	w.scans.Keep()
 	if w.keep {
 		err = w.scans.Save()
 	}
+	w.scans.Keep() // as they were saved
 	err = errors.Join(err, w.mirror.git.Close())
 	if w.mirror.git.Grown() && w.maxSize > 0 {
 		w.emptyOthers()
