@@ -78,6 +78,10 @@ type Component struct {
 	kind       GuessKind // of the selection
 }
 
+// Frozen reports whether nothing but the tags in the files is selected, because a rule of another
+// bot has no equivalent.
+func (c Component) Frozen() bool { return c.kind == GuessNarrowed }
+
 // Environment is a part of the tree that versions are promoted to.
 type Environment struct {
 	Name    string

@@ -94,6 +94,8 @@ func fluxSelection(spec *yaml.Node) (s image.Selection, problem string) {
 		return image.Selection{Numeric: cmp.Or(filter, ".*")}, ""
 	case get(policy, "alphabetical") != nil:
 		return image.Selection{Alphabetical: cmp.Or(filter, ".*")}, ""
+	case policy == nil:
+		return s, "it has no policy in this file, a patch of a kustomization may add it"
 	}
 	return s, "its policy is unknown"
 }

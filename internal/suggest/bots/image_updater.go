@@ -29,15 +29,82 @@ type updatedImage struct {
 // https://argocd-image-updater.readthedocs.io/en/stable/configuration/images/
 func imageUpdater(file string, manifest *yaml.Node) (rules []Rule, writers []Writer) {
 	if isImageUpdater(manifest) {
-		return rulesOf(file, "remove them from the images of this ImageUpdater", imagesOfResource(manifest))
+		return rulesOf(file, "remove them from the images of this ImageUpdater", imagesOfResource(manifest), nil)
 	}
+	folders := map[*yaml.Node][]string{} // by annotations
+	mappings(manifest, func(application *yaml.Node) {
+		if annotations := get(application, "metadata", "annotations"); annotations != nil {
+			folders[annotations] = foldersOf(manifest, annotations, get(application, "spec"))
+		}
+	})
 	mappings(manifest, func(annotations *yaml.Node) {
 		if text(annotations, imageUpdaterGroup+"/image-list") != "" {
-			one, writer := rulesOf(file, "remove them from the annotation "+imageUpdaterGroup+"/image-list", imagesOfAnnotations(annotations))
+			one, writer := rulesOf(file, "remove them from the annotation "+imageUpdaterGroup+"/image-list", imagesOfAnnotations(annotations), folders[annotations])
 			rules, writers = append(rules, one...), append(writers, writer...)
 		}
 	})
 	return rules, writers
+}
+
+// foldersOf returns the folders, or beginnings of paths, with the files of an Application, which is
+// in a manifest or is the template of one. None: they are not known.
+func foldersOf(manifest, annotations, spec *yaml.Node) (folders []string) {
+	var sources []string
+	for _, source := range append(items(spec, "sources"), get(spec, "source")) {
+		if folder := text(source, "path"); folder != "" {
+			sources = append(sources, folder)
+		}
+	}
+	_, target, _ := strings.Cut(text(annotations, imageUpdaterGroup+"/write-back-target"), ":")
+	switch {
+	case strings.HasPrefix(target, "/"):
+		sources = append(sources, target)
+	case target != "":
+		for _, folder := range slices.Clone(sources) {
+			sources = append(sources, folder+"/"+target)
+		}
+	}
+	for _, source := range sources {
+		if begin, templated := beginning(source, "{{"); begin != "" {
+			folders = append(folders, begin)
+		} else if templated {
+			folders = append(folders, generated(manifest)...)
+		} else {
+			return nil // the root of the repository
+		}
+	}
+	return folders
+}
+
+// generated returns where the folders and files of the Git generators of an ApplicationSet are.
+func generated(manifest *yaml.Node) (folders []string) {
+	mappings(get(manifest, "spec"), func(generator *yaml.Node) {
+		for _, one := range append(items(generator, "directories"), items(generator, "files")...) {
+			if begin, _ := beginning(text(one, "path"), "*"); begin != "" && text(one, "exclude") != "true" {
+				folders = append(folders, begin)
+			}
+		}
+	})
+	return folders
+}
+
+// beginning returns the part of a path before a mark, with the slash there, and whether it has the
+// mark.
+func beginning(name, mark string) (begin string, cut bool) {
+	begin, _, cut = strings.Cut(name, mark)
+	isFolder := strings.HasSuffix(begin, "/")
+	begin = strings.TrimPrefix(path.Clean("/"+begin), "/")
+	if cut && isFolder && begin != "" {
+		begin += "/"
+	}
+	return begin, cut
+}
+
+// below reports whether a file is one of some paths, or below one.
+func below(file string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		return file == folder || strings.HasPrefix(file, strings.TrimSuffix(folder, "/")+"/")
+	})
 }
 
 // isImageUpdater reports whether a manifest is the resource of Argo CD Image Updater.
@@ -82,7 +149,9 @@ func imagesOfResource(manifest *yaml.Node) (all []updatedImage) {
 	return all
 }
 
-func rulesOf(file, off string, images []updatedImage) (rules []Rule, writers []Writer) {
+// rulesOf returns what the tool selects of images, and that it writes them below folders; none: in
+// every file.
+func rulesOf(file, off string, images []updatedImage, folders []string) (rules []Rule, writers []Writer) {
 	where := source("Argo CD Image Updater", file)
 	var updated []image.Repository
 	for _, one := range images {
@@ -101,10 +170,12 @@ func rulesOf(file, off string, images []updatedImage) (rules []Rule, writers []W
 	}
 	if len(updated) > 0 {
 		writers = append(writers, Writer{
-			Bot:     "Argo CD Image Updater",
-			File:    file,
-			Updates: func(_ string, r image.Repository) bool { return slices.Contains(updated, r) },
-			Off:     func([]image.Repository) string { return off },
+			Bot:  "Argo CD Image Updater",
+			File: file,
+			Updates: func(name string, r image.Repository) bool {
+				return slices.Contains(updated, r) && (len(folders) == 0 || below(name, folders))
+			},
+			Off: func([]image.Repository) string { return off },
 		})
 	}
 	return rules, writers
