@@ -58,6 +58,32 @@ func TestImport(t *testing.T) {
 	}
 }
 
+func TestImport_namesWhatNothingSelects(t *testing.T) {
+	t.Parallel()
+	got, err := checkout.Import(t.Context(), filepath.Join("..", "..", "testdata", "import", "flux-patched", "source"), "", imports.Flux)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "1 of 1 components keep the tags of the files, because what Flux image automation selects has no equivalent, see the comments beside them: web"
+	if len(got.Notes) != 1 || got.Notes[0].String() != want {
+		t.Errorf("%v, want %q", got.Notes, want)
+	}
+}
+
+// Most repositories of Konflux have components, and no environments.
+func TestImport_withoutEnvironments(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	component := "apiVersion: appstudio.redhat.com/v1alpha1\nkind: Component\nmetadata: {name: web}\nspec: {componentName: web, containerImage: quay.io/acme/web}\n"
+	if err := os.WriteFile(filepath.Join(folder, "component.yaml"), []byte(component), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := checkout.Import(t.Context(), folder, "", imports.AppStudio)
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "no environments") || !strings.Contains(err.Error(), "quay.io/acme/web") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestImport_ofNothing(t *testing.T) {
 	t.Parallel()
 	for _, tool := range imports.Tools() {

@@ -83,7 +83,11 @@ func appStudio(d *draft, all objects) {
 	known := func(name string) bool {
 		return slices.ContainsFunc(environments, func(o object) bool { return o.name == name })
 	}
-	for _, o := range environments {
+	for i, o := range environments {
+		if slices.ContainsFunc(environments[:i], func(other object) bool { return other.name == o.name }) {
+			d.note(o.at(nil), o.title()+" is defined twice, so this one is not imported")
+			continue
+		}
 		if spec, ok := decode[appStudioEnvironment](d, o); ok {
 			d.environments = append(d.environments, appStudioEnvironmentOf(d, o, spec, known, len(scenarios) > 0))
 		}
@@ -93,7 +97,7 @@ func appStudio(d *draft, all objects) {
 		if !ok {
 			continue
 		}
-		text := o.title() + ": a release to " + spec.Target + " has no match"
+		text := o.title() + ": a release to " + printableOr(spec.Target, "the pipeline of the tenant") + " has no match"
 		if o.labels[autoRelease] == "false" {
 			text += "; its releases were manual"
 		}
@@ -106,10 +110,21 @@ func appStudio(d *draft, all objects) {
 
 func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known func(string) bool, tested bool) environment {
 	e := environment{name: nameOf(o.name, func(string) bool { return false }), land: "push", comments: []string{"From " + o.title() + " (" + o.file + ")."}}
-	if known(spec.ParentEnvironment) {
-		e.after = []parent{{name: nameOf(spec.ParentEnvironment, func(string) bool { return false })}}
+	above := spec.ParentEnvironment
+	switch {
+	case above == o.name:
+		d.note(o.at(nil), o.title()+" is its own parentEnvironment, so it has none here")
+		e.propose = "never"
+		e.comments = append(e.comments, "It is its own parent. Write after if it has another one, and remove propose.")
+	case known(above):
+		e.after = []parent{{name: nameOf(above, func(string) bool { return false })}}
+	case above != "":
+		d.note(o.at(nil), o.title()+": its parent "+above+" is in no file here")
+		e.propose = "never"
+		e.comments = append(e.comments, "Its parent "+above+" is in no file here. Add the environment to after, and remove propose.")
 	}
 	switch {
+	case e.propose != "":
 	case spec.DeploymentStrategy != "AppStudioAutomated":
 		e.propose = "manual"
 		e.comments = append(e.comments, "Its deploymentStrategy is "+printableOr(spec.DeploymentStrategy, "not set")+", so a user requests each promotion.")

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -62,10 +63,19 @@ func suggested(d *draft, all objects) (*Imported, error) {
 		return nil, err
 	}
 	imported := &Imported{Text: suggestion.Text, Notes: d.notes}
+	var frozen []string
 	for _, c := range suggestion.Components {
 		if c.Off == "" {
 			imported.Components = append(imported.Components, c.Name)
 		}
+		if c.Frozen() {
+			frozen = append(frozen, c.Name)
+		}
+	}
+	if len(frozen) > 0 {
+		imported.Notes = append(imported.Notes, Note{Text: fmt.Sprintf(
+			"%d of %d components keep the tags of the files, because what %s selects has no equivalent, see the comments beside them: %s",
+			len(frozen), len(suggestion.Components), d.tool.title, shortList(frozen))})
 	}
 	for _, e := range suggestion.Environments {
 		imported.Environments = append(imported.Environments, e.Name)
@@ -74,6 +84,16 @@ func suggested(d *draft, all objects) (*Imported, error) {
 		return nil, fault.New(fault.Internal, "the config does not load: %w", problems.Err())
 	}
 	return imported, nil
+}
+
+// maxListed is how many names a note lists.
+const maxListed = 6
+
+func shortList(names []string) string {
+	if len(names) <= maxListed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
 const (
@@ -144,8 +164,65 @@ func fluxNotes(d *draft, all objects) {
 // A name before the first dot is that of an image.
 var knownAnnotations = []string{"image-list", "update-strategy", "allow-tags", "ignore-tags", "pull-secret", "force-update", "git-repository", "git-branch", "write-back-target"}
 
+// imageUpdater is the spec of an ImageUpdater.
+// https://argocd-image-updater.readthedocs.io/en/stable/configuration/applications/
+type imageUpdater struct {
+	Namespace            without         `yaml:"namespace"`
+	CommonUpdateSettings updateSettings  `yaml:"commonUpdateSettings"`
+	WriteBackConfig      writeBackConfig `yaml:"writeBackConfig"`
+	ApplicationRefs      []struct {
+		NamePattern          string          `yaml:"namePattern"`
+		LabelSelectors       without         `yaml:"labelSelectors"`
+		UseAnnotations       without         `yaml:"useAnnotations"`
+		CommonUpdateSettings updateSettings  `yaml:"commonUpdateSettings"`
+		WriteBackConfig      writeBackConfig `yaml:"writeBackConfig"`
+		Images               []struct {
+			Alias                without        `yaml:"alias"`
+			ImageName            without        `yaml:"imageName"`
+			CommonUpdateSettings updateSettings `yaml:"commonUpdateSettings"`
+			ManifestTargets      without        `yaml:"manifestTargets"`
+		} `yaml:"images"`
+	} `yaml:"applicationRefs"`
+}
+
+type updateSettings struct {
+	UpdateStrategy without `yaml:"updateStrategy"`
+	AllowTags      without `yaml:"allowTags"`
+	IgnoreTags     without `yaml:"ignoreTags"`
+	ForceUpdate    without `yaml:"forceUpdate"`
+	PullSecret     without `yaml:"pullSecret"`
+}
+
+type writeBackConfig struct {
+	Method    string `yaml:"method"`
+	GitConfig struct {
+		Repository      without `yaml:"repository"`
+		Branch          without `yaml:"branch"`
+		WriteBackTarget without `yaml:"writeBackTarget"`
+		PullRequest     without `yaml:"pullRequest"`
+	} `yaml:"gitConfig"`
+}
+
+// noteMethod notes that a tool writes to the cluster, and promoter to files.
+func noteMethod(d *draft, o object, method string) {
+	if method != "" && !strings.HasPrefix(method, "git") {
+		d.note(o.at(nil), o.title()+": write-back-method "+method+" changes the Application in the cluster; here the files change")
+	}
+}
+
 // imageUpdaterNotes adds notes about annotations without a match.
 func imageUpdaterNotes(d *draft, all objects) {
+	for _, o := range all.of(imageUpdaterGroup, "ImageUpdater") {
+		if spec, ok := decode[imageUpdater](d, o); ok {
+			noteMethod(d, o, spec.WriteBackConfig.Method)
+			var patterns []string
+			for _, a := range spec.ApplicationRefs {
+				noteMethod(d, o, a.WriteBackConfig.Method)
+				patterns = union(patterns, []string{a.NamePattern})
+			}
+			d.note(o.at(nil), o.title()+": which files the Applications "+strings.Join(patterns, ", ")+" have is not read, so every file with one of the images counts: check paths")
+		}
+	}
 	for _, o := range all {
 		for _, key := range sortedKeys(o.annotations) {
 			name, is := strings.CutPrefix(key, imageUpdaterGroup+"/")
@@ -154,9 +231,9 @@ func imageUpdaterNotes(d *draft, all objects) {
 			}
 			setting := name[strings.LastIndex(name, ".")+1:]
 			switch {
-			case name == "write-back-method" && !strings.HasPrefix(o.annotations[key], "git"):
-				d.note(o.at(nil), o.title()+": write-back-method "+o.annotations[key]+" changes the Application in the cluster; here the files change")
-			case name == "write-back-method", strings.Contains(name, ".helm.image-"), strings.Contains(name, ".kustomize.image-name"):
+			case name == "write-back-method":
+				noteMethod(d, o, o.annotations[key])
+			case strings.Contains(name, ".helm.image-"), strings.Contains(name, ".kustomize.image-name"):
 				// promoter finds these values in the files
 			case !slices.Contains(knownAnnotations, setting):
 				d.note(o.at(nil), o.title()+": the annotation "+name+" has no match")

@@ -50,7 +50,28 @@ type environment struct {
 	land     string
 	checks   []string // gates
 	comments []string
-	settings []string // that are off, as lines of YAML
+	writes   []write
+}
+
+// write is a value that promoter does not find by itself.
+type write struct {
+	file, path string
+	repository string // of the image whose version is written
+	value      string // what is written; empty: it is not known, so that the setting is off
+	component  string
+}
+
+// comment returns a value whose component or form is not known.
+func (w write) comment() string {
+	return fmt.Sprintf("If promoter plan does not find the version of %s, add to write: {file: %q, path: %q, component: NAME}", w.repository, w.file, w.path)
+}
+
+func (w write) mapping() *yaml.Node {
+	pairs := []pair{{"file", w.file}, {"path", w.path}, {"component", w.component}}
+	if w.value != "{tag}" {
+		pairs = append(pairs, pair{"value", w.value})
+	}
+	return mapping(pairs...)
 }
 
 // parent is an environment in after, with its conditions.
@@ -184,8 +205,10 @@ func (d *draft) render() (string, error) {
 			}
 			out.WriteString(text)
 		}
-		for _, line := range e.settings {
-			out.WriteString("    #" + printable.Line(line) + "\n")
+		for _, w := range e.writes {
+			if w.component == "" {
+				comment("    ", printable.Line(w.comment()))
+			}
 		}
 	}
 	return out.String(), nil
@@ -297,10 +320,22 @@ func (e environment) mapping() (pairs []pair) {
 	if e.land != "" {
 		pairs = append(pairs, pair{"land", e.land})
 	}
+	if writes := e.writeMappings(); len(writes) > 0 {
+		pairs = append(pairs, pair{"write", &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: writes}})
+	}
 	if len(e.checks) > 0 {
 		pairs = append(pairs, pair{"gates", mapping(pair{"checks", e.checks})})
 	}
 	return pairs
+}
+
+func (e environment) writeMappings() (writes []*yaml.Node) {
+	for _, w := range e.writes {
+		if w.component != "" {
+			writes = append(writes, w.mapping())
+		}
+	}
+	return writes
 }
 
 // afterOf returns a list of names, or a mapping if there are conditions.

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -43,13 +44,14 @@ type timedCommitStatus struct {
 	PromotionStrategyRef struct {
 		Name string `yaml:"name"`
 	} `yaml:"promotionStrategyRef"`
+	Key          string `yaml:"key"`
 	Environments []struct {
 		Branch   string `yaml:"branch"`
 		Duration string `yaml:"duration"`
 	} `yaml:"environments"`
 }
 
-// timer is the key of the status that a TimedCommitStatus reports.
+// timer is the key of the status that a TimedCommitStatus reports if it names none.
 const timer = "timer"
 
 // otherGates are kinds that report a commit status by rules that promoter has in another form, or
@@ -77,14 +79,7 @@ func gitOpsPromoter(d *draft, all objects) {
 		return
 	}
 	d.note(o.at(nil), o.title()+": promoter carries versions of images from one environment to the next, and no other changes: those land by your own pull requests to each branch")
-	soak := map[string]string{} // by branch
-	for _, timed := range all.of(gitOpsPromoterGroup, "TimedCommitStatus") {
-		if spec, ok := decode[timedCommitStatus](d, timed); ok && spec.PromotionStrategyRef.Name == o.name {
-			for _, e := range spec.Environments {
-				soak[e.Branch] = e.Duration
-			}
-		}
-	}
+	timers := timersOf(d, all, o.name)
 	for _, kind := range []string{"ArgoCDCommitStatus", "GitCommitStatus", "ScheduledCommitStatus", "WebRequestCommitStatus"} {
 		for _, gate := range all.of(gitOpsPromoterGroup, kind) {
 			d.note(gate.at(nil), gate.title()+": "+otherGates[kind])
@@ -109,20 +104,48 @@ func gitOpsPromoter(d *draft, all objects) {
 			if above < 0 {
 				continue
 			}
-			e.after = append(e.after, parent{
-				name: names[branch], soak: soak[branch],
-				checks: keys(spec.ActiveCommitStatuses, spec.Environments[above].ActiveCommitStatuses),
-			})
+			p := parent{name: names[branch]}
+			for _, key := range keys(spec.ActiveCommitStatuses, spec.Environments[above].ActiveCommitStatuses) {
+				if duration, timed := timers[[2]string{key, branch}]; timed && p.soak == "" {
+					p.soak = duration
+				} else {
+					p.checks = append(p.checks, key)
+				}
+			}
+			e.after = append(e.after, p)
+		}
+		switch {
+		case len(e.after) < len(before):
+			e.propose = "never"
+			e.comments = append(e.comments, "It depends on a branch that is no environment of the strategy. Add the environment to after, and remove propose.")
+			d.note(o.at(nil), o.title()+": "+b.Branch+" depends on a branch that is no environment of it")
+		case len(before) == 0:
+			e.propose = "never"
+			e.comments = append(e.comments, "GitOps Promoter takes no versions from a registry: what lands here are your own commits. Remove propose to let promoter bring new versions.")
 		}
 		e.checks = keys(spec.ProposedCommitStatuses, b.ProposedCommitStatuses)
 		d.environments = append(d.environments, e)
 	}
 }
 
-// keys returns the keys of statuses, without the one that soak replaces.
+// timersOf returns how long a commit has to be in the branches of a strategy, by the key of the
+// status that reports it and the branch.
+func timersOf(d *draft, all objects, strategy string) map[[2]string]string {
+	timers := map[[2]string]string{}
+	for _, o := range all.of(gitOpsPromoterGroup, "TimedCommitStatus") {
+		if spec, ok := decode[timedCommitStatus](d, o); ok && spec.PromotionStrategyRef.Name == strategy {
+			for _, e := range spec.Environments {
+				timers[[2]string{cmp.Or(spec.Key, timer), e.Branch}] = e.Duration
+			}
+		}
+	}
+	return timers
+}
+
+// keys returns the keys of statuses.
 func keys(lists ...[]commitStatus) (all []string) {
 	for _, status := range slices.Concat(lists...) {
-		if status.Key != "" && status.Key != timer {
+		if status.Key != "" {
 			all = union(all, []string{status.Key})
 		}
 	}

@@ -117,8 +117,11 @@ func Config(name Tool, found Found) (*Imported, error) {
 		return suggested(d, all)
 	}
 	t.build(d, all)
-	if len(d.environments) == 0 {
+	switch {
+	case len(d.environments) == 0 && len(d.components)+len(d.notes) == 0:
 		return nil, nothing(t)
+	case len(d.environments) == 0:
+		return nil, fault.New(fault.Invalid, "%s has no environments in these files, so nothing shows where versions go: promoter init suggests a config from the manifests (%s)", t.title, withoutEnvironments(d))
 	}
 	if !slices.ContainsFunc(d.components, func(c component) bool { return c.off == "" }) {
 		return nil, fault.New(fault.Invalid, "%s promotes nothing here that promoter can follow: %s", t.title, firstNote(d.notes))
@@ -144,6 +147,14 @@ func Config(name Tool, found Found) (*Imported, error) {
 
 func nothing(t tool) error {
 	return fault.Wrap(fault.NotFound, fmt.Errorf("%w: import %s reads %s", ErrNothing, t.name, t.wanted))
+}
+
+// withoutEnvironments returns what there is of a tool without environments.
+func withoutEnvironments(d *draft) string {
+	if len(d.components) > 0 {
+		return fmt.Sprintf("found %d components, such as %s", len(d.components), d.components[0].repository)
+	}
+	return firstNote(d.notes)
 }
 
 func firstNote(notes []Note) string {

@@ -8,6 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"promoter/internal/config/field"
+	"promoter/internal/edit"
 	"promoter/internal/glob"
 	"promoter/internal/image"
 )
@@ -141,7 +143,29 @@ func kargo(d *draft, all objects) {
 			k.addWarehouse(o, spec)
 		}
 	}
+	k.resolveWrites()
 	k.separateBranches()
+}
+
+// resolveWrites sets the components of values that steps write. promoter finds most values by
+// itself: those are left out.
+func (k *kargoImport) resolveWrites() {
+	for i := range k.environments {
+		e := &k.environments[i]
+		e.writes = slices.DeleteFunc(e.writes, func(w write) bool {
+			return slices.ContainsFunc(k.found.References, func(r edit.Reference) bool {
+				return r.Position.File == w.file && (r.Repository.Familiar() == w.repository || r.Repository.String() == w.repository)
+			})
+		})
+		for j := range e.writes {
+			w := &e.writes[j]
+			err := field.CheckYAMLPath(w.path)
+			c := slices.IndexFunc(k.components, func(c component) bool { return c.repository == w.repository && c.off == "" })
+			if w.value != "" && c >= 0 && err == nil {
+				w.component = k.components[c].name
+			}
+		}
+	}
 }
 
 // kargoImport is what is read of Kargo.
@@ -149,7 +173,7 @@ type kargoImport struct {
 	*draft
 	warehouses map[string]warehouse // by project and name
 	stages     map[string]readStage // the same
-	tasks      map[string]task
+	tasks      map[string]readTask
 	automatic  func(stage object) bool
 	several    bool // projects, whose stages may have the same names
 }
@@ -343,7 +367,7 @@ func (k *kargoImport) addEnvironment(key string) {
 	s := k.stages[key]
 	e := environment{name: k.environmentName(key), comments: []string{"From " + s.title() + " (" + s.file + ")."}}
 	w := k.written(s)
-	e.paths, e.branch, e.settings = w.files, w.branch, w.settings
+	e.paths, e.branch, e.writes = w.files, w.branch, w.values
 	e.land = "push"
 	if w.pullRequest {
 		e.land = "pr"
@@ -361,6 +385,15 @@ func (k *kargoImport) addEnvironment(key string) {
 		e.propose, e.paths = "never", []string{"name-the-files-of-" + e.name}
 		e.comments = append(e.comments, "Which files its steps change is not known. Name them in paths, and remove propose.")
 		k.note(s.at(nil), s.title()+": which files its steps change is not known: name them in paths of "+e.name)
+	}
+	if w.rendered && e.propose != "never" {
+		e.propose = "never"
+		e.comments = append(e.comments, "Its steps commit rendered manifests, and not these files. Remove propose when something else renders them after promoter changed them.")
+	}
+	if unread := k.unreadSources(s); len(unread) > 0 && e.propose != "never" {
+		e.propose = "never"
+		e.comments = append(e.comments, "It takes freight from the Stage "+strings.Join(unread, ", ")+", which is in no file here. Add the environment to after, and remove propose.")
+		k.note(s.at(nil), s.title()+" takes freight from the Stage "+strings.Join(unread, ", ")+", which is in no file here")
 	}
 	if s.verified {
 		k.note(s.at(&s.Verification), s.title()+": verification has no match. What follows "+e.name+" waits for a request; conditions such as checks or health can replace it")
@@ -403,6 +436,31 @@ func (k *kargoImport) parents(s readStage, e *environment) (waits string) {
 		waits = "A user creates the freight of its Warehouse, so a user requests each promotion."
 	}
 	return waits
+}
+
+// unreadSources returns the stages above a stage that are in no file: promoter does not know what
+// they would hold back.
+func (k *kargoImport) unreadSources(s readStage) (unread []string) {
+	for _, request := range s.RequestedFreight {
+		unread = union(unread, k.unreadStages(s.namespace, request.Sources.Stages, 0))
+	}
+	return unread
+}
+
+func (k *kargoImport) unreadStages(project string, names []string, depth int) (unread []string) {
+	for _, name := range names {
+		s, known := k.stages[project+"/"+name]
+		switch {
+		case !known:
+			unread = union(unread, []string{name})
+		case s.isWritten || depth > maxDepth:
+		default:
+			for _, request := range s.RequestedFreight {
+				unread = union(unread, k.unreadStages(project, request.Sources.Stages, depth+1))
+			}
+		}
+	}
+	return unread
 }
 
 // manualWarehouse reports whether something else than a new version creates freight for a stage.

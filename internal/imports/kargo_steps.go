@@ -51,14 +51,25 @@ type stepConfig struct {
 	} `yaml:"updates"`
 }
 
+// readTask is a task with its object.
+type readTask struct {
+	object
+	task
+}
+
 // tasksOf returns the tasks by project and name; those of the cluster have no project.
-func tasksOf(d *draft, all objects) map[string]task {
-	tasks := map[string]task{}
+func tasksOf(d *draft, all objects) map[string]readTask {
+	tasks := map[string]readTask{}
+	add := func(key string, o object) {
+		if spec, ok := decode[task](d, o); ok {
+			tasks[key] = readTask{o, spec}
+		}
+	}
 	for _, o := range all.of(kargoGroup, "ClusterPromotionTask") {
-		tasks["/"+o.name], _ = decode[task](d, o)
+		add("/"+o.name, o)
 	}
 	for _, o := range all.of(kargoGroup, "PromotionTask") {
-		tasks[o.namespace+"/"+o.name], _ = decode[task](d, o)
+		add(o.namespace+"/"+o.name, o)
 	}
 	return tasks
 }
@@ -73,8 +84,9 @@ var silentSteps = []string{
 type written struct {
 	files       []string
 	branch      string
-	settings    []string
+	values      []write
 	pullRequest bool
+	rendered    bool // it commits rendered manifests
 }
 
 // promotionRun follows the steps of a promotion.
@@ -89,7 +101,7 @@ type promotionRun struct {
 func (k *kargoImport) written(s readStage) written {
 	run := promotionRun{k: k, s: s, checkouts: map[string]string{}}
 	vars := withVars(withVars(nil, s.Vars, run.expand), s.PromotionTemplate.Spec.Vars, run.expand)
-	run.follow(s.PromotionTemplate.Spec.Steps, vars, 0)
+	run.follow(s.object, s.PromotionTemplate.Spec.Steps, vars, 0)
 	return run.written
 }
 
@@ -144,8 +156,9 @@ func (r *promotionRun) runs(s step, vars map[string]string) bool {
 	return !known || (value == parts[3]) == (parts[2] == "==")
 }
 
-// follow collects what steps change, and those of the tasks that they use.
-func (r *promotionRun) follow(steps []step, vars map[string]string, depth int) {
+// follow collects what steps change, and those of the tasks that they use. They are in the object
+// in, a stage or a task.
+func (r *promotionRun) follow(in object, steps []step, vars map[string]string, depth int) {
 	for _, s := range steps {
 		if !r.runs(s, vars) {
 			continue
@@ -160,17 +173,17 @@ func (r *promotionRun) follow(steps []step, vars map[string]string, depth int) {
 				r.k.note(r.s.at(nil), fmt.Sprintf("%s: the task %s is in no file here, so its steps are unknown", r.s.title(), s.Task.Name))
 				continue
 			}
-			r.follow(t.Steps, withVars(withVars(vars, t.Vars, r.expand), s.Vars, r.expand), depth+1)
+			r.follow(t.object, t.Steps, withVars(withVars(vars, t.Vars, r.expand), s.Vars, r.expand), depth+1)
 			continue
 		}
-		r.step(s, withVars(vars, s.Vars, r.expand))
+		r.step(in, s, withVars(vars, s.Vars, r.expand))
 	}
 }
 
-func (r *promotionRun) step(s step, vars map[string]string) {
+func (r *promotionRun) step(in object, s step, vars map[string]string) {
 	var c stepConfig
 	if !s.Config.IsZero() && s.Config.Decode(&c) != nil {
-		r.k.note(r.s.at(&s.Config), r.s.title()+": the config of the step "+s.Uses+" cannot be read")
+		r.k.note(in.at(&s.Config), in.title()+": the config of the step "+s.Uses+" cannot be read")
 		return
 	}
 	switch s.Uses {
@@ -185,19 +198,20 @@ func (r *promotionRun) step(s step, vars map[string]string) {
 	case "git-open-pr":
 		r.pullRequest = true
 	case "kustomize-set-image":
-		r.writes(s, c.Path, vars, kustomizations)
+		r.writes(in, s, c.Path, vars, kustomizations)
 	case "helm-update-chart":
-		r.writes(s, c.Path, vars, []string{"Chart.yaml"})
+		r.writes(in, s, c.Path, vars, []string{"Chart.yaml"})
 	case "yaml-update", "helm-update-image":
-		file := r.writes(s, c.Path, vars, nil)
-		r.values(file, c, vars)
+		file := r.writes(in, s, c.Path, vars, nil)
+		r.collect(file, c, vars)
 	case "helm-template", "kustomize-build":
-		r.k.note(r.s.at(&s.Config), r.s.title()+" writes rendered manifests ("+s.Uses+"), which promoter does not: render in CI or in Argo CD, from the files that promoter changes")
+		r.rendered = true
+		r.k.note(in.at(&s.Config), in.title()+" writes rendered manifests ("+s.Uses+"), which promoter does not: render in CI or in Argo CD, from the files that promoter changes")
 	case "argocd-update":
-		r.k.note(r.s.at(&s.Config), r.s.title()+": argocd-update has no match in this file: see docs/guides/health-argocd.md for health and syncs of Argo CD")
+		r.k.note(in.at(&s.Config), in.title()+": argocd-update has no match in this file: see docs/guides/health-argocd.md for health and syncs of Argo CD")
 	default:
 		if !slices.Contains(silentSteps, s.Uses) {
-			r.k.note(r.s.at(&s.Config), r.s.title()+": the step "+s.Uses+" has no match")
+			r.k.note(in.at(&s.Config), in.title()+": the step "+s.Uses+" has no match")
 		}
 	}
 }
@@ -207,10 +221,10 @@ var kustomizations = []string{"kustomization.yaml", "kustomization.yml", "Kustom
 
 // writes adds the file of a step: that of the path, or one of some names in the folder of the
 // path. It returns the file; empty: it is not known.
-func (r *promotionRun) writes(s step, name string, vars map[string]string, inFolder []string) string {
+func (r *promotionRun) writes(in object, s step, name string, vars map[string]string, inFolder []string) string {
 	name, known := r.expand(name, vars)
 	if !known || name == "" {
-		r.k.note(r.s.at(&s.Config), r.s.title()+": which file the step "+s.Uses+" changes is known only in a promotion")
+		r.k.note(in.at(&s.Config), r.s.title()+": which file the step "+s.Uses+" changes is known only in a promotion")
 		return ""
 	}
 	name = path.Clean(name)
@@ -226,19 +240,22 @@ func (r *promotionRun) writes(s step, name string, vars map[string]string, inFol
 		name = path.Join(name, inFolder[i])
 	}
 	if strings.HasPrefix(name, "../") || path.IsAbs(name) || strings.ContainsAny(name, "*?{}[]") {
-		r.k.note(r.s.at(&s.Config), r.s.title()+": the step "+s.Uses+" changes "+name+", which cannot be in paths")
+		r.k.note(in.at(&s.Config), r.s.title()+": the step "+s.Uses+" changes "+name+", which cannot be in paths")
 		return ""
 	}
 	r.files = union(r.files, []string{name})
 	return name
 }
 
-// imageFrom is a value that names the image whose version is written.
-var imageFrom = regexp.MustCompile(`imageFrom\(\s*(?:["']([^"']+)["']|vars\.(\w+))`)
+// imageFrom is a value that names the image whose version is written, and wholeImageFrom one that
+// is nothing else.
+var (
+	imageFrom      = regexp.MustCompile(`imageFrom\(\s*(?:["']([^"']+)["']|vars\.(\w+))`)
+	wholeImageFrom = regexp.MustCompile(`^\$\{\{\s*imageFrom\([^()]*\)\.(Tag|Digest)\s*\}\}$`)
+)
 
-// values writes the keys of an update as settings that are off: promoter finds most of them by
-// itself.
-func (r *promotionRun) values(file string, c stepConfig, vars map[string]string) {
+// collect collects the values of an update.
+func (r *promotionRun) collect(file string, c stepConfig, vars map[string]string) {
 	for _, update := range c.Updates {
 		parts := imageFrom.FindStringSubmatch(update.Value)
 		if file == "" || parts == nil {
@@ -248,7 +265,13 @@ func (r *promotionRun) values(file string, c stepConfig, vars map[string]string)
 		if parts[2] != "" {
 			repository = vars[parts[2]]
 		}
-		r.settings = union(r.settings, []string{fmt.Sprintf("write: [{file: %q, path: %q, component: NAME}] # the version of %s, if promoter plan does not find it", file, update.Key, repository)})
+		w := write{file: file, path: update.Key, repository: repository}
+		if whole := wholeImageFrom.FindStringSubmatch(update.Value); whole != nil {
+			w.value = "{" + strings.ToLower(whole[1]) + "}"
+		}
+		if !slices.Contains(r.written.values, w) {
+			r.written.values = append(r.written.values, w)
+		}
 	}
 }
 

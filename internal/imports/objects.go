@@ -8,6 +8,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -57,7 +58,8 @@ type object struct {
 	labels          map[string]string
 	annotations     map[string]string
 	node            *yaml.Node
-	content         []byte // of a file with settings
+	repeated        []*yaml.Node // keys that it has more than once, except the last ones
+	content         []byte       // of a file with settings
 }
 
 type objects []object
@@ -113,6 +115,8 @@ func objectOf(file string, document *yaml.Node) (object, bool) {
 			Annotations map[string]string `yaml:"annotations"`
 		} `yaml:"metadata"`
 	}
+	var repeated []*yaml.Node
+	lastKeys(document, &repeated)
 	if len(document.Content) != 1 || document.Decode(&header) != nil || header.Kind == "" {
 		return object{}, false
 	}
@@ -120,8 +124,40 @@ func objectOf(file string, document *yaml.Node) (object, bool) {
 	m := header.Metadata
 	return object{
 		file: file, group: group, kind: header.Kind, name: m.Name, namespace: m.Namespace,
-		labels: m.Labels, annotations: m.Annotations, node: document.Content[0],
+		labels: m.Labels, annotations: m.Annotations, node: document.Content[0], repeated: repeated,
 	}, true
+}
+
+// lastKeys removes keys that a mapping repeats, and collects them. Like the API server of
+// Kubernetes, it keeps the last one.
+func lastKeys(node *yaml.Node, repeated *[]*yaml.Node) {
+	for _, child := range node.Content {
+		lastKeys(child, repeated)
+	}
+	if node.Kind != yaml.MappingNode {
+		return
+	}
+	last := map[string]int{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		last[keyOf(node.Content[i], i)] = i
+	}
+	var kept []*yaml.Node
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if last[keyOf(node.Content[i], i)] == i {
+			kept = append(kept, node.Content[i], node.Content[i+1])
+		} else {
+			*repeated = append(*repeated, node.Content[i])
+		}
+	}
+	node.Content = kept
+}
+
+// keyOf identifies a key of a mapping. A merge key can be repeated.
+func keyOf(key *yaml.Node, i int) string {
+	if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" {
+		return strconv.Itoa(i) + " is no name"
+	}
+	return key.Value
 }
 
 func (o object) line() int {
@@ -157,6 +193,9 @@ func value(mapping *yaml.Node, name string) (key, found *yaml.Node) {
 // decode reads the spec of an object. What the type does not have becomes a note; what cannot be
 // read too.
 func decode[T any](d *draft, o object) (spec T, ok bool) {
+	for _, key := range o.repeated {
+		d.note(o.at(key), o.title()+" has the key "+key.Value+" more than once; the last one counts")
+	}
 	_, node := value(o.node, "spec")
 	if node == nil {
 		return spec, true

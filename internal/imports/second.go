@@ -38,6 +38,23 @@ func OtherWriters(c *config.Config, found Found) (problems config.Problems) {
 				}
 			}
 		}
+		for i := range c.Environments { // values without a reference beside them
+			e := &c.Environments[i]
+			for _, write := range e.Write {
+				component, _ := c.Component(write.Component)
+				repository, one := component.RepositoryIn("")
+				if !one || slices.Contains(images, repository) || !w.Updates(write.File, repository) {
+					continue
+				}
+				if first == "" {
+					at, first = component.Position, write.File
+				}
+				images = append(images, repository)
+				if e.Propose == setting.ProposeNever {
+					never = append(never, e.Name)
+				}
+			}
+		}
 		if len(images) == 0 {
 			continue
 		}
