@@ -11,6 +11,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/glob"
 	"promoter/internal/outbound"
+	"promoter/internal/registry"
 	"promoter/internal/registry/auth"
 	"promoter/internal/secret"
 	"promoter/internal/telemetry"
@@ -116,7 +117,7 @@ func (c *Connections) NewHTTPClient(to string, insecure []string, timeout time.D
 		AllowLoopback: c.Server.local,
 		Insecure:      insecure,
 		Proxy:         http.ProxyFromEnvironment,
-		RateLimitOf:   func(host string) outbound.RateLimit { return budget(c.Server.File, host) },
+		RateLimitOf:   func(host string) outbound.RateLimit { return budget(c.Server.File, to, host) },
 		Timeout:       timeout,
 		Observe:       c.observe(to),
 		Now:           c.Server.Now,
@@ -131,16 +132,21 @@ func (c *Connections) observe(to string) func(context.Context, outbound.Exchange
 	return func(ctx context.Context, answer outbound.Exchange) { c.hooks.Request(ctx, to, answer) }
 }
 
-// budget returns the rate limit of a host: the first entry of the file that names it.
-func budget(file *serverconfig.Config, host string) outbound.RateLimit {
+// budget returns the rate limit of a host: the first entry of the file that names it. Without one,
+// registries get what they take; forges publish limits that leave no room for that.
+func budget(file *serverconfig.Config, to, host string) outbound.RateLimit {
 	i := slices.IndexFunc(file.RateLimits, func(limit serverconfig.RateLimit) bool {
 		return glob.MatchName(limit.Host, host) || glob.MatchName(limit.Host, outbound.Hostname(host))
 	})
-	if i < 0 {
-		return outbound.RateLimit{}
+	var limit outbound.RateLimit
+	if i >= 0 {
+		own := file.RateLimits[i]
+		limit = outbound.RateLimit{PerSecond: float64(own.PerSecond), Burst: own.Burst, Concurrent: own.Concurrent}
 	}
-	limit := file.RateLimits[i]
-	return outbound.RateLimit{PerSecond: float64(limit.PerSecond), Burst: limit.Burst, Concurrent: limit.Concurrent}
+	if to == ToRegistry {
+		limit.Most = registry.MostPerSecond(host)
+	}
+	return limit
 }
 
 // TraceOptions returns where and how the service sends spans. The Log and the Version

@@ -193,6 +193,7 @@ func NewLocalRegistries(options RegistryOptions) (*LocalRegistries, error) {
 		AllowLoopback: true,
 		Networks:      networks,
 		Proxy:         http.ProxyFromEnvironment,
+		RateLimitOf:   func(host string) outbound.RateLimit { return outbound.RateLimit{Most: registry.MostPerSecond(host)} },
 		Now:           options.Now,
 	})
 	if err != nil {

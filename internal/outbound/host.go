@@ -139,6 +139,13 @@ func (h *host) reached(now time.Time, near bool) {
 	h.pace.setNear(now, near)
 }
 
+// responded records how long the host took until a response began.
+func (h *host) responded(took time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pace.responded(took)
+}
+
 // Bounds of a backoff.
 const (
 	firstPause    = time.Second      // after a refusal without a time; doubles with each further one

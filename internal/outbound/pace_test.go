@@ -134,6 +134,90 @@ func (s *limitedServer) RoundTrip(*http.Request) (*http.Response, error) {
 	return status(http.StatusOK)()
 }
 
+// The rate doubles with every second in which the host was busy and quick, up to its limit; it is
+// halved when responses take longer.
+func TestPace_adapts(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	p := newPace(RateLimit{Most: 300})
+	second := func(requests int, took time.Duration) {
+		for range requests {
+			p.reserve(now, time.Hour)
+			p.responded(took)
+		}
+		now = now.Add(time.Second)
+		p.count(now)
+	}
+	const quick, slow = 10 * time.Millisecond, 200 * time.Millisecond
+	for i, step := range []struct {
+		requests int
+		took     time.Duration
+		rate     float64
+	}{
+		{enoughResponses - 1, quick, 50},
+		{20, quick, 50}, // not busy
+		{50, quick, 100},
+		{100, quick, 200},
+		{200, 2 * quick, 300},
+		{300, quick, 300},
+		{300, slow, 150},
+		{150, slow, 300}, // it is usual now
+		{300, quick, 300},
+		{300, slow, 150},
+	} {
+		if second(step.requests, step.took); p.rate != step.rate {
+			t.Errorf("after second %d, the rate is %v, want %v", i, p.rate, step.rate)
+		}
+	}
+	p.slow(now, now)
+	for range 3 {
+		second(100, quick)
+	}
+	if p.rate > 150 {
+		t.Errorf("after a refusal, the rate doubles again: %v", p.rate)
+	}
+	for name, fixed := range map[string]RateLimit{"a limit of the operator": {PerSecond: 50, Most: 300}, "no limit to double up to": {}} {
+		if p = newPace(fixed); p.rate != 50 {
+			t.Errorf("%s: it begins with %v", name, p.rate)
+		}
+		if second(100, quick); p.rate != 50 {
+			t.Errorf("%s: the rate is %v", name, p.rate)
+		}
+	}
+	if p = newPace(RateLimit{Most: 10}); p.rate != 10 || p.limit != 10 {
+		t.Errorf("above its limit: %+v", p)
+	}
+}
+
+// A host that permits many requests gets nearly as many as it permits.
+func TestPace_findsWhatAHostPermits(t *testing.T) {
+	t.Parallel()
+	for permitted, longest := range map[int]time.Duration{10_000: 8 * time.Second, 400: 20 * time.Second} {
+		t.Run(fmt.Sprint(permitted), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := clock(t, Options{RateLimit: RateLimit{Most: 1000}})
+				server := &limitedServer{permitted: permitted}
+				start := time.Now()
+				var group sync.WaitGroup
+				for range 8 {
+					group.Go(func() {
+						for range 4000 / 8 {
+							if err := server.ask(c); err != nil {
+								t.Error(err)
+							}
+						}
+					})
+				}
+				group.Wait()
+				if took := time.Since(start); took > longest {
+					t.Errorf("4000 requests took %v, and %d were refused", took, server.refused)
+				}
+			})
+		})
+	}
+}
+
 // Half of what it got in the last second, then more with every second, up to the limit.
 func TestPace_ratesAfterARefusal(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,11 @@ func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*ht
 		if err := h.wait(req.Context()); err != nil {
 			return nil, err
 		}
+		begin := h.now()
 		resp, err := c.observed(c.traced(req, h, via), via)
+		if err == nil {
+			h.responded(h.now().Sub(begin))
+		}
 		last := n >= c.options.Attempts || !repeatable(req)
 		until, refused := c.refusal(resp, h)
 		switch {
