@@ -14,6 +14,7 @@ import (
 
 	"promoter/internal/atomicfile"
 	"promoter/internal/config"
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm/github"
@@ -137,7 +138,7 @@ func (d *discovery) installation(ctx context.Context, i github.Installation) {
 		if settled {
 			d.known.add(one)
 		}
-		r.name = qualifiedName{text: address(r.Forge.Config, r.Name), fold: true}
+		r.name = rules.Name{Text: address(r.Forge.Config, r.Name), Fold: true}
 		if key, err := identity.ForgeKey(r.Forge.Host(), one.ID); err == nil && !one.Fork {
 			d.session.Unconfigured = append(d.session.Unconfigured, Unconfigured{Repository: r, Key: key, Version: version(one), Settled: settled})
 		}

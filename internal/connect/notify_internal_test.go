@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/notify"
 )
@@ -87,7 +88,7 @@ func TestNotificationSender_ofEachService(t *testing.T) {
 func TestServer_mayNotify(t *testing.T) {
 	t.Parallel()
 	s := notifying(t, "networks: [192.0.2.0/24]", "192.0.2.1:25", nil).Server
-	r := &Repository{Name: "acme/gitops", name: qualifiedName{text: "github.com/acme/gitops"}}
+	r := &Repository{Name: "acme/gitops", name: rules.Name{Text: "github.com/acme/gitops"}}
 	for destination, want := range map[string]bool{"slack": true, "broker": false, "none": false} {
 		if got := s.MayNotify(destination, r); got != want {
 			t.Errorf("%s: %v", destination, got)

@@ -26,6 +26,7 @@ import (
 	"promoter/internal/certificate"
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/scm/github"
@@ -154,7 +155,7 @@ func HasFile(options Options) bool {
 func Validate(file string, env func(string) (string, bool), repository *config.Config) (config.Problems, error) {
 	loaded, problems, err := read(file, env)
 	if err == nil && loaded != nil && repository != nil {
-		problems = append(problems, UnknownEnvironments(loaded, repository, func([]string) bool { return true })...)
+		problems = append(problems, rules.UnknownEnvironments(loaded, repository, func([]string) bool { return true })...)
 		problems = append(problems, UnseenSources(loaded, repository)...)
 	}
 	return problems, err

@@ -6,95 +6,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/config/setting"
 	"promoter/internal/fault"
-	"promoter/internal/scm"
 )
-
-func TestQualified_fits(t *testing.T) {
-	t.Parallel()
-	forge := nameOf(scm.Info{URL: "https://GitHub.com/Acme/Gitops", Name: "Acme/Gitops"})
-	plain := nameOf(scm.Info{CloneURL: "ssh://git@git.example.com:2222/team/sub/gitops.git", Name: "gitops"})
-	for _, test := range []struct {
-		of   qualifiedName
-		glob string
-		want bool
-	}{
-		{forge, "github.com/acme/*", true},
-		{forge, "github.com/acme/gitops", true},
-		{forge, "github.com/**", true},
-		{forge, "*/acme/*", true},
-		{forge, "github.com/acm*/git*", true},
-		{forge, "github.com/*", false},
-		{forge, "github.com/acme", false},
-		{forge, "github.com/acme/gitops/*", false},
-		{forge, "xgithub.com/acme/*", false},
-		{forge, "github.com/acme/gitops-private", false},
-		{forge, "githubXcom/acme/*", false},
-		{forge, "", false},
-		{plain, "git.example.com:2222/team/**", true},
-		{plain, "git.example.com:2222/team/sub/gitops", true},
-		{plain, "git.example.com:2222/Team/**", false},
-		{plain, "git.example.com/team/**", false},
-		{plain, "git.example.com:2222/team/*", false},
-		{qualifiedName{}, "**", false},
-	} {
-		if got := test.of.matches(test.glob); got != test.want {
-			t.Errorf("%q fits %q: %v", test.of.text, test.glob, got)
-		}
-	}
-}
-
-func FuzzQualified_fits(f *testing.F) {
-	f.Add("github.com/acme/*", "github.com/acme/gitops")
-	f.Add("**/(?i)[", "a\nb")
-	f.Add("\x80", "\x80")
-	f.Add("\ufffd", "\x80")
-	f.Fuzz(func(t *testing.T, glob, name string) {
-		literal := !strings.Contains(glob, "*")
-		readable := utf8.ValidString(glob) && utf8.ValidString(name)
-		if got := (qualifiedName{text: name}).matches(glob); literal && name != "" && got != (glob == name && readable) {
-			t.Errorf("%q fits %q: %v", name, glob, got)
-		}
-	})
-}
-
-func TestCaps_severalLimitsHoldTogether(t *testing.T) {
-	t.Parallel()
-	pr, automerge, push := setting.LandPR, setting.LandAutomerge, setting.LandPush
-	for _, test := range []struct {
-		name   string
-		limits []serverconfig.Limit
-		want   config.Limit
-	}{
-		{"none", nil, config.Limit{}},
-		{
-			"another environment", []serverconfig.Limit{
-				{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []setting.Land{pr}},
-				{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Approvals: 1},
-			}, config.Limit{Approvals: 1},
-		},
-		{"an unknown environment", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []setting.Land{pr}}}, config.Limit{Land: []setting.Land{pr}}},
-		{"one", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Land: []setting.Land{pr, automerge}}}, config.Limit{Land: []setting.Land{pr, automerge}}},
-		{"what both allow", []serverconfig.Limit{{Land: []setting.Land{pr, automerge}, Approvals: 1}, {Land: []setting.Land{automerge, push}, Approvals: 2}}, config.Limit{Land: []setting.Land{automerge}, Approvals: 2}},
-		{
-			"nothing is allowed by both", []serverconfig.Limit{
-				{Land: []setting.Land{push}, Propose: []setting.Propose{setting.ProposeAutomatic}},
-				{Land: []setting.Land{automerge}, Propose: []setting.Propose{setting.ProposeManual}},
-			}, config.Limit{Land: []setting.Land{pr}, Propose: []setting.Propose{setting.ProposeNever}},
-		},
-	} {
-		if diff := cmp.Diff(test.want, combine(test.limits, target("prod-eu", "shop"))); diff != "" {
-			t.Errorf("%s: %s", test.name, diff)
-		}
-	}
-}
 
 func noEnv(string) (string, bool) { return "", false }
 

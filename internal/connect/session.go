@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/git/signing"
 	"promoter/internal/identity"
@@ -62,7 +63,7 @@ type Repository struct {
 	Err   error          // why it could not be opened
 
 	credential string // that it is opened with, in words; empty: none
-	name       qualifiedName
+	name       rules.Name
 }
 
 // userTokenVariable holds the token of the user of a command, whose account is only asked for.
@@ -209,7 +210,7 @@ func (r *Repository) open(ctx context.Context) {
 		r.Err = r.Advise(err)
 		return
 	}
-	r.SCM, r.name = opened, nameOf(opened.Info())
+	r.SCM, r.name = opened, rules.NameOf(opened.Info())
 }
 
 // Key returns the key of a repository that is open.
@@ -222,10 +223,10 @@ func (r *Repository) Address() string { return address(r.Forge.Config, r.Name) }
 func (r *Repository) IsNamed(text string) bool { return r.Key().IsNamed(r.Address(), text) }
 
 // Matches reports whether one of the globs of the server file names the repository.
-func (r *Repository) Matches(globs []string) bool { return r.name.matchesAny(globs) }
+func (r *Repository) Matches(globs []string) bool { return r.name.MatchesAny(globs) }
 
 // Tenant returns HOST/OWNER, whose repositories share the workers with those of others.
-func (r *Repository) Tenant() string { return r.name.tenant() }
+func (r *Repository) Tenant() string { return r.name.Tenant() }
 
 // Advise adds to an error about the repository which credential to check.
 func (r *Repository) Advise(err error) error {

@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
@@ -101,7 +102,7 @@ func (s Sources) read(ctx context.Context, f *Forge, name string, configured boo
 	if configured {
 		return s.authorized(ctx, f, name)
 	}
-	itself := s.repository.name.fold && strings.EqualFold(f.Host()+"/"+name, s.repository.name.text)
+	itself := s.repository.name.Fold && strings.EqualFold(f.Host()+"/"+name, s.repository.name.Text)
 	if itself {
 		return s.authorized(ctx, f, name)
 	}
@@ -201,7 +202,7 @@ func UnseenSources(file *serverconfig.Config, c *config.Config) []config.Problem
 
 func namesSource(file *serverconfig.Config, name string) bool {
 	for _, entry := range file.Sources {
-		if (qualifiedName{text: name, fold: true}).matchesAny(entry.Repositories) {
+		if (rules.Name{Text: name, Fold: true}).MatchesAny(entry.Repositories) {
 			return true
 		}
 	}

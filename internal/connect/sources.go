@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
@@ -96,12 +97,12 @@ type sourceForge interface {
 // file for one host have two credentials.
 func (s Sources) authorized(ctx context.Context, f *Forge, name string) (asked sourceForge, authorized bool, err error) {
 	own := s.repository
-	source := qualifiedName{text: strings.ToLower(f.Host()) + "/" + name, fold: own.name.fold}
-	itself := own.name.fold && f.Config.Name == own.Forge.Config.Name && strings.EqualFold(source.text, own.name.text)
+	source := rules.Name{Text: strings.ToLower(f.Host()) + "/" + name, Fold: own.name.Fold}
+	itself := own.name.Fold && f.Config.Name == own.Forge.Config.Name && strings.EqualFold(source.Text, own.name.Text)
 	if itself || s.allowed(f, name) {
 		with := f
 		switch {
-		case f.Config.Name == own.Forge.Config.Name && source.owner() == own.name.owner():
+		case f.Config.Name == own.Forge.Config.Name && source.Owner() == own.name.Owner():
 			with = own.Forge // of its installation, if it is an App
 		case f.App != nil:
 			i, err := f.App.GitHub.InstallationOf(ctx, name)
@@ -124,9 +125,9 @@ func (s Sources) authorized(ctx context.Context, f *Forge, name string) (asked s
 
 // allowed reports whether an entry of sources lets the repository see a source.
 func (s Sources) allowed(f *Forge, name string) bool {
-	source := qualifiedName{text: strings.ToLower(f.Host()) + "/" + name, fold: true}
+	source := rules.Name{Text: strings.ToLower(f.Host()) + "/" + name, Fold: true}
 	return slices.ContainsFunc(s.session.Server.File.Sources, func(entry serverconfig.Source) bool {
-		return source.matchesAny(entry.Repositories) && s.repository.Matches(entry.UsableBy)
+		return source.MatchesAny(entry.Repositories) && s.repository.Matches(entry.UsableBy)
 	})
 }
 

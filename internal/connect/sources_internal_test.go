@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/scm"
 )
@@ -60,7 +61,7 @@ func seeing(entries ...serverconfig.Source) (s Sources, asked *int) {
 		"other": {Config: other, SCM: forge("other"), public: forge("none of other")},
 		"plain": {Config: plain},
 	}}
-	return w.Sources(&Repository{Forge: w.forges["hub"], name: qualifiedName{text: "github.com/Acme/gitops", fold: true}}), asked
+	return w.Sources(&Repository{Forge: w.forges["hub"], name: rules.Name{Text: "github.com/Acme/gitops", Fold: true}}), asked
 }
 
 var acmeSees = serverconfig.Source{Repositories: []string{"github.com/acme/web", "git.example.com/acme/*"}, UsableBy: []string{"github.com/acme/gitops"}}

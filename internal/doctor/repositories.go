@@ -10,6 +10,7 @@ import (
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/config/setting"
 	"promoter/internal/connect"
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/imports"
@@ -89,7 +90,7 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 		f.warn(subject, writer.Hint, "%s", writer.Message)
 	}
 	checkNotify(session.Server, r, loaded, subject, f)
-	for _, unknown := range connect.UnknownEnvironments(session.Server.File, loaded, r.Matches) {
+	for _, unknown := range rules.UnknownEnvironments(session.Server.File, loaded, r.Matches) {
 		f.warn(subject, unknown.Hint, "%s", unknown.Message)
 	}
 	return loaded

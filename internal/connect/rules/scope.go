@@ -1,4 +1,11 @@
-package connect
+// Package rules applies the rules of the server file to a repository: the limits of its config,
+// and which users may give commands, or bypass conditions and gates.
+//
+// A rule applies to deployments by their names, branches, and files. Users who can write to
+// a repository choose all of these, so a scope fails closed: what no rule of a kind knows
+// gets every rule of that kind. Branches and files are what a cluster deploys, so rules that
+// name these hold whatever the environment and the application are called.
+package rules
 
 import (
 	"fmt"
@@ -10,12 +17,6 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/verb"
 )
-
-// Rules of the server file, which are limits and permissions, apply to deployments by their
-// names, branches, and files. Users who can write to a repository choose all of these, so a
-// scope fails closed: what no rule of a kind knows gets every rule of that kind. Branches
-// and files are what a cluster deploys, so rules that name these hold whatever the
-// environment and the application are called.
 
 // dimension is one of the lists of a scope.
 type dimension struct {

@@ -1,4 +1,4 @@
-package connect
+package rules
 
 import (
 	"context"
@@ -7,64 +7,12 @@ import (
 	"strings"
 
 	"promoter/internal/comments"
-	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/config/setting"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/verb"
 )
-
-// Limits returns the limits of the server file for a repository that is open. Where
-// several entries cover a deployment, all of them apply.
-func (s *Server) Limits(r *Repository) promotion.Limits {
-	var limits []serverconfig.Limit
-	for _, limit := range s.File.Limits {
-		if limit.Repositories == nil || r.Matches(limit.Repositories) {
-			limits = append(limits, limit)
-		}
-	}
-	if len(limits) == 0 {
-		return nil
-	}
-	return func(d promotion.Deployment) config.Limit { return combine(limits, d) }
-}
-
-// combine returns the limits of a deployment as one.
-func combine(limits []serverconfig.Limit, d promotion.Deployment) config.Limit {
-	scopes := make([]serverconfig.Scope, len(limits))
-	for i, limit := range limits {
-		scopes[i] = limit.Scope
-	}
-	applies := coverageOf(scopes, d)
-	var out config.Limit
-	for i, limit := range limits {
-		if applies[i] == elsewhere {
-			continue
-		}
-		out.Land = intersect(out.Land, limit.Land, setting.LandPR)
-		out.Propose = intersect(out.Propose, limit.Propose, setting.ProposeNever)
-		out.Approvals = max(out.Approvals, limit.Approvals)
-	}
-	return out
-}
-
-// intersect returns what two lists both allow; an empty list allows everything. If they
-// have nothing in common, only the strictest value is allowed.
-func intersect[T comparable](a, b []T, strictest T) []T {
-	switch {
-	case len(a) == 0:
-		return b
-	case len(b) == 0:
-		return a
-	}
-	common := slices.DeleteFunc(slices.Clone(a), func(value T) bool { return !slices.Contains(b, value) })
-	if len(common) == 0 {
-		return []T{strictest}
-	}
-	return common
-}
 
 // permissions decide which users may give commands in comments on a repository: those
 // that the permissions of the server file name, and where none covers a target, those
@@ -77,10 +25,10 @@ type permissions struct {
 
 // Permissions returns the permissions of a repository that is open. The forge is asked
 // for each command.
-func (s *Server) Permissions(r *Repository) comments.Permissions {
-	p := permissions{signals: r.SCM.Signals(), repository: r.SCM.Info().Name}
-	for _, rule := range s.File.Permissions {
-		if rule.Repositories == nil || r.Matches(rule.Repositories) {
+func Permissions(file *serverconfig.Config, of scm.Repository) comments.Permissions {
+	p, name := permissions{signals: of.Signals(), repository: of.Info().Name}, NameOf(of.Info())
+	for _, rule := range file.Permissions {
+		if rule.Repositories == nil || name.MatchesAny(rule.Repositories) {
 			p.rules = append(p.rules, rule)
 		}
 	}
@@ -96,14 +44,14 @@ type bypasses struct {
 }
 
 // Bypasses returns who may bypass conditions and gates in a repository that is open.
-func (s *Server) Bypasses(r *Repository) comments.Bypasses {
-	info := r.SCM.Info()
-	p := permissions{signals: r.SCM.Signals(), repository: info.Name}
+func Bypasses(file *serverconfig.Config, of scm.Repository) comments.Bypasses {
+	info := of.Info()
+	p, name := permissions{signals: of.Signals(), repository: info.Name}, NameOf(info)
 	b := bypasses{host: info.Self.Host, request: func(user identity.User) request {
 		return request{permissions: p, user: user, teams: map[string]bool{}}
 	}}
-	for _, rule := range s.File.Bypass {
-		if rule.Repositories == nil || r.Matches(rule.Repositories) {
+	for _, rule := range file.Bypass {
+		if rule.Repositories == nil || name.MatchesAny(rule.Repositories) {
 			b.rules = append(b.rules, rule)
 		}
 	}
