@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/githubapp"
+	"promoter/internal/serverfile"
 )
 
 // making is a CreateApp under way.
@@ -112,7 +112,7 @@ func TestCreateApp_thenServed(t *testing.T) {
 		t.Errorf("the page is\n%s", page)
 	}
 	want := githubapp.Created{
-		App: connect.StoredApp{
+		App: serverfile.StoredApp{
 			Schema: 1, ID: of.ID(), Slug: "promoter-acme", Owner: "acme", ClientID: made.App.ClientID, Page: m.forge.URL() + "/apps/promoter-acme",
 			Install:  m.forge.URL() + "/apps/promoter-acme/installations/new",
 			Settings: m.forge.URL() + "/organizations/acme/settings/apps/promoter-acme", Hook: "https://promoter.example.com/webhooks/github",

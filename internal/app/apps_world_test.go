@@ -13,6 +13,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/scm/github"
 	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/serverfile"
 )
 
 // orchard is a GitHub with one App, and a registry with a new version.
@@ -72,7 +73,7 @@ func (o *orchard) repository(name string, files map[string]string) *githubtest.R
 func (o *orchard) open(more string, narrowed ...string) (*connect.Connections, error) {
 	o.t.Helper()
 	file := o.serverFile("server.yaml", o.ofApp(), more)
-	return connect.Connect(connect.Options{WritePace: -1, Config: file, Repositories: narrowed, Env: environ(), Now: o.now})
+	return connect.Connect(serverfile.Options{WritePace: -1, Config: file, Repositories: narrowed, Env: environ(), Now: o.now})
 }
 
 // ofApp is the forge in a server file, with the key of the App in a file.

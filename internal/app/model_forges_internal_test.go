@@ -3,13 +3,13 @@ package app
 import (
 	"testing"
 
-	"promoter/internal/connect"
 	"promoter/internal/git/gittest"
 	"promoter/internal/scm"
 	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/scm/github/githubtest"
 	"promoter/internal/scm/gitlab/gitlabtest"
 	"promoter/internal/scm/scmtest"
+	"promoter/internal/serverfile"
 )
 
 func TestModel_randomStories_github(t *testing.T) {
@@ -81,7 +81,7 @@ func TestModel_randomStories_plain(t *testing.T) {
 		r.Add("main", "Begin", modelAuthor(scmtest.Ann, start.clock), start.files)
 		address := "file://" + r.Dir()
 		return served{
-			options: connect.Options{Repositories: []string{address}, Env: noEnv}, dir: r.Dir(),
+			options: serverfile.Options{Repositories: []string{address}, Env: noEnv}, dir: r.Dir(),
 			bench: func(forge scm.Forge) scmtest.Bench {
 				return scmtest.Bench{Forge: forge, Name: address, Git: scmtest.Git{
 					Commit: func(_ *testing.T, c scmtest.Commit) string {

@@ -17,6 +17,7 @@ import (
 	"promoter/internal/git/gittest"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
+	"promoter/internal/serverfile"
 	"promoter/internal/workspace"
 )
 
@@ -55,7 +56,7 @@ func (s modelStart) perhaps(in int) bool { return s.random.IntN(in) == 0 }
 
 // served is a running forge with one repository.
 type served struct {
-	options connect.Options
+	options serverfile.Options
 	token   string // of promoter; empty: none is needed
 	dir     string // of the bare repository
 	bench   func(scm.Forge) scmtest.Bench
@@ -134,7 +135,7 @@ func (m *modelWorld) start(t *testing.T, fresh bool) (*engine.Reconciler, func()
 
 // serverFile writes the server file of one repository on a forge on this machine, and
 // returns the options to open it.
-func serverFile(t *testing.T, kind, url, repository, token string) connect.Options {
+func serverFile(t *testing.T, kind, url, repository, token string) serverfile.Options {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "server.yaml")
 	text := fmt.Sprintf(`version: 1
@@ -148,7 +149,7 @@ rateLimits: [{host: "*", perSecond: 1000, burst: 10000}]
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return connect.Options{WritePace: -1, Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }}
+	return serverfile.Options{WritePace: -1, Config: file, Env: func(name string) (string, bool) { return token, name == "TOKEN" }}
 }
 
 // modelAuthor is the author of commits without a forge.

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/queue"
+	"promoter/internal/serverfile"
 )
 
 // servedVariable makes a process of this test binary serve, and contains how.
@@ -52,7 +52,7 @@ func serveAsChild(text string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the test
 		cancel()
 	}()
-	server, err := connect.OpenService(connect.Options{WritePace: -1, Config: o.File, Env: os.LookupEnv, Now: time.Now})
+	server, err := serverfile.OpenService(serverfile.Options{WritePace: -1, Config: o.File, Env: os.LookupEnv, Now: time.Now})
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func sendNotifications(ctx context.Context, c *connect.Connections, r *connect.R
 	defer cancel()
 	source := notifications.Source{
 		Repository: history.RepositoryOf(r), Config: report.Config, URL: c.Server.File.URL,
-		MayUse: func(destination string) bool { return c.Server.MayNotify(destination, r) },
+		MayUse: func(destination string) bool { return c.Server.MayNotify(destination, r.Matches) },
 	}
 	recorder := history.Recorder{Now: c.Server.Now}
 	return notifications.Direct(ctx, source, recorder.Actions(source.Repository, report.Effects, store.Trigger{}), c.NotificationSender)

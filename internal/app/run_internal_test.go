@@ -16,6 +16,7 @@ import (
 	"promoter/internal/onboarding"
 	"promoter/internal/parallel"
 	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/serverfile"
 	"promoter/internal/workspace"
 )
 
@@ -88,7 +89,7 @@ networks: [127.0.0.0/8]
 		t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return token, name == "TOKEN" }
-	connections, err := connect.Connect(connect.Options{WritePace: -1, Config: file, Env: env, Now: time.Now})
+	connections, err := connect.Connect(serverfile.Options{WritePace: -1, Config: file, Env: env, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

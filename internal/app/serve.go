@@ -23,6 +23,7 @@ import (
 	"promoter/internal/queue"
 	"promoter/internal/seal"
 	"promoter/internal/server"
+	"promoter/internal/serverfile"
 	"promoter/internal/service"
 	"promoter/internal/service/adminapi"
 	"promoter/internal/service/decisions"
@@ -63,8 +64,8 @@ const drainTimeout = 20 * time.Second
 const exitTimeout = drainTimeout + 8*time.Second
 
 // Serve receives webhooks, polls, and reconciles repositories until the context ends.
-// The server is one of connect.OpenService.
-func Serve(ctx context.Context, s *connect.Server, options ServeOptions) (err error) {
+// The server is one of serverfile.OpenService.
+func Serve(ctx context.Context, s *serverfile.Server, options ServeOptions) (err error) {
 	if err := os.MkdirAll(s.File.Data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}
@@ -99,7 +100,7 @@ func untilExit(ctx context.Context, timeout time.Duration, log *slog.Logger, ser
 }
 
 // openDatabase opens SQLite in the data folder, or the server that the file names.
-func openDatabase(ctx context.Context, s *connect.Server, hook database.CommitHook) (*database.DB, error) {
+func openDatabase(ctx context.Context, s *serverfile.Server, hook database.CommitHook) (*database.DB, error) {
 	if reference := s.File.Database.URL; !reference.IsZero() {
 		url, err := s.Secret(reference)
 		if err != nil {
@@ -111,7 +112,7 @@ func openDatabase(ctx context.Context, s *connect.Server, hook database.CommitHo
 }
 
 // serveOn is Serve with an open database.
-func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options ServeOptions) (err error) {
+func serveOn(ctx context.Context, s *serverfile.Server, db *database.DB, options ServeOptions) (err error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -179,7 +180,7 @@ func serveOn(ctx context.Context, s *connect.Server, db *database.DB, options Se
 
 // makeSealKey makes the key of the seals if the server file names none. With PostgreSQL,
 // where each replica has a data folder of its own, the database has it.
-func makeSealKey(ctx context.Context, s *connect.Server, stored *store.Store, log *slog.Logger) error {
+func makeSealKey(ctx context.Context, s *serverfile.Server, stored *store.Store, log *slog.Logger) error {
 	if len(s.File.Seal.Keys) > 0 {
 		return nil
 	}
@@ -200,18 +201,18 @@ func makeSealKey(ctx context.Context, s *connect.Server, stored *store.Store, lo
 
 // newSessions returns the sessions of browsers with their key: that of the server file, or one
 // that is made, as that of the seals.
-func newSessions(ctx context.Context, s *connect.Server, stored *store.Store) (*access.Sessions, error) {
-	sessions, err := connect.Sessions(s)
+func newSessions(ctx context.Context, s *serverfile.Server, stored *store.Store) (*access.Sessions, error) {
+	sessions, err := serverfile.Sessions(s)
 	if err != nil || sessions == nil {
 		return nil, err
 	}
-	sessions.Key, err = connect.SessionKey(s)
+	sessions.Key, err = serverfile.SessionKey(s)
 	switch {
 	case err != nil || !sessions.Key.IsZero():
 	case !s.File.Database.URL.IsZero():
 		sessions.Key, err = stored.Keys.Session(ctx, seal.Generate())
 	default:
-		sessions.Key, err = connect.MakeSessionKey(s)
+		sessions.Key, err = serverfile.MakeSessionKey(s)
 	}
 	return sessions, err
 }
@@ -226,7 +227,7 @@ func newServer(ctx context.Context, c *connect.Connections, log *slog.Logger, op
 	if options.SignIn, err = connect.SignIn(c, options.API.Sessions, log); err != nil {
 		return nil, err
 	}
-	options.Setups, err = githubapp.Setups(c, func(forge string, app connect.StoredApp) []string {
+	options.Setups, err = githubapp.Setups(c, func(forge string, app serverfile.StoredApp) []string {
 		appCreated()
 		return useApp(c.Server, web, log, forge, app)
 	})
@@ -247,7 +248,7 @@ func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 	var all []*webhook.Receiver
 	for _, entry := range c.Server.File.Receivers {
 		receiver, err := c.Server.NewReceiver(entry, &http.Client{Transport: c.HTTP.Forges})
-		if errors.Is(err, connect.ErrNoApp) || errors.Is(err, connect.ErrPollOnly) {
+		if errors.Is(err, serverfile.ErrNoApp) || errors.Is(err, serverfile.ErrPollOnly) {
 			continue
 		}
 		if err != nil {
@@ -261,9 +262,9 @@ func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 // useApp accepts the webhooks of a GitHub App that was created. Its repositories come
 // with the next refresh, which the webhook about the installation triggers. It returns
 // the text of the page.
-func useApp(s *connect.Server, web *server.Server, log *slog.Logger, forge string, app connect.StoredApp) []string {
+func useApp(s *serverfile.Server, web *server.Server, log *slog.Logger, forge string, app serverfile.StoredApp) []string {
 	log.Info("GitHub App created", slog.String("forge", forge), slog.String("app", app.Slug), slog.Int64("id", app.ID), slog.String("owner", app.Owner))
-	entry, ok := connect.AppReceiver(s.File, forge)
+	entry, ok := serverfile.AppReceiver(s.File, forge)
 	if !ok {
 		return []string{"Nothing needs to be restarted.", "promoter sees the repositories with the next poll."}
 	}
@@ -278,7 +279,7 @@ func useApp(s *connect.Server, web *server.Server, log *slog.Logger, forge strin
 
 // listenAndWork answers requests and does the work, until the context ends or one of
 // them fails.
-func listenAndWork(ctx context.Context, s *connect.Server, web *server.Server, svc *service.Service, changes *api.Changes, options ServeOptions) error {
+func listenAndWork(ctx context.Context, s *serverfile.Server, web *server.Server, svc *service.Service, changes *api.Changes, options ServeOptions) error {
 	profiles, err := listenProfiles(ctx, options)
 	if err != nil {
 		return err

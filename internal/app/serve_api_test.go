@@ -10,8 +10,8 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/serverfile"
 	"promoter/internal/service/adminapi"
 )
 
@@ -22,7 +22,7 @@ const serveToken = "canary-token-of-the-api-0123456789abcdef"
 func (w *served) client(token string) *adminapi.Client {
 	w.t.Helper()
 	file := w.write("asking.yaml", `{version: 1, api: {token: "env:API"}}`)
-	client, err := adminapi.NewClient(connect.Options{Config: file, Env: environ("API", token), Now: time.Now}, adminapi.ClientOptions{URL: w.url})
+	client, err := adminapi.NewClient(serverfile.Options{Config: file, Env: environ("API", token), Now: time.Now}, adminapi.ClientOptions{URL: w.url})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestNewClient_refuses(t *testing.T) {
 		{with, serveToken, "http://user:canary@127.0.0.1", "not the address"},
 		{with, serveToken, "promoter", "not the address"},
 	} {
-		_, err := adminapi.NewClient(connect.Options{Config: test.file, Env: environ("API", test.token), Now: time.Now}, adminapi.ClientOptions{URL: test.url})
+		_, err := adminapi.NewClient(serverfile.Options{Config: test.file, Env: environ("API", test.token), Now: time.Now}, adminapi.ClientOptions{URL: test.url})
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(fmt.Sprint(err), "canary") {
 			t.Errorf("%+v: %v", test, err)
 		}

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/doctor"
+	"promoter/internal/serverfile"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -248,7 +248,7 @@ func TestDoctor_destinations(t *testing.T) {
 	if got := <-receiver.calls; got != "GET : " || len(receiver.calls) > 0 {
 		t.Errorf("received %q and %d more", got, len(receiver.calls))
 	}
-	options := connect.Options{WritePace: -1, Config: file, Env: receiver.secrets(s), Now: s.clock.Now}
+	options := serverfile.Options{WritePace: -1, Config: file, Env: receiver.secrets(s), Now: s.clock.Now}
 	if _, err := doctor.Check(t.Context(), options, nil, "program"); err != nil {
 		t.Fatal(err)
 	}

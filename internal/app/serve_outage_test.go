@@ -14,10 +14,10 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/database/databasetest"
 	"promoter/internal/fault"
+	"promoter/internal/serverfile"
 	"promoter/internal/store"
 )
 
@@ -30,7 +30,7 @@ func serveOn(t *testing.T, s *story, db *database.DB) *served {
 }
 
 // service opens the service of a story.
-func (s *story) service() *connect.Server {
+func (s *story) service() *serverfile.Server {
 	s.t.Helper()
 	file := s.serverFile("service.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()), fmt.Sprintf(`data: %q
 poll: 1h

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/connect"
 	"promoter/internal/database"
+	"promoter/internal/serverfile"
 	"promoter/internal/telemetry"
 )
 
@@ -81,7 +81,7 @@ func (s *story) secrets() func(string) (string, bool) {
 
 // launch starts a service on a database of its own, or on one that the test opened too,
 // and does not wait.
-func (s *story) launch(opened *connect.Server, db *database.DB, level slog.Level, o app.ServeOptions) *served {
+func (s *story) launch(opened *serverfile.Server, db *database.DB, level slog.Level, o app.ServeOptions) *served {
 	s.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

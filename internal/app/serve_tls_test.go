@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"promoter/internal/certificate/certificatetest"
-	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/serverfile"
 	"promoter/internal/service/adminapi"
 )
 
@@ -27,7 +27,7 @@ listen: %q
 api: {token: "env:API"}
 tls: {certificate: "file:%s/tls.crt", key: "file:%[2]s/tls.key"}
 `, strings.TrimPrefix(w.url, "http://"), folder))
-	return adminapi.NewClient(connect.Options{Config: file, Env: environ("API", serveToken), Now: time.Now}, location)
+	return adminapi.NewClient(serverfile.Options{Config: file, Env: environ("API", serveToken), Now: time.Now}, location)
 }
 
 // The service uses TLS 1.2 and newer with HTTP/2. Commands trust its own certificate on

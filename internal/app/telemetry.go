@@ -15,12 +15,13 @@ import (
 	"promoter/internal/outbound"
 	"promoter/internal/promotion"
 	"promoter/internal/queue"
+	"promoter/internal/serverfile"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
 )
 
 // newMetrics returns the metrics of the service.
-func newMetrics(s *connect.Server, work *queue.Queue, stored *store.Store, build telemetry.Build, backoffs func() []connect.Backoff) *telemetry.Metrics {
+func newMetrics(s *serverfile.Server, work *queue.Queue, stored *store.Store, build telemetry.Build, backoffs func() []connect.Backoff) *telemetry.Metrics {
 	started := s.Now().Truncate(time.Second) // as the times of Git and forges
 	var hosts []string
 	for _, forge := range s.File.Forges {

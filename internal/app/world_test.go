@@ -16,6 +16,7 @@ import (
 	"promoter/internal/doctor"
 	"promoter/internal/registry/registrytest"
 	"promoter/internal/rendered"
+	"promoter/internal/serverfile"
 )
 
 // world is a folder, and a registry on loopback.
@@ -73,7 +74,7 @@ func environ(pairs ...string) func(string) (string, bool) {
 // connected connects to what a server file lists.
 func connected(t testing.TB, file string, env func(string) (string, bool), now func() time.Time) *connect.Connections {
 	t.Helper()
-	connections, err := connect.Connect(connect.Options{WritePace: -1, Config: file, Env: env, Now: now})
+	connections, err := connect.Connect(serverfile.Options{WritePace: -1, Config: file, Env: env, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +82,9 @@ func connected(t testing.TB, file string, env func(string) (string, bool), now f
 }
 
 // openService opens the server file of a service.
-func openService(t testing.TB, file string, env func(string) (string, bool), now func() time.Time) *connect.Server {
+func openService(t testing.TB, file string, env func(string) (string, bool), now func() time.Time) *serverfile.Server {
 	t.Helper()
-	opened, err := connect.OpenService(connect.Options{WritePace: -1, Config: file, Env: env, Now: now})
+	opened, err := serverfile.OpenService(serverfile.Options{WritePace: -1, Config: file, Env: env, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func openService(t testing.TB, file string, env func(string) (string, bool), now
 // SUBJECT: MESSAGE (FIX).
 func checked(t testing.TB, file string, env func(string) (string, bool), now func() time.Time) string {
 	t.Helper()
-	findings, err := doctor.Check(t.Context(), connect.Options{WritePace: -1, Config: file, Env: env, Now: now}, nil, "")
+	findings, err := doctor.Check(t.Context(), serverfile.Options{WritePace: -1, Config: file, Env: env, Now: now}, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/flag"
-	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/serverfile"
 	"promoter/internal/telemetry"
 )
 
@@ -70,7 +70,7 @@ func runServe(command *cobra.Command, flags serveFlags, system console.System) e
 	if flags.quiet < 0 {
 		return fault.New(fault.Invalid, "--quiet is below zero")
 	}
-	server, err := connect.OpenService(connect.Options{Config: flags.config, Env: system.Env, Now: time.Now})
+	server, err := serverfile.OpenService(serverfile.Options{Config: flags.config, Env: system.Env, Now: time.Now})
 	if err != nil {
 		return err
 	}

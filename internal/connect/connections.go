@@ -1,3 +1,12 @@
+// Package connect turns a server file into connections: Git hosts and their repositories,
+// registries, HTTP clients, and senders of notifications.
+//
+// Connections are what a process keeps: HTTP clients, registry logins, and what each
+// forge may be asked again for free. A Session is one refresh of them: its repositories
+// are open, and each registry is asked at most once for what can change.
+//
+// A credential never reaches a host or a repository that the server file does not give
+// it to: see Sources, Session.CheckCredential, and registry.Credential.
 package connect
 
 import (
@@ -9,6 +18,7 @@ import (
 	"promoter/internal/registry"
 	"promoter/internal/rendered"
 	"promoter/internal/seal"
+	"promoter/internal/serverfile"
 )
 
 // Hooks observe connections. Each may be nil.
@@ -25,7 +35,7 @@ type Hooks struct {
 // that hosts asked for, registry logins and caches, and forges with their ETags, rate
 // limits, and installation tokens.
 type Connections struct {
-	Server *Server
+	Server *serverfile.Server
 	HTTP   HTTPClients
 	Seals  seal.Keys // of the branch promoter/_state; none: there are no seals
 
@@ -41,8 +51,8 @@ type Connections struct {
 }
 
 // Connect opens a server and makes its connections, for a command.
-func Connect(options Options) (*Connections, error) {
-	server, err := OpenServer(options)
+func Connect(options serverfile.Options) (*Connections, error) {
+	server, err := serverfile.OpenServer(options)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +60,7 @@ func Connect(options Options) (*Connections, error) {
 }
 
 // New makes the HTTP clients of a server. It sends no request.
-func New(server *Server, hooks Hooks) (*Connections, error) {
+func New(server *serverfile.Server, hooks Hooks) (*Connections, error) {
 	c := &Connections{Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache(), rendered: &rendered.Cache{}}
 	var err error
 	if c.Seals, err = server.SealKeys(); err != nil {

@@ -101,14 +101,14 @@ func (d *discovery) installation(ctx context.Context, i github.Installation) {
 
 	named := map[string]bool{}
 	for _, r := range d.session.Repositories {
-		named[address(r.Forge.Config, r.Name)] = true
+		named[r.Forge.Config.Address(r.Name)] = true
 	}
 	var candidates []github.Listed
 	for _, one := range listed {
 		switch {
 		case one.Archived:
 			d.archived++
-		case !named[address(d.forge.Config, one.Name)]:
+		case !named[d.forge.Config.Address(one.Name)]:
 			candidates = append(candidates, one)
 		}
 	}
@@ -138,7 +138,7 @@ func (d *discovery) installation(ctx context.Context, i github.Installation) {
 		if settled {
 			d.known.add(one)
 		}
-		r.name = rules.Name{Text: address(r.Forge.Config, r.Name), Fold: true}
+		r.name = rules.Name{Text: r.Forge.Config.Address(r.Name), Fold: true}
 		if key, err := identity.ForgeKey(r.Forge.Host(), one.ID); err == nil && !one.Fork {
 			d.session.Unconfigured = append(d.session.Unconfigured, Unconfigured{Repository: r, Key: key, Version: version(one), Settled: settled})
 		}
@@ -157,7 +157,7 @@ func (s *Session) HasConfigFile(ctx context.Context, name string) (bool, error) 
 	failed := fault.New(fault.NotFound, "no forge of the server file has it")
 	for _, c := range s.Server.Discover {
 		f := s.forges[c.Name]
-		if !onHost(c, host) || f.Err != nil {
+		if !c.IsOn(host) || f.Err != nil {
 			continue
 		}
 		i, err := f.App.GitHub.InstallationOf(ctx, short)

@@ -19,6 +19,7 @@ import (
 	"promoter/internal/scm/gitlab"
 	"promoter/internal/scm/plain"
 	"promoter/internal/secret"
+	"promoter/internal/serverfile"
 )
 
 // Forge is a Git host of a session. One that cannot be used has an error, which is that
@@ -38,24 +39,25 @@ type Forge struct {
 // Host returns the host of the forge.
 func (f *Forge) Host() string { return outbound.Host(f.Config.URL) }
 
-// wireForge wires a forge of the server file. Each kind of forge is a case.
-func (s *Session) wireForge(c serverconfig.Forge) *Forge {
-	f := &Forge{Config: c}
+// wireForge wires a forge of the server file for a session, which keeps files in dir. Each
+// kind of forge is a case.
+func (c *Connections) wireForge(config serverconfig.Forge, dir string) *Forge {
+	f := &Forge{Config: config}
 	switch {
-	case c.Kind == serverconfig.ForgeGitHub && c.App != nil:
-		f.Err = s.wireApp(f)
-	case c.Kind == serverconfig.ForgeGit:
-		f.Err = s.wireGit(f)
+	case config.Kind == serverconfig.ForgeGitHub && config.App != nil:
+		f.Err = c.wireApp(f)
+	case config.Kind == serverconfig.ForgeGit:
+		f.Err = c.wireGit(f, dir)
 	default:
-		f.Err = s.wireToken(f)
+		f.Err = c.wireToken(f)
 	}
 	return f
 }
 
 // wireToken wires a forge that is asked with a token, and without one. Git takes the
 // token as a password, beside the user name that the forge requires.
-func (s *Session) wireToken(f *Forge) error {
-	token, err := s.Server.Secret(f.Config.Token)
+func (c *Connections) wireToken(f *Forge) error {
+	token, err := c.Server.Secret(f.Config.Token)
 	if err != nil {
 		return err
 	}
@@ -63,28 +65,28 @@ func (s *Session) wireToken(f *Forge) error {
 	if f.Config.Kind == serverconfig.ForgeGitLab {
 		f.credential.User = gitlab.GitUser
 	}
-	if f.SCM, err = s.openForge(f.Config, token); err != nil {
+	if f.SCM, err = c.openForge(f.Config, token); err != nil {
 		return err
 	}
-	f.public, err = s.openForge(f.Config, secret.String{})
+	f.public, err = c.openForge(f.Config, secret.String{})
 	return err
 }
 
 // openForge makes the adapter of a kind of forge. The zero token is none.
-func (s *Session) openForge(c serverconfig.Forge, token secret.String) (forge scm.Forge, err error) {
-	client, signs := &http.Client{Transport: s.connections.HTTP.Forges}, !s.connections.signing.IsZero()
+func (c *Connections) openForge(config serverconfig.Forge, token secret.String) (forge scm.Forge, err error) {
+	client, signs := &http.Client{Transport: c.HTTP.Forges}, !c.signing.IsZero()
 	if token.IsZero() {
-		client.Transport = s.connections.HTTP.Public
+		client.Transport = c.HTTP.Public
 	}
-	switch c.Kind {
+	switch config.Kind {
 	case serverconfig.ForgeGitHub:
-		forge, err = github.New(github.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace, Signs: signs})
+		forge, err = github.New(github.Options{URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs})
 	case serverconfig.ForgeGitLab:
-		forge, err = gitlab.New(gitlab.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now, Pace: s.Server.writePace, Signs: signs})
+		forge, err = gitlab.New(gitlab.Options{URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs})
 	case serverconfig.ForgeGitea:
-		forge, err = gitea.New(gitea.Options{URL: c.URL, Token: fixed(token), HTTP: client, Now: s.Server.Now})
+		forge, err = gitea.New(gitea.Options{URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now})
 	default:
-		return nil, fault.New(fault.Internal, "the forge %s is of kind %s, which is not implemented", c.Name, c.Kind)
+		return nil, fault.New(fault.Internal, "the forge %s is of kind %s, which is not implemented", config.Name, config.Kind)
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err)
@@ -98,21 +100,21 @@ func fixed(token secret.String) func(context.Context) (secret.String, error) {
 }
 
 // wireApp wires a GitHub App.
-func (s *Session) wireApp(f *Forge) error {
-	id, key, err := appCredential(s.Server, f.Config)
+func (c *Connections) wireApp(f *Forge) error {
+	id, key, err := c.Server.AppCredential(f.Config)
 	if err != nil {
 		return err
 	}
 	app, err := github.NewApp(github.AppOptions{
 		URL: f.Config.URL, ID: strconv.FormatInt(id, 10), Key: key,
-		HTTP: &http.Client{Transport: s.connections.HTTP.Forges}, Now: s.Server.Now, Pace: s.Server.writePace,
-		Signs: s.Server.File.Signing.GitHubApp || !s.connections.signing.IsZero(),
+		HTTP: &http.Client{Transport: c.HTTP.Forges}, Now: c.Server.Now, Pace: c.Server.WritePace,
+		Signs: c.Server.File.Signing.GitHubApp || !c.signing.IsZero(),
 	})
 	if err != nil {
-		from := cmp.Or(f.Config.App.Key.String(), s.Server.AppFolder(f.Config.Name).Path(AppKeyFile))
+		from := cmp.Or(f.Config.App.Key.String(), c.Server.AppFolder(f.Config.Name).Path(serverfile.AppKeyFile))
 		return fmt.Errorf("the App of the forge %s, %s: %w", f.Config.Name, from, fault.Wrap(fault.Invalid, err))
 	}
-	if f.public, err = s.openForge(f.Config, secret.String{}); err != nil {
+	if f.public, err = c.openForge(f.Config, secret.String{}); err != nil {
 		return err
 	}
 	f.App = &App{GitHub: app, forge: f, used: map[int64]*installation{}}
@@ -120,20 +122,20 @@ func (s *Session) wireApp(f *Forge) error {
 }
 
 // wireGit wires plain Git. The known hosts are a file, because Git takes no other.
-func (s *Session) wireGit(f *Forge) (err error) {
+func (c *Connections) wireGit(f *Forge, dir string) (err error) {
 	f.SCM = plain.New(plain.Options{Base: f.Config.URL})
 	f.credential.User = f.Config.Username
-	if f.credential.Password, err = s.Server.Secret(f.Config.Password); err != nil {
+	if f.credential.Password, err = c.Server.Secret(f.Config.Password); err != nil {
 		return err
 	}
-	if f.credential.Key, err = s.Server.Secret(f.Config.SSHKey); err != nil {
+	if f.credential.Key, err = c.Server.Secret(f.Config.SSHKey); err != nil {
 		return err
 	}
-	hosts, err := s.Server.Secret(f.Config.KnownHosts)
+	hosts, err := c.Server.Secret(f.Config.KnownHosts)
 	if err != nil || hosts.IsZero() {
 		return err
 	}
-	f.knownHosts = filepath.Join(s.dir, "known-hosts-"+f.Config.Name)
+	f.knownHosts = filepath.Join(dir, "known-hosts-"+f.Config.Name)
 	return os.WriteFile(f.knownHosts, []byte(hosts.Reveal()+"\n"), 0o600)
 }
 

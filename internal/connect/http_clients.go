@@ -114,7 +114,7 @@ func (c *Connections) newHTTPClients() (clients HTTPClients, err error) {
 func (c *Connections) NewHTTPClient(to string, insecure []string, timeout time.Duration) (*outbound.Client, error) {
 	client, err := outbound.New(outbound.Options{
 		Networks:      c.Server.File.Networks,
-		AllowLoopback: c.Server.local,
+		AllowLoopback: c.Server.Local,
 		Insecure:      insecure,
 		Proxy:         http.ProxyFromEnvironment,
 		RateLimitOf:   func(host string) outbound.RateLimit { return budget(c.Server.File, to, host) },

@@ -10,6 +10,7 @@ import (
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
+	"promoter/internal/serverfile"
 )
 
 // refuses requests an address and checks whether the client refuses it, within a minute. No
@@ -36,7 +37,7 @@ func refuses(t *testing.T, way *outbound.Client, address string, want bool) bool
 
 func TestHTTPClients_metadataServicesOnlyForLogins(t *testing.T) {
 	t.Parallel()
-	s := &Server{File: &serverconfig.Config{}, Now: time.Now, Env: func(name string) (string, bool) {
+	s := &serverfile.Server{File: &serverconfig.Config{}, Now: time.Now, Env: func(name string) (string, bool) {
 		return "http://127.0.0.1:1/msi/token", name == "IDENTITY_ENDPOINT"
 	}}
 	made, err := New(s, Hooks{})

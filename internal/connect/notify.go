@@ -1,33 +1,18 @@
 package connect
 
 import (
-	"slices"
-
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/notify"
 	"promoter/internal/outbound"
 	"promoter/internal/secret"
+	"promoter/internal/serverfile"
 )
-
-// MayNotify reports whether a repository may use a destination of notifications.
-func (s *Server) MayNotify(destination string, r *Repository) bool {
-	d, known := s.destination(destination)
-	return known && r.Matches(d.Repositories)
-}
-
-func (s *Server) destination(name string) (serverconfig.Destination, bool) {
-	i := slices.IndexFunc(s.File.Destinations, func(d serverconfig.Destination) bool { return d.Name == name })
-	if i < 0 {
-		return serverconfig.Destination{}, false
-	}
-	return s.File.Destinations[i], true
-}
 
 // NotificationSender returns the sender of a destination, or a NotFound fault. Its secrets are read
 // each time, so that a new one needs no restart.
 func (c *Connections) NotificationSender(destination string) (notify.Sender, error) {
-	d, known := c.Server.destination(destination)
+	d, known := c.Server.Destination(destination)
 	if !known {
 		return nil, fault.New(fault.NotFound, "there is no destination %q any more", destination)
 	}
@@ -113,7 +98,7 @@ func insecureDestinations(file *serverconfig.Config) (hosts []string) {
 
 // secretReader reads secrets, and keeps the first error.
 type secretReader struct {
-	server *Server
+	server *serverfile.Server
 	err    error
 }
 

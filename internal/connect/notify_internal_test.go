@@ -13,6 +13,7 @@ import (
 	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/notify"
+	"promoter/internal/serverfile"
 )
 
 const destinations = `version: 1
@@ -41,7 +42,7 @@ func notifying(t *testing.T, networks, address string, env map[string]string) *C
 		t.Fatal(err)
 	}
 	lookup := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
-	s, err := OpenFile(Options{Config: file, Env: lookup, Now: time.Now})
+	s, err := serverfile.OpenFile(serverfile.Options{Config: file, Env: lookup, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestServer_mayNotify(t *testing.T) {
 	s := notifying(t, "networks: [192.0.2.0/24]", "192.0.2.1:25", nil).Server
 	r := &Repository{Name: "acme/gitops", name: rules.Name{Text: "github.com/acme/gitops"}}
 	for destination, want := range map[string]bool{"slack": true, "broker": false, "none": false} {
-		if got := s.MayNotify(destination, r); got != want {
+		if got := s.MayNotify(destination, r.Matches); got != want {
 			t.Errorf("%s: %v", destination, got)
 		}
 	}

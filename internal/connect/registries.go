@@ -16,7 +16,7 @@ import (
 	"promoter/internal/registry/auth/aws"
 	"promoter/internal/registry/auth/azure"
 	"promoter/internal/registry/auth/google"
-	"promoter/internal/schedule"
+	"promoter/internal/serverfile"
 )
 
 // brokenCredential is an entry of the server file whose secret could not be read. The
@@ -44,7 +44,7 @@ func (s *Session) wireRegistries() error {
 		}
 		slices.Sort(keys)
 		keys = slices.Compact(keys)
-		credential, err := s.registryCredential(entry, keys)
+		credential, err := s.connections.registryCredential(entry, keys)
 		if err != nil {
 			s.broken = append(s.broken, brokenCredential{entry, keys, err})
 			continue
@@ -71,7 +71,7 @@ func (s *Session) wireRegistries() error {
 	return nil
 }
 
-func (s *Session) registryCredential(entry serverconfig.Registry, keys []identity.RepositoryKey) (registry.Credential, error) {
+func (c *Connections) registryCredential(entry serverconfig.Registry, keys []identity.RepositoryKey) (registry.Credential, error) {
 	credential := registry.Credential{
 		Host: entry.Host, Repositories: entry.Repositories, Username: entry.Username, TokenHost: entry.TokenHost,
 		UsableAs: entry.UsableBy,
@@ -81,7 +81,7 @@ func (s *Session) registryCredential(entry serverconfig.Registry, keys []identit
 	}
 	var err error
 	if login := entry.Login; login.Provider != "" {
-		credential.Source, err = s.cloudLogin(entry.Host, login)
+		credential.Source, err = c.cloudLogin(entry.Host, login)
 		// The cache is kept under the identity: it changes with it, and not with a login.
 		credential.Identity = strings.Join([]string{string(login.Provider), login.Role, login.Key.String(), login.Tenant, login.Client}, " ")
 		return credential, err
@@ -90,29 +90,29 @@ func (s *Session) registryCredential(entry serverconfig.Registry, keys []identit
 	if reference.IsZero() {
 		reference = entry.Token
 	}
-	credential.Secret, err = s.Server.Secret(reference)
+	credential.Secret, err = c.Server.Secret(reference)
 	return credential, err
 }
 
 // cloudLogin makes the login of a cloud registry. Its provider is asked with the HTTP
 // client of registries.
-func (s *Session) cloudLogin(host string, login serverconfig.Login) (registry.Source, error) {
-	clients := s.connections.HTTP
+func (c *Connections) cloudLogin(host string, login serverconfig.Login) (registry.Source, error) {
+	clients := c.HTTP
 	machine := auth.Machine{
 		Vendor: clients.Registries, Metadata: clients.machine,
-		Env: s.Server.Env, Open: s.Server.SecretSources().Open, Now: s.Server.Now,
+		Env: c.Server.Env, Open: c.Server.SecretSources().Open, Now: c.Server.Now,
 	}
 	switch login.Provider {
 	case serverconfig.ProviderAWS:
 		return aws.New(machine, host, login.Role)
 	case serverconfig.ProviderGoogle:
-		key, err := s.Server.Secret(login.Key)
+		key, err := c.Server.Secret(login.Key)
 		if err != nil {
 			return nil, err
 		}
 		return google.New(machine, host, key)
 	case serverconfig.ProviderAzure:
-		value, err := s.Server.Secret(login.Secret)
+		value, err := c.Server.Secret(login.Secret)
 		if err != nil {
 			return nil, err
 		}
@@ -129,39 +129,11 @@ func (s *Session) Registry(key identity.RepositoryKey) *registry.View { return s
 // ask for an image could not be read.
 func (s *Session) CheckCredential(key identity.RepositoryKey, asked image.Repository) error {
 	for _, b := range s.broken {
-		if covers(b.entry, asked) && slices.Contains(b.keys, key) {
+		if b.entry.Covers(asked) && slices.Contains(b.keys, key) {
 			return fault.Wrap(fault.Invalid, b.err)
 		}
 	}
 	return nil
-}
-
-// covers reports whether an entry of the server file is about an image.
-func covers(entry serverconfig.Registry, asked image.Repository) bool {
-	return entry.Host == asked.Host() && (len(entry.Repositories) == 0 ||
-		slices.ContainsFunc(entry.Repositories, func(p image.Pattern) bool { return p.Match(asked) }))
-}
-
-// TagSchedule returns when the tags of an image are read: as its component says, or the
-// first entry of the server file that covers the image and has a schedule. The zero
-// schedule is that of the poll.
-func (s *Server) TagSchedule(component schedule.Times, asked image.Repository) schedule.Times {
-	times := component
-	for _, entry := range s.File.Registries {
-		if times.IsZero() && !entry.Poll.IsZero() && covers(entry, asked) {
-			times = entry.Poll
-		}
-	}
-	return UnlessPolled(s.File, times)
-}
-
-// UnlessPolled returns the zero schedule for an interval that is not longer than that
-// of the poll, since nothing is read more often than with the poll.
-func UnlessPolled(file *serverconfig.Config, times schedule.Times) schedule.Times {
-	if every := times.Every(); every > 0 && every <= file.Poll {
-		return schedule.Times{}
-	}
-	return times
 }
 
 // ForgetAnswers makes the session ask again about images that changed, and about
@@ -185,7 +157,7 @@ type RegistryOptions struct {
 
 // NewLocalRegistries makes the client. It sends no request.
 func NewLocalRegistries(options RegistryOptions) (*LocalRegistries, error) {
-	networks, err := parseNetworks(options.Networks)
+	networks, err := serverfile.ParseNetworks(options.Networks)
 	if err != nil {
 		return nil, err
 	}

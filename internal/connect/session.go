@@ -21,6 +21,7 @@ import (
 	"promoter/internal/scm"
 	"promoter/internal/seal"
 	"promoter/internal/secret"
+	"promoter/internal/serverfile"
 )
 
 // Parallel is how many repositories are opened or reconciled at once.
@@ -29,7 +30,7 @@ const Parallel = 4
 // Session is one refresh of forges and repositories. Answers of registries that can
 // change are cached for its lifetime and shared by all its repositories.
 type Session struct {
-	Server       *Server
+	Server       *serverfile.Server
 	Repositories []*Repository
 	Unconfigured []Unconfigured // that Apps list and that have no config file
 	Notes        []string       // what was left out, and why
@@ -80,7 +81,7 @@ func (s *Session) User(ctx context.Context, r *Repository) (identity.User, error
 		}
 		return identity.User{}, nil
 	}
-	forge, err := s.openForge(r.Forge.Config, secret.New(text))
+	forge, err := s.connections.openForge(r.Forge.Config, secret.New(text))
 	if err != nil {
 		return identity.User{}, fmt.Errorf("%s: %w", userTokenVariable, err)
 	}
@@ -111,13 +112,13 @@ func (c *Connections) Open(ctx context.Context, cache string) (_ *Session, err e
 	s.forges = map[string]*Forge{}
 	for _, forge := range c.Server.Forges() {
 		if s.forges[forge.Name] == nil {
-			s.forges[forge.Name] = s.wireForge(forge)
+			s.forges[forge.Name] = c.wireForge(forge, s.dir)
 		}
 	}
 	c.forges.replace(s.forges)
 
 	for _, t := range c.Server.Targets {
-		s.Repositories = append(s.Repositories, &Repository{Name: t.Name, Forge: s.forges[t.Forge.Name], credential: t.credential})
+		s.Repositories = append(s.Repositories, &Repository{Name: t.Name, Forge: s.forges[t.Forge.Name], credential: t.Credential})
 	}
 	s.discover(ctx)
 	s.Each(func(r *Repository) { r.open(ctx) })
@@ -217,7 +218,7 @@ func (r *Repository) open(ctx context.Context) {
 func (r *Repository) Key() identity.RepositoryKey { return r.SCM.Info().Key }
 
 // Address returns HOST/OWNER/NAME in lower case, as it was listed.
-func (r *Repository) Address() string { return address(r.Forge.Config, r.Name) }
+func (r *Repository) Address() string { return r.Forge.Config.Address(r.Name) }
 
 // IsNamed reports whether a text names the repository: see identity.RepositoryKey.IsNamed.
 func (r *Repository) IsNamed(text string) bool { return r.Key().IsNamed(r.Address(), text) }

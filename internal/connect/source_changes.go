@@ -9,9 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
@@ -35,7 +33,7 @@ func (s Sources) Change(ctx context.Context, q scm.ChangeQuery) (scm.Change, err
 			wanted, change.Unread = false, "the revision "+revision+" is not the ID of a commit"
 		}
 	}
-	if !s.session.hasHost(source.Host) {
+	if !s.session.Server.HasHost(source.Host) {
 		change.URL, change.Comparison.URL = source.URL(), source.CompareURL(q.From, q.To)
 		change.Unread = "the server file has no forge " + source.Host
 		return change, nil
@@ -168,45 +166,6 @@ func (s Sources) Probe(ctx context.Context, named string) error {
 		_, err = releases.Releases(ctx, name, 1)
 	}
 	return err
-}
-
-// UnseenSources warns of sources and releases of a config that no entry of sources names:
-// they are read without a credential. Which repository the config is of is not known.
-func UnseenSources(file *serverconfig.Config, c *config.Config) []config.Problem {
-	var problems []config.Problem
-	for _, component := range c.Components {
-		named := []string{component.Source}
-		if policy := c.Policy(component.Name); policy != nil {
-			if source, released := policy.Release(); released {
-				named = append(named, source)
-			}
-		}
-		for _, source := range named {
-			host, name, _ := strings.Cut(source, "/")
-			for _, f := range file.Forges {
-				if f.Name == host || onHost(f, host) {
-					if host = strings.ToLower(outbound.Host(f.URL)); !namesSource(file, host+"/"+name) {
-						problems = append(problems, config.Problem{
-							Severity: config.SeverityWarning, Position: component.Position,
-							Message: fmt.Sprintf("%s/%s is read without a credential, so it must be public: no entry of sources in the server file names it", host, name),
-							Hint:    "add it there if it is private",
-						})
-					}
-					break
-				}
-			}
-		}
-	}
-	return problems
-}
-
-func namesSource(file *serverconfig.Config, name string) bool {
-	for _, entry := range file.Sources {
-		if (rules.Name{Text: name, Fold: true}).MatchesAny(entry.Repositories) {
-			return true
-		}
-	}
-	return false
 }
 
 // sourceCache keeps what sources said. Commits do not change, but who may see them does, and

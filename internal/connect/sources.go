@@ -10,7 +10,6 @@ import (
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
-	"promoter/internal/outbound"
 	"promoter/internal/scm"
 )
 
@@ -32,7 +31,7 @@ func (s *Session) Sources(r *Repository) Sources { return Sources{s, r} }
 func (s Sources) Releases(source string) (scm.Releases, string, error) {
 	first, name, _ := strings.Cut(source, "/")
 	f, ok := s.session.forges[first]
-	if !ok && s.session.hasHost(first) {
+	if !ok && s.session.Server.HasHost(first) {
 		f, ok = s.session.forgeOn(first, s.repository.Forge), true
 	}
 	if !ok {
@@ -138,31 +137,18 @@ func (s *Session) SourceHost(source string) (host, name string, ok bool) {
 	if f := s.forges[first]; f != nil {
 		return f.Host(), name, true
 	}
-	return first, name, s.hasHost(first)
-}
-
-func (s *Session) hasHost(host string) bool {
-	return slices.ContainsFunc(s.Server.Forges(), func(c serverconfig.Forge) bool { return onHost(c, host) })
+	return first, name, s.Server.HasHost(first)
 }
 
 // forgeOn returns the forge on a host; of several the preferred one.
 func (s *Session) forgeOn(host string, preferred *Forge) *Forge {
-	if onHost(preferred.Config, host) {
+	if preferred.Config.IsOn(host) {
 		return preferred
 	}
 	for _, c := range s.Server.Forges() {
-		if onHost(c, host) {
+		if c.IsOn(host) {
 			return s.forges[c.Name]
 		}
 	}
 	return preferred
-}
-
-// DiscoversOn reports whether the Apps on a host list their repositories themselves.
-func (s *Server) DiscoversOn(host string) bool {
-	return slices.ContainsFunc(s.Discover, func(c serverconfig.Forge) bool { return onHost(c, host) })
-}
-
-func onHost(c serverconfig.Forge, host string) bool {
-	return strings.EqualFold(outbound.Host(c.URL), host)
 }

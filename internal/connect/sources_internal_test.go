@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/scm"
+	"promoter/internal/serverfile"
 )
 
 // askedForge says by whom it was asked, and counts.
@@ -55,7 +55,7 @@ func seeing(entries ...serverconfig.Source) (s Sources, asked *int) {
 	plain := serverconfig.Forge{Name: "plain", Kind: serverconfig.ForgeGit, URL: "https://plain.example.com"}
 	file := &serverconfig.Config{Forges: []serverconfig.Forge{hub, twin, other, plain}, Sources: entries}
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
-	w := &Session{Server: &Server{File: file, Now: func() time.Time { return now }}, connections: &Connections{}, forges: map[string]*Forge{
+	w := &Session{Server: &serverfile.Server{File: file, Now: func() time.Time { return now }}, connections: &Connections{}, forges: map[string]*Forge{
 		"hub":   {Config: hub, SCM: forge("hub"), public: forge("none")},
 		"twin":  {Config: twin, SCM: forge("twin"), public: forge("none of twin")},
 		"other": {Config: other, SCM: forge("other"), public: forge("none of other")},
@@ -183,31 +183,5 @@ func TestSources_asksOnce(t *testing.T) {
 	s.session.Server.Now = func() time.Time { return now.Add(sourceKept) }
 	if _, err := s.Change(t.Context(), q); err != nil || *asked != 9 {
 		t.Errorf("%d requests, %v", *asked, err)
-	}
-}
-
-func TestUnseenSources(t *testing.T) {
-	t.Parallel()
-	loaded, problems := config.Load(".promoter.yaml", []byte(`
-version: 1
-components:
-  web: {image: quay.io/acme/web, source: github.com/acme/web, select: {semver: ">=1"}}
-  api: {image: quay.io/acme/api, source: github.com/acme/api, select: {release: hub/acme/api}}
-  ui: {image: quay.io/acme/ui, source: elsewhere.example/acme/ui, select: {semver: ">=1"}}
-environments:
-  dev: {paths: [dev]}
-`))
-	if err := problems.Err(); err != nil {
-		t.Fatal(err)
-	}
-	s, _ := seeing(acmeSees)
-	found := UnseenSources(s.session.Server.File, loaded)
-	for _, p := range found {
-		if !strings.HasPrefix(p.Message, "github.com/acme/api is read without a credential") {
-			t.Error(p.Message)
-		}
-	}
-	if len(found) != 2 {
-		t.Errorf("%d problems", len(found))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"promoter/internal/connect"
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
@@ -178,7 +179,7 @@ func checkBypass(ctx context.Context, d Decision, session *connect.Session, r *c
 	if err != nil {
 		return err
 	}
-	rights := session.Server.Bypasses(r)
+	rights := rules.Bypasses(session.Server.File, r.SCM)
 	for _, target := range targets {
 		for _, condition := range d.Bypass {
 			permission, err := rights.MayBypass(ctx, by, condition, observed.Deployment(target))

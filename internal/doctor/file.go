@@ -15,11 +15,12 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/outbound"
+	"promoter/internal/serverfile"
 	"promoter/internal/telemetry"
 )
 
 // checkSecrets resolves every reference of the file.
-func checkSecrets(s *connect.Server, f *findings) {
+func checkSecrets(s *serverfile.Server, f *findings) {
 	failed, count := map[string]bool{}, 0
 	for _, one := range references(s) {
 		if one.reference.IsZero() {
@@ -45,7 +46,7 @@ type reference struct {
 	reference serverconfig.Reference
 }
 
-func references(s *connect.Server) []reference {
+func references(s *serverfile.Server) []reference {
 	file := s.File
 	all := []reference{
 		{"database", file.Database.URL}, {"api", file.API.Token}, {"api", file.API.SessionKey}, {"tls", file.TLS.Certificate}, {"tls", file.TLS.Key},
@@ -96,7 +97,7 @@ func references(s *connect.Server) []reference {
 
 // checkTLS reads the certificate as the service does, or warns if the service listens for
 // other machines without one.
-func checkTLS(ctx context.Context, s *connect.Server, f *findings) {
+func checkTLS(ctx context.Context, s *serverfile.Server, f *findings) {
 	if !s.File.TLS.On() {
 		if !outbound.IsLoopback(outbound.Hostname(s.File.Listen)) {
 			f.warn("tls", "let a proxy speak TLS before it, or set tls", "%s is reached by others, and does not speak TLS", s.File.Listen)
@@ -128,9 +129,9 @@ func checkReceivers(c *connect.Connections, f *findings) {
 		subject := "receiver " + entry.Name
 		switch _, err := s.NewReceiver(entry, &http.Client{Transport: c.HTTP.Forges}); {
 		case err != nil && f.failed(subject): // checkSecrets reported it
-		case errors.Is(err, connect.ErrPollOnly): // checkPolls checks it
-		case errors.Is(err, connect.ErrNoApp):
-			f.warn(subject, "make the App at "+s.AppSetupURL(entry.App), "%v", connect.ErrNoApp)
+		case errors.Is(err, serverfile.ErrPollOnly): // checkPolls checks it
+		case errors.Is(err, serverfile.ErrNoApp):
+			f.warn(subject, "make the App at "+s.AppSetupURL(entry.App), "%v", serverfile.ErrNoApp)
 		case err != nil:
 			f.fail(subject, "serve does not start with it: see docs/webhooks.md", "%s", strings.TrimPrefix(err.Error(), subject+": "))
 		case entry.Anonymous:
@@ -176,7 +177,7 @@ const writeFix = "let promoter write there, or name another folder"
 // checkDatabase checks that the database can be used, and leaves its tables as they are.
 // A running service may hold the SQLite file open, so the file and its folder are
 // checked. The mirrors are in the data folder, which may be another one.
-func checkDatabase(ctx context.Context, s *connect.Server, f *findings) {
+func checkDatabase(ctx context.Context, s *serverfile.Server, f *findings) {
 	if url := s.File.Database.URL; !url.IsZero() {
 		checkPostgres(ctx, s, url, f)
 		checkFolder("data", s.File.Data, f)
@@ -237,7 +238,7 @@ func writeProbe(file *os.File) error {
 	return file.Sync()
 }
 
-func checkPostgres(ctx context.Context, s *connect.Server, url serverconfig.Reference, f *findings) {
+func checkPostgres(ctx context.Context, s *serverfile.Server, url serverconfig.Reference, f *findings) {
 	address, err := url.Resolve(s.SecretSources())
 	if err != nil {
 		return // checkSecrets reported it

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/outbound"
 	"promoter/internal/scm/github"
+	"promoter/internal/serverfile"
 )
 
 // checkApps compares the GitHub App of each forge with what promoter needs of one.
@@ -30,7 +31,7 @@ func checkApps(ctx context.Context, session *connect.Session, f *findings) {
 			continue
 		}
 		checkPermissions(subject, missing, f)
-		_, own := connect.AppReceiver(s.File, forge.Name)
+		_, own := serverfile.AppReceiver(s.File, forge.Name)
 		shared := slices.ContainsFunc(s.File.Receivers, func(r serverconfig.Receiver) bool { return r.Kind == "github" && r.App == "" })
 		if own || shared { // a receiver waits for its webhooks
 			checkEvents(subject, missing, s.File.Poll, f)

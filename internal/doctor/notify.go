@@ -9,6 +9,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/notify"
+	"promoter/internal/serverfile"
 )
 
 const notifyFix = "see docs/guides/notifications.md"
@@ -46,7 +47,7 @@ func checkDestinations(ctx context.Context, c *connect.Connections, test string,
 }
 
 // testMessage is a message about nothing.
-func testMessage(s *connect.Server) notify.Message {
+func testMessage(s *serverfile.Server) notify.Message {
 	now := s.Now()
 	return notify.Message{
 		ID: "test", Repository: "example.com/acme/gitops", Environment: "staging", Application: "shop", Snapshot: "test", Page: s.File.URL, Test: true,
@@ -58,9 +59,9 @@ func testMessage(s *connect.Server) notify.Message {
 }
 
 // checkNotify checks that a repository may use the destinations that its config names.
-func checkNotify(s *connect.Server, r *connect.Repository, loaded *config.Config, subject string, f *findings) {
+func checkNotify(s *serverfile.Server, r *connect.Repository, loaded *config.Config, subject string, f *findings) {
 	for _, name := range loaded.NotifyDestinations() {
-		if !s.MayNotify(name, r) {
+		if !s.MayNotify(name, r.Matches) {
 			f.warn(subject, "add the destination, or the repository to its repositories, or correct notify", "there is no destination %q that this repository may use", name)
 		}
 	}

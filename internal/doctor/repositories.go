@@ -129,7 +129,7 @@ func checkStateBranch(ctx context.Context, session *connect.Session, r *connect.
 	case fault.KindOf(err) == fault.NotFound: // the branch is created with the first entry
 	case err != nil:
 		f.warn(subject, fixFor(err, "see docs/forges.md"), "the rules for %s cannot be read: %v", state.Branch, err)
-	case rules.Signed && !session.Server.SignsCommits(r):
+	case rules.Signed && !session.Server.SignsCommits(r.Forge.Config):
 		f.fail(subject, fix, "%s may not be pushed to: the forge wants signed commits there", state.Branch)
 	case rules.Queue:
 		f.fail(subject, fix, "%s may not be pushed to: the forge wants a merge queue there", state.Branch)

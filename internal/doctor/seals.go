@@ -1,13 +1,13 @@
 package doctor
 
 import (
-	"promoter/internal/connect"
+	"promoter/internal/serverfile"
 	"promoter/internal/state"
 )
 
 // checkSeals checks the keys by which promoter recognizes its own commits on the state
 // branch. It reports whether they can be used.
-func checkSeals(s *connect.Server, f *findings) bool {
+func checkSeals(s *serverfile.Server, f *findings) bool {
 	keys, err := s.SealKeys()
 	switch {
 	case err != nil:

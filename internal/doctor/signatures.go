@@ -3,7 +3,7 @@ package doctor
 import (
 	"promoter/internal/config"
 	"promoter/internal/config/trust"
-	"promoter/internal/connect"
+	"promoter/internal/serverfile"
 	"promoter/internal/signature"
 )
 
@@ -11,7 +11,7 @@ const signatureFix = "name a public key in PEM, or the trusted_root.json of the 
 
 // checkVerify parses the keys and trusted roots that verify names in the server file. Without
 // them, no image passes.
-func checkVerify(s *connect.Server, f *findings) {
+func checkVerify(s *serverfile.Server, f *findings) {
 	for i, v := range s.File.Verify {
 		if _, err := signature.New([]trust.Requirement{s.Requirement(v)}); err != nil {
 			f.fail("verify", signatureFix, "entry %d: %v", i+1, err)

@@ -5,11 +5,12 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/git/signing"
+	"promoter/internal/serverfile"
 	"promoter/internal/workspace"
 )
 
 // checkSigning checks the key that signs commits. It reports whether the key can be used.
-func checkSigning(s *connect.Server, f *findings) bool {
+func checkSigning(s *serverfile.Server, f *findings) bool {
 	key, err := s.SigningKey()
 	switch {
 	case err != nil:
@@ -33,7 +34,7 @@ func checkSigner(session *connect.Session, f *findings) {
 	}
 	var seen []string
 	for _, r := range session.Repositories {
-		if r.Err != nil || session.Server.SignsAsApp(r) {
+		if r.Err != nil || session.Server.SignsAsApp(r.Forge.Config) {
 			continue
 		}
 		by := workspace.Author(session.Server, r)

@@ -8,14 +8,14 @@ import (
 
 	"promoter/internal/certificate/certificatetest"
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/connect"
+	"promoter/internal/serverfile"
 )
 
 func TestCheckTLS_withoutTLS(t *testing.T) {
 	t.Parallel()
 	for listen, warns := range map[string]bool{"127.0.0.1:8080": false, "localhost:8080": false, "[::1]:8080": false, ":8080": true, "0.0.0.0:80": true, "10.0.0.1:80": true} {
 		f := &findings{}
-		checkTLS(t.Context(), &connect.Server{File: &serverconfig.Config{Listen: listen}}, f)
+		checkTLS(t.Context(), &serverfile.Server{File: &serverconfig.Config{Listen: listen}}, f)
 		if (len(f.all) == 1 && f.all[0].Verdict == Warn) != warns {
 			t.Errorf("%s: %+v", listen, f.all)
 		}
@@ -43,7 +43,7 @@ func TestCheckTLS_certificateExpires(t *testing.T) {
 		{until.AddDate(0, 0, 2), "has expired", Warn},
 	} {
 		f := &findings{}
-		checkTLS(t.Context(), &connect.Server{File: file, Now: func() time.Time { return test.at }}, f)
+		checkTLS(t.Context(), &serverfile.Server{File: file, Now: func() time.Time { return test.at }}, f)
 		if got := f.all[0]; got.Verdict != test.verdict || !strings.Contains(got.Message, test.message) {
 			t.Errorf("at %v: %+v", test.at, got)
 		}

@@ -23,6 +23,7 @@ import (
 	"promoter/internal/scm/github"
 	"promoter/internal/secret"
 	"promoter/internal/server"
+	"promoter/internal/serverfile"
 )
 
 // Options describe the App that Create creates, and where.
@@ -50,7 +51,7 @@ type Options struct {
 
 // Created is an App that was created, and where its credentials are.
 type Created struct {
-	App           connect.StoredApp
+	App           serverfile.StoredApp
 	Forge         string // its name in the server file
 	URL           string // of its GitHub; empty: the public one
 	Folder        string // absolute
@@ -105,7 +106,7 @@ type local struct {
 	end     context.CancelFunc
 
 	mutex  sync.Mutex // held while the App is created
-	stored *connect.StoredApp
+	stored *serverfile.StoredApp
 	err    error // that ends it
 }
 
@@ -135,7 +136,7 @@ func newLocal(options Options) (*local, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.folder, c.organization = connect.AppFolder(folder), options.Organization
+	c.folder, c.organization = serverfile.AppFolder(folder), options.Organization
 	address, err := webhookAddress(cmp.Or(options.URL, s.File.URL))
 	if err != nil {
 		return nil, err
@@ -145,21 +146,21 @@ func newLocal(options Options) (*local, error) {
 		Public: options.Public, With: options.With,
 	}
 	if address != "" {
-		c.manifest.Hook = address + connect.WebhookPath(forge)
+		c.manifest.Hook = address + serverfile.WebhookPath(forge)
 	}
 	return &local{creator: c, options: options, forge: forge}, nil
 }
 
 // openFile returns the server file of the options, or an empty one.
-func openFile(options Options) (*connect.Server, error) {
-	from := connect.Options{Config: options.Config, Networks: options.Networks, Env: options.Env, Now: options.Now}
+func openFile(options Options) (*serverfile.Server, error) {
+	from := serverfile.Options{Config: options.Config, Networks: options.Networks, Env: options.Env, Now: options.Now}
 	if options.Config == "" {
-		return connect.WithoutFile(from)
+		return serverfile.WithoutFile(from)
 	}
 	if len(options.Networks) > 0 {
 		return nil, fault.New(fault.Invalid, "--network is for use without a server file: write networks in %s", options.Config)
 	}
-	return connect.OpenFile(from)
+	return serverfile.OpenFile(from)
 }
 
 // webhookAddress validates an address to which GitHub can send webhooks; empty: there is
@@ -179,15 +180,15 @@ func webhookAddress(address string) (string, error) {
 }
 
 // run answers the browser until the App was created or never will be.
-func (l *local) run(ctx context.Context, end context.CancelFunc) (connect.StoredApp, error) {
+func (l *local) run(ctx context.Context, end context.CancelFunc) (serverfile.StoredApp, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return connect.StoredApp{}, fmt.Errorf("listen for the browser: %w", err)
+		return serverfile.StoredApp{}, fmt.Errorf("listen for the browser: %w", err)
 	}
 	host, word := listener.Addr().String(), rand.Text()+rand.Text()
 	l.end = end
 	l.creator.manifest.Redirect = "http://" + host + server.SetupCallbackPath(l.forge)
-	l.creator.created = func(stored connect.StoredApp) []string {
+	l.creator.created = func(stored serverfile.StoredApp) []string {
 		l.stored = &stored
 		return []string{
 			"The credentials are in " + string(l.creator.folder) + ".",
@@ -198,7 +199,7 @@ func (l *local) run(ctx context.Context, end context.CancelFunc) (connect.Stored
 		Setups: []*server.Setup{{Name: l.forge, Secret: secret.New(word), Creator: l}}, Log: l.options.Log, Now: l.options.Now,
 	}, host)
 	if err != nil {
-		return connect.StoredApp{}, errors.Join(err, listener.Close())
+		return serverfile.StoredApp{}, errors.Join(err, listener.Close())
 	}
 	l.options.Opened("http://" + host + server.SetupPath(l.forge, word))
 	return l.outcome(ctx, pages.Listen(ctx, listener, drainFor))
@@ -225,31 +226,31 @@ func (l *local) Create(ctx context.Context, code string) (server.CreatedApp, err
 
 // outcome returns the result after the pages ended. It waits for a Create in progress,
 // because GitHub returns the key once.
-func (l *local) outcome(ctx context.Context, listenErr error) (connect.StoredApp, error) {
+func (l *local) outcome(ctx context.Context, listenErr error) (serverfile.StoredApp, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	switch {
 	case l.stored != nil:
 		return *l.stored, nil
 	case l.err != nil:
-		return connect.StoredApp{}, l.err
+		return serverfile.StoredApp{}, l.err
 	case listenErr != nil:
-		return connect.StoredApp{}, listenErr
+		return serverfile.StoredApp{}, listenErr
 	}
-	return connect.StoredApp{}, context.Cause(ctx)
+	return serverfile.StoredApp{}, context.Cause(ctx)
 }
 
 // describe returns the locations of everything that was stored.
-func (l *local) describe(stored connect.StoredApp) Created {
+func (l *local) describe(stored serverfile.StoredApp) Created {
 	folder := l.creator.folder
 	created := Created{
-		App: stored, Forge: l.forge, Folder: string(folder), Key: folder.Path(connect.AppKeyFile), ClientSecret: folder.Path(connect.AppClientSecretFile),
+		App: stored, Forge: l.forge, Folder: string(folder), Key: folder.Path(serverfile.AppKeyFile), ClientSecret: folder.Path(serverfile.AppClientSecretFile),
 	}
 	if l.creator.page != github.PublicURL {
 		created.URL = l.creator.page
 	}
 	if stored.Hook != "" {
-		created.WebhookSecret = folder.Path(connect.AppHookSecretFile)
+		created.WebhookSecret = folder.Path(serverfile.AppHookSecretFile)
 	}
 	return created
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/connect"
 	"promoter/internal/server"
+	"promoter/internal/serverfile"
 )
 
 // A user presses Ctrl-C while GitHub returns the key: the App that is then created is
@@ -20,7 +20,7 @@ func TestOutcome_waitsForTheKey(t *testing.T) {
 	l.mutex.Lock() // as Create does
 	stop()
 	type outcome struct {
-		stored connect.StoredApp
+		stored serverfile.StoredApp
 		err    error
 	}
 	ended := make(chan outcome)
@@ -28,7 +28,7 @@ func TestOutcome_waitsForTheKey(t *testing.T) {
 		stored, err := l.outcome(ctx, errors.New("a request was not finished in time"))
 		ended <- outcome{stored, err}
 	}()
-	l.stored = &connect.StoredApp{ID: 7}
+	l.stored = &serverfile.StoredApp{ID: 7}
 	l.mutex.Unlock()
 	if got := <-ended; got.err != nil || got.stored.ID != 7 {
 		t.Errorf("got %+v", got)
@@ -71,7 +71,7 @@ func TestProposeName(t *testing.T) {
 // The page that an error of package connect names is the one that the service serves.
 func TestAppSetupURL_isServed(t *testing.T) {
 	t.Parallel()
-	s := &connect.Server{File: &serverconfig.Config{URL: "https://promoter.example.com"}}
+	s := &serverfile.Server{File: &serverconfig.Config{URL: "https://promoter.example.com"}}
 	if got, want := s.AppSetupURL("a b"), "https://promoter.example.com"+server.SetupPath("a b", "SECRET"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -24,6 +24,7 @@ import (
 	"promoter/internal/scm/github"
 	"promoter/internal/secret"
 	"promoter/internal/server"
+	"promoter/internal/serverfile"
 )
 
 // minSetupSecret is the minimum length of the secret of a setup page, in bytes.
@@ -32,7 +33,7 @@ const minSetupSecret = 32
 // Setups returns a page for each forge of the server file that has app.setup. The secret
 // of a page is not required once the App exists. The function created is called with an
 // App after its credentials were stored, and returns what to do next, in sentences.
-func Setups(c *connect.Connections, created func(forge string, app connect.StoredApp) (next []string)) ([]*server.Setup, error) {
+func Setups(c *connect.Connections, created func(forge string, app serverfile.StoredApp) (next []string)) ([]*server.Setup, error) {
 	var setups []*server.Setup
 	for _, forge := range c.Server.File.Forges {
 		if forge.App == nil || forge.App.Setup.IsZero() {
@@ -50,7 +51,7 @@ func Setups(c *connect.Connections, created func(forge string, app connect.Store
 	return setups, nil
 }
 
-func newSetup(c *connect.Connections, forge serverconfig.Forge, created func(string, connect.StoredApp) []string) (*server.Setup, error) {
+func newSetup(c *connect.Connections, forge serverconfig.Forge, created func(string, serverfile.StoredApp) []string) (*server.Setup, error) {
 	word, err := setupSecret(c.Server, forge)
 	if err != nil {
 		return nil, err
@@ -64,15 +65,15 @@ func newSetup(c *connect.Connections, forge serverconfig.Forge, created func(str
 	made.manifest = github.ManifestOptions{
 		Name: proposeName(forge.App.Organization, address), Homepage: address, Redirect: address + server.SetupCallbackPath(forge.Name),
 	}
-	if receiver, found := connect.AppReceiver(c.Server.File, forge.Name); found {
-		made.manifest.Hook = address + connect.WebhookPath(receiver.Name)
+	if receiver, found := serverfile.AppReceiver(c.Server.File, forge.Name); found {
+		made.manifest.Hook = address + serverfile.WebhookPath(receiver.Name)
 	}
-	made.created = func(app connect.StoredApp) []string { return created(forge.Name, app) }
+	made.created = func(app serverfile.StoredApp) []string { return created(forge.Name, app) }
 	return &server.Setup{Name: forge.Name, Secret: word, Creator: made}, nil
 }
 
 // setupSecret returns the secret of the page of a forge.
-func setupSecret(s *connect.Server, forge serverconfig.Forge) (secret.String, error) {
+func setupSecret(s *serverfile.Server, forge serverconfig.Forge) (secret.String, error) {
 	word, err := s.Secret(forge.App.Setup)
 	const advice = "make one with openssl rand -hex 32"
 	switch {
@@ -91,8 +92,8 @@ type creator struct {
 	page         string        // of the GitHub
 	organization string
 	manifest     github.ManifestOptions
-	folder       connect.AppFolder
-	created      func(connect.StoredApp) (next []string)
+	folder       serverfile.AppFolder
+	created      func(serverfile.StoredApp) (next []string)
 
 	mutex sync.Mutex // one App is created at a time
 }

@@ -7,15 +7,15 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/connect"
 	"promoter/internal/event"
 	"promoter/internal/fault"
 	"promoter/internal/queue"
+	"promoter/internal/serverfile"
 )
 
 // discovery checks repositories that a webhook named and that are not reconciled yet.
 type discovery struct {
-	server    *connect.Server
+	server    *serverfile.Server
 	refresher *refresher
 	queue     *queue.Queue
 	debounce  time.Duration

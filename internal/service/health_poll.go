@@ -12,6 +12,7 @@ import (
 	"promoter/internal/event"
 	"promoter/internal/evidence"
 	"promoter/internal/queue"
+	"promoter/internal/serverfile"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
 )
@@ -29,7 +30,7 @@ type healthPoller struct {
 }
 
 // healthPolls returns the work that polls every such receiver.
-func healthPolls(server *connect.Server) (triggers []queue.Trigger) {
+func healthPolls(server *serverfile.Server) (triggers []queue.Trigger) {
 	for _, receiver := range server.File.Receivers {
 		if receiver.Poll != nil {
 			triggers = append(triggers, queue.Trigger{Kind: KindHealth, Key: receiver.Name})

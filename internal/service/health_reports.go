@@ -14,6 +14,7 @@ import (
 	"promoter/internal/health"
 	"promoter/internal/receiver"
 	"promoter/internal/server"
+	"promoter/internal/serverfile"
 	"promoter/internal/store"
 )
 
@@ -28,7 +29,7 @@ type healthReports struct {
 
 // newHealthReports returns the reports that a repository may use: those of the receivers of the
 // server file that list it, or that list no repositories.
-func newHealthReports(stored *store.Store, server *connect.Server, repository *connect.Repository) healthReports {
+func newHealthReports(stored *store.Store, server *serverfile.Server, repository *connect.Repository) healthReports {
 	h := healthReports{store: stored, key: string(repository.Key())}
 	info := repository.SCM.Info()
 	for _, address := range []string{info.URL, info.CloneURL} {
@@ -91,7 +92,7 @@ func (i *Inbox) checkPostedFor(ctx context.Context, receiver string, named event
 	permitted := slices.DeleteFunc(repositories, func(r store.Repository) bool { return !mayReport(file.Receivers, receiver, r.Address()) })
 	if len(permitted) == 0 {
 		name := strings.ToLower(named.Host + "/" + named.Name)
-		listed := slices.ContainsFunc(i.discovery.server.Targets, func(t connect.Target) bool { return t.Address() == name })
+		listed := slices.ContainsFunc(i.discovery.server.Targets, func(t serverfile.Target) bool { return t.Address() == name })
 		if listed && mayReport(file.Receivers, receiver, name) {
 			return fault.New(fault.Temporary, "%s has not been reconciled yet: send the report again", name)
 		}

@@ -285,7 +285,7 @@ func (r *reconciler) notifySource(current *refresh, repository *connect.Reposito
 	server := current.session.Server
 	return notifications.Source{
 		Repository: stored, Config: o.report.Config, URL: server.File.URL,
-		MayUse: func(destination string) bool { return !r.dryRun && server.MayNotify(destination, repository) },
+		MayUse: func(destination string) bool { return !r.dryRun && server.MayNotify(destination, repository.Matches) },
 	}, o.complete()
 }
 

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"promoter/internal/config"
-	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/queue"
 	"promoter/internal/schedule"
+	"promoter/internal/serverfile"
 	"promoter/internal/store"
 )
 
@@ -19,7 +19,7 @@ import (
 // and remembers when the poll and each schedule fired. The time is in the database, so
 // that several replicas may run the same schedule.
 type schedules struct {
-	server *connect.Server
+	server *serverfile.Server
 	db     *database.DB
 	queue  *queue.Queue
 	store  *store.Store
@@ -105,7 +105,7 @@ func (s schedules) set(ctx context.Context, tx *database.Tx, key string, c *conf
 
 // schedulesOf returns the schedules at which the tags of a repository's images are read
 // in addition to the poll. A pattern may match images of any registry entry.
-func schedulesOf(s *connect.Server, c *config.Config) []string {
+func schedulesOf(s *serverfile.Server, c *config.Config) []string {
 	var names []string
 	add := func(times schedule.Times) {
 		if !times.IsZero() && !slices.Contains(names, times.String()) {
@@ -118,10 +118,10 @@ func schedulesOf(s *connect.Server, c *config.Config) []string {
 		case exact:
 			add(s.TagSchedule(component.Poll, repository))
 		case !component.Poll.IsZero():
-			add(connect.UnlessPolled(s.File, component.Poll))
+			add(serverfile.UnlessPolled(s.File, component.Poll))
 		default:
 			for _, entry := range s.File.Registries {
-				add(connect.UnlessPolled(s.File, entry.Poll))
+				add(serverfile.UnlessPolled(s.File, entry.Poll))
 			}
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/queue"
 	"promoter/internal/scm/github/githubtest"
+	"promoter/internal/serverfile"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
 )
@@ -68,7 +69,7 @@ networks: [127.0.0.0/8]
 		t.Fatal(err)
 	}
 	env := func(name string) (string, bool) { return b.currentToken(), name == "TOKEN" }
-	server, err := connect.OpenService(connect.Options{WritePace: -1, Config: file, Env: env, Now: b.clock.Now})
+	server, err := serverfile.OpenService(serverfile.Options{WritePace: -1, Config: file, Env: env, Now: b.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"promoter/internal/connect"
+	"promoter/internal/serverfile"
 )
 
 // A workspace that is closed empties the mirrors that do not fit beside its own, except for
@@ -27,7 +28,7 @@ func TestClose_emptiesMirrorsOverTheirLimit(t *testing.T) {
 		url, _ := gitRepository(t, map[string]string{"noise": string(noise)})
 		urls = append(urls, url)
 	}
-	connections, err := connect.Connect(connect.Options{Repositories: urls, Env: noEnv, Now: time.Now})
+	connections, err := connect.Connect(serverfile.Options{Repositories: urls, Env: noEnv, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

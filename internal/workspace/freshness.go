@@ -6,16 +6,16 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/identity"
+	"promoter/internal/serverfile"
 	"promoter/internal/store"
 )
 
 // freshness decides for one reconciliation which cached answers of registries are
 // valid: those that were requested after the last event that makes them stale.
 type freshness struct {
-	server *connect.Server
+	server *serverfile.Server
 	store  *store.Store // nil: answers are valid for the session
 	key    identity.RepositoryKey
 

@@ -20,7 +20,7 @@ import (
 
 	"promoter/internal/benchtree"
 	"promoter/internal/config"
-	"promoter/internal/connect"
+	"promoter/internal/serverfile"
 )
 
 // plumbing is what a careful person would script with Git's own commands: a bare
@@ -196,7 +196,7 @@ func workspaceOverHTTP(b *testing.B, base, name string) *Workspace {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	return workspaceOf(b, connect.Options{Config: file, Env: noEnv, Now: time.Now})
+	return workspaceOf(b, serverfile.Options{Config: file, Env: noEnv, Now: time.Now})
 }
 
 // gitServer counts the time in which it has a request to answer.

@@ -20,7 +20,7 @@ type signCommit func(ctx context.Context, m *mirror, commit string) (string, err
 
 // signer returns how the commits of a repository are signed; nil: not at all.
 func signer(session *connect.Session, r *connect.Repository) signCommit {
-	if session.Server.SignsAsApp(r) {
+	if session.Server.SignsAsApp(r.Forge.Config) {
 		return signedByForge(r.SCM, Author(session.Server, r))
 	}
 	if key := session.SigningKey(); !key.IsZero() {

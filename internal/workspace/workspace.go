@@ -19,6 +19,7 @@ import (
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
+	"promoter/internal/connect/rules"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/git"
@@ -26,6 +27,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/repo"
 	"promoter/internal/scan"
+	"promoter/internal/serverfile"
 	"promoter/internal/statebranch"
 	"promoter/internal/store"
 	"promoter/internal/updater"
@@ -63,8 +65,8 @@ const scanFolder = "scan"
 
 // Author returns the author and committer of all commits to a repository: that of the
 // server file, or of the forge. GitHub signs commits of the App alone.
-func Author(server *connect.Server, r *connect.Repository) repo.Signature {
-	if by := r.SCM.Info().Committer; by.Name != "" && server.SignsAsApp(r) {
+func Author(server *serverfile.Server, r *connect.Repository) repo.Signature {
+	if by := r.SCM.Info().Committer; by.Name != "" && server.SignsAsApp(r.Forge.Config) {
 		return repo.Signature{Name: by.Name, Email: by.Email}
 	}
 	if by := server.File.Committer; by.Name != "" {
@@ -111,10 +113,10 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		},
 		Repository:  r.SCM,
 		Renderer:    rendererOf(session, r, mirror),
-		Limits:      server.Limits(r),
-		Verify:      server.Verify(r),
-		Permissions: server.Permissions(r),
-		Bypasses:    server.Bypasses(r),
+		Limits:      rules.Limits(server.File, r.SCM),
+		Verify:      server.Verify(r.Matches),
+		Permissions: rules.Permissions(server.File, r.SCM),
+		Bypasses:    rules.Bypasses(server.File, r.SCM),
 		Refresh: func(c *config.Config) {
 			session.ForgetAnswers(func(asked image.Repository) bool {
 				return slices.ContainsFunc(c.Components, func(one config.Component) bool { return one.Pattern.Match(asked) })

@@ -22,6 +22,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 	"promoter/internal/scan"
+	"promoter/internal/serverfile"
 	"promoter/internal/state"
 	"promoter/internal/updater"
 )
@@ -79,7 +80,7 @@ func noEnv(string) (string, bool) { return "", false }
 // openWorkspace opens the workspace of a repository without a server file.
 func openWorkspace(t testing.TB, url string) *Workspace {
 	t.Helper()
-	return workspaceOf(t, connect.Options{Repositories: []string{url}, Env: noEnv, Now: time.Now})
+	return workspaceOf(t, serverfile.Options{Repositories: []string{url}, Env: noEnv, Now: time.Now})
 }
 
 // openSession opens all repositories.
@@ -98,7 +99,7 @@ func openSession(t testing.TB, connections *connect.Connections, cache string) *
 }
 
 // workspaceOf opens the workspace of the one repository that the options name.
-func workspaceOf(t testing.TB, options connect.Options) *Workspace {
+func workspaceOf(t testing.TB, options serverfile.Options) *Workspace {
 	t.Helper()
 	connections, err := connect.Connect(options)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
-	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/serverfile"
 	"promoter/internal/verb"
 )
 
@@ -113,7 +113,7 @@ func (f *historyFlags) check() error {
 
 // read queries the service, or reads the repositories if there is none.
 func (f *historyFlags) read(command *cobra.Command, system console.System) (app.GitHistory, error) {
-	if f.direct || !connect.HasFile(f.targets.Connection(system)) {
+	if f.direct || !serverfile.HasFile(f.targets.Connection(system)) {
 		return f.readGit(command, system)
 	}
 	if len(f.targets.Repositories) > 1 {

@@ -11,8 +11,8 @@ import (
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
-	"promoter/internal/connect"
 	"promoter/internal/fault"
+	"promoter/internal/serverfile"
 	"promoter/internal/service/adminapi"
 )
 
@@ -83,7 +83,7 @@ func runReplay(command *cobra.Command, flags replayFlags, delivery string, syste
 
 func replay(command *cobra.Command, flags replayFlags, delivery string, system console.System) (api.Replayed, error) {
 	if flags.file != "" {
-		return adminapi.ReadSaved(connect.Options{Config: flags.service.Config, Env: system.Env, Now: time.Now},
+		return adminapi.ReadSaved(serverfile.Options{Config: flags.service.Config, Env: system.Env, Now: time.Now},
 			adminapi.SavedDelivery{File: flags.file, Receiver: flags.receiver, Headers: flags.headers})
 	}
 	if len(flags.headers) > 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"promoter/internal/cli/console"
-	"promoter/internal/connect"
+	"promoter/internal/serverfile"
 	"promoter/internal/service/adminapi"
 )
 
@@ -39,5 +39,5 @@ func (f *Service) addAddress(command *cobra.Command, usage string) {
 
 // Open returns a client of the service.
 func (f *Service) Open(system console.System) (*adminapi.Client, error) {
-	return adminapi.NewClient(connect.Options{Config: f.Config, Networks: f.Networks, Env: system.Env, Now: time.Now}, adminapi.ClientOptions{URL: f.URL, CA: f.CA})
+	return adminapi.NewClient(serverfile.Options{Config: f.Config, Networks: f.Networks, Env: system.Env, Now: time.Now}, adminapi.ClientOptions{URL: f.URL, CA: f.CA})
 }

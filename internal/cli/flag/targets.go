@@ -11,6 +11,7 @@ import (
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/render"
 	"promoter/internal/connect"
+	"promoter/internal/serverfile"
 )
 
 // Targets select the repositories that a command works on.
@@ -35,7 +36,7 @@ func (f *Targets) Add(command *cobra.Command) {
 // Named reports whether flags, the environment, or a server file in the working directory
 // select repositories.
 func (f *Targets) Named(system console.System) bool {
-	return len(f.Repositories) > 0 || connect.HasFile(f.Connection(system))
+	return len(f.Repositories) > 0 || serverfile.HasFile(f.Connection(system))
 }
 
 // Open connects to what the flags select.
@@ -47,8 +48,8 @@ func (f *Targets) Open(system console.System) (*connect.Connections, error) {
 }
 
 // Connection returns how to connect to what the flags select.
-func (f *Targets) Connection(system console.System) connect.Options {
-	return connect.Options{Config: f.Config, Repositories: f.Repositories, Networks: f.Networks, Env: system.Env, Now: time.Now}
+func (f *Targets) Connection(system console.System) serverfile.Options {
+	return serverfile.Options{Config: f.Config, Repositories: f.Repositories, Networks: f.Networks, Env: system.Env, Now: time.Now}
 }
 
 // Options returns the options of a run that shows its progress.

@@ -12,8 +12,8 @@ import (
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
-	"promoter/internal/connect"
 	"promoter/internal/doctor"
+	"promoter/internal/serverfile"
 )
 
 // NewDoctor returns the command doctor.
@@ -50,7 +50,7 @@ Exit codes: 0 nothing failed (there may be warnings); 1 a check failed.`,
 				}
 				return client.Status(ctx)
 			}
-			findings, err := doctor.Check(command.Context(), connect.Options{Config: flags.Config, Env: system.Env, Now: time.Now}, running, test)
+			findings, err := doctor.Check(command.Context(), serverfile.Options{Config: flags.Config, Env: system.Env, Now: time.Now}, running, test)
 			if err != nil {
 				return err
 			}

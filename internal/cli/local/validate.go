@@ -12,7 +12,7 @@ import (
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
 	"promoter/internal/config"
-	"promoter/internal/connect"
+	"promoter/internal/serverfile"
 )
 
 // NewValidate returns the command validate.
@@ -76,7 +76,7 @@ func validate(ctx context.Context, dir string, withConfig bool, server string, s
 	if server == "" {
 		return problems, nil
 	}
-	more, err := connect.Validate(server, system.Env, loaded)
+	more, err := serverfile.Validate(server, system.Env, loaded)
 	return append(problems, more...), err
 }
 

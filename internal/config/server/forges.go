@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/config/field"
+	"promoter/internal/outbound"
 	"promoter/internal/strictyaml"
 )
 
@@ -295,3 +296,11 @@ func checkRepositoryPatterns(report *strictyaml.Report, patterns strictyaml.List
 		}
 	}
 }
+
+// Address returns HOST/OWNER/NAME of a repository on the forge, in lower case.
+func (f Forge) Address(name string) string {
+	return strings.ToLower(outbound.Host(f.URL) + "/" + name)
+}
+
+// IsOn reports whether the forge is on a host.
+func (f Forge) IsOn(host string) bool { return strings.EqualFold(outbound.Host(f.URL), host) }

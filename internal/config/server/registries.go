@@ -242,3 +242,9 @@ func loadLogin(in *input, c *rawCredentials, host string) Login {
 	}
 	return login
 }
+
+// Covers reports whether the entry is about an image.
+func (r Registry) Covers(asked image.Repository) bool {
+	return r.Host == asked.Host() && (len(r.Repositories) == 0 ||
+		slices.ContainsFunc(r.Repositories, func(p image.Pattern) bool { return p.Match(asked) }))
+}

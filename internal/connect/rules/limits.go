@@ -7,14 +7,16 @@ import (
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
+	"promoter/internal/scm"
 )
 
-// Limits returns the limits of the server file for a repository. Where several entries
+// Limits returns the limits of the server file for a repository that is open. Where several entries
 // cover a deployment, all of them apply.
-func Limits(file *serverconfig.Config, of Name) promotion.Limits {
+func Limits(file *serverconfig.Config, of scm.Repository) promotion.Limits {
+	name := NameOf(of.Info())
 	var limits []serverconfig.Limit
 	for _, limit := range file.Limits {
-		if limit.Repositories == nil || of.MatchesAny(limit.Repositories) {
+		if limit.Repositories == nil || name.MatchesAny(limit.Repositories) {
 			limits = append(limits, limit)
 		}
 	}

@@ -18,11 +18,11 @@ import (
 	"promoter/internal/api"
 	"promoter/internal/certificate"
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/connect"
 	"promoter/internal/delivery"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/secret"
+	"promoter/internal/serverfile"
 	"promoter/internal/view"
 )
 
@@ -52,7 +52,7 @@ type ClientOptions struct {
 }
 
 // NewClient returns the client for the service of a server file.
-func NewClient(options connect.Options, location ClientOptions) (*Client, error) {
+func NewClient(options serverfile.Options, location ClientOptions) (*Client, error) {
 	s, token, err := open(options, location)
 	if err != nil {
 		return nil, err
@@ -86,18 +86,18 @@ func newHTTP(dial outbound.Options) (*http.Client, error) {
 
 // open returns the server file, and the token to send. With a URL and a token of its own, a
 // command needs no file.
-func open(options connect.Options, location ClientOptions) (s *connect.Server, token secret.String, err error) {
+func open(options serverfile.Options, location ClientOptions) (s *serverfile.Server, token secret.String, err error) {
 	if text, set := options.Env(tokenVariable); set && text != "" {
 		token = secret.New(text)
 	}
-	if location.URL != "" && !connect.HasFile(options) {
+	if location.URL != "" && !serverfile.HasFile(options) {
 		if token.IsZero() {
 			return nil, token, fault.New(fault.Invalid, "the service needs a token: set %s, or name a server file that has api.token with --config", tokenVariable)
 		}
-		s, err = connect.WithoutFile(options)
+		s, err = serverfile.WithoutFile(options)
 		return s, token, err
 	}
-	if s, err = connect.OpenFile(options); err != nil || !token.IsZero() {
+	if s, err = serverfile.OpenFile(options); err != nil || !token.IsZero() {
 		return s, token, err
 	}
 	if token, err = s.APIToken(); err == nil && token.IsZero() {

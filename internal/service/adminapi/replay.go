@@ -13,10 +13,10 @@ import (
 
 	"promoter/internal/api"
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/schedule"
 	"promoter/internal/server"
+	"promoter/internal/serverfile"
 	"promoter/internal/store"
 	"promoter/internal/webhook"
 )
@@ -106,8 +106,8 @@ type SavedDelivery struct {
 const maxPayload = 2 << 20
 
 // ReadSaved decodes a saved payload, without a service and without requests.
-func ReadSaved(options connect.Options, saved SavedDelivery) (api.Replayed, error) {
-	s, err := connect.OpenFile(options)
+func ReadSaved(options serverfile.Options, saved SavedDelivery) (api.Replayed, error) {
+	s, err := serverfile.OpenFile(options)
 	if err != nil {
 		return api.Replayed{}, err
 	}

@@ -16,17 +16,19 @@ import (
 	"promoter/internal/access"
 	"promoter/internal/api"
 	"promoter/internal/connect"
+	"promoter/internal/connect/rules"
 	"promoter/internal/decision"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
+	"promoter/internal/serverfile"
 	"promoter/internal/service"
 	"promoter/internal/verb"
 )
 
 // API implements api.Decisions.
 type API struct {
-	server  *connect.Server
+	server  *serverfile.Server
 	service *service.Service
 	log     *slog.Logger
 	dryRun  bool // nothing is written to any repository
@@ -34,7 +36,7 @@ type API struct {
 }
 
 // New returns the API of a service.
-func New(s *connect.Server, svc *service.Service, log *slog.Logger, dryRun bool) *API {
+func New(s *serverfile.Server, svc *service.Service, log *slog.Logger, dryRun bool) *API {
 	return &API{server: s, service: svc, log: log, dryRun: dryRun, budget: newBudget(s.Now)}
 }
 
@@ -104,7 +106,7 @@ func choice(by access.Principal, named string) func([]*connect.Repository) (*con
 
 // authority is a principal that decides in one repository. It implements decision.Authority.
 type authority struct {
-	server     *connect.Server
+	server     *serverfile.Server
 	repository *connect.Repository
 	name       string // HOST/OWNER/NAME
 	principal  access.Principal
@@ -148,7 +150,7 @@ func (a authority) Authorize(ctx context.Context, targets []promotion.Target, de
 	if err != nil {
 		return identity.User{}, err
 	}
-	permission, err := a.server.Permissions(a.repository).Allowed(ctx, user, a.decision.Verb, about...)
+	permission, err := rules.Permissions(a.server.File, a.repository.SCM).Allowed(ctx, user, a.decision.Verb, about...)
 	if err != nil {
 		return identity.User{}, err
 	}

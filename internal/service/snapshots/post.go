@@ -27,6 +27,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/parallel"
 	"promoter/internal/promotion"
+	"promoter/internal/serverfile"
 	"promoter/internal/service"
 	"promoter/internal/snapshot"
 	"promoter/internal/state"
@@ -35,7 +36,7 @@ import (
 
 // API implements api.Snapshots.
 type API struct {
-	Server  *connect.Server
+	Server  *serverfile.Server
 	Service *service.Service
 	Store   *store.Store
 	Log     *slog.Logger
@@ -43,7 +44,7 @@ type API struct {
 }
 
 // New returns the API of a service.
-func New(s *connect.Server, svc *service.Service, stored *store.Store, log *slog.Logger, dryRun bool) *API {
+func New(s *serverfile.Server, svc *service.Service, stored *store.Store, log *slog.Logger, dryRun bool) *API {
 	return &API{Server: s, Service: svc, Store: stored, Log: log, DryRun: dryRun}
 }
 
@@ -77,7 +78,7 @@ func (a *API) choice(posted api.PostedSnapshot) func([]*connect.Repository) (*co
 	return func(all []*connect.Repository) (*connect.Repository, error) {
 		var found []*connect.Repository
 		for _, repository := range all {
-			if a.Server.MayPost(posted.Receiver, repository, "") && (posted.Repository == "" || repository.IsNamed(posted.Repository)) {
+			if a.Server.MayPost(posted.Receiver, repository.Matches, "") && (posted.Repository == "" || repository.IsNamed(posted.Repository)) {
 				found = append(found, repository)
 			}
 		}
@@ -111,7 +112,7 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted api.PostedSna
 		return api.Requested{}, err
 	}
 	application := targets[0].Application
-	if !a.Server.MayPost(posted.Receiver, b.Repository, application) {
+	if !a.Server.MayPost(posted.Receiver, b.Repository.Matches, application) {
 		return api.Requested{}, fault.New(fault.NotFound, "there is no application %s for which %s may post snapshots", application, poster(posted.Receiver))
 	}
 	key, name := string(b.Repository.Key()), posted.Snapshot.Name

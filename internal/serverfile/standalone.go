@@ -1,4 +1,4 @@
-package connect
+package serverfile
 
 import (
 	"strings"
@@ -39,7 +39,7 @@ func openStandalone(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Standalone, s.local = true, true
+	s.Standalone, s.Local = true, true
 	s.File.Seal = serverconfig.SealFromEnvironment(options.Env)
 	s.File.Signing = serverconfig.SigningFromEnvironment(options.Env)
 	env := environment(options.Env)
@@ -60,7 +60,7 @@ func openStandalone(options Options) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.local = s.local && strings.HasPrefix(strings.ToLower(address), "file:")
+		s.Local = s.Local && strings.HasPrefix(strings.ToLower(address), "file:")
 		s.Targets = append(s.Targets, t)
 	}
 	return s, nil
@@ -117,7 +117,7 @@ func (env environment) target(address string) (Target, error) {
 	if strings.HasPrefix(string(key), "git:ssh:") && (forge.KnownHosts.IsZero() || forge.SSHKey.IsZero() && forge.Password.IsZero()) {
 		return Target{}, fault.New(fault.Invalid, "--repo: %s wants %s, and %s as ssh-keyscan prints it", address, sshKeyVariable, knownHostsVariable)
 	}
-	return Target{Name: address, Forge: forge, credential: gitCredential(string(key), forge)}, nil
+	return Target{Name: address, Forge: forge, Credential: gitCredential(string(key), forge)}, nil
 }
 
 // tokenTarget is a repository of a forge that is asked with the token of a variable. The
@@ -127,7 +127,7 @@ func (env environment) tokenTarget(forge serverconfig.Forge, name, variable, adv
 		return Target{}, fault.New(fault.Invalid, advice, arguments...)
 	}
 	name = strings.TrimSuffix(strings.Trim(name, "/"), ".git")
-	return Target{Name: name, Forge: forge, credential: "the token in " + variable}, nil
+	return Target{Name: name, Forge: forge, Credential: "the token in " + variable}, nil
 }
 
 // reference refers to a variable if it is set.

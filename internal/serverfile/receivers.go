@@ -1,4 +1,4 @@
-package connect
+package serverfile
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
-	"promoter/internal/gitopsengine"
 	"promoter/internal/glob"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
@@ -23,34 +22,6 @@ var ErrNoApp = errors.New("there is no App yet that sends webhooks to it")
 
 // ErrPollOnly is the error of a receiver that accepts no webhooks.
 var ErrPollOnly = errors.New("it has no credential: it only polls")
-
-// ArgoCD returns the Argo CD server that a receiver of the file polls. Without such a receiver,
-// or one that polls nothing, its Poll is nil.
-func (c *Connections) ArgoCD(name string) (entry serverconfig.Receiver, api gitopsengine.ArgoCD, err error) {
-	for _, entry := range c.Server.File.Receivers {
-		if entry.Name != name || entry.Poll == nil {
-			continue
-		}
-		token, err := c.Server.Secret(entry.Poll.Token)
-		if err != nil {
-			return entry, api, fmt.Errorf("receiver %s: %w", name, err)
-		}
-		return entry, gitopsengine.ArgoCD{URL: entry.Poll.URL, Token: token, HTTP: &http.Client{Transport: c.HTTP.Engines}}, nil
-	}
-	return entry, api, nil
-}
-
-// Flux returns the Receiver of Flux that a destination of afterLanding names.
-func (c *Connections) Flux(entry serverconfig.AfterLanding) (gitopsengine.Flux, error) {
-	token, err := c.Server.Secret(entry.Flux.Token)
-	if err != nil {
-		return gitopsengine.Flux{}, fmt.Errorf("afterLanding %s: %w", entry.Name, err)
-	}
-	return gitopsengine.Flux{
-		URL: entry.Flux.URL, Namespace: entry.Flux.Namespace, Name: entry.Flux.Name, Token: token,
-		HTTP: &http.Client{Transport: c.HTTP.Engines},
-	}, nil
-}
 
 // NewReceiver makes a receiver of the file. It sends no request; client is for
 // receivers that fetch keys to verify webhooks.
@@ -95,12 +66,12 @@ func receiverSecret(s *Server, entry serverconfig.Receiver) (secret.String, erro
 }
 
 // MayPost reports whether a receiver may post snapshots of an application of a repository;
-// an empty application: of any.
-func (s *Server) MayPost(receiver string, r *Repository, application string) bool {
+// an empty application: of any. Matches reports whether globs name the repository.
+func (s *Server) MayPost(receiver string, matches func(globs []string) bool, application string) bool {
 	return slices.ContainsFunc(s.File.Receivers, func(entry serverconfig.Receiver) bool {
 		return entry.Name == receiver && slices.ContainsFunc(entry.Snapshots, func(scope serverconfig.Scope) bool {
 			applies := application == "" || scope.Applications == nil || glob.MatchAnyName(scope.Applications, application)
-			return applies && r.Matches(scope.Repositories)
+			return applies && matches(scope.Repositories)
 		})
 	})
 }

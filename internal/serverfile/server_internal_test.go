@@ -1,4 +1,4 @@
-package connect
+package serverfile
 
 import (
 	"os"
@@ -14,24 +14,6 @@ import (
 )
 
 func noEnv(string) (string, bool) { return "", false }
-
-func openSession(t *testing.T, s *Server) *Session {
-	t.Helper()
-	connections, err := New(s, Hooks{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := connections.Open(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := session.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return session
-}
 
 func TestOpenServer_withoutAFile(t *testing.T) {
 	t.Parallel()
@@ -51,8 +33,8 @@ func TestOpenServer_withoutAFile(t *testing.T) {
 		t.Error(diff)
 	}
 	hub, plain := s.Targets[0].Forge, s.Targets[1].Forge
-	if hub.Kind != serverconfig.ForgeGitHub || hub.Token.String() != "env:"+githubTokenVariable || s.local {
-		t.Errorf("%+v, local %v", hub, s.local)
+	if hub.Kind != serverconfig.ForgeGitHub || hub.Token.String() != "env:"+githubTokenVariable || s.Local {
+		t.Errorf("%+v, local %v", hub, s.Local)
 	}
 	if plain.Kind != serverconfig.ForgeGit || plain.Username != "ann" || plain.Password.String() != "env:"+gitPasswordVariable || !plain.SSHKey.IsZero() {
 		t.Errorf("%+v", plain)
@@ -102,15 +84,15 @@ func TestOpenServer_advice(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]string{
-		"https://github.com/acme/gitops":      "not seen: it does not exist, or the token in " + githubTokenVariable + " may not see it",
-		"https://git.example.com/acme/gitops": "not seen: it does not exist, or the password in " + gitPasswordVariable + " may not see it",
-		"file:///srv/gitops.git":              "not seen",
+		"https://github.com/acme/gitops":      "the token in " + githubTokenVariable,
+		"https://git.example.com/acme/gitops": "the password in " + gitPasswordVariable,
+		"file:///srv/gitops.git":              "",
 	} {
 		s, err := OpenServer(Options{Repositories: []string{address}, Env: lookup, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (&Repository{credential: s.Targets[0].credential}).Advise(fault.New(fault.NotFound, "not seen")).Error(); got != want {
+		if got := s.Targets[0].Credential; got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}
@@ -123,8 +105,8 @@ func TestOpenServer_onlyFilesAreLocal(t *testing.T) {
 		false: {"file:///srv/a", "https://git.example.com/a/b"},
 	} {
 		s, err := OpenServer(Options{Repositories: urls, Env: noEnv, Now: time.Now})
-		if err != nil || s.local != want {
-			t.Errorf("%v: local %v, %v", urls, s.local, err)
+		if err != nil || s.Local != want {
+			t.Errorf("%v: local %v, %v", urls, s.Local, err)
 		}
 	}
 }
@@ -177,28 +159,5 @@ func TestOpenServer_whichFile(t *testing.T) {
 		if err != nil || len(s.Repositories()) != 1 || s.Repositories()[0] != want {
 			t.Errorf("got %v, %v, want %s", s, err, want)
 		}
-	}
-}
-
-// A forge that cannot be wired is the error of its repositories.
-func TestOpen_forgeWithoutItsToken(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "server.yaml")
-	text := `version: 1
-forges:
-  lab: {kind: gitlab, token: "env:LAB"}
-repositories: [{forge: lab, name: acme/b}]
-`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := OpenServer(Options{Config: file, Env: noEnv, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := openSession(t, s)
-	if got := session.Repositories[0].Err; fault.KindOf(got) != fault.Invalid || !strings.Contains(got.Error(), "LAB") {
-		t.Errorf("got %v", got)
 	}
 }

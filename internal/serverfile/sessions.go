@@ -1,15 +1,12 @@
-package connect
+package serverfile
 
 import (
 	"fmt"
-	"log/slog"
 	"path/filepath"
 
 	"promoter/internal/access"
 	"promoter/internal/fault"
-	"promoter/internal/outbound"
 	"promoter/internal/secret"
-	"promoter/internal/signin"
 )
 
 // sessionKeyFile is the key of the sessions of browsers that a service makes, in the data
@@ -34,31 +31,6 @@ func Sessions(s *Server) (*access.Sessions, error) {
 		sessions.OIDC = &file.OIDC.Mapping
 	}
 	return sessions, nil
-}
-
-// SignIn returns the provider of OpenID Connect; nil: the server file names none.
-func SignIn(c *Connections, sessions *access.Sessions, log *slog.Logger) (*signin.Provider, error) {
-	s := c.Server
-	file := s.File.API.OIDC
-	if file == nil {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	clientSecret, err := s.Secret(file.ClientSecret)
-	if err != nil {
-		return nil, fmt.Errorf("api.oidc.clientSecret: %w", err)
-	}
-	var insecure []string
-	if file.Insecure {
-		insecure = []string{outbound.Host(file.Mapping.Issuer)}
-	}
-	client, err := c.NewHTTPClient(ToProvider, insecure, 0)
-	if err != nil {
-		return nil, err
-	}
-	return signin.New(signin.Options{
-		Sessions: sessions, URL: s.File.URL, ClientSecret: clientSecret, Scopes: file.Scopes, Insecure: file.Insecure,
-		HTTP: client, Log: log, Now: s.Now,
-	}), nil
 }
 
 // SessionKey returns the key of the server file; zero: it names none.

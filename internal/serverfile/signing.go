@@ -1,19 +1,20 @@
-package connect
+package serverfile
 
 import (
 	"fmt"
 
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/git/signing"
 )
 
-// SignsAsApp reports whether GitHub makes and signs the commits of a repository.
-func (s *Server) SignsAsApp(r *Repository) bool {
-	return s.File.Signing.GitHubApp && r.Forge.Config.App != nil
+// SignsAsApp reports whether GitHub makes and signs the commits of repositories on a forge.
+func (s *Server) SignsAsApp(forge serverconfig.Forge) bool {
+	return s.File.Signing.GitHubApp && forge.App != nil
 }
 
-// SignsCommits reports whether the commits of a repository are signed.
-func (s *Server) SignsCommits(r *Repository) bool {
-	return s.SignsAsApp(r) || !s.File.Signing.Key.IsZero()
+// SignsCommits reports whether the commits of repositories on a forge are signed.
+func (s *Server) SignsCommits(forge serverconfig.Forge) bool {
+	return s.SignsAsApp(forge) || !s.File.Signing.Key.IsZero()
 }
 
 // SigningKey returns the key that signs commits; zero: the server file names none.

@@ -1,4 +1,4 @@
-package connect_test
+package serverfile_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/connect"
+	"promoter/internal/serverfile"
 )
 
 func TestValidate(t *testing.T) {
@@ -16,11 +16,11 @@ func TestValidate(t *testing.T) {
 	if err := os.WriteFile(server, []byte("nonsense: 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	problems, err := connect.Validate(server, os.LookupEnv, nil)
+	problems, err := serverfile.Validate(server, os.LookupEnv, nil)
 	if err != nil || len(problems.Errors()) == 0 || problems[0].File != server {
 		t.Errorf("%v, %v", problems, err)
 	}
-	_, err = connect.Validate(server+"-gone", os.LookupEnv, nil)
+	_, err = serverfile.Validate(server+"-gone", os.LookupEnv, nil)
 	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "read the server file: ") {
 		t.Errorf("error: %v", err)
 	}

@@ -1,4 +1,4 @@
-package connect
+package serverfile
 
 import (
 	"path"
@@ -10,15 +10,15 @@ import (
 )
 
 // Verify returns what signatures must prove about the images of a repository, by the server
-// file; nil: nothing. A key that cannot be read is a requirement that no image meets.
-func (s *Server) Verify(r *Repository) func(image.Repository) []trust.Requirement {
+// file; nil: nothing. Matches reports whether globs name the repository. A key that cannot be read is a requirement that no image meets.
+func (s *Server) Verify(matches func(globs []string) bool) func(image.Repository) []trust.Requirement {
 	type rule struct {
 		serverconfig.Verify
 		required trust.Requirement
 	}
 	var rules []rule
 	for _, v := range s.File.Verify {
-		if v.Repositories == nil || r.Matches(v.Repositories) {
+		if v.Repositories == nil || matches(v.Repositories) {
 			rules = append(rules, rule{v, s.Requirement(v)})
 		}
 	}

@@ -1,4 +1,4 @@
-package connect
+package serverfile
 
 import (
 	"encoding/json"
@@ -56,9 +56,9 @@ func (s *Server) AppSetupURL(forge string) string {
 	return s.File.URL + "/setup/" + url.PathEscape(forge) + "/SECRET"
 }
 
-// appCredential returns the ID and the key of an App: those of the server file, or the
+// AppCredential returns the ID and the key of an App: those of the server file, or the
 // stored ones.
-func appCredential(s *Server, forge serverconfig.Forge) (id int64, key secret.String, err error) {
+func (s *Server) AppCredential(forge serverconfig.Forge) (id int64, key secret.String, err error) {
 	if forge.App.Setup.IsZero() {
 		key, err = s.Secret(forge.App.Key)
 		return forge.App.ID, key, err

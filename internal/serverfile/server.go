@@ -1,15 +1,7 @@
-// Package connect turns the server file, or the environment of a user who has none,
-// into connections: Git hosts and their repositories, registries, HTTP clients, and
-// the limits and permissions of each repository.
-//
-// A Server is the configuration and does not change. Connections are what a process
-// keeps: HTTP clients, registry logins, and what each forge may be asked again for
-// free. A Session is one refresh of them: its repositories are open, and each registry
-// is asked at most once for what can change.
-//
-// A credential never reaches a host or a repository that the server file does not give
-// it to: see Sources, Session.CheckCredential, and registry.Credential.
-package connect
+// Package serverfile finds and reads the server file of a process, or what the environment of a
+// user who has none gives instead: the repositories, and the secrets and stored files that the
+// file names. It sends no request.
+package serverfile
 
 import (
 	"cmp"
@@ -20,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,9 +61,12 @@ type Server struct {
 	Env        func(string) (string, bool)
 	Now        func() time.Time
 
-	local     bool // standalone, and all repositories are on this machine
-	writePace time.Duration
-	sealKey   secret.String // that a service made; zero: none
+	// Local reports that all repositories are on this machine; only without a server file.
+	Local bool
+	// WritePace is the minimum time between two writes to a forge.
+	WritePace time.Duration
+
+	sealKey secret.String // that a service made; zero: none
 }
 
 // Target is a repository as it was listed.
@@ -78,15 +74,12 @@ type Target struct {
 	Name  string // as in the server file, or its URL
 	Forge serverconfig.Forge
 
-	credential string // that it is opened with, in words; empty: none
+	// Credential is what it is opened with, in words; empty: nothing.
+	Credential string
 }
 
 // Address returns HOST/OWNER/NAME in lower case.
-func (t Target) Address() string { return address(t.Forge, t.Name) }
-
-func address(forge serverconfig.Forge, name string) string {
-	return strings.ToLower(outbound.Host(forge.URL) + "/" + name)
-}
+func (t Target) Address() string { return t.Forge.Address(t.Name) }
 
 // OpenServer reads the server file and selects its repositories. It sends no request.
 func OpenServer(options Options) (*Server, error) {
@@ -132,7 +125,7 @@ func OpenFile(options Options) (*Server, error) {
 // WithoutFile returns a Server without repositories that may dial the networks of the
 // options.
 func WithoutFile(options Options) (*Server, error) {
-	networks, err := parseNetworks(options.Networks)
+	networks, err := ParseNetworks(options.Networks)
 	s := newServer(options)
 	s.File = &serverconfig.Config{Networks: networks}
 	return s, err
@@ -140,7 +133,7 @@ func WithoutFile(options Options) (*Server, error) {
 
 func newServer(options Options) *Server {
 	pace := cmp.Or(options.WritePace, github.WritePace)
-	return &Server{Env: options.Env, Now: options.Now, writePace: max(pace, 0)}
+	return &Server{Env: options.Env, Now: options.Now, WritePace: max(pace, 0)}
 }
 
 // HasFile reports whether there is a server file, named or in the working directory.
@@ -156,7 +149,7 @@ func Validate(file string, env func(string) (string, bool), repository *config.C
 	loaded, problems, err := read(file, env)
 	if err == nil && loaded != nil && repository != nil {
 		problems = append(problems, rules.UnknownEnvironments(loaded, repository, func([]string) bool { return true })...)
-		problems = append(problems, UnseenSources(loaded, repository)...)
+		problems = append(problems, rules.UnseenSources(loaded, repository)...)
 	}
 	return problems, err
 }
@@ -219,7 +212,8 @@ func readFile(name string, limit int64) ([]byte, error) {
 	return content, errors.Join(err, file.Close())
 }
 
-func parseNetworks(texts []string) ([]netip.Prefix, error) {
+// ParseNetworks parses networks as CIDR.
+func ParseNetworks(texts []string) ([]netip.Prefix, error) {
 	var networks []netip.Prefix
 	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
@@ -277,6 +271,16 @@ func (s *Server) Forge(name string) serverconfig.Forge {
 		}
 	}
 	return serverconfig.Forge{}
+}
+
+// HasHost reports whether a forge is on a host.
+func (s *Server) HasHost(host string) bool {
+	return slices.ContainsFunc(s.Forges(), func(c serverconfig.Forge) bool { return c.IsOn(host) })
+}
+
+// DiscoversOn reports whether the Apps on a host list their repositories themselves.
+func (s *Server) DiscoversOn(host string) bool {
+	return slices.ContainsFunc(s.Discover, func(c serverconfig.Forge) bool { return c.IsOn(host) })
 }
 
 // Certificate returns where the certificate of the service is read from.
@@ -344,7 +348,7 @@ func newTarget(forge serverconfig.Forge, name string) Target {
 	if forge.App != nil {
 		credential = "the App of the forge " + forge.Name
 	}
-	return Target{Name: name, Forge: forge, credential: credential}
+	return Target{Name: name, Forge: forge, Credential: credential}
 }
 
 // listed returns the entries of the file that a --repo flag selects. An empty forge

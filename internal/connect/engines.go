@@ -1,0 +1,37 @@
+package connect
+
+import (
+	"fmt"
+	"net/http"
+
+	serverconfig "promoter/internal/config/server"
+	"promoter/internal/gitopsengine"
+)
+
+// ArgoCD returns the Argo CD server that a receiver of the file polls. Without such a receiver,
+// or one that polls nothing, its Poll is nil.
+func (c *Connections) ArgoCD(name string) (entry serverconfig.Receiver, api gitopsengine.ArgoCD, err error) {
+	for _, entry := range c.Server.File.Receivers {
+		if entry.Name != name || entry.Poll == nil {
+			continue
+		}
+		token, err := c.Server.Secret(entry.Poll.Token)
+		if err != nil {
+			return entry, api, fmt.Errorf("receiver %s: %w", name, err)
+		}
+		return entry, gitopsengine.ArgoCD{URL: entry.Poll.URL, Token: token, HTTP: &http.Client{Transport: c.HTTP.Engines}}, nil
+	}
+	return entry, api, nil
+}
+
+// Flux returns the Receiver of Flux that a destination of afterLanding names.
+func (c *Connections) Flux(entry serverconfig.AfterLanding) (gitopsengine.Flux, error) {
+	token, err := c.Server.Secret(entry.Flux.Token)
+	if err != nil {
+		return gitopsengine.Flux{}, fmt.Errorf("afterLanding %s: %w", entry.Name, err)
+	}
+	return gitopsengine.Flux{
+		URL: entry.Flux.URL, Namespace: entry.Flux.Namespace, Name: entry.Flux.Name, Token: token,
+		HTTP: &http.Client{Transport: c.HTTP.Engines},
+	}, nil
+}
