@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		flags.StringVar(&b.base, "base", "", "the image to build upon; empty: one that is made here")
 		flags.StringVar(&b.version, "version", "", "the name of a release; empty: none")
 		flags.StringVar(&b.url, "url", "", "where the files of the release are downloaded from; empty: not known")
-		flags.StringVar(&b.out, "out", "bin/image", "the folder for the OCI layout; beside it, with -sbom, what is in it")
+		flags.StringVar(&b.out, "out", "bin/image", "the folder for the OCI layout, in lower case as ko requires; beside it, with -sbom, what is in it")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}

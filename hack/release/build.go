@@ -57,6 +57,11 @@ func (r release) build(ctx context.Context) error {
 	if !tagged.MatchString("v" + r.version) {
 		return fmt.Errorf("version %q is not a semantic version without v", r.version)
 	}
+	if !isSnapshot(r.version) {
+		if err := requireCommitted(ctx); err != nil {
+			return err
+		}
+	}
 	if err := clearFolder(r.out); err != nil {
 		return err
 	}
@@ -144,6 +149,19 @@ func head(ctx context.Context) (string, time.Time, error) {
 		return "", time.Time{}, fmt.Errorf("the time of the commit: %w", err)
 	}
 	return commit, time.Unix(seconds, 0).UTC(), nil
+}
+
+// requireCommitted returns an error if the files are not those of the commit that the provenance
+// and the programs name.
+func requireCommitted(ctx context.Context) error {
+	changed, err := output(ctx, "git", "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		return fmt.Errorf("a release is built from a commit, and these files are changed:\n%s", changed)
+	}
+	return nil
 }
 
 // clearFolder removes an earlier release, and no other folder.

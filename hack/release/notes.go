@@ -9,7 +9,7 @@ import (
 // snapshot the section of what is not released. A release without a section is an error.
 func notes(changelog, version string) (string, error) {
 	heading := version
-	if strings.Contains(version, "-snapshot.") {
+	if isSnapshot(version) {
 		heading = "Unreleased"
 	}
 	var section strings.Builder

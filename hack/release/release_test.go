@@ -78,6 +78,22 @@ func TestBuild_refusesAVersionThatIsNone(t *testing.T) {
 	}
 }
 
+// Not parallel: a build is of the repository in the working directory.
+func TestBuild_refusesChangesThatAreNotCommitted(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	if err := execute(t.Context(), nil, "git", "init", "--quiet"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("main.go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := release{version: "0.1.0", out: filepath.Join(folder, "out")}.build(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "these files are changed:\n?? main.go") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestClearFolder_removesOnlyReleases(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

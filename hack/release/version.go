@@ -57,5 +57,9 @@ func snapshot(tags []string, commits, commit string) (string, error) {
 		base = fmt.Sprintf("%s.%s.%d", found[1], found[2], patch)
 		break
 	}
-	return fmt.Sprintf("%s-snapshot.%s.g%s", base, commits, commit), nil
+	return base + snapshotMark + commits + ".g" + commit, nil
 }
+
+const snapshotMark = "-snapshot."
+
+func isSnapshot(version string) bool { return strings.Contains(version, snapshotMark) }
