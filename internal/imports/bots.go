@@ -273,5 +273,32 @@ func renovateNotes(d *draft, all objects) {
 				d.note(at, setting.Name+": "+text)
 			}
 		}
+		noted := map[string]bool{}
+		for _, setting := range bots.RenovateRules(o.file, o.content) {
+			text, known := ruleSettings[setting.Name]
+			if text == "" {
+				text = knownRenovate[setting.Name]
+			}
+			if noted[setting.Name] || known && text == "" {
+				continue
+			}
+			noted[setting.Name] = true
+			if text == "" {
+				text = "no match"
+			}
+			d.note(edit.Position{File: o.file, Line: setting.Line, Column: setting.Column}, "packageRules with "+setting.Name+": "+text)
+		}
 	}
+}
+
+// ruleSettings are settings in package rules that are about Renovate alone, or mean something else
+// than for all packages.
+var ruleSettings = map[string]string{
+	"description": "", "commitMessageTopic": "", "commitMessageExtra": "", "commitMessagePrefix": "", "additionalBranchPrefix": "", "branchPrefix": "", "group": "", "groupSlug": "",
+	"ignoreTests":      "gates.checks names the checks that must pass",
+	"automergeType":    "land: automerge merges pull requests, land: push pushes",
+	"groupName":        "pullRequest.group joins the applications of an environment; the images of one application are promoted together",
+	"addLabels":        "pullRequest.labels is for all versions",
+	"labels":           "pullRequest.labels is for all versions",
+	"minimumGroupSize": "no match",
 }

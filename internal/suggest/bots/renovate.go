@@ -188,3 +188,25 @@ func RenovateSettings(file string, content []byte) (settings []Setting) {
 	}
 	return settings
 }
+
+// RenovateRules returns the settings in the package rules that apply to images, without what
+// selects packages and versions: that is read.
+func RenovateRules(file string, content []byte) (settings []Setting) {
+	documents, err := parse(fromJSON5(content))
+	if err != nil || !isRenovate(file) || len(documents) != 1 {
+		return nil
+	}
+	for _, rule := range items(documents[0], "packageRules") {
+		if applies, _ := packageMatch(rule); applies == nil || rule.Kind != yaml.MappingNode {
+			continue
+		}
+		for i := 0; i+1 < len(rule.Content); i += 2 {
+			key := rule.Content[i]
+			isRead := strings.HasPrefix(key.Value, "match") || strings.HasPrefix(key.Value, "exclude") || slices.Contains([]string{"enabled", "allowedVersions", "versioning"}, key.Value)
+			if !isRead {
+				settings = append(settings, Setting{key.Value, key.Line, key.Column})
+			}
+		}
+	}
+	return settings
+}
