@@ -23,18 +23,30 @@ var update = flag.Bool("update", false, "write the output of the commands into d
 
 var getStarted = filepath.Join("..", "..", "docs", "get-started.md")
 
-// TestGetStarted runs docs/get-started.md from the top to the bottom: it writes the files
-// of the page, runs its commands in a clone, and compares their output with the page. A
-// registry and a GitHub on loopback take the place of quay.io and github.com.
+// TestGetStarted runs docs/get-started.md from the top to the bottom: it builds and installs
+// promoter, writes the files of the page, runs its commands in a clone, and compares their output
+// with the page. A registry and a GitHub on loopback take the place of quay.io and github.com.
+//
+// Every command of the page is run. What differs from a reader: promoter is installed into a folder
+// of the test, without sudo; and the user merges pull requests by the API instead of gh.
 func TestGetStarted(t *testing.T) {
 	t.Parallel()
 	g := newGuide(t)
-	blocks := regexp.MustCompile("(?ms)^```(yaml|console)\n(.*?)^```$").FindAllStringSubmatch(g.page, -1)
+	blocks := regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(g.page, -1)
 	commands, rewritten, rest := 0, "", g.page // the page with today's output, and what follows
 	for _, block := range blocks {
-		if block[1] == "yaml" {
+		switch block[1] {
+		case "yaml":
 			g.writeFile(block[2])
 			continue
+		case "sh":
+			for line := range strings.Lines(block[2]) {
+				g.install(strings.TrimSpace(line))
+			}
+			continue
+		case "console":
+		default:
+			t.Fatalf("the test does not know blocks of %q", block[1])
 		}
 		for _, part := range strings.Split("\n"+block[2], "\n$ ")[1:] {
 			line, want, _ := strings.Cut(strings.TrimSuffix(part, "\n")+"\n", "\n")
@@ -54,6 +66,9 @@ func TestGetStarted(t *testing.T) {
 	}
 	if commands < 8 {
 		t.Errorf("only %d commands were found", commands)
+	}
+	if g.token != "" {
+		t.Error("the page never sets the token")
 	}
 	for _, pull := range g.repository.Pulls.All() {
 		if !strings.Contains(g.page, pull.Title) {
@@ -123,6 +138,8 @@ type guide struct {
 	repository *githubtest.Repository
 	server     string // server file that maps the URL of the page to the GitHub of the test
 	env        []string
+	token      string // that the reader sets; empty: is set
+	bin        string // where the page installs promoter
 }
 
 func newGuide(t *testing.T) *guide {
@@ -146,7 +163,11 @@ func newGuide(t *testing.T) *guide {
 	g.repository.Settings.Permit("ann", "write")
 	token := hub.Token("promoter-bot", "repo", "read:org")
 	// The page has no server file, so that its token is that of the user.
-	g.env = append(gittest.Environ(), "PROMOTER_GITHUB_TOKEN="+token, "PROMOTER_USER_TOKEN="+token, "DOCKER_CONFIG="+root)
+	g.token, g.bin = token, filepath.Join(root, "bin")
+	g.env = append(gittest.Environ(), "PROMOTER_GITHUB_TOKEN=", "PROMOTER_USER_TOKEN="+token, "DOCKER_CONFIG="+root)
+	if err := os.Mkdir(g.bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	text := fmt.Sprintf(`version: 1
 forges:
   github: {kind: github, url: "%s", insecure: true, token: "env:PROMOTER_GITHUB_TOKEN"}
@@ -210,6 +231,33 @@ func withoutComments(text string) string {
 
 // local replaces the registry of the page by that of the test.
 func (g *guide) local(text string) string { return strings.ReplaceAll(text, "quay.io", g.host) }
+
+// install runs a command of the page that shows no output: it builds or installs promoter, or sets
+// the token.
+func (g *guide) install(line string) {
+	g.t.Helper()
+	dir := root // a checkout of promoter
+	switch name, isToken := strings.CutSuffix(strings.TrimPrefix(line, "export "), "=..."); {
+	case isToken:
+		g.env, g.token = append(g.env, name+"="+g.token), ""
+		return
+	case strings.HasPrefix(line, "make "):
+		if testing.Short() {
+			return // it links the whole program; then the test is promoter
+		}
+	case strings.HasPrefix(line, "sudo install "):
+		if testing.Short() {
+			return
+		}
+		line = strings.Replace(strings.TrimPrefix(line, "sudo "), "/usr/local/bin/", g.bin+"/", 1)
+		g.env = append(g.env, "PATH="+g.bin+":"+os.Getenv("PATH"))
+	default:
+		g.t.Fatalf("the test does not know how to run %q", line)
+	}
+	if out := g.shell(dir, line); strings.Contains(out, "exit ") {
+		g.t.Fatalf("%s: %s", line, out)
+	}
+}
 
 // run runs a command of the page and returns its output as the page shows it.
 func (g *guide) run(line string) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -29,6 +30,37 @@ func TestDemoPageShowsWhatTheDemoPrints(t *testing.T) {
 	printed, _, _ = strings.Cut(printed, "\nWithout --once")
 	if diff := cmp.Diff(everyTime(excerpt(t)), everyTime("2. "+printed)); diff != "" {
 		t.Errorf("the excerpt (-page +demo):\n%s", diff)
+	}
+}
+
+// TestDemoPageNamesCommandsThatExist finds a target of make, or a test, for each command of
+// docs/demo.md. Other tests run them, see the reasons.
+func TestDemoPageNamesCommandsThatExist(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(root, "docs", "demo.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runBy := map[string]string{
+		"make demo":         "TestDemoPageShowsWhatTheDemoPrints runs demo --once",
+		"make build":        "TestGetStarted runs it",
+		"bin/promoter demo": "the tests of the demo run it until it is interrupted",
+	}
+	for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		for line := range strings.Lines(block[1]) {
+			line = strings.TrimSpace(line)
+			if runBy[line] == "" {
+				t.Errorf("no test runs %q", line)
+			}
+			delete(runBy, line)
+		}
+	}
+	for line := range runBy {
+		t.Errorf("the page does not have %q", line)
+	}
+	out, err := exec.CommandContext(t.Context(), "make", "-C", root, "-n", "demo").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "go run ./cmd/promoter demo --once") {
+		t.Errorf("make demo: %v\n%s", err, out)
 	}
 }
 
