@@ -72,7 +72,7 @@ func (p *pages) application(c echo.Context) error {
 			one.Checks = append(one.Checks, check{"gate", gate})
 		}
 		if session.SignedIn() && hasLogin(by) {
-			one.Verbs = verbLinks(by, found.Repository, promotion.Target{Environment: target.Environment, Application: found.Application})
+			one.Verbs = verbLinks(by, found, target)
 		}
 		decides = decides || len(one.Verbs) > 0
 		body.Targets = append(body.Targets, one)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,6 +66,33 @@ func (b *browser) decide(environment string, what verb.Verb, form url.Values) (*
 	b.w.t.Helper()
 	form.Set("csrf", b.csrf())
 	return b.post(decidePath("cart", environment, what), form)
+}
+
+// What is held can be resumed, and what is not can be held.
+func TestApplication_offersWhatApplies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.seed()
+	b := w.signedIn(everything)
+	_, page := b.get("/applications/cart?repository=" + url.QueryEscape("github.com/acme/shop"))
+	for environment, want := range map[string]string{
+		"dev":     "Promote Hold Reject Rollback Freeze",
+		"prod-eu": "Promote Resume Reject Rollback Freeze Thaw", // held
+		"prod-us": "Promote Hold Resume Reject Rollback Freeze", // a version was rejected
+	} {
+		var got []string
+		for _, what := range verb.Decisions() {
+			if strings.Contains(page, fmt.Sprintf(`aria-label="%s in %s"`, what.Title(), environment)) {
+				got = append(got, what.Title())
+			}
+		}
+		wanted := strings.Fields(want)
+		slices.Sort(got)
+		slices.Sort(wanted)
+		if diff := cmp.Diff(wanted, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", environment, diff)
+		}
+	}
 }
 
 func TestDecide_recordsWhatTheFormSays(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/promotion"
+	"promoter/internal/store"
 	"promoter/internal/verb"
 	"promoter/internal/view"
 )
@@ -24,14 +25,37 @@ func ofEnvironment(what verb.Verb) bool { return what == verb.Freeze || what == 
 // verbLink leads to the page of a verb.
 type verbLink struct{ Name, URL string }
 
-// verbLinks returns the verbs with which a principal may decide about a target.
-func verbLinks(p access.Principal, repository string, target promotion.Target) (links []verbLink) {
+// verbLinks returns the verbs with which a principal may decide about a target of an application,
+// and that change something there.
+func verbLinks(p access.Principal, found view.Application, target view.Target) (links []verbLink) {
+	about := promotion.Target{Environment: target.Environment, Application: found.Application}
 	for _, what := range verb.Decisions() {
-		if mayDecide(p, what, access.Target{Repository: repository, Environment: target.Environment, Application: target.Application}) {
-			links = append(links, verbLink{what.Title(), decideURL(repository, target, what)})
+		if applies(what, target) && mayDecide(p, what, access.Target{Repository: found.Repository, Environment: about.Environment, Application: about.Application}) {
+			links = append(links, verbLink{what.Title(), decideURL(found.Repository, about, what)})
 		}
 	}
 	return links
+}
+
+// applies reports whether a verb can change something about a target. A hold and a freeze can be
+// in effect together, and only one of them is known.
+func applies(what verb.Verb, target view.Target) bool {
+	kind := ""
+	if target.Hold != nil {
+		kind = target.Hold.Kind
+	}
+	switch what {
+	case verb.Hold:
+		return kind != store.HoldHold
+	case verb.Resume:
+		return kind != "" || target.Status == view.Rejected || target.Status == view.Failed
+	case verb.Freeze:
+		return kind != store.HoldFreeze
+	case verb.Thaw:
+		return kind != ""
+	default:
+		return true
+	}
 }
 
 // whyNotDecide returns why a principal who has signed in gets no verbLinks.
