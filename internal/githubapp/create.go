@@ -157,9 +157,6 @@ func openFile(options Options) (*serverfile.Server, error) {
 	if options.Config == "" {
 		return serverfile.WithoutFile(from)
 	}
-	if len(options.Networks) > 0 {
-		return nil, fault.New(fault.Invalid, "--network is for use without a server file: write networks in %s", options.Config)
-	}
 	return serverfile.OpenFile(from)
 }
 

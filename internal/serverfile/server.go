@@ -90,8 +90,8 @@ func OpenServer(options Options) (*Server, error) {
 	if !found {
 		return openStandalone(options)
 	}
-	if len(options.Networks) > 0 {
-		return nil, fault.New(fault.Invalid, "--network is for repositories without a server file: write networks in %s", file)
+	if err := checkNetworks(options, file); err != nil {
+		return nil, err
 	}
 	s := newServer(options)
 	if s.File, err = load(file, options.Env); err != nil {
@@ -117,9 +117,20 @@ func OpenFile(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNetworks(options, name); err != nil {
+		return nil, err
+	}
 	s := newServer(options)
 	s.File, err = load(name, options.Env)
 	return s, err
+}
+
+// checkNetworks requires that a server file, if there is one, has the networks.
+func checkNetworks(options Options, file string) error {
+	if len(options.Networks) > 0 {
+		return fault.New(fault.Invalid, "--network is for commands without a server file: write networks in %s", file)
+	}
+	return nil
 }
 
 // WithoutFile returns a Server without repositories that may dial the networks of the

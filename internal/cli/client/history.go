@@ -120,7 +120,7 @@ func (f *historyFlags) read(command *cobra.Command, system console.System) (app.
 		return app.GitHistory{}, fault.New(fault.Invalid, "the service is asked about one repository, or about all: write --repo once, or --direct")
 	}
 	f.query.Repository = strings.Join(f.targets.Repositories, "")
-	f.service.Config = f.targets.Config
+	f.service.Config, f.service.Networks = f.targets.Config, f.targets.Networks
 	client, err := f.service.Open(system)
 	if err != nil {
 		return app.GitHistory{}, err

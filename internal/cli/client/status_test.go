@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,28 @@ func TestStatus_wrongAddress(t *testing.T) {
 		code := c.Run(t.Context(), NewStatus, "--config", file, "--url", url)
 		if message := c.Err.String(); code != console.ExitFailed || !strings.Contains(message, want) || strings.Contains(message, "canary") {
 			t.Errorf("--url %s: exit %d, %q, want %q", url, code, message, want)
+		}
+	}
+}
+
+// The address of a service is public, in networks of the server file, or named with --network.
+func TestStatus_privateNetwork(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "promoter-server.yaml")
+	if err := os.WriteFile(file, []byte("version: 1\napi: {token: \"env:API\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	private := []string{"--url", "https://10.0.0.1"}
+	for want, args := range map[string][]string{
+		"10.0.0.1 (private) is not dialed": private,
+		"or name it with --network":        private,
+		`--network "10"`:                   append(slices.Clone(private), "--network", "10"),
+		"write networks in " + file:        append(slices.Clone(private), "--network", "10.0.0.0/8", "--config", file),
+	} {
+		c := consoletest.New("PROMOTER_API_TOKEN="+strings.Repeat("canary-", 5), "API="+strings.Repeat("canary-", 5))
+		code := c.Run(t.Context(), NewStatus, args...)
+		if message := c.Err.String(); code != console.ExitFailed || !strings.Contains(message, want) {
+			t.Errorf("%v: exit %d, %q, want %q", args, code, message, want)
 		}
 	}
 }

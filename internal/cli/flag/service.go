@@ -19,6 +19,7 @@ type Service struct {
 // Add adds the flags to a command.
 func (f *Service) Add(command *cobra.Command) {
 	command.Flags().StringVar(&f.Config, "config", "", ConfigUsage)
+	command.Flags().StringArrayVar(&f.Networks, "network", nil, "private network (`CIDR`) that may contain the service of --url, without a server file (repeatable)")
 	f.AddURL(command)
 }
 
