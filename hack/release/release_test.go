@@ -40,6 +40,29 @@ func TestSnapshot_isBetweenTheReleases(t *testing.T) {
 	}
 }
 
+// Not parallel: the version is of the repository in the working directory.
+func TestVersion_isThatOfTheNewestTag(t *testing.T) {
+	t.Chdir(t.TempDir())
+	git := func(args ...string) {
+		t.Helper()
+		if err := execute(t.Context(), nil, "git", append([]string{"-c", "user.name=ann", "-c", "user.email=ann@example.com"}, args...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "--quiet")
+	git("commit", "--quiet", "--allow-empty", "--message", "one")
+	for _, tag := range []string{"v0.1.0-rc.1", "v0.1.0", "v0.0.9"} {
+		git("tag", "--no-sign", tag)
+	}
+	if version, err := versionFromGit(t.Context()); err != nil || version != "0.1.0" {
+		t.Errorf("of the tagged commit: %s, %v", version, err)
+	}
+	git("commit", "--quiet", "--allow-empty", "--message", "two")
+	if version, err := versionFromGit(t.Context()); err != nil || !strings.HasPrefix(version, "0.1.1-snapshot.2.g") {
+		t.Errorf("of the next commit: %s, %v", version, err)
+	}
+}
+
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	const changelog = "# Changelog\n\n## Unreleased\n\n- new\n\n### Fixed\n\n- a bug\n\n## 0.1.0 (2026-01-01)\n\n- first\n\n## 0.0.9\n"

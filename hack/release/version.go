@@ -14,16 +14,16 @@ var tagged = regexp.MustCompile(`^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?$`)
 // versionFromGit returns the version that a tag gives the checked-out commit. A commit without
 // one is a snapshot of the next patch release: newer than the last release, older than the next.
 func versionFromGit(ctx context.Context) (string, error) {
-	tags, err := output(ctx, "git", "tag", "--points-at", "HEAD", "--sort=-version:refname")
+	tags, err := newestTags(ctx, "--points-at", "HEAD")
 	if err != nil {
 		return "", err
 	}
-	for tag := range strings.FieldsSeq(tags) {
+	for _, tag := range tags {
 		if tagged.MatchString(tag) {
 			return strings.TrimPrefix(tag, "v"), nil
 		}
 	}
-	merged, err := output(ctx, "git", "tag", "--merged", "HEAD", "--sort=-version:refname")
+	merged, err := newestTags(ctx, "--merged", "HEAD")
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +35,15 @@ func versionFromGit(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return snapshot(strings.Fields(merged), count, commit)
+	return snapshot(merged, count, commit)
+}
+
+// newestTags lists tags, the newest version first. Without the suffix, Git orders v0.1.0-rc.1
+// after v0.1.0.
+func newestTags(ctx context.Context, selection ...string) ([]string, error) {
+	args := append([]string{"-c", "versionsort.suffix=-", "tag", "--sort=-version:refname"}, selection...)
+	tags, err := output(ctx, "git", args...)
+	return strings.Fields(tags), err
 }
 
 // snapshot names a commit that has no tag. The number of commits orders snapshots; plus signs
