@@ -83,7 +83,7 @@ test: ## Run all tests without cgo; the acceptance stories on one forge.
 	CGO_ENABLED=0 go test -timeout 30m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: check
-check: layers format vet lint race forges generated docs chart workflows image-check ## Everything a change must pass.
+check: layers format lint race forges generated docs chart workflows image-check ## Everything a change must pass.
 
 .PHONY: layers
 layers: ## Every package imports only packages of lower layers.
@@ -98,7 +98,7 @@ fmt: ## Format all files.
 	@tool=$$(hack/tools golangci-lint); $$tool fmt ./...
 
 .PHONY: vet
-vet: ## Run go vet.
+vet: ## Run go vet, which is a part of lint.
 	CGO_ENABLED=0 go vet ./...
 
 .PHONY: lint
