@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"promoter/internal/budget"
+	"promoter/internal/config"
 	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
@@ -175,7 +176,7 @@ func (h Reader) verdicts(ctx context.Context, o Observed, claims []claim) (map[s
 	known, unread := map[string]verdict{}, map[string][]claim{}
 	var commits []string
 	for _, c := range claims {
-		if v, remembered := h.remembered(c); remembered {
+		if v, found := h.known().find(c); found {
 			known[claimKey(h.Past, c)] = v
 			continue
 		}
@@ -194,7 +195,7 @@ func (h Reader) verdicts(ctx context.Context, o Observed, claims []claim) (map[s
 			h.Log.WarnContext(ctx, "false claim in trailers", slog.String("claim", v.Why))
 		}
 	})
-	h.remember(ctx, fresh) // also after an error: the next reconciliation continues
+	h.known().add(ctx, fresh) // also after an error: the next reconciliation continues
 	return known, err
 }
 
@@ -233,18 +234,35 @@ type judgment struct {
 	verdict
 }
 
-func (h Reader) remember(ctx context.Context, judged []judgment) {
+// knownVerdicts are the verdicts about claims that reconciliations share.
+type knownVerdicts struct {
+	memory Memory // nil: none
+	past   *PastFiles
+	log    *slog.Logger
+}
+
+func (h Reader) known() knownVerdicts { return knownVerdicts{h.Memory, h.Past, h.Log} }
+
+func (k knownVerdicts) find(c claim) (v verdict, found bool) {
+	if k.memory == nil {
+		return v, false
+	}
+	text, known := k.memory.Load(claimKey(k.past, c))
+	return v, known && json.Unmarshal([]byte(text), &v) == nil
+}
+
+func (k knownVerdicts) add(ctx context.Context, judged []judgment) {
 	texts := map[string]string{}
 	for _, j := range judged {
 		if text, err := json.Marshal(j.verdict); err == nil {
-			texts[claimKey(h.Past, j.claim)] = string(text)
+			texts[claimKey(k.past, j.claim)] = string(text)
 		}
 	}
-	if h.Memory == nil || len(texts) == 0 {
+	if k.memory == nil || len(texts) == 0 {
 		return
 	}
-	if err := h.Memory.Store(texts); err != nil {
-		h.Log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
+	if err := k.memory.Store(texts); err != nil {
+		k.log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
 	}
 }
 
@@ -269,15 +287,7 @@ func (h Reader) Remember(ctx context.Context, pushed ...Pushed) {
 			judged = append(judged, judgment{claim{Landed: promotion.Landed{Target: d.Target, SnapshotID: d.Snapshot.ID()}, commit: p.Commit}, v})
 		}
 	}
-	h.remember(ctx, judged)
-}
-
-func (h Reader) remembered(c claim) (v verdict, remembered bool) {
-	if h.Memory == nil {
-		return v, false
-	}
-	text, known := h.Memory.Load(claimKey(h.Past, c))
-	return v, known && json.Unmarshal([]byte(text), &v) == nil
+	h.known().add(ctx, judged)
 }
 
 // judge returns the verdict about each claim of a commit.
@@ -306,7 +316,7 @@ func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claim
 	}
 	// GitHub creates squash merges with the same author and committer, and who merges writes
 	// their message.
-	merged := h.By.Created(commit) && !h.pushed(claims)
+	merged := h.By.Created(commit) && !landByPush(h.Past.config, claims)
 	if !anyProven || !h.By.Committed(commit) || merged {
 		return verdicts, nil
 	}
@@ -319,10 +329,10 @@ func (h Reader) judge(ctx context.Context, o Observed, commit repo.Commit, claim
 	return verdicts, err
 }
 
-// pushed reports whether all of the targets of claims land by push, so that no user merges.
-func (h Reader) pushed(claims []claim) bool {
-	return !slices.ContainsFunc(claims, func(c claim) bool {
-		environment, known := h.Past.config.Environment(c.Environment)
+// landByPush reports whether all of the targets of claims land by push, so that no user merges.
+func landByPush(c *config.Config, claims []claim) bool {
+	return !slices.ContainsFunc(claims, func(one claim) bool {
+		environment, known := c.Environment(one.Environment)
 		return !known || environment.Land != setting.LandPush
 	})
 }
