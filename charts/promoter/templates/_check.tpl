@@ -1,4 +1,4 @@
-{{- /* What does not fit together is refused here, in words, before anything is made. */ -}}
+{{- /* Refuses combinations of values that do not work, before an object is rendered. */ -}}
 {{- define "promoter.check" -}}
 {{- $v := .Values }}
 {{- $config := default dict $v.config }}

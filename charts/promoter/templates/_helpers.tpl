@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* 52 signs: a CronJob's name may have no more. */ -}}
+{{- /* A name of a CronJob has at most 52 characters. */ -}}
 {{- define "promoter.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
@@ -53,7 +53,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- default (include "promoter.fullname" .) .Values.existingConfigMap }}
 {{- end }}
 
-{{- /* Whether there is a volume, and whether the chart makes its claim. */ -}}
+{{- /* Whether there is a volume, and whether the chart creates its claim. */ -}}
 {{- define "promoter.hasClaim" -}}
 {{- if and .Values.persistence.enabled (or (eq .Values.mode "cronjob") (eq .Values.database.kind "sqlite")) }}true{{ end }}
 {{- end }}

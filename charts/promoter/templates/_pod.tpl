@@ -1,4 +1,4 @@
-{{- /* The parts of a pod that both modes share. "folder" is where the volume goes. */ -}}
+{{- /* The parts of a pod that both modes share. */ -}}
 {{- define "promoter.podMeta" -}}
 labels:
   {{- include "promoter.labels" . | nindent 2 }}
@@ -18,7 +18,7 @@ annotations:
 
 {{- define "promoter.podSpec" -}}
 serviceAccountName: {{ include "promoter.serviceAccount" . }}
-# promoter asks the API of Kubernetes nothing.
+# promoter does not use the API of Kubernetes.
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- with .Values.imagePullSecrets }}
