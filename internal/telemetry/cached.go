@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // A result of the database is reused for a few seconds, so that several scrapers do not cost more
@@ -24,6 +26,30 @@ type cached[T any] struct {
 	expiry time.Time
 	last   T
 	err    error
+}
+
+// listed is a prometheus.Collector of what a function lists from the database.
+type listed[T any] struct {
+	list    *cached[[]T]
+	descs   []*prometheus.Desc // at least one, which an error of the list is reported for
+	collect func(to chan<- prometheus.Metric, all []T)
+}
+
+// Describe implements prometheus.Collector.
+func (l listed[T]) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range l.descs {
+		to <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (l listed[T]) Collect(to chan<- prometheus.Metric) {
+	all, err := l.list.get()
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(l.descs[0], err)
+		return
+	}
+	l.collect(to, all)
 }
 
 // get returns the last result, or its error, if it is recent.

@@ -44,18 +44,15 @@ func days() []float64 {
 	return []float64{600, 1800, hour, 2 * hour, 4 * hour, 8 * hour, day, 2 * day, 4 * day, 7 * day, 14 * day, 30 * day, 90 * day}
 }
 
-// deliveries is a prometheus.Collector.
+// deliveries are the delivery metrics.
 type deliveries struct {
-	list *cached[[]Delivery]
-
 	results, leadTimes                                    *prometheus.Desc
 	deployments, failed, rollbacks                        *prometheus.Desc
 	leadTime, timeToRestore, eventToPullRequest, gateTime *prometheus.Desc
 }
 
-func newDeliveries(list func(context.Context) ([]Delivery, error), now func() time.Time) *deliveries {
-	return &deliveries{
-		list:               &cached[[]Delivery]{read: list, now: now},
+func newDeliveries(list func(context.Context) ([]Delivery, error), now func() time.Time) prometheus.Collector {
+	d := deliveries{
 		results:            desc("promotions_total", "Promotions by result, since the service started.", "environment", "result"),
 		leadTimes:          desc("lead_time_seconds", "Lead times of the deployments since the service started.", "environment"),
 		deployments:        desc("delivery_deployments", "Deployments of the last 30 days.", "environment"),
@@ -66,25 +63,14 @@ func newDeliveries(list func(context.Context) ([]Delivery, error), now func() ti
 		eventToPullRequest: desc("delivery_event_to_pull_request_seconds", "Time from an event to its pull request, of the last 30 days.", "environment", "quantile"),
 		gateTime:           desc("delivery_gate_seconds", "How long promotions waited for a condition or gate, of the last 30 days.", "environment", "gate", "quantile"),
 	}
-}
-
-// Describe implements prometheus.Collector.
-func (d *deliveries) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{
+	return listed[Delivery]{&cached[[]Delivery]{read: list, now: now}, []*prometheus.Desc{
 		d.results, d.leadTimes, d.deployments, d.failed, d.rollbacks, d.leadTime, d.timeToRestore, d.eventToPullRequest, d.gateTime,
-	} {
-		to <- desc
-	}
+	}, d.collect}
 }
 
-// Collect implements prometheus.Collector. Quantiles of several environments cannot be joined, so
-// that those without a label of their own have none.
-func (d *deliveries) Collect(to chan<- prometheus.Metric) {
-	all, err := d.list.get()
-	if err != nil {
-		to <- prometheus.NewInvalidMetric(d.results, err)
-		return
-	}
+// collect sends the metrics. Quantiles of several environments cannot be joined, so that those
+// without a label of their own have none.
+func (d deliveries) collect(to chan<- prometheus.Metric, all []Delivery) {
 	weights := map[string]int{}
 	for _, one := range all {
 		weights[one.Environment] = one.Deployments
@@ -98,7 +84,7 @@ func (d *deliveries) Collect(to chan<- prometheus.Metric) {
 		}
 		leadTimes[label] = append(leadTimes[label], one.LeadTimes...)
 		if label == one.Environment {
-			d.collect(to, one, gates)
+			d.collectRecent(to, one, gates)
 		}
 	}
 	for by, count := range results {
@@ -109,8 +95,8 @@ func (d *deliveries) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// collect sends the metrics of the last days.
-func (d *deliveries) collect(to chan<- prometheus.Metric, one Delivery, gates map[string]bool) {
+// collectRecent sends the metrics of the last days.
+func (d deliveries) collectRecent(to chan<- prometheus.Metric, one Delivery, gates map[string]bool) {
 	for desc, count := range map[*prometheus.Desc]int{d.deployments: one.Deployments, d.failed: one.Failed, d.rollbacks: one.Rollbacks} {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(count), one.Environment)
 	}

@@ -41,38 +41,25 @@ func labelsOf(weights map[string]int) map[string]string {
 	return labels
 }
 
-// targets is a prometheus.Collector.
+// targets are the metrics of the last reconciliations.
 type targets struct {
-	list *cached[[]Target]
-	now  func() time.Time
+	now func() time.Time
 
 	states, healths, oldestOpen, oldestWaiting *prometheus.Desc
 }
 
-func newTargets(list func(context.Context) ([]Target, error), now func() time.Time) *targets {
-	return &targets{
-		list: &cached[[]Target]{read: list, now: now}, now: now,
+func newTargets(list func(context.Context) ([]Target, error), now func() time.Time) prometheus.Collector {
+	t := targets{
+		now:           now,
 		states:        desc("targets", "Targets by state of the last reconciliation.", "environment", "state"),
 		healths:       desc("health_targets", "Targets by reported health of what landed.", "environment", "status"),
 		oldestOpen:    desc("oldest_open_pull_request_seconds", "Age of the oldest open pull request.", "environment"),
 		oldestWaiting: desc("oldest_waiting_seconds", "How long a target has been waiting for the same reason, of the one that waits longest.", "environment"),
 	}
+	return listed[Target]{&cached[[]Target]{read: list, now: now}, []*prometheus.Desc{t.states, t.healths, t.oldestOpen, t.oldestWaiting}, t.collect}
 }
 
-// Describe implements prometheus.Collector.
-func (t *targets) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{t.states, t.healths, t.oldestOpen, t.oldestWaiting} {
-		to <- desc
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (t *targets) Collect(to chan<- prometheus.Metric) {
-	all, err := t.list.get()
-	if err != nil {
-		to <- prometheus.NewInvalidMetric(t.states, err)
-		return
-	}
+func (t targets) collect(to chan<- prometheus.Metric, all []Target) {
 	number := map[string]int{}
 	for _, one := range all {
 		number[one.Environment]++
