@@ -73,6 +73,12 @@ func TestReader(t *testing.T) {
 		"Flux, a filter only":       {flux(`filterTags: {pattern: '-rc'}` + "\n  policy: {semver: {range: 1.x-0}}"), "1.x-0 -rc", "Flux's ImageUpdateAutomation all"},
 		"Flux, descending":          {flux("policy: {numerical: {order: desc}}"), "it selects the lowest tag", "Flux's ImageUpdateAutomation all"},
 
+		"Flux, a patched policy": {
+			"-- base/i.yaml\napiVersion: image.toolkit.fluxcd.io/v1\nkind: ImagePolicy\nmetadata: {name: web}\nspec: {imageRepositoryRef: {name: web}}\n" + flux("policy: {semver: {range: ^1.4}}"),
+			"^1.4", "Flux's ImageUpdateAutomation all",
+		},
+		"Flux, no policy": {flux("interval: 1m"), "it has no policy in this file, a patch of a kustomization may add it", "Flux's ImageUpdateAutomation all"},
+
 		"annotations, a constraint":   {annotations("image-list: x=a.io/other, w=a.io/web:>=1.2"), ">=1.2", updater},
 		"annotations, any version":    {annotations("image-list: a.io/web\nallow-tags: any"), "", updater},
 		"annotations, newest":         {annotations("image-list: w=a.io/web\nw.update-strategy: latest\nw.ignore-tags: main, x?-*"), ".* ^main$ ^x.-.*$", updater},

@@ -27,6 +27,7 @@ type fluxPolicy struct {
 	source     string
 	selection  image.Selection
 	problem    string
+	isBare     bool // it has no policy: a patch of a kustomization adds it
 }
 
 // name returns the name after a colon. Its namespace may only be set by a kustomization.
@@ -70,6 +71,7 @@ func (f *flux) read(file string, manifest *yaml.Node) {
 		p := fluxPolicy{key: namespace + ":" + name, source: where}
 		p.repository = cmp.Or(text(reference, "namespace"), namespace) + ":" + text(reference, "name")
 		p.selection, p.problem = fluxSelection(get(manifest, "spec"))
+		p.isBare = get(manifest, "spec", "policy") == nil
 		f.policies = append(f.policies, p)
 	case "ImageUpdateAutomation":
 		if text(manifest, "spec", "suspend") != "true" {
@@ -151,6 +153,10 @@ func groups(pattern string) (starts []int) {
 // setup joins what the manifests define.
 func (f *flux) setup() (rules []Rule, writers []Writer) {
 	slices.SortFunc(f.policies, func(a, b fluxPolicy) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.source, b.source)) })
+	all := f.policies
+	f.policies = slices.DeleteFunc(slices.Clone(all), func(p fluxPolicy) bool { // what kustomize builds from it is here too
+		return p.isBare && slices.ContainsFunc(all, func(built fluxPolicy) bool { return !built.isBare && built.name() == p.name() })
+	})
 	for _, p := range f.policies {
 		if repository, known := f.repositories[p.repository]; known {
 			rules = append(rules, Rule{Source: p.source, Applies: only(repository), Selection: p.selection, Problem: p.problem})
