@@ -70,12 +70,19 @@ const (
 )
 
 // OnlyForm reports whether no move changes a version.
-func OnlyForm(moves []Move) bool { return len(VersionMoves(moves)) == 0 }
+func OnlyForm(moves []Move) bool { return !slices.ContainsFunc(moves, Move.changesVersion) }
 
-// VersionMoves returns the moves that change a version.
+// VersionMoves returns the moves that change a version, which are nearly always all: then it is the
+// same slice.
 func VersionMoves(moves []Move) []Move {
-	return slices.DeleteFunc(slices.Clone(moves), func(m Move) bool { return m.Form != "" })
+	changesForm := func(m Move) bool { return !m.changesVersion() }
+	if !slices.ContainsFunc(moves, changesForm) {
+		return moves
+	}
+	return slices.DeleteFunc(slices.Clone(moves), changesForm)
 }
+
+func (m Move) changesVersion() bool { return m.Form == "" }
 
 // MovesText lists moves as "web 1.4 -> 1.5, worker 2.0 -> 2.1".
 func MovesText(moves []Move) string { return list(moves, Move.String) }
