@@ -13,7 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"promoter/internal/engine"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 )
 
 // reviewed is the story of the demo with pull requests: dev lands by push, users merge
@@ -126,7 +126,7 @@ func gatesOf(report engine.Report, environment string) string {
 func actsOf(report engine.Report) []engine.Action {
 	var done []engine.Action
 	for _, d := range report.Effects {
-		if d.Action != engine.ActionNone && d.Step != pullrequest.StepWait {
+		if d.Action != engine.ActionNone && d.Step != propose.StepWait {
 			done = append(done, d.Action)
 		}
 	}

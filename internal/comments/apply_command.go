@@ -13,6 +13,7 @@ import (
 	"promoter/internal/identity"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -171,7 +172,7 @@ func (r Reader) helpText(ctx context.Context, o Observed, user identity.User, ab
 
 // Usable returns which commands users can write on the pull request of a proposal;
 // nil if promoter reads no comments. With an error, some may be listed that do not work.
-func (r Reader) Usable(ctx context.Context, o Observed, p pullrequest.Proposal) (*pullrequest.Comments, error) {
+func (r Reader) Usable(ctx context.Context, o Observed, p propose.Proposal) (*pullrequest.Comments, error) {
 	if !r.enabled() {
 		return nil, nil //nolint:nilnil // none is no error
 	}

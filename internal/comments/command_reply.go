@@ -10,6 +10,7 @@ import (
 	"promoter/internal/explain"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
@@ -19,7 +20,7 @@ import (
 
 // Decided is what a reconciliation decided. Replies explain it.
 type Decided struct {
-	Proposals []pullrequest.Proposal
+	Proposals []propose.Proposal
 	Decisions []promotion.Decision
 }
 

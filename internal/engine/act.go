@@ -11,7 +11,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/repo"
 	"promoter/internal/state"
 	"promoter/internal/statebranch"
@@ -55,13 +55,13 @@ func newExecutor(r *Reconciler, o Observation, plan Plan) *executor {
 func (x *executor) execute(ctx context.Context) error {
 	proposals := x.plan.Proposals
 
-	if err := x.pushProposals(ctx, func(p pullrequest.Proposal) bool { return p.Step == pullrequest.StepPush }); err != nil {
+	if err := x.pushProposals(ctx, func(p propose.Proposal) bool { return p.Step == propose.StepPush }); err != nil {
 		return err
 	}
 
 	// Then the pull requests, in the order of the plan.
 	for _, p := range proposals {
-		if p.Step == pullrequest.StepPush {
+		if p.Step == propose.StepPush {
 			continue
 		}
 		effect := Effect{Proposal: p, Action: ActionNone, Err: x.o.skipReason(p)}
@@ -102,7 +102,7 @@ func (x *executor) execute(ctx context.Context) error {
 }
 
 // pushProposals records in the state what is to be remembered, and pushes some proposals.
-func (x *executor) pushProposals(ctx context.Context, pushed func(pullrequest.Proposal) bool) error {
+func (x *executor) pushProposals(ctx context.Context, pushed func(propose.Proposal) bool) error {
 	// The state first: the effects depend on it.
 	x.o = x.o.withChanges(x.plan.stateUpdates(x.o)...)
 	if err := x.writeState(ctx); err != nil {
@@ -111,7 +111,7 @@ func (x *executor) pushProposals(ctx context.Context, pushed func(pullrequest.Pr
 
 	// Then the pushes, one chain of commits for each branch.
 	proposals := x.plan.Proposals
-	chains, branches := map[string][]*pullrequest.Proposal{}, []string{}
+	chains, branches := map[string][]*propose.Proposal{}, []string{}
 	for i, p := range proposals {
 		if !pushed(p) {
 			continue
@@ -167,7 +167,7 @@ func (x *executor) logBypassed(ctx context.Context, effect Effect) {
 
 // carryOut carries out one proposal that is not pushed.
 func (x *executor) carryOut(ctx context.Context, effect Effect) (done Effect) {
-	if effect.Step == pullrequest.StepWait {
+	if effect.Step == propose.StepWait {
 		return effect
 	}
 	ctx, end := x.r.trace(ctx, string(effect.Step))
@@ -176,11 +176,11 @@ func (x *executor) carryOut(ctx context.Context, effect Effect) (done Effect) {
 		effect.Number, effect.URL, effect.Commit = open.Number, open.URL, open.Commit
 	}
 	switch {
-	case effect.Step == pullrequest.StepPropose:
+	case effect.Step == propose.StepPropose:
 		return x.propose(ctx, effect)
-	case effect.Step == pullrequest.StepKeep && effect.Open != nil:
+	case effect.Step == propose.StepKeep && effect.Open != nil:
 		return x.keep(ctx, effect)
-	case effect.Step == pullrequest.StepClose && effect.Open != nil:
+	case effect.Step == propose.StepClose && effect.Open != nil:
 		return x.closePullRequest(ctx, effect)
 	default:
 		return effect
@@ -193,7 +193,7 @@ const maxUnpushed = 16 << 20
 
 // pushChain makes one commit for each proposal of a branch and pushes them in their order:
 // all together, or as many at a time as fit into maxUnpushed.
-func (x *executor) pushChain(ctx context.Context, branch string, chain []*pullrequest.Proposal) error {
+func (x *executor) pushChain(ctx context.Context, branch string, chain []*propose.Proposal) error {
 	x.written[branch] = map[string]bool{}
 	for len(chain) > 0 {
 		effects, err := x.pushNext(ctx, branch, chain)
@@ -213,8 +213,8 @@ func (x *executor) pushChain(ctx context.Context, branch string, chain []*pullre
 
 // pushNext pushes the commits of the first proposals of a chain and returns their effects.
 // The error is that of the push.
-func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullrequest.Proposal) (effects []Effect, err error) {
-	ctx, end := x.r.trace(ctx, string(pullrequest.StepPush))
+func (x *executor) pushNext(ctx context.Context, branch string, chain []*propose.Proposal) (effects []Effect, err error) {
+	ctx, end := x.r.trace(ctx, string(propose.StepPush))
 	defer func() { end(effects, nil) }()
 	tip, written := x.o.Heads[branch], x.written[branch]
 	before := x.r.Objects.Unpushed()
@@ -258,7 +258,7 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*pullreq
 }
 
 // commit writes the commit of a proposal as it is to be pushed.
-func (x *executor) commit(ctx context.Context, p pullrequest.Proposal, files map[string][]byte, parent string) (string, error) {
+func (x *executor) commit(ctx context.Context, p propose.Proposal, files map[string][]byte, parent string) (string, error) {
 	commit, err := x.rewriter().commit(p, files, parent)
 	if err != nil {
 		return "", err
@@ -297,7 +297,7 @@ func (x *executor) push(ctx context.Context, updates ...repo.Update) error {
 
 // replan plans again with what is known about a pull request now, and returns its
 // proposal.
-func (x *executor) replan(open promotion.Open) (pullrequest.Proposal, bool) {
+func (x *executor) replan(open promotion.Open) (propose.Proposal, bool) {
 	x.o.Promotion.Open[open.Head] = open
 	x.plan = makePlan(x.o)
 	for _, p := range x.plan.Proposals {
@@ -305,7 +305,7 @@ func (x *executor) replan(open promotion.Open) (pullrequest.Proposal, bool) {
 			return p, true
 		}
 	}
-	return pullrequest.Proposal{}, false
+	return propose.Proposal{}, false
 }
 
 // replyToCommands replies to the commands in comments, and records that it did.

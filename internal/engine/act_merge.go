@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -65,7 +66,7 @@ func (x *executor) merge(ctx context.Context, effect Effect, files map[string][]
 // recheck reads again what may have changed since the observation: the pull request,
 // its checks and reviews, the branches with user decisions and the config, and the
 // time. It returns the proposal as it is now, and whether it may be merged.
-func (x *executor) recheck(ctx context.Context, p pullrequest.Proposal) (pullrequest.Proposal, bool, error) {
+func (x *executor) recheck(ctx context.Context, p propose.Proposal) (propose.Proposal, bool, error) {
 	listed, err := x.r.Repository.PullRequests().Open(ctx)
 	if err != nil {
 		return p, false, fmt.Errorf("list the open pull requests: %w", err)

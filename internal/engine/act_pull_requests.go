@@ -10,6 +10,7 @@ import (
 	"promoter/internal/config/setting"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
@@ -41,7 +42,7 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 		}
 		if pushed = !contained; pushed && !ours {
 			// Our branch without a pull request contains a user's commit: it is theirs.
-			effect.Step, effect.Reason = pullrequest.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Message: fmt.Sprintf(
+			effect.Step, effect.Reason = propose.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Message: fmt.Sprintf(
 				"the branch %s contains a commit of %s: delete it, or open its pull request again", p.Head, commit.Committer.Name)}
 			return effect
 		}
@@ -88,7 +89,7 @@ func (x *executor) writeHead(ctx context.Context, effect Effect, files map[strin
 
 // createPullRequest opens the pull request of a branch.
 func (x *executor) createPullRequest(ctx context.Context, effect Effect) Effect {
-	p := pullrequest.Opened(effect.Proposal)
+	p := propose.Opened(effect.Proposal)
 	effect.Proposal = p
 	page, _ := x.r.page(ctx, x.o, p) // what could not be read is added next time
 	effect.Changes = page.Changes
@@ -101,7 +102,7 @@ func (x *executor) createPullRequest(ctx context.Context, effect Effect) Effect 
 		return effect.failed(fmt.Errorf("open a pull request for %s: %w", p.Head, err))
 	}
 	effect.Action, effect.Number, effect.URL = ActionOpened, pr.Number, pr.URL
-	x.again = x.again || pullrequest.Ready(p)
+	x.again = x.again || propose.Ready(p)
 	if err := summarize(ctx, x.r.Repository, page, x.o.Heads[p.Head]); err != nil {
 		return effect.failed(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -33,7 +33,7 @@ func observeUserDecisions(ctx context.Context, h landing.Reader, o Observation) 
 		// Once a branch is gone, a close looks like a deleted branch.
 		heads := unusedBranches(o, plan, h.Objects, h.By)
 		for _, p := range plan.Proposals {
-			if p.Step == pullrequest.StepPush || p.Step == pullrequest.StepPropose && p.Open == nil {
+			if p.Step == propose.StepPush || p.Step == propose.StepPropose && p.Open == nil {
 				heads = append(heads, o.headsOf(p)...)
 			}
 		}
@@ -185,7 +185,7 @@ func unusedBranches(o Observation, plan Plan, objects repo.Commits, by repo.Sign
 		if _, open := o.Promotion.Open[branch]; !ours || open {
 			continue
 		}
-		used := slices.ContainsFunc(plan.Proposals, func(p pullrequest.Proposal) bool { return p.Head == branch })
+		used := slices.ContainsFunc(plan.Proposals, func(p propose.Proposal) bool { return p.Head == branch })
 		if used || !plan.isSettled(target) {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/health"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -93,7 +93,7 @@ func (o Observation) clone() Observation {
 
 // headsOf returns the branch of a proposal, and the existing branches that the same
 // decisions had before the config pushed them, or shared a pull request.
-func (o Observation) headsOf(p pullrequest.Proposal) []string {
+func (o Observation) headsOf(p propose.Proposal) []string {
 	heads := []string{promotion.GroupBranch(p.Environment.Name)}
 	for _, d := range p.Decisions {
 		heads = append(heads, promotion.HeadBranch(d.Environment, d.Application))
@@ -109,7 +109,7 @@ func (o Observation) headsOf(p pullrequest.Proposal) []string {
 }
 
 // skipReason returns why a proposal is not carried out; nil: it is.
-func (o Observation) skipReason(p pullrequest.Proposal) error {
+func (o Observation) skipReason(p propose.Proposal) error {
 	for _, head := range o.headsOf(p) {
 		if err := o.failures.Skipped[head]; err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
@@ -255,7 +256,7 @@ func observeHeads(ctx context.Context, repository scm.Repository, o Observation,
 		return nil
 	}
 	for _, p := range plan.Proposals {
-		if p.Step != pullrequest.StepPropose || o.Refs.Branches[p.Head] != "" || o.failures.Skipped[p.Head] != nil {
+		if p.Step != propose.StepPropose || o.Refs.Branches[p.Head] != "" || o.failures.Skipped[p.Head] != nil {
 			continue
 		}
 		reason, err := ruled.Unpushable(ctx, p.Head)
@@ -283,7 +284,7 @@ func observeRules(ctx context.Context, repository scm.Repository, o Observation,
 	}
 	protected, failed := map[string]promotion.Protection{}, map[string]error{}
 	for _, p := range plan.Proposals {
-		if p.Step != pullrequest.StepPropose || p.Environment.Land != setting.LandAutomerge {
+		if p.Step != propose.StepPropose || p.Environment.Land != setting.LandAutomerge {
 			continue
 		}
 		branch := o.Promotion.BranchOf(p.Environment)

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/drift"
 	"promoter/internal/fault"
 	"promoter/internal/landing"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
@@ -15,7 +16,7 @@ import (
 
 // page completes a proposal with what users read and no decision needs: what changed, and
 // the commands in comments. With an error, commands may be listed that do not work.
-func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Proposal) (pullrequest.Page, error) {
+func (r *Reconciler) page(ctx context.Context, o Observation, p propose.Proposal) (pullrequest.Page, error) {
 	page := pullrequest.Page{Proposal: p, Changes: map[pullrequest.ChangeKey]pullrequest.Change{}}
 	comments, err := r.commentReader(r.historyReader(o.Promotion.Config)).Usable(ctx, o.commented(), p)
 	page.Comments = comments
@@ -43,7 +44,7 @@ func (r *Reconciler) page(ctx context.Context, o Observation, p pullrequest.Prop
 
 // rendered returns what a proposal changes in rendered manifests, where the config asks for it.
 // Only a temporary error is one: the reason of any other is shown.
-func (r *Reconciler) rendered(ctx context.Context, o Observation, p pullrequest.Proposal) ([]pullrequest.Manifests, error) {
+func (r *Reconciler) rendered(ctx context.Context, o Observation, p propose.Proposal) ([]pullrequest.Manifests, error) {
 	head := o.Heads[p.Head]
 	if !p.Environment.PullRequest.Rendered || head == "" {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/repo"
 )
 
@@ -53,7 +53,7 @@ func TestObserve_registryErrorIsPartial(t *testing.T) {
 		t.Error("the version of web has no error")
 	}
 	for _, p := range engine.MakePlan(o).Proposals {
-		if p.Step != pullrequest.StepWait {
+		if p.Step != propose.StepWait {
 			t.Errorf("it plans to %s without a registry", p.Step)
 		}
 	}
@@ -79,7 +79,7 @@ func TestMakePlan_fromAnObservationAlone(t *testing.T) {
 		Available: map[string]promotion.Available{"web": {Found: true, Version: image.Version{Tag: "1.1.0", Version: "1.1.0", Digest: "sha256:b"}}},
 	}}
 	plan := engine.MakePlan(o)
-	if len(plan.Proposals) != 1 || plan.Proposals[0].Step != pullrequest.StepPush || plan.Proposals[0].Decisions[0].Target != target {
+	if len(plan.Proposals) != 1 || plan.Proposals[0].Step != propose.StepPush || plan.Proposals[0].Decisions[0].Target != target {
 		t.Errorf("the plan is %+v", plan.Proposals)
 	}
 }

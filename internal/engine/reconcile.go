@@ -34,8 +34,8 @@ import (
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/decide"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/promotion/record"
-	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -256,14 +256,14 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 
 // Plan is what a reconciliation decided.
 type Plan struct {
-	Decisions []promotion.Decision   // by target
-	Proposals []pullrequest.Proposal // by branch or pull request, in the order to act
+	Decisions []promotion.Decision // by target
+	Proposals []propose.Proposal   // by branch or pull request, in the order to act
 }
 
 // makePlan decides without I/O.
 func makePlan(o Observation) Plan {
 	decisions := decide.Plan(o.Promotion, o.Now)
-	return Plan{Decisions: decisions, Proposals: pullrequest.Plan(o.Promotion, decisions, o.Now)}
+	return Plan{Decisions: decisions, Proposals: propose.Plan(o.Promotion, decisions, o.Now)}
 }
 
 // stateUpdates returns what is recorded before a plan is carried out: what the planner
@@ -272,7 +272,7 @@ func (p Plan) stateUpdates(o Observation) []state.Change {
 	changes := record.Changes(o.Promotion, p.Decisions, o.Now)
 	for _, proposal := range p.Proposals {
 		// A proposal that is skipped is not closed now: a later close is a user's.
-		if proposal.Step != pullrequest.StepClose || proposal.Open == nil || o.skipReason(proposal) != nil {
+		if proposal.Step != propose.StepClose || proposal.Open == nil || o.skipReason(proposal) != nil {
 			continue
 		}
 		if target, ours := promotion.ParseHead(proposal.Head); ours {

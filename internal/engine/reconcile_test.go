@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/scm"
 )
 
@@ -96,7 +96,7 @@ func TestReconcile_dryRun(t *testing.T) {
 	if err != nil || w.Git.Pushes != 0 || len(w.Forge.All()) != 0 || len(before) != len(w.Git.Branches()) {
 		t.Errorf("a dry run wrote: %v", err)
 	}
-	if len(report.Effects) == 0 || report.Effects[0].Step != pullrequest.StepPush {
+	if len(report.Effects) == 0 || report.Effects[0].Step != propose.StepPush {
 		t.Errorf("it shows %+v", report.Effects)
 	}
 }

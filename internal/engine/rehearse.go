@@ -6,7 +6,7 @@ import (
 
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/repo"
 )
 
@@ -41,8 +41,8 @@ func (h *rehearsal) once(ctx context.Context, lastAttempt bool) (_ Report, again
 	quiet := *h.r
 	quiet.Trace = nil // nothing is done
 	x := newExecutor(&quiet, o, plan)
-	lands := func(p pullrequest.Proposal) bool {
-		return p.Step == pullrequest.StepPush || p.Step == pullrequest.StepPropose && p.Open != nil && p.Land && !h.merged[p.Head]
+	lands := func(p propose.Proposal) bool {
+		return p.Step == propose.StepPush || p.Step == propose.StepPropose && p.Open != nil && p.Land && !h.merged[p.Head]
 	}
 	if err := x.pushProposals(ctx, lands); err != nil {
 		return x.o.finalReport(plan, nil), false, err
@@ -59,7 +59,7 @@ func (h *rehearsal) once(ctx context.Context, lastAttempt bool) (_ Report, again
 			continue
 		}
 		e := o.withPromotions(Effect{Proposal: p, Action: ActionNone, Err: o.skipReason(p)})
-		if p.Step == pullrequest.StepPropose {
+		if p.Step == propose.StepPropose {
 			e.Follows = h.follows(o, p)
 		}
 		effects = append(effects, e)
@@ -81,7 +81,7 @@ func (h *rehearsal) once(ctx context.Context, lastAttempt bool) (_ Report, again
 }
 
 // follows returns the environments upstream of a proposal into which something landed.
-func (h *rehearsal) follows(o Observation, p pullrequest.Proposal) []string {
+func (h *rehearsal) follows(o Observation, p propose.Proposal) []string {
 	var environments []string
 	for _, d := range p.Decisions {
 		for _, parent := range o.Promotion.ParentsOf(d.Target) {

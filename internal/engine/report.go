@@ -10,6 +10,7 @@ import (
 	"promoter/internal/explain"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 	"promoter/internal/state"
@@ -72,7 +73,7 @@ const (
 
 // Effect is a proposal with what was done about it.
 type Effect struct {
-	pullrequest.Proposal
+	propose.Proposal
 	// Promotions are the ids of its promotions, in the order of its decisions.
 	Promotions []string
 	// Changes are what users read about its versions, as far as it was read.
@@ -154,7 +155,7 @@ func (o Observation) report() Report {
 // finalReport is the report at the end of a reconciliation.
 func (o Observation) finalReport(plan Plan, effects []Effect) Report {
 	report := o.report()
-	report.Decisions, report.Effects = pullrequest.Queued(plan.Decisions, plan.Proposals), effects
+	report.Decisions, report.Effects = propose.Queued(plan.Decisions, plan.Proposals), effects
 	observed := o.driftOf(plan.Decisions)
 	report.Drift, report.Unfollowed, report.Refused = drift.Find(observed), observed.Others, map[promotion.Target][]edit.Refusal{}
 	for target, current := range o.Promotion.Targets {

@@ -11,6 +11,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
 )
@@ -36,7 +37,7 @@ func (r *Reconciler) rewriter(o Observation) rewriter {
 
 // proposal rewrites the files of a proposal, from a tree that was read before. Files
 // that were written since then are read again from the parent.
-func (w rewriter) proposal(ctx context.Context, tree repo.Tree, p pullrequest.Proposal, parent string, written map[string]bool) (map[string][]byte, error) {
+func (w rewriter) proposal(ctx context.Context, tree repo.Tree, p propose.Proposal, parent string, written map[string]bool) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, decision := range p.Decisions {
 		rewritten, err := w.rewrite(ctx, tree, decision)
@@ -88,7 +89,7 @@ func (w rewriter) rewrite(ctx context.Context, tree repo.Tree, decision promotio
 }
 
 // commit writes the commit of a proposal and pushes nothing.
-func (w rewriter) commit(p pullrequest.Proposal, files map[string][]byte, parent string) (string, error) {
+func (w rewriter) commit(p propose.Proposal, files map[string][]byte, parent string) (string, error) {
 	subject, body := pullrequest.CommitMessage(pullrequest.Page{Proposal: p})
 	message := subject + "\n"
 	if body != "" {
@@ -104,7 +105,7 @@ func (w rewriter) commit(p pullrequest.Proposal, files map[string][]byte, parent
 	return commit, nil
 }
 
-func snapshotsOf(p pullrequest.Proposal) map[string]promotion.Snapshot {
+func snapshotsOf(p propose.Proposal) map[string]promotion.Snapshot {
 	snapshots := map[string]promotion.Snapshot{}
 	for _, d := range p.Decisions {
 		snapshots[d.Application] = d.Snapshot
@@ -115,7 +116,7 @@ func snapshotsOf(p pullrequest.Proposal) map[string]promotion.Snapshot {
 // isProposal reports whether a head is what would be written now: one commit on some base
 // that changes the wanted files to the wanted content, and no others. Then it
 // is left alone, so that approvals stay and checks do not run again.
-func (w rewriter) isProposal(ctx context.Context, head string, p pullrequest.Proposal, files map[string][]byte) (bool, error) {
+func (w rewriter) isProposal(ctx context.Context, head string, p propose.Proposal, files map[string][]byte) (bool, error) {
 	commit, err := w.objects.Commit(head)
 	if err != nil || len(commit.Parents) != 1 || !sameSnapshots(commit, p) {
 		return false, repo.IgnoreNotFound(err)
@@ -136,7 +137,7 @@ func (w rewriter) isProposal(ctx context.Context, head string, p pullrequest.Pro
 
 // sameSnapshots reports whether the trailers of a commit name the digests of the
 // proposal.
-func sameSnapshots(commit repo.Commit, p pullrequest.Proposal) bool {
+func sameSnapshots(commit repo.Commit, p propose.Proposal) bool {
 	landed, wanted := promotion.ReadTrailers(commit.Trailers), snapshotsOf(p)
 	same := func(a, b promotion.Pinned) bool { return promotion.SameRollout(a.Version, b.Version) }
 	return len(landed) == len(p.Decisions) && !slices.ContainsFunc(landed, func(l promotion.Landed) bool {
@@ -147,7 +148,7 @@ func sameSnapshots(commit repo.Commit, p pullrequest.Proposal) bool {
 // verify reports whether a head may be merged into a branch: its one commit, written
 // again from its parent for what is wanted now, has the same tree, and the parent is on
 // the branch. It detects anything that was added.
-func (w rewriter) verify(ctx context.Context, head string, p pullrequest.Proposal, base, tip string) (bool, error) {
+func (w rewriter) verify(ctx context.Context, head string, p propose.Proposal, base, tip string) (bool, error) {
 	commit, err := w.objects.Commit(head)
 	if err != nil || len(commit.Parents) != 1 {
 		return false, err

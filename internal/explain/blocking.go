@@ -11,7 +11,7 @@ import (
 
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/state"
 )
 
@@ -57,12 +57,12 @@ func (b Blocker) String() string {
 
 // Blocking returns what keeps a target from its next step; false: nothing differs, or nothing
 // blocks. The proposals are those of the plan that the decision belongs to.
-func Blocking(d promotion.Decision, proposals []pullrequest.Proposal) (Blocker, bool) {
+func Blocking(d promotion.Decision, proposals []propose.Proposal) (Blocker, bool) {
 	switch d.State {
 	case promotion.Same, promotion.Absent:
 		return Blocker{}, false
 	case promotion.Proposed:
-		i := slices.IndexFunc(proposals, func(p pullrequest.Proposal) bool {
+		i := slices.IndexFunc(proposals, func(p propose.Proposal) bool {
 			return slices.ContainsFunc(p.Decisions, func(other promotion.Decision) bool { return other.Target == d.Target })
 		})
 		if i < 0 {
@@ -88,7 +88,7 @@ func Blocking(d promotion.Decision, proposals []pullrequest.Proposal) (Blocker, 
 }
 
 // landing returns what keeps a proposed version from landing.
-func landing(d promotion.Decision, p pullrequest.Proposal) (Blocker, bool) {
+func landing(d promotion.Decision, p propose.Proposal) (Blocker, bool) {
 	at := "the pull request"
 	if p.Open != nil {
 		at = fmt.Sprintf("pull request #%d", p.Open.Number)
@@ -105,7 +105,7 @@ func landing(d promotion.Decision, p pullrequest.Proposal) (Blocker, bool) {
 			Advice: adviceForGate(gate, at),
 		}, true
 	}
-	if p.Step == pullrequest.StepWait {
+	if p.Step == propose.StepWait {
 		return Blocker{Kind: kindOf(p.Reason.Rule), State: promotion.Pending, Reason: p.Reason.Message, Until: known(p.Reason.Until), Advice: advice(d)}, true
 	}
 	if p.Environment.Land == setting.LandPR {

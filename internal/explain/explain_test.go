@@ -11,7 +11,7 @@ import (
 	"promoter/internal/explain"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/state"
 )
 
@@ -34,16 +34,16 @@ func TestBlocking(t *testing.T) {
 	held := decided(promotion.Waiting, promotion.RuleHeld, "on hold by ann")
 	held.Reason.Scope = state.Target{Environment: "prod", Application: state.All}
 	proposed := decided(promotion.Proposed, promotion.RuleParent, "staging has: web 1 -> 2")
-	with := func(land setting.Land, gates ...promotion.Condition) []pullrequest.Proposal {
-		return []pullrequest.Proposal{{
-			Environment: config.Environment{Name: "prod", Land: land}, Step: pullrequest.StepPropose, Gates: gates,
+	with := func(land setting.Land, gates ...promotion.Condition) []propose.Proposal {
+		return []propose.Proposal{{
+			Environment: config.Environment{Name: "prod", Land: land}, Step: propose.StepPropose, Gates: gates,
 			Decisions: []promotion.Decision{proposed}, Open: &promotion.Open{Number: 7},
 		}}
 	}
 	tests := []struct {
 		name      string
 		decision  promotion.Decision
-		proposals []pullrequest.Proposal
+		proposals []propose.Proposal
 		want      string // kind, text, and advice
 	}{
 		{"same", decided(promotion.Same, promotion.RuleSame, "already up to date"), nil, ""},

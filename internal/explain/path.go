@@ -11,7 +11,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/state"
 )
 
@@ -19,7 +19,7 @@ import (
 type Facts struct {
 	Observation promotion.Observation
 	Decisions   []promotion.Decision
-	Proposals   []pullrequest.Proposal
+	Proposals   []propose.Proposal
 	// Landed are the landings of targets, newest first. Nil: those of the observation.
 	Landed map[promotion.Target][]promotion.Landing
 }

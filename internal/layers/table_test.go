@@ -71,12 +71,13 @@ var table = map[string]position{
 	"internal/updater/lex":       {layer: 3},
 
 	"internal/certificate":         {layer: 6},
-	"internal/pullrequest":         {layer: 9},
+	"internal/pullrequest":         {layer: 10},
 	"internal/promotion/input":     {layer: 6},
 	"internal/promotion/condition": {layer: 7},
 	"internal/promotion/gate":      {layer: 7},
 	"internal/promotion/decide":    {layer: 8},
 	"internal/promotion/record":    {layer: 9},
+	"internal/promotion/propose":   {layer: 9},
 	"internal/drift":               {layer: 6},
 	"internal/repo":                {layer: 6},
 

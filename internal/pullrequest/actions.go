@@ -8,6 +8,7 @@ import (
 	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/state"
 	"promoter/internal/verb"
 )
@@ -67,13 +68,13 @@ func (p Page) mergeAction() string {
 	_, waits := promotion.FirstBlocking(p.Gates, false)
 	blocked := slices.ContainsFunc(p.Gates, func(gate promotion.Condition) bool { return gate.State == promotion.Blocked })
 	switch {
-	case p.isHeld():
+	case isHeld(p.Proposal):
 		return ""
 	case p.Environment.Land != setting.LandAutomerge && waits:
 		return deploy + ", when all gates have passed."
 	case p.Environment.Land != setting.LandAutomerge:
 		return deploy + "."
-	case p.Step == StepKeep:
+	case p.Step == propose.StepKeep:
 		return ""
 	case blocked:
 		return "**Merge:** promoter cannot merge this pull request before a user changes a setting: see the merge gates."
@@ -108,12 +109,12 @@ func (p Page) commandRows() [][]string {
 
 	scope := p.Reason.Scope
 	switch {
-	case p.isHeld() && scope == (state.Target{}): // the record cannot be read
-	case p.isHeld() && p.Reason.Rule == promotion.RuleFrozen:
+	case isHeld(p.Proposal) && scope == (state.Target{}): // the record cannot be read
+	case isHeld(p.Proposal) && p.Reason.Rule == promotion.RuleFrozen:
 		add("end the freeze", "", "", "promoter thaw"+scopeFlags(scope))
-	case p.isHeld() && scope.Application == state.All: // a comment applies to applications
+	case isHeld(p.Proposal) && scope.Application == state.All: // a comment applies to applications
 		add("end the hold", "", "", "promoter resume"+scopeFlags(scope))
-	case p.isHeld():
+	case isHeld(p.Proposal):
 		add("end the hold", verb.Resume, "", "promoter resume"+scopeFlags(scope))
 	case p.isRollback():
 		add("cancel the rollback", verb.Resume, "", "promoter resume"+target)

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -25,7 +26,7 @@ func TestBody_actionsOfTheState(t *testing.T) {
 	}
 	held := func(rule promotion.Rule, environment, application string) pullrequest.Page {
 		return shop(func(p *pullrequest.Page) {
-			p.Environment.Land, p.Step = setting.LandAutomerge, pullrequest.StepKeep
+			p.Environment.Land, p.Step = setting.LandAutomerge, propose.StepKeep
 			p.Reason = promotion.Reason{Rule: rule, Message: "on hold by ann", Scope: state.Target{Environment: environment, Application: application}}
 		})
 	}
@@ -71,7 +72,7 @@ func TestBody_actionsOfTheState(t *testing.T) {
 		},
 		{
 			"a registry does not answer", shop(func(p *pullrequest.Page) {
-				p.Environment.Land, p.Step, p.Reason = setting.LandAutomerge, pullrequest.StepKeep, promotion.Reason{Rule: promotion.RuleRegistry, Message: "web: 503"}
+				p.Environment.Land, p.Step, p.Reason = setting.LandAutomerge, propose.StepKeep, promotion.Reason{Rule: promotion.RuleRegistry, Message: "web: 503"}
 			}),
 			[]string{"**Not updated:** web: 503.", "promoter hold"},
 			[]string{automatic, deploy},

@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/printable"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 )
 
 // The markers around promoter's part of a pull request body. They must not change:
@@ -83,20 +84,20 @@ func breakOpenComment(text string) string {
 }
 
 // unchangedNote is why the pull request is left as it is.
-func unchangedNote(p Proposal) string {
-	if p.Step != StepKeep || p.Reason.Message == "" {
+func unchangedNote(p propose.Proposal) string {
+	if p.Step != propose.StepKeep || p.Reason.Message == "" {
 		return ""
 	}
 	label := "Not updated"
-	if p.isHeld() {
+	if isHeld(p) {
 		label = "Paused"
 	}
 	return "**" + label + ":** " + Sanitize(p.Reason.Message) + until(p.Reason.Until) + "."
 }
 
 // isHeld reports whether the open pull request waits for the end of a hold or freeze.
-func (p Proposal) isHeld() bool {
-	return p.Step == StepKeep && (p.Reason.Rule == promotion.RuleHeld || p.Reason.Rule == promotion.RuleFrozen)
+func isHeld(p propose.Proposal) bool {
+	return p.Step == propose.StepKeep && (p.Reason.Rule == promotion.RuleHeld || p.Reason.Rule == promotion.RuleFrozen)
 }
 
 // writeDrift lists what the pull request does not change.
@@ -123,7 +124,7 @@ func (p Page) row(application string, cells ...string) []string {
 }
 
 func (p Page) writeReasons(b *markdown) {
-	if p.Step == StepKeep {
+	if p.Step == propose.StepKeep {
 		return // unchangedNote gives the reason
 	}
 	var list markdown

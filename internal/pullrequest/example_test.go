@@ -9,6 +9,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/decide"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 )
 
@@ -40,7 +41,7 @@ environments:
 	}
 	now := time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
 	decisions := decide.Plan(observation, now)
-	for _, p := range pullrequest.Plan(observation, decisions, now) {
+	for _, p := range propose.Plan(observation, decisions, now) {
 		fmt.Println(p.Step, p.Head)
 		fmt.Println(pullrequest.Title(pullrequest.Page{Proposal: p}))
 	}

@@ -3,13 +3,14 @@ package pullrequest
 import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 )
 
 // Page is what the text of a pull request is made from. It contains no current
 // time: the same state gives the same text, so that nothing is edited without
 // need.
 type Page struct {
-	Proposal
+	propose.Proposal
 	// Rendered is what changes in rendered manifests; nil: it is not shown.
 	Rendered []Manifests
 	// Changes are what is known about the changes of components. One without an entry was
@@ -35,7 +36,7 @@ func (p Page) Changed() []Changed {
 	var all []Changed
 	for _, d := range p.Decisions {
 		snapshot := d.Snapshot
-		if p.Step == StepKeep && p.Open != nil && p.Open.Snapshots[d.Application] != nil {
+		if p.Step == propose.StepKeep && p.Open != nil && p.Open.Snapshots[d.Application] != nil {
 			snapshot = p.Open.Snapshots[d.Application]
 		}
 		for _, m := range p.movesOf(d) {
@@ -57,7 +58,7 @@ func (p Page) Moves() []promotion.Move {
 // movesOf returns the moves that the pull request has for a decision. One that is
 // kept has those of its head, whatever is wanted by now.
 func (p Page) movesOf(d promotion.Decision) []promotion.Move {
-	if p.Step != StepKeep || p.Open == nil {
+	if p.Step != propose.StepKeep || p.Open == nil {
 		return d.Moves
 	}
 	snapshot, known := p.Open.Snapshots[d.Application]

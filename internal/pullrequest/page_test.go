@@ -13,6 +13,7 @@ import (
 
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,8 +42,8 @@ func aMove(component, from, to string) promotion.Move {
 
 // aPage is a pull request of applications, each with its moves.
 func aPage(moves map[string][]promotion.Move) pullrequest.Page {
-	p := pullrequest.Page{Proposal: pullrequest.Proposal{
-		Environment: config.Environment{Name: "staging", Land: setting.LandPR}, Step: pullrequest.StepPropose,
+	p := pullrequest.Page{Proposal: propose.Proposal{
+		Environment: config.Environment{Name: "staging", Land: setting.LandPR}, Step: propose.StepPropose,
 	}}
 	for _, application := range slices.Sorted(maps.Keys(moves)) {
 		d := promotion.Decision{
@@ -164,7 +165,7 @@ func group() pullrequest.Page {
 // kept is a pull request that stands for an older snapshot than what is wanted.
 func kept() pullrequest.Page {
 	p := aPage(map[string][]promotion.Move{"shop": {aMove("web", "1.4.1", "1.5.0")}})
-	p.Step = pullrequest.StepKeep
+	p.Step = propose.StepKeep
 	p.Reason = promotion.Reason{Rule: promotion.RuleHeld, Message: "on hold by ann since 2026-11-18: the database moves", Until: promotiontest.Noon, Scope: state.Target{Environment: "staging", Application: "shop"}}
 	p.Comments = &pullrequest.Comments{}
 	p.Open = &promotion.Open{Number: 7, Snapshots: map[string]promotion.Snapshot{"shop": {

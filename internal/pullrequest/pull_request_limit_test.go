@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,7 +42,7 @@ func TestPlan_order(t *testing.T) {
 		"propose promoter/dev/d [dev/d]: wanted",
 		"propose promoter/prod/a [prod/a]: wanted",
 	}
-	got := summaries(pullrequest.Plan(w.Observation, decisions, promotiontest.Noon))
+	got := summaries(propose.Plan(w.Observation, decisions, promotiontest.Noon))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -83,7 +84,7 @@ environments:
 	}
 	planned := decide.Plan(w.Observation, promotiontest.Noon)
 	var queued []string
-	for i, d := range pullrequest.Queued(planned, proposals) {
+	for i, d := range propose.Queued(planned, proposals) {
 		if planned[i].State != promotion.Proposed {
 			t.Errorf("%s is %s: only what is shown has the position", planned[i].Application, planned[i].State)
 		}
@@ -124,7 +125,7 @@ func TestPlan_firstReconciliation(t *testing.T) {
 	}
 	opened := 0
 	for _, p := range arrange(w) {
-		if p.Step == pullrequest.StepPropose {
+		if p.Step == propose.StepPropose {
 			opened++
 		}
 	}

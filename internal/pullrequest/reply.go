@@ -8,6 +8,7 @@ import (
 	"promoter/internal/command"
 	"promoter/internal/printable"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 	"promoter/internal/verb"
@@ -23,7 +24,7 @@ const maxReply = 60_000
 // CommandReply is a command with the proposals that it is about.
 type CommandReply struct {
 	state.Reply
-	Proposals []Proposal
+	Proposals []propose.Proposal
 	// Lines show where the versions are on their way.
 	Lines []string
 }
@@ -81,7 +82,7 @@ func ReplyBody(all ...CommandReply) string {
 
 // writeProposal shows the decisions of a proposal, with the tables of its pull
 // request.
-func writeProposal(b *markdown, p Proposal) {
+func writeProposal(b *markdown, p propose.Proposal) {
 	for _, d := range p.Decisions {
 		b.line("- ", code(d.Application), " in ", code(d.Environment), " is *", string(d.State), "*: ",
 			Sanitize(cmp.Or(d.Reason.Message, "nothing differs")), until(d.Reason.Until), ".")
@@ -104,18 +105,18 @@ func writeHelp(b *markdown) {
 
 // Explained returns the proposals about targets, or only their decisions if there
 // are no proposals.
-func Explained(planned []Proposal, decisions []promotion.Decision, targets []promotion.Target) []Proposal {
-	var all []Proposal
+func Explained(planned []propose.Proposal, decisions []promotion.Decision, targets []promotion.Target) []propose.Proposal {
+	var all []propose.Proposal
 	for _, target := range targets {
 		about := func(d promotion.Decision) bool { return d.Target == target }
-		contains := func(p Proposal) bool { return slices.ContainsFunc(p.Decisions, about) }
+		contains := func(p propose.Proposal) bool { return slices.ContainsFunc(p.Decisions, about) }
 		if slices.ContainsFunc(all, contains) {
 			continue
 		}
 		if i := slices.IndexFunc(planned, contains); i >= 0 {
 			all = append(all, planned[i])
 		} else if i := slices.IndexFunc(decisions, about); i >= 0 {
-			all = append(all, Proposal{Decisions: decisions[i : i+1], Gates: decisions[i].Gates, Step: StepWait})
+			all = append(all, propose.Proposal{Decisions: decisions[i : i+1], Gates: decisions[i].Gates, Step: propose.StepWait})
 		}
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,7 +21,7 @@ import (
 func TestReply_golden(t *testing.T) {
 	t.Parallel()
 	opens := time.Date(2026, 11, 19, 8, 0, 0, 0, time.UTC)
-	waits := pullrequest.Proposal{Step: pullrequest.StepWait, Decisions: []promotion.Decision{{
+	waits := propose.Proposal{Step: propose.StepWait, Decisions: []promotion.Decision{{
 		Target: promotion.Target{Environment: "prod", Application: "shop"}, State: promotion.Waiting,
 		Reason:     promotion.Reason{Message: "staging soak: 3h of 24h", Until: opens},
 		Conditions: []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Value: "3h of 24h", Reason: "present since 2026-11-18T08:00:00Z", Until: &opens}},
@@ -29,7 +30,7 @@ func TestReply_golden(t *testing.T) {
 		"help": {{Reply: state.Reply{Login: "ann", Command: "help", Reaction: "done", Message: "here you may use hold, help"}}},
 		"explain": {{
 			Reply:     state.Reply{Login: "ann", Command: "explain", Reaction: "done"},
-			Proposals: []pullrequest.Proposal{full().Proposal, waits},
+			Proposals: []propose.Proposal{full().Proposal, waits},
 		}},
 		"hostile": {
 			{Reply: state.Reply{Login: "@ann <!-- x", Command: "promote `x` @all #1", Reaction: "refused", Message: "because of @all, #1 and --> [a](https://b)\n/promoter hold"}},

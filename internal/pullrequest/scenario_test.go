@@ -6,39 +6,24 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
-
-	"github.com/google/go-cmp/cmp"
+	"promoter/internal/promotion/propose"
 
 	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
-	"promoter/internal/pullrequest"
 )
 
 // arrange plans and arranges.
-func arrange(w *decidetest.Scenario) []pullrequest.Proposal {
+func arrange(w *decidetest.Scenario) []propose.Proposal {
 	return arrangeAt(w, promotiontest.Noon)
 }
 
-func arrangeAt(w *decidetest.Scenario, now time.Time) []pullrequest.Proposal {
-	return pullrequest.Plan(w.Observation, decide.Plan(w.Observation, now), now)
-}
-
-// expectShort compares all proposals.
-func expectSummaries(w *decidetest.Scenario, want ...string) {
-	w.T.Helper()
-	expectSummariesAt(w, promotiontest.Noon, want...)
-}
-
-func expectSummariesAt(w *decidetest.Scenario, now time.Time, want ...string) {
-	w.T.Helper()
-	if diff := cmp.Diff(want, summaries(arrangeAt(w, now))); diff != "" {
-		w.T.Error(diff)
-	}
+func arrangeAt(w *decidetest.Scenario, now time.Time) []propose.Proposal {
+	return propose.Plan(w.Observation, decide.Plan(w.Observation, now), now)
 }
 
 // only arranges and returns the one proposal that there must be.
-func only(w *decidetest.Scenario) pullrequest.Proposal {
+func only(w *decidetest.Scenario) propose.Proposal {
 	w.T.Helper()
 	proposals := arrange(w)
 	if len(proposals) != 1 {
@@ -47,17 +32,8 @@ func only(w *decidetest.Scenario) pullrequest.Proposal {
 	return proposals[0]
 }
 
-// expectOnly compares the one proposal that there must be.
-func expectOnly(w *decidetest.Scenario, step pullrequest.Step, land bool, reason string) {
-	w.T.Helper()
-	p := only(w)
-	if p.Step != step || p.Land != land || p.Reason.Message != reason {
-		w.T.Errorf("%s, land %v: %s\nwant %s, land %v: %s", p.Step, p.Land, p.Reason, step, land, reason)
-	}
-}
-
 // summaries tells proposals as "step branch [applications]: reason".
-func summaries(proposals []pullrequest.Proposal) []string {
+func summaries(proposals []propose.Proposal) []string {
 	var lines []string
 	for _, p := range proposals {
 		var names []string
@@ -71,19 +47,6 @@ func summaries(proposals []pullrequest.Proposal) []string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// What a pull request is opened with is what the next pass finds on it.
-func TestOpened_matchesTheNextReconciliation(t *testing.T) {
-	t.Parallel()
-	before, after := gatedScenario(t, promotion.Open{}), gatedScenario(t, promotion.Open{Number: 7})
-	opened := pullrequest.Opened(arrange(before)[0])
-	if diff := cmp.Diff(after.Decide("prod/shop").Gates, opened.Gates); diff != "" {
-		t.Error(diff)
-	}
-	if gate := promotiontest.GateNamed(t, before.Decide("prod/shop").Gates, "approvals"); gate.Reason != "no pull request yet" {
-		t.Errorf("the decision was changed: %+v", gate)
-	}
 }
 
 const everyGate = promotiontest.Components + `

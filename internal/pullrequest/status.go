@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/printable"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/scm"
 )
 
@@ -19,8 +20,8 @@ const maxDescription = 140
 // gates of the config passed, so that the status can be required. The gates of the
 // forge do not count: a status that waits for them would keep users and merge
 // queues from merging.
-func StatusOf(p Proposal) scm.Status {
-	if p.Step != StepPropose {
+func StatusOf(p propose.Proposal) scm.Status {
+	if p.Step != propose.StepPropose {
 		return status(scm.CheckPending, p.Reason.Message+until(p.Reason.Until))
 	}
 	gates := slices.DeleteFunc(slices.Clone(p.Gates), func(gate promotion.Condition) bool { return gate.Forge })
@@ -113,7 +114,7 @@ func refusalDescription(r promotion.Refusal) string {
 const refusedMark = "<!-- promoter:refused "
 
 // refusalMark is the line of the body; empty if no merge of the head was refused.
-func refusalMark(p Proposal) string {
+func refusalMark(p propose.Proposal) string {
 	if p.Open == nil || p.Open.Refused == nil {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
@@ -272,19 +273,19 @@ func TestStatusOf(t *testing.T) {
 	failed := promotion.Condition{Name: "check e2e", State: promotion.Failed, Reason: "e2e failed"}
 	unknown := promotion.Condition{Name: "check qa", State: promotion.Unknown, Reason: strings.Repeat("é", 300)}
 	for _, test := range []struct {
-		step  pullrequest.Step
+		step  propose.Step
 		gates []promotion.Condition
 		want  string
 	}{
-		{pullrequest.StepPropose, nil, "passed ready to merge"},
-		{pullrequest.StepPropose, []promotion.Condition{passed}, "passed check ci passed"},
-		{pullrequest.StepPropose, []promotion.Condition{passed, passed}, "passed all 2 gates passed"},
-		{pullrequest.StepPropose, []promotion.Condition{passed, waiting, failed}, "pending waiting for windows office: closed (until 2026-11-18 12:00 UTC)"},
-		{pullrequest.StepPropose, []promotion.Condition{failed}, "failed failed: check e2e: e2e failed"},
-		{pullrequest.StepPropose, []promotion.Condition{unknown}, "pending waiting for check qa: " + strings.Repeat("é", 117) + "…"},
-		{pullrequest.StepKeep, []promotion.Condition{passed}, "pending on hold by ann"},
+		{propose.StepPropose, nil, "passed ready to merge"},
+		{propose.StepPropose, []promotion.Condition{passed}, "passed check ci passed"},
+		{propose.StepPropose, []promotion.Condition{passed, passed}, "passed all 2 gates passed"},
+		{propose.StepPropose, []promotion.Condition{passed, waiting, failed}, "pending waiting for windows office: closed (until 2026-11-18 12:00 UTC)"},
+		{propose.StepPropose, []promotion.Condition{failed}, "failed failed: check e2e: e2e failed"},
+		{propose.StepPropose, []promotion.Condition{unknown}, "pending waiting for check qa: " + strings.Repeat("é", 117) + "…"},
+		{propose.StepKeep, []promotion.Condition{passed}, "pending on hold by ann"},
 	} {
-		got := pullrequest.StatusOf(pullrequest.Proposal{
+		got := pullrequest.StatusOf(propose.Proposal{
 			Step: test.step, Gates: test.gates, Reason: promotion.Reason{Message: "on hold by ann"},
 		})
 		if text := string(got.State) + " " + got.Description; text != test.want || got.Context != "promoter" {

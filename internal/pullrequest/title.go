@@ -1,3 +1,7 @@
+// Package pullrequest writes all text of branches and pull requests for the proposals of
+// package propose: titles, bodies, commit messages, statuses, and replies to comments.
+//
+// It is pure: it performs no input or output.
 package pullrequest
 
 import (
@@ -11,6 +15,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/printable"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 )
 
 const (
@@ -147,7 +152,7 @@ func CommitMessage(p Page) (subject, body string) {
 
 // Trailers returns the trailers of the commits of a proposal: that of its branch, and the
 // one that merges it. What users wrote mentions no user and references no issue.
-func Trailers(p Proposal) []promotion.Trailer {
+func Trailers(p propose.Proposal) []promotion.Trailer {
 	snapshots, attributions := map[string]promotion.Snapshot{}, map[string]promotion.Attribution{}
 	for _, d := range p.Decisions {
 		snapshots[d.Application] = d.Snapshot

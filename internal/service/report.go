@@ -8,7 +8,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/queue"
 	"promoter/internal/telemetry"
 )
@@ -131,7 +131,7 @@ func first(texts []string) []string { return texts[:min(len(texts), maxListed)] 
 // versionsOf returns the versions that an effect changed or would change, such as
 // "web 1.4.1 -> 1.4.2", with the application if it has several.
 func versionsOf(effect engine.Effect) (versions []string) {
-	if effect.Step == pullrequest.StepClose || effect.Step == pullrequest.StepKeep {
+	if effect.Step == propose.StepClose || effect.Step == propose.StepKeep {
 		return nil // the pull request may have others
 	}
 	for _, decision := range effect.Decisions {

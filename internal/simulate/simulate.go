@@ -23,7 +23,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
@@ -200,7 +200,7 @@ func (s *simulation) events(report engine.Report) []Event {
 }
 
 // eventsOf returns one event for each target of a proposal.
-func (s *simulation) eventsOf(p pullrequest.Proposal, kind Kind, number int) []Event {
+func (s *simulation) eventsOf(p propose.Proposal, kind Kind, number int) []Event {
 	event := Event{At: s.now, Kind: kind, Message: p.Reason.Message, Target: promotion.Target{Environment: p.Environment.Name}}
 	if number < firstNumber {
 		event.Number = number
@@ -232,7 +232,7 @@ func (s *simulation) mergeAll(ctx context.Context, report engine.Report) ([]Even
 	}
 	for _, effect := range report.Effects {
 		i := slices.IndexFunc(open, func(pr scm.PullRequest) bool { return pr.Head.Branch == effect.Head && pr.Head.Own })
-		if i < 0 || merged[effect.Head] || effect.Step != pullrequest.StepPropose || effect.Err != nil || effect.Open != nil && effect.Open.Foreign != "" {
+		if i < 0 || merged[effect.Head] || effect.Step != propose.StepPropose || effect.Err != nil || effect.Open != nil && effect.Open.Foreign != "" {
 			continue
 		}
 		if slices.ContainsFunc(effect.Gates, func(gate promotion.Condition) bool { return gate.Blocks(false) && !byUsers(gate) }) {
@@ -358,7 +358,7 @@ func passedUntil(report engine.Report, at time.Time) []Event {
 // waits returns the targets that wait at the end, environments in the order of the config.
 func waits(report engine.Report) []Wait {
 	var all []Wait
-	proposals := make([]pullrequest.Proposal, len(report.Effects))
+	proposals := make([]propose.Proposal, len(report.Effects))
 	for i, effect := range report.Effects {
 		proposals[i] = effect.Proposal
 	}

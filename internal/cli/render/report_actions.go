@@ -7,7 +7,7 @@ import (
 	"promoter/internal/config/setting"
 	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 )
 
 // actions prints what was done. Many pushes to one environment for the same reason share one
@@ -139,13 +139,13 @@ func (r Report) gates(effect engine.Effect, indent string) string {
 // plannedText describes what would be done.
 func plannedText(effect engine.Effect) string {
 	switch {
-	case effect.Step == pullrequest.StepPush:
+	case effect.Step == propose.StepPush:
 		return "to be pushed"
 	case effect.Planned:
 		return "to be merged: " + pullRequestName(effect.Open.Number, effect.Open.URL)
-	case effect.Step == pullrequest.StepClose && effect.Open != nil:
+	case effect.Step == propose.StepClose && effect.Open != nil:
 		return "to be closed: " + pullRequestName(effect.Open.Number, effect.Open.URL) + ": " + effect.Reason.String()
-	case effect.Step == pullrequest.StepPropose && effect.Open == nil:
+	case effect.Step == propose.StepPropose && effect.Open == nil:
 		return "to be opened as a pull request"
 	}
 	return openText(effect)
@@ -157,7 +157,7 @@ func orderText(effect engine.Effect) string {
 	if len(effect.Follows) > 0 {
 		text = ", after " + strings.Join(effect.Follows, " and ")
 	}
-	if effect.Step == pullrequest.StepPropose && effect.Open == nil {
+	if effect.Step == propose.StepPropose && effect.Open == nil {
 		if effect.Environment.Land == setting.LandAutomerge {
 			return text + "; then it waits for its checks and gates"
 		}
@@ -169,7 +169,7 @@ func orderText(effect engine.Effect) string {
 // openText names the open pull request, or a push that waits.
 func openText(effect engine.Effect) string {
 	if effect.Open == nil {
-		if effect.Step == pullrequest.StepWait && effect.Reason.Rule == promotion.RuleGate {
+		if effect.Step == propose.StepWait && effect.Reason.Rule == promotion.RuleGate {
 			return "to be pushed when its gates allow"
 		}
 		return ""

@@ -11,7 +11,7 @@ import (
 	"promoter/internal/engine"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 )
 
 // The line of a target shows its last action. Its state follows only if that adds
@@ -19,9 +19,9 @@ import (
 func TestRunText_actionAndStateDoNotContradict(t *testing.T) {
 	t.Parallel()
 	proposed := decided("dev/blog", promotion.Proposed, "newer: blog 1 -> 2")
-	pushed := did(proposed, engine.ActionPushed, pullrequest.StepPush)
+	pushed := did(proposed, engine.ActionPushed, propose.StepPush)
 	pushed.Commit = "9abc123456"
-	failed := did(decided("dev/blog", promotion.Proposed, "newer: blog 2 -> 3"), engine.ActionNone, pullrequest.StepPush)
+	failed := did(decided("dev/blog", promotion.Proposed, "newer: blog 2 -> 3"), engine.ActionNone, propose.StepPush)
 	failed.Err = errors.New("no space left on device")
 	for _, test := range []struct {
 		name    string
@@ -54,7 +54,7 @@ func TestRunText_actionAndStateDoNotContradict(t *testing.T) {
 // results do not repeat it.
 func TestRunPrinter_printsActionsAsTheyHappen(t *testing.T) {
 	t.Parallel()
-	pushed := did(decided("dev/blog", promotion.Proposed, "newer: blog 1 -> 2"), engine.ActionPushed, pullrequest.StepPush)
+	pushed := did(decided("dev/blog", promotion.Proposed, "newer: blog 1 -> 2"), engine.ActionPushed, propose.StepPush)
 	pushed.Commit = "9abc123456"
 	waits := decided("prod/blog", promotion.Waiting, "dev soak")
 	results := []app.Result{
@@ -112,7 +112,7 @@ func TestRunPrinter_onboarding(t *testing.T) {
 func TestRunPrinter_closedOutput(t *testing.T) {
 	t.Parallel()
 	printer := NewRun(closedWriter{}, &bytes.Buffer{}, "text", Report{}, func(show func()) { show() })
-	printer.Acted("acme/one", []engine.Effect{did(decided("dev/blog", promotion.Proposed, "x"), engine.ActionPushed, pullrequest.StepPush)})
+	printer.Acted("acme/one", []engine.Effect{did(decided("dev/blog", promotion.Proposed, "x"), engine.ActionPushed, propose.StepPush)})
 	if err := printer.Results(nil); err == nil {
 		t.Error("the error of the output is lost")
 	}

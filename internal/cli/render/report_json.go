@@ -12,7 +12,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 )
 
 // runSchema is the version of the JSON format of run and explain, as planSchema is.
@@ -149,7 +149,7 @@ type actionJSON struct {
 	Environment  string                `json:"environment"`
 	Applications []string              `json:"applications"`
 	Action       engine.Action         `json:"action"`
-	Step         pullrequest.Step      `json:"step"`
+	Step         propose.Step          `json:"step"`
 	Reason       string                `json:"reason"`
 	Promotions   []string              `json:"promotions"` // ids, by application
 	Branch       string                `json:"branch,omitempty"`

@@ -19,7 +19,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/repo"
 )
 
@@ -33,9 +33,9 @@ func decided(target string, state promotion.State, reason string) promotion.Deci
 }
 
 // did is a proposal of one decision with what came of it.
-func did(d promotion.Decision, act engine.Action, step pullrequest.Step) engine.Effect {
+func did(d promotion.Decision, act engine.Action, step propose.Step) engine.Effect {
 	return engine.Effect{
-		Proposal: pullrequest.Proposal{
+		Proposal: propose.Proposal{
 			Environment: config.Environment{Name: d.Environment}, Head: "promoter/" + d.Environment + "/" + d.Application,
 			Decisions: []promotion.Decision{d}, Step: step, Reason: d.Reason,
 		},
@@ -49,27 +49,27 @@ func everyResult() []app.Result {
 	proposed := decided("dev/shop", promotion.Proposed, "newer: web 1 -> 2")
 	proposed.Snapshot = promotion.Snapshot{"web": {Version: image.Version{Tag: "2"}}}
 	proposed.Moves = []promotion.Move{{Component: "web", From: image.Version{Tag: "1"}, To: image.Version{Tag: "2", Digest: "sha256:2"}}}
-	pushed := did(proposed, engine.ActionPushed, pullrequest.StepPush)
+	pushed := did(proposed, engine.ActionPushed, propose.StepPush)
 	pushed.Commit, pushed.Land = "4f3a1b29c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f", true
 
 	waiting := decided("prod/shop", promotion.Waiting, "prod soak")
 	waiting.Reason.Until = until
 	waiting.Conditions = []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Reason: "3h left", Value: "24h", Until: &until}}
-	opened := did(waiting, engine.ActionOpened, pullrequest.StepPropose)
+	opened := did(waiting, engine.ActionOpened, propose.StepPropose)
 	opened.Number, opened.URL = 5, "https://github.com/acme/gitops/pull/5"
 	opened.Gates = []promotion.Condition{
 		{Name: "approvals", State: promotion.Pending, Value: "2 required"},
 		{Name: "windows office", State: promotion.Passed},
 		{Name: "merge queue", State: promotion.Blocked, Reason: "main takes changes only through its merge queue", Forge: true},
 	}
-	foreign := did(decided("prod/blog", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActionNone, pullrequest.StepKeep)
+	foreign := did(decided("prod/blog", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActionNone, propose.StepKeep)
 	foreign.Open = &promotion.Open{Number: 6, URL: "https://github.com/acme/gitops/pull/6", Foreign: "ann pushed to it"}
-	failed := did(decided("prod/wiki", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActionNone, pullrequest.StepPropose)
+	failed := did(decided("prod/wiki", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActionNone, propose.StepPropose)
 	failed.Err = fault.New(fault.Unauthorized, "protected branch\nhook declined")
-	group := did(decided("live/a", promotion.Proposed, "x"), engine.ActionMerged, pullrequest.StepPropose)
+	group := did(decided("live/a", promotion.Proposed, "x"), engine.ActionMerged, propose.StepPropose)
 	group.Group, group.Number, group.Commit = true, 7, "aaaaaaaaaaaaaaaa"
 	group.Decisions = append(group.Decisions, decided("live/b", promotion.Proposed, "x"))
-	closed := did(decided("live/c", promotion.Same, "already up to date"), engine.ActionClosed, pullrequest.StepClose)
+	closed := did(decided("live/c", promotion.Same, "already up to date"), engine.ActionClosed, propose.StepClose)
 	closed.Decisions, closed.Number = nil, 8
 
 	reported := engine.Report{

@@ -9,7 +9,7 @@ import (
 	"promoter/internal/checkout"
 	"promoter/internal/engine"
 	"promoter/internal/promotion"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/state"
 )
 
@@ -95,11 +95,11 @@ func PrintApplySummary(w io.Writer, preview *checkout.Preview, applied checkout.
 // plannedAs returns what a run would do that a dry run did not; empty: nothing.
 func plannedAs(effect engine.Effect) string {
 	switch {
-	case effect.Planned && effect.Step == pullrequest.StepPush:
+	case effect.Planned && effect.Step == propose.StepPush:
 		return "pushed"
 	case effect.Planned:
 		return "merged"
-	case effect.Step == pullrequest.StepPropose && effect.Open == nil && effect.Action == engine.ActionNone:
+	case effect.Step == propose.StepPropose && effect.Open == nil && effect.Action == engine.ActionNone:
 		return "opened"
 	default:
 		return ""

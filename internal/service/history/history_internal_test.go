@@ -9,7 +9,7 @@ import (
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
-	"promoter/internal/pullrequest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/store"
 )
 
@@ -55,7 +55,7 @@ func TestEventWriter_namesWhatChanged(t *testing.T) {
 	all := promotiontest.SnapshotOf("api:1.1", "web:1.6", "worker:2.1")
 	decision := promotion.Decision{Target: target, Snapshot: all, Moves: promotion.ChangesOf(old, all)}
 	open := &promotion.Open{Number: 7, Snapshots: map[string]promotion.Snapshot{"shop": web}}
-	effect := engine.Effect{Proposal: pullrequest.Proposal{Decisions: []promotion.Decision{decision}, Open: open}}
+	effect := engine.Effect{Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}, Open: open}}
 	landings := []promotion.Landing{{Commit: "b", Number: 8, At: time.Unix(9, 0), Snapshot: web}, {Commit: "a", Number: 6, At: time.Unix(8, 0), Snapshot: old}}
 	w := eventWriter{key: "k", name: "n", now: time.Unix(10, 0)}
 	const everything, onlyWeb = "api 1.0 -> 1.1, web 1.4 -> 1.6, worker 2.0 -> 2.1", "web 1.4 -> 1.5"

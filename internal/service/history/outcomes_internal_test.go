@@ -14,6 +14,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -84,7 +85,7 @@ func TestTimes(t *testing.T) {
 	}
 	report := engine.Report{
 		Decisions: []promotion.Decision{decision},
-		Effects:   []engine.Effect{{Proposal: pullrequest.Proposal{Decisions: []promotion.Decision{decision}}, Changes: changes, Action: engine.ActionNone}},
+		Effects:   []engine.Effect{{Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}}, Changes: changes, Action: engine.ActionNone}},
 	}
 	var got []string
 	for _, one := range (eventWriter{key: "k", now: noon}).times(report) {
@@ -107,7 +108,7 @@ func TestTimes(t *testing.T) {
 func TestActions_haveTheReceiptOfTheirTrigger(t *testing.T) {
 	t.Parallel()
 	decision := promotion.Decision{Target: promotion.Target{Environment: "prod", Application: "shop"}, Snapshot: promotiontest.SnapshotOf("web:1")}
-	effects := []engine.Effect{{Proposal: pullrequest.Proposal{Decisions: []promotion.Decision{decision}}, Action: engine.ActionOpened, Number: 1}}
+	effects := []engine.Effect{{Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}}, Action: engine.ActionOpened, Number: 1}}
 	trigger := store.Trigger{DeliveryRef: store.DeliveryRef{Receiver: "ghcr", Delivery: "d1"}, At: noon}
 	got := (eventWriter{key: "k", now: noon.Add(time.Minute)}).actions(effects, trigger)
 	if len(got) != 1 || !got[0].Since.Equal(noon) || got[0].Trigger != trigger.DeliveryRef {

@@ -14,6 +14,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 	"promoter/internal/store"
@@ -83,7 +84,7 @@ func TestAddSourceChanges(t *testing.T) {
 		}, 12), Total: 40}},
 	}
 	effect := engine.Effect{
-		Proposal: pullrequest.Proposal{Decisions: []promotion.Decision{decision}},
+		Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}},
 		Changes: map[pullrequest.ChangeKey]pullrequest.Change{
 			pullrequest.KeyOf(decision.Moves[0]): {Unread: "the new image is not readable"}, pullrequest.KeyOf(decision.Moves[1]): change,
 		},

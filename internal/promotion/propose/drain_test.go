@@ -1,4 +1,4 @@
-package pullrequest_test
+package propose_test
 
 import (
 	"strings"
@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
-	"promoter/internal/pullrequest"
 )
 
 // soaked is dev, which takes newer snapshots as it says, under a long soak.
@@ -39,7 +39,7 @@ func TestDrain_letsOneSnapshotThrough(t *testing.T) {
 		t.Errorf("until %v, want %v", d.Reason.Until, through)
 	}
 	for _, p := range arrange(w) {
-		if p.Step != pullrequest.StepWait {
+		if p.Step != propose.StepWait {
 			t.Errorf("%v", summaries(arrange(w)))
 		}
 	}

@@ -1,4 +1,4 @@
-package pullrequest_test
+package propose_test
 
 import (
 	"testing"

@@ -1,16 +1,16 @@
-package pullrequest_test
+package propose_test
 
 import (
 	"testing"
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
-	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 )
 
@@ -21,69 +21,69 @@ func TestPlan_stalePullRequests(t *testing.T) {
 	tests := []struct {
 		name    string
 		prepare func(*decidetest.Scenario)
-		step    pullrequest.Step
+		step    propose.Step
 		reason  string
 	}{
 		{"done by hand", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA))
-		}, pullrequest.StepClose, "already up to date"},
+		}, propose.StepClose, "already up to date"},
 		{"the files are ahead", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.3@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "the files are newer"},
+		}, propose.StepClose, "the files are newer"},
 		{"rejected", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			w.Reject("dev/shop", "web:1.5@"+promotiontest.DigestB)
-		}, pullrequest.StepClose, "web 1.5 was rejected by ada on 2026-11-18"},
+		}, propose.StepClose, "web 1.5 was rejected by ada on 2026-11-18"},
 		{"reverted", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			w.Reverted[w.Target("dev/shop")] = []promotion.Reversion{{Component: "web", Version: promotiontest.Version("1.5@" + promotiontest.DigestB)}}
-		}, pullrequest.StepClose, "web 1.5 was here before and was reverted"},
+		}, propose.StepClose, "web 1.5 was here before and was reverted"},
 		{"not selected any more", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:nightly@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "no longer selected by the config: web nightly"},
+		}, propose.StepClose, "no longer selected by the config: web nightly"},
 		{"the registry forgot it", func(w *decidetest.Scenario) { // a list may not be whole: it is kept
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-		}, pullrequest.StepKeep, "already up to date"},
+		}, propose.StepKeep, "already up to date"},
 		{"the registry does not answer", func(w *decidetest.Scenario) {
 			w.Available["web"] = promotion.Available{Err: decidetest.ErrDown}
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-		}, pullrequest.StepKeep, "web: down"},
+		}, propose.StepKeep, "web: down"},
 		{"the files are gone", func(w *decidetest.Scenario) {
 			delete(w.Targets, w.Target("dev/shop"))
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "no environment has files of shop"},
+		}, propose.StepClose, "no environment has files of shop"},
 		{"the branch is away", func(w *decidetest.Scenario) {
 			delete(w.Targets, w.Target("dev/shop"))
 			w.Unavailable["dev"] = "no branch env/dev"
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-		}, pullrequest.StepKeep, "no branch env/dev"},
+		}, propose.StepKeep, "no branch env/dev"},
 		{"no reference any more", func(w *decidetest.Scenario) {
 			w.Targets[w.Target("dev/shop")] = promotion.Current{}
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "no reference to a followed component"},
+		}, propose.StepClose, "no reference to a followed component"},
 		{"the component left the config", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA, "gone:2@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "the config has no component gone any more, and nothing else differs"},
+		}, propose.StepClose, "the config has no component gone any more, and nothing else differs"},
 		{"the component left the files", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA, "worker:2@"+promotiontest.DigestB))
-		}, pullrequest.StepClose, "no file here references worker any more, and nothing else differs"},
+		}, propose.StepClose, "no file here references worker any more, and nothing else differs"},
 		{"the registry has an older one now", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4.5@" + decidetest.DigestC)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			w.RegistryHas("web:1.5@" + promotiontest.DigestB)
-		}, pullrequest.StepPropose, "newer: web 1.4 -> 1.5"},
+		}, propose.StepPropose, "newer: web 1.4 -> 1.5"},
 		{"trailers that say nothing", func(w *decidetest.Scenario) {
 			w.Publish("web:1.4@" + promotiontest.DigestA)
 			w.OpenPullRequest(branch, 7, nil)
-		}, pullrequest.StepClose, "already up to date"},
+		}, propose.StepClose, "already up to date"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestPlan_proposeNever(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, ", propose: never")
 	w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-	expectOnly(w, pullrequest.StepClose, false, "propose is never: the difference is only reported")
+	expectOnly(w, propose.StepClose, false, "propose is never: the difference is only reported")
 }
 
 // A rollback that may not go on yet keeps its pull request, although it leads back.
@@ -112,9 +112,9 @@ func TestPlan_keepsRollback(t *testing.T) {
 	w.ChangeState(state.Rollback(state.Target(w.Target("dev/shop")), back))
 	w.Landed("dev/shop", promotiontest.Noon.Add(-time.Hour), promotiontest.Noon, "web:1.3@"+decidetest.DigestC)
 	w.RegistryHas("web:1.3@" + decidetest.DigestC)
-	expectOnly(w, pullrequest.StepPropose, true, "rolled back by ada on 2026-11-18: web 1.4 -> 1.3")
+	expectOnly(w, propose.StepPropose, true, "rolled back by ada on 2026-11-18: web 1.4 -> 1.3")
 	w.ChangeState(state.Freeze("dev", promotiontest.ActOf("eve"), nil))
-	expectOnly(w, pullrequest.StepKeep, false, "dev is frozen by eve since 2026-11-18")
+	expectOnly(w, propose.StepKeep, false, "dev is frozen by eve since 2026-11-18")
 }
 
 // A request for older versions stays valid although the files are ahead of them.
@@ -128,8 +128,8 @@ func TestPlan_keepsRequest(t *testing.T) {
 	w.Explicit = map[promotion.Target]map[string]promotion.Available{
 		target: {"web": {Version: promotiontest.Version("1.2@" + decidetest.DigestC), Found: true, Explicit: true}},
 	}
-	if p := only(w); p.Step != pullrequest.StepKeep || p.Decisions[0].State != promotion.Waiting {
-		t.Errorf("%s: %v", p.Decisions[0].State, summaries([]pullrequest.Proposal{p}))
+	if p := only(w); p.Step != propose.StepKeep || p.Decisions[0].State != promotion.Waiting {
+		t.Errorf("%s: %v", p.Decisions[0].State, summaries([]propose.Proposal{p}))
 	}
 }
 
@@ -140,8 +140,8 @@ func TestPlan_keepsPullRequestWithoutTrailers(t *testing.T) {
 	w.Environments = []string{"staging"}
 	w.Stood("dev/shop", time.Minute, 0, "web:1.4@"+promotiontest.DigestA)
 	w.OpenPullRequest("promoter/staging/shop", 7, nil)
-	if p := only(w); p.Step != pullrequest.StepKeep || p.Land {
-		t.Errorf("%v", summaries([]pullrequest.Proposal{p}))
+	if p := only(w); p.Step != propose.StepKeep || p.Land {
+		t.Errorf("%v", summaries([]propose.Proposal{p}))
 	}
 }
 
@@ -157,14 +157,14 @@ func TestPlan_childKeepsWhatItsParentHas(t *testing.T) {
 		w.OpenPullRequest("promoter/staging/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 		return w
 	}
-	expectOnly(ahead(t), pullrequest.StepClose, false, "no longer in any upstream environment: web 1.5")
+	expectOnly(ahead(t), propose.StepClose, false, "no longer in any upstream environment: web 1.5")
 
 	w := ahead(t)
 	w.Landings[w.Target("dev/shop")] = []promotion.Landing{
 		{Commit: "b", Snapshot: promotiontest.SnapshotOf("web:1.4@" + promotiontest.DigestA)},
 		{Commit: "a", Snapshot: promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB), Reverted: true},
 	}
-	expectOnly(w, pullrequest.StepClose, false, "web 1.5 was reverted in dev")
+	expectOnly(w, propose.StepClose, false, "web 1.5 was reverted in dev")
 }
 
 func TestPlan_environmentGone(t *testing.T) {
@@ -173,7 +173,7 @@ func TestPlan_environmentGone(t *testing.T) {
 	w.Publish("web:1.4@" + promotiontest.DigestA)
 	w.OpenPullRequest("promoter/qa/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 	w.OpenPullRequest("promoter/_state", 8, nil) // not ours: a user opened it
-	expectOnly(w, pullrequest.StepClose, false, "environment qa is no longer in the config")
+	expectOnly(w, propose.StepClose, false, "environment qa is no longer in the config")
 	if p := only(w); p.Environment.Name != "qa" || p.Head != "promoter/qa/shop" || p.Open.Number != 7 {
 		t.Errorf("%+v", p)
 	}

@@ -1,15 +1,15 @@
-package pullrequest_test
+package propose_test
 
 import (
 	"testing"
 
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 
 	"promoter/internal/config"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
-	"promoter/internal/pullrequest"
 )
 
 // capped is one environment with settings, under a cap of the server.
@@ -66,7 +66,7 @@ func TestLimits_land(t *testing.T) {
 func TestLimits_pushBecomesPullRequest(t *testing.T) {
 	t.Parallel()
 	w := capped(t, ", land: push", config.Limit{Land: []setting.Land{setting.LandPR, setting.LandAutomerge}})
-	expectOnly(w, pullrequest.StepPropose, false, "newer: web 1.4 -> 1.5")
+	expectOnly(w, propose.StepPropose, false, "newer: web 1.4 -> 1.5")
 }
 
 func TestLimits_propose(t *testing.T) {
@@ -115,14 +115,14 @@ func TestPlan_plainGitHasNoPullRequests(t *testing.T) {
 		w.PushOnly = true
 		reason := "land is " + land + ", but this repository has no pull requests: it is plain Git, or they are disabled (write land: push)"
 		w.Expect("prod/shop", promotion.Refused, reason)
-		expectOnly(w, pullrequest.StepWait, false, reason)
+		expectOnly(w, propose.StepWait, false, reason)
 	}
 	never := capped(t, ", propose: never", config.Limit{})
 	never.PushOnly = true
 	never.Expect("prod/shop", promotion.Waiting, "propose is never: the difference is only reported")
 	w := capped(t, ", land: push", config.Limit{})
 	w.PushOnly = true
-	expectOnly(w, pullrequest.StepPush, true, "newer: web 1.4 -> 1.5")
+	expectOnly(w, propose.StepPush, true, "newer: web 1.4 -> 1.5")
 	w.Available["web"] = promotion.Available{Version: promotiontest.Version("1.4"), Found: true}
 	w.Expect("prod/shop", promotion.Same, "already up to date")
 }

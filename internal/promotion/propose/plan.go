@@ -1,10 +1,9 @@
-// Package pullrequest decides which branches and pull requests should exist for
-// the decisions of package promotion, and writes all their text: titles, bodies,
-// commit messages, statuses, and replies to comments.
+// Package propose decides which branches and pull requests should exist for the decisions of
+// a reconciliation: which are opened, refreshed, kept, closed, or wait, and which may land.
+// Package pullrequest writes their texts, and package engine carries the proposals out.
 //
-// It is pure: it performs no input or output. Package engine carries the proposals
-// out.
-package pullrequest
+// It is pure: it performs no input or output.
+package propose
 
 import (
 	"cmp"

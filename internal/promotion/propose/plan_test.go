@@ -1,17 +1,17 @@
-package pullrequest_test
+package propose_test
 
 import (
 	"fmt"
 	"testing"
 
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
-	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 )
 
@@ -32,7 +32,7 @@ environments:
 func TestPlan_opens(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, "")
-	expectOnly(w, pullrequest.StepPropose, false, "newer: web 1.4 -> 1.5")
+	expectOnly(w, propose.StepPropose, false, "newer: web 1.4 -> 1.5")
 	p := only(w)
 	if p.Head != "promoter/dev/shop" || p.Base != "env/dev" || p.Open != nil || p.Group || len(p.Decisions) != 1 {
 		t.Errorf("%+v", p)
@@ -52,14 +52,14 @@ func TestPlan_nothing(t *testing.T) {
 func TestPlan_push(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, ", land: push")
-	expectOnly(w, pullrequest.StepPush, true, "newer: web 1.4 -> 1.5")
+	expectOnly(w, propose.StepPush, true, "newer: web 1.4 -> 1.5")
 	if p := only(w); p.Head != "" || p.Base != "env/dev" {
 		t.Errorf("%+v", p)
 	}
 
 	w = oneOf(t, ", land: push, gates: {windows: [closed]}")
 	p := only(w)
-	if p.Step != pullrequest.StepWait || p.Land || p.Reason.Rule != promotion.RuleGate {
+	if p.Step != propose.StepWait || p.Land || p.Reason.Rule != promotion.RuleGate {
 		t.Errorf("%v", summaries(arrange(w)))
 	}
 	if p.Reason.Until.IsZero() {
@@ -96,8 +96,8 @@ func TestPlan_land(t *testing.T) {
 			test.open.Number, test.open.Head = 7, "promoter/dev/shop"
 			w.Open[test.open.Head] = test.open
 			p := only(w)
-			if p.Step != pullrequest.StepPropose || p.Land != test.want || p.Open == nil || p.Open.Number != 7 {
-				t.Errorf("%v", summaries([]pullrequest.Proposal{p}))
+			if p.Step != propose.StepPropose || p.Land != test.want || p.Open == nil || p.Open.Number != 7 {
+				t.Errorf("%v", summaries([]propose.Proposal{p}))
 			}
 		})
 	}
@@ -112,7 +112,7 @@ func TestPlan_foreign(t *testing.T) {
 		open.Foreign = "ada committed to it"
 		w.Open[open.Head] = open
 		w.Publish(available)
-		expectOnly(w, pullrequest.StepKeep, false, "ada committed to it")
+		expectOnly(w, propose.StepKeep, false, "ada committed to it")
 	}
 }
 
@@ -130,9 +130,9 @@ func TestPlan_freeze(t *testing.T) {
 			w.Publish(available)
 			w.OpenPullRequest("promoter/dev/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			w.ChangeState(change)
-			expectOnly(w, pullrequest.StepKeep, false, reason)
+			expectOnly(w, propose.StepKeep, false, reason)
 			w.Reject("dev/shop", "web:1.5@"+promotiontest.DigestB)
-			expectOnly(w, pullrequest.StepClose, false, "web 1.5 was rejected by ada on 2026-11-18")
+			expectOnly(w, propose.StepClose, false, "web 1.5 was rejected by ada on 2026-11-18")
 		}
 	}
 }
@@ -170,7 +170,7 @@ func BenchmarkPlan(b *testing.B) {
 	decisions := decide.Plan(observation, promotiontest.Noon)
 	b.ReportAllocs()
 	for b.Loop() {
-		if got := pullrequest.Plan(observation, decisions, promotiontest.Noon); len(got) != 10_000 {
+		if got := propose.Plan(observation, decisions, promotiontest.Noon); len(got) != 10_000 {
 			b.Fatalf("%d proposals", len(got))
 		}
 	}

@@ -1,4 +1,4 @@
-package pullrequest_test
+package propose_test
 
 import (
 	"slices"
@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
 
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/image"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
-	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 )
 
@@ -41,7 +41,7 @@ func TestSupersede_refresh(t *testing.T) {
 	t.Parallel()
 	w := openWith(t, "")
 	w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.6")
-	expectOnly(w, pullrequest.StepPropose, false, "newer: web 1.4 -> 1.6")
+	expectOnly(w, propose.StepPropose, false, "newer: web 1.4 -> 1.6")
 }
 
 // An approval pauses the refresh; one that does not count does not.
@@ -106,7 +106,7 @@ func TestSupersede_verifiesOpenVersion(t *testing.T) {
 			w.AddFact("web", "1.5", *fact)
 		}
 		w.Expect("dev/shop", promotion.Waiting, reason)
-		expectOnly(w, pullrequest.StepKeep, false, reason)
+		expectOnly(w, propose.StepKeep, false, reason)
 		w.Facts = promotion.Facts{}
 	}
 
@@ -225,7 +225,7 @@ environments:
 	if d.State != promotion.Waiting || d.Reason.Rule != promotion.RuleCondition {
 		t.Errorf("%s: %s", d.State, d.Reason)
 	}
-	if p := arrange(w); len(p) != 1 || p[0].Step != pullrequest.StepKeep || p[0].Land {
+	if p := arrange(w); len(p) != 1 || p[0].Step != propose.StepKeep || p[0].Land {
 		t.Errorf("%v", summaries(p))
 	}
 
