@@ -91,7 +91,7 @@ func Find(o Observed) []Drift {
 	for _, d := range o.Decisions {
 		decisions[d.Target] = d
 	}
-	others := o.others()
+	others := o.others(o.Promotion.Config.Order())
 	var found []Drift
 	for _, environment := range o.Promotion.Config.Order() {
 		var targets []promotion.Target
@@ -115,7 +115,11 @@ func Of(o Observed, target promotion.Target) []Drift {
 	if i := slices.IndexFunc(o.Decisions, func(d promotion.Decision) bool { return d.Target == target }); i >= 0 {
 		decision = o.Decisions[i]
 	}
-	return o.of(target, decision, o.others())
+	environments := []string{target.Environment}
+	for _, parent := range o.Promotion.ParentsOf(target) {
+		environments = append(environments, parent.Environment)
+	}
+	return o.of(target, decision, o.others(environments))
 }
 
 // of returns the drift of one target, with the decision about it and the references that others
@@ -243,10 +247,14 @@ func several(all []edit.Reference, of func(edit.Reference) bool) bool {
 	return first >= 0 && slices.ContainsFunc(all[first:], func(r edit.Reference) bool { return of(r) && label(r) != label(all[first]) })
 }
 
-// others returns, by target, the references in its files that no component follows.
-func (o Observed) others() map[promotion.Target][]edit.Reference {
+// others returns, by target of the environments, the references in its files that no component
+// follows.
+func (o Observed) others(environments []string) map[promotion.Target][]edit.Reference {
 	found := map[promotion.Target][]edit.Reference{}
 	for _, environment := range o.Promotion.Config.Environments {
+		if !slices.Contains(environments, environment.Name) {
+			continue
+		}
 		for _, reference := range o.Others[o.Promotion.BranchOf(environment)] {
 			if application, inside := environment.Match(reference.Position.File); inside {
 				target := promotion.Target{Environment: environment.Name, Application: application}

@@ -243,7 +243,7 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*propose
 	if err = x.push(ctx, repo.Update{Branch: branch, Old: x.o.Heads[branch], New: tip}); err == nil {
 		x.landed = true
 		x.r.historyReader(x.o.Promotion.Config).Remember(ctx, pushed(effects)...)
-		x.r.describePushed(ctx, x.o, effects)
+		describer{x.r}.describePushed(ctx, x.o, effects)
 		return effects, nil
 	}
 	if err = fmt.Errorf("push to %s: %w", branch, err); fault.KindOf(err) == fault.Unauthorized {

@@ -91,7 +91,7 @@ func (x *executor) writeHead(ctx context.Context, effect Effect, files map[strin
 func (x *executor) createPullRequest(ctx context.Context, effect Effect) Effect {
 	p := propose.Opened(effect.Proposal)
 	effect.Proposal = p
-	page, _ := x.r.page(ctx, x.o, p) // what could not be read is added next time
+	page, _ := describer{x.r}.page(ctx, x.o, p) // what could not be read is added next time
 	effect.Changes = page.Changes
 	settings := p.Environment.PullRequest
 	pr, err := x.r.Repository.PullRequests().Create(ctx, scm.Draft{
@@ -119,7 +119,7 @@ func (x *executor) refreshText(ctx context.Context, effect Effect, pushed bool) 
 		return effect
 	}
 	pr, edit := &x.o.Open[i], scm.Edit{}
-	page, err := x.r.page(ctx, x.o, p)
+	page, err := describer{x.r}.page(ctx, x.o, p)
 	effect.Changes = page.Changes
 	if err != nil && !pushed {
 		return effect // nothing is removed only because it is unknown just now

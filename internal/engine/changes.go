@@ -12,14 +12,17 @@ import (
 	"promoter/internal/repo"
 )
 
+// describer reads what users want to know about proposals, and no decision needs.
+type describer struct{ r *Reconciler }
+
 // maxChanges is how many changes of one pull request are read.
 const maxChanges = 30
 
 // change reads what is known about the change of a component. With an error, a part of it
 // is missing that may be known soon.
-func (r *Reconciler) change(ctx context.Context, o Observation, moved pullrequest.Changed) (pullrequest.Change, error) {
-	change := pullrequest.Change{Others: pullrequest.OthersWith(o.Promotion, moved, landedAt(r.Objects), r.Repository.Features().PullSign)}
-	to, err := r.describe(ctx, o, moved, moved.To)
+func (d describer) change(ctx context.Context, o Observation, moved pullrequest.Changed) (pullrequest.Change, error) {
+	change := pullrequest.Change{Others: pullrequest.OthersWith(o.Promotion, moved, landedAt(d.r.Objects), d.r.Repository.Features().PullSign)}
+	to, err := d.describe(ctx, o, moved, moved.To)
 	if err != nil {
 		change.Unread = "the new image is not readable: " + err.Error()
 		return change, onlyTemporary(err)
@@ -29,15 +32,15 @@ func (r *Reconciler) change(ctx context.Context, o Observation, moved pullreques
 		change.Unread = "the current version is unknown"
 		return change, nil
 	}
-	if change.From, err = r.describe(ctx, o, moved, moved.From); err != nil {
+	if change.From, err = d.describe(ctx, o, moved, moved.From); err != nil {
 		change.Unread = "the current image is not readable: " + err.Error()
 		return change, onlyTemporary(err)
 	}
 	query, needed := change.SourceQuery(componentOf(o, moved).Source, moved.To)
-	if !needed || r.Sources == nil {
+	if !needed || d.r.Sources == nil {
 		return change, nil
 	}
-	change.Source, err = r.Sources.Change(ctx, query)
+	change.Source, err = d.r.Sources.Change(ctx, query)
 	if err != nil && change.Source.Unread == "" {
 		change.Source.Unread = "the source is not readable now: " + err.Error()
 	}
@@ -53,19 +56,19 @@ func componentOf(o Observation, moved pullrequest.Changed) (component config.Com
 }
 
 // describe returns what the image of a version of a changed component says about itself.
-func (r *Reconciler) describe(ctx context.Context, o Observation, moved pullrequest.Changed, version image.Version) (image.Description, error) {
+func (d describer) describe(ctx context.Context, o Observation, moved pullrequest.Changed, version image.Version) (image.Description, error) {
 	fact := promotion.Fact{Repository: moved.Repository, Tag: version.Tag, Digest: version.Digest}
 	fact.Digest = cmp.Or(fact.Digest, o.Promotion.Facts[fact].Digest)
-	return r.Registries.Describe(ctx, fact, componentOf(o, moved).Select.Platforms)
+	return d.r.Registries.Describe(ctx, fact, componentOf(o, moved).Select.Platforms)
 }
 
 // describePushed adds to pushed effects what their images say about themselves, for the history.
 // What cannot be read is left out. Source commits are only read for pull requests.
-func (r *Reconciler) describePushed(ctx context.Context, o Observation, effects []Effect) {
+func (d describer) describePushed(ctx context.Context, o Observation, effects []Effect) {
 	type version struct{ repository, tag, digest string }
 	read := map[version]image.Description{} // applications may share images
 	for i, effect := range effects {
-		if effect.Action != ActionPushed || r.OnCopy {
+		if effect.Action != ActionPushed || d.r.OnCopy {
 			continue
 		}
 		changes := map[pullrequest.ChangeKey]pullrequest.Change{}
@@ -76,7 +79,7 @@ func (r *Reconciler) describePushed(ctx context.Context, o Observation, effects 
 				if moved.Form != "" || moved.Repository.IsZero() || image.KnownCreated(moved.To.Created) || len(read) == maxChanges {
 					continue
 				}
-				to, _ = r.describe(ctx, o, moved, moved.To) // not read: its time is unknown
+				to, _ = d.describe(ctx, o, moved, moved.To) // not read: its time is unknown
 				read[key] = to
 			}
 			changes[pullrequest.KeyOf(moved.Move)] = pullrequest.Change{To: to}

@@ -16,12 +16,12 @@ import (
 
 // page completes a proposal with what users read and no decision needs: what changed, and
 // the commands in comments. With an error, commands may be listed that do not work.
-func (r *Reconciler) page(ctx context.Context, o Observation, p propose.Proposal) (pullrequest.Page, error) {
+func (d describer) page(ctx context.Context, o Observation, p propose.Proposal) (pullrequest.Page, error) {
 	page := pullrequest.Page{Proposal: p, Changes: map[pullrequest.ChangeKey]pullrequest.Change{}}
-	comments, err := r.commentReader(r.historyReader(o.Promotion.Config)).Usable(ctx, o.commented(), p)
+	comments, err := d.r.commentReader(d.r.historyReader(o.Promotion.Config)).Usable(ctx, o.commented(), p)
 	page.Comments = comments
-	for _, d := range p.Decisions {
-		for _, one := range drift.Of(o.driftOf(nil), d.Target) {
+	for _, decision := range p.Decisions {
+		for _, one := range drift.Of(o.driftOf(nil), decision.Target) {
 			if one.Kind != drift.Missing {
 				page.Drift = append(page.Drift, one.String())
 			}
@@ -30,31 +30,31 @@ func (r *Reconciler) page(ctx context.Context, o Observation, p propose.Proposal
 	for _, moved := range page.Changed() {
 		key := pullrequest.KeyOf(moved.Move)
 		// What is written on a copy has no readers.
-		if _, read := page.Changes[key]; read || r.OnCopy || moved.Form != "" || moved.Repository.IsZero() || len(page.Changes) == maxChanges {
+		if _, read := page.Changes[key]; read || d.r.OnCopy || moved.Form != "" || moved.Repository.IsZero() || len(page.Changes) == maxChanges {
 			continue
 		}
-		change, err := r.change(ctx, o, moved)
+		change, err := d.change(ctx, o, moved)
 		page.Changes[key] = change
 		page.Incomplete = page.Incomplete || err != nil
 	}
-	rendered, renderErr := r.rendered(ctx, o, p)
+	rendered, renderErr := d.rendered(ctx, o, p)
 	page.Rendered = rendered
 	return page, cmp.Or(onlyTemporary(err), renderErr)
 }
 
 // rendered returns what a proposal changes in rendered manifests, where the config asks for it.
 // Only a temporary error is one: the reason of any other is shown.
-func (r *Reconciler) rendered(ctx context.Context, o Observation, p propose.Proposal) ([]pullrequest.Manifests, error) {
+func (d describer) rendered(ctx context.Context, o Observation, p propose.Proposal) ([]pullrequest.Manifests, error) {
 	head := o.Heads[p.Head]
 	if !p.Environment.PullRequest.Rendered || head == "" {
 		return nil, nil
 	}
 	all := pullrequest.Manifests{Name: p.Environment.Name}
-	if r.Renderer == nil {
+	if d.r.Renderer == nil {
 		all.Problem = "the server does not render manifests of this repository: name it under rendering in the server file"
 		return []pullrequest.Manifests{all}, nil
 	}
-	manifests, err := renderHead(ctx, r.Renderer, r.historyReader(o.Promotion.Config), p.Head, head)
+	manifests, err := renderHead(ctx, d.r.Renderer, d.r.historyReader(o.Promotion.Config), p.Head, head)
 	switch {
 	case err == nil:
 		return manifests, nil
