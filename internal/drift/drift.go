@@ -87,39 +87,39 @@ func Find(o Observed) []Drift {
 	if o.Promotion.Config == nil {
 		return nil
 	}
+	var all []promotion.Target
+	for _, environment := range o.Promotion.Config.Order() {
+		begin := len(all)
+		for target := range o.Promotion.Targets {
+			if target.Environment == environment {
+				all = append(all, target)
+			}
+		}
+		slices.SortFunc(all[begin:], promotion.Target.Compare)
+	}
+	found := append(Of(o, all...), o.shared()...)
+	return found[:min(len(found), maxFound)]
+}
+
+// Of returns the drift of some targets, in their order.
+func Of(o Observed, targets ...promotion.Target) []Drift {
 	decisions := make(map[promotion.Target]promotion.Decision, len(o.Decisions))
 	for _, d := range o.Decisions {
 		decisions[d.Target] = d
 	}
-	others := o.others(o.Promotion.Config.Order())
+	environments := map[string]bool{} // of the targets and their parents
+	for _, target := range targets {
+		environments[target.Environment] = true
+		for _, parent := range o.Promotion.ParentsOf(target) {
+			environments[parent.Environment] = true
+		}
+	}
+	others := o.others(environments)
 	var found []Drift
-	for _, environment := range o.Promotion.Config.Order() {
-		var targets []promotion.Target
-		for target := range o.Promotion.Targets {
-			if target.Environment == environment {
-				targets = append(targets, target)
-			}
-		}
-		slices.SortFunc(targets, promotion.Target.Compare)
-		for _, target := range targets {
-			found = append(found, o.of(target, decisions[target], others)...)
-		}
+	for _, target := range targets {
+		found = append(found, o.of(target, decisions[target], others)...)
 	}
-	found = append(found, o.shared()...)
-	return found[:min(len(found), maxFound)]
-}
-
-// Of returns the drift of one target.
-func Of(o Observed, target promotion.Target) []Drift {
-	var decision promotion.Decision
-	if i := slices.IndexFunc(o.Decisions, func(d promotion.Decision) bool { return d.Target == target }); i >= 0 {
-		decision = o.Decisions[i]
-	}
-	environments := []string{target.Environment}
-	for _, parent := range o.Promotion.ParentsOf(target) {
-		environments = append(environments, parent.Environment)
-	}
-	return o.of(target, decision, o.others(environments))
+	return found
 }
 
 // of returns the drift of one target, with the decision about it and the references that others
@@ -249,10 +249,10 @@ func several(all []edit.Reference, of func(edit.Reference) bool) bool {
 
 // others returns, by target of the environments, the references in its files that no component
 // follows.
-func (o Observed) others(environments []string) map[promotion.Target][]edit.Reference {
+func (o Observed) others(environments map[string]bool) map[promotion.Target][]edit.Reference {
 	found := map[promotion.Target][]edit.Reference{}
 	for _, environment := range o.Promotion.Config.Environments {
-		if !slices.Contains(environments, environment.Name) {
+		if !environments[environment.Name] {
 			continue
 		}
 		for _, reference := range o.Others[o.Promotion.BranchOf(environment)] {

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/drift"
 	"promoter/internal/fault"
 	"promoter/internal/landing"
+	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/repo"
@@ -20,11 +21,13 @@ func (d describer) page(ctx context.Context, o Observation, p propose.Proposal) 
 	page := pullrequest.Page{Proposal: p, Changes: map[pullrequest.ChangeKey]pullrequest.Change{}}
 	comments, err := d.r.commentReader(d.r.historyReader(o.Promotion.Config)).Usable(ctx, o.commented(), p)
 	page.Comments = comments
-	for _, decision := range p.Decisions {
-		for _, one := range drift.Of(o.driftOf(nil), decision.Target) {
-			if one.Kind != drift.Missing {
-				page.Drift = append(page.Drift, one.String())
-			}
+	targets := make([]promotion.Target, len(p.Decisions))
+	for i, decision := range p.Decisions {
+		targets[i] = decision.Target
+	}
+	for _, one := range drift.Of(o.driftOf(nil), targets...) {
+		if one.Kind != drift.Missing {
+			page.Drift = append(page.Drift, one.String())
 		}
 	}
 	for _, moved := range page.Changed() {
