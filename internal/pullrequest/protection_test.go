@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose/proposetest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/scm"
 )
@@ -136,7 +137,7 @@ func TestProtection_becomesGates(t *testing.T) {
 			if diff := cmp.Diff([]promotion.Condition{test.want}, w.Decide("prod/shop").Gates); diff != "" {
 				t.Error(diff)
 			}
-			p := only(w)
+			p := proposetest.Only(w)
 			if p.Land != (test.want.State == promotion.Passed) {
 				t.Errorf("lands: %v", p.Land)
 			}
@@ -151,10 +152,10 @@ func TestProtection_becomesGates(t *testing.T) {
 func TestProtection_notLookedUp(t *testing.T) {
 	t.Parallel()
 	w := protectedWorld(t, scm.Rules{}, promotion.Open{})
-	if gates := w.Decide("prod/shop").Gates; len(gates) != 0 || !only(w).Land {
+	if gates := w.Decide("prod/shop").Gates; len(gates) != 0 || !proposetest.Only(w).Land {
 		t.Errorf("%+v", gates)
 	}
-	w = gatedScenario(t, promotion.Open{Number: 7})
+	w = decidetest.Gated(t, promotion.Open{Number: 7})
 	before := len(w.Decide("prod/shop").Gates)
 	w.Protected = map[string]promotion.Protection{"other": {Branch: "other", Rules: scm.Rules{Queue: true}}}
 	if gates := w.Decide("prod/shop").Gates; len(gates) != before {
@@ -184,7 +185,7 @@ func TestProtection_refused(t *testing.T) {
 		{24 * time.Hour, 1000 * time.Hour, true},
 	} {
 		w := protectedWorld(t, scm.Rules{}, promotion.Open{Refused: refusal("", "No.", test.ago, test.changed)})
-		p := only(w)
+		p := proposetest.Only(w)
 		if p.Land != test.land {
 			t.Errorf("refused %s ago, changed %s ago: lands %v", test.ago, test.changed, p.Land)
 		}
@@ -222,7 +223,7 @@ func TestProtection_checkOfOneApp(t *testing.T) {
 	} {
 		rules := scm.Rules{Checks: []string{"ci"}, Sources: map[string]string{"ci": "7"}}
 		w := protectedWorld(t, rules, promotion.Open{Checks: []promotion.Check{{Name: "ci", State: test.state, Sources: test.sources}}})
-		if gate := promotiontest.GateNamed(t, only(w).Gates, "protection check ci"); gate.State != test.want {
+		if gate := promotiontest.GateNamed(t, proposetest.Only(w).Gates, "protection check ci"); gate.State != test.want {
 			t.Errorf("%s: %+v", name, gate)
 		}
 	}
@@ -233,16 +234,16 @@ func TestProtection_refusedByRule(t *testing.T) {
 	t.Parallel()
 	for rule, advice := range map[string]string{scm.RuleQueue: "bypass the queue", scm.RuleSigned: "squash", scm.RuleLinear: "rebase"} {
 		w := protectedWorld(t, scm.Rules{}, promotion.Open{Refused: refusal(rule, "No.", 0, time.Hour)})
-		if gate := promotiontest.GateNamed(t, only(w).Gates, rule); !strings.Contains(gate.Reason, advice) {
+		if gate := promotiontest.GateNamed(t, proposetest.Only(w).Gates, rule); !strings.Contains(gate.Reason, advice) {
 			t.Errorf("%+v", gate)
 		}
 	}
 	w := protectedWorld(t, scm.Rules{Hidden: "more is asked"}, promotion.Open{Refused: refusal("", "No.", 0, time.Hour)})
-	if gate := promotiontest.GateNamed(t, only(w).Gates, "merge"); gate.Reason != "the forge refused the merge: No.; more is asked" {
+	if gate := promotiontest.GateNamed(t, proposetest.Only(w).Gates, "merge"); gate.Reason != "the forge refused the merge: No.; more is asked" {
 		t.Errorf("%+v", gate)
 	}
 	w = protectedWorld(t, scm.Rules{Queue: true}, promotion.Open{Refused: refusal(scm.RuleQueue, "No.", 0, time.Hour)})
-	if gates := only(w).Gates; len(gates) != 1 || gates[0].Until != nil {
+	if gates := proposetest.Only(w).Gates; len(gates) != 1 || gates[0].Until != nil {
 		t.Errorf("%+v", gates)
 	}
 }

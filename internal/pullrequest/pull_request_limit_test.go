@@ -13,6 +13,7 @@ import (
 	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose/proposetest"
 	"promoter/internal/pullrequest"
 	"promoter/internal/state"
 )
@@ -42,7 +43,7 @@ func TestPlan_order(t *testing.T) {
 		"propose promoter/dev/d [dev/d]: wanted",
 		"propose promoter/prod/a [prod/a]: wanted",
 	}
-	got := summaries(propose.Plan(w.Observation, decisions, promotiontest.Noon))
+	got := proposetest.Summaries(propose.Plan(w.Observation, decisions, promotiontest.Noon))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -70,8 +71,8 @@ environments:
 	}
 	want = append(want, "propose promoter/dev/app-8 [dev/app-8]: newer: web 1.4 -> 1.5",
 		"wait promoter/dev/app-9 [dev/app-9]: 7th in the queue: 3 of 3 pull requests are open")
-	proposals := arrange(w)
-	if diff := cmp.Diff(want, summaries(proposals)); diff != "" {
+	proposals := proposetest.Plan(w)
+	if diff := cmp.Diff(want, proposetest.Summaries(proposals)); diff != "" {
 		t.Error(diff)
 	}
 	last := proposals[len(proposals)-1]
@@ -107,7 +108,7 @@ environments:
 	for i := range 125 {
 		w.Has(fmt.Sprintf("dev/app-%03d", i), "web:1.4@"+promotiontest.DigestA)
 	}
-	proposals := arrange(w)
+	proposals := proposetest.Plan(w)
 	for position, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 112: "112th", 122: "122nd"} {
 		if got := proposals[position].Reason.Message; got != want+" in the queue: 1 of 1 pull requests are open" {
 			t.Errorf("%q, want %s", got, want)
@@ -124,7 +125,7 @@ func TestPlan_firstReconciliation(t *testing.T) {
 		w.Has(fmt.Sprintf("dev/app-%03d", i), "web:1.4@"+promotiontest.DigestA)
 	}
 	opened := 0
-	for _, p := range arrange(w) {
+	for _, p := range proposetest.Plan(w) {
 		if p.Step == propose.StepPropose {
 			opened++
 		}

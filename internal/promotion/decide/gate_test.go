@@ -14,32 +14,6 @@ import (
 	"promoter/internal/promotion/promotiontest"
 )
 
-// allGates is one environment with every gate.
-const allGates = promotiontest.Components + `
-windows:
-  office: {kind: allow, schedule: "0 9 * * 1-5", duration: 8h, timeZone: Europe/Berlin}
-  lunch: {kind: deny, schedule: "0 12 * * *", duration: 1h, timeZone: Europe/Berlin}
-environments:
-  prod:
-    paths: ["prod/{application}"]
-    land: automerge
-    gates: {windows: [office, lunch], checks: ["ci/*", lint], approvals: {count: 2, from: ["team:acme/sre", eve]}}
-`
-
-// gatedWorld has a newer web in prod and its open pull request.
-func gatedWorld(t *testing.T, open promotion.Open) *decidetest.Scenario {
-	t.Helper()
-	w := decidetest.NewCheckout(t, allGates).WithForge()
-	w.Has("prod/shop", "web:1.4")
-	w.Publish("web:1.5@" + promotiontest.DigestB)
-	if open.Number > 0 {
-		open.Head = "promoter/prod/shop"
-		open.Snapshots = map[string]promotion.Snapshot{"shop": promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)}
-		w.Open[open.Head] = open
-	}
-	return w
-}
-
 func TestGates_checks(t *testing.T) {
 	t.Parallel()
 	many := make([]promotion.Check, 0, 151)
@@ -70,7 +44,7 @@ func TestGates_checks(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := gatedWorld(t, promotion.Open{Number: 7, Checks: test.checks})
+			w := decidetest.Gated(t, promotion.Open{Number: 7, Checks: test.checks})
 			test.want.Name = "check ci/*"
 			got := promotiontest.GateNamed(t, w.Decide("prod/shop").Gates, "check ci/*")
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -147,7 +121,7 @@ func TestGates_approvals(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := gatedWorld(t, promotion.Open{Number: 7, Approvals: test.approvals, Objections: test.objections})
+			w := decidetest.Gated(t, promotion.Open{Number: 7, Approvals: test.approvals, Objections: test.objections})
 			if test.asker != "" {
 				w.Request("prod/shop", test.asker)
 			}
@@ -177,7 +151,7 @@ func TestGates_objectionWithoutApprovals(t *testing.T) {
 
 func TestGates_noPullRequestYet(t *testing.T) {
 	t.Parallel()
-	d := gatedWorld(t, promotion.Open{}).Decide("prod/shop")
+	d := decidetest.Gated(t, promotion.Open{}).Decide("prod/shop")
 	if d.State != promotion.Proposed {
 		t.Fatalf("%s: %s: a gate blocks proposing", d.State, d.Reason)
 	}
@@ -206,7 +180,7 @@ func TestGates_denyOverAllow(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := gatedWorld(t, promotion.Open{Number: 7})
+			w := decidetest.Gated(t, promotion.Open{Number: 7})
 			decisions := decide.Plan(w.Observation, test.at)
 			gate := promotiontest.GateNamed(t, decisions[0].Gates, "windows office, lunch")
 			if gate.State != test.state || gate.Until == nil || !gate.Until.Equal(test.until) {
@@ -230,7 +204,7 @@ environments:
 		t.Errorf("%+v", gates)
 	}
 
-	w = gatedWorld(t, promotion.Open{Number: 7, Draft: true})
+	w = decidetest.Gated(t, promotion.Open{Number: 7, Draft: true})
 	if gate := promotiontest.GateNamed(t, w.Decide("prod/shop").Gates, "draft"); gate.State != promotion.Pending {
 		t.Errorf("%+v", gate)
 	}

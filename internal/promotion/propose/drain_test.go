@@ -10,6 +10,7 @@ import (
 
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose/proposetest"
 )
 
 // soaked is dev, which takes newer snapshots as it says, under a long soak.
@@ -38,9 +39,9 @@ func TestDrain_letsOneSnapshotThrough(t *testing.T) {
 	if through := promotiontest.Noon.Add(24*time.Hour - 10*time.Minute); !d.Reason.Until.Equal(through) {
 		t.Errorf("until %v, want %v", d.Reason.Until, through)
 	}
-	for _, p := range arrange(w) {
+	for _, p := range proposetest.Plan(w) {
 		if p.Step != propose.StepWait {
-			t.Errorf("%v", summaries(arrange(w)))
+			t.Errorf("%v", proposetest.Summaries(proposetest.Plan(w)))
 		}
 	}
 

@@ -7,6 +7,7 @@ import (
 
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose/proposetest"
 )
 
 const allBranch = "promoter/dev/_all"
@@ -46,7 +47,7 @@ func TestPlan_group(t *testing.T) {
 	w := groupOf(t)
 	const together = "promoter/dev/_all [dev/jobs dev/shop]: jobs: newer: worker 2.0 -> 2.1 (and 1 more)"
 	expectSummaries(w, "propose "+together)
-	if !only(w).Group {
+	if !proposetest.Only(w).Group {
 		t.Error("it is a group")
 	}
 	openGroup(w, bothOf())
@@ -74,7 +75,7 @@ func TestPlan_groupMemberWithRegistryError(t *testing.T) {
 	openGroup(w, bothOf())
 	w.Available["worker"] = promotion.Available{Err: decidetest.ErrDown}
 	expectSummaries(w, "propose promoter/dev/_all [dev/jobs dev/shop]: jobs: worker: down (and 1 more)")
-	moved := only(w).Decisions[0]
+	moved := proposetest.Only(w).Decisions[0]
 	if move, moves := promotion.MoveOf(moved.Moves, "worker"); !moves || move.To.Digest != decidetest.DigestC {
 		t.Errorf("%+v: not what is open", moved.Moves)
 	}
@@ -91,7 +92,7 @@ func TestPlan_groupUsesStrictestGates(t *testing.T) {
 	snapshots := bothOf()
 	snapshots["strict"] = promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)
 	openGroup(w, snapshots)
-	p := only(w)
+	p := proposetest.Only(w)
 	if p.Land || promotiontest.GateNamed(t, p.Gates, "check audit").State != promotion.Pending || len(p.Gates) != 2 {
 		t.Errorf("land %v, gates %+v", p.Land, p.Gates)
 	}
@@ -101,7 +102,7 @@ func TestPlan_groupUsesStrictestGates(t *testing.T) {
 	snapshots = bothOf()
 	snapshots["careful"] = promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)
 	openGroup(w, snapshots)
-	if only(w).Land {
+	if proposetest.Only(w).Land {
 		t.Error("people merge one of them")
 	}
 }

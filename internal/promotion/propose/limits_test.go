@@ -10,6 +10,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose/proposetest"
 )
 
 // capped is one environment with settings, under a cap of the server.
@@ -49,7 +50,7 @@ func TestLimits_land(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			p := only(capped(t, ", land: "+string(test.wanted), test.limit))
+			p := proposetest.Only(capped(t, ", land: "+string(test.wanted), test.limit))
 			if p.Environment.Land != test.want {
 				t.Errorf("land is %s, want %s", p.Environment.Land, test.want)
 			}
@@ -81,7 +82,7 @@ func TestLimits_propose(t *testing.T) {
 	}
 	w := capped(t, "", manual)
 	w.Request("prod/shop", "ada")
-	if p := only(w); p.Environment.Newer != setting.NewerQueue {
+	if p := proposetest.Only(w); p.Environment.Newer != setting.NewerQueue {
 		t.Errorf("newer is %s: what was asked for would be replaced", p.Environment.Newer)
 	}
 }
@@ -100,7 +101,7 @@ func TestLimits_approvals(t *testing.T) {
 			open := w.OpenPullRequest("promoter/prod/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			open.Approvals = []promotion.Approval{{By: "ada"}}
 			w.Open[open.Head] = open
-			p := only(w)
+			p := proposetest.Only(w)
 			if gate := promotiontest.GateNamed(t, p.Gates, "approvals"); gate.Value != test.value || gate.Reason != test.reason || p.Land {
 				t.Errorf("%+v, land %v", gate, p.Land)
 			}

@@ -12,6 +12,7 @@ import (
 	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose/proposetest"
 	"promoter/internal/state"
 )
 
@@ -33,7 +34,7 @@ func TestPlan_opens(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, "")
 	expectOnly(w, propose.StepPropose, false, "newer: web 1.4 -> 1.5")
-	p := only(w)
+	p := proposetest.Only(w)
 	if p.Head != "promoter/dev/shop" || p.Base != "env/dev" || p.Open != nil || p.Group || len(p.Decisions) != 1 {
 		t.Errorf("%+v", p)
 	}
@@ -44,8 +45,8 @@ func TestPlan_nothing(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, "")
 	w.Publish("web:1.4@" + promotiontest.DigestA)
-	if got := arrange(w); len(got) > 0 {
-		t.Errorf("%v", summaries(got))
+	if got := proposetest.Plan(w); len(got) > 0 {
+		t.Errorf("%v", proposetest.Summaries(got))
 	}
 }
 
@@ -53,14 +54,14 @@ func TestPlan_push(t *testing.T) {
 	t.Parallel()
 	w := oneOf(t, ", land: push")
 	expectOnly(w, propose.StepPush, true, "newer: web 1.4 -> 1.5")
-	if p := only(w); p.Head != "" || p.Base != "env/dev" {
+	if p := proposetest.Only(w); p.Head != "" || p.Base != "env/dev" {
 		t.Errorf("%+v", p)
 	}
 
 	w = oneOf(t, ", land: push, gates: {windows: [closed]}")
-	p := only(w)
+	p := proposetest.Only(w)
 	if p.Step != propose.StepWait || p.Land || p.Reason.Rule != promotion.RuleGate {
-		t.Errorf("%v", summaries(arrange(w)))
+		t.Errorf("%v", proposetest.Summaries(proposetest.Plan(w)))
 	}
 	if p.Reason.Until.IsZero() {
 		t.Error("the reason does not tell when the window opens")
@@ -95,9 +96,9 @@ func TestPlan_land(t *testing.T) {
 			w := oneOf(t, test.settings)
 			test.open.Number, test.open.Head = 7, "promoter/dev/shop"
 			w.Open[test.open.Head] = test.open
-			p := only(w)
+			p := proposetest.Only(w)
 			if p.Step != propose.StepPropose || p.Land != test.want || p.Open == nil || p.Open.Number != 7 {
-				t.Errorf("%v", summaries([]propose.Proposal{p}))
+				t.Errorf("%v", proposetest.Summaries([]propose.Proposal{p}))
 			}
 		})
 	}
@@ -147,9 +148,9 @@ func TestPlan_deterministic(t *testing.T) {
 		w.Has(fmt.Sprintf("staging/app-%02d", i), "web:1.3@"+decidetest.DigestC)
 		w.OpenPullRequest(fmt.Sprintf("promoter/gone-%d/app", i), 100+i, nil)
 	}
-	first := arrange(w)
+	first := proposetest.Plan(w)
 	for range 5 {
-		if diff := cmp.Diff(summaries(first), summaries(arrange(w))); diff != "" {
+		if diff := cmp.Diff(proposetest.Summaries(first), proposetest.Summaries(proposetest.Plan(w))); diff != "" {
 			t.Fatal(diff)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose/proposetest"
 	"promoter/internal/state"
 )
 
@@ -128,8 +129,8 @@ func TestPlan_keepsRequest(t *testing.T) {
 	w.Explicit = map[promotion.Target]map[string]promotion.Available{
 		target: {"web": {Version: promotiontest.Version("1.2@" + decidetest.DigestC), Found: true, Explicit: true}},
 	}
-	if p := only(w); p.Step != propose.StepKeep || p.Decisions[0].State != promotion.Waiting {
-		t.Errorf("%s: %v", p.Decisions[0].State, summaries([]propose.Proposal{p}))
+	if p := proposetest.Only(w); p.Step != propose.StepKeep || p.Decisions[0].State != promotion.Waiting {
+		t.Errorf("%s: %v", p.Decisions[0].State, proposetest.Summaries([]propose.Proposal{p}))
 	}
 }
 
@@ -140,8 +141,8 @@ func TestPlan_keepsPullRequestWithoutTrailers(t *testing.T) {
 	w.Environments = []string{"staging"}
 	w.Stood("dev/shop", time.Minute, 0, "web:1.4@"+promotiontest.DigestA)
 	w.OpenPullRequest("promoter/staging/shop", 7, nil)
-	if p := only(w); p.Step != propose.StepKeep || p.Land {
-		t.Errorf("%v", summaries([]propose.Proposal{p}))
+	if p := proposetest.Only(w); p.Step != propose.StepKeep || p.Land {
+		t.Errorf("%v", proposetest.Summaries([]propose.Proposal{p}))
 	}
 }
 
@@ -174,7 +175,7 @@ func TestPlan_environmentGone(t *testing.T) {
 	w.OpenPullRequest("promoter/qa/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 	w.OpenPullRequest("promoter/_state", 8, nil) // not ours: a user opened it
 	expectOnly(w, propose.StepClose, false, "environment qa is no longer in the config")
-	if p := only(w); p.Environment.Name != "qa" || p.Head != "promoter/qa/shop" || p.Open.Number != 7 {
+	if p := proposetest.Only(w); p.Environment.Name != "qa" || p.Head != "promoter/qa/shop" || p.Open.Number != 7 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -185,8 +186,8 @@ func TestPlan_environmentOutOfScope(t *testing.T) {
 	w := decidetest.NewCheckout(t, decidetest.Chain).WithForge()
 	w.Environments = []string{"dev"}
 	w.OpenPullRequest("promoter/prod/shop", 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
-	if got := arrange(w); len(got) > 0 {
-		t.Errorf("%v", summaries(got))
+	if got := proposetest.Plan(w); len(got) > 0 {
+		t.Errorf("%v", proposetest.Summaries(got))
 	}
 }
 
@@ -201,7 +202,7 @@ func TestPlan_landsAnotherWay(t *testing.T) {
 		"close promoter/dev/shop []: shop is now pushed to dev directly",
 		"land, push  [dev/shop]: newer: web 1.4 -> 1.5",
 	}
-	if diff := cmp.Diff(want, summaries(arrange(w))); diff != "" {
+	if diff := cmp.Diff(want, proposetest.Summaries(proposetest.Plan(w))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/promotion/propose/proposetest"
 	"promoter/internal/state"
 )
 
@@ -55,11 +56,11 @@ func TestSupersede_keepsApprovedPullRequest(t *testing.T) {
 	w.Approve("promoter/dev/shop", "ada")
 	d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
 	expectShown(t, d, "newer", "newer version waits: web 1.6, until #7 is merged or closed, which was approved by ada")
-	if only(w).Land {
+	if proposetest.Only(w).Land {
 		t.Error("one approval of two")
 	}
 	w.Approve("promoter/dev/shop", "eve")
-	if !only(w).Land {
+	if !proposetest.Only(w).Land {
 		t.Error("what was approved is not merged")
 	}
 }
@@ -69,7 +70,7 @@ func TestSupersede_queue(t *testing.T) {
 	w := openWith(t, ", newer: queue, land: automerge")
 	d := w.Expect("dev/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
 	expectShown(t, d, "newer", "newer version waits: web 1.6, until #7 is merged or closed")
-	if !only(w).Land {
+	if !proposetest.Only(w).Land {
 		t.Error("what is open is not merged")
 	}
 }
@@ -225,8 +226,8 @@ environments:
 	if d.State != promotion.Waiting || d.Reason.Rule != promotion.RuleCondition {
 		t.Errorf("%s: %s", d.State, d.Reason)
 	}
-	if p := arrange(w); len(p) != 1 || p[0].Step != propose.StepKeep || p[0].Land {
-		t.Errorf("%v", summaries(p))
+	if p := proposetest.Plan(w); len(p) != 1 || p[0].Step != propose.StepKeep || p[0].Land {
+		t.Errorf("%v", proposetest.Summaries(p))
 	}
 
 	back := soaking(t)

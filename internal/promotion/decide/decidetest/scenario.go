@@ -27,6 +27,18 @@ environments:
   prod: {paths: ["prod/{application}"], after: [staging]}
 `
 
+// EveryGate is a config of one environment with every gate.
+const EveryGate = promotiontest.Components + `
+windows:
+  office: {kind: allow, schedule: "0 9 * * 1-5", duration: 8h, timeZone: Europe/Berlin}
+  lunch: {kind: deny, schedule: "0 12 * * *", duration: 1h, timeZone: Europe/Berlin}
+environments:
+  prod:
+    paths: ["prod/{application}"]
+    land: automerge
+    gates: {windows: [office, lunch], checks: ["ci/*", lint], approvals: {count: 2, from: ["team:acme/sre", eve]}}
+`
+
 // Scenario builds an observation.
 type Scenario struct {
 	T *testing.T
@@ -328,4 +340,18 @@ func LargeObservation(b *testing.B) promotion.Observation {
 		}
 	}
 	return observation
+}
+
+// Gated has a newer web in prod and its open pull request.
+func Gated(t *testing.T, open promotion.Open) *Scenario {
+	t.Helper()
+	w := NewCheckout(t, EveryGate).WithForge()
+	w.Has("prod/shop", "web:1.4")
+	w.Publish("web:1.5@" + promotiontest.DigestB)
+	if open.Number > 0 {
+		open.Head = "promoter/prod/shop"
+		open.Snapshots = map[string]promotion.Snapshot{"shop": promotiontest.SnapshotOf("web:1.5@" + promotiontest.DigestB)}
+		w.Open[open.Head] = open
+	}
+	return w
 }
