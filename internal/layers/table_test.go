@@ -23,6 +23,7 @@ var table = map[string]position{
 	"internal/identity":   {layer: 0},
 	"internal/secret":     {layer: 0},
 	"internal/fault":      {layer: 0},
+	"internal/lru":        {layer: 0},
 	"internal/memory":     {layer: 0},
 	"internal/printable":  {layer: 0},
 	"internal/schedule":   {layer: 0},

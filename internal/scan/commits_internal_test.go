@@ -407,11 +407,11 @@ func TestMemory_forgetsWhatWasNotUsedForTheLongestTime(t *testing.T) {
 			t.Errorf("%s is remembered: %v", dir, !remembered)
 		}
 	}
-	if kept.size != 2*one {
-		t.Errorf("%d bytes, want %d", kept.size, 2*one)
+	if kept.scans.Size() != 2*one {
+		t.Errorf("%d bytes, want %d", kept.scans.Size(), 2*one)
 	}
 	small := NewMemory(one - 1)
-	if open(small, a); small.load(a) != nil || small.size != 0 {
+	if open(small, a); small.load(a) != nil || small.scans.Size() != 0 {
 		t.Error("it keeps more than fits")
 	}
 }

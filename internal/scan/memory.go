@@ -1,31 +1,17 @@
 package scan
 
-import (
-	"container/list"
-	"sync"
-)
+import "promoter/internal/lru"
 
 // Memory keeps the latest scans of several repositories while a process runs, up to a size. It
 // forgets those first that were not used for the longest time. A nil Memory keeps nothing.
 type Memory struct {
-	limit int64 // bytes
-
-	mutex  sync.Mutex
-	size   int64
-	byDir  map[string]*list.Element // of keptScans
-	recent *list.List               // newest first
-}
-
-// keptScans are the scans of one repository.
-type keptScans struct {
-	dir   string
-	byKey map[string]*snapshot // see Cache.scanner
-	size  int64
+	limit int64                                    // bytes
+	scans *lru.Cache[string, map[string]*snapshot] // by the directory of a repository, and by Cache.scanner
 }
 
 // NewMemory returns a memory of about so many bytes.
 func NewMemory(limit int64) *Memory {
-	return &Memory{limit: limit, byDir: map[string]*list.Element{}, recent: list.New()}
+	return &Memory{limit: limit, scans: lru.New[string, map[string]*snapshot](limit)}
 }
 
 // load returns the scans of the repository that saves them in a directory.
@@ -33,44 +19,24 @@ func (m *Memory) load(dir string) map[string]*snapshot {
 	if m == nil {
 		return nil
 	}
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	found, known := m.byDir[dir]
-	if !known {
-		return nil
-	}
-	m.recent.MoveToFront(found)
-	return found.Value.(keptScans).byKey //nolint:forcetypeassert // the list has no other type
+	byKey, _ := m.scans.Get(dir)
+	return byKey
 }
 
-// store replaces the scans of a repository.
+// store replaces the scans of a repository. One that is too large displaces no others.
 func (m *Memory) store(dir string, byKey map[string]*snapshot) {
 	if m == nil {
 		return
 	}
-	kept := keptScans{dir: dir, byKey: byKey}
+	var size int64
 	for _, one := range byKey {
-		kept.size += one.size()
+		size += one.size()
 	}
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if before, known := m.byDir[dir]; known {
-		m.forget(before)
-	}
-	if kept.size > m.limit {
+	if size > m.limit {
+		m.scans.Delete(dir)
 		return
 	}
-	m.byDir[dir] = m.recent.PushFront(kept)
-	m.size += kept.size
-	for m.size > m.limit {
-		m.forget(m.recent.Back())
-	}
-}
-
-func (m *Memory) forget(one *list.Element) {
-	kept := m.recent.Remove(one).(keptScans) //nolint:forcetypeassert // the list has no other type
-	delete(m.byDir, kept.dir)
-	m.size -= kept.size
+	m.scans.Put(dir, byKey, size)
 }
 
 // What a file, a target, and a reference need in memory, in bytes, measured with the tree of the

@@ -3,13 +3,12 @@ package rest
 import (
 	"bytes"
 	"compress/gzip"
-	"container/list"
 	"crypto/sha256"
 	"io"
 	"net/http"
-	"sync"
 
 	"promoter/internal/fault"
+	"promoter/internal/lru"
 )
 
 // maxKept is the maximum size of cached responses in bytes, compressed. A page of 100
@@ -21,11 +20,7 @@ const maxKept = 16 << 20
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate
 type cache struct {
 	next http.RoundTripper
-
-	mu    sync.Mutex
-	bytes int
-	known map[question]*list.Element // of *answer
-	used  *list.List                 // most recent first
+	kept *lru.Cache[question, *answer]
 }
 
 // question is a request and its credential: a response to one credential is never
@@ -36,14 +31,13 @@ type question struct {
 }
 
 type answer struct {
-	question question
-	etag     string
-	header   http.Header
-	packed   []byte
+	etag   string
+	header http.Header
+	packed []byte
 }
 
 func newCache(next http.RoundTripper) *cache {
-	return &cache{next: next, known: map[question]*list.Element{}, used: list.New()}
+	return &cache{next: next, kept: lru.New[question, *answer](maxKept)}
 }
 
 // RoundTrip sends a GET with the ETag of the cached response, and returns that
@@ -56,29 +50,18 @@ func (c *cache) RoundTrip(req *http.Request) (*http.Response, error) {
 		credential: sha256.Sum256([]byte(req.Header.Get("Authorization"))),
 		url:        req.URL.String(), accept: req.Header.Get("Accept"),
 	}
-	before := c.find(asked)
-	if before != nil {
+	before, known := c.kept.Get(asked)
+	if known {
 		req.Header.Set("If-None-Match", before.etag)
 	}
 	resp, err := c.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	if before != nil && resp.StatusCode == http.StatusNotModified {
+	if known && resp.StatusCode == http.StatusNotModified {
 		return resp, before.restore(resp)
 	}
 	return resp, c.keep(asked, resp)
-}
-
-func (c *cache) find(asked question) *answer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	element, ok := c.known[asked]
-	if !ok {
-		return nil
-	}
-	c.used.MoveToFront(element)
-	return element.Value.(*answer)
 }
 
 // keep caches a complete response that has an ETag.
@@ -96,27 +79,8 @@ func (c *cache) keep(asked question, resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	c.put(&answer{question: asked, etag: etag, header: resp.Header.Clone(), packed: packed})
+	c.kept.Put(asked, &answer{etag: etag, header: resp.Header.Clone(), packed: packed}, int64(len(packed)))
 	return nil
-}
-
-func (c *cache) put(fresh *answer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if old, ok := c.known[fresh.question]; ok {
-		c.drop(old)
-	}
-	c.known[fresh.question] = c.used.PushFront(fresh)
-	c.bytes += len(fresh.packed)
-	for c.bytes > maxKept {
-		c.drop(c.used.Back())
-	}
-}
-
-func (c *cache) drop(element *list.Element) {
-	old := c.used.Remove(element).(*answer)
-	delete(c.known, old.question)
-	c.bytes -= len(old.packed)
 }
 
 // restore replaces a "not modified" response with the cached one. New headers, such

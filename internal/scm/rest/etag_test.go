@@ -11,23 +11,30 @@ import (
 func TestCache_isBounded(t *testing.T) {
 	t.Parallel()
 	c := newCache(nil)
-	for i := range 10 {
-		c.put(&answer{question: question{url: fmt.Sprint(i)}, packed: make([]byte, maxKept/4)})
+	put := func(url string, size int) {
+		c.kept.Put(question{url: url}, &answer{packed: make([]byte, size)}, int64(size))
 	}
-	if c.find(question{url: "6"}) == nil || c.find(question{url: "9"}) == nil {
+	found := func(url string) bool {
+		_, kept := c.kept.Get(question{url: url})
+		return kept
+	}
+	for i := range 10 {
+		put(fmt.Sprint(i), maxKept/4)
+	}
+	if !found("6") || !found("9") {
 		t.Error("the latest are not kept")
 	}
-	if c.find(question{url: "5"}) != nil || len(c.known) != 4 || c.bytes > maxKept {
-		t.Errorf("%d answers with %d bytes are kept", len(c.known), c.bytes)
+	if found("5") || c.kept.Len() != 4 || c.kept.Size() > maxKept {
+		t.Errorf("%d answers with %d bytes are kept", c.kept.Len(), c.kept.Size())
 	}
-	c.find(question{url: "6"})
-	c.put(&answer{question: question{url: "10"}, packed: make([]byte, maxKept/4)})
-	if c.find(question{url: "6"}) == nil || c.find(question{url: "7"}) != nil {
+	found("6")
+	put("10", maxKept/4)
+	if !found("6") || found("7") {
 		t.Error("what was asked for last is not kept the longest")
 	}
-	c.put(&answer{question: question{url: "10"}, packed: make([]byte, maxKept*2)})
-	if len(c.known) != 0 || c.bytes != 0 {
-		t.Errorf("an answer that is too large leaves %d answers with %d bytes", len(c.known), c.bytes)
+	put("10", maxKept*2)
+	if c.kept.Len() != 0 || c.kept.Size() != 0 {
+		t.Errorf("an answer that is too large leaves %d answers with %d bytes", c.kept.Len(), c.kept.Size())
 	}
 }
 
