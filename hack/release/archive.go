@@ -29,7 +29,7 @@ func (r release) archive(p platform, shared map[string]string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(write(file, "promoter_"+r.version+"_"+p.String(), files, p.program(), r.time), file.Close())
+	return errors.Join(write(file, r.name(p), files, p.program(), r.time), file.Close())
 }
 
 func (r release) archiveName(p platform) string {
@@ -37,7 +37,7 @@ func (r release) archiveName(p platform) string {
 	if p.system == "windows" {
 		extension = ".zip"
 	}
-	return "promoter_" + r.version + "_" + p.String() + extension
+	return r.name(p) + extension
 }
 
 // mode makes the program alone executable. The modes of files here depend on the umask.

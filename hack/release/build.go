@@ -185,6 +185,9 @@ func (r release) binary(p platform) string {
 	return filepath.Join(r.work, p.String(), p.program())
 }
 
+// name is that of the files for a platform, without an extension.
+func (r release) name(p platform) string { return "promoter_" + r.version + "_" + p.String() }
+
 // compile builds the program as .ko.yaml does, so that the image has the same bytes.
 func (r release) compile(ctx context.Context, p platform) error {
 	flags := "-s -w -X promoter/internal/cli.released=" + r.version + " -X promoter/internal/cli.releaseURL=" + r.url

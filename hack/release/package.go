@@ -50,7 +50,7 @@ func (r release) packages(ctx context.Context) error {
 			return err
 		}
 		for _, kind := range []string{"deb", "rpm"} {
-			target := filepath.Join(r.out, "promoter_"+r.version+"_"+p.String()+"."+kind)
+			target := filepath.Join(r.out, r.name(p)+"."+kind)
 			if err := execute(ctx, []string{fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix())}, nfpm, "package", "--config", config, "--packager", kind, "--target", target); err != nil {
 				return err
 			}

@@ -74,12 +74,12 @@ func (r release) materials(p platform) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.out, "promoter_"+r.version+"_"+p.String()+".spdx.json"), append(text, '\n'), 0o644) //nolint:gosec // releases are public
+	return os.WriteFile(filepath.Join(r.out, r.name(p)+".spdx.json"), append(text, '\n'), 0o644) //nolint:gosec // releases are public
 }
 
 func (r release) spdx(p platform, info *buildinfo.BuildInfo, sum string) spdxDocument {
 	const unknown = "NOASSERTION"
-	name := "promoter_" + r.version + "_" + p.String()
+	name := r.name(p)
 	document := spdxDocument{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: name,
 		Namespace: "https://spdx.org/spdxdocs/" + name + "-" + sum,

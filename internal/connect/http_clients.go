@@ -133,7 +133,7 @@ func (c *Connections) observe(to string) func(context.Context, outbound.Exchange
 }
 
 // budget returns the rate limit of a host: the first entry of the file that names it. Without one,
-// registries get what they take; forges publish limits that leave no room for that.
+// the rate for registries adapts; forges publish limits that leave no room for that.
 func budget(file *serverconfig.Config, to, host string) outbound.RateLimit {
 	i := slices.IndexFunc(file.RateLimits, func(limit serverconfig.RateLimit) bool {
 		return glob.MatchName(limit.Host, host) || glob.MatchName(limit.Host, outbound.Hostname(host))

@@ -62,8 +62,8 @@ const (
 // hosts.
 const maxParallel = 16
 
-// Of the memory, an eighth remembers what was found in the files of repositories, at most 128 MiB:
-// those of a repository with 20,000 files take 14 MiB.
+// Limits of the memory for what was found in files, which is kept between reconciliations: an
+// eighth of the limit of the process, at most 128 MiB. A repository with 20,000 files needs 14 MiB.
 const (
 	scansShare = 8
 	maxScans   = 128 << 20

@@ -148,7 +148,7 @@ func (f Freshness) since() time.Time {
 }
 
 // Freshness returns the present times for a repository. Its queries do not depend on how many
-// images there are: all that had an event since the last poll are few.
+// images there are: few had an event since the last poll.
 func (s *Store) Freshness(ctx context.Context, repository string) (f Freshness, err error) {
 	f = Freshness{Fired: map[string]time.Time{}, events: map[hostPath]time.Time{}}
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {

@@ -48,7 +48,7 @@ type rawRateLimit struct {
 	strictyaml.Origin
 	// Host, or a glob with `*`.
 	Host strictyaml.Located[string] `yaml:"host" required:"true"`
-	// Sustained requests per second, as long as the host refuses none. Without it, registries get what they take, and hosts in `networks` and loopback have no such limit: see docs/registries.md#request-rate. Default: `50`.
+	// Sustained requests per second, as long as the host refuses none. Without it, the rate for a registry adapts, and hosts in `networks` and loopback have no such limit: see docs/registries.md#request-rate. Default: `50`.
 	PerSecond strictyaml.Located[int] `yaml:"perSecond"`
 	// Requests at once after a quiet time. Default: `100`.
 	Burst strictyaml.Located[int] `yaml:"burst"`
