@@ -61,6 +61,9 @@ func (x *executor) setForeignStatus(ctx context.Context, pr scm.PullRequest, tak
 	if set && (takenOver == "" || current.State == status.State && current.Description == status.Description) {
 		return false, nil
 	}
+	if takenOver == "" && pr.Head.Own && pr.Base == x.o.Refs.Default && x.o.Refs.Branches[pr.Head.Branch] != pr.Head.Commit {
+		return false, nil // it moved after the branches were listed: the next reconciliation reads its config
+	}
 	if takenOver == "" {
 		status = pullrequest.StatusOfOthers(checkConfig(ctx, x.r.Remote, x.r.Objects, x.o.Refs.Default, pr))
 	}

@@ -43,7 +43,7 @@ func (m *Mirror) deepen(ctx context.Context, branch string, since time.Time) err
 	switch {
 	case !f.session.CanDeepenSince():
 		err = fault.New(fault.Invalid, "the server cannot send history by time (its Git is older than 2.11)")
-	case refsOf(f.session).Branches[branch] != head:
+	case f.refs.Branches[branch] != head:
 		err = fault.New(fault.Conflict, "the branch has moved: fetch it first")
 	default:
 		err = f.deepen(ctx, head, fetchStep{heads: map[string]object.ID{branch: head}, since: since})

@@ -39,11 +39,17 @@ const (
 // it is the only one, otherwise at depth 2; other branches are fetched with their
 // history since. If the result is incomplete, Fetch empties the mirror and fetches
 // again.
+//
+// After List, it fetches the commits that were listed, and makes no request if the
+// mirror has them.
 func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]object.ID, error) {
 	for _, branch := range branches {
 		if err := checkBranch(branch); err != nil {
 			return nil, err
 		}
+	}
+	if found, ok := m.current(branches); ok {
+		return found, nil
 	}
 	var found map[string]object.ID
 	err := m.retryIncomplete(ctx, func() (err error) {
@@ -57,10 +63,16 @@ func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]obje
 }
 
 // retryIncomplete repeats the work in an empty mirror if objects are missing. An
-// ended context is not a reason to empty the mirror.
+// ended context is not a reason to empty the mirror. Work that a listing made from
+// earlier may have failed because a branch has moved since, so it is repeated with a new one.
 func (m *Mirror) retryIncomplete(ctx context.Context, work func() error) error {
 	for attempt := 1; ; attempt++ {
+		listed := m.listing != nil
 		err := work()
+		if err != nil && listed && ctx.Err() == nil && fault.KindOf(err) == fault.Temporary {
+			m.listing = nil
+			err = work()
+		}
 		if !errors.Is(err, errIncomplete) {
 			return err
 		}
@@ -83,7 +95,7 @@ func (m *Mirror) fetch(ctx context.Context, branches []string) (map[string]objec
 	if err != nil {
 		return nil, err
 	}
-	refs := refsOf(f.session)
+	refs := f.refs
 	steps, err := m.plan(refs, branches)
 	for _, step := range steps {
 		if err == nil {
@@ -229,13 +241,38 @@ func (m *Mirror) record(refs Refs, branches []string) map[string]object.ID {
 // fetcher makes the requests of one fetch. A session answers only one request.
 type fetcher struct {
 	m       *Mirror
+	refs    Refs
 	session *wire.Session // nil: the last one failed to open
 	used    bool
 }
 
+// newFetcher opens a session with the references of the listing, if there is one and the
+// transport can; otherwise it receives them.
 func (m *Mirror) newFetcher(ctx context.Context) (*fetcher, error) {
+	if m.listing != nil && m.listing.session.CanResume() {
+		session, err := m.listing.session.Resume(ctx)
+		return &fetcher{m: m, refs: m.listing.refs, session: session}, err
+	}
 	session, err := m.endpoint.Connect(ctx, wire.UploadPack)
-	return &fetcher{m: m, session: session}, err
+	if err != nil {
+		return nil, err
+	}
+	return &fetcher{m: m, refs: refsOf(session), session: session}, nil
+}
+
+// reconnect opens a session for another request.
+func (f *fetcher) reconnect(ctx context.Context) error {
+	earlier := f.session
+	if err := f.close(nil); err != nil {
+		return err
+	}
+	var err error
+	if earlier.CanResume() {
+		f.session, err = earlier.Resume(ctx)
+	} else {
+		f.session, err = f.m.endpoint.Connect(ctx, wire.UploadPack)
+	}
+	return err
 }
 
 // close closes the session after an error or without one.
@@ -322,10 +359,7 @@ const incomingPack = "incoming-"
 func (f *fetcher) transfer(ctx context.Context, step fetchStep) (err error) {
 	m := f.m
 	if f.used {
-		if err := f.close(nil); err != nil {
-			return err
-		}
-		if f.session, err = m.endpoint.Connect(ctx, wire.UploadPack); err != nil {
+		if err := f.reconnect(ctx); err != nil {
 			return err
 		}
 	}

@@ -126,39 +126,12 @@ func TestFetch_emptyRepository(t *testing.T) {
 				t.Errorf("%v, %v", found, err)
 			}
 			first := o.commit("main", files{"a.yaml": "a\n"})
+			if _, err := m.List(t.Context()); err != nil {
+				t.Error(err)
+			}
 			fetched(t, m, "main")
 			same(t, m, o, first)
 		})
-	}
-}
-
-// A fetch that finds nothing new makes one request, for the list of references.
-func TestFetch_idle(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	main := o.commit("main", many(10))
-	web := o.serve()
-	dir := filepath.Join(t.TempDir(), "mirror")
-	m := openedIn(t, dir, web.remote())
-	fetched(t, m, "main")
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
-	web.asked()
-	m = openedIn(t, dir, web.remote())
-	if refs, err := m.List(t.Context()); err != nil || refs.Branches["main"] != main {
-		t.Errorf("%v, %v", refs, err)
-	}
-	if id, _ := m.Have("main"); id != main {
-		t.Errorf("have %s", id)
-	}
-	listing := []string{"GET /origin.git/info/refs?service=git-upload-pack"}
-	if diff := cmp.Diff(listing, web.asked()); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
-	fetched(t, m, "main")
-	if diff := cmp.Diff(listing, web.asked()); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -75,7 +74,8 @@ type Mirror struct {
 	lock     io.Closer
 	packs    *packStorage
 	state    *mirrorState
-	fresh    bool // it had no objects when it was opened
+	fresh    bool     // it had no objects when it was opened
+	listing  *listing // nil: not listed, or outdated
 }
 
 // Open opens the mirror in a directory, or creates it. It replaces a mirror that is
@@ -197,41 +197,6 @@ func (m *Mirror) Have(branch string) (object.ID, bool) {
 
 // TooLarge reports whether the server left out the blob because of its size.
 func (m *Mirror) TooLarge(blob object.ID) bool { return slices.Contains(m.state.TooLarge, blob) }
-
-// Refs are the branches of a remote.
-type Refs struct {
-	// Branches maps the names of branches to their commits.
-	Branches map[string]object.ID
-	// Default is the name of the default branch; empty if the remote does not name
-	// it, as an empty repository does.
-	Default string
-}
-
-// List returns the branches of the remote. It makes one request and fetches nothing.
-func (m *Mirror) List(ctx context.Context) (Refs, error) {
-	session, err := m.endpoint.Connect(ctx, wire.UploadPack)
-	if err != nil {
-		return Refs{}, fmt.Errorf("list the branches of %s: %w", m.endpoint, err)
-	}
-	_ = session.Close() // the list is complete
-	return refsOf(session), nil
-}
-
-// refsOf returns the branches that a session received, except those with names that
-// Git does not allow.
-func refsOf(session *wire.Session) Refs {
-	const prefix = "refs/heads/"
-	refs := Refs{Branches: map[string]object.ID{}}
-	for name, hash := range session.References() {
-		if branch, ok := strings.CutPrefix(name, prefix); ok && checkBranch(branch) == nil {
-			refs.Branches[branch] = object.ID(hash)
-		}
-	}
-	if branch, ok := strings.CutPrefix(session.DefaultBranch(), prefix); ok && checkBranch(branch) == nil {
-		refs.Default = branch
-	}
-	return refs
-}
 
 // checkBranch refuses invalid names of branches.
 func checkBranch(name string) error {

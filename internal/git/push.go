@@ -49,15 +49,13 @@ func (m *Mirror) Push(ctx context.Context, updates ...Update) error {
 }
 
 func (m *Mirror) push(ctx context.Context, updates []Update) error {
-	session, err := m.endpoint.Connect(ctx, wire.ReceivePack)
+	p, err := m.openPush(ctx, updates)
 	if err != nil {
+		m.listing = nil
 		return err
 	}
-	defer session.Close() //nolint:errcheck // the report has the result
-	if err := conflict(refsOf(session), updates); err != nil {
-		return err
-	}
-	ids, err := m.missing(ctx, session, updates)
+	defer p.session.Close() //nolint:errcheck // the report has the result
+	ids, err := m.missing(ctx, p.refs, updates)
 	if err != nil {
 		return err
 	}
@@ -75,13 +73,24 @@ func (m *Mirror) push(ctx context.Context, updates []Update) error {
 		}
 		pack = encoded.Bytes()
 	}
-	report, err := session.Push(ctx, commands, pack)
+	report, err := p.session.Push(ctx, commands, pack)
+	if p.resumed && nothingMoved(err) {
+		// Ask for what the server supports now, and for its reason.
+		m.state.Push = pushCapabilities{}
+		return m.push(ctx, updates)
+	}
 	if err := m.judge(ctx, updates, report, err); err != nil {
+		m.listing = nil
+		if p.resumed && fault.KindOf(err) != fault.Conflict {
+			m.state.Push = pushCapabilities{}
+			_ = m.state.write(m.dir) // the error of the push counts
+		}
 		return err
 	}
 
 	// The push is done, whatever happens now. A branch that cannot be recorded is
 	// removed, so that it is fetched before it is used.
+	m.listing.move(updates)
 	stored := len(ids) == 0 || m.packs.addPack(bytes.NewReader(pack), ids) == nil
 	for _, u := range updates {
 		if !stored {
@@ -91,6 +100,41 @@ func (m *Mirror) push(ctx context.Context, updates []Update) error {
 	}
 	_ = m.state.write(m.dir) // an older state is valid, too
 	return nil
+}
+
+// pushSession is a session that pushes, and where the branches are.
+type pushSession struct {
+	session *wire.Session
+	refs    Refs
+	resumed bool // without a request of its own
+}
+
+// openPush opens a session that pushes. It fails with Conflict if a branch is not where
+// it must be.
+//
+// If the listing shows the branches there, and the server is the one that an earlier
+// push went to, the session sends no request for what is known: the server compares the
+// commits of the branches once more.
+func (m *Mirror) openPush(ctx context.Context, updates []Update) (pushSession, error) {
+	listed := m.listing
+	resumable := listed != nil && listed.session.CanResume()
+	known := m.state.Push.Capabilities != "" && resumable && m.state.Push.Server == listed.session.Capabilities()
+	if known && conflict(listed.refs, updates) == nil {
+		session, err := listed.session.ResumePush(ctx, m.state.Push.Capabilities)
+		return pushSession{session: session, refs: listed.refs, resumed: true}, err
+	}
+	session, err := m.endpoint.Connect(ctx, wire.ReceivePack)
+	if err != nil {
+		return pushSession{}, err
+	}
+	p := pushSession{session: session, refs: refsOf(session)}
+	if resumable {
+		m.state.Push = pushCapabilities{Server: listed.session.Capabilities(), Capabilities: session.Capabilities()}
+	}
+	if err := conflict(p.refs, updates); err != nil {
+		return p, errors.Join(err, session.Close())
+	}
+	return p, nil
 }
 
 // Unpushed returns how many bytes of written objects are in memory, because they were not
@@ -108,11 +152,11 @@ func conflict(refs Refs, updates []Update) error {
 }
 
 // missing returns the objects of the new commits that the remote lacks, each once.
-func (m *Mirror) missing(ctx context.Context, session *wire.Session, updates []Update) ([]object.ID, error) {
+func (m *Mirror) missing(ctx context.Context, refs Refs, updates []Update) ([]object.ID, error) {
 	var shared []object.ID
-	for _, hash := range session.References() {
-		if m.Objects.Has(object.ID(hash)) {
-			shared = append(shared, object.ID(hash))
+	for _, id := range refs.Branches {
+		if m.Objects.Has(id) {
+			shared = append(shared, id)
 		}
 	}
 	var all []object.ID
@@ -135,15 +179,23 @@ func (m *Mirror) missing(ctx context.Context, session *wire.Session, updates []U
 	return all, nil
 }
 
+// nothingMoved reports whether the server refused a push as a whole.
+func nothingMoved(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Unauthorized, fault.NotFound, fault.Invalid:
+		return true
+	}
+	return false
+}
+
 // judge returns the error of a push. If the server does not report plain success, it
 // lists the branches to see what happened.
 func (m *Mirror) judge(ctx context.Context, updates []Update, report *wire.Report, sending error) error {
 	if sending == nil && report.OK() {
 		return nil
 	}
-	switch fault.KindOf(sending) {
-	case fault.Unauthorized, fault.NotFound, fault.RateLimited, fault.Invalid:
-		return sending // nothing has moved
+	if nothingMoved(sending) || fault.KindOf(sending) == fault.RateLimited {
+		return sending
 	}
 	refs, err := m.List(ctx)
 	if err != nil {

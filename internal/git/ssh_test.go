@@ -46,6 +46,9 @@ func TestSSH_fetchAndPush(t *testing.T) {
 	second := o.commit("main", files{"a.yaml": "a: 2\n"})
 	third := o.commit("main", files{"a.yaml": "a: 1\n", "apps/a1/f1.yaml": "changed\n"})
 	o.repack()
+	if _, err := m.List(t.Context()); err != nil {
+		t.Error(err)
+	}
 	fetched(t, m, "main")
 	same(t, m, o, second)
 	same(t, m, o, third)

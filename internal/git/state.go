@@ -34,7 +34,17 @@ type mirrorState struct {
 	Shallow   []object.ID          `json:"shallow,omitempty"`  // commits whose parents are not stored
 	TooLarge  []object.ID          `json:"tooLarge,omitempty"` // blobs that the server left out
 	Since     map[string]time.Time `json:"since,omitempty"`    // how far back the history of a branch is stored
-	Damaged   bool                 `json:"damaged,omitempty"`  // an object could not be read, or there is no room for more
+	Push      pushCapabilities     `json:"push,omitzero"`
+	Damaged   bool                 `json:"damaged,omitempty"` // an object could not be read, or there is no room for more
+}
+
+// pushCapabilities are what the server of a remote supports for pushes, as it advertised
+// them to the last push. They save the next ones a request.
+type pushCapabilities struct {
+	// Server is what the same server supports for fetches. It includes its version, so
+	// that another version is asked again.
+	Server       string `json:"server"`
+	Capabilities string `json:"capabilities"`
 }
 
 func readState(dir string) (mirrorState, error) {

@@ -22,8 +22,8 @@ type Remote interface {
 	// Refs lists the branches with one request.
 	Refs(ctx context.Context) (Refs, error)
 	// Fetch makes the current commits of the branches readable and returns them.
-	// Branches that do not exist are left out. It sends no request when nothing has
-	// moved since the last listing.
+	// Branches that do not exist are left out. After Refs, these are the listed commits,
+	// and it sends no request when they are here.
 	Fetch(ctx context.Context, branches ...string) (map[string]string, error)
 	// Deepen makes the history of the branch readable back to the time.
 	Deepen(ctx context.Context, branch string, since time.Time) error

@@ -21,10 +21,9 @@ import (
 // and scan.Repository. A git.Mirror must not be used concurrently, so all use of it is
 // behind the lock.
 type mirror struct {
-	git    *git.Mirror
-	sign   signCommit // nil: commits get no signature
-	mutex  sync.Mutex
-	listed map[string]object.ID // branches of the last listing; nil: none
+	git   *git.Mirror
+	sign  signCommit // nil: commits get no signature
+	mutex sync.Mutex
 }
 
 // traceBranches is the attribute of a span that lists branches.
@@ -40,7 +39,6 @@ func (m *mirror) Refs(ctx context.Context) (_ repo.Refs, err error) {
 	if err != nil {
 		return repo.Refs{}, err
 	}
-	m.listed = found.Branches
 	return repo.Refs{Default: found.Default, Branches: commits(found.Branches)}, nil
 }
 
@@ -54,39 +52,16 @@ func commits(ids map[string]object.ID) map[string]string {
 }
 
 // Fetch implements repo.Remote.
-func (m *mirror) Fetch(ctx context.Context, branches ...string) (map[string]string, error) {
+func (m *mirror) Fetch(ctx context.Context, branches ...string) (_ map[string]string, err error) {
+	ctx, span := telemetry.Begin(ctx, "git fetch", slog.Any(traceBranches, branches))
+	defer func() { span.End(err) }()
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if heads, ok := m.current(branches); ok {
-		return heads, nil
-	}
-	ctx, span := telemetry.Begin(ctx, "git fetch", slog.Any(traceBranches, branches))
 	found, err := m.git.Fetch(ctx, branches...)
-	span.End(err)
 	if err != nil {
 		return nil, err
 	}
 	return commits(found), nil
-}
-
-// current returns the branches as they were listed, if the mirror has all of them. That
-// saves an idle reconciliation the second request.
-func (m *mirror) current(branches []string) (map[string]string, bool) {
-	if m.listed == nil {
-		return nil, false
-	}
-	heads := make(map[string]string, len(branches))
-	for _, branch := range branches {
-		id, exists := m.listed[branch]
-		if !exists {
-			continue
-		}
-		if have, ok := m.git.Have(branch); !ok || have != id {
-			return nil, false
-		}
-		heads[branch] = id.String()
-	}
-	return heads, true
 }
 
 // Deepen implements repo.Remote.
@@ -98,7 +73,7 @@ func (m *mirror) Deepen(ctx context.Context, branch string, since time.Time) (er
 	return m.git.Deepen(ctx, branch, since)
 }
 
-// Push implements repo.Remote. It invalidates the listing, also if it fails.
+// Push implements repo.Remote.
 func (m *mirror) Push(ctx context.Context, updates ...repo.Update) (err error) {
 	var branches []string
 	for _, update := range updates {
@@ -118,7 +93,6 @@ func (m *mirror) Push(ctx context.Context, updates ...repo.Update) (err error) {
 	}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.listed = nil
 	return m.git.Push(ctx, pushed...)
 }
 

@@ -33,6 +33,7 @@ type httpTransport struct {
 	base       string // URL of the repository, after redirects
 	service    Service
 	credential Credential
+	left       bool // a redirect left the host: the credential is not sent
 	now        func() time.Time
 	bodies     []io.Closer
 }
@@ -60,9 +61,9 @@ func (h *httpTransport) checkRedirect(request *http.Request, via []*http.Request
 		return fault.New(fault.Invalid, "%s redirects to plain http, which is refused", first.Host)
 	}
 	if request.URL.Host != first.Host || request.URL.Scheme != first.Scheme {
-		h.credential = Credential{}
+		h.left = true
 	}
-	if h.credential == (Credential{}) {
+	if h.left {
 		request.Header.Del("Authorization")
 	}
 	return nil
@@ -105,6 +106,7 @@ func (h *httpTransport) send(request *http.Request, want string) (*http.Response
 	request.Header.Set("Accept", want)
 	request.Header.Set("User-Agent", "git/"+agent) // some forges look for "git"
 	switch c := h.credential; {
+	case h.left:
 	case !c.Bearer.IsZero():
 		request.Header.Set("Authorization", "Bearer "+c.Bearer.Reveal())
 	case !c.Password.IsZero() && c.User == "":

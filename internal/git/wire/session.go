@@ -58,6 +58,7 @@ type transport interface {
 // Session is one conversation with a remote: it has the remote's references and
 // makes one request.
 type Session struct {
+	endpoint   Endpoint
 	transport  transport
 	credential Credential
 	advertised *packp.AdvRefs
@@ -65,13 +66,11 @@ type Session struct {
 
 // Connect opens a session and receives the references of the remote.
 func (e Endpoint) Connect(ctx context.Context, service Service) (*Session, error) {
-	s := &Session{advertised: packp.NewAdvRefs()}
-	var err error
-	if e.remote.Credential != nil {
-		if s.credential, err = e.remote.Credential(ctx); err != nil {
-			return nil, fmt.Errorf("get the credential of %s: %w", e, err)
-		}
+	credential, err := e.login(ctx)
+	if err != nil {
+		return nil, err
 	}
+	s := &Session{endpoint: e, credential: credential, advertised: packp.NewAdvRefs()}
 	switch e.scheme {
 	case "file":
 		s.transport, err = startLocal(ctx, e, service)
@@ -99,6 +98,18 @@ func (e Endpoint) Connect(ctx context.Context, service Service) (*Session, error
 	}
 	gittransport.FilterUnsupportedCapabilities(s.advertised.Capabilities)
 	return s, nil
+}
+
+// login returns the credential of the remote.
+func (e Endpoint) login(ctx context.Context) (Credential, error) {
+	if e.remote.Credential == nil {
+		return Credential{}, nil
+	}
+	credential, err := e.remote.Credential(ctx)
+	if err != nil {
+		return Credential{}, fmt.Errorf("get the credential of %s: %w", e, err)
+	}
+	return credential, nil
 }
 
 // Close ends the session.
