@@ -82,11 +82,16 @@ func (s Source) CompareURL(from, to string) string {
 	return s.URL() + page + from + "..." + to
 }
 
-var revision = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
+var revision = regexp.MustCompile(`^[0-9a-fA-F]+$`)
+
+// Digits of the ID of a commit: as many as Git shows at least, and all of SHA-256.
+const minRevision, maxRevision = 7, 64
 
 // IsRevision reports whether a text is the ID of a commit, maybe a short one. The names of
 // branches and tags are none: what they name can change.
-func IsRevision(text string) bool { return revision.MatchString(text) }
+func IsRevision(text string) bool {
+	return len(text) >= minRevision && len(text) <= maxRevision && revision.MatchString(text)
+}
 
 // ChangeQuery asks a source repository about the change from one version to another.
 type ChangeQuery struct {

@@ -57,3 +57,15 @@ func TestSource_CompareURL(t *testing.T) {
 		}
 	}
 }
+
+func TestIsRevision(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"1234567": true, strings.Repeat("A", 64): true,
+		"": false, "123456": false, "main123": false, strings.Repeat("a", 65): false,
+	} {
+		if scm.IsRevision(text) != want {
+			t.Errorf("%q: want %t", text, want)
+		}
+	}
+}

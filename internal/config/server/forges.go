@@ -199,7 +199,9 @@ func checkForgeCredentials(report *strictyaml.Report, name strictyaml.Located[st
 }
 
 // validOrganization is the login of an organization on GitHub.
-var validOrganization = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
+var validOrganization = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$`)
+
+const maxOrganization = 100 // bytes
 
 func loadApp(in *input, raw *rawApp) *App {
 	app := &App{
@@ -231,7 +233,7 @@ func loadApp(in *input, raw *rawApp) *App {
 		if !in.raw.URL.IsSet() {
 			in.report.Errorf(raw.Setup.Position, "write url: https://HOST", "setup needs the url at which GitHub redirects the browser back to promoter")
 		}
-		if raw.Organization.Valid() && !validOrganization.MatchString(raw.Organization.Value) {
+		if raw.Organization.Valid() && (len(raw.Organization.Value) > maxOrganization || !validOrganization.MatchString(raw.Organization.Value)) {
 			in.report.Errorf(raw.Organization.Position, "write it as in its address", "that is not the name of an organization")
 		}
 	}

@@ -117,8 +117,11 @@ var providers = []struct {
 	{ProviderAzure, []string{".azurecr.io", ".azurecr.cn", ".azurecr.us"}, []string{"tenant", "client", "secret"}, "NAME.azurecr.io"},
 }
 
-// roleARN is the ARN of a role; the partitions start with aws.
-var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]{1,512}$`)
+// roleARN is the ARN of a role; the partitions start with aws. The compiled form of a counted
+// repetition is as large as its count, and every start of the program pays for it.
+var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`)
+
+const maxRoleARN = 2048 // bytes, as of AssumeRole of STS
 
 func loadRegistries(in *input, poll time.Duration) []Registry {
 	var registries []Registry
@@ -234,7 +237,7 @@ func loadLogin(in *input, c *rawCredentials, host string) Login {
 			in.report.Errorf(c.Provider.Position, "write "+p.hint+" as the host", "provider %s has no registry at %s", p.name, host)
 		}
 	}
-	if c.Role.Valid() && !roleARN.MatchString(c.Role.Value) {
+	if c.Role.Valid() && (len(c.Role.Value) > maxRoleARN || !roleARN.MatchString(c.Role.Value)) {
 		in.report.Errorf(c.Role.Position, "write arn:aws:iam::ACCOUNT:role/NAME", "role is not the ARN of a role")
 	}
 	if c.Secret.IsSet() && !(c.Tenant.IsSet() && c.Client.IsSet()) {

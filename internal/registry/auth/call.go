@@ -227,15 +227,17 @@ func (c *Call) refused(status int, body []byte) error {
 }
 
 var (
-	xmlCode   = regexp.MustCompile(`<Code>([A-Za-z0-9._-]{1,64})</Code>`)
-	validCode = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+	xmlCode   = regexp.MustCompile(`<Code>([A-Za-z0-9._-]+)</Code>`)
+	validCode = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 )
+
+const maxCode = 64 // bytes of an error code
 
 // errorCode returns the error code of a response. Services write it in JSON as
 // "error" (Google also as error.status), "__type" (AWS, with a namespace before #),
 // "code" or "errors" (registries), and in XML as Code.
 func errorCode(body []byte) string {
-	if found := xmlCode.FindSubmatch(body); found != nil {
+	if found := xmlCode.FindSubmatch(body); found != nil && len(found[1]) <= maxCode {
 		return string(found[1])
 	}
 	var known struct {
@@ -261,7 +263,7 @@ func errorCode(body []byte) string {
 		candidates = append(candidates, known.Errors[0].Code)
 	}
 	for _, candidate := range candidates {
-		if validCode.MatchString(candidate) {
+		if len(candidate) <= maxCode && validCode.MatchString(candidate) {
 			return candidate
 		}
 	}

@@ -41,7 +41,8 @@ func TestCall_showsOnlyErrorCodes(t *testing.T) {
 		`{"error":["canary"]}`:          "q: 400 Bad Request: do this",
 		`{"code":7}`:                    "q: 400 Bad Request: do this",
 		``:                              "q: 400 Bad Request: do this",
-		`{"error":"` + strings.Repeat("a", 65) + `"}`: "q: 400 Bad Request: do this",
+		`{"error":"` + strings.Repeat("a", 65) + `"}`:  "q: 400 Bad Request: do this",
+		`<Code>` + strings.Repeat("a", 65) + `</Code>`: "q: 400 Bad Request: do this",
 	} {
 		w := authtest.New(t)
 		w.Vendor["x.example.com"] = respond(400, body)

@@ -118,7 +118,9 @@ func EventsOf(permissions []Permission) []string {
 }
 
 // accountName matches the login of an organization.
-var accountName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
+var accountName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$`)
+
+const maxAccountName = 100 // bytes
 
 // RegisterURL returns the page of a GitHub server that accepts manifests: for an App
 // of an organization, or of the user's own account if organization is empty.
@@ -131,7 +133,7 @@ func RegisterURL(page, organization string) (string, error) {
 	switch {
 	case organization == "":
 		return at + "/settings/apps/new", nil
-	case !accountName.MatchString(organization):
+	case len(organization) > maxAccountName || !accountName.MatchString(organization):
 		return "", fault.New(fault.Invalid, "%q is not the name of an organization: write it as in its URL", organization)
 	}
 	return at + "/organizations/" + organization + "/settings/apps/new", nil
@@ -165,10 +167,14 @@ type conversion struct {
 
 // manifestCode matches the code with which GitHub redirects the browser back:
 // currently forty hex characters.
-var manifestCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
+var manifestCode = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+const maxManifestCode = 255 // bytes
 
 // IsManifestCode reports whether a text may be a manifest code.
-func IsManifestCode(text string) bool { return manifestCode.MatchString(text) }
+func IsManifestCode(text string) bool {
+	return len(text) <= maxManifestCode && manifestCode.MatchString(text)
+}
 
 // Convert exchanges the code of a manifest redirect for the created App. A code works
 // once, within an hour. Hooked reports whether the manifest had a webhook. The forge

@@ -196,6 +196,7 @@ func TestRegisterURL(t *testing.T) {
 		{"https://ghe.example.com/git", "acme_user", "https://ghe.example.com/git/organizations/acme_user/settings/apps/new"},
 		{"https://github.com", "acme/../x", ""},
 		{"https://github.com", "-", ""},
+		{"https://github.com", strings.Repeat("a", 101), ""},
 		{"https://user@github.com", "", ""},
 		{"github.com", "", ""},
 	} {

@@ -156,9 +156,13 @@ func (r *repository) denied(ctx context.Context, err error) error {
 }
 
 // segment matches the names of projects, groups and accounts.
-var segment = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,255}$`)
+var segment = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-func isName(name string) bool { return segment.MatchString(name) && strings.Trim(name, ".") != "" }
+const maxSegment = 255 // bytes
+
+func isName(name string) bool {
+	return len(name) <= maxSegment && segment.MatchString(name) && strings.Trim(name, ".") != ""
+}
 
 // maxDepth is the maximum number of path segments: nested groups and a project.
 const maxDepth = 21

@@ -126,7 +126,7 @@ func TestOpen_anAnswerLeadsNowhereElse(t *testing.T) {
 func TestOpen_refusesNames(t *testing.T) {
 	t.Parallel()
 	forge := wired(t, map[string]http.HandlerFunc{})
-	for _, name := range []string{"acme/../deploy", "acme//b", "acme/" + strings.Repeat("a/", 30) + "b"} {
+	for _, name := range []string{"acme/../deploy", "acme//b", "acme/" + strings.Repeat("a/", 30) + "b", "acme/" + strings.Repeat("a", 256)} {
 		if _, err := forge.Open(t.Context(), name); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%q: %v", name, err)
 		}

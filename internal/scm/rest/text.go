@@ -62,9 +62,11 @@ func PullNumber(message string, patterns ...*regexp.Regexp) int {
 const maxMessage = 64 << 10
 
 // ReleaseTag reports whether a text can be in the path of a request for a release.
-func ReleaseTag(tag string) bool { return releaseTag.MatchString(tag) }
+func ReleaseTag(tag string) bool { return len(tag) <= maxReleaseTag && releaseTag.MatchString(tag) }
 
-var releaseTag = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$`)
+const maxReleaseTag = 128 // bytes, as of tags of images
+
+var releaseTag = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]*$`)
 
 // hexCommit matches a full commit ID, SHA-1 or SHA-256.
 var hexCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)

@@ -35,6 +35,18 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+func TestReleaseTag(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]bool{
+		"v1.2.3": true, strings.Repeat("a", 128): true,
+		"": false, "-v1": false, "a/b": false, strings.Repeat("a", 129): false,
+	} {
+		if ReleaseTag(tag) != want {
+			t.Errorf("%q: want %t", tag, want)
+		}
+	}
+}
+
 func TestIsCommit(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]bool{

@@ -171,10 +171,12 @@ func (s *Source) workloadIdentity(ctx context.Context, file string) (secret.Stri
 }
 
 // validTenant is the ID or a domain of a tenant.
-var validTenant = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,127}$`)
+var validTenant = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+
+const maxTenant = 128 // bytes
 
 func (s *Source) checkClient(name string) error {
-	if s.client() == "" || !validTenant.MatchString(s.tenant()) {
+	if s.client() == "" || len(s.tenant()) > maxTenant || !validTenant.MatchString(s.tenant()) {
 		return fault.New(fault.Invalid, "%s: set the tenant and the client, in the server file or as AZURE_TENANT_ID and AZURE_CLIENT_ID", name)
 	}
 	return nil
