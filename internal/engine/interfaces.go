@@ -62,6 +62,9 @@ type VersionRequest struct {
 	Verify     []trust.Requirement // what signatures must prove
 	// FirstSeen returns when the repository first recorded a digest as available.
 	FirstSeen func(digest string) (time.Time, bool)
+	// InUse reports whether a version is in all files that it could be promoted to. Of such a
+	// version, the digest of the tag may have been requested some time ago.
+	InUse func(image.Version) bool
 	// Newer asks for newer versions that the policy does not select.
 	Newer bool
 }

@@ -43,11 +43,21 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 		request VersionRequest
 		promotion.Available
 	}
+	references := map[string][]edit.Reference{}
+	for target, current := range o.Promotion.Targets {
+		if !hasNoParents(target) {
+			continue
+		}
+		for _, r := range current.References {
+			references[r.Component] = append(references[r.Component], r)
+		}
+	}
 	var selections []*selection
 	for _, f := range promotion.FollowedIn(o.Promotion.Config, o.Promotion.Targets, hasNoParents) {
 		selections = append(selections, &selection{request: VersionRequest{
 			Component: f.Component, Name: f.Name, Repository: f.Repository,
 			Policy: o.Promotion.Config.Policy(f.Component.Name), FirstSeen: firstSeen(o.Promotion.State, f.Name),
+			InUse:  func(v image.Version) bool { return inUse(references[f.Name], v) },
 			Newer:  o.Asked != nil,
 			Verify: o.Promotion.Verify[f.Name],
 		}})
@@ -71,6 +81,14 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 		}
 	}
 	return available
+}
+
+// inUse reports whether all references have a version, in the form in which it is written.
+func inUse(references []edit.Reference, v image.Version) bool {
+	return !slices.ContainsFunc(references, func(r edit.Reference) bool {
+		same := (r.Tag == "" || r.Tag == v.Tag) && (r.Digest == "" || r.Digest == v.Digest)
+		return !same || r.Tag == "" && r.Digest == "" || r.Form != edit.Form{}
+	})
 }
 
 // firstSeen returns a function that returns when a digest was first recorded as

@@ -54,7 +54,7 @@ type flightKey struct {
 
 type flight[V any] struct {
 	done  chan struct{}
-	asOf  time.Time // see Request.AsOf
+	asOf  time.Time // what it is kept for, see Request.AsOf
 	value V
 	err   error
 }
@@ -63,13 +63,13 @@ type flight[V any] struct {
 // budget. The other callers send it again.
 var errAbandoned = errors.New("abandoned")
 
-// do returns the result of an earlier request, or sends it. A request for an earlier
-// time than asOf continues for its callers, and is sent again.
-func (f *flights[V]) do(ctx context.Context, key flightKey, asOf time.Time, send func() (V, error)) (V, error) {
+// do returns the result of an earlier request that was for the time since or a later one,
+// or sends it for asOf. Another earlier request continues for its callers.
+func (f *flights[V]) do(ctx context.Context, key flightKey, since, asOf time.Time, send func() (V, error)) (V, error) {
 	for {
 		f.mu.Lock()
 		known, ok := f.calls[key]
-		if !ok || known.asOf.Before(asOf) {
+		if !ok || known.asOf.Before(since) {
 			break
 		}
 		f.mu.Unlock()

@@ -198,6 +198,8 @@ type cacheFile struct {
 type cachedTags struct {
 	Tags []string  `json:"tags"`
 	AsOf time.Time `json:"asOf"`
+	// Changed is the first time for which the list was read as it is.
+	Changed time.Time `json:"changed,omitzero"`
 }
 
 // cachedDigest is the digest of a tag.
@@ -497,23 +499,29 @@ func (e *cacheEntry) tags(when validity) (listing, bool) {
 	if known == nil || !when.holds(known.AsOf) {
 		return listing{}, false
 	}
-	return listing{tags: known.Tags, complete: true}, true
+	return listing{tags: known.Tags, complete: true, changed: known.Changed}, true
 }
 
-// setTags keeps a tag list for a time, if there is one and no later list is known. The
-// caller does not change the tags any more.
-func (e *cacheEntry) setTags(tags []string, asOf time.Time) {
+// setTags keeps a tag list for a time, if there is one and no later list is known, and
+// returns since when it is as it is. The caller does not change the tags any more.
+func (e *cacheEntry) setTags(tags []string, asOf time.Time) (changed time.Time) {
 	if asOf.IsZero() {
-		return
+		return time.Time{}
 	}
 	e.lock()
 	defer e.mu.Unlock()
-	if known := e.content.Tags; known != nil && known.AsOf.After(asOf) {
-		return
+	known := e.content.Tags
+	if known != nil && known.AsOf.After(asOf) {
+		return time.Time{}
 	}
-	e.content.Tags = &cachedTags{Tags: tags, AsOf: asOf}
+	read := &cachedTags{Tags: tags, AsOf: asOf, Changed: asOf}
+	if known != nil && slices.Equal(known.Tags, tags) {
+		read.Tags, read.Changed = known.Tags, known.Changed
+	}
+	e.content.Tags = read
 	e.changed++
 	e.countTags()
+	return read.Changed
 }
 
 // digest returns the digest of a tag, if it was requested for an accepted time.

@@ -13,7 +13,8 @@ import (
 	"promoter/internal/image"
 )
 
-// How many tags with a known date have their digest requested again in a batch.
+// How many tags with a known date have their digest requested again for a time, see
+// Request.MovedAsOf.
 const (
 	recheckAllUpTo = 100 // with so few candidates, all of them
 	recheckBest    = maxEvaluated
@@ -29,13 +30,13 @@ type dated struct {
 }
 
 // newest selects by created time. The digest of a tag may change, so the best tags are
-// requested again in every batch and the others in slices; the metadata of a digest is
+// requested again for each time and the others in slices; the metadata of a digest is
 // requested only once ever. While dates are missing, nothing is selected.
 func (v *View) newest(ctx context.Context, a *access, r Request, candidates []image.Candidate) (Selection, error) {
 	known, unknown := a.cachedDates(candidates, r.Platforms)
 	limit := v.batch.client.options.Limits.Dates
 	more := len(unknown) - limit
-	requested := slices.Concat(unknown[:min(len(unknown), limit)], a.recheck(known, v.validity(r.AsOf)))
+	requested := slices.Concat(unknown[:min(len(unknown), limit)], a.recheck(known, v.validity(r.MovedAsOf)))
 	if err := v.requestDates(ctx, a, r, requested); err != nil {
 		return Selection{}, err
 	}
@@ -118,7 +119,7 @@ func (v *View) requestDates(ctx context.Context, a *access, r Request, candidate
 	for _, c := range candidates {
 		group.Go(func() (err error) {
 			defer fault.Survive(&err)
-			digest, err := v.digest(ctx, a, c.Tag, r.AsOf)
+			digest, err := v.digest(ctx, a, c.Tag, r.MovedAsOf, r.AsOf)
 			if fault.KindOf(err) == fault.NotFound {
 				a.cache.setLastDigest(c.Tag, "")
 				return nil

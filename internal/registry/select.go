@@ -38,6 +38,30 @@ type Request struct {
 	// Responses for this time or a later one are accepted from the cache. Zero: only
 	// responses of this Batch.
 	AsOf time.Time
+	// MovedAsOf is the same for the digests of tags in a list that did not change since: a
+	// tag that was pushed again is found after it. It is not later than AsOf. Zero: AsOf.
+	MovedAsOf time.Time
+	// InUse reports whether a version would be promoted nowhere. Only then is it selected as
+	// of MovedAsOf. Nil: it is for none.
+	InUse func(image.Version) bool
+}
+
+// listedIn returns the request for tags of a list, whose digests are as old as the list at
+// most if that just changed.
+func (r Request) listedIn(list listing) Request {
+	switch {
+	case r.MovedAsOf.IsZero() || list.changed.IsZero() || list.changed.After(r.AsOf):
+		r.MovedAsOf = r.AsOf
+	case list.changed.After(r.MovedAsOf):
+		r.MovedAsOf = list.changed
+	}
+	return r
+}
+
+// certain returns the request without digests that are older than the list.
+func (r Request) certain() Request {
+	r.MovedAsOf = r.AsOf
+	return r
 }
 
 // Selection is the best version, or why there is none.
@@ -89,7 +113,7 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 		return Selection{}, fault.New(fault.Invalid, "the releases of %s are not in a registry", source)
 	}
 	if tag, ok := r.Policy.Moving(); ok {
-		found, why, err := v.evaluate(ctx, a, r, image.Candidate{Tag: tag})
+		found, why, err := v.evaluate(ctx, a, r.certain(), image.Candidate{Tag: tag})
 		switch {
 		case err != nil:
 			return Selection{}, err
@@ -109,6 +133,7 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	if list.incomplete != "" {
 		return Selection{Incomplete: true, Reason: list.incomplete, Skipped: candidates.Skipped}, nil
 	}
+	r = r.listedIn(list)
 	var selected Selection
 	if r.Policy.NeedsCreated() {
 		selected, err = v.newest(ctx, a, r, candidates.Ordered)
@@ -146,6 +171,9 @@ func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidat
 			return s, nil
 		}
 		found, why, err := v.evaluate(ctx, a, r, c)
+		if err == nil && why == nil && (r.InUse == nil || !r.InUse(found)) {
+			found, why, err = v.evaluate(ctx, a, r.certain(), c) // it may be promoted now
+		}
 		if err != nil {
 			return Selection{}, err
 		}
@@ -167,7 +195,7 @@ func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidat
 
 // evaluate returns the version of a candidate, or why it is not eligible.
 func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candidate) (image.Version, *Ineligible, error) {
-	digest, err := v.digest(ctx, a, c.Tag, r.AsOf)
+	digest, err := v.digest(ctx, a, c.Tag, r.MovedAsOf, r.AsOf)
 	if fault.KindOf(err) == fault.NotFound {
 		return image.Version{}, &Ineligible{Tag: c.Tag, Reason: noImage}, nil
 	}

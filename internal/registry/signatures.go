@@ -46,7 +46,7 @@ func (v *View) signature(ctx context.Context, a *access, digest string, policy s
 	if by, ok := a.cache.signer(kept); ok {
 		return image.Signature{By: by}, nil
 	}
-	return v.batch.signatures.do(ctx, flightKey{a.scope, kept}, asOf, func() (image.Signature, error) {
+	return v.batch.signatures.do(ctx, flightKey{a.scope, kept}, asOf, asOf, func() (image.Signature, error) {
 		material, err := send(v.batch.client, a, "signatures of "+digest, func() ([]signature.Material, error) { return a.materials(ctx, digest) })
 		if err != nil {
 			return image.Signature{}, err

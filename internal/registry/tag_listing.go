@@ -25,8 +25,10 @@ type listing struct {
 	tags []string
 	// incomplete is why the tags are not all; nothing is selected from them.
 	incomplete string
-	// complete reports that the list was read to its end just now.
+	// complete reports that the list was read to its end.
 	complete bool
+	// changed is the first time for which the list was read as it is; zero: not known.
+	changed time.Time
 }
 
 // progress is how far a tag list was read that is longer than one batch may read.
@@ -59,12 +61,12 @@ func (v *View) tags(ctx context.Context, a *access, asOf time.Time) (listing, er
 	if known, ok := a.cache.tags(v.validity(asOf)); ok {
 		return known, nil
 	}
-	return v.batch.tags.do(ctx, flightKey{scope: a.scope}, asOf, func() (listing, error) {
+	return v.batch.tags.do(ctx, flightKey{scope: a.scope}, asOf, asOf, func() (listing, error) {
 		read, err := send(v.batch.client, a, "tags", func() (listing, error) {
 			return a.readTags(ctx, v.batch.client.options.Limits.Tags)
 		})
 		if err == nil && read.complete {
-			a.cache.setTags(read.tags, asOf)
+			read.changed = a.cache.setTags(read.tags, asOf)
 		}
 		return read, err
 	})

@@ -35,7 +35,7 @@ func (v *View) Resolve(ctx context.Context, r image.Reference) (image.Version, e
 	if wanted == "" {
 		return image.Version{}, fault.New(fault.Invalid, "%s has neither a tag nor a digest", r)
 	}
-	digest, err := v.digest(ctx, a, wanted, time.Time{})
+	digest, err := v.digest(ctx, a, wanted, time.Time{}, time.Time{})
 	if err != nil {
 		return image.Version{}, err
 	}
@@ -86,17 +86,18 @@ func (v *View) describe(ctx context.Context, a *access, digest string, platforms
 	if len(platforms) > 0 {
 		of += " " + platforms[0]
 	}
-	return v.batch.facts.do(ctx, flightKey{a.scope, of}, time.Time{}, func() (metadata, error) {
+	return v.batch.facts.do(ctx, flightKey{a.scope, of}, time.Time{}, time.Time{}, func() (metadata, error) {
 		return send(v.batch.client, a, digest, func() (metadata, error) { return a.describe(ctx, digest, platforms) })
 	})
 }
 
-// digest returns the digest of a tag, or checks that a digest exists.
-func (v *View) digest(ctx context.Context, a *access, wanted string, asOf time.Time) (string, error) {
-	if known, ok := a.cache.digest(wanted, v.validity(asOf)); ok {
+// digest returns the digest of a tag, or checks that a digest exists. A response since a
+// time is accepted; a new one is kept for asOf.
+func (v *View) digest(ctx context.Context, a *access, wanted string, since, asOf time.Time) (string, error) {
+	if known, ok := a.cache.digest(wanted, v.validity(since)); ok {
 		return known, nil
 	}
-	return v.batch.digests.do(ctx, flightKey{a.scope, wanted}, asOf, func() (string, error) {
+	return v.batch.digests.do(ctx, flightKey{a.scope, wanted}, since, asOf, func() (string, error) {
 		digest, err := send(v.batch.client, a, wanted, func() (string, error) { return a.digest(ctx, wanted) })
 		if err == nil {
 			a.cache.setDigest(wanted, digest, asOf)

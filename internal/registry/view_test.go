@@ -108,12 +108,12 @@ func TestFlights_forgetFailures(t *testing.T) {
 		return "", errors.New("down")
 	}
 	for range 2 {
-		if _, err := f.do(t.Context(), key, time.Time{}, ask); err == nil {
+		if _, err := f.do(t.Context(), key, time.Time{}, time.Time{}, ask); err == nil {
 			t.Error("no failure")
 		}
 	}
 	f.forget(func(image.Repository) bool { return false })
-	if _, err := f.do(t.Context(), key, time.Time{}, ask); err == nil || asked != 2 {
+	if _, err := f.do(t.Context(), key, time.Time{}, time.Time{}, ask); err == nil || asked != 2 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 }

@@ -47,7 +47,7 @@ func (v versions) selectVersion(ctx context.Context, request engine.VersionReque
 	if err := v.check(v.key, request.Repository); err != nil {
 		return registry.Selection{}, err
 	}
-	asOf, err := v.fresh.since(ctx, request)
+	asOf, moved, err := v.fresh.since(ctx, request)
 	if err != nil {
 		return registry.Selection{}, err
 	}
@@ -58,7 +58,8 @@ func (v versions) selectVersion(ctx context.Context, request engine.VersionReque
 	query := registry.Request{
 		Signed:     signed,
 		Repository: request.Repository, Policy: request.Policy, Platforms: request.Component.Select.Platforms,
-		MinAge: request.Component.Select.MinAge, FirstSeen: request.FirstSeen, Newer: request.Newer, AsOf: asOf,
+		MinAge: request.Component.Select.MinAge, FirstSeen: request.FirstSeen, Newer: request.Newer,
+		AsOf: asOf, MovedAsOf: moved, InUse: request.InUse,
 	}
 	if source, released := request.Policy.Release(); released {
 		return v.selectRelease(ctx, source, query)
