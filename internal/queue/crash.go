@@ -17,7 +17,8 @@ type Crash struct {
 	Next    time.Time
 }
 
-const expired = `select count(*) from work where kind = ? and owner <> '' and lease_until <= @now`
+// beginClaim returns the time, and how many runs have lost their lease.
+const beginClaim = `select @now, (select count(*) from work where kind = ? and owner <> '' and lease_until <= @now)`
 
 // endOwn ends the runs of this process that could not renew their lease or store their
 // result: the process lives, so nothing crashed.
@@ -38,10 +39,6 @@ returning work.key, work.crashes, work.not_before`
 // endExpired ends the runs whose lease expired, and returns those of other processes. A
 // process that only lost its database corrects that when it is back (survived).
 func (q *Queue) endExpired(ctx context.Context, tx *database.Tx, o ClaimOptions) (crashed []Crash, err error) {
-	n := 0
-	if err := tx.One(ctx, []any{&n}, expired, o.Kind); err != nil || n == 0 {
-		return nil, err
-	}
 	own := q.name + "/"
 	if _, err := tx.Exec(ctx, endOwn, o.Kind, utf8.RuneCountInString(own), own); err != nil {
 		return nil, err

@@ -87,11 +87,21 @@ func (t Trigger) validate() error {
 	return nil
 }
 
-// Trigger stores triggers in a transaction of their own.
+// maxTogether is how many triggers a transaction of Trigger stores: the ends of runs, and webhooks,
+// wait for its rows.
+const maxTogether = 500
+
+// Trigger stores triggers in transactions of their own. If it fails, some may be stored.
 func (q *Queue) Trigger(ctx context.Context, triggers ...Trigger) error {
-	return q.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return q.TriggerIn(ctx, tx, triggers...)
-	})
+	for together := range slices.Chunk(triggers, maxTogether) {
+		err := q.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+			return q.TriggerIn(ctx, tx, together...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // triggerRow is what a transaction adds to one row. Durations are microseconds.

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -56,8 +55,8 @@ type Waiting struct {
 
 // Share is how many runs of a tenant to claim.
 type Share struct {
-	Tenant string `json:"tenant"`
-	Runs   int    `json:"runs"`
+	Tenant string
+	Runs   int
 }
 
 // Claimed is the result of a claim.
@@ -70,35 +69,50 @@ type Claimed struct {
 	Wait, Suspect time.Duration
 }
 
-// isDue is the condition for work that no process runs.
-const isDue = `kind = ? and triggered > done and not_before <= @now and owner = '' and (crashes > 0) = (cast(? as bigint) > 0)`
+// isReady is the condition for work that no process runs. It may be due later.
+const isReady = `kind = ? and triggered > done and owner = ''`
 
+// isDue is the condition for what may be claimed now: suspects, or other work.
+const isDue = isReady + ` and not_before <= @now and (crashes > 0) = (cast(? as bigint) > 0)`
+
+// waiting counts the work of each tenant that is due, up to a limit, and returns the time of the
+// oldest. It goes from tenant to tenant in the index: a poll triggers all repositories, and each of
+// the claims that follow would read them all.
 const waiting = `
-select tenant, count(*), count(case when urgent > 0 then 1 end), min(not_before) from work where ` + isDue + ` group by tenant`
+with recursive tenants (name) as (
+	select min(tenant) from work where ` + isReady + `
+	union all
+	select (select min(tenant) from work where ` + isReady + ` and tenant > name) from tenants where name is not null
+)
+select name,
+	(select count(*) from (select 1 from work where ` + isDue + ` and tenant = name and urgent = 1 limit ?) as urgent),
+	(select count(*) from (select 1 from work where ` + isDue + ` and tenant = name and urgent = 0 limit ?) as other),
+	(select not_before from work where ` + isDue + ` and tenant = name and urgent = 1 order by not_before limit 1),
+	(select not_before from work where ` + isDue + ` and tenant = name and urgent = 0 order by not_before limit 1)
+from tenants where name is not null`
 
-const claim = `
-with share as materialized (
-	select value->>'tenant' as tenant, cast(value->>'runs' as bigint) as runs from @elements(?)
-), ranked as materialized (
-	select key, runs, row_number() over (partition by work.tenant order by urgent desc, not_before, key) as place
-	from work join share on share.tenant = work.tenant where ` + isDue + `
-), due as materialized (
-	select kind, key from work where ` + isDue + ` and key in (select key from ranked where place <= runs)
-	order by not_before limit ? @skip_locked
+// claim starts runs, the oldest first.
+const (
+	claimBegin = `
+with due as materialized (
+	select kind, key from work where ` + isDue
+	claimEnd = ` limit ? @skip_locked
 )
 update work set owner = ?, lease_until = @now + ?, claimed = triggered, attempts = attempts + case when retry_at > @now then 0 else 1 end,
 	claimed_traces = substr(traces || claimed_traces, 1, ` + maxTraces + `), traces = ''
 where (kind, key) in (select kind, key from due)
 returning key, attempts, triggered_at, claimed_traces, tenant, urgent, case when retry_at > @now then 0 else 1 end`
+	claimAny      = claimBegin + ` order by not_before` + claimEnd
+	claimOfTenant = claimBegin + ` and tenant = ? and urgent = ? order by not_before, key` + claimEnd
+)
 
-// untilDue is the time until work becomes due. Work that was due when the claim began, and was
-// not claimed, does not count: the loop would poll without a pause. Each statement of a claim
-// has its own time, so that work may have become due meanwhile.
+// untilDue is the time until a lease ends, work becomes due, and a suspect does. Work that was due
+// when the claim began, and was not claimed, does not count: the loop would poll without a pause.
+// Each statement of a claim has its own time, so that work may have become due meanwhile.
 const untilDue = `
-select min(case when owner <> '' then lease_until
-		when crashes = 0 and not_before > cast(? as bigint) then not_before end) - @now,
-	min(case when crashes > 0 and owner = '' then not_before end) - @now
-from work where kind = ? and triggered > done`
+select (select min(lease_until) from work where kind = ? and owner <> '') - @now,
+	(select not_before from work where ` + isReady + ` and not_before > cast(? as bigint) and crashes = 0 order by not_before limit 1) - @now,
+	(select min(not_before) from work where ` + isReady + ` and crashes > 0) - @now`
 
 // Claim starts runs of a kind; of each tenant, urgent ones and those that have been due
 // for the longest time come first.
@@ -106,19 +120,21 @@ func (q *Queue) Claim(ctx context.Context, o ClaimOptions) (claimed Claimed, err
 	owner := q.owner()
 	err = q.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		claimed = Claimed{}
-		var began int64
-		if err := tx.One(ctx, []any{&began}, "select @now"); err != nil {
+		var began, expired int64
+		if err := tx.One(ctx, []any{&began, &expired}, beginClaim, o.Kind); err != nil {
 			return err
 		}
-		if claimed.Crashed, err = q.endExpired(ctx, tx, o); err != nil {
-			return err
+		if expired > 0 {
+			if claimed.Crashed, err = q.endExpired(ctx, tx, o); err != nil {
+				return err
+			}
 		}
 		if claimed.Items, err = claimShares(ctx, tx, o, owner); err != nil {
 			return err
 		}
-		var wait, suspect *int64
-		err = tx.One(ctx, []any{&wait, &suspect}, untilDue, began, o.Kind)
-		claimed.Wait, claimed.Suspect = durationOf(wait), durationOf(suspect)
+		var lease, due, suspect *int64
+		err = tx.One(ctx, []any{&lease, &due, &suspect}, untilDue, o.Kind, o.Kind, began, o.Kind)
+		claimed.Wait, claimed.Suspect = min(durationOf(lease), durationOf(due)), durationOf(suspect)
 		return err
 	})
 	if err != nil {
@@ -128,44 +144,87 @@ func (q *Queue) Claim(ctx context.Context, o ClaimOptions) (claimed Claimed, err
 }
 
 // claimShares claims what is due, by the shares of the tenants.
-func claimShares(ctx context.Context, tx *database.Tx, o ClaimOptions, owner string) (items []Item, err error) {
-	suspects, due := 0, []Waiting(nil)
+func claimShares(ctx context.Context, tx *database.Tx, o ClaimOptions, owner string) ([]Item, error) {
+	c := claimer{tx: tx, o: o, owner: owner}
 	if o.Suspects {
-		suspects = 1
+		c.suspects = 1
 	}
-	err = tx.Query(ctx, func(scan database.Scan) error {
-		one, oldest := Waiting{}, int64(0)
-		err := scan(&one.Tenant, &one.Runs, &one.Urgent, &oldest)
-		one.Due = database.Time(oldest)
-		due = append(due, one)
-		return err
-	}, waiting, o.Kind, suspects)
+	if o.Share == nil {
+		err := c.claim(ctx, claimAny, o.Limit)
+		return c.items, err
+	}
+	due, err := c.waiting(ctx)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
-	var shares []Share
-	if o.Share != nil {
-		shares = o.Share(due)
-	} else {
-		for _, one := range due {
-			shares = append(shares, Share{one.Tenant, o.Limit})
+	urgent := map[string]int{}
+	for _, one := range due {
+		urgent[one.Tenant] = one.Urgent
+	}
+	for _, share := range o.Share(due) {
+		before := len(c.items)
+		if urgent[share.Tenant] > 0 {
+			if err := c.claim(ctx, claimOfTenant, share.Runs, share.Tenant, 1); err != nil {
+				return nil, err
+			}
+		}
+		if left := share.Runs - (len(c.items) - before); left > 0 {
+			if err := c.claim(ctx, claimOfTenant, left, share.Tenant, 0); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if len(shares) == 0 {
-		return nil, nil
+	return c.items, nil
+}
+
+// claimer collects the runs of one claim.
+type claimer struct {
+	tx       *database.Tx
+	o        ClaimOptions
+	owner    string
+	suspects int // 1: they are claimed
+	items    []Item
+}
+
+// waiting returns the tenants with work that is due.
+func (c *claimer) waiting(ctx context.Context) (due []Waiting, err error) {
+	kind, most := c.o.Kind, c.o.Limit
+	err = c.tx.Query(ctx, func(scan database.Scan) error {
+		one, other := Waiting{}, 0
+		var oldestUrgent, oldest *int64
+		if err := scan(&one.Tenant, &one.Urgent, &other, &oldestUrgent, &oldest); err != nil {
+			return err
+		}
+		if one.Runs = one.Urgent + other; one.Runs > 0 {
+			one.Due = database.Time(oldestOf(oldestUrgent, oldest))
+			due = append(due, one)
+		}
+		return nil
+	}, waiting, kind, kind, kind, c.suspects, most, kind, c.suspects, most, kind, c.suspects, kind, c.suspects)
+	return due, err
+}
+
+// oldestOf returns the earlier of two times of which at least one exists.
+func oldestOf(a, b *int64) int64 {
+	switch {
+	case a == nil:
+		return *b
+	case b == nil:
+		return *a
 	}
-	text, err := json.Marshal(shares)
-	if err != nil {
-		return nil, fault.New(fault.Internal, "shares: %w", err)
-	}
-	err = tx.Query(ctx, func(scan database.Scan) error {
-		item, triggered, traces, urgent := Item{Kind: o.Kind, owner: owner}, int64(0), "", 0
+	return min(*a, *b)
+}
+
+// claim claims up to a number of runs. The arguments are those of the conditions.
+func (c *claimer) claim(ctx context.Context, statement string, limit int, conditions ...any) error {
+	arguments := append([]any{c.o.Kind, c.suspects}, conditions...)
+	return c.tx.Query(ctx, func(scan database.Scan) error {
+		item, triggered, traces, urgent := Item{Kind: c.o.Kind, owner: c.owner}, int64(0), "", 0
 		err := scan(&item.Key, &item.Attempt, &triggered, &traces, &item.Tenant, &urgent, &item.counted)
 		item.TriggeredAt, item.Traces, item.Urgent = database.Time(triggered), tracesOf(traces), urgent > 0
-		items = append(items, item)
+		c.items = append(c.items, item)
 		return err
-	}, claim, string(text), o.Kind, suspects, o.Kind, suspects, o.Limit, owner, o.Lease.Microseconds())
-	return items, err
+	}, statement, append(arguments, limit, c.owner, c.o.Lease.Microseconds())...)
 }
 
 // durationOf returns a time in microseconds as a duration of 0 or more.
