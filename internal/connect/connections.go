@@ -13,6 +13,7 @@ import (
 	"context"
 	"time"
 
+	"promoter/internal/git"
 	"promoter/internal/git/signing"
 	"promoter/internal/outbound"
 	"promoter/internal/registry"
@@ -48,6 +49,7 @@ type Connections struct {
 	facts   *registry.Cache
 
 	rendered *rendered.Cache // of manifests
+	disk     git.Disk        // of mirrors
 }
 
 // Connect opens a server and makes its connections, for a command.

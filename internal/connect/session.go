@@ -13,6 +13,7 @@ import (
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
+	"promoter/internal/git"
 	"promoter/internal/git/signing"
 	"promoter/internal/identity"
 	"promoter/internal/memory"
@@ -55,6 +56,9 @@ func (s *Session) SigningKey() signing.Key { return s.connections.signing }
 
 // Rendered keeps rendered manifests, for all sessions.
 func (s *Session) Rendered() *rendered.Cache { return s.connections.rendered }
+
+// Disk limits the mirrors in Folder, for all sessions.
+func (s *Session) Disk() *git.Disk { return &s.connections.disk }
 
 // Repository is one repository of a session.
 type Repository struct {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"promoter/internal/fault"
@@ -64,8 +65,33 @@ func size(bytes int64) string {
 	}
 }
 
-// Grown reports whether packs were added since the mirror was opened.
-func (m *Mirror) Grown() bool { return m.packs.grown }
+// Grown returns the size of the packs that were added since the mirror was opened, in bytes.
+func (m *Mirror) Grown() int64 { return m.packs.grown }
+
+// Disk limits what the mirrors of one directory need together. Its zero value is ready for use,
+// and safe for many goroutines. It measures them now and then: with thousands of mirrors, to
+// read all folders takes longer than a reconciliation.
+type Disk struct {
+	mu   sync.Mutex
+	room int64 // by which the mirrors may grow before they are measured again
+}
+
+// measuredParts is after which part of the limit the mirrors are measured again, because not all
+// that is stored beside the packs is counted.
+const measuredParts = 50
+
+// Grow counts what was added to a mirror below a directory, and empties others if all of them
+// together may need more than a number of bytes: see Trim.
+func (d *Disk) Grow(dir string, grown, limit int64, derived ...string) ([]Emptied, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.room -= grown; d.room > 0 {
+		return nil, nil
+	}
+	emptied, left, err := Trim(dir, limit, derived...)
+	d.room = min(limit-left, limit/measuredParts)
+	return emptied, err
+}
 
 // Emptied is a mirror that Trim emptied.
 type Emptied struct {
@@ -76,10 +102,10 @@ type Emptied struct {
 // Trim empties mirrors below a directory until all of them together need no more than a
 // number of bytes: first those that were not opened for the longest time. It leaves those
 // that are open, and the one that was opened last. What is kept beside the objects stays,
-// except for the named files and folders.
-func Trim(dir string, limit int64, derived ...string) ([]Emptied, error) {
+// except for the named files and folders. It returns how many bytes are left.
+func Trim(dir string, limit int64, derived ...string) (emptied []Emptied, total int64, err error) {
 	if !locks {
-		return nil, nil // which ones are open is not known
+		return nil, 0, nil // which ones are open is not known
 	}
 	type stored struct {
 		dir    string
@@ -87,10 +113,9 @@ func Trim(dir string, limit int64, derived ...string) ([]Emptied, error) {
 		size   int64
 	}
 	var mirrors []stored
-	total := int64(0)
 	locks, err := filepath.Glob(filepath.Join(dir, "*", lockFile))
 	if err != nil {
-		return nil, fmt.Errorf("list the mirrors: %w", err)
+		return nil, 0, fmt.Errorf("list the mirrors: %w", err)
 	}
 	for _, lock := range locks {
 		mirror := stored{dir: filepath.Dir(lock)}
@@ -103,26 +128,25 @@ func Trim(dir string, limit int64, derived ...string) ([]Emptied, error) {
 			mirror.size, err = folderSize(mirror.dir)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("measure the mirrors: %w", err)
+			return nil, 0, fmt.Errorf("measure the mirrors: %w", err)
 		}
 		mirrors, total = append(mirrors, mirror), total+mirror.size
 	}
 	slices.SortFunc(mirrors, func(a, b stored) int { return cmp.Or(a.opened.Compare(b.opened), cmp.Compare(a.dir, b.dir)) })
-	var emptied []Emptied
 	for _, mirror := range mirrors[:max(len(mirrors)-1, 0)] {
 		if total <= limit {
 			break
 		}
 		url, done, err := empty(mirror.dir, derived)
 		if err != nil {
-			return emptied, err
+			return emptied, total, err
 		}
 		if done {
 			total -= mirror.size
 			emptied = append(emptied, Emptied{URL: url, Size: mirror.size})
 		}
 	}
-	return emptied, nil
+	return emptied, total, nil
 }
 
 // empty removes the objects of a mirror, unless it is open.

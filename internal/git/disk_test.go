@@ -113,8 +113,8 @@ func TestTrim_emptiesWhatWasNotUsedForTheLongestTime(t *testing.T) {
 	for i, name := range names {
 		m := openedIn(t, filepath.Join(dir, name), remote)
 		fetched(t, m, "main")
-		if !m.Grown() {
-			t.Errorf("%s has not grown", name)
+		if n := m.Grown(); n < 100<<10 {
+			t.Errorf("%s has grown by %d bytes", name, n)
 		}
 		for _, beside := range []string{"kept", "scan"} {
 			if err := os.WriteFile(filepath.Join(dir, name, beside), []byte("x"), 0o600); err != nil {
@@ -134,7 +134,7 @@ func TestTrim_emptiesWhatWasNotUsedForTheLongestTime(t *testing.T) {
 	}
 	trim := func(limit int64) (emptied int) {
 		t.Helper()
-		all, err := git.Trim(dir, limit, "scan")
+		all, _, err := git.Trim(dir, limit, "scan")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,10 +184,42 @@ func TestTrim_toleratesOtherFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := git.Trim(filepath.Join(dir, "missing"), 1); err != nil || len(all) != 0 {
+	if all, _, err := git.Trim(filepath.Join(dir, "missing"), 1); err != nil || len(all) != 0 {
 		t.Errorf("%v, %v", all, err)
 	}
-	if all, err := git.Trim(dir, 1); err != nil || len(all) != 0 {
+	if all, _, err := git.Trim(dir, 1); err != nil || len(all) != 0 {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// The mirrors are measured when what was added may exceed the limit, and not each time.
+func TestDisk_measuresWhenTheMirrorsMayBeTooLarge(t *testing.T) {
+	t.Parallel()
+	o, dir := newOrigin(t), t.TempDir()
+	o.commit("main", files{"a": noise(100 << 10)})
+	var disk git.Disk
+	const limit = 10 << 20
+	grow := func(name string, grown int64) (emptied int) {
+		t.Helper()
+		m := openedIn(t, filepath.Join(dir, name), ways(o)["file"])
+		fetched(t, m, "main")
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		all, err := disk.Grow(dir, grown, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	grow("first", 100<<10)
+	if err := os.WriteFile(filepath.Join(dir, "first", "beside"), make([]byte, limit), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := grow("second", 100<<10); n != 0 {
+		t.Errorf("%d were emptied: what was counted fits", n)
+	}
+	if n := grow("third", limit/50); n != 1 {
+		t.Errorf("%d were emptied, want the oldest", n)
 	}
 }

@@ -51,7 +51,7 @@ type packStorage struct {
 	size    int64                                    // of pending, in bytes
 	limit   int64                                    // of size
 	damaged bool                                     // an object could not be read, or there is no room for more
-	grown   bool                                     // a pack was added
+	grown   int64                                    // of packs that were added, in bytes
 }
 
 func openStorage(dir string, state *mirrorState, limit int64) *packStorage {
@@ -117,8 +117,8 @@ func (p *packStorage) addPack(pack io.Reader, pushed []object.ID) error {
 	if err != nil {
 		return fmt.Errorf("write a pack: %w", err)
 	}
-	p.grown = true
-	_, err = io.Copy(writer, pack)
+	written, err := io.Copy(writer, pack)
+	p.grown += written
 	if err = errors.Join(err, writer.Close()); err != nil {
 		removeMatching(p.dir, unfinishedPack) // go-git leaves it behind
 		return fmt.Errorf("write a pack: %w", err)

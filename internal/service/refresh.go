@@ -61,7 +61,8 @@ type refresher struct {
 	refreshing chan struct{} // holds one value during a refresh: one at a time
 	mu         sync.Mutex
 	current    *refresh
-	stale      bool // what it was read from has changed since
+	stale      bool      // what it was read from has changed since
+	flushed    time.Time // when what it cached was written last
 }
 
 func (r *refresher) now() time.Time { return r.connections.Server.Now() }
@@ -216,9 +217,22 @@ func (r *refresher) end(unused *refresh) {
 	}
 }
 
-// flush writes what a refresh cached, so that a process that ends before the refresh
+// flushInterval is the minimum time between two writes of what a refresh cached: each reads the folder
+// of the cache, with a file for each image. A process that dies loses what is younger.
+const flushInterval = 10 * time.Second
+
+// flush writes what a refresh cached, so that a process that dies before the end of the refresh
 // does not lose it.
 func (r *refresher) flush(used *refresh) {
+	r.mu.Lock()
+	due := r.now().Sub(r.flushed) >= flushInterval
+	if due {
+		r.flushed = r.now()
+	}
+	r.mu.Unlock()
+	if !due {
+		return
+	}
 	if err := used.session.Flush(); err != nil {
 		r.log.Warn("could not write the registry cache", slog.Any("error", err))
 	}

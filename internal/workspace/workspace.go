@@ -57,6 +57,7 @@ type Workspace struct {
 	keep    bool   // scans for the next session
 	folder  string // of all mirrors
 	maxSize int64  // of all mirrors, in bytes
+	disk    *git.Disk
 	log     *slog.Logger
 }
 
@@ -104,7 +105,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	scans := scan.NewCache(filepath.Join(folder, scanFolder), options.Scans)
 	sources := session.Sources(r)
 	fresh := &freshness{server: server, store: options.Freshness, key: key}
-	w := &Workspace{Repository: r, mirror: mirror, scans: scans, keep: session.Kept(), folder: filepath.Dir(folder), maxSize: server.File.Sizes.Mirrors, log: log, Reconciler: engine.Reconciler{
+	w := &Workspace{Repository: r, mirror: mirror, scans: scans, keep: session.Kept(), folder: filepath.Dir(folder), maxSize: server.File.Sizes.Mirrors, disk: session.Disk(), log: log, Reconciler: engine.Reconciler{
 		Remote:  mirror,
 		Objects: mirror,
 		Files:   files{mirror: mirror, maxSize: server.File.Sizes.File, cache: scans},
@@ -150,16 +151,16 @@ func (w *Workspace) Close() error {
 	}
 	w.scans.Keep() // as they were saved
 	err = errors.Join(err, w.mirror.git.Close())
-	if w.mirror.git.Grown() && w.maxSize > 0 {
-		w.emptyOthers()
+	if grown := w.mirror.git.Grown(); grown > 0 && w.maxSize > 0 {
+		w.emptyOthers(grown)
 	}
 	return err
 }
 
 // emptyOthers empties the mirrors that were not used for the longest time if all of them
 // are over their limit. They are fetched again when they are needed.
-func (w *Workspace) emptyOthers() {
-	emptied, err := git.Trim(w.folder, w.maxSize, scanFolder)
+func (w *Workspace) emptyOthers(grown int64) {
+	emptied, err := w.disk.Grow(w.folder, grown, w.maxSize, scanFolder)
 	for _, one := range emptied {
 		w.log.Warn("mirror emptied: all mirrors need more than sizes.mirrors",
 			slog.String("url", one.URL), slog.Int64("bytes", one.Size), slog.Int64("limit", w.maxSize))
