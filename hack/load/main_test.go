@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	defer built.remove()
-	databasetest.Main(m)
+	databasetest.Main(m, "shared_preload_libraries=pg_stat_statements") // counts the statements of the fleet
 }
 
 // built is the program, made when it is needed first.
@@ -26,7 +26,7 @@ type program struct {
 }
 
 // path builds promoter as a release does.
-func (p *program) path(b *testing.B) string {
+func (p *program) path(b testing.TB) string {
 	b.Helper()
 	p.once.Do(func() {
 		if p.folder, p.err = os.MkdirTemp("", "promoter-load-"); p.err != nil {

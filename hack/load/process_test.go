@@ -22,7 +22,7 @@ import (
 
 // process is promoter, answering webhooks.
 type process struct {
-	b       *testing.B
+	b       testing.TB
 	command *exec.Cmd
 	url     string
 	lines   chan line
@@ -44,7 +44,7 @@ type line struct {
 const hookSecret = "the secret of all receivers of the load"
 
 // start runs a process until the benchmark ends or stop is called.
-func start(b *testing.B, command *exec.Cmd) *process {
+func start(b testing.TB, command *exec.Cmd) *process {
 	b.Helper()
 	p := &process{b: b, command: command, lines: make(chan line, 1<<16), begun: time.Now()}
 	out, err := command.StderrPipe()
@@ -173,7 +173,7 @@ type service struct {
 
 // serve starts promoter. Loopback is asked as fast as it answers: the default budget of
 // a host says nothing of the program.
-func (s service) serve(b *testing.B) *process {
+func (s service) serve(b testing.TB) *process {
 	b.Helper()
 	var text strings.Builder
 	fmt.Fprintf(&text, `version: 1

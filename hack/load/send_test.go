@@ -23,7 +23,7 @@ const receivers = 600
 
 // sender posts webhooks to a process.
 type sender struct {
-	b     *testing.B
+	b     testing.TB
 	to    *process
 	image string // that they are about
 	name  string // makes their ids unlike those of others
@@ -31,7 +31,7 @@ type sender struct {
 	web   http.Client
 }
 
-func newSender(b *testing.B, to *process, image, name string) *sender {
+func newSender(b testing.TB, to *process, image, name string) *sender {
 	b.Helper()
 	return &sender{b: b, to: to, image: image, name: name, web: http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 256}, Timeout: time.Minute,
@@ -47,10 +47,14 @@ func signatureOf(body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// post sends the next one. Anything but an answer that it was taken ends the benchmark.
-func (s *sender) post() {
+// post sends the next one.
+func (s *sender) post() { s.postImage(s.image) }
+
+// postImage sends one about another image. Anything but an answer that it was taken ends the
+// benchmark.
+func (s *sender) postImage(image string) {
 	n := s.count.Add(1)
-	body := fmt.Appendf(nil, `{"id": "%s-%d", "image": "%s:%s", "padding": "%s"}`, s.name, n, s.image, benchworld.MovingTag, padding)
+	body := fmt.Appendf(nil, `{"id": "%s-%d", "image": "%s:%s", "padding": "%s"}`, s.name, n, image, benchworld.MovingTag, padding)
 	request, err := http.NewRequestWithContext(s.b.Context(), http.MethodPost, fmt.Sprintf("%s/webhooks/r%d", s.to.url, n%receivers), bytes.NewReader(body))
 	if err != nil {
 		s.b.Error(err)

@@ -11,7 +11,7 @@ import (
 // world is the registry and the Git server of one benchmark.
 type world struct {
 	*benchworld.World
-	b *testing.B
+	b testing.TB
 }
 
 func newWorld(b *testing.B) *world {

@@ -71,6 +71,9 @@ func TestRelease_movesTheTagOfOneImage(t *testing.T) {
 	if diff := cmp.Diff(want, w.Asked()); diff != "" || len(w.Asked()) != 0 {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff(map[string]int{"acme/web": 3}, w.Heads()); diff != "" || len(w.Heads()) != 0 {
+		t.Errorf("HEADs (-want +got):\n%s", diff)
+	}
 }
 
 func TestTree_isServedAndTakesPushes(t *testing.T) {

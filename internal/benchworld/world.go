@@ -28,6 +28,7 @@ type World struct {
 	mu     sync.Mutex
 	newest map[string]int // version of an image; not there: 0
 	asked  map[string]int
+	heads  map[string]int // HEADs of manifests, by image
 }
 
 // Start serves the repositories below a folder, and the registry. Who starts it closes it.
@@ -36,14 +37,20 @@ func Start(folder string) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve repositories: %w", err)
 	}
-	w := &World{folder: folder, newest: map[string]int{}, asked: map[string]int{}}
-	w.git = &cgi.Handler{
+	w := With(&cgi.Handler{
 		Path: git, Args: []string{"http-backend"}, Dir: folder, Stderr: io.Discard,
 		Env: []string{"GIT_PROJECT_ROOT=" + folder, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=bench"},
-	}
+	})
+	w.folder = folder
+	return w, nil
+}
+
+// With serves the registry, and repositories with another Git server. Who starts it closes it.
+func With(git http.Handler) *World {
+	w := &World{git: git, newest: map[string]int{}, asked: map[string]int{}, heads: map[string]int{}}
 	w.server = httptest.NewServer(w)
 	w.Host = strings.TrimPrefix(w.server.URL, "http://")
-	return w, nil
+	return w
 }
 
 // Close ends it.
@@ -73,6 +80,16 @@ func (w *World) Asked() map[string]int {
 	return asked
 }
 
+// Heads returns how often each image was asked for the manifest of a tag or digest by HEAD, since
+// the last time.
+func (w *World) Heads() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	heads := w.heads
+	w.heads = map[string]int{}
+	return heads
+}
+
 // ServeHTTP answers as the distribution specification says: tags, manifests and their
 // configs. All other paths are those of repositories.
 func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
@@ -84,6 +101,9 @@ func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	kind, image := path.Base(path.Dir(rest)), path.Dir(path.Dir(rest)) // IMAGE/tags/list, IMAGE/manifests/REFERENCE
 	w.mu.Lock()
 	w.asked[r.Method+" "+kind]++
+	if r.Method == http.MethodHead {
+		w.heads[image]++
+	}
 	newest := w.newest[image]
 	w.mu.Unlock()
 	switch {

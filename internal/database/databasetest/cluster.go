@@ -23,10 +23,11 @@ const (
 	reasonVariable = "PROMOTER_TEST_POSTGRESQL_REASON"
 )
 
-// Main runs the tests of a package with a PostgreSQL server beside them.
-func Main(m *testing.M) {
+// Main runs the tests of a package with a PostgreSQL server beside them. The server has more
+// settings, as in "shared_buffers=1GB".
+func Main(m *testing.M, settings ...string) {
 	if os.Getenv(serverVariable) == "" {
-		stop, err := start()
+		stop, err := start(settings...)
 		if err != nil {
 			_ = os.Setenv(reasonVariable, err.Error())
 		} else {
@@ -56,7 +57,7 @@ func Start(t testing.TB) {
 var errAbsent = errors.New("no PostgreSQL here: neither initdb and postgres nor PROMOTER_POSTGRESQL was found")
 
 // start makes a cluster in a temporary folder and starts its server on loopback.
-func start() (stop func(), err error) {
+func start(settings ...string) (stop func(), err error) {
 	programs, err := findPrograms()
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func start() (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := cluster{programs: programs, folder: folder}
+	c := cluster{programs: programs, folder: folder, settings: settings}
 	if err := c.start(); err != nil {
 		c.stop()
 		return nil, err
@@ -93,6 +94,7 @@ func findPrograms() (string, error) {
 // cluster is a server under way.
 type cluster struct {
 	programs, folder string
+	settings         []string
 	port             int
 	command          *exec.Cmd
 	leash            io.Closer // the server ends when this is closed, or its holder dies
@@ -118,6 +120,9 @@ func (c *cluster) start() error {
 	server := append(as, filepath.Join(c.programs, "postgres"), "-D", data, "-p", strconv.Itoa(c.port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=400",
 		"-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal")
+	for _, setting := range c.settings {
+		server = append(server, "-c", setting)
+	}
 	return c.run(server)
 }
 
