@@ -39,25 +39,30 @@ const (
 )
 
 // subscriptionRow is a subscription as it is stored.
-type subscriptionRow struct{ kind, host, path, pattern string }
+type subscriptionRow struct {
+	Kind    string `json:"kind"`
+	Host    string `json:"host"`
+	Path    string `json:"path"`
+	Pattern string `json:"pattern"`
+}
 
 // maxSegments limits the segments of a path that find patterns.
 const maxSegments = 16
 
 func (s Subscription) row() subscriptionRow {
 	if s.Health != (Health{}) {
-		return subscriptionRow{kind: healthSubscription, host: s.Health.Receiver, path: strings.ToLower(s.Health.Subject)}
+		return subscriptionRow{Kind: healthSubscription, Host: s.Health.Receiver, Path: strings.ToLower(s.Health.Subject)}
 	}
 	if s.Release != (Release{}) {
-		return subscriptionRow{kind: releaseSubscription, host: strings.ToLower(s.Release.Host), path: strings.ToLower(s.Release.Name)}
+		return subscriptionRow{Kind: releaseSubscription, Host: strings.ToLower(s.Release.Host), Path: strings.ToLower(s.Release.Name)}
 	}
 	if exact, ok := s.Image.Repository(); ok {
-		return subscriptionRow{kind: imageSubscription, host: exact.Host(), path: exact.Path()}
+		return subscriptionRow{Kind: imageSubscription, Host: exact.Host(), Path: exact.Path()}
 	}
 	host, path := s.Image.Prefix()
 	segments := strings.Split(path, "/")
 	path = strings.Join(segments[:min(len(segments), maxSegments)], "/")
-	return subscriptionRow{kind: imageSubscription, host: host, path: path, pattern: s.Image.String()}
+	return subscriptionRow{Kind: imageSubscription, Host: host, Path: path, Pattern: s.Image.String()}
 }
 
 // SetSubscriptions replaces the subscriptions of a repository. It reports whether some
@@ -70,7 +75,7 @@ func (s *Store) SetSubscriptions(ctx context.Context, tx *database.Tx, repositor
 	known := map[subscriptionRow]bool{}
 	err = tx.Query(ctx, func(scan database.Scan) error {
 		var r subscriptionRow
-		if err := scan(&r.kind, &r.host, &r.path, &r.pattern); err != nil {
+		if err := scan(&r.Kind, &r.Host, &r.Path, &r.Pattern); err != nil {
 			return err
 		}
 		known[r] = true
@@ -79,26 +84,24 @@ func (s *Store) SetSubscriptions(ctx context.Context, tx *database.Tx, repositor
 	if err != nil || maps.Equal(known, wanted) {
 		return false, err
 	}
-	for r := range known {
-		if wanted[r] {
-			continue
+	without := func(all, others map[subscriptionRow]bool) (left []subscriptionRow) {
+		for r := range all {
+			if !others[r] {
+				left = append(left, r)
+			}
 		}
-		if _, err := tx.Exec(ctx, "delete from subscription where repository = ? and kind = ? and host = ? and path = ? and pattern = ?",
-			repository, r.kind, r.host, r.path, r.pattern); err != nil {
-			return false, err
-		}
+		return left
 	}
-	for r := range wanted {
-		if known[r] {
-			continue
-		}
-		added = true
-		if _, err := tx.Exec(ctx, "insert into subscription (repository, kind, host, path, pattern) values (?, ?, ?, ?, ?) on conflict do nothing",
-			repository, r.kind, r.host, r.path, r.pattern); err != nil {
-			return false, err
-		}
+	if err := execEach(ctx, tx, without(known, wanted), `
+delete from subscription where repository = ? and (kind, host, path, pattern) in (
+	select value->>'kind', value->>'host', value->>'path', value->>'pattern' from @elements(?))`, repository); err != nil {
+		return false, err
 	}
-	return added, nil
+	missing := without(wanted, known)
+	return len(missing) > 0, execEach(ctx, tx, missing, `
+insert into subscription (repository, kind, host, path, pattern)
+select cast(? as text), value->>'kind', value->>'host', value->>'path', value->>'pattern' from @elements(?) where true
+on conflict do nothing`, repository)
 }
 
 // Subscribers returns the keys of the repositories that an event of a receiver concerns, sorted.

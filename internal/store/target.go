@@ -120,13 +120,13 @@ func storedTargets(ctx context.Context, tx *database.Tx, repository string) (map
 }
 
 // execEach executes a statement with the repository and the rows as its arguments, if there are rows.
-func execEach(ctx context.Context, tx *database.Tx, rows []storedTarget, statement, repository string) error {
+func execEach[T any](ctx context.Context, tx *database.Tx, rows []T, statement, repository string) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	text, err := json.Marshal(rows)
 	if err != nil {
-		return fmt.Errorf("store the targets: %w", err)
+		return fmt.Errorf("store %T: %w", rows, err)
 	}
 	_, err = tx.Exec(ctx, statement, repository, string(text))
 	return err
