@@ -18,7 +18,7 @@ import (
 // Limits of the connections to a PostgreSQL server.
 const (
 	maxConnections     = 16
-	idleConnections    = 4
+	idleTime           = time.Minute // to open a connection takes longer than most transactions
 	connectTimeout     = 10 * time.Second
 	connectionLifetime = 30 * time.Minute // so that a server that moved is found
 	transactionTimeout = 30 * time.Second
@@ -43,7 +43,8 @@ func openPostgreSQL(ctx context.Context, address secret.String, now func() time.
 		return err
 	}))
 	pool.SetMaxOpenConns(maxConnections)
-	pool.SetMaxIdleConns(idleConnections)
+	pool.SetMaxIdleConns(maxConnections)
+	pool.SetConnMaxIdleTime(idleTime)
 	pool.SetConnMaxLifetime(connectionLifetime)
 	d := &DB{
 		dialect: postgresDialect(now == nil), now: now, explain: explainPostgres(config),
