@@ -172,6 +172,13 @@ attack: ## Attack the service on loopback, and print its figures.
 load: ## Load the service for some minutes, and print its figures.
 	@CGO_ENABLED=0 go run ./hack/bench load
 
+# How many repositories the fleet has, with 10 images each.
+REPOSITORIES ?= 10000
+
+.PHONY: fleet
+fleet: ## Let three replicas follow 10,000 repositories (REPOSITORIES), and print the figures.
+	@CGO_ENABLED=0 go run ./hack/bench -repositories $(REPOSITORIES) fleet
+
 .PHONY: tools
 tools: ## Install the pinned tools into the cache.
 	@hack/tools --all

@@ -24,6 +24,9 @@ type statements struct {
 	cpu    time.Duration
 }
 
+// byLoad is in the statements of the load itself, which do not count.
+const byLoad = "/* by the load */"
+
 // statement is one text of a query, whatever its arguments.
 type statement struct {
 	text  string
@@ -73,7 +76,7 @@ func (s *statements) reset() {
 func (s *statements) read() (all []statement, transactions int, cpu time.Duration) {
 	s.tb.Helper()
 	rows, err := s.conn.Query(s.tb.Context(), `select s.query, s.calls, s.total_exec_time from public.pg_stat_statements s
-join pg_database d on d.oid = s.dbid where d.datname = current_database() and s.query not like '%pg_stat_statements%'`)
+join pg_database d on d.oid = s.dbid where d.datname = current_database() and s.query not like '%pg_stat_statements%' and s.query not like '%'||$1||'%'`, byLoad)
 	if err != nil {
 		s.tb.Fatal(err)
 	}
@@ -96,6 +99,14 @@ join pg_database d on d.oid = s.dbid where d.datname = current_database() and s.
 	}
 	slices.SortFunc(all, func(a, b statement) int { return cmp.Compare(b.calls, a.calls) })
 	return all, transactions, s.processorTime() - s.cpu
+}
+
+// frequent returns how many queries there were for each of the images, at least.
+func frequent(all []statement, images int) (sum int) {
+	for _, one := range all {
+		sum += one.calls / images
+	}
+	return sum
 }
 
 func calls(all []statement) (sum int) {

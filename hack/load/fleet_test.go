@@ -25,6 +25,8 @@ const (
 	fleetOthers   = 9  // files beside them and the config file
 	fleetReplicas = 3
 	smallTenant   = 20 // repositories of the smallest tenant
+	otherTenants  = 7
+	warmPolls     = 3 // before the one that is measured
 )
 
 // fleet is many repositories, and the replicas that follow them.
@@ -42,7 +44,7 @@ type fleet struct {
 	reconciled map[string]int // since the reset, by repository
 	byReplica  []int
 	last       time.Time // reconciliation
-	lost       int       // lines that are neither of a reconciliation nor of one that is fine
+	warnings   int       // that were shown
 	statements *statements
 	cpu        time.Duration
 }
@@ -57,10 +59,10 @@ func newFleet(tb testing.TB, options database.Options, repositories int) *fleet 
 	for n := range repositories {
 		tenant := "large"
 		switch {
-		case n < min(smallTenant, repositories/10):
+		case n < min(smallTenant, repositories/10+1):
 			tenant = "small"
 		case n%10 == 9:
-			tenant = fmt.Sprint("other-", n%7)
+			tenant = fmt.Sprint("other-", n%otherTenants)
 		}
 		name := fmt.Sprintf("%s/repository-%d.git", tenant, n)
 		f.names = append(f.names, name)
@@ -119,8 +121,8 @@ func (f *fleet) follow(n int, p *process) {
 			f.last = one.at
 			close(f.changed)
 			f.changed = make(chan struct{})
-		case one.Level != "INFO" && f.lost < 20:
-			f.lost++
+		case one.Level != "INFO" && f.warnings < 20:
+			f.warnings++
 			f.tb.Logf("replica %d: %s %s %s %s", n, one.Level, one.Message, one.Repository, one.Error)
 		}
 		f.mu.Unlock()
@@ -168,8 +170,8 @@ func (f *fleet) wait(repositories int) {
 	}
 }
 
-// release moves the tag of an image, and reports that to the next replica. It returns how long
-// it took until the push.
+// release moves the tag of an image, and reports that to some replica. It returns how long it
+// took until the push.
 func (f *fleet) release(repository string) time.Duration {
 	f.tb.Helper()
 	n := rand.IntN(fleetImages)
@@ -208,13 +210,25 @@ type poll struct {
 	cpu, postgres   time.Duration
 }
 
+// rests waits until no repository is queued or being reconciled.
+func (f *fleet) rests() {
+	f.tb.Helper()
+	late := time.Now().Add(4 * patience)
+	for left := 1; left > 0; <-time.After(50 * time.Millisecond) {
+		if time.Now().After(late) {
+			f.tb.Fatalf("%d repositories are still queued", left)
+		}
+		f.statements.one(&left, "select count(*) "+byLoad+" from work where kind = 'repository' and (owner <> '' or triggered > done and triggered_at > 0)")
+	}
+}
+
 // startPoll lets the next poll be due now, as if its period had passed.
 func (f *fleet) startPoll() {
 	f.tb.Helper()
-	f.replicas[0].rests()
+	f.rests()
 	f.reset()
-	f.statements.execute("update schedule set fired_at = 1 where name = 'poll'")
-	f.statements.execute("update work set not_before = 1 where kind = 'poll'")
+	f.statements.execute("update schedule " + byLoad + " set fired_at = 1 where name = 'poll'")
+	f.statements.execute("update work " + byLoad + " set not_before = 1 where kind = 'poll'")
 	f.wait(1)
 }
 
@@ -224,7 +238,7 @@ func (f *fleet) measurePoll() (p poll) {
 	f.startPoll()
 	begin := time.Now()
 	f.wait(len(f.names))
-	f.replicas[0].rests()
+	f.rests()
 	p.cpu = f.processorTime() - f.cpu
 	p.statements, p.transactions, p.postgres = f.statements.read()
 	p.heads, p.requests = f.world.Heads(), f.world.Asked()
@@ -248,6 +262,7 @@ func (p poll) report(b *testing.B) {
 	b.ReportMetric(float64(sum(p.requests)-p.requests["HEAD manifests"]), "other-requests")
 	b.ReportMetric(float64(slices.Max(p.byReplica))/each, "share-most")
 	b.ReportMetric(float64(calls(p.statements))/each, "queries/reconciliation")
+	b.ReportMetric(float64(frequent(p.statements, len(p.heads))), "queries/image")
 	b.ReportMetric(float64(p.transactions)/each, "transactions/reconciliation")
 	b.ReportMetric(p.cpu.Seconds()*1000/each, "ms-CPU/reconciliation")
 	b.ReportMetric(p.postgres.Seconds()*1000/each, "ms-PostgreSQL/reconciliation")
@@ -268,6 +283,9 @@ func BenchmarkFleet(b *testing.B) {
 	_, _, postgres := f.statements.read()
 	mirrors := f.processorTime()
 	made := f.memory()
+	for range warmPolls { // each replica reads what another one had read before
+		f.measurePoll()
+	}
 	for b.Loop() {
 		f.measurePoll().report(b)
 	}
@@ -312,7 +330,7 @@ func onPostgreSQL(tb testing.TB) database.Options {
 // idle returns how many queries the replicas send in a second in which nothing happens.
 func (f *fleet) idle() float64 {
 	f.tb.Helper()
-	f.replicas[0].rests()
+	f.rests()
 	f.statements.reset()
 	<-time.After(10 * time.Second)
 	all, _, _ := f.statements.read()
@@ -344,7 +362,7 @@ func (f *fleet) latencies(b *testing.B) {
 		b.ReportMetric(took.at(0.5), "ms-median-"+when)
 		b.ReportMetric(took.at(0.95), "ms-p95-"+when)
 	}
-	f.replicas[0].rests()
+	f.rests()
 	measure("rest")
 	f.startPoll()
 	measure("poll")
@@ -357,7 +375,7 @@ func (f *fleet) latencies(b *testing.B) {
 // the small tenant, one after the other, until the first ones have all led to a push.
 func (f *fleet) burst(b *testing.B) {
 	b.Helper()
-	f.replicas[0].rests()
+	f.rests()
 	large, small := f.of("large"), f.of("small")
 	rand.Shuffle(len(large), func(i, j int) { large[i], large[j] = large[j], large[i] })
 	large = large[:min(len(large), fleetBurst)]
@@ -397,4 +415,26 @@ func (f *fleet) burst(b *testing.B) {
 	b.ReportMetric(float64(len(took)), "pushes-small")
 	b.ReportMetric(whole.at(0.5), "ms-median-large")
 	b.ReportMetric(whole.at(1), "ms-burst")
+}
+
+// The smallest fleet: each repository and each image has one turn in a poll, and an event of each
+// tenant leads to its push.
+func TestFleet_eachImageIsQueriedOnceInAPoll(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, onPostgreSQL(t), 30)
+	f.start(2)
+	f.wait(len(f.names))
+	p := f.measurePoll()
+	if images := len(f.names) * fleetImages; len(p.heads) != images || p.requests["HEAD manifests"] != images || p.reconciliations != len(f.names) {
+		t.Errorf("%d images of %d were queried, %d times, in %d reconciliations", len(p.heads), images, p.requests["HEAD manifests"], p.reconciliations)
+	}
+	if n := frequent(p.statements, len(p.heads)); n > 0 {
+		t.Errorf("%d queries for each image:\n%s", n, describe(p.statements))
+	}
+	for _, tenant := range []string{"large", "small"} {
+		f.release(f.of(tenant)[0])
+	}
+	for _, p := range f.replicas {
+		p.stop()
+	}
 }
