@@ -17,7 +17,6 @@ const loadArgument = "load"
 const (
 	floodMemory   = 100 // MiB
 	webhookLimit  = 50  // milliseconds, of 99 of 100 responses at 500 webhooks per second
-	latencyLimit  = 1.3 // times the reconciliation that it triggers
 	followMemory  = 256 // MiB
 	followedHeads = 10_000
 	lookUpLimit   = 1 // milliseconds
@@ -25,7 +24,7 @@ const (
 
 // load is the results of the benchmarks of the service, by "SQLite" and so on.
 type load struct {
-	deliveries, bursts, latencies, followed, subscribers map[string]result
+	deliveries, bursts, followed, subscribers map[string]result
 }
 
 // measureLoad prints the figures of the load: some minutes.
@@ -41,9 +40,9 @@ func measureLoad(ctx context.Context, out io.Writer) error {
 // measure runs the benchmarks of the service. Its brief form repeats none, and leaves out the
 // longest one.
 func (l *load) measure(ctx context.Context, brief bool) (err error) {
-	deliveries, latencies := "3x", "5x"
+	deliveries := "3x"
 	if brief {
-		deliveries, latencies = "1x", "1x"
+		deliveries = "1x"
 	}
 	for _, one := range []struct {
 		into                *map[string]result
@@ -52,7 +51,6 @@ func (l *load) measure(ctx context.Context, brief bool) (err error) {
 	}{
 		{&l.deliveries, "./hack/load", "BenchmarkDeliveries", deliveries, false},
 		{&l.bursts, "./hack/load", "BenchmarkBurst", "1x", false},
-		{&l.latencies, "./hack/load", "BenchmarkLatency", latencies, false},
 		{&l.followed, "./hack/load", "BenchmarkFollowed", "1x", true},
 		{&l.subscribers, "./internal/store", "BenchmarkSubscribers", "1s", false},
 	} {
@@ -77,10 +75,6 @@ func (l load) figures() (all []figure) {
 	for _, at := range slices.Sorted(maps.Keys(l.bursts)) {
 		r := l.bursts[at]
 		all = append(all, limited("reconciliations of each repository, 1,000 webhooks in 10 s, "+at, fmt.Sprintf("%.2f", r["reconciliations/repository"]), "1", r["reconciliations/repository"], 1))
-	}
-	for _, at := range slices.Sorted(maps.Keys(l.latencies)) {
-		r := l.latencies[at]
-		all = append(all, limited("webhook to the end of its reconciliation, "+words(at), inMilliseconds(r["ms-whole"]), "reconciliation "+inMilliseconds(r["ms-reconciliation"]), r["x-reconciliation"], latencyLimit))
 	}
 	for _, at := range slices.Sorted(maps.Keys(l.followed)) {
 		r := l.followed[at]

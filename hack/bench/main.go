@@ -75,7 +75,19 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 			return err
 		}
 	}
-	reconciliations, err := measureReconciliations(ctx, filepath.Join(folder, "reconciliations"), program, runs)
+	both, err := newReleases(ctx, filepath.Join(folder, "releases"), program)
+	if err != nil {
+		return err
+	}
+	this, previous, read, err := measureReconciliations(ctx, filepath.Join(folder, "reconciliations"), both, large, runs)
+	if err != nil {
+		return err
+	}
+	commands, err := measurePrevious(ctx, both, large, small, runs)
+	if err != nil {
+		return err
+	}
+	nothingSlower, err := previousFigures(both, commands, this, previous)
 	if err != nil {
 		return err
 	}
@@ -87,9 +99,9 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "runs      in a bare clone and a mirror of %d files, with %s\n", reconciliations.size.Len(), gitVersion(ctx))
+	fmt.Fprintf(out, "runs      in a bare clone and a mirror of %d files, with %s\n", this.size.Len(), gitVersion(ctx))
 	fmt.Fprintf(out, "medians   of %d runs, warm page cache, LC_ALL=C\n\n", runs)
-	return printTable(out, slices.Concat(figures(large, small, tests.edit), registryPlanFigures(registries), reconciliationFigures(reconciliations, tests), recoveryFigures(tests.recoveries)))
+	return printTable(out, slices.Concat(figures(large, small, tests.edit), registryPlanFigures(registries), reconciliationFigures(this, read, tests), latencyFigures(tests.latencies), recoveryFigures(tests.recoveries), nothingSlower))
 }
 
 // build makes the binary as a release does.

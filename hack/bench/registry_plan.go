@@ -50,7 +50,7 @@ func measureRegistryPlan(ctx context.Context, folder, program string, runs int) 
 		if err != nil {
 			return nil, err
 		}
-		bare, err := p.requestAll(ctx)
+		bare, err := requestAll(ctx, world.Host, plannedImages, plannedImages)
 		if err != nil {
 			return nil, err
 		}
@@ -96,20 +96,24 @@ func (p *registryPlan) verify(ctx context.Context) error {
 	return nil
 }
 
-// requestAll sends the requests of the plan.
-func (p *registryPlan) requestAll(ctx context.Context) (time.Duration, error) {
+// requestAll sends so many requests for lists of tags and for manifests, each about another image, as
+// a client that does nothing else.
+func requestAll(ctx context.Context, host string, lists, heads int) (time.Duration, error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: bareClients}}
 	defer client.CloseIdleConnections()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(bareClients)
 	begin := time.Now()
-	for n := range plannedImages {
-		group.Go(func() error {
-			prefix := "http://" + p.world.Host + "/v2/" + benchtree.ImagePath(n)
-			if err := request(ctx, client, http.MethodGet, prefix+"/tags/list"); err != nil {
-				return err
+	for n := range max(lists, heads) {
+		group.Go(func() (err error) {
+			prefix := "http://" + host + "/v2/" + benchtree.ImagePath(n)
+			if n < lists {
+				err = request(ctx, client, http.MethodGet, prefix+"/tags/list")
 			}
-			return request(ctx, client, http.MethodHead, prefix+"/manifests/"+benchtree.Tag)
+			if err == nil && n < heads {
+				err = request(ctx, client, http.MethodHead, prefix+"/manifests/"+benchtree.Tag)
+			}
+			return err
 		})
 	}
 	err := group.Wait()

@@ -16,6 +16,10 @@ const (
 	planBenchmark  = "BenchmarkPlan_withForge" // 2,000 applications in five environments
 	eventBenchmark = "BenchmarkEvent"          // a new image in five environments, against Git's plumbing
 
+	startBenchmark = "BenchmarkStart" // the first reconciliation of a repository
+	// A new image in the service, against Git's plumbing and a small repository.
+	latencyBenchmark = "BenchmarkLatency"
+
 	recoveryBenchmark = "BenchmarkRecovery" // a process dies in the middle of a reconciliation
 )
 
@@ -25,6 +29,8 @@ type tests struct {
 	plan   result
 	events map[string]result // by "file/packed" and so on
 
+	start      result
+	latencies  map[string]result // by the database
 	recoveries map[string]result // by the database
 }
 
@@ -44,12 +50,21 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 	if err != nil {
 		return tests{}, err
 	}
+	start, err := goBenchmark(ctx, "./internal/workspace", startBenchmark, fmt.Sprintf("%dx", runs))
+	if err != nil {
+		return tests{}, err
+	}
+	latencies, err := goBenchmark(ctx, "./hack/load", latencyBenchmark, fmt.Sprintf("%dx", runs))
+	if err != nil {
+		return tests{}, err
+	}
 	recoveries, err := goBenchmark(ctx, "./internal/app", recoveryBenchmark, fmt.Sprintf("%dx", runs))
 	if err != nil {
 		return tests{}, err
 	}
 	return tests{
-		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events, recoveries: recoveries,
+		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events,
+		start: start[startBenchmark], latencies: latencies, recoveries: recoveries,
 	}, nil
 }
 

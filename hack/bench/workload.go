@@ -23,7 +23,7 @@ type workload struct {
 
 	grep, read       samples
 	planOne, planAll samples
-	memOne, memAll   int64 // peak resident memory in bytes, the worst of the runs
+	memOne, memAll   peak // the worst of the runs
 }
 
 func newWorkload(dir, program string, size benchtree.Size) (*workload, error) {
@@ -135,7 +135,7 @@ func (w *workload) measureMemory(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.memOne, w.memAll = max(w.memOne, one), max(w.memAll, all)
+		w.memOne, w.memAll = w.memOne.atLeast(one), w.memAll.atLeast(all)
 	}
 	return nil
 }

@@ -25,9 +25,8 @@ func newWorld(b *testing.B) *world {
 }
 
 // tree makes a repository with the tree of all benchmarks and returns its name.
-func (w *world) tree(size benchtree.Size) string {
+func (w *world) tree(name string, size benchtree.Size) string {
 	w.b.Helper()
-	const name = "load/tree.git"
 	if err := w.Tree(w.b.Context(), name, size); err != nil {
 		w.b.Fatal(err)
 	}

@@ -76,6 +76,33 @@ func TestRelease_movesTheTagOfOneImage(t *testing.T) {
 	}
 }
 
+func TestPlumbing_pushesTheTag(t *testing.T) {
+	t.Parallel()
+	w, size := start(t), benchtree.Size{Applications: 2, Environments: 2}
+	if err := w.Tree(t.Context(), "bench/tree.git", size); err != nil {
+		t.Fatal(err)
+	}
+	hand, err := benchworld.NewPlumbing(t.Context(), "http://"+w.Host+"/bench/tree.git", t.TempDir(), w.Host+"/"+benchtree.ImagePath(1), size.Environments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range []string{"2.0.1", "2.0.2"} {
+		if err := hand.Event(t.Context(), tag); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, err := w.Git(t.Context(), "bench/tree.git", "grep", "-c", "newTag: \"2.0.2\"", "main"); err != nil || strings.Count(found, ":1") != size.Environments {
+		t.Errorf("the tag is in %s, %v", found, err)
+	}
+	other, err := benchworld.NewPlumbing(t.Context(), "http://"+w.Host+"/bench/tree.git", t.TempDir(), "absent", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Event(t.Context(), "2.0.1"); err == nil {
+		t.Error("an image that is in no file is not noticed")
+	}
+}
+
 func TestTree_isServedAndTakesPushes(t *testing.T) {
 	t.Parallel()
 	w, size := start(t), benchtree.Size{Applications: 2, Environments: 2}

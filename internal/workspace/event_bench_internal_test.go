@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/benchtree"
+	"promoter/internal/benchworld"
 	"promoter/internal/config"
 	"promoter/internal/engine"
 	"promoter/internal/image"
@@ -71,7 +72,7 @@ type events struct {
 	origins      []string   // one per variant, with pushes of another user
 	ownWorkspace *Workspace // for the steps
 	runWorkspace *Workspace // for a whole reconciliation
-	byHand       *plumbing
+	byHand       *benchworld.Plumbing
 	server       *gitServer // nil: Git's own programs on the disk
 	version      int        // of the image, counted up by each event
 	commits      int        // of another user
@@ -118,7 +119,7 @@ func (e *events) turn(b *testing.B) {
 	before := e.server.time()
 	e.own = append(e.own, timed(b, func() error { return e.ownEvent(b.Context(), tag) }))
 	e.apart = append(e.apart, e.own[len(e.own)-1]-(e.server.time()-before))
-	e.hand = append(e.hand, timed(b, func() error { return e.byHand.event(b.Context(), tag) }))
+	e.hand = append(e.hand, timed(b, func() error { return e.byHand.Event(b.Context(), tag) }))
 	e.whole = append(e.whole, timed(b, func() error { return e.reconcile(b.Context(), tag) }))
 }
 

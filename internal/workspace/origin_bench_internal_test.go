@@ -2,8 +2,6 @@ package workspace
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,100 +10,28 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"promoter/internal/benchtree"
+	"promoter/internal/benchworld"
 	"promoter/internal/config"
 	"promoter/internal/serverfile"
 )
 
-// plumbing is what a careful person would script with Git's own commands: a bare
-// clone, and no command more than once for an event.
-type plumbing struct{ clone, scratch string }
-
-func newPlumbing(b *testing.B, url, form string) *plumbing {
+// newPlumbing clones a repository for the counterpart of promoter.
+func newPlumbing(b *testing.B, url, form string) *benchworld.Plumbing {
 	b.Helper()
-	dir := b.TempDir()
-	p := &plumbing{clone: filepath.Join(dir, "clone.git"), scratch: dir}
-	runGit(b, "", "clone", "-q", "--bare", url, p.clone)
-	quietGit(b, p.clone)
+	p, err := benchworld.NewPlumbing(b.Context(), url, b.TempDir(), eventImage(), benchtree.Full().Environments)
+	if err != nil {
+		b.Fatal(err)
+	}
 	if form == "loose" {
-		loosen(b, p.clone)
+		loosen(b, p.Clone)
 	}
 	return p
-}
-
-// event is the whole of it. All files are in one commit.
-func (p *plumbing) event(ctx context.Context, tag string) error {
-	s := script{plumbing: p, ctx: ctx}
-	s.git("", "fetch", "-q", "origin", "+refs/heads/main:refs/heads/main")
-	var paths, names []string
-	for line := range strings.Lines(s.git("", "grep", "-lF", "-e", eventImage(), "main")) {
-		name := strings.TrimSuffix(line, "\n")
-		names, paths = append(names, name), append(paths, strings.TrimPrefix(name, "main:"))
-	}
-	if len(paths) != benchtree.Full().Environments {
-		return errors.Join(s.err, fmt.Errorf("%d files have the image", len(paths)))
-	}
-	ids := s.rewrite(names, tag)
-	s.git("", "read-tree", "main")
-	update := []string{"update-index"}
-	for i, id := range ids {
-		update = append(update, "--cacheinfo", "100644,"+id+","+paths[i])
-	}
-	s.git("", update...)
-	tree := strings.TrimSpace(s.git("", "write-tree"))
-	commit := strings.TrimSpace(s.git("", "commit-tree", tree, "-p", "main", "-m", "New image"))
-	s.git("", "push", "-q", "origin", commit+":refs/heads/main")
-	return s.err
-}
-
-// script runs commands until one fails.
-type script struct {
-	*plumbing
-	ctx context.Context //nolint:containedctx // of one script
-	err error
-}
-
-// rewrite puts the tag into the files and returns the ids of the new blobs.
-func (s *script) rewrite(names []string, tag string) []string {
-	contents := s.git(strings.Join(names, "\n")+"\n", "cat-file", "--batch")
-	var list strings.Builder
-	for i := range names {
-		head, rest, _ := strings.Cut(contents, "\n")
-		var id, kind string
-		var size int
-		if _, err := fmt.Sscan(head, &id, &kind, &size); err != nil {
-			s.err = errors.Join(s.err, err)
-			return nil
-		}
-		changed := newTagLine.ReplaceAllString(rest[:size], `newTag: "`+tag+`"`)
-		contents = rest[size+1:]
-		file := filepath.Join(s.scratch, fmt.Sprint(i))
-		s.err = errors.Join(s.err, os.WriteFile(file, []byte(changed), 0o600))
-		list.WriteString(file + "\n")
-	}
-	return strings.Fields(s.git(list.String(), "hash-object", "-w", "--stdin-paths"))
-}
-
-var newTagLine = regexp.MustCompile(`newTag: ".*"`)
-
-func (s *script) git(input string, args ...string) string {
-	if s.err != nil {
-		return ""
-	}
-	command := exec.CommandContext(s.ctx, "git", args...)
-	command.Dir, command.Env = s.clone, append(gitEnv(), "GIT_INDEX_FILE="+filepath.Join(s.scratch, "index"), "LC_ALL=C")
-	command.Stdin = strings.NewReader(input)
-	out, err := command.Output()
-	if err != nil {
-		s.err = fmt.Errorf("git %s: %w", strings.Join(args, " "), err)
-	}
-	return string(out)
 }
 
 // gitWith runs Git with something to read.
