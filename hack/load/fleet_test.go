@@ -222,13 +222,15 @@ func (f *fleet) rests() {
 	}
 }
 
-// startPoll lets the next poll be due now, as if its period had passed.
+// startPoll makes all images stale, and lets all repositories have their turn now, instead of
+// one after the other.
 func (f *fleet) startPoll() {
 	f.tb.Helper()
 	f.rests()
 	f.reset()
-	f.statements.execute("update schedule " + byLoad + " set fired_at = 1 where name = 'poll'")
-	f.statements.execute("update work " + byLoad + " set not_before = 1 where kind = 'poll'")
+	f.statements.execute("update schedule " + byLoad + " set fired_at = (extract(epoch from clock_timestamp()) * 1000000)::bigint where name = 'start'")
+	f.statements.execute("update schedule " + byLoad + " set fired_at = 1 where name = 'turn'")
+	f.statements.execute("update work " + byLoad + " set not_before = 1 where kind = 'turn'")
 	f.wait(1)
 }
 

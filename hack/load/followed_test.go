@@ -15,7 +15,8 @@ const (
 
 // BenchmarkFollowed serves many repositories with many images. The first process makes
 // their mirrors, which both databases share. The second one finds them, and polls everything
-// every minute: what is measured is a poll in which nothing is new.
+// every minute, each repository at its turn: what is measured is a poll in which nothing is
+// new.
 func BenchmarkFollowed(b *testing.B) {
 	w := newWorld(b)
 	shared := service{folder: b.TempDir(), world: w, repositories: w.many(), receivers: receivers, poll: "1m"}

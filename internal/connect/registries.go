@@ -140,6 +140,10 @@ func (s *Session) CheckCredential(key identity.RepositoryKey, asked image.Reposi
 // everything that failed.
 func (s *Session) ForgetAnswers(changed func(image.Repository) bool) { s.answers.Forget(changed) }
 
+// TakeChangedImages returns the images that registries answered about differently than
+// before, since the last call.
+func (c *Connections) TakeChangedImages() []image.Repository { return c.facts.TakeChanged() }
+
 // Flush writes the registry cache, so that a process that ends early does not ask again.
 func (s *Session) Flush() error { return s.registries.Flush() }
 

@@ -41,6 +41,9 @@ type Cache struct {
 	mu      sync.Mutex
 	clients int // how many have begun
 	entries map[scope]*usedEntry
+
+	changes sync.Mutex // locked after all others
+	changed map[image.Repository]bool
 }
 
 // usedEntry is an entry with the number of the last client that used it.
@@ -51,7 +54,27 @@ type usedEntry struct {
 
 // NewCache makes an empty one.
 func NewCache() *Cache {
-	return &Cache{limit: maxCacheEntries, most: maxCacheBytes, entries: map[scope]*usedEntry{}}
+	return &Cache{limit: maxCacheEntries, most: maxCacheBytes, entries: map[scope]*usedEntry{}, changed: map[image.Repository]bool{}}
+}
+
+// TakeChanged returns the image repositories of which a response differs from an earlier
+// one, since the last call: other tags, or another digest of a tag.
+func (c *Cache) TakeChanged() (all []image.Repository) {
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	for repository := range c.changed {
+		all = append(all, repository)
+	}
+	clear(c.changed)
+	return all
+}
+
+func (c *Cache) noteChanged(repository image.Repository) {
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	if len(c.changed) < c.limit {
+		c.changed[repository] = true
+	}
 }
 
 // begin makes room for the next client. Entries that are no longer used go to the
@@ -97,7 +120,7 @@ func (c *Cache) entry(at scope, options Options) *cacheEntry {
 	}
 	c.dropUntil(func() bool { return len(c.entries) < c.limit && c.bytes.Load() <= c.most })
 	made := newCacheEntry(options.CacheDir, at)
-	made.observe, made.all = options.ObserveCache, &c.bytes
+	made.observe, made.all, made.noteChanged = options.ObserveCache, &c.bytes, func() { c.noteChanged(at.repository) }
 	c.entries[at] = &usedEntry{entry: made, client: c.clients}
 	return made
 }
@@ -156,6 +179,8 @@ type cacheEntry struct {
 	file    string // empty: not kept on disk
 	scope   scope
 	observe func(hit bool)
+	// noteChanged is called when a response differs from the one before.
+	noteChanged func()
 
 	once    sync.Once
 	mu      sync.Mutex
@@ -224,7 +249,7 @@ const (
 )
 
 func newCacheEntry(folder string, at scope) *cacheEntry {
-	e := &cacheEntry{scope: at, observe: func(bool) {}}
+	e := &cacheEntry{scope: at, observe: func(bool) {}, noteChanged: func() {}}
 	if folder != "" {
 		sum := sha256.Sum256([]byte(at.credential + "\x00" + at.repository.String()))
 		e.file = filepath.Join(folder, cacheFolder, hex.EncodeToString(sum[:16])+".json")
@@ -515,8 +540,12 @@ func (e *cacheEntry) setTags(tags []string, asOf time.Time) (changed time.Time) 
 		return time.Time{}
 	}
 	read := &cachedTags{Tags: tags, AsOf: asOf, Changed: asOf}
-	if known != nil && slices.Equal(known.Tags, tags) {
+	switch {
+	case known == nil:
+	case slices.Equal(known.Tags, tags):
 		read.Tags, read.Changed = known.Tags, known.Changed
+	default:
+		e.noteChanged()
 	}
 	e.content.Tags = read
 	e.changed++
@@ -540,8 +569,12 @@ func (e *cacheEntry) setDigest(tag, digest string, asOf time.Time) {
 	}
 	e.lock()
 	defer e.mu.Unlock()
-	if e.content.Digests[tag].AsOf.After(asOf) {
+	known, found := e.content.Digests[tag]
+	if known.AsOf.After(asOf) {
 		return
+	}
+	if found && known.Digest != digest {
+		e.noteChanged()
 	}
 	if len(e.content.Digests) >= maxDigests {
 		maps.DeleteFunc(e.content.Digests, func(_ string, d cachedDigest) bool { return d.AsOf.Before(asOf) })

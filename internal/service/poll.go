@@ -11,8 +11,9 @@ import (
 	"promoter/internal/store"
 )
 
-// poller triggers all repositories from time to time, so that a lost webhook only delays
-// a promotion.
+// poller reads from time to time which repositories there are. The first time, it triggers all
+// of them, because webhooks were lost before the start of the process; later, only those that
+// are new or gone. All others have their turns.
 type poller struct {
 	refresher *refresher
 	schedules schedules
@@ -25,7 +26,7 @@ type poller struct {
 	polled atomic.Bool // by this process
 }
 
-// handle refreshes and triggers all repositories. It runs again after the poll interval,
+// handle refreshes, and triggers repositories. It runs again after the poll interval,
 // or sooner if a repository could not be opened that a retry may open.
 func (p *poller) handle(ctx context.Context, _ queue.Item) (queue.Result, error) {
 	age, minimum := p.refresher.age(), min(minRefreshInterval, p.poll/2)
@@ -46,38 +47,46 @@ func (p *poller) handle(ctx context.Context, _ queue.Item) (queue.Result, error)
 		return queue.Result{}, err
 	}
 	defer release()
-	// Webhooks were lost before the start of a process, so its first poll reads all tags.
-	next, err := p.schedules.firePoll(ctx, !p.polled.Load())
+	first := !p.polled.Load()
+	next, err := p.schedules.firePoll(ctx, first)
 	if err != nil {
 		return queue.Result{}, err
 	}
 	p.polled.Store(true)
-	triggers := repositoryTriggers(slices.Collect(maps.Keys(current.repositories)))
+	stored, err := p.store.Repositories(ctx)
+	if err != nil {
+		return queue.Result{}, err
+	}
+	added, removed := compare(current, stored)
+	if first {
+		added = slices.Collect(maps.Keys(current.repositories))
+	}
+	triggers := repositoryTriggers(added)
 	for i := range triggers {
 		triggers[i].Tenant = current.repositories[triggers[i].Key].Tenant()
 	}
-	if err := p.queue.Trigger(ctx, append(triggers, current.onboardings()...)...); err != nil {
-		return queue.Result{}, err
-	}
+	triggers = slices.Concat(triggers, current.onboardings(), repositoryTriggers(removed))
 	next = earlier(next, p.retries.next(current, p.now(), minimum, p.poll))
-	return queue.Result{Next: next}, p.triggerRemoved(ctx, current)
+	return queue.Result{Next: next}, p.queue.Trigger(ctx, triggers...)
 }
 
-// triggerRemoved triggers the stored repositories that the refresh does not contain: the
-// reconciliation removes them, with the work that waits for them. A repository that only
-// could not be opened this time is kept.
-func (p *poller) triggerRemoved(ctx context.Context, current *refresh) error {
-	stored, err := p.store.Repositories(ctx)
-	if err != nil {
-		return err
-	}
-	var removed []string
+// compare returns the repositories of a refresh that are not stored, and the stored ones that
+// the refresh does not contain: the reconciliation removes them, with the work that waits for
+// them. A repository that only could not be opened this time is kept.
+func compare(current *refresh, stored []store.Repository) (added, removed []string) {
+	known := map[string]bool{}
 	for _, repository := range stored {
+		known[repository.Key] = true
 		if _, ok := current.repositories[repository.Key]; !ok && current.unopened(repository.Forge) == nil {
 			removed = append(removed, repository.Key)
 		}
 	}
-	return p.queue.Trigger(ctx, repositoryTriggers(removed)...)
+	for key := range current.repositories {
+		if !known[key] {
+			added = append(added, key)
+		}
+	}
+	return added, removed
 }
 
 // repositoryTriggers triggers repositories at once.

@@ -84,6 +84,9 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 		result.Next = r.now() // an earlier event about what it subscribed to now did not trigger it
 	}
 	r.refresher.flush(current)
+	if failed := r.triggerFollowers(ctx, item.Key); failed != nil {
+		r.log.WarnContext(ctx, "could not trigger other repositories of an image", slog.Any("error", failed)) // they read it at their turn
+	}
 	took := r.now().Sub(begin)
 	r.onboarder.offer(ctx, current, reopened, report)
 	r.report.measure(report, failed, took)

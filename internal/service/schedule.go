@@ -68,13 +68,15 @@ func (s schedules) pollDue(last time.Time) time.Time {
 	return last.Add(time.Duration(float64(s.server.File.Poll) * (1 - jitter)))
 }
 
-// firePoll records a poll, after which all tags are read again, and returns when the
-// next one is due. Unless forced, it records nothing if the last poll was less than the
-// interval ago, so that repositories that come and go lead to no more requests to
-// registries.
+// firePoll records a poll, and returns when the next one is due. Unless forced, it records
+// nothing if the last poll was less than the interval ago. After a forced one, all images
+// are read again.
 func (s schedules) firePoll(ctx context.Context, force bool) (next time.Time, err error) {
 	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, next, err = s.store.Schedules.Fire(ctx, tx, store.Poll, force, s.pollDue)
+		if _, next, err = s.store.Schedules.Fire(ctx, tx, store.Poll, force, s.pollDue); err != nil || !force {
+			return err
+		}
+		_, _, err = s.store.Schedules.Fire(ctx, tx, store.Start, force, s.pollDue)
 		return err
 	})
 	return next.Add(time.Duration(float64(s.server.File.Poll) * 2 * jitter * rand.Float64())), err

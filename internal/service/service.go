@@ -5,7 +5,8 @@
 // shared between replicas:
 //
 //   - Inbox stores an accepted webhook together with the work that it triggers.
-//   - The poll refreshes forges and repositories, and triggers all repositories.
+//   - The poll refreshes forges and repositories. At its start, a process triggers all
+//     repositories; from then on, each has its turns in the poll interval.
 //   - Schedules of config files trigger the repositories that use them.
 //   - A reconciliation is the work on one repository. It runs the engine on a workspace
 //     and records the result: what the repository subscribes to, and its history.
@@ -36,12 +37,13 @@ import (
 // The kinds of work in the queue. They are stored: a rename loses work.
 const (
 	KindRepository = "repository" // reconcile one repository; the key is its key
-	KindPoll       = "poll"       // refresh, and trigger all repositories
+	KindPoll       = "poll"       // refresh, and trigger repositories that are new or gone
 	KindSchedule   = "schedule"   // trigger the repositories of a schedule; the key is the schedule
 	KindHealth     = "health"     // read the Applications of an Argo CD server; the key is the receiver
 
 	kindAfterLanding = "landing" // ask a GitOps engine to deploy what landed; the key is that of a landingRequest
 	kindDiscovery    = "arrival" // check a repository that a webhook named; the key is HOST/OWNER/NAME
+	kindTurn         = "turn"    // trigger the repositories whose turn it is
 	kindOnboarding   = "onboard" // offer a config file to a repository without one; the key is its key
 	kindRetention    = "sweep"   // delete old data
 
@@ -132,6 +134,7 @@ func New(o Options) *Service {
 			KindPoll:         {Handler: poller.handle},
 			KindSchedule:     {Handler: schedules.handle},
 			kindAfterLanding: {Handler: landing.handle, Concurrency: connect.Parallel},
+			kindTurn:         {Handler: turns{db: o.DB, queue: o.Queue, store: o.Store, poll: poll}.handle},
 			kindDiscovery:    {Handler: discovery.handle},
 			kindOnboarding:   {Handler: onboarder.handle, Concurrency: memory.Parallel(connect.Parallel)},
 			KindHealth:       {Handler: health.handle, Concurrency: connect.Parallel},
@@ -155,7 +158,7 @@ func (s *Service) Unopened() []Unopened { return s.refresher.unopened() }
 func (s *Service) Start(ctx context.Context) error {
 	logClockSkew(ctx, s.db, s.now, s.log)
 	polls := healthPolls(s.refresher.connections.Server)
-	return s.queue.Trigger(ctx, append(polls, queue.Trigger{Kind: KindPoll, Key: All}, queue.Trigger{Kind: kindRetention, Key: All})...)
+	return s.queue.Trigger(ctx, append(polls, queue.Trigger{Kind: KindPoll, Key: All}, queue.Trigger{Kind: kindTurn, Key: All}, queue.Trigger{Kind: kindRetention, Key: All})...)
 }
 
 // Run does the work until the context ends. Of the options, only the timing is used.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -39,6 +40,8 @@ type bench struct {
 
 	registryDown     atomic.Bool
 	registryRequests atomic.Int64
+	registryLists    atomic.Int64 // requests for tags
+	registryTag      atomic.Value // the only one; empty: there is none
 }
 
 func newBench(t *testing.T) *bench {
@@ -118,7 +121,12 @@ func (b *bench) startRegistry() string {
 			return
 		}
 		if strings.HasSuffix(r.URL.Path, "/tags/list") {
-			_, _ = io.WriteString(w, `{"name": "acme/web", "tags": []}`)
+			b.registryLists.Add(1)
+			tags := []string{}
+			if tag, _ := b.registryTag.Load().(string); tag != "" {
+				tags = append(tags, tag)
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"name": "acme/web", "tags": tags})
 		}
 	}))
 	b.t.Cleanup(server.Close)

@@ -9,9 +9,12 @@ import (
 	"promoter/internal/image"
 )
 
-// Poll is the schedule of the server for everything. The names of all others are cron
-// expressions.
-const Poll = "poll"
+// Schedules of the server. The names of all others are cron expressions.
+const (
+	Poll  = "poll"  // reads which repositories there are
+	Start = "start" // of a process, which reads all images
+	turn  = "turn"  // until when repositories were triggered at their turns
+)
 
 // Schedule is the last time of a schedule.
 type Schedule struct {
@@ -89,6 +92,37 @@ func (s Schedules) Fire(ctx context.Context, tx *database.Tx, name string, force
 	return changed > 0, due(at), err
 }
 
+// Advance returns until when repositories were triggered at their turns, and the present time,
+// until which the caller triggers them now. Of concurrent callers, each gets another part
+// of the time. The first one gets none.
+func (s Schedules) Advance(ctx context.Context, tx *database.Tx) (after, until time.Time, err error) {
+	last, present := int64(0), int64(0)
+	if _, err = tx.Exec(ctx, "insert into schedule (name, fired_at) values (?, @now) on conflict do nothing", turn); err != nil {
+		return time.Time{}, time.Time{}, err
+	}
+	if err := tx.One(ctx, []any{&last, &present}, "select fired_at, @now from schedule where name = ?", turn); err != nil {
+		return time.Time{}, time.Time{}, err
+	}
+	changed, err := tx.Exec(ctx, "update schedule set fired_at = ? where name = ? and fired_at = ?", present, turn, last)
+	if err != nil || changed == 0 { // another one has it
+		last = present
+	}
+	return database.Time(last), database.Time(present), err
+}
+
+// Images returns how many images, or patterns of images, each repository follows, by its key.
+func (s Schedules) Images(ctx context.Context, tx *database.Tx) (images map[string]int, err error) {
+	images = map[string]int{}
+	err = tx.Query(ctx, func(scan database.Scan) error {
+		key, n := "", 0
+		err := scan(&key, &n)
+		images[key] = n
+		return err
+	}, `select key, count(subscription.repository) from repository
+left join subscription on subscription.repository = key and kind = ? group by key`, imageSubscription)
+	return images, err
+}
+
 // Repositories lists the keys of the repositories that use a schedule.
 func (s Schedules) Repositories(ctx context.Context, tx *database.Tx, name string) ([]string, error) {
 	return queryTexts(ctx, tx, "select repository from repository_schedule where schedule = ? order by repository", name)
@@ -113,8 +147,11 @@ on conflict (repository) do update set requested_at = excluded.requested_at`, re
 type Freshness struct {
 	Fired     map[string]time.Time // by the name of the schedule
 	Refreshed time.Time            // zero: never
+	Now       time.Time            // of the database
+	Images    int                  // that the repository follows, or patterns of them
 
-	events map[hostPath]time.Time // the last event of each image since then
+	shared map[subscriptionRow]bool // those that other repositories follow too
+	events map[hostPath]time.Time   // the last event of each image since then
 }
 
 // hostPath names an image as senders do, which may leave out the host.
@@ -130,14 +167,17 @@ func (f Freshness) Event(r image.Repository) time.Time {
 	return whole
 }
 
-// since returns the time before which an event makes no answer stale.
-func (f Freshness) since() time.Time {
-	oldest, found := f.Fired[Poll]
-	if !found { // no schedule has fired for some image
-		return f.Refreshed
-	}
-	for _, at := range f.Fired {
-		if at.Before(oldest) {
+// Shares reports whether other repositories follow the same image, or pattern of images.
+func (f Freshness) Shares(image image.Pattern) bool {
+	return f.shared[Subscription{Image: image}.row()]
+}
+
+// since returns the time before which an event makes no answer stale, of those that are at
+// most as old, or that are valid since a schedule.
+func (f Freshness) since(age time.Duration) time.Time {
+	oldest := f.Now.Add(-age)
+	for name, at := range f.Fired {
+		if name != Start && at.Before(oldest) {
 			oldest = at
 		}
 	}
@@ -147,10 +187,17 @@ func (f Freshness) since() time.Time {
 	return oldest
 }
 
-// Freshness returns the present times for a repository. Its queries do not depend on how many
-// images there are: few had an event since the last poll.
-func (s *Store) Freshness(ctx context.Context, repository string) (f Freshness, err error) {
-	f = Freshness{Fired: map[string]time.Time{}, events: map[hostPath]time.Time{}}
+// followedImages are the images that a repository follows, and whether others do too.
+const followedImages = `
+select host, path, pattern, case when exists (
+	select 1 from subscription as other where other.kind = mine.kind and other.path = mine.path and other.host = mine.host
+		and other.pattern = mine.pattern and other.repository <> mine.repository
+) then 1 else 0 end from subscription as mine where kind = ? and repository = ?`
+
+// Freshness returns the present times for a repository, with the events that make answers of
+// an age stale. How many queries there are does not depend on how many images there are.
+func (s *Store) Freshness(ctx context.Context, repository string, age time.Duration) (f Freshness, err error) {
+	f = Freshness{Fired: map[string]time.Time{}, shared: map[subscriptionRow]bool{}, events: map[hostPath]time.Time{}}
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		fired := func(scan database.Scan) error {
 			name, at := "", int64(0)
@@ -166,7 +213,26 @@ func (s *Store) Freshness(ctx context.Context, repository string) (f Freshness, 
 		}
 		err := tx.Query(ctx, fired, `
 select name, fired_at from schedule where name = ? or name in (select schedule from repository_schedule where repository = ?)
-union all select '', requested_at from refresh where repository = ?`, Poll, repository, repository)
+union all select '', requested_at from refresh where repository = ?`, Start, repository, repository)
+		if err != nil {
+			return err
+		}
+		var now int64
+		if err := tx.One(ctx, []any{&now}, "select @now"); err != nil {
+			return err
+		}
+		f.Now = database.Time(now)
+		err = tx.Query(ctx, func(scan database.Scan) error {
+			r, shared := subscriptionRow{Kind: imageSubscription}, 0
+			if err := scan(&r.Host, &r.Path, &r.Pattern, &shared); err != nil {
+				return err
+			}
+			f.Images++
+			if shared > 0 {
+				f.shared[r] = true
+			}
+			return nil
+		}, followedImages, imageSubscription, repository)
 		if err != nil {
 			return err
 		}
@@ -178,7 +244,7 @@ union all select '', requested_at from refresh where repository = ?`, Poll, repo
 			}
 			f.events[of] = database.Time(at)
 			return nil
-		}, "select host, path, event_at from image_event where event_at >= ?", f.since())
+		}, "select host, path, event_at from image_event where event_at >= ?", f.since(age))
 	})
 	return f, err
 }

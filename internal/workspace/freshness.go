@@ -2,14 +2,13 @@ package workspace
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 	"sync"
 	"time"
 
 	"promoter/internal/engine"
 	"promoter/internal/identity"
+	"promoter/internal/schedule"
 	"promoter/internal/serverfile"
 	"promoter/internal/store"
 )
@@ -29,10 +28,10 @@ type freshness struct {
 // list which does not change.
 const movedWithin = time.Hour
 
-// since returns the time since which answers about an image are valid: that of the last
-// poll or schedule, of the last event about the image, or of the last refresh,
-// whichever came last. For the digests of listed tags, it is the last turn of the image
-// instead of the last poll or schedule.
+// since returns the time since which answers about an image are valid: that of its last
+// turn or schedule, of the last event about the image, of the last refresh, or of the last
+// start of a process, whichever came last. For the digests of listed tags, it is the last
+// turn of the image in movedWithin instead of the one in the poll.
 func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (asOf, moved time.Time, err error) {
 	if f.store == nil {
 		return time.Time{}, time.Time{}, nil
@@ -41,25 +40,21 @@ func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (a
 	if err != nil {
 		return time.Time{}, time.Time{}, err
 	}
+	name := request.Repository.String()
 	fired, ok := known.Fired[f.server.TagSchedule(request.Component.Poll, request.Repository).String()]
-	if !ok { // it has no schedule, or a new one that starts with the last poll
-		fired = known.Fired[store.Poll]
+	switch {
+	case ok:
+	case known.Shares(request.Component.Pattern):
+		fired = schedule.LastTurn(name, f.server.File.Poll, known.Now)
+	default: // it has no schedule, or a new one that starts with the last poll
+		fired = schedule.TurnsOf(string(f.key), known.Images, f.server.File.Poll).Last(name, known.Now)
+	}
+	if started := known.Fired[store.Start]; !ok && started.After(fired) {
+		fired = started
 	}
 	event := known.Event(request.Repository)
 	asOf = slices.MaxFunc([]time.Time{fired, event, known.Refreshed}, time.Time.Compare)
-	turn := lastTurn(request.Repository.String(), asOf)
-	return asOf, slices.MaxFunc([]time.Time{turn, event, known.Refreshed}, time.Time.Compare), nil
-}
-
-// lastTurn returns the last turn of an image at or before a time. An image has one turn in
-// movedWithin, always at the same time of it, and those of many images are spread evenly.
-func lastTurn(image string, at time.Time) time.Time {
-	if at.IsZero() {
-		return at
-	}
-	sum := sha256.Sum256([]byte(image))
-	phase := time.Duration(binary.BigEndian.Uint64(sum[:]) % uint64(movedWithin))
-	return at.Add(-phase).Truncate(movedWithin).Add(phase)
+	return asOf, slices.MaxFunc([]time.Time{schedule.LastTurn(name, movedWithin, asOf), event, known.Refreshed}, time.Time.Compare), nil
 }
 
 func (f *freshness) read(ctx context.Context) (store.Freshness, error) {
@@ -68,7 +63,7 @@ func (f *freshness) read(ctx context.Context) (store.Freshness, error) {
 	if f.known != nil {
 		return *f.known, nil
 	}
-	known, err := f.store.Freshness(ctx, string(f.key))
+	known, err := f.store.Freshness(ctx, string(f.key), max(f.server.File.Poll, movedWithin))
 	if err == nil {
 		f.known = &known
 	}
