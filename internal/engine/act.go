@@ -60,14 +60,18 @@ func (x *executor) execute(ctx context.Context) error {
 	}
 
 	// Then the pull requests, in the order of the plan.
+	var pulls []propose.Proposal
 	for _, p := range proposals {
-		if p.Step == propose.StepPush {
-			continue
+		if p.Step != propose.StepPush {
+			pulls = append(pulls, p)
 		}
+	}
+	for i, p := range pulls {
 		effect := Effect{Proposal: p, Action: ActionNone, Err: x.o.skipReason(p)}
 		if effect.Err == nil {
 			effect = x.carryOut(ctx, effect)
 		}
+		x.progress(i+1, len(pulls))
 		if err := x.record(ctx, effect); err != nil {
 			return err
 		}
@@ -99,6 +103,14 @@ func (x *executor) execute(ctx context.Context) error {
 	}
 	branchWatch{x.r}.rememberHeads(ctx, x.o)
 	return x.o.failures.AddOrStop(ctx, state.Branch, x.r.StateBranch().Remember(ctx, x.o.Branch))
+}
+
+// progress reports how many pull requests are done. Forges ask for time between writes, so
+// that twenty new ones can take a minute.
+func (x *executor) progress(done, total int) {
+	if x.r.Progress != nil {
+		x.r.Progress("updating pull requests", done, total)
+	}
 }
 
 // pushProposals records in the state what is to be remembered, and pushes some proposals.

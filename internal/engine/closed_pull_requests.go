@@ -24,7 +24,7 @@ const deletionDelay = time.Second
 // would be opened now, and of each that would be deleted. A close by a user is a
 // decision. It may make room for another branch, which is then read too. The plan
 // returned is the last one, without the rules of the forge.
-func observeUserDecisions(ctx context.Context, h landing.Reader, o Observation) (Observation, Plan, error) {
+func observeUserDecisions(ctx context.Context, h landing.Reader, o Observation, reads int) (Observation, Plan, error) {
 	if o.Promotion.PushOnly {
 		return o, Plan{}, nil
 	}
@@ -41,10 +41,17 @@ func observeUserDecisions(ctx context.Context, h landing.Reader, o Observation) 
 		if len(heads) == 0 {
 			return o, plan, nil
 		}
+		closed := sideBySide(reads, heads, func(head string) ([]scm.PullRequest, error) {
+			return h.Repository.PullRequests().Closed(ctx, head, landing.MaxClosed)
+		})
 		for _, head := range heads {
 			asked[head] = true
-			var err error
-			o, err = readClosed(ctx, h, o, head)
+			listed, err := closed(head)
+			if err == nil {
+				o, err = readClosed(ctx, h, o, head, listed)
+			} else {
+				err = fmt.Errorf("list the closed pull requests of %s: %w", head, err)
+			}
 			if err := o.failures.SkipBranch(ctx, head, err); err != nil {
 				return o, plan, err
 			}
@@ -54,11 +61,7 @@ func observeUserDecisions(ctx context.Context, h landing.Reader, o Observation) 
 
 // readClosed reads the last closed pull requests of a branch: the decisions of users up
 // to the one that was merged, and what was merged and reverted.
-func readClosed(ctx context.Context, h landing.Reader, o Observation, head string) (Observation, error) {
-	closed, err := h.Repository.PullRequests().Closed(ctx, head, landing.MaxClosed)
-	if err != nil {
-		return o, fmt.Errorf("list the closed pull requests of %s: %w", head, err)
-	}
+func readClosed(ctx context.Context, h landing.Reader, o Observation, head string, closed []scm.PullRequest) (Observation, error) {
 	branch, _ := promotion.ParseHead(head)
 	afterMerge := true
 	for _, pr := range closed {

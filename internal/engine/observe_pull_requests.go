@@ -23,18 +23,29 @@ import (
 type pullRequestReader struct {
 	objects    repo.Objects
 	repository scm.Repository
+	signals    pullRequestSignals
 	history    func(Observation) landing.Reader
 }
 
+// pullRequestSignals is a strict subset of scm.Signals.
+type pullRequestSignals interface {
+	repo.Checks
+	Reviews(ctx context.Context, number int) ([]scm.Review, error)
+}
+
 func (r *Reconciler) pullRequestReader() pullRequestReader {
-	return pullRequestReader{objects: r.Objects, repository: r.Repository, history: func(o Observation) landing.Reader { return r.historyReader(o.Promotion.Config) }}
+	return pullRequestReader{
+		objects: r.Objects, repository: r.Repository, signals: r.Repository.Signals(),
+		history: func(o Observation) landing.Reader { return r.historyReader(o.Promotion.Config) },
+	}
 }
 
 // all reads the open pull requests of our branches, by branch. One
 // from a fork is not ours, whatever its branch is called.
-func (r pullRequestReader) all(ctx context.Context, o Observation) (map[string]promotion.Open, error) {
-	all := map[string]promotion.Open{}
-	for _, pr := range ownPullRequests(o) {
+func (r pullRequestReader) all(ctx context.Context, o Observation, reads int) (map[string]promotion.Open, error) {
+	all, own := map[string]promotion.Open{}, ownPullRequests(o)
+	r.signals = r.readSignals(ctx, o, own, reads)
+	for _, pr := range own {
 		open := asOpen(pr)
 		if o.failures.Skipped[pr.Head.Branch] == nil {
 			var err error
@@ -48,6 +59,45 @@ func (r pullRequestReader) all(ctx context.Context, o Observation) (map[string]p
 		all[pr.Head.Branch] = open
 	}
 	return all, nil
+}
+
+// readSignals reads the checks and reviews of pull requests side by side.
+func (r pullRequestReader) readSignals(ctx context.Context, o Observation, own []scm.PullRequest, reads int) signalsRead {
+	features := r.repository.Features()
+	var commits []string
+	var numbers []int
+	for _, pr := range own {
+		target, _ := promotion.ParseHead(pr.Head.Branch)
+		if _, known := o.Promotion.Config.Environment(target.Environment); !known || takenOver(o, pr) != "" || o.failures.Skipped[pr.Head.Branch] != nil {
+			continue
+		}
+		if features.Statuses {
+			commits = append(commits, pr.Head.Commit)
+		}
+		if features.Approvals {
+			numbers = append(numbers, pr.Number)
+		}
+	}
+	return signalsRead{
+		checks:  sideBySide(reads, commits, func(commit string) ([]scm.Check, error) { return r.signals.Checks(ctx, commit) }),
+		reviews: sideBySide(reads, numbers, func(number int) ([]scm.Review, error) { return r.signals.Reviews(ctx, number) }),
+	}
+}
+
+// signalsRead are checks and reviews that were read before.
+type signalsRead struct {
+	checks  func(commit string) ([]scm.Check, error)
+	reviews func(number int) ([]scm.Review, error)
+}
+
+// Checks implements pullRequestSignals.
+func (s signalsRead) Checks(_ context.Context, commit string) ([]scm.Check, error) {
+	return s.checks(commit)
+}
+
+// Reviews implements pullRequestSignals.
+func (s signalsRead) Reviews(_ context.Context, number int) ([]scm.Review, error) {
+	return s.reviews(number)
 }
 
 // ownPullRequests returns one open pull request for each of our branches, sorted by branch.
@@ -102,7 +152,7 @@ func (r pullRequestReader) read(ctx context.Context, o Observation, pr scm.PullR
 
 	features := r.repository.Features()
 	if features.Statuses {
-		open.Checks, err = repo.ReadChecks(ctx, r.repository.Signals(), pr.Head.Commit, o.Statuses)
+		open.Checks, err = repo.ReadChecks(ctx, r.signals, pr.Head.Commit, o.Statuses)
 		// A token may be enough for everything except the checks. That matters only
 		// where a gate needs one.
 		if fault.KindOf(err) == fault.Unauthorized && len(environment.Gates.Checks) == 0 {
@@ -116,7 +166,7 @@ func (r pullRequestReader) read(ctx context.Context, o Observation, pr scm.PullR
 		}
 	}
 	if features.Approvals {
-		reviews, err := r.repository.Signals().Reviews(ctx, pr.Number)
+		reviews, err := r.signals.Reviews(ctx, pr.Number)
 		if err != nil {
 			return open, fmt.Errorf("read the reviews: %w", err)
 		}
@@ -250,25 +300,29 @@ func later(a, b time.Time) time.Time {
 }
 
 // observeHeads skips the new branches of a plan to which the forge accepts no push of ours.
-func observeHeads(ctx context.Context, repository scm.Repository, o Observation, plan Plan) error {
+func observeHeads(ctx context.Context, repository scm.Repository, o Observation, plan Plan, reads int) error {
 	ruled, can := repository.(scm.HeadRuled)
 	if !can {
 		return nil
 	}
+	var heads []string
 	for _, p := range plan.Proposals {
-		if p.Step != propose.StepPropose || o.Refs.Branches[p.Head] != "" || o.failures.Skipped[p.Head] != nil {
-			continue
+		if p.Step == propose.StepPropose && o.Refs.Branches[p.Head] == "" && o.failures.Skipped[p.Head] == nil {
+			heads = append(heads, p.Head)
 		}
-		reason, err := ruled.Unpushable(ctx, p.Head)
+	}
+	unpushable := sideBySide(reads, heads, func(head string) (string, error) { return ruled.Unpushable(ctx, head) })
+	for _, head := range heads {
+		reason, err := unpushable(head)
 		switch kind := fault.KindOf(err); {
 		case reason != "":
-			err = fault.New(fault.Unauthorized, "push %s: %s", p.Head, reason)
+			err = fault.New(fault.Unauthorized, "push %s: %s", head, reason)
 		case kind == fault.Unauthorized, kind == fault.NotFound:
 			err = nil // the push will tell
 		case err != nil:
-			err = fmt.Errorf("read the rules of %s: %w", p.Head, err)
+			err = fmt.Errorf("read the rules of %s: %w", head, err)
 		}
-		if err := o.failures.SkipBranch(ctx, p.Head, err); err != nil {
+		if err := o.failures.SkipBranch(ctx, head, err); err != nil {
 			return err
 		}
 	}

@@ -71,6 +71,9 @@ type Reconciler struct {
 	Pause  func(ctx context.Context, attempt int) error
 	Log    *slog.Logger
 	DryRun bool // observe and plan, write nothing
+	// Reads is how many requests that only read are sent to the forge at the same time. Zero:
+	// one after the other.
+	Reads int
 	// OnCopy is set if Remote, Repository, and all memories are copies: what a dry run
 	// decides is then carried out on them.
 	OnCopy bool
@@ -79,8 +82,8 @@ type Reconciler struct {
 	// one push, or one pull request, and with the config by which it was decided. Nil: they are
 	// only in the report.
 	Acted func(ctx context.Context, c *config.Config, effects []Effect)
-	// Progress is called while registries are queried, from one goroutine at a time. Nil:
-	// not reported.
+	// Progress is called while registries are queried and pull requests are opened, updated,
+	// merged, and closed, from one goroutine at a time. Nil: not reported.
 	Progress func(doing string, done, total int)
 	// Memory remembers the branches. Nil: one that was deleted or moved back is not noticed.
 	Memory BranchMemory
@@ -209,7 +212,7 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 
 	// What users and checks say: on our pull requests, in comments, by reverts and by
 	// closing pull requests.
-	if o.Promotion.Open, err = r.pullRequestReader().all(ctx, o); err != nil {
+	if o.Promotion.Open, err = r.pullRequestReader().all(ctx, o, r.Reads); err != nil {
 		return o, err
 	}
 	if !r.DryRun {
@@ -244,14 +247,14 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if o.Promotion.Targets, err = observeRefusedEdits(ctx, o); err != nil {
 		return o, err
 	}
-	o, plan, err := observeUserDecisions(ctx, history, o)
+	o, plan, err := observeUserDecisions(ctx, history, o, r.Reads)
 	if err != nil {
 		return o, err
 	}
 	if o.Promotion.Protected, err = observeRules(ctx, r.Repository, o, plan); err != nil {
 		return o, err
 	}
-	return o, observeHeads(ctx, r.Repository, o, plan)
+	return o, observeHeads(ctx, r.Repository, o, plan, r.Reads)
 }
 
 // Plan is what a reconciliation decided.

@@ -9,10 +9,15 @@ import (
 	"promoter/internal/scm"
 )
 
+// Checks is a strict subset of scm.Signals.
+type Checks interface {
+	Checks(ctx context.Context, commit string) ([]scm.Check, error)
+}
+
 // ReadChecks returns the checks of a commit without those that mirror health, and without our
 // own status, which is added to own. That also happens where a token may not read the rest, so that no status is set
 // twice.
-func ReadChecks(ctx context.Context, signals scm.Signals, commit string, own map[string]scm.Check) ([]promotion.Check, error) {
+func ReadChecks(ctx context.Context, signals Checks, commit string, own map[string]scm.Check) ([]promotion.Check, error) {
 	all, err := signals.Checks(ctx, commit)
 	var checks []promotion.Check
 	for _, check := range all {

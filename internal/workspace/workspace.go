@@ -134,6 +134,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		Pause:    pause,
 		Log:      log,
 		DryRun:   options.DryRun,
+		Reads:    forgeReads,
 		Trace:    options.Trace,
 	}}
 	if r.SCM.Features().Compare {
@@ -200,6 +201,11 @@ func mirrorFolder(session *connect.Session, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(session.Folder(), "mirrors", hex.EncodeToString(sum[:16]))
 }
+
+// forgeReads is how many requests that only read a reconciliation sends to its forge at the
+// same time. GitHub asks for few of them, and refuses more than 100 of one account.
+// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+const forgeReads = 4
 
 // The wait before a reconciliation restarts. It doubles with each attempt, with jitter
 // of the same size.

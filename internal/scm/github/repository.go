@@ -25,6 +25,7 @@ type repository struct {
 	methods     []string // merge methods, in the order in which they are tried
 	administers bool     // the credential can read all settings of a branch
 
+	users       sync.Mutex // held while a user is looked up, so that each is looked up once
 	mu          sync.Mutex
 	writers     map[string]bool // by login in lower case
 	statusCache rest.StatusCache[scm.Status]

@@ -62,6 +62,8 @@ func (s signals) translate(given *gogithub.PullRequestReview) (scm.Review, bool)
 // writer reports whether a user may push, cached per reconciliation.
 func (s signals) writer(ctx context.Context, person identity.User) (bool, error) {
 	login := strings.ToLower(person.Login)
+	s.repository.users.Lock()
+	defer s.repository.users.Unlock()
 	s.repository.mu.Lock()
 	may, known := s.repository.writers[login]
 	s.repository.mu.Unlock()

@@ -29,6 +29,7 @@ type repository struct {
 	squash       bool // squashing is on by default
 	withoutPulls bool // merge requests are disabled
 
+	reviewers   sync.Mutex // held while a reviewer is looked up, so that each is looked up once
 	mu          sync.Mutex
 	drafts      map[int]bool   // known merge requests, and whether they are drafts
 	requests    map[string]int // open merge requests by head commit

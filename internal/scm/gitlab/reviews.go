@@ -250,6 +250,8 @@ func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([
 // roleOf reports whether an account is a bot, and whether it may push, cached per
 // reconciliation. A bot's approval never counts, so its permissions are not queried.
 func (s signals) roleOf(ctx context.Context, person identity.User, id int) (bot, writes bool, err error) {
+	s.repository.reviewers.Lock()
+	defer s.repository.reviewers.Unlock()
 	s.repository.mu.Lock()
 	known, ok := s.repository.weight[id]
 	s.repository.mu.Unlock()
