@@ -39,9 +39,11 @@ func (m *Memory) store(dir string, byKey map[string]*snapshot) {
 	m.scans.Put(dir, byKey, size)
 }
 
-// What a file, a target, and a reference need in memory, in bytes, measured with the tree of the
-// benchmarks. Texts of files are not kept, only what they refer to.
+// What a snapshot, a file, a target, and a reference need in memory, in bytes, measured with the tree
+// of the benchmarks and with thousands of small repositories. Texts of files are not kept, only what they
+// refer to. A snapshot has the tables with which the updater finds images in files.
 const (
+	sizeOfSnapshot  = 40 << 10
 	sizeOfFile      = 160
 	sizeOfTarget    = 400
 	sizeOfReference = 700
@@ -56,5 +58,5 @@ func (of *snapshot) size() int64 {
 	for _, current := range of.targets {
 		references += len(current.References) + len(current.Refusals)
 	}
-	return int64(files)*sizeOfFile + int64(len(of.targets))*sizeOfTarget + int64(references)*sizeOfReference
+	return sizeOfSnapshot + int64(files)*sizeOfFile + int64(len(of.targets))*sizeOfTarget + int64(references)*sizeOfReference
 }
