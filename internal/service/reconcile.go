@@ -61,7 +61,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	if !ok {
 		return r.unknown(ctx, item.Key, current)
 	}
-	events, err := r.store.ImageEvents.Since(ctx, current.began.Add(-eventSlack))
+	events, err := r.store.ImageEvents.Since(ctx, current.eventsSince())
 	if err != nil {
 		return queue.Result{}, err
 	}

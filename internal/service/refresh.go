@@ -35,6 +35,7 @@ type refresh struct {
 
 	mu              sync.Mutex
 	invalidated     map[event.Image]time.Time // the events that invalidated answers
+	newest          time.Time                 // of these events
 	failuresDropped time.Time                 // when failures were invalidated last
 }
 
@@ -284,6 +285,13 @@ func (r *refresh) nextAttempt(at time.Time) (next time.Time, failing int) {
 // is down takes a minute to fail, and other repositories wait for it.
 const failureLifetime = 30 * time.Second
 
+// eventsSince returns from when on image events may be new to the refresh.
+func (r *refresh) eventsSince() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return latest(r.began.Add(-eventSlack), r.newest.Add(-store.LateCommit))
+}
+
 // invalidate drops answers of registries that are older than an event about their image,
 // and from time to time all failures: at the latest those until a time, because a retry
 // must not read the failure that it should overcome.
@@ -292,6 +300,7 @@ func (r *refresh) invalidate(events []store.ImageEvent, failed, now time.Time) {
 	defer r.mu.Unlock()
 	var changed []event.Image
 	for _, one := range events {
+		r.newest = latest(r.newest, one.At)
 		if one.At.After(r.invalidated[one.Image]) {
 			r.invalidated[one.Image] = one.At
 			changed = append(changed, one.Image)

@@ -151,20 +151,24 @@ type Freshness struct {
 	Images    int                  // that the repository follows, or patterns of them
 
 	shared map[subscriptionRow]bool // those that other repositories follow too
-	events map[hostPath]time.Time   // the last event of each image since then
+	from   time.Time                // before which no event makes an answer stale
+	events *recentEvents            // nil: there are none
 }
-
-// hostPath names an image as senders do, which may leave out the host.
-type hostPath struct{ host, path string }
 
 // Event returns the time of the last event of an image; zero: there was none since a schedule
 // or a refresh that is in the Freshness.
 func (f Freshness) Event(r image.Repository) time.Time {
-	whole, path := f.events[hostPath{r.Host(), r.Path()}], f.events[hostPath{"", r.Path()}]
-	if path.After(whole) {
-		return path
+	if f.events == nil {
+		return time.Time{}
 	}
-	return whole
+	last := f.events.at(hostPath{r.Host(), r.Path()})
+	if path := f.events.at(hostPath{"", r.Path()}); path.After(last) {
+		last = path
+	}
+	if last.Before(f.from) {
+		return time.Time{}
+	}
+	return last
 }
 
 // Shares reports whether other repositories follow the same image, or pattern of images.
@@ -195,9 +199,9 @@ select host, path, pattern, case when exists (
 ) then 1 else 0 end from subscription as mine where kind = ? and repository = ?`
 
 // Freshness returns the present times for a repository, with the events that make answers of
-// an age stale. How many queries there are does not depend on how many images there are.
+// an age stale. Its queries do not depend on how many images there are, or had an event.
 func (s *Store) Freshness(ctx context.Context, repository string, age time.Duration) (f Freshness, err error) {
-	f = Freshness{Fired: map[string]time.Time{}, shared: map[subscriptionRow]bool{}, events: map[hostPath]time.Time{}}
+	f = Freshness{Fired: map[string]time.Time{}, shared: map[subscriptionRow]bool{}, events: s.recent}
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		fired := func(scan database.Scan) error {
 			name, at := "", int64(0)
@@ -236,15 +240,8 @@ union all select '', requested_at from refresh where repository = ?`, Start, rep
 		if err != nil {
 			return err
 		}
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var of hostPath
-			var at int64
-			if err := scan(&of.host, &of.path, &at); err != nil {
-				return err
-			}
-			f.events[of] = database.Time(at)
-			return nil
-		}, "select host, path, event_at from image_event where event_at >= ?", f.since(age))
+		f.from = f.since(age)
+		return s.recent.read(ctx, tx, f.from)
 	})
 	return f, err
 }

@@ -188,3 +188,45 @@ func TestFreshness_isOfItsRepositoryAndImage(t *testing.T) {
 		}
 	})
 }
+
+// Events are read once. What commits late, what another process records, and what is older than
+// all that was read before, is not missed.
+func TestFreshness_knowsAllEvents(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		parse := func(name string) image.Repository {
+			r, err := image.ParseRepository("quay.io/acme/" + name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return r
+		}
+		record := func(s *store.Store, name string) {
+			b.write(func(ctx context.Context, tx *database.Tx) error {
+				return s.ImageEvents.Record(ctx, tx, []event.Image{{Host: "quay.io", Path: "acme/" + name}})
+			})
+		}
+		record(b.Store, "old")
+		if err := b.RequestRefresh(b.Context(), "late"); err != nil { // asks for events from now on
+			b.Fatal(err)
+		}
+		record(b.Store, "new")
+		late := b.freshness("late")
+		if !late.Event(parse("old")).IsZero() || late.Event(parse("new")).IsZero() {
+			b.Errorf("since the refresh: %v, %v", late.Event(parse("old")), late.Event(parse("new")))
+		}
+		if whole := b.freshness("early"); whole.Event(parse("old")).IsZero() || whole.Event(parse("new")).IsZero() {
+			b.Errorf("of all time: %v, %v", whole.Event(parse("old")), whole.Event(parse("new")))
+		}
+		record(store.New(b.db), "other") // another replica
+		b.write(func(ctx context.Context, tx *database.Tx) error {
+			_, err := tx.Exec(ctx, "insert into image_event (host, path, event_at) values ('quay.io', 'acme/slow', @now - 30000000)")
+			return err
+		})
+		for _, name := range []string{"old", "new", "other", "slow"} {
+			if b.freshness("early").Event(parse(name)).IsZero() {
+				b.Errorf("%s has no event", name)
+			}
+		}
+	})
+}

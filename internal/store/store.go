@@ -23,7 +23,8 @@ type Store struct {
 	Keys          Keys
 	Notifications Notifications
 
-	db *database.DB
+	db     *database.DB
+	recent *recentEvents
 }
 
 // New returns the store of a database.
@@ -31,7 +32,7 @@ func New(db *database.DB) *Store {
 	return &Store{
 		Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db}, Milestones: Milestones{db},
 		Targets: Targets{db}, Details: RepositoryDetails{db}, ImageEvents: ImageEvents{db}, CommentEvents: CommentEvents{db},
-		Seals: Seals{db}, Keys: Keys{db}, Notifications: Notifications{db}, db: db,
+		Seals: Seals{db}, Keys: Keys{db}, Notifications: Notifications{db}, db: db, recent: &recentEvents{},
 	}
 }
 
