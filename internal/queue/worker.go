@@ -165,8 +165,8 @@ func (p *pool) loop(ctx context.Context, kind string, worker Worker, loop loop) 
 			} else {
 				wait = min(claimed.Wait, loop.poll, p.noteSuspect(room, claimed, suspects))
 			}
-			if len(claimed.Items) > 0 {
-				continue
+			if suspects && len(claimed.Items) > 0 || len(claimed.Items) == free {
+				continue // what is free has changed; otherwise, no more may start until something happens
 			}
 		}
 		timer := time.NewTimer(wait)

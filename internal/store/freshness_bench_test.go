@@ -12,7 +12,7 @@ import (
 	"promoter/internal/store"
 )
 
-// BenchmarkFreshness reads what a reconciliation needs to know of webhooks, of which many came in the
+// BenchmarkFreshness reads which images had an event, after many webhooks in the
 // five minutes since the last poll.
 func BenchmarkFreshness(b *testing.B) {
 	for _, kind := range databasetest.Kinds() {
