@@ -29,7 +29,7 @@ const (
 	threeVariable  = "PROMOTER_DISTRIBUTION"    // distribution 3
 )
 
-func program(t *testing.T, variable, name string) string {
+func program(t testing.TB, variable, name string) string {
 	t.Helper()
 	if path := os.Getenv(variable); path != "" {
 		return path
@@ -44,7 +44,7 @@ func program(t *testing.T, variable, name string) string {
 var listening = regexp.MustCompile(`listening on (127\.0\.0\.1:\d+)`)
 
 // serve starts a registry with a configuration and puts a recorder before it.
-func serve(t *testing.T, program, config string) *fake {
+func serve(t testing.TB, program, config string) *fake {
 	t.Helper()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "config.yml")
@@ -67,7 +67,7 @@ func serve(t *testing.T, program, config string) *fake {
 }
 
 // waitFor reads the log until the registry logs its address.
-func waitFor(t *testing.T, output io.Reader) string {
+func waitFor(t testing.TB, output io.Reader) string {
 	t.Helper()
 	lines, said := bufio.NewScanner(output), ""
 	for lines.Scan() {
