@@ -21,7 +21,7 @@ import (
 func main() {
 	runs := flag.Int("runs", 10, "how often each figure is measured; the median counts")
 	soakFor := flag.Duration("for", 20*time.Minute, "how long the campaigns run about; zero: their short form")
-	repositories := flag.Int("repositories", 10_000, "how many repositories the fleet has")
+	repositories := flag.Int("repositories", fullFleet, "how many repositories the fleet has")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error

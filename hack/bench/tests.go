@@ -68,10 +68,11 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 	}, nil
 }
 
-// goBenchmark runs one benchmark and reads its lines. It may have more flags of go test.
+// goBenchmark runs one benchmark and reads its lines. It may have more flags of go test, or of the
+// benchmark.
 func goBenchmark(ctx context.Context, folder, name, benchTime string, flags ...string) (map[string]result, error) {
-	words := append([]string{"test", "-run", "^$", "-bench", "^" + name + "$", "-benchtime", benchTime, "-benchmem", "-timeout", "60m"}, flags...)
-	output, err := exec.CommandContext(ctx, "go", append(words, folder)...).CombinedOutput()
+	words := append([]string{"test", "-run", "^$", "-bench", "^" + name + "$", "-benchtime", benchTime, "-benchmem", "-timeout", "60m", folder}, flags...)
+	output, err := exec.CommandContext(ctx, "go", words...).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w\n%s", name, err, output)
 	}
