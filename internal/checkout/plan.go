@@ -123,8 +123,8 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 		}
 		maps.Copy(observation.Targets, b.tree.Targets)
 	}
-	observation.Policies = promotion.Policies(c.config, observation.Targets)
-	observation.Verify = promotion.Verifications(c.config, observation.Targets, nil)
+	followed := promotion.FollowedIn(c.config, observation.Selected(), promotion.Everywhere)
+	observation.Policies, observation.Verify = promotion.Policies(c.config, followed), promotion.Verifications(followed, nil)
 	for _, name := range options.Environments {
 		observation.Requested[name] = !options.ShowOnly
 	}

@@ -35,7 +35,7 @@ func (c *Checkout) explicitVersions(ctx context.Context, observation promotion.O
 		return slices.Contains(observation.Environments, target.Environment)
 	}
 	available := map[string]promotion.Available{}
-	for _, component := range promotion.FollowedIn(c.config, observation.Targets, shown) {
+	for _, component := range promotion.FollowedIn(c.config, observation.Selected(), shown) {
 		version, ok := options.Explicit[component.Repository]
 		if !ok {
 			continue
@@ -63,7 +63,7 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 		return slices.Contains(observation.Environments, target.Environment) &&
 			len(c.config.Settings(target.Environment, target.Application).After) == 0
 	}
-	components := promotion.FollowedIn(c.config, observation.Targets, withoutParent)
+	components := promotion.FollowedIn(c.config, observation.Selected(), withoutParent)
 	observation.Available = make(map[string]promotion.Available, len(components))
 	var mutex sync.Mutex
 	err := parallel.ForEach(maxRequests, components, func(component promotion.Followed) error {

@@ -70,8 +70,8 @@ func (d Drift) String() string {
 	return fmt.Sprintf("%s (%s:%d)", d.Message, d.File, d.Line)
 }
 
-// maxFound is how many findings are returned.
-const maxFound = 100
+// MaxFound is how many findings are returned.
+const MaxFound = 100
 
 // Observed is what findings are made from.
 type Observed struct {
@@ -87,25 +87,64 @@ func Find(o Observed) []Drift {
 	if o.Promotion.Config == nil {
 		return nil
 	}
+	found := append(Of(o, o.selected()...), o.shared()...)
+	return found[:min(len(found), MaxFound)]
+}
+
+// selected returns the targets that are decided about, by environment, parents first.
+func (o Observed) selected() []promotion.Target {
 	var all []promotion.Target
-	for _, environment := range o.Promotion.Config.Order() {
-		begin := len(all)
-		for target := range o.Promotion.Targets {
-			if target.Environment == environment {
-				all = append(all, target)
-			}
-		}
-		slices.SortFunc(all[begin:], promotion.Target.Compare)
+	for target := range o.Promotion.Selected() {
+		all = append(all, target)
 	}
-	found := append(Of(o, all...), o.shared()...)
-	return found[:min(len(found), maxFound)]
+	order := o.order()
+	slices.SortFunc(all, func(a, b promotion.Target) int {
+		return cmp.Or(cmp.Compare(order[a.Environment], order[b.Environment]), cmp.Compare(a.Application, b.Application))
+	})
+	return all
+}
+
+// order returns the place of each environment, parents first.
+func (o Observed) order() map[string]int {
+	order := map[string]int{}
+	for i, environment := range o.Promotion.Config.Order() {
+		order[environment] = i
+	}
+	return order
+}
+
+// FindAgain returns the drift of a repository in which only the applications that are decided
+// about changed since the drift was found. That must not have more findings than Find
+// returns, and the references that no component follows must be the same.
+func FindAgain(o Observed, before []Drift) []Drift {
+	found := Of(o, o.selected()...)
+	var shared []Drift
+	for _, d := range before {
+		switch {
+		case d.Environment == "":
+			shared = append(shared, d)
+		case !o.Promotion.Applications[d.Application]:
+			found = append(found, d)
+		}
+	}
+	order := o.order()
+	slices.SortStableFunc(found, func(a, b Drift) int {
+		return cmp.Or(cmp.Compare(order[a.Environment], order[b.Environment]), cmp.Compare(a.Application, b.Application))
+	})
+	found = append(found, shared...)
+	return found[:min(len(found), MaxFound)]
 }
 
 // Of returns the drift of some targets, in their order.
 func Of(o Observed, targets ...promotion.Target) []Drift {
-	decisions := make(map[promotion.Target]promotion.Decision, len(o.Decisions))
-	for _, d := range o.Decisions {
-		decisions[d.Target] = d
+	decisions := make(map[promotion.Target]*promotion.Decision, len(targets))
+	for _, target := range targets {
+		decisions[target] = &promotion.Decision{}
+	}
+	for i := range o.Decisions {
+		if _, wanted := decisions[o.Decisions[i].Target]; wanted {
+			decisions[o.Decisions[i].Target] = &o.Decisions[i]
+		}
 	}
 	environments := map[string]bool{} // of the targets and their parents
 	for _, target := range targets {
@@ -117,7 +156,7 @@ func Of(o Observed, targets ...promotion.Target) []Drift {
 	others := o.others(environments)
 	var found []Drift
 	for _, target := range targets {
-		found = append(found, o.of(target, decisions[target], others)...)
+		found = append(found, o.of(target, *decisions[target], others)...)
 	}
 	return found
 }
@@ -152,7 +191,7 @@ func (o Observed) of(target promotion.Target, decision promotion.Decision, other
 		upstream := byComponent(o.Promotion.Targets[from].References)
 		for _, there := range upstream {
 			reference, references := here.of(there.Component)
-			switch order := o.order(reference, there); {
+			switch order := o.compare(reference, there); {
 			case !references:
 				if len(o.Promotion.Targets[target].Refusals) == 0 {
 					add(Missing, there.Position, "%s references %s, and no file here does", from.Environment, there.Component)
@@ -203,8 +242,8 @@ func (o Observed) actual(target promotion.Target) string {
 	return text
 }
 
-// order compares the versions of two references: positive if the first is newer.
-func (o Observed) order(a, b edit.Reference) int {
+// compare compares the versions of two references: positive if the first is newer.
+func (o Observed) compare(a, b edit.Reference) int {
 	policy := o.Promotion.Policies[b.Component]
 	if policy == nil || a.Component == "" {
 		return 0

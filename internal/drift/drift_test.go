@@ -117,7 +117,7 @@ func TestFind(t *testing.T) {
 				other.Component = ""
 				o.Others["main"] = append(o.Others["main"], other)
 			}
-			o.Promotion.Policies = promotion.Policies(loaded, o.Promotion.Targets)
+			o.Promotion.Policies = promotion.Policies(loaded, promotion.FollowedIn(loaded, o.Promotion.Selected(), promotion.Everywhere))
 			var got []string
 			for _, d := range drift.Find(o) {
 				got = append(got, string(d.Kind)+" "+d.Environment+"/"+d.Application+": "+d.String())

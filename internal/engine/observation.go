@@ -7,7 +7,9 @@ import (
 
 	"promoter/internal/comments"
 	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/health"
+	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
@@ -55,12 +57,28 @@ type Observation struct {
 	// Refreshed reports that a user asked to read the registries again.
 	Refreshed bool
 
+	// kept is where the decisions about other applications than the touched ones come from; nil: all
+	// are decided about.
+	kept *Kept
+
 	failures *repo.Failures // the parts that could not be read
 }
 
 // observed returns what the history of branches is read from.
 func (o Observation) observed() landing.Observed {
 	return landing.Observed{Now: o.Now, Heads: o.Heads, Statuses: o.Statuses, Promotion: o.Promotion, Asked: o.Asked, Reports: o.Reports}
+}
+
+// withFollowed returns the observation with what the config and the server say about the
+// components of the applications that are decided about. What others have stays.
+func (o Observation) withFollowed(server func(image.Repository) []trust.Requirement) Observation {
+	followed := promotion.FollowedIn(o.Promotion.Config, o.Promotion.Selected(), promotion.Everywhere)
+	o.Promotion.Policies, o.Promotion.Verify = promotion.Policies(o.Promotion.Config, followed), promotion.Verifications(followed, server)
+	if o.kept != nil {
+		o.Promotion.Policies = overlay(o.kept.promotion.Policies, o.Promotion.Policies)
+		o.Promotion.Verify = overlay(o.kept.promotion.Verify, o.Promotion.Verify)
+	}
+	return o
 }
 
 // commented returns what commands in comments are about.

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -53,7 +54,7 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 		}
 	}
 	var selections []*selection
-	for _, f := range promotion.FollowedIn(o.Promotion.Config, o.Promotion.Targets, hasNoParents) {
+	for _, f := range promotion.FollowedIn(o.Promotion.Config, o.Promotion.Selected(), hasNoParents) {
 		selections = append(selections, &selection{request: VersionRequest{
 			Component: f.Component, Name: f.Name, Repository: f.Repository,
 			Policy: o.Promotion.Config.Policy(f.Component.Name), FirstSeen: firstSeen(o.Promotion.State, f.Name),
@@ -109,7 +110,7 @@ func firstSeen(recorded state.State, component string) func(digest string) (time
 // resolveRequested resolves the versions that promotion requests name.
 func resolveRequested(ctx context.Context, registries Registries, o Observation) map[promotion.Target]map[string]promotion.Available {
 	explicit := map[promotion.Target]map[string]promotion.Available{}
-	for _, target := range slices.SortedFunc(maps.Keys(o.Promotion.Targets), promotion.Target.Compare) {
+	for _, target := range sortedTargets(o.Promotion.Selected()) {
 		request := o.Promotion.State.At(state.Target(target)).Request
 		if request == nil || len(request.With) == 0 {
 			continue
@@ -125,6 +126,16 @@ func resolveRequested(ctx context.Context, registries Registries, o Observation)
 		}
 	}
 	return explicit
+}
+
+// sortedTargets returns targets by environment and application.
+func sortedTargets(all iter.Seq2[promotion.Target, promotion.Current]) []promotion.Target {
+	var targets []promotion.Target
+	for target := range all {
+		targets = append(targets, target)
+	}
+	slices.SortFunc(targets, promotion.Target.Compare)
+	return targets
 }
 
 // resolveReference finds the component of an explicit version, its digest, and its date if

@@ -75,7 +75,7 @@ func TestMakePlan_fromAnObservationAlone(t *testing.T) {
 		{Component: "web", Repository: repository.Repository, Tag: "1.0.0", Digest: "sha256:a"},
 	}}}
 	o := engine.Observation{Promotion: promotion.Observation{
-		Config: loaded, Targets: targets, Policies: promotion.Policies(loaded, targets),
+		Config: loaded, Targets: targets, Policies: promotion.Policies(loaded, promotion.FollowedIn(loaded, maps.All(targets), promotion.Everywhere)),
 		Available: map[string]promotion.Available{"web": {Found: true, Version: image.Version{Tag: "1.1.0", Version: "1.1.0", Digest: "sha256:b"}}},
 	}}
 	plan := engine.MakePlan(o)

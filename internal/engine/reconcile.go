@@ -21,6 +21,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -111,6 +112,13 @@ type Reconciler struct {
 	// nothing is cached.
 	Refresh func(c *config.Config)
 
+	// Keeper keeps the last observation from one reconciliation to the next. Nil: each one starts with a
+	// full observation.
+	Keeper Keeper
+	// Shadow reports whether an incremental reconciliation is compared with a full one, see
+	// check. Nil: none is.
+	Shadow func() bool
+
 	asked func(promotion.Target) bool // see Explain
 }
 
@@ -125,9 +133,16 @@ func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
 	if r.DryRun && !r.OnCopy {
 		once, after = r.rehearsal().once, Report.afterRehearsal
 	}
+	start, err := r.loadKept(ctx)
+	if err != nil {
+		return Report{}, err
+	}
 	var report Report
 	for following, attempt := 0, 1; ; {
-		next, again, err := once(ctx, attempt == maxAttempts)
+		start.last = attempt == maxAttempts
+		next, kept, again, err := once(ctx, start)
+		start = since{kept: kept}
+		r.keep(kept)
 		report = after(next, report)
 		switch {
 		case fault.KindOf(err) == fault.Conflict && attempt < maxAttempts:
@@ -145,28 +160,55 @@ func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
 	}
 }
 
-// reconcileOnce reports with again that another reconciliation should follow at once.
-// The last attempt tolerates conflicts of parts, because no other one follows.
-func (r *Reconciler) reconcileOnce(ctx context.Context, lastAttempt bool) (report Report, again bool, err error) {
+// loadKept returns what the first attempt starts from.
+func (r *Reconciler) loadKept(ctx context.Context) (since, error) {
+	if r.Keeper == nil {
+		return since{}, nil
+	}
+	kept, changed, err := r.Keeper.Load(ctx)
+	return since{kept: kept, changed: changed}, err
+}
+
+func (r *Reconciler) keep(kept *Kept) {
+	if r.Keeper != nil {
+		r.Keeper.Keep(kept)
+	}
+}
+
+// reconcileOnce returns what the next one can start from, and reports with again that it should
+// follow at once.
+func (r *Reconciler) reconcileOnce(ctx context.Context, start since) (report Report, kept *Kept, again bool, err error) {
 	ctx, end := r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
-	o, err := r.observe(ctx, lastAttempt)
+	o, err := r.observe(ctx, start)
+	if errors.Is(err, errNotKept) {
+		o, err = r.observe(ctx, start.full())
+	}
 	if err == nil && o.Unusable != "" {
 		err = configStatus{r}.fail(ctx, o)
 	}
 	if err != nil || o.Unusable != "" {
-		return o.report(), false, err
+		return o.report(), nil, false, err
 	}
 	_, endPlan := r.trace(ctx, "plan")
 	plan := makePlan(o)
 	endPlan(nil, nil)
-	return r.act(ctx, o, plan)
+	if o.kept != nil {
+		if o, plan, err = r.check(ctx, o, plan, start); err != nil || o.Unusable != "" {
+			return o.report(), nil, false, err
+		}
+	}
+	report, again, err = r.act(ctx, o, plan)
+	if err == nil {
+		kept = o.keep(plan, report)
+	}
+	return report, kept, again, err
 }
 
 // Observe observes and plans, and changes nothing. The report contains the proposals
 // as Reconcile would carry them out.
 func (r *Reconciler) Observe(ctx context.Context) (Report, error) {
-	o, err := r.withoutCommands().observe(ctx, true)
+	o, err := r.withoutCommands().observe(ctx, since{last: true})
 	if err != nil || o.Unusable != "" {
 		return o.report(), err
 	}
@@ -176,12 +218,12 @@ func (r *Reconciler) Observe(ctx context.Context) (Report, error) {
 // observe reads everything that decisions depend on, in the order in which one answer
 // leads to the next question. A part that cannot be read is an error in the
 // Observation, and keeps what depends on it out of the plan.
-func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observation, err error) {
+func (r *Reconciler) observe(ctx context.Context, start since) (o Observation, err error) {
 	ctx, end := r.trace(ctx, "observe")
 	defer func() { end(nil, err) }()
 
 	// The repository: branches, open pull requests, config, fetched commits.
-	if o, err = r.observeRefs(ctx, lastAttempt); err != nil || o.Unusable != "" {
+	if o, err = r.observeRefs(ctx, start.last); err != nil || o.Unusable != "" {
 		return o, err
 	}
 	if !o.Promotion.PushOnly {
@@ -201,8 +243,11 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	if o, err = (branchWatch{r}).rejectMovedBack(ctx, history, o); err != nil {
 		return o, err
 	}
-	o.Promotion.Policies = promotion.Policies(o.Promotion.Config, o.Promotion.Targets)
-	o.Promotion.Verify = promotion.Verifications(o.Promotion.Config, o.Promotion.Targets, r.Verify)
+
+	// What has to be decided about. From here on, an incremental reconciliation reads what the touched
+	// applications need.
+	o = o.touchedBy(start, history)
+	o = o.withFollowed(r.Verify)
 	o.Promotion.Available = selectVersions(ctx, r.Registries, o, r.Progress)
 	o.Promotion.Explicit = resolveRequested(ctx, r.Registries, o)
 	o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)
@@ -220,6 +265,9 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 		if o = o.withCommands(commands); err != nil {
 			return o, err
 		}
+		if o.kept != nil && (len(commands.Changes) > 0 || commands.Refreshed) {
+			return o, errNotKept // they may be about any target
+		}
 	}
 	if o, err = r.readReports(ctx, o); err != nil {
 		return o, err
@@ -227,6 +275,9 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 	landed, err := history.Read(ctx, o.observed(), o.failures)
 	if err != nil {
 		return o, err
+	}
+	if o.kept != nil {
+		landed.Attempts = o.kept.attemptsWith(landed.Attempts, o.Promotion.Applications)
 	}
 	o.Attempts, o.Promotion.Landings, o.Promotion.Reverted, o.Promotion.Falsified = landed.Attempts, landed.Landings, landed.Reverted, landed.Falsified
 	o.Promotion.Restored, o.Health = landed.Restored, landed.Health
@@ -261,18 +312,25 @@ func (r *Reconciler) observe(ctx context.Context, lastAttempt bool) (o Observati
 type Plan struct {
 	Decisions []promotion.Decision // by target
 	Proposals []propose.Proposal   // by branch or pull request, in the order to act
+
+	made     []promotion.Decision // of the decisions, those that were not kept
+	volatile map[string]bool      // see decide.PlanVolatile
 }
 
 // makePlan decides without I/O.
 func makePlan(o Observation) Plan {
-	decisions := decide.Plan(o.Promotion, o.Now)
-	return Plan{Decisions: decisions, Proposals: propose.Plan(o.Promotion, decisions, o.Now)}
+	made, volatile := decide.PlanVolatile(o.Promotion, o.Now)
+	decisions := made
+	if o.kept != nil {
+		decisions = o.kept.with(made, o.Promotion)
+	}
+	return Plan{Decisions: decisions, Proposals: propose.Plan(o.Promotion, decisions, o.Now), made: made, volatile: volatile}
 }
 
 // stateUpdates returns what is recorded before a plan is carried out: what the planner
 // wants to remember, and the pull requests that we are about to close.
 func (p Plan) stateUpdates(o Observation) []state.Change {
-	changes := record.Changes(o.Promotion, p.Decisions, o.Now)
+	changes := record.Changes(o.Promotion, p.made, o.Now)
 	for _, proposal := range p.Proposals {
 		// A proposal that is skipped is not closed now: a later close is a user's.
 		if proposal.Step != propose.StepClose || proposal.Open == nil || o.skipReason(proposal) != nil {

@@ -22,7 +22,10 @@ type Report struct {
 	Name       string
 	Config     *config.Config // of the default branch; nil: it could not be read
 	Decisions  []promotion.Decision
-	Effects    []Effect
+	// Touched are the applications about which something was decided or done; nil: all of them. What
+	// the report has about others is as in the report before.
+	Touched map[string]bool
+	Effects []Effect
 	// Errors are the parts of the repository that failed, such as a branch or a
 	// registry. The rest was done.
 	Errors []repo.PartialError
@@ -112,8 +115,19 @@ func (r Report) after(before Report) Report {
 	}
 	r.Effects = effects
 	r.UserDecisions = slices.Concat(before.UserDecisions, r.UserDecisions)
+	if r.Touched != nil && before.Repository != "" {
+		r.Touched = before.touchedWith(r.Touched)
+	}
 	r.Decisions = withFalseClaims(r.Decisions, before.Decisions)
 	return r
+}
+
+// touchedWith returns the touched applications of a report and of a later one; nil: all.
+func (r Report) touchedWith(later map[string]bool) map[string]bool {
+	if r.Touched == nil {
+		return nil
+	}
+	return overlay(r.Touched, later)
 }
 
 // withFalseClaims returns decisions with the false claims of earlier ones: a claim is noted
@@ -157,7 +171,8 @@ func (o Observation) finalReport(plan Plan, effects []Effect) Report {
 	report := o.report()
 	report.Decisions, report.Effects = propose.Queued(plan.Decisions, plan.Proposals), effects
 	observed := o.driftOf(plan.Decisions)
-	report.Drift, report.Unfollowed, report.Refused = drift.Find(observed), observed.Others, map[promotion.Target][]edit.Refusal{}
+	report.Touched = o.Promotion.Applications
+	report.Drift, report.Unfollowed, report.Refused = o.findDrift(observed), observed.Others, map[promotion.Target][]edit.Refusal{}
 	for target, current := range o.Promotion.Targets {
 		if len(current.Refusals) > 0 {
 			report.Refused[target] = current.Refusals
@@ -170,13 +185,18 @@ func (o Observation) finalReport(plan Plan, effects []Effect) Report {
 
 // driftOf returns what the drift of an observation is found in.
 func (o Observation) driftOf(decisions []promotion.Decision) drift.Observed {
+	return drift.Observed{Promotion: o.Promotion, Decisions: decisions, Others: o.others(), Now: o.Now}
+}
+
+// others returns, by branch, the references that no component follows where they are.
+func (o Observation) others() map[string][]edit.Reference {
 	others := map[string][]edit.Reference{}
 	for environment, tree := range o.Trees {
 		if settings, known := o.Promotion.Config.Environment(environment); known {
 			others[o.Promotion.BranchOf(*settings)] = tree.Others()
 		}
 	}
-	return drift.Observed{Promotion: o.Promotion, Decisions: decisions, Others: others, Now: o.Now}
+	return others
 }
 
 // preview reports the proposals of a plan that is not carried out.

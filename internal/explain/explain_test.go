@@ -131,7 +131,7 @@ func facts(t *testing.T) (explain.Facts, image.Repository) {
 			{Component: "web", Repository: repository, Tag: tag, Digest: digest(tag)},
 		}}
 	}
-	f.Observation.Policies = promotion.Policies(loaded, f.Observation.Targets)
+	f.Observation.Policies = promotion.Policies(loaded, promotion.FollowedIn(loaded, f.Observation.Selected(), promotion.Everywhere))
 	waits := promotion.Decision{
 		Target: at("prod"), State: promotion.Waiting, Reason: promotion.Reason{Rule: promotion.RuleHeld, Message: "on hold by ann"},
 		Moves: []promotion.Move{{Component: "web", From: version("1.0.0"), To: version("1.2.0")}},

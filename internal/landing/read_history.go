@@ -38,10 +38,15 @@ const (
 
 // historyNeed is what the plan needs from the history of one branch.
 type historyNeed struct {
-	since time.Time
-	// targets are those to read about; true: the landing of their current snapshot is
-	// needed too.
-	targets map[promotion.Target]bool
+	since   time.Time
+	targets map[promotion.Target]targetNeed // those to read about
+}
+
+// targetNeed is what the plan needs from the history of one target. What is read of it does not
+// depend on other targets of the branch, although their history may be read further back.
+type targetNeed struct {
+	since   time.Time
+	current bool // the landing of the current snapshot is needed too, however old it is
 }
 
 // targetHistory is what the history of its branch contains about a target.
@@ -96,7 +101,7 @@ func (h Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (
 			err := branchErr
 			var history targetHistory
 			if err == nil {
-				history, err = h.readTarget(ctx, o, target, landed[target], need.targets[target])
+				history, err = h.readTarget(ctx, o, target, landed[target], need.targets[target].current)
 			}
 			if err == nil {
 				var changed []HealthChange
@@ -126,7 +131,7 @@ func (h Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (
 // historyNeeds returns what is needed by branch. Where nothing differs, it is nothing.
 func historyNeeds(o Observed) map[string]*historyNeed {
 	needs := map[string]*historyNeed{}
-	for target, current := range o.Promotion.Targets {
+	for target, current := range o.Promotion.Selected() {
 		if rollsBack(o, target) {
 			addNeed(o, needs, target, maxHistory, true)
 		}
@@ -170,13 +175,18 @@ func addNeed(o Observed, needs map[string]*historyNeed, target promotion.Target,
 	}
 	need, known := needs[branch]
 	if !known {
-		need = &historyNeed{since: o.Now, targets: map[promotion.Target]bool{}}
+		need = &historyNeed{since: o.Now, targets: map[promotion.Target]targetNeed{}}
 		needs[branch] = need
 	}
-	if since := o.Now.Add(-back); since.Before(need.since) {
-		need.since = since
+	of, known := need.targets[target]
+	if since := o.Now.Add(-back); !known || since.Before(of.since) {
+		of.since = since
 	}
-	need.targets[target] = need.targets[target] || current
+	of.current = of.current || current
+	need.targets[target] = of
+	if of.since.Before(need.since) {
+		need.since = of.since
+	}
 }
 
 // rollsBack reports whether a rollback of the target is not carried out yet. Its
@@ -230,22 +240,30 @@ type walked struct {
 	reached time.Time // to which it is readable; zero: to its beginning, or far enough
 }
 
-func (h Reader) walk(o Observed, branch string, targets map[promotion.Target]bool, since time.Time) (walked, error) {
+func (h Reader) walk(o Observed, branch string, targets map[promotion.Target]targetNeed, since time.Time) (walked, error) {
 	var w walked
-	missing := maps.Clone(targets)
-	maps.DeleteFunc(missing, func(_ promotion.Target, needed bool) bool { return !needed })
-	n := 0
+	missing := map[promotion.Target]bool{}
+	for target, need := range targets {
+		if need.current {
+			missing[target] = true
+		}
+	}
+	n, oldest := 0, o.Now // of the commits until now
 	for commit, err := range h.Objects.History(o.Heads[branch]) {
 		if err != nil {
 			return w, err
 		}
 		for _, c := range claimsOf(h.Objects, commit) {
-			if _, wanted := targets[c.Target]; wanted {
+			need, wanted := targets[c.Target]
+			if wanted && (missing[c.Target] || !oldest.Before(need.since)) {
 				w.claims = append(w.claims, c)
 				if missing[c.Target] && o.isCurrent(c.Target, c.Snapshot) {
 					delete(missing, c.Target)
 				}
 			}
+		}
+		if commit.Committer.When.Before(oldest) {
+			oldest = commit.Committer.When
 		}
 		w.current = len(missing) == 0
 		if n++; commit.Shallow {
@@ -257,6 +275,29 @@ func (h Reader) walk(o Observed, branch string, targets map[promotion.Target]boo
 		}
 	}
 	return w, nil
+}
+
+// Claimed returns the targets that the trailers of new commits name, back to a known commit. It
+// returns false if that is not among so many commits: the branch was moved back, say.
+func (h Reader) Claimed(head, known string, most int) ([]promotion.Target, bool) {
+	var claimed []promotion.Target
+	if head == known {
+		return nil, true
+	}
+	n := 0
+	for commit, err := range h.Objects.History(head) {
+		if err != nil || n == most {
+			return nil, false
+		}
+		if commit.ID == known {
+			return claimed, true
+		}
+		for _, c := range claimsOf(h.Objects, commit) {
+			claimed = append(claimed, c.Target)
+		}
+		n++
+	}
+	return nil, false
 }
 
 // claimsOf reads the trailers of a commit; for a merge, those of the merged commit.

@@ -2,6 +2,7 @@ package promotion
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -18,9 +19,9 @@ type Followed struct {
 	Component  config.Component
 }
 
-// FollowedIn returns the components that the files of the selected targets refer
+// FollowedIn returns the components that the files of some of the targets refer
 // to, each once and sorted by name.
-func FollowedIn(c *config.Config, targets map[Target]Current, selected func(Target) bool) []Followed {
+func FollowedIn(c *config.Config, targets iter.Seq2[Target, Current], selected func(Target) bool) []Followed {
 	seen := map[string]Followed{}
 	for target, current := range targets {
 		if !selected(target) {
@@ -39,21 +40,23 @@ func FollowedIn(c *config.Config, targets map[Target]Current, selected func(Targ
 	return slices.SortedFunc(maps.Values(seen), func(a, b Followed) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Policies returns the policies that order the versions of each component that the
-// files refer to.
-func Policies(c *config.Config, targets map[Target]Current) map[string]*image.Policy {
-	policies := map[string]*image.Policy{}
-	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
+// Everywhere selects all targets.
+func Everywhere(Target) bool { return true }
+
+// Policies returns the policies that order the versions of components.
+func Policies(c *config.Config, followed []Followed) map[string]*image.Policy {
+	policies := make(map[string]*image.Policy, len(followed))
+	for _, f := range followed {
 		policies[f.Name] = c.Policy(f.Component.Name)
 	}
 	return policies
 }
 
-// Verifications returns what signatures must prove about the versions of each component that
-// the files refer to: what the config requires, and what the server does. Nil: nothing.
-func Verifications(c *config.Config, targets map[Target]Current, server func(image.Repository) []trust.Requirement) map[string][]trust.Requirement {
+// Verifications returns what signatures must prove about the versions of components: what the
+// config requires, and what the server does. Nil: nothing.
+func Verifications(followed []Followed, server func(image.Repository) []trust.Requirement) map[string][]trust.Requirement {
 	required := map[string][]trust.Requirement{}
-	for _, f := range FollowedIn(c, targets, func(Target) bool { return true }) {
+	for _, f := range followed {
 		if f.Component.Verify != nil {
 			required[f.Name] = append(required[f.Name], *f.Component.Verify)
 		}

@@ -2,6 +2,8 @@ package promotion
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +24,10 @@ type Observation struct {
 
 	// Environments are those to decide about, parents first; none: all of them.
 	Environments []string
+
+	// Applications are those to decide about; nil: all of them. The decisions about an
+	// application depend on no other one.
+	Applications map[string]bool
 
 	// Targets holds what the files say. An application without files in an
 	// environment has no entry for it.
@@ -107,6 +113,23 @@ func (o Observation) Scope() []string {
 		return o.Environments
 	}
 	return o.Config.Order()
+}
+
+// Selected yields the targets with files of the applications to decide about, in no order.
+func (o *Observation) Selected() iter.Seq2[Target, Current] {
+	if o.Applications == nil {
+		return maps.All(o.Targets)
+	}
+	return func(yield func(Target, Current) bool) {
+		for _, environment := range o.Config.Environments {
+			for application := range o.Applications {
+				target := Target{environment.Name, application}
+				if current, exists := o.Targets[target]; exists && !yield(target, current) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Sources returns the targets behind a parent environment that the snapshot of an

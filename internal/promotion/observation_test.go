@@ -1,6 +1,7 @@
 package promotion_test
 
 import (
+	"maps"
 	"testing"
 
 	"promoter/internal/promotion"
@@ -46,14 +47,14 @@ func TestFollowedIn(t *testing.T) {
 		"none": nil,
 	} {
 		var got []string
-		for _, f := range promotion.FollowedIn(c, targets, func(p promotion.Target) bool { return environment == "" || p.Environment == environment }) {
+		for _, f := range promotion.FollowedIn(c, maps.All(targets), func(p promotion.Target) bool { return environment == "" || p.Environment == environment }) {
 			got = append(got, f.Name+" is "+f.Component.Name)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("in %q (-want +got):\n%s", environment, diff)
 		}
 	}
-	policies := promotion.Policies(c, targets)
+	policies := promotion.Policies(c, promotion.FollowedIn(c, maps.All(targets), promotion.Everywhere))
 	if len(policies) != 4 || policies["team-blog"] != c.Policy("team") || policies["late"] == nil {
 		t.Errorf("policies: %v", policies)
 	}

@@ -137,6 +137,9 @@ type Draft struct {
 // Files reads and rewrites the references in the files of a commit.
 type Files interface {
 	At(ctx context.Context, c *config.Config, commit string, environments []string) (Tree, error)
+	// Reread reads the files of a target of a tree again from its commit, without anything that was
+	// remembered about them, and returns what they say.
+	Reread(ctx context.Context, tree Tree, target promotion.Target) (promotion.Current, error)
 }
 
 // Tree is the references in the files of one commit.

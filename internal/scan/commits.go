@@ -368,7 +368,9 @@ func (s *commitScanner) fileOf(of *snapshot, shared promotion.Target, path strin
 
 // newTree returns a tree over the files of a snapshot.
 func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promotion.Current) *Tree {
-	return &Tree{Targets: targets, Others: of.others, limit: s.matcher.limitEdit, contents: func(target promotion.Target) contents {
+	return &Tree{Targets: targets, Others: of.others, limit: s.matcher.limitEdit, reread: func(ctx context.Context, target promotion.Target) (promotion.Current, error) {
+		return s.reread(ctx, of, target)
+	}, contents: func(target promotion.Target) contents {
 		target = s.matcher.shared(target)
 		c := contents{
 			inventory: of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...),
@@ -379,4 +381,26 @@ func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promo
 		}
 		return c
 	}}
+}
+
+// reread returns what the files of a target of a snapshot say, read again from its commit.
+func (s *commitScanner) reread(ctx context.Context, of *snapshot, target promotion.Target) (promotion.Current, error) {
+	var found difference
+	for path := range of.files[s.matcher.shared(target)] {
+		file, err := s.repository.File(of.commit, path)
+		switch {
+		case fault.KindOf(err) == fault.NotFound:
+		case err != nil:
+			return promotion.Current{}, err
+		default:
+			found.files = append(found.files, file)
+		}
+	}
+	again, err := s.next(ctx, s.empty(), of.commit, found)
+	if err != nil {
+		return promotion.Current{}, err
+	}
+	current := again.targets[target]
+	current.Refusals = of.targets[target].Refusals // they may be about files of other targets
+	return current, nil
 }

@@ -41,6 +41,14 @@ type Tree struct {
 	Notes    map[promotion.Target][]edit.Note
 	contents func(promotion.Target) contents
 	limit    func(promotion.Current) promotion.Current // the refusals of an edit
+	reread   func(context.Context, promotion.Target) (promotion.Current, error)
+}
+
+// Reread reads the files of a target of a commit again, without anything that was remembered about
+// them. A file that has gone is left out. What keeps files from being written is as it was
+// found.
+func (t *Tree) Reread(ctx context.Context, target promotion.Target) (promotion.Current, error) {
+	return t.reread(ctx, target)
 }
 
 // contents is what Rewrite needs to know about the files of a target.

@@ -124,6 +124,31 @@ func (s State) Diff(before State) map[string][]byte {
 	return files
 }
 
+// Changed returns the targets whose records differ from those of a state before, in no order.
+func (s State) Changed(before State) (changed []Target) {
+	for target, record := range s.records.all() {
+		if old, exists := before.records.find(target); !exists || !reflect.DeepEqual(old, record) {
+			changed = append(changed, target)
+		}
+	}
+	for target := range before.records.all() {
+		if _, exists := s.records.find(target); !exists {
+			changed = append(changed, target)
+		}
+	}
+	for target, problem := range s.broken {
+		if before.broken[target] != problem {
+			changed = append(changed, target)
+		}
+	}
+	for target := range before.broken {
+		if _, broken := s.broken[target]; !broken {
+			changed = append(changed, target)
+		}
+	}
+	return changed
+}
+
 // encode returns the file of a record. Fields that this release does not know or did not
 // change stay as they were read.
 func (r Record) encode() []byte {

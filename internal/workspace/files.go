@@ -5,6 +5,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
+	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 	"promoter/internal/scan"
@@ -26,6 +27,15 @@ func (f files) At(ctx context.Context, c *config.Config, commit string, environm
 		return nil, err
 	}
 	return tree{scanned}, nil
+}
+
+// Reread implements repo.Files.
+func (f files) Reread(ctx context.Context, of repo.Tree, target promotion.Target) (promotion.Current, error) {
+	scanned, ours := of.(tree)
+	if !ours {
+		return promotion.Current{}, fault.New(fault.Internal, "%T is not a scanned tree", of)
+	}
+	return scanned.scanned.Reread(ctx, target)
 }
 
 // tree implements repo.Tree.

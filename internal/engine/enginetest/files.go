@@ -21,6 +21,11 @@ func (f Files) At(_ context.Context, c *config.Config, commit string, environmen
 	return t, nil
 }
 
+// Reread implements repo.Files. Nothing is remembered.
+func (f Files) Reread(_ context.Context, tree repo.Tree, target promotion.Target) (promotion.Current, error) {
+	return tree.Targets()[target], nil
+}
+
 type tree struct {
 	config       *config.Config
 	files        map[string]string

@@ -26,6 +26,7 @@ type Registry struct {
 	digests map[string]image.Version            // every version that was ever pushed
 	gone    map[string]bool                     // digests that were deleted
 	signed  map[string]image.Signature          // by digest; those without an entry are unsigned
+	changed []string                            // repositories, in the order of changes; empty: any
 	Down    bool                                // no request is answered
 	// SignaturesDown: nothing is answered that needs signatures.
 	SignaturesDown bool
@@ -55,7 +56,19 @@ func (r *Registry) Push(repository, tag, content string, created time.Time) imag
 	r.tags[repository][tag] = version
 	r.digests[version.Digest] = version
 	delete(r.gone, version.Digest)
+	r.changed = append(r.changed, repository)
 	return version
+}
+
+// Changed reports which repositories changed after the first n changes, as webhooks would, and how
+// many changes there were.
+func (r *Registry) Changed(n int) (changed func(image.Repository) bool, total int) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	since := slices.Clone(r.changed[n:])
+	return func(of image.Repository) bool {
+		return slices.ContainsFunc(since, func(one string) bool { return one == "" || one == of.String() })
+	}, len(r.changed)
 }
 
 // Sign sets what a digest is signed with, in place of what it was signed with before.
@@ -63,6 +76,7 @@ func (r *Registry) Sign(digest string, signature image.Signature) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.signed[digest] = signature
+	r.changed = append(r.changed, "")
 }
 
 // verify adds to a version who signed it, if that must be known. What cannot be verified now is
@@ -86,6 +100,7 @@ func (r *Registry) Delete(repository, digest string) {
 	defer r.mutex.Unlock()
 	maps.DeleteFunc(r.tags[repository], func(_ string, v image.Version) bool { return v.Digest == digest })
 	r.gone[digest] = true
+	r.changed = append(r.changed, repository)
 }
 
 // Select implements engine.Registries.

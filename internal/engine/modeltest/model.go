@@ -51,13 +51,14 @@ func (m Model) Play(t *testing.T) {
 		m.one(t, number(t, text), func() bool { return false })
 		return
 	}
-	begin, stories, events := now(), 0, 0
+	begin, stories, events, partial := now(), 0, 0, 0
 	over := func() bool { return now().Sub(begin) > m.Budget }
 	for seed := rand.Uint64(); !over() && !t.Failed(); seed++ {
-		events += m.one(t, seed, over)
+		happened, incremental := m.one(t, seed, over)
+		events, partial = events+happened, partial+incremental
 		stories++
 	}
-	t.Logf("%d stories with %d events in %s", stories, events, now().Sub(begin).Round(time.Second))
+	t.Logf("%d stories with %d events and %d incremental reconciliations in %s", stories, events, partial, now().Sub(begin).Round(time.Second))
 }
 
 // now is the time of the machine, for the budget. Stories have a clock of their own.
@@ -85,18 +86,18 @@ func number(t *testing.T, text string) uint64 {
 	return seed
 }
 
-// one plays one story and returns the number of its events.
-func (m Model) one(t *testing.T, seed uint64, over func() bool) (happened int) {
+// one plays one story and returns the number of its events, and of incremental reconciliations.
+func (m Model) one(t *testing.T, seed uint64, over func() bool) (happened, partial int) {
 	t.Helper()
 	if !m.Apart {
 		return m.tell(t, seed, over)
 	}
-	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { happened = m.tell(t, seed, over) })
-	return happened
+	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { happened, partial = m.tell(t, seed, over) })
+	return happened, partial
 }
 
 // tell plays one story until it is complete, or the budget is used.
-func (m Model) tell(t *testing.T, seed uint64, over func() bool) (happened int) {
+func (m Model) tell(t *testing.T, seed uint64, over func() bool) (happened, partial int) {
 	t.Helper()
 	s := newStory(t, m.New, rand.New(rand.NewPCG(seed, 1))) //nolint:gosec // stories, not secrets
 	// A failure of a hook ends the test at once.
@@ -112,13 +113,13 @@ func (m Model) tell(t *testing.T, seed uint64, over func() bool) (happened int) 
 		s.step()
 		if s.check(); t.Failed() {
 			s.log("%v", s.Store.Files(s.head(stateBranch)))
-			return happened
+			return happened, s.partial
 		}
 	}
 	if !over() {
 		s.finish()
 	}
-	return happened
+	return happened, s.partial
 }
 
 // World is one repository on a forge, with everything around it.

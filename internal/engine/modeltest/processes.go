@@ -28,6 +28,7 @@ func reconciler(s *story, fresh bool) (*engine.Reconciler, func(), error) {
 	if reconciler.Evidence = s.evidence; s.blind {
 		reconciler.Evidence = nil
 	}
+	reconciler.Shadow = func() bool { return true }
 	return reconciler, end, nil
 }
 
@@ -45,6 +46,10 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report engine.Repo
 	}
 	defer end()
 	reconciler.Now = func() time.Time { return s.Clock.Now().Add(skew) }
+	if !fresh && !s.keeper.used { // one that runs inside it is another process
+		reconciler.Keeper, s.keeper.used = s.keeper, true
+		defer func() { s.keeper.used = false }()
+	}
 	report, err = reconciler.Reconcile(s.t.Context())
 	for _, done := range report.Effects {
 		s.log("  %s %s (%v) %s", done.Head, done.Action, done.Err, done.Reason)
@@ -57,6 +62,12 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report engine.Repo
 	}
 	for _, partial := range report.Errors {
 		s.log("  partial error: %s: %v", partial.What, partial.Err)
+		if partial.What == engine.IncrementalPart {
+			s.t.Error(partial.Err)
+		}
+	}
+	if report.Touched != nil {
+		s.partial++
 	}
 	if err != nil {
 		s.log("  error: %v", err)

@@ -48,6 +48,8 @@ type story struct {
 	titles          map[int]string             // that users wrote
 	resumes         map[state.Target]time.Time // the last resume in a comment
 	reconciliations int                        // so far
+	partial         int                        // of them, those that decided about a part only
+	keeper          *keeper
 	configured      string                     // before the step, as main has it
 	stateHead       string                     // of the state branch, when failures were read
 	evidence        *enginetest.Evidence
@@ -79,6 +81,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	}
 	s.shape = shape{pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, ownBranch: random.IntN(3) == 0, verified: random.IntN(3) == 0}
 	s.byCheck = !s.pushOnly && random.IntN(2) == 0
+	s.keeper = &keeper{s: s}
 	s.World = world(t, random, files(s.config(random)))
 	s.open()
 	if s.People.Merge == nil && !s.pushOnly {

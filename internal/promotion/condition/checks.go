@@ -12,7 +12,8 @@ import (
 func checks(parent setting.Parent) []parentCondition {
 	var conditions []parentCondition
 	for _, pattern := range parent.Checks {
-		conditions = append(conditions, parentCondition{name: "check " + pattern, key: verb.BypassChecks, inSource: func(_ *input.Target, t input.Tenure, c *promotion.Condition) {
+		conditions = append(conditions, parentCondition{name: "check " + pattern, key: verb.BypassChecks, inSource: func(in *input.Target, t input.Tenure, c *promotion.Condition) {
+			in.Volatile()
 			promotion.EvaluateChecks(c, pattern, t.Checks)
 		}})
 	}

@@ -20,7 +20,7 @@ func Drain(in *input.Target) []promotion.Condition {
 		}
 	}
 	for _, environment := range in.Obs.Config.Order() {
-		child := input.New(in.Index, promotion.Target{Environment: environment, Application: in.Target.Application}, in.Now)
+		child := in.In(environment)
 		parent, follows := parentOf(child, in.Target)
 		if !follows {
 			continue
@@ -69,7 +69,7 @@ func StarvedSoaks(in *input.Target) []promotion.Condition {
 		for _, t := range in.TenuresIn(source, true) {
 			until := t.Until
 			if !t.Past {
-				until = in.Now
+				until = in.Now()
 			}
 			if t.Since.IsZero() || until.Sub(t.Since) >= parent.Soak {
 				break

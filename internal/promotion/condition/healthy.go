@@ -23,7 +23,7 @@ func healthy(parent setting.Parent) []parentCondition {
 		case t.Failure != nil:
 			c.State, c.Reason = promotion.Failed, t.Failure.Message
 		case t.Past && !t.Health.HealthySince.IsZero(), !t.Past && t.Health.IsHealthy():
-			c.State, c.Reason = promotion.Passed, "healthy since "+promotion.Moment(earlier(t.Health.HealthySince, in.Now))
+			c.State, c.Reason = promotion.Passed, "healthy since "+promotion.Moment(earlier(t.Health.HealthySince, in.Now()))
 		case t.Past:
 			c.State, c.Reason = promotion.Failed, "it was not healthy when it was replaced"
 			if t.Health.IsReported() {
@@ -40,7 +40,7 @@ func healthy(parent setting.Parent) []parentCondition {
 // healthyFor is the soak of a parent that is monitored: it counts from when the snapshot became
 // healthy, and starts again when it was degraded or missing.
 func healthyFor(in *input.Target, t input.Tenure, soak time.Duration, c *promotion.Condition) {
-	since := earlier(t.Health.HealthySince, in.Now)
+	since := earlier(t.Health.HealthySince, in.Now())
 	switch {
 	case t.Failure != nil:
 		c.State, c.Reason = promotion.Failed, t.Failure.Message
@@ -51,14 +51,14 @@ func healthyFor(in *input.Target, t input.Tenure, soak time.Duration, c *promoti
 	case t.Health.HealthySince.IsZero():
 		c.Reason = promotion.NotReportedYet(t.Monitored, t.HealthNote)
 	case t.Past:
-		until := earlier(t.Until, in.Now)
+		until := earlier(t.Until, in.Now())
 		c.Reason = "healthy from " + promotion.Moment(since) + " until " + promotion.Moment(until)
 		if !until.IsZero() && until.Sub(since) >= soak {
 			c.State = promotion.Passed
 		}
 	default:
 		c.Reason = "healthy since " + promotion.Moment(since)
-		if at := since.Add(soak); in.Now.Before(at) {
+		if at := since.Add(soak); in.Now().Before(at) {
 			c.Until = &at
 		} else {
 			c.State = promotion.Passed

@@ -23,6 +23,7 @@ func Settle(in *input.Target, moves []promotion.Move) []promotion.Condition {
 		c.State, c.Reason = promotion.Unknown, promotion.NotEvaluated
 		return []promotion.Condition{c}
 	}
+	now := in.Now()
 	var last promotion.Move
 	var since time.Time
 	for _, move := range moves {
@@ -30,14 +31,14 @@ func Settle(in *input.Target, moves []promotion.Move) []promotion.Condition {
 			Component: move.Component, Tag: move.To.Tag, Digest: move.To.Digest,
 		})
 		if !known {
-			at = in.Now // package record saves it
+			at = now // package record saves it
 		}
-		if at = earlier(at, in.Now); last.Component == "" || at.After(since) {
+		if at = earlier(at, now); last.Component == "" || at.After(since) {
 			last, since = move, at
 		}
 	}
 	c.Reason = fmt.Sprintf("%s available since %s", promotion.TargetsText(last), promotion.Moment(since))
-	if due := since.Add(settle); in.Now.Before(due) {
+	if due := since.Add(settle); now.Before(due) {
 		c.Until = &due
 	} else {
 		c.State = promotion.Passed

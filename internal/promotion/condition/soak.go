@@ -18,7 +18,7 @@ func soak(parent setting.Parent) []parentCondition {
 	}
 	return []parentCondition{{name: "soak", value: schedule.FormatDuration(parent.Soak), inSource: func(in *input.Target, t input.Tenure, c *promotion.Condition) {
 		due := func(since time.Time) {
-			if at := since.Add(parent.Soak); in.Now.Before(at) {
+			if at := since.Add(parent.Soak); in.Now().Before(at) {
 				c.Until = &at
 			} else {
 				c.State = promotion.Passed
@@ -28,16 +28,16 @@ func soak(parent setting.Parent) []parentCondition {
 			healthyFor(in, t, parent.Soak, c)
 			return
 		}
-		since := earlier(t.Since, in.Now)
+		since := earlier(t.Since, in.Now())
 		switch {
 		case t.Since.IsZero() && t.Past:
 			c.Reason = "unknown how long it was there"
 		case t.Since.IsZero():
 			// It is seen now for the first time. Package record saves the time.
 			c.Reason = "first seen now"
-			due(in.Now.UTC())
+			due(in.Now().UTC())
 		case t.Past:
-			until := earlier(t.Until, in.Now)
+			until := earlier(t.Until, in.Now())
 			c.Reason = "present from " + promotion.Moment(since) + " until " + promotion.Moment(until)
 			if !until.IsZero() && until.Sub(since) >= parent.Soak {
 				c.State = promotion.Passed

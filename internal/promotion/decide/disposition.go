@@ -86,7 +86,7 @@ func dispose(in *input.Target, d promotion.Decision, open promotion.Open) promot
 			return closing(why)
 		}
 	}
-	held, isHeld := in.Obs.State.Held(state.Target(d.Target), in.Now)
+	held, isHeld := in.Held()
 	switch {
 	case isHeld:
 		return keep(heldBy(held))

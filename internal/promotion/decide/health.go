@@ -1,20 +1,22 @@
 package decide
 
 import (
-	"time"
-
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/input"
 )
 
 // healthOf returns the health of what a target has now; nil if it is not monitored.
-func healthOf(o *promotion.Observation, target promotion.Target, now time.Time) *promotion.Health {
-	monitored := promotion.MonitoredBy(o, target)
-	landings := o.Landings[target]
-	if monitored == nil || len(landings) == 0 {
+func healthOf(in *input.Target) *promotion.Health {
+	monitored := promotion.MonitoredBy(in.Obs, in.Target)
+	if monitored == nil {
+		return nil
+	}
+	now, landings := in.Now(), in.Obs.Landings[in.Target] // what is reported may change at any time
+	if len(landings) == 0 {
 		return nil
 	}
 	current := landings[0]
-	h := &promotion.Health{State: current.Health, Note: current.HealthNote, Failure: promotion.FailureOf(o, target, current, *monitored, now)}
+	h := &promotion.Health{State: current.Health, Note: current.HealthNote, Failure: promotion.FailureOf(in.Obs, in.Target, current, *monitored, now)}
 	if !h.IsReported() {
 		h.Note = promotion.NotReportedYet(monitored, current.HealthNote)
 	}

@@ -15,12 +15,12 @@ func applyHold(in *input.Target, d promotion.Decision, rollback bool) promotion.
 	if d.State != promotion.Waiting && d.State != promotion.Proposed {
 		return d
 	}
-	held, stopped := in.Obs.State.Held(state.Target(in.Target), in.Now)
+	held, stopped := in.Held()
 	if stopped && held.Freeze {
 		frozen := promotion.Condition{Name: verb.BypassFreeze, State: promotion.Pending, Reason: heldBy(held).Message}
 		if in.Bypass(&frozen, verb.BypassFreeze, d.Moves); frozen.State == promotion.Passed {
 			d.Conditions = append(slices.Clone(d.Conditions), frozen)
-			held, stopped = in.Obs.State.HeldWithoutFreezes(state.Target(in.Target), in.Now)
+			held, stopped = in.HeldWithoutFreezes()
 		}
 	}
 	back := in.Obs.State.At(state.Target(in.Target)).Rollback

@@ -11,8 +11,9 @@ import (
 
 // addNotes adds what was claimed falsely, and to the decisions of targets without a pending
 // move what a user asks next: whether a hold or freeze is in effect, and why a newer version
-// does not arrive. In a checkout none of it is known.
-func addNotes(obs *promotion.Observation, decisions []promotion.Decision, now time.Time) {
+// does not arrive. In a checkout none of it is known. It reports the applications with a note that
+// ends at a time.
+func addNotes(obs *promotion.Observation, decisions []promotion.Decision, now time.Time, volatile func(application string)) {
 	if obs.Checkout {
 		return
 	}
@@ -33,6 +34,9 @@ func addNotes(obs *promotion.Observation, decisions []promotion.Decision, now ti
 		}
 		if held, active := obs.State.Held(state.Target(d.Target), now); active {
 			d.Notes = append(d.Notes, heldBy(held))
+			if held.Until != nil {
+				volatile(d.Application)
+			}
 		}
 		if d.State == promotion.Same {
 			for _, ancestor := range slices.Backward(obs.Config.Ancestors(d.Environment)) {

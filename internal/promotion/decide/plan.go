@@ -21,15 +21,47 @@ import (
 // Plan decides about every target: environments in order, parents first, and in
 // each of them the applications by name.
 func Plan(observation promotion.Observation, now time.Time) []promotion.Decision {
-	ix := input.NewIndex(observation)
-	decisions := make([]promotion.Decision, 0, len(observation.Targets))
+	decisions, _ := PlanVolatile(observation, now)
+	return decisions
+}
+
+// PlanVolatile is Plan, and returns the applications whose decisions are volatile: they may be
+// other ones although neither the config, nor the files, the user decisions, the history, and the answers of
+// registries about an application changed.
+func PlanVolatile(observation promotion.Observation, now time.Time) ([]promotion.Decision, map[string]bool) {
+	ix, volatile := input.NewIndex(observation), map[string]bool{}
+	decisions := make([]promotion.Decision, 0, len(ix.Refs))
 	for _, environment := range observation.Scope() {
 		for _, application := range ix.ApplicationsOf(environment) {
-			decisions = append(decisions, planTarget(input.New(ix, promotion.Target{Environment: environment, Application: application}, now)))
+			in := input.New(ix, promotion.Target{Environment: environment, Application: application}, now)
+			d := planTarget(in)
+			if dependsOnMore(in, d); in.IsVolatile() {
+				volatile[application] = true
+			}
+			decisions = append(decisions, d)
 		}
 	}
-	addNotes(&observation, decisions, now)
-	return decisions
+	addNotes(&observation, decisions, now, func(application string) { volatile[application] = true })
+	return decisions, volatile
+}
+
+// dependsOnMore marks a decision as volatile if it is about to be carried out, a request or a
+// pull request is open, or a registry or forge is expected to answer something else later.
+func dependsOnMore(in *input.Target, d promotion.Decision) {
+	_, open := in.OpenPullRequest()
+	more := open || d.State == promotion.Proposed || d.State == promotion.Unanswered ||
+		in.Request != nil || d.Fulfilled != nil || in.Obs.State.At(state.Target(in.Target)).Rollback != nil
+	for _, ref := range in.Refs {
+		available := in.Obs.Available[ref.Component]
+		more = more || len(available.Held) > 0 || available.Err != nil
+		if policy := in.Obs.Policies[ref.Component]; policy != nil {
+			_, released := policy.Release()
+			more = more || released
+		}
+	}
+	if more {
+		in.Volatile()
+	}
 }
 
 // planTarget decides about one target.
@@ -40,7 +72,7 @@ func planTarget(in *input.Target) promotion.Decision {
 	}
 	d = applyHold(in, d, rollback)
 
-	d.Health = healthOf(in.Obs, in.Target, in.Now)
+	d.Health = healthOf(in)
 	if back := in.Obs.State.At(state.Target(in.Target)).Rollback; back != nil && back.Automatic && len(in.Refs) > 0 && !rollback {
 		d.Returned = back
 	}

@@ -14,7 +14,7 @@ func windows(in *input.Target, moves []promotion.Move, _ *promotion.Open) []prom
 	if len(names) == 0 {
 		return nil
 	}
-	state := in.Obs.Config.WindowsOf(names).State(in.Now)
+	state := in.Obs.Config.WindowsOf(names).State(in.Now())
 	gate := promotion.Condition{Name: "windows " + strings.Join(names, ", "), State: promotion.Pending, Reason: state.Reason}
 	if state.Open {
 		gate.State = promotion.Passed

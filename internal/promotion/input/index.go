@@ -18,13 +18,17 @@ type Index struct {
 
 // NewIndex returns the index of an observation.
 func NewIndex(observation promotion.Observation) *Index {
+	size := len(observation.Targets)
+	if observation.Applications != nil {
+		size = len(observation.Applications) * len(observation.Config.Environments)
+	}
 	ix := &Index{
 		obs:          &observation,
-		Refs:         make(map[promotion.Target][]Ref, len(observation.Targets)),
+		Refs:         make(map[promotion.Target][]Ref, size),
 		parents:      parentsIn(observation.Config),
 		Applications: map[string][]string{},
 	}
-	for target, current := range observation.Targets {
+	for target, current := range ix.obs.Selected() {
 		ix.Refs[target] = refsIn(&observation, target, current.References, ix.parents[target.Environment])
 		ix.Applications[target.Environment] = append(ix.Applications[target.Environment], target.Application)
 	}

@@ -14,7 +14,8 @@ import (
 	"promoter/internal/state"
 )
 
-// Target is what the decision about one target is made from. It is read only.
+// Target is what the decision about one target is made from. It is read only, except that it
+// notes whether the decision is volatile.
 type Target struct {
 	Obs      *promotion.Observation
 	Index    *Index
@@ -25,23 +26,67 @@ type Target struct {
 	Refs     []Ref
 	Sources  []promotion.Target // where the snapshot comes from, see Observation.Sources
 	Latest   [][]Tenure         // one tenure of each source: what it has now
-	Now      time.Time
 
 	Request   *state.Request // that applies to the target; nil: none
 	Fulfilled *state.Request // that is done
+
+	now      time.Time
+	volatile *bool // of the application, see Volatile
 }
 
 // New returns the input of a target.
 func New(ix *Index, target promotion.Target, now time.Time) *Target {
+	return newTarget(ix, target, now, new(bool))
+}
+
+func newTarget(ix *Index, target promotion.Target, now time.Time, volatile *bool) *Target {
 	settings, limited := ix.obs.LimitedSettings(target.Environment, target.Application)
 	in := &Target{
 		Obs: ix.obs, Index: ix, Target: target, Settings: settings, Limited: limited,
 		Current: ix.obs.Targets[target], Refs: ix.Refs[target],
-		Sources: ix.obs.SourcesOf(settings.After, target.Application), Now: now,
+		Sources: ix.obs.SourcesOf(settings.After, target.Application), now: now, volatile: volatile,
 	}
 	in.Latest = in.Tenures(false)
 	in.Request, in.Fulfilled = in.requestOf()
 	return in
+}
+
+// In returns the input of the same application in another environment, for the same decision.
+func (in *Target) In(environment string) *Target {
+	return newTarget(in.Index, promotion.Target{Environment: environment, Application: in.Target.Application}, in.now, in.volatile)
+}
+
+// Now returns the time. A decision that reads it is volatile.
+func (in *Target) Now() time.Time {
+	*in.volatile = true
+	return in.now
+}
+
+// Volatile notes that the decision depends on more than the config, the files, the user
+// decisions, the history of its branches, and the answers of registries about its images: on the time, on a pull
+// request, or on what forges and sources of health report. It may be another one although none of the former
+// changed.
+func (in *Target) Volatile() { *in.volatile = true }
+
+// IsVolatile reports whether Now or Volatile was called.
+func (in *Target) IsVolatile() bool { return *in.volatile }
+
+// Held returns the hold or freeze that stops the target now. One that ends at a time makes the
+// decision volatile.
+func (in *Target) Held() (state.Held, bool) {
+	return in.noteEnd(in.Obs.State.Held(state.Target(in.Target), in.now))
+}
+
+// HeldWithoutFreezes returns the hold that stops the target, whatever is frozen.
+func (in *Target) HeldWithoutFreezes() (state.Held, bool) {
+	return in.noteEnd(in.Obs.State.HeldWithoutFreezes(state.Target(in.Target), in.now))
+}
+
+func (in *Target) noteEnd(held state.Held, active bool) (state.Held, bool) {
+	if held.Until != nil {
+		*in.volatile = true
+	}
+	return held, active
 }
 
 // Snapshot is what the target holds after the moves.

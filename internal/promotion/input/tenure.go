@@ -59,7 +59,7 @@ func (in *Target) TenuresIn(source promotion.Target, past bool) []Tenure {
 			}
 			last.withHealth(landing)
 			if i == 0 && monitored != nil {
-				last.Failure = promotion.FailureOf(in.Obs, source, landing, *monitored, in.Now)
+				last.Failure = promotion.FailureOf(in.Obs, source, landing, *monitored, in.Now())
 			}
 			continue
 		}

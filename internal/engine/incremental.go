@@ -1,0 +1,274 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"promoter/internal/drift"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/landing"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+)
+
+// An incremental reconciliation decides only about the applications that something touched
+// since the last one, and keeps the other decisions. It lists the branches and pull requests, and reads
+// the config, the state branch, and the trees like a full one; what differs from the last observation names the
+// applications. Only answers of registries cannot be compared without asking: the caller names
+// the images that may have other ones.
+//
+// The full reconciliation stays the measure: it is made at the start, after anything failed,
+// and whenever the caller asks for it. See Shadow and recheck for how the two are compared.
+
+// Kept is what a reconciliation planned, and from what, for the next one of the same
+// repository in the same process.
+type Kept struct {
+	at        time.Time             // when it was observed, before registries were asked
+	heads     map[string]string     // the fetched branches
+	open      map[string]bool       // our branches, with or without a pull request
+	promotion promotion.Observation // with the fields that since compares or reuses
+	decisions []promotion.Decision
+	volatile  map[string]bool
+	attempts  map[promotion.Target]map[string]int
+	others    map[string][]edit.Reference // by branch
+	drift     []drift.Drift
+}
+
+// At returns when it was observed. Events about images from then on have to be in Changed.
+func (k *Kept) At() time.Time { return k.at }
+
+// Size estimates its memory in bytes, besides that of the files, which the scans share.
+func (k *Kept) Size() int64 {
+	const ofDecision, ofTarget = 1200, 250 // measured with the tree of the benchmarks
+	return int64(len(k.decisions))*ofDecision + int64(len(k.promotion.Targets))*ofTarget
+}
+
+// Changed names what may have changed outside of a repository since an observation.
+type Changed struct {
+	// Everything makes a full reconciliation, such as after a poll.
+	Everything bool
+	// Image reports whether registries may have another answer about an image. Nil: they have
+	// the same ones.
+	Image func(image.Repository) bool
+}
+
+// Keeper keeps the last observation of one repository between reconciliations.
+type Keeper interface {
+	// Load returns what Keep got last, and what may have changed since. Nil: nothing is kept.
+	Load(ctx context.Context) (*Kept, Changed, error)
+	// Keep replaces it. Nil: the next reconciliation is a full one.
+	Keep(kept *Kept)
+}
+
+// errNotKept reports that what an incremental reconciliation learned concerns more than the
+// applications that it decides about.
+var errNotKept = errors.New("more than the touched applications may have changed")
+
+// maxNewCommits is how many new commits of a branch are searched for trailers.
+const maxNewCommits = 200
+
+// since is what an attempt starts from.
+type since struct {
+	kept    *Kept // nil: decide about everything
+	changed Changed
+	last    bool // the attempt: it tolerates conflicts of parts, because no other one follows
+}
+
+// full returns the start of an attempt that decides about everything.
+func (s since) full() since { return since{last: s.last} }
+
+// touchedBy returns the observation with the applications to decide about: those that something
+// touched since an earlier one. Without that, or if too much has changed, it is about all of
+// them.
+func (o Observation) touchedBy(start since, history landing.Reader) Observation {
+	if start.kept == nil || start.changed.Everything {
+		return o
+	}
+	touched, partial := start.kept.touched(o, start.changed, history)
+	if partial {
+		o.kept, o.Promotion.Applications = start.kept, touched
+	}
+	return o
+}
+
+// touched returns the applications that something touched. It returns false if it may be all
+// of them.
+func (k *Kept) touched(o Observation, changed Changed, history landing.Reader) (touched map[string]bool, partial bool) {
+	before := k.promotion
+	switch {
+	case o.Asked != nil, len(o.failures.Errors) > 0, len(o.failures.Skipped) > 0, len(o.failures.Unavailable) > 0,
+		before.Config.Fingerprint() != o.Promotion.Config.Fingerprint(),
+		before.DefaultBranch != o.Promotion.DefaultBranch, before.PushOnly != o.Promotion.PushOnly:
+		return nil, false
+	}
+	touched = map[string]bool{}
+	maps.Copy(touched, k.volatile)
+
+	// The files, the user decisions, and our branches.
+	for target, current := range o.Promotion.Targets {
+		if was, known := k.promotion.Targets[target]; !known || !sameFiles(was, current) {
+			touched[target.Application] = true
+		}
+	}
+	for target := range k.promotion.Targets {
+		if _, exists := o.Promotion.Targets[target]; !exists {
+			touched[target.Application] = true
+		}
+	}
+	for _, target := range o.Promotion.State.Changed(k.promotion.State) {
+		touched[target.Application] = true
+	}
+	for branch := range ourBranches(o) {
+		target, _ := promotion.ParseHead(branch)
+		touched[target.Application] = true
+	}
+	for branch := range k.open {
+		target, _ := promotion.ParseHead(branch)
+		touched[target.Application] = true
+	}
+
+	// What the trailers of new commits claim.
+	for branch := range o.Promotion.EnvironmentsByBranch() {
+		claimed, known := history.Claimed(o.Heads[branch], k.heads[branch], maxNewCommits)
+		if !known {
+			return nil, false
+		}
+		for _, target := range claimed {
+			touched[target.Application] = true
+		}
+	}
+
+	// A record or a branch of a whole environment concerns each of its applications.
+	if touched[state.All] {
+		return nil, false
+	}
+	if changed.Image != nil {
+		touchImages(touched, o.Promotion, changed.Image)
+	}
+	return touched, true
+}
+
+// sameFiles reports whether two scans found the same in the files of a target. What did not
+// change is shared by them.
+func sameFiles(a, b promotion.Current) bool {
+	return sameList(a.References, b.References) && sameList(a.Refusals, b.Refusals) && sameList(a.Holds, b.Holds)
+}
+
+// sameList reports whether two lists are the same one, or equal.
+func sameList[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || reflect.DeepEqual(a, b))
+}
+
+// touchImages adds the applications whose files refer to changed images.
+func touchImages(touched map[string]bool, o promotion.Observation, changed func(image.Repository) bool) {
+	known := map[image.Repository]bool{}
+	isChanged := func(r image.Repository) bool {
+		result, asked := known[r]
+		if !asked {
+			result = !r.IsZero() && changed(r)
+			known[r] = result
+		}
+		return result
+	}
+	for target, current := range o.Targets {
+		if !touched[target.Application] && slices.ContainsFunc(current.References, func(r edit.Reference) bool {
+			return isChanged(r.Repository) || isChanged(r.Mirror)
+		}) {
+			touched[target.Application] = true
+		}
+	}
+}
+
+// ourBranches returns our branches, and those that have an open pull request.
+func ourBranches(o Observation) map[string]bool {
+	ours := map[string]bool{}
+	add := func(branch string) {
+		if _, our := promotion.ParseHead(branch); our {
+			ours[branch] = true
+		}
+	}
+	for branch := range o.Refs.Branches {
+		add(branch)
+	}
+	for _, pr := range o.Open {
+		add(pr.Head.Branch)
+	}
+	return ours
+}
+
+// keep returns what the next reconciliation needs of this one; nil if anything failed, because then the
+// next one is a full one.
+func (o Observation) keep(plan Plan, report Report) *Kept {
+	if report.Failed() || o.Refreshed || o.Asked != nil || len(o.failures.Skipped) > 0 || len(o.failures.Unavailable) > 0 {
+		return nil
+	}
+	k := &Kept{
+		at: o.Now, heads: maps.Clone(o.Heads), open: ourBranches(o), decisions: plan.Decisions, volatile: plan.volatile,
+		attempts: o.Attempts, others: o.others(), drift: report.Drift,
+	}
+	k.promotion = promotion.Observation{
+		Config: o.Promotion.Config, DefaultBranch: o.Promotion.DefaultBranch, PushOnly: o.Promotion.PushOnly,
+		Targets: o.Promotion.Targets, State: o.Promotion.State, Policies: o.Promotion.Policies, Verify: o.Promotion.Verify,
+	}
+	return k
+}
+
+// with returns the decisions that were kept with the ones that were made now, in the order
+// of decide.Plan.
+func (k *Kept) with(made []promotion.Decision, o promotion.Observation) []promotion.Decision {
+	order := map[string]int{}
+	for i, environment := range o.Scope() {
+		order[environment] = i
+	}
+	before := func(a, b promotion.Decision) bool {
+		return cmp.Or(cmp.Compare(order[a.Environment], order[b.Environment]), cmp.Compare(a.Application, b.Application)) < 0
+	}
+	merged := make([]promotion.Decision, 0, len(k.decisions)+len(made))
+	for i := range k.decisions {
+		d := &k.decisions[i]
+		if o.Applications[d.Application] {
+			continue
+		}
+		for len(made) > 0 && before(made[0], *d) {
+			merged, made = append(merged, made[0]), made[1:]
+		}
+		merged = append(merged, *d)
+	}
+	return append(merged, made...)
+}
+
+// attemptsWith returns the attempts of the applications that nothing touched, with those of the
+// others.
+func (k *Kept) attemptsWith(now map[promotion.Target]map[string]int, touched map[string]bool) map[promotion.Target]map[string]int {
+	all := maps.Clone(now)
+	for target, attempts := range k.attempts {
+		if !touched[target.Application] {
+			all[target] = attempts
+		}
+	}
+	return all
+}
+
+// overlay returns a map with the entries of another one over it.
+func overlay[K comparable, V any](kept, now map[K]V) map[K]V {
+	if len(kept) == 0 {
+		return now
+	}
+	all := maps.Clone(kept)
+	maps.Copy(all, now)
+	return all
+}
+
+// findDrift returns the drift of the repository. Of applications that nothing touched it is the same as before.
+func (o Observation) findDrift(observed drift.Observed) []drift.Drift {
+	if o.kept == nil || len(o.kept.drift) >= drift.MaxFound || !maps.EqualFunc(o.kept.others, observed.Others, sameList) {
+		return drift.Find(observed)
+	}
+	return drift.FindAgain(observed, o.kept.drift)
+}

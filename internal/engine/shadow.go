@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
+)
+
+// The full reconciliation is the measure of the incremental one. Before every write, the
+// applications that it is about are decided again from their files alone; and from time to time
+// everything is.
+
+// check returns an incremental observation with its plan, or those of a full reconciliation if
+// their decisions differ. A difference is an error of the repository, and
+// the next reconciliation is a full one too.
+func (r *Reconciler) check(ctx context.Context, o Observation, plan Plan, since since) (Observation, Plan, error) {
+	if r.Shadow != nil && r.Shadow() {
+		return r.compare(ctx, o, plan, since)
+	}
+	different, err := r.recheck(ctx, o, plan)
+	if err != nil || different == "" {
+		return o, plan, err
+	}
+	full, err := r.observe(ctx, since.full())
+	if err != nil || full.Unusable != "" {
+		return full, Plan{}, err
+	}
+	full.differs(different)
+	return full, makePlan(full), nil
+}
+
+// IncrementalPart is the part of a repository whose failure is a difference between an incremental and a
+// full reconciliation.
+const IncrementalPart = "incremental reconciliation"
+
+// differs records a difference.
+func (o Observation) differs(different string) {
+	o.failures.Add(IncrementalPart, fault.New(fault.Internal,
+		"its decisions differ from those of a full one, which is carried out; please report this: %s", different))
+}
+
+// maxComparisons is how often an incremental and a full reconciliation must differ in a row: users,
+// registries, and forges may change something between the two.
+const maxComparisons = 3
+
+// compare is the shadow check: it observes everything, plans again, and compares all decisions.
+func (r *Reconciler) compare(ctx context.Context, o Observation, plan Plan, since since) (Observation, Plan, error) {
+	quiet := *r.withoutCommands()
+	quiet.Now, quiet.Trace, quiet.Progress = func() time.Time { return o.Now }, nil, nil
+	commandsAt := o.CommandsAt
+	for n := 1; ; n++ {
+		full, err := quiet.observe(ctx, since.full())
+		if err != nil || full.Unusable != "" || len(full.failures.Errors) > 0 {
+			return o, plan, ctx.Err() // nothing to compare with
+		}
+		full.CommandsAt = commandsAt
+		fullPlan := makePlan(full)
+		different := differences(plan.Decisions, fullPlan.Decisions)
+		if different == "" {
+			return o, plan, nil
+		}
+		if n == maxComparisons {
+			full.differs(different)
+			return full, fullPlan, nil
+		}
+		again, err := quiet.observe(ctx, since)
+		if err != nil || again.Unusable != "" || again.kept == nil {
+			return full, fullPlan, ctx.Err()
+		}
+		o, plan = again, makePlan(again)
+		o.CommandsAt = commandsAt
+	}
+}
+
+// maxDifferences is how many differences an error shows.
+const maxDifferences = 3
+
+// differences describes how decisions of an incremental reconciliation differ from those of a full one, with both reasons; empty: they do not.
+func differences(incremental, full []promotion.Decision) string {
+	var texts []string
+	describe := func(d promotion.Decision, known bool) string {
+		if !known {
+			return "nothing"
+		}
+		return fmt.Sprintf("%s %s (%s)", d.State, promotion.TargetsText(d.Moves...), d.Reason.Message)
+	}
+	others := make(map[promotion.Target]promotion.Decision, len(incremental))
+	for _, d := range incremental {
+		others[d.Target] = d
+	}
+	for _, d := range full {
+		other, known := others[d.Target]
+		delete(others, d.Target)
+		if !known || !sameDecision(other, d) {
+			texts = append(texts, fmt.Sprintf("%s: incremental %s, full %s%s", d.Name(), describe(other, known), describe(d, true), differingFields(other, d)))
+		}
+	}
+	for _, target := range slices.SortedFunc(maps.Keys(others), promotion.Target.Compare) {
+		texts = append(texts, fmt.Sprintf("%s: incremental %s, full nothing", target.Name(), describe(others[target], true)))
+	}
+	if more := len(texts) - maxDifferences; more > 0 {
+		texts = append(texts[:maxDifferences], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// maxField is how much of a field an error shows, in bytes.
+const maxField = 300
+
+// differingFields names the fields in which two decisions differ, with what each has.
+func differingFields(incremental, full promotion.Decision) string {
+	fields := func(d promotion.Decision) (found map[string]json.RawMessage) {
+		text, err := json.Marshal(d)
+		if err == nil {
+			err = json.Unmarshal(text, &found)
+		}
+		if err != nil {
+			return nil
+		}
+		return found
+	}
+	a, b := fields(incremental), fields(full)
+	var text string
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		if string(a[name]) != string(b[name]) {
+			text += fmt.Sprintf(", %s %.*s instead of %.*s", strings.ToLower(name), maxField, a[name], maxField, b[name])
+		}
+	}
+	return text
+}
+
+// sameDecision reports whether two decisions are the same to everyone who reads them.
+func sameDecision(a, b promotion.Decision) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
+	textA, errA := json.Marshal(a) // times may have another location
+	textB, errB := json.Marshal(b)
+	return errA == nil && errB == nil && string(textA) == string(textB)
+}
+
+// recheck decides again about each application for which an incremental reconciliation is about
+// to write, from its files as they are in the commit, without anything that was remembered about them. It returns how
+// the decisions differ; empty: they do not.
+func (r *Reconciler) recheck(ctx context.Context, o Observation, plan Plan) (different string, err error) {
+	written := map[string]bool{}
+	for _, p := range plan.Proposals {
+		if p.Step != propose.StepPush && p.Step != propose.StepPropose && p.Step != propose.StepClose {
+			continue
+		}
+		for _, d := range p.Decisions {
+			written[d.Application] = true
+		}
+	}
+	if len(written) == 0 {
+		return "", nil
+	}
+	again := o.Promotion
+	again.Applications, again.Targets = written, maps.Clone(o.Promotion.Targets)
+	for target := range again.Selected() {
+		current, err := r.Files.Reread(ctx, o.Trees[target.Environment], target)
+		if err != nil {
+			return "", fmt.Errorf("read the files of %s again: %w", target.Name(), err)
+		}
+		again.Targets[target] = current
+	}
+	decisions := makePlan(Observation{Now: o.Now, Promotion: again}).Decisions
+	planned := slices.DeleteFunc(slices.Clone(plan.Decisions), func(d promotion.Decision) bool { return !written[d.Application] })
+	return differences(planned, decisions), nil
+}
