@@ -162,33 +162,47 @@ func resolveReference(ctx context.Context, registries Registries, o promotion.Ob
 	return component, available, nil
 }
 
-// resolveFacts answers the lookups of the planner, and returns them with the facts that
-// are known already. What fails stays unknown, and the planner does not proceed
-// without it.
-func resolveFacts(ctx context.Context, registries Registries, o Observation) promotion.Facts {
-	o.Promotion.Facts = resolve(ctx, registries, o, decide.Lookups(o.Promotion))
-	return resolve(ctx, registries, o, decide.MirrorLookups(o.Promotion))
+// withFacts returns the observation with the answers to the lookups of the planner. What fails stays
+// unknown, and the planner does not proceed without it.
+func (o Observation) withFacts(ctx context.Context, registries Registries) Observation {
+	o = o.resolve(ctx, registries, decide.LookupsOf(o.Promotion))
+	return o.resolve(ctx, registries, decide.MirrorLookupsOf(o.Promotion))
 }
 
-func resolve(ctx context.Context, registries Registries, o Observation, lookups []promotion.Lookup) promotion.Facts {
+func (o Observation) resolve(ctx context.Context, registries Registries, of map[string][]promotion.Lookup) Observation {
 	type resolution struct {
 		promotion.Lookup
 		version image.Version
 		err     error
 	}
 	var resolutions []*resolution
-	for _, lookup := range lookups {
+	for _, lookup := range decide.Merged(of) {
 		resolutions = append(resolutions, &resolution{Lookup: lookup})
 	}
 	concurrently(resolutions, func(one *resolution) { one.version, one.err = registries.Resolve(ctx, one.Lookup) })
-	facts := promotion.Facts{}
+	facts, factsOf := promotion.Facts{}, map[string]promotion.Facts{}
 	maps.Copy(facts, o.Promotion.Facts)
+	maps.Copy(factsOf, o.Promotion.FactsOf)
+	answered := map[promotion.Fact]image.Version{}
 	for _, one := range resolutions {
 		if one.err != nil {
 			o.failures.Add("component "+one.Component, one.err)
 			continue
 		}
-		facts[one.Fact] = one.version
+		facts[one.Fact], answered[one.Fact] = one.version, one.version
 	}
-	return facts
+	for application, lookups := range of {
+		own := maps.Clone(factsOf[application])
+		if own == nil {
+			own = promotion.Facts{}
+		}
+		for _, lookup := range lookups {
+			if version, known := answered[lookup.Fact]; known {
+				own[lookup.Fact] = lookup.Only(version)
+			}
+		}
+		factsOf[application] = own
+	}
+	o.Promotion.Facts, o.Promotion.FactsOf = facts, factsOf
+	return o
 }

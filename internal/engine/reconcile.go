@@ -250,7 +250,7 @@ func (r *Reconciler) observe(ctx context.Context, start since) (o Observation, e
 	o = o.withFollowed(r.Verify)
 	o.Promotion.Available = selectVersions(ctx, r.Registries, o, r.Progress)
 	o.Promotion.Explicit = resolveRequested(ctx, r.Registries, o)
-	o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)
+	o = o.withFacts(ctx, r.Registries)
 	if ctx.Err() != nil {
 		return o, ctx.Err()
 	}
@@ -286,7 +286,7 @@ func (r *Reconciler) observe(ctx context.Context, start since) (o Observation, e
 		return o, err
 	}
 	if len(o.Attempts) > 0 { // earlier snapshots lead to lookups of their own
-		o.Promotion.Facts = resolveFacts(ctx, r.Registries, o)
+		o = o.withFacts(ctx, r.Registries)
 	}
 	if ctx.Err() != nil {
 		return o, ctx.Err()

@@ -76,6 +76,20 @@ func (f Facts) Describe(repository image.Repository, v image.Version) image.Vers
 	return fact
 }
 
+// Only returns what a lookup asked for. The answer may be for several lookups.
+func (l Lookup) Only(answer image.Version) image.Version {
+	if l.Release != "" {
+		return answer
+	}
+	if len(l.Verify) == 0 {
+		answer.Signature = image.Signature{}
+	}
+	if !l.Created {
+		answer = image.Version{Tag: answer.Tag, Digest: answer.Digest, Signature: answer.Signature}
+	}
+	return answer
+}
+
 // Lookup is something that only a registry knows about a version.
 type Lookup struct {
 	Fact

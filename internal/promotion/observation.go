@@ -49,6 +49,10 @@ type Observation struct {
 	// Facts is what registries reported about versions in files.
 	Facts Facts
 
+	// FactsOf are the facts that the decisions about each application asked for. No other
+	// application changes them. Nil: Facts counts for all applications.
+	FactsOf map[string]Facts
+
 	// Requested names the environments that the command line named: a manual one is
 	// proposed, and explicit versions go straight into them.
 	Requested map[string]bool

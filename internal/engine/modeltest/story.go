@@ -50,8 +50,8 @@ type story struct {
 	reconciliations int                        // so far
 	partial         int                        // of them, those that decided about a part only
 	keeper          *keeper
-	configured      string                     // before the step, as main has it
-	stateHead       string                     // of the state branch, when failures were read
+	configured      string // before the step, as main has it
+	stateHead       string // of the state branch, when failures were read
 	evidence        *enginetest.Evidence
 	delivered       []health.Report            // all reports about health
 	healthy         map[string][]health.Report // reports of the right sources that a target is healthy

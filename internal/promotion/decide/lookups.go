@@ -18,22 +18,62 @@ import (
 // an order. Nothing is looked up that would change no decision. The lookups are
 // sorted and unique.
 func Lookups(observation promotion.Observation) []promotion.Lookup {
-	ix, found := input.NewIndex(observation), newLookups()
+	return Merged(LookupsOf(observation))
+}
+
+// LookupsOf returns the lookups of each application.
+func LookupsOf(observation promotion.Observation) map[string][]promotion.Lookup {
+	return lookupsOf(observation, func(in *input.Target, found lookups) {
+		for i := range in.Refs {
+			found.addComponent(in, i)
+		}
+	})
+}
+
+// lookupsOf collects the lookups of each application from its targets.
+func lookupsOf(observation promotion.Observation, add func(in *input.Target, found lookups)) map[string][]promotion.Lookup {
+	ix, of := input.NewIndex(observation), map[string]lookups{}
+	none := newLookups() // nearly all applications have none
 	for _, environment := range observation.Scope() {
 		for _, application := range ix.Applications[environment] {
-			in := input.New(ix, promotion.Target{Environment: environment, Application: application}, time.Time{})
-			for i := range in.Refs {
-				found.addComponent(in, i)
+			found, known := of[application]
+			if !known {
+				found = none
+			}
+			add(input.New(ix, promotion.Target{Environment: environment, Application: application}, time.Time{}), found)
+			if !known && len(none.all) > 0 {
+				of[application], none = none, newLookups()
 			}
 		}
 	}
-	for fact := range found.written {
-		if lookup := found.all[fact]; fact.Release == "" {
-			lookup.Verify = observation.Verify[lookup.Component]
-			found.all[fact] = lookup
+	sorted := make(map[string][]promotion.Lookup, len(of))
+	for application, found := range of {
+		for fact := range found.written {
+			if lookup := found.all[fact]; fact.Release == "" {
+				lookup.Verify = observation.Verify[lookup.Component]
+				found.all[fact] = lookup
+			}
+		}
+		sorted[application] = found.sorted()
+	}
+	return sorted
+}
+
+// Merged returns the lookups of all applications, sorted and unique: each answers all that
+// applications ask about its fact.
+func Merged(of map[string][]promotion.Lookup) []promotion.Lookup {
+	merged := newLookups()
+	for _, application := range slices.Sorted(maps.Keys(of)) {
+		for _, lookup := range of[application] {
+			known := merged.all[lookup.Fact]
+			lookup.Created = lookup.Created || known.Created
+			if len(lookup.Verify) == 0 {
+				lookup.Verify = known.Verify
+			}
+			merged.all[lookup.Fact] = lookup
 		}
 	}
-	return found.sorted()
+	return merged.sorted()
 }
 
 // lookups collects lookups, each once.

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"slices"
-	"time"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
@@ -15,20 +14,19 @@ import (
 // MirrorLookups returns what Plan needs to know from mirrors, given the answers to Lookups. They
 // are sorted and unique.
 func MirrorLookups(observation promotion.Observation) []promotion.Lookup {
-	ix, found := input.NewIndex(observation), newLookups()
-	for _, environment := range observation.Scope() {
-		for _, application := range ix.Applications[environment] {
-			target := promotion.Target{Environment: environment, Application: application}
-			if !slices.ContainsFunc(observation.Targets[target].References, func(r edit.Reference) bool { return !r.Mirror.IsZero() }) {
-				continue
-			}
-			in := input.New(ix, target, time.Time{})
-			for i := range in.Refs {
-				found.addMirrors(in, i)
-			}
+	return Merged(MirrorLookupsOf(observation))
+}
+
+// MirrorLookupsOf returns the lookups of each application.
+func MirrorLookupsOf(observation promotion.Observation) map[string][]promotion.Lookup {
+	return lookupsOf(observation, func(in *input.Target, found lookups) {
+		if !slices.ContainsFunc(in.Current.References, func(r edit.Reference) bool { return !r.Mirror.IsZero() }) {
+			return
 		}
-	}
-	return found.sorted()
+		for i := range in.Refs {
+			found.addMirrors(in, i)
+		}
+	})
 }
 
 // addMirrors looks up the versions that a component of a target may move to in its mirrors,

@@ -11,6 +11,7 @@ import (
 // Index is an observation with what the decisions about many targets need of it.
 type Index struct {
 	obs          *promotion.Observation
+	of           map[string]*promotion.Observation // by application, with its facts
 	Refs         map[promotion.Target][]Ref
 	parents      map[string]bool     // environments that others follow
 	Applications map[string][]string // by environment, unsorted
@@ -24,15 +25,35 @@ func NewIndex(observation promotion.Observation) *Index {
 	}
 	ix := &Index{
 		obs:          &observation,
+		of:           map[string]*promotion.Observation{},
 		Refs:         make(map[promotion.Target][]Ref, size),
 		parents:      parentsIn(observation.Config),
 		Applications: map[string][]string{},
 	}
 	for target, current := range ix.obs.Selected() {
-		ix.Refs[target] = refsIn(&observation, target, current.References, ix.parents[target.Environment])
+		ix.Refs[target] = refsIn(ix.observation(target.Application), target, current.References, ix.parents[target.Environment])
 		ix.Applications[target.Environment] = append(ix.Applications[target.Environment], target.Application)
 	}
 	return ix
+}
+
+// observation returns the observation with the facts of an application. Nearly all have none: they
+// share one.
+func (ix *Index) observation(application string) *promotion.Observation {
+	if ix.obs.FactsOf == nil {
+		return ix.obs
+	}
+	facts := ix.obs.FactsOf[application]
+	if len(facts) == 0 {
+		application = ""
+	}
+	of, known := ix.of[application]
+	if !known {
+		with := *ix.obs
+		with.Facts, of = facts, &with
+		ix.of[application] = of
+	}
+	return of
 }
 
 // ApplicationsOf returns the applications that an environment has files of, or

@@ -40,11 +40,12 @@ func New(ix *Index, target promotion.Target, now time.Time) *Target {
 }
 
 func newTarget(ix *Index, target promotion.Target, now time.Time, volatile *bool) *Target {
-	settings, limited := ix.obs.LimitedSettings(target.Environment, target.Application)
+	obs := ix.observation(target.Application)
+	settings, limited := obs.LimitedSettings(target.Environment, target.Application)
 	in := &Target{
-		Obs: ix.obs, Index: ix, Target: target, Settings: settings, Limited: limited,
-		Current: ix.obs.Targets[target], Refs: ix.Refs[target],
-		Sources: ix.obs.SourcesOf(settings.After, target.Application), now: now, volatile: volatile,
+		Obs: obs, Index: ix, Target: target, Settings: settings, Limited: limited,
+		Current: obs.Targets[target], Refs: ix.Refs[target],
+		Sources: obs.SourcesOf(settings.After, target.Application), now: now, volatile: volatile,
 	}
 	in.Latest = in.Tenures(false)
 	in.Request, in.Fulfilled = in.requestOf()
