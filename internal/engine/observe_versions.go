@@ -189,7 +189,7 @@ func (o Observation) resolve(ctx context.Context, registries Registries, of map[
 			o.failures.Add("component "+one.Component, one.err)
 			continue
 		}
-		facts[one.Fact], answered[one.Fact] = one.version, one.version
+		facts[one.Fact], answered[one.Fact] = one.version.With(facts[one.Fact]), one.version
 	}
 	for application, lookups := range of {
 		own := maps.Clone(factsOf[application])
@@ -198,7 +198,7 @@ func (o Observation) resolve(ctx context.Context, registries Registries, of map[
 		}
 		for _, lookup := range lookups {
 			if version, known := answered[lookup.Fact]; known {
-				own[lookup.Fact] = lookup.Only(version)
+				own[lookup.Fact] = lookup.Only(version).With(own[lookup.Fact])
 			}
 		}
 		factsOf[application] = own

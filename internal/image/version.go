@@ -1,6 +1,9 @@
 package image
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Pin is what a file contains of a version: its tag, its digest, or both.
 type Pin string
@@ -23,6 +26,20 @@ type Version struct {
 	Source    string    // URL of the source repository; empty: unknown
 	Platforms []string  // os/arch, of an index; empty: unknown or one
 	Signature Signature // as it was verified; zero: it was not
+}
+
+// With returns the version with what an earlier answer said about the same digest, where this
+// one says nothing: not every question asks for everything.
+func (v Version) With(earlier Version) Version {
+	if v.Digest != earlier.Digest {
+		return v
+	}
+	v.Signature = cmp.Or(v.Signature, earlier.Signature)
+	if v.Created.IsZero() {
+		earlier.Tag, earlier.Signature = v.Tag, v.Signature
+		return earlier
+	}
+	return v
 }
 
 // Signature is who signed an image, or why that is not proven.

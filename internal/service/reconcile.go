@@ -43,6 +43,7 @@ type reconciler struct {
 	report       reporter
 	afterLanding afterLanding
 	scans        *scan.Memory
+	observations *workspace.Observations
 	queue        *queue.Queue
 	dryRun       bool
 	poll         time.Duration
@@ -169,7 +170,8 @@ func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository
 	}
 	options := workspace.Options{
 		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store, Scans: r.scans,
-		Seals: sealMemory{r.store, string(repository.Key())},
+		Observations: r.observations,
+		Seals:        sealMemory{r.store, string(repository.Key())},
 	}
 	err = workspace.Use(ctx, current.session, repository, options, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		w.Reconciler.Acted, w.Reconciler.MaxFollowing = acted, maxFollowing
@@ -247,7 +249,7 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 			}
 		}
 		if changed && found.Usable {
-			if err := r.store.Targets.Set(ctx, tx, stored.Key, found.Targets); err != nil {
+			if err := r.storeTargets(ctx, tx, stored.Key, o.report, found); err != nil {
 				return err
 			}
 			if err := r.store.Snapshots.Restore(ctx, tx, found.Posted); err != nil {
@@ -280,6 +282,19 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 	}
 	written()
 	return added, nil
+}
+
+// storeTargets stores the targets of a report. An incremental reconciliation has those of the touched
+// applications, which suffice unless a target came or went.
+func (r *reconciler) storeTargets(ctx context.Context, tx *database.Tx, key string, report engine.Report, found history.Found) error {
+	if found.Touched == nil {
+		return r.store.Targets.Set(ctx, tx, key, found.Targets)
+	}
+	done, err := r.store.Targets.SetOf(ctx, tx, key, report.Config.Order(), found.Touched, found.Targets)
+	if err != nil || done {
+		return err
+	}
+	return r.store.Targets.Set(ctx, tx, key, r.history.All(report))
 }
 
 // notifySource returns what messages are about. It returns false without a config, which names the

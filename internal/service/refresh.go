@@ -323,6 +323,9 @@ func (r *refresh) invalidate(events []store.ImageEvent, failed, now time.Time) {
 // subscriptions are the events that concern a config, with the targets that were found.
 func (r *refresh) subscriptions(c *config.Config, decisions []promotion.Decision) []store.Subscription {
 	var all []store.Subscription
+	if len(c.Receivers()) == 0 {
+		decisions = nil // no source reports about them
+	}
 	for _, d := range decisions {
 		settings := c.Settings(d.Environment, d.Application)
 		if h := settings.Health; h != nil && h.From != "" {

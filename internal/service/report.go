@@ -87,6 +87,9 @@ func (r reporter) write(ctx context.Context, repository *connect.Repository, rep
 	if queued > 0 {
 		log = log.With(slog.Int("queued", queued))
 	}
+	if report.Touched != nil {
+		log = log.With(slog.Int("touched", len(report.Touched)))
+	}
 	log.InfoContext(ctx, "reconciled", slog.Int("targets", len(report.Decisions)), slog.Duration("took", took))
 }
 

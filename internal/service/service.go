@@ -32,6 +32,7 @@ import (
 	"promoter/internal/service/notifications"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
+	"promoter/internal/workspace"
 )
 
 // The kinds of work in the queue. They are stored: a rename loses work.
@@ -64,11 +65,12 @@ const (
 // hosts.
 const maxParallel = 16
 
-// Limits of the memory for what was found in files, which is kept between reconciliations: an
-// eighth of the limit of the process, at most 128 MiB. A repository with 20,000 files needs 14 MiB.
+// Limits of each of the two memories that are kept between reconciliations, for what was found in
+// files and for what was decided: an eighth of the limit of the process, at most 128 MiB. Of a
+// repository with 20,000 files, each needs 14 MiB.
 const (
-	scansShare = 8
-	maxScans   = 128 << 20
+	keptShare = 8
+	maxKept   = 128 << 20
 )
 
 // notificationsAtOnce is how many messages are sent at once: one slow service does not delay others.
@@ -122,7 +124,7 @@ func New(o Options) *Service {
 	reconciler := &reconciler{
 		refresher: refresher, schedules: schedules, onboarder: onboarder,
 		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
-		report: reporter{log: o.Log, metrics: o.Metrics, now: now}, afterLanding: landing, scans: scan.NewMemory(memory.Share(scansShare, maxScans)),
+		report: reporter{log: o.Log, metrics: o.Metrics, now: now}, afterLanding: landing, scans: scan.NewMemory(memory.Share(keptShare, maxKept)), observations: workspace.NewObservations(memory.Share(keptShare, maxKept)),
 		queue: o.Queue, dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}
 	sender := notifications.Worker{Store: o.Store, Sender: o.Connections.NotificationSender, Log: o.Log}

@@ -32,7 +32,8 @@ type Target struct {
 	// Detail is what else users ask about it.
 	Detail TargetDetail `json:"detail"`
 
-	Since time.Time `json:"-"` // set by the store: since when it has the state and the rule
+	Since    time.Time `json:"-"` // set by the store: since when it has the state and the rule
+	Position int       `json:"-"` // among the targets of the repository; for SetOf
 }
 
 // Targets are what the last reconciliation of each repository found: its targets with their
@@ -42,13 +43,14 @@ type Targets struct{ db *database.DB }
 // Set replaces the targets of a repository, in the order of its environments. It writes those that
 // differ from what is stored: of 10,000, an event changes a few.
 func (t Targets) Set(ctx context.Context, tx *database.Tx, repository string, targets []Target) error {
-	stored, err := storedTargets(ctx, tx, repository)
+	stored, err := storedTargets(ctx, tx, repository, "")
 	if err != nil {
 		return err
 	}
 	changed := []storedTarget{}
 	for i, one := range targets {
-		next, err := toStore(i, one)
+		one.Position = i
+		next, err := toStore(one)
 		if err != nil {
 			return err
 		}
@@ -66,6 +68,46 @@ delete from target where repository = ? and (environment, application) in (
 	select value->>'environment', value->>'application' from @elements(?))`, repository); err != nil {
 		return err
 	}
+	return upsertTargets(ctx, tx, repository, changed)
+}
+
+// SetOf replaces the targets of some applications in all environments of a repository, at their
+// positions. It returns false, and writes nothing, if the stored ones are not the same targets: then
+// all positions may be others.
+func (t Targets) SetOf(ctx context.Context, tx *database.Tx, repository string, environments, applications []string, targets []Target) (done bool, err error) {
+	rows := []storedTarget{}
+	for _, environment := range environments {
+		for _, application := range applications {
+			rows = append(rows, storedTarget{Environment: storable(environment), Application: storable(application)})
+		}
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return false, fmt.Errorf("store the targets: %w", err)
+	}
+	stored, err := storedTargets(ctx, tx, repository, string(text))
+	if err != nil || len(stored) != len(targets) {
+		return false, err
+	}
+	changed := []storedTarget{}
+	for _, one := range targets {
+		next, err := toStore(one)
+		if err != nil {
+			return false, err
+		}
+		was, known := stored[next.key()]
+		if !known || was.Position != next.Position {
+			return false, nil
+		}
+		if was != next {
+			changed = append(changed, next)
+		}
+	}
+	return true, upsertTargets(ctx, tx, repository, changed)
+}
+
+// upsertTargets writes rows in place of those of the same targets.
+func upsertTargets(ctx context.Context, tx *database.Tx, repository string, changed []storedTarget) error {
 	return execEach(ctx, tx, changed, `
 insert into target (repository, environment, application, position, state, since, content, summary)
 select cast(? as text), value->>'environment', value->>'application', cast(value->>'position' as bigint), value->>'state', @now,
@@ -91,7 +133,7 @@ type targetKey struct{ environment, application string }
 func (s storedTarget) key() targetKey { return targetKey{s.Environment, s.Application} }
 
 // toStore returns the row of a target.
-func toStore(position int, one Target) (storedTarget, error) {
+func toStore(one Target) (storedTarget, error) {
 	one.Message = truncated(one.Message)
 	if one.Detail.Health != nil {
 		reported := *one.Detail.Health
@@ -103,19 +145,26 @@ func toStore(position int, one Target) (storedTarget, error) {
 		return storedTarget{}, fmt.Errorf("store the targets: %w", err)
 	}
 	return storedTarget{
-		Environment: storable(one.Environment), Application: storable(one.Application), Position: position,
+		Environment: storable(one.Environment), Application: storable(one.Application), Position: one.Position,
 		State: storable(one.State + " " + one.Rule), Content: storable(string(content)), Summary: storable(one.Row().summary()),
 	}, nil
 }
 
-func storedTargets(ctx context.Context, tx *database.Tx, repository string) (map[targetKey]storedTarget, error) {
+// storedTargets returns the rows of a repository: those of a JSON list of targets or, if that is
+// empty, all of them.
+func storedTargets(ctx context.Context, tx *database.Tx, repository, among string) (map[targetKey]storedTarget, error) {
 	all := map[targetKey]storedTarget{}
+	query, arguments := "select environment, application, position, state, content, summary from target where repository = ?", []any{repository}
+	if among != "" {
+		query += " and (environment, application) in (select value->>'environment', value->>'application' from @elements(?))"
+		arguments = append(arguments, among)
+	}
 	err := tx.Query(ctx, func(scan database.Scan) error {
 		var one storedTarget
 		err := scan(&one.Environment, &one.Application, &one.Position, &one.State, &one.Content, &one.Summary)
 		all[one.key()] = one
 		return err
-	}, "select environment, application, position, state, content, summary from target where repository = ?", repository)
+	}, query, arguments...)
 	return all, err
 }
 

@@ -70,6 +70,16 @@ func (f *freshness) read(ctx context.Context) (store.Freshness, error) {
 	return known, err
 }
 
+// last returns what was read; false: nothing was, or it is stale.
+func (f *freshness) last() (store.Freshness, bool) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.known == nil {
+		return store.Freshness{}, false
+	}
+	return *f.known, true
+}
+
 // refresh makes all answers about the images of the repository stale, also for the rest
 // of this reconciliation.
 func (f *freshness) refresh(ctx context.Context) error {

@@ -42,6 +42,9 @@ type Options struct {
 	// Scans remembers what was found in the files of repositories. Nil: each workspace reads it from
 	// disk, or scans all files.
 	Scans *scan.Memory
+	// Observations keeps the last observation of repositories, so that a reconciliation decides only about what
+	// an event touches. It needs Freshness. Nil: each one decides about everything.
+	Observations *Observations
 	// Seals remembers the newest seal of the repository, besides a file beside the mirror.
 	// Nil: nothing else does.
 	Seals statebranch.SealMemory
@@ -139,6 +142,10 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	}}
 	if r.SCM.Features().Compare {
 		w.Reconciler.Sources = sources
+	}
+	if options.Observations != nil && options.Freshness != nil && !server.File.Incremental.Off {
+		w.Reconciler.Keeper = keeper{all: options.Observations, key: string(key), session: session, fresh: fresh}
+		w.Reconciler.Shadow = oneIn(server.File.Incremental.CompareEvery)
 	}
 	return w, nil
 }

@@ -32,6 +32,7 @@ type Config struct {
 	Data         string
 	Poll         time.Duration
 	Timeout      time.Duration // of one reconciliation
+	Incremental  Incremental
 	Committer    Committer
 	Signing      Signing
 	Database     Database
@@ -87,6 +88,8 @@ const (
 
 	// DefaultTimeout is how long one reconciliation may take.
 	DefaultTimeout = 5 * time.Minute
+	// DefaultCompareEvery is in how many incremental reconciliations one is compared with a full one.
+	DefaultCompareEvery = 100
 )
 
 // rawServer is the server's own file. It has what writers of a repository must not control.
@@ -223,7 +226,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.Verify = loadVerify(in)
 	c.RateLimits = loadRateLimits(in)
 	c.Sizes = loadSizes(in)
-	c.Timeout = loadTimeout(in)
+	c.Timeout, c.Incremental = loadTimeout(in), loadIncremental(in)
 	c.Committer = loadCommitter(in)
 	c.Signing = loadSigning(in, c.Forges, env)
 	if in.report.Failed() {

@@ -31,6 +31,8 @@ type Found struct {
 	Detail store.RepositoryDetail
 	// Usable reports whether Targets and Posted are known.
 	Usable bool
+	// Touched are the applications of which Targets are, sorted; nil: all of them.
+	Touched []string `json:"-"`
 }
 
 // foundVersion is part of what identifies a config. It increases when another text is made of
@@ -47,22 +49,34 @@ func (r *Recorder) Found(report engine.Report, known store.FoundDigest) (found F
 	if found.Usable {
 		found.Targets, found.Posted = targetsOf(report, r.Now()), postedIn(string(report.Repository), report)
 	}
+	if report.Touched != nil {
+		// What was stored about the other applications stays. What identifies all is not known.
+		found.Touched = slices.Sorted(maps.Keys(report.Touched))
+	}
 	if report.Config != nil {
 		digest.Config = foundVersion + report.Config.Fingerprint()
 	}
-	text, err := json.Marshal([]any{digest.Config, found})
-	if err != nil {
-		return found, digest, false, fmt.Errorf("what was found: %w", err)
-	}
-	sum := sha256.Sum256(text)
-	digest.All = hex.EncodeToString(sum[:])
-	if digest == known {
-		return found, digest, false, nil
+	if found.Touched == nil {
+		text, err := json.Marshal([]any{digest.Config, found})
+		if err != nil {
+			return found, digest, false, fmt.Errorf("what was found: %w", err)
+		}
+		sum := sha256.Sum256(text)
+		digest.All = hex.EncodeToString(sum[:])
+		if digest == known {
+			return found, digest, false, nil
+		}
 	}
 	if report.Config != nil && digest.Config != known.Config {
 		found.Detail.Config = resolvedText(report.Config)
 	}
 	return found, digest, true, nil
+}
+
+// All returns all targets of a report.
+func (r *Recorder) All(report engine.Report) []store.Target {
+	report.Touched = nil
+	return targetsOf(report, r.Now())
 }
 
 // postedIn returns the snapshots that are requested, as far as the state branch has them.
@@ -100,19 +114,23 @@ func lastDecisions(report engine.Report) (decisions state.State) {
 	return decisions
 }
 
-// targetsOf returns the targets that have files of the application.
+// targetsOf returns the targets that have files of the application, of those that were touched.
 func targetsOf(report engine.Report, now time.Time) []store.Target {
 	decisions := lastDecisions(report)
 	open := openPullRequests(report)
 	var targets []store.Target
+	position := -1
 	for _, d := range report.Decisions {
 		environment, known := report.Config.Environment(d.Environment)
 		if !known || d.State == promotion.Absent || d.State == promotion.NoReference || d.Application == "" {
 			continue
 		}
+		if position++; report.Touched != nil && !report.Touched[d.Application] {
+			continue
+		}
 		settings := report.Config.Settings(d.Environment, d.Application)
 		one := store.Target{
-			Environment: d.Environment, Application: d.Application, Branch: cmp.Or(environment.Branch, report.Default), Paths: pathsOf(environment, d.Application),
+			Position: position, Environment: d.Environment, Application: d.Application, Branch: cmp.Or(environment.Branch, report.Default), Paths: pathsOf(environment, d.Application),
 			State: string(d.State), Rule: string(d.Reason.Rule), Message: d.Reason.Message, Until: d.Reason.Until,
 			Current: versionsOf(currentOf(d)), Wanted: versionsOf(d.Snapshot),
 			Number: open[d.Target].Number, URL: open[d.Target].URL,

@@ -1,0 +1,74 @@
+package workspace
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+
+	"promoter/internal/connect"
+	"promoter/internal/engine"
+	"promoter/internal/image"
+	"promoter/internal/lru"
+	"promoter/internal/store"
+)
+
+// Observations keeps the last observation of several repositories between the reconciliations of a
+// process, up to a size. It forgets those first that were not used for the longest time.
+type Observations struct {
+	kept *lru.Cache[string, observed] // by the key of the repository
+}
+
+// observed is an observation, with what makes it stale.
+type observed struct {
+	kept    *engine.Kept
+	session *connect.Session // its answers of registries
+	fresh   store.Freshness
+}
+
+// NewObservations returns an empty memory of about so many bytes.
+func NewObservations(limit int64) *Observations {
+	return &Observations{kept: lru.New[string, observed](limit)}
+}
+
+// keeper keeps the observations of one repository. It implements engine.Keeper.
+type keeper struct {
+	all     *Observations
+	key     string
+	session *connect.Session
+	fresh   *freshness
+}
+
+// Load implements engine.Keeper. A poll, a schedule, and a refresh make every answer of registries
+// stale, an event that of its image.
+func (k keeper) Load(ctx context.Context) (*engine.Kept, engine.Changed, error) {
+	last, known := k.all.kept.Get(k.key)
+	if !known || last.session != k.session {
+		return nil, engine.Changed{}, nil
+	}
+	now, err := k.fresh.read(ctx)
+	if err != nil {
+		return nil, engine.Changed{}, err
+	}
+	if !now.Refreshed.Equal(last.fresh.Refreshed) || !maps.Equal(now.Fired, last.fresh.Fired) {
+		return nil, engine.Changed{}, nil
+	}
+	return last.kept, engine.Changed{Image: func(r image.Repository) bool { return !now.Event(r).Equal(last.fresh.Event(r)) }}, nil
+}
+
+// Keep implements engine.Keeper.
+func (k keeper) Keep(kept *engine.Kept) {
+	fresh, known := k.fresh.last()
+	if kept == nil || !known {
+		k.all.kept.Delete(k.key)
+		return
+	}
+	k.all.kept.Put(k.key, observed{kept, k.session, fresh}, kept.Size())
+}
+
+// oneIn returns a function that is true once in so many times, at random; nil: never.
+func oneIn(n int) func() bool {
+	if n <= 0 {
+		return nil
+	}
+	return func() bool { return rand.IntN(n) == 0 } //nolint:gosec // a sample, not a secret
+}
