@@ -191,4 +191,4 @@ func NewLocalRegistries(options RegistryOptions) (*LocalRegistries, error) {
 func (r *LocalRegistries) View() *registry.View { return r.client.For("") }
 
 // Close writes the cache.
-func (r *LocalRegistries) Close() error { return r.client.Flush() }
+func (r *LocalRegistries) Close() error { return r.client.Close() }

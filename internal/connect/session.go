@@ -134,7 +134,7 @@ func (c *Connections) Open(ctx context.Context, cache string) (_ *Session, err e
 func (s *Session) Close() error {
 	var flushed error
 	if s.cache != "" {
-		flushed = s.registries.Flush()
+		flushed = s.registries.Close()
 	}
 	return errors.Join(flushed, os.RemoveAll(s.dir))
 }

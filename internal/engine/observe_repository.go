@@ -169,7 +169,8 @@ func (r *Reconciler) fetch(ctx context.Context, o Observation) (map[string]strin
 // that is missing or cannot be read take no part in this reconciliation.
 func observeFiles(ctx context.Context, files repo.Files, o Observation) (map[string]repo.Tree, map[promotion.Target]promotion.Current, error) {
 	trees, targets := map[string]repo.Tree{}, map[promotion.Target]promotion.Current{}
-	for branch, environments := range o.Promotion.EnvironmentsByBranch() {
+	branches := o.Promotion.EnvironmentsByBranch()
+	for branch, environments := range branches {
 		tree, err := readTree(ctx, files, o, branch, environments)
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -184,7 +185,11 @@ func observeFiles(ctx context.Context, files repo.Files, o Observation) (map[str
 		for _, environment := range environments {
 			trees[environment] = tree
 		}
-		maps.Copy(targets, tree.Targets())
+		if found := tree.Targets(); len(branches) == 1 {
+			targets = found
+		} else {
+			maps.Copy(targets, found)
+		}
 	}
 	return trees, targets, nil
 }

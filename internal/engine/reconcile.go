@@ -141,9 +141,12 @@ func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
 	for following, attempt := 0, 1; ; {
 		start.last = attempt == maxAttempts
 		next, kept, again, err := once(ctx, start)
+		report = after(next, report)
+		if report.differs() { // until the next reconciliation, which is a full one
+			kept = nil
+		}
 		start = since{kept: kept}
 		r.keep(kept)
-		report = after(next, report)
 		switch {
 		case fault.KindOf(err) == fault.Conflict && attempt < maxAttempts:
 			r.Log.DebugContext(ctx, "restarting after a conflict", slog.Any("error", err))

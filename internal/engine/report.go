@@ -119,7 +119,17 @@ func (r Report) after(before Report) Report {
 		r.Touched = before.touchedWith(r.Touched)
 	}
 	r.Decisions = withFalseClaims(r.Decisions, before.Decisions)
+	for _, partial := range before.Errors {
+		if partial.What == IncrementalPart { // no later one finds it again
+			r.Errors = append(slices.Clone(r.Errors), partial)
+		}
+	}
 	return r
+}
+
+// differs reports whether an incremental reconciliation differed from a full one.
+func (r Report) differs() bool {
+	return slices.ContainsFunc(r.Errors, func(e repo.PartialError) bool { return e.What == IncrementalPart })
 }
 
 // touchedWith returns the touched applications of a report and of a later one; nil: all.

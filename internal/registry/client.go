@@ -124,10 +124,14 @@ func (c *Client) Batch() *Batch { return &Batch{client: c} }
 // For returns the view of one GitOps repository in a Batch of its own.
 func (c *Client) For(repository identity.RepositoryKey) *View { return c.Batch().For(repository) }
 
-// Flush writes the cache to its folder, if there is one. A failure only costs later
+// Flush writes what changed in the cache to its folder, if there is one. A failure only costs later
 // processes requests.
-func (c *Client) Flush() error {
-	err := c.options.Cache.save()
+func (c *Client) Flush() error { return c.options.Cache.save() }
+
+// Close is Flush at the end of the client, and keeps the folder within its size. That reads the whole
+// folder, so it does not happen after each reconciliation.
+func (c *Client) Close() error {
+	err := c.Flush()
 	if c.options.CacheDir == "" {
 		return err
 	}

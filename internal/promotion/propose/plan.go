@@ -68,8 +68,9 @@ func Plan(observation promotion.Observation, decisions []promotion.Decision, now
 		return &open
 	}
 
+	open := openTargets(observation.Open)
 	for _, d := range decisions {
-		if !differs(d) && len(observation.Open) == 0 {
+		if !differs(d) && !open[d.Target] && !open[promotion.Target{Environment: d.Environment, Application: state.All}] {
 			continue
 		}
 		settings := observation.Settings(d.Environment, d.Application)
@@ -98,6 +99,18 @@ func Plan(observation promotion.Observation, decisions []promotion.Decision, now
 	sortProposals(proposals, observation.Config.Order())
 	limitOpen(proposals, observation.Open)
 	return proposals
+}
+
+// openTargets returns the targets of the branches that have an open pull request; for the shared
+// branch of an environment, one for all of its applications.
+func openTargets(open map[string]promotion.Open) map[promotion.Target]bool {
+	targets := make(map[promotion.Target]bool, len(open))
+	for branch := range open {
+		if target, ours := promotion.ParseHead(branch); ours {
+			targets[target] = true
+		}
+	}
+	return targets
 }
 
 // member is a decision with the settings that apply to it.
@@ -293,6 +306,9 @@ func Queued(decisions []promotion.Decision, proposals []Proposal) []promotion.De
 				queued[d.Target] = d
 			}
 		}
+	}
+	if len(queued) == 0 {
+		return decisions
 	}
 	shown := slices.Clone(decisions)
 	for i, d := range shown {

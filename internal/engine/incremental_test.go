@@ -1,0 +1,283 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/config"
+	"promoter/internal/engine"
+	"promoter/internal/engine/enginetest"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
+	"promoter/internal/state"
+)
+
+// twoApplications is a config of applications that share no image. Nothing waits for a pull
+// request.
+const twoApplications = `version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["dev/{application}.txt"], land: push}
+  staging: {paths: ["staging/{application}.txt"], after: [dev], land: push}
+`
+
+// process is a promoter that runs: it keeps observations, and webhooks tell it about images.
+type process struct {
+	*world
+	kept     *engine.Kept
+	known    int  // changes in the registry that it heard of
+	polls    bool // in the next reconciliation
+	deaf     bool // no webhook arrives
+	shadow   bool // each incremental reconciliation is compared
+	files    func(repo.Files) repo.Files
+	selected *selections
+}
+
+// newProcess returns a process with shop, which has web, and cart, which has worker, after its first
+// reconciliation.
+func newProcess(t *testing.T) *process {
+	t.Helper()
+	files := map[string]string{}
+	for _, environment := range []string{"dev", "staging"} {
+		files[environment+"/shop.txt"], files[environment+"/cart.txt"] = line(web, "1.0.0")+"\n", line(worker, "1.0.0")+"\n"
+	}
+	p := &process{world: &world{World: enginetest.New(twoApplications, files), t: t}, files: func(f repo.Files) repo.Files { return f }}
+	p.push(web, "1.0.0")
+	p.push(worker, "1.0.0")
+	p.wantTouched(p.reconcile(), nil)
+	return p
+}
+
+// Load implements engine.Keeper.
+func (p *process) Load(context.Context) (*engine.Kept, engine.Changed, error) {
+	changed, known := p.Registry.Changed(p.known)
+	p.known = known
+	if p.deaf {
+		changed = nil
+	}
+	return p.kept, engine.Changed{Everything: p.polls, Image: changed}, nil
+}
+
+// Keep implements engine.Keeper.
+func (p *process) Keep(kept *engine.Kept) { p.kept = kept }
+
+func (p *process) reconcile() engine.Report {
+	p.t.Helper()
+	r := p.Reconciler()
+	p.selected = &selections{Registries: r.Registries}
+	r.Keeper, r.Registries, r.Files = p, p.selected, p.files(r.Files)
+	r.Shadow = func() bool { return p.shadow }
+	report, err := r.Reconcile(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return report
+}
+
+// wantTouched checks about which applications the last reconciliation decided; nil: all. The report
+// has decisions about all of them in any case.
+func (p *process) wantTouched(report engine.Report, want []string) {
+	p.t.Helper()
+	var got []string
+	if report.Touched != nil {
+		got = append([]string{}, slices.Sorted(maps.Keys(report.Touched))...)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.t.Errorf("touched (-want +got):\n%s", diff)
+	}
+	var targets []string
+	for _, d := range report.Decisions {
+		targets = append(targets, d.Environment+"/"+d.Application)
+	}
+	if diff := cmp.Diff([]string{"dev/cart", "dev/shop", "staging/cart", "staging/shop"}, targets); diff != "" {
+		p.t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+}
+
+// selections records for which images the version is selected.
+type selections struct {
+	engine.Registries
+	mutex  sync.Mutex
+	images []string
+}
+
+// Select implements engine.Registries.
+func (s *selections) Select(ctx context.Context, request engine.VersionRequest) promotion.Available {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.images = append(s.images, request.Repository.String())
+	return s.Registries.Select(ctx, request)
+}
+
+func TestIncremental_decidesAboutWhatAnEventTouches(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+
+	p.push(worker, "1.1.0")
+	report := p.reconcile()
+	p.wantTouched(report, []string{"cart"})
+	if len(report.Effects) != 2 {
+		t.Errorf("effects: %+v", report.Effects)
+	}
+	if slices.Contains(p.selected.images, web) {
+		t.Errorf("the registry was asked for %v", p.selected.images)
+	}
+
+	p.wantTouched(p.reconcile(), []string{}) // nothing happened
+
+	p.Git.Commit("main", enginetest.Human, p.Clock.Now(), "Go back", func(all map[string]string) {
+		all["staging/shop.txt"] = line(web, "0.9.0") + "\n"
+	})
+	p.wantTouched(p.reconcile(), []string{"shop"})
+
+	p.decide(state.Hold(state.Target{Environment: "dev", Application: "cart"}, state.Act{At: p.Clock.Now()}))
+	p.wantTouched(p.reconcile(), []string{"cart"})
+}
+
+func TestIncremental_decidesAboutEverything(t *testing.T) {
+	t.Parallel()
+	for name, happens := range map[string]func(*process){
+		"a poll":             func(p *process) { p.polls = true },
+		"the config changes": func(p *process) { p.write(repo.ConfigFile, twoApplications+"# more\n") },
+		"an environment is frozen": func(p *process) {
+			p.decide(state.Freeze("dev", state.Act{At: p.Clock.Now()}, nil))
+		},
+		"the branch was moved back": func(p *process) {
+			parent := p.Git.Branch("main")
+			p.write("README", "x")
+			p.reconcile()
+			p.Git.Set("main", parent)
+		},
+		"the last one failed": func(p *process) {
+			p.Registry.Down = true
+			p.push(web, "1.1.0")
+			p.reconcile()
+			p.Registry.Down = false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProcess(t)
+			happens(p)
+			p.wantTouched(p.reconcile(), nil)
+		})
+	}
+}
+
+// What depends on the time is decided again each time.
+func TestIncremental_timesPass(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+	p.write(repo.ConfigFile, strings.ReplaceAll(twoApplications, "after: [dev]", "after: {dev: {soak: 1h}}"))
+	p.reconcile()
+	p.push(worker, "1.1.0")
+	p.reconcile()
+	p.wantTouched(p.reconcile(), []string{"cart"}) // it soaks
+	p.Clock.Add(2 * time.Hour)
+	p.wantTouched(p.reconcile(), []string{"cart"})
+	if got := p.Git.FilesOf(p.Git.Branch("main"))["staging/cart.txt"]; !strings.Contains(got, "1.1.0") {
+		t.Errorf("staging/cart.txt: %s", got)
+	}
+	p.wantTouched(p.reconcile(), []string{})
+}
+
+// The full reconciliation is right, and users see both reasons.
+func TestIncremental_shadowCheckFindsWhatNoEventNamed(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+	p.deaf, p.shadow = true, true
+	p.push(worker, "1.1.0")
+	report := p.reconcile()
+	if len(report.Errors) != 1 || report.Errors[0].What != engine.IncrementalPart {
+		t.Fatalf("errors: %v", report.Errors)
+	}
+	for _, want := range []string{"cart in dev: incremental same", "full proposed worker 1.1.0"} {
+		if text := report.Errors[0].Err.Error(); !strings.Contains(text, want) {
+			t.Errorf("%q does not contain %q", text, want)
+		}
+	}
+	if len(report.Effects) == 0 || p.kept != nil {
+		t.Errorf("the full reconciliation is not carried out: %+v, or incremental ones go on", report.Effects)
+	}
+}
+
+// Without an event, and without a difference, the check says nothing.
+func TestIncremental_shadowCheckAgrees(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+	p.shadow = true
+	p.push(worker, "1.1.0")
+	report := p.reconcile()
+	p.wantTouched(report, []string{"cart"})
+	if len(report.Errors) > 0 {
+		t.Errorf("errors: %v", report.Errors)
+	}
+}
+
+// A scan that was remembered wrongly must not decide what is written.
+func TestIncremental_readsWhatItWritesAgain(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+	p.files = func(f repo.Files) repo.Files { return &forgetful{Files: f} }
+	p.push(worker, "1.1.0")
+	report := p.reconcile()
+	if len(report.Errors) != 1 || report.Errors[0].What != engine.IncrementalPart || !strings.Contains(report.Errors[0].Err.Error(), "cart in dev") {
+		t.Fatalf("errors: %v", report.Errors)
+	}
+	p.files = func(f repo.Files) repo.Files { return f }
+	p.wantTouched(p.reconcile(), nil)
+}
+
+// forgetful are files whose first scan has a version that is not in them.
+type forgetful struct {
+	repo.Files
+	scanned bool
+}
+
+// At implements repo.Files.
+func (f *forgetful) At(ctx context.Context, c *config.Config, commit string, environments []string) (repo.Tree, error) {
+	tree, err := f.Files.At(ctx, c, commit, environments)
+	if f.scanned || err != nil {
+		return tree, err
+	}
+	f.scanned = true
+	return wrongTree{tree}, nil
+}
+
+// Reread implements repo.Files.
+func (f *forgetful) Reread(ctx context.Context, tree repo.Tree, target promotion.Target) (promotion.Current, error) {
+	if wrong, ok := tree.(wrongTree); ok {
+		tree = wrong.Tree
+	}
+	return f.Files.Reread(ctx, tree, target)
+}
+
+type wrongTree struct{ repo.Tree }
+
+// Targets implements repo.Tree.
+func (t wrongTree) Targets() map[promotion.Target]promotion.Current {
+	targets := t.Tree.Targets()
+	for target, current := range targets {
+		current.References = slices.Clone(current.References)
+		for i := range current.References {
+			current.References[i].Tag, current.References[i].Digest = "0.9.0", ""
+		}
+		targets[target] = current
+	}
+	return targets
+}
+
+func (p *process) write(path, content string) {
+	p.t.Helper()
+	p.Git.Commit("main", enginetest.Human, p.Clock.Now(), fmt.Sprintf("Write %s", path), func(all map[string]string) { all[path] = content })
+}
