@@ -31,7 +31,7 @@ environments:
   staging: {paths: ["staging/{application}.txt"], after: [dev], land: push}
 `
 
-// process is a promoter that runs: it keeps observations, and webhooks tell it about images.
+// process is a promoter that runs: it keeps observations, and webhooks name changed images.
 type process struct {
 	*world
 	kept     *engine.Kept

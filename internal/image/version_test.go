@@ -18,10 +18,18 @@ func TestVersion_withAnEarlierAnswer(t *testing.T) {
 		name               string
 		now, earlier, want image.Version
 	}{
-		{"only the digest is asked for again", image.Version{Tag: "1.2", Digest: "sha256:1"}, described,
-			image.Version{Tag: "1.2", Digest: "sha256:1", Created: created, Revision: "abc"}},
-		{"the signature is asked for later", image.Version{Tag: "1.2.0", Digest: "sha256:1", Signature: signed}, described,
-			image.Version{Tag: "1.2.0", Digest: "sha256:1", Created: created, Revision: "abc", Signature: signed}},
+		{
+			"only the digest is asked for again",
+			image.Version{Tag: "1.2", Digest: "sha256:1"},
+			described,
+			image.Version{Tag: "1.2", Digest: "sha256:1", Created: created, Revision: "abc"},
+		},
+		{
+			"the signature is asked for later",
+			image.Version{Tag: "1.2.0", Digest: "sha256:1", Signature: signed},
+			described,
+			image.Version{Tag: "1.2.0", Digest: "sha256:1", Created: created, Revision: "abc", Signature: signed},
+		},
 		{"the tag moved", image.Version{Tag: "1.2.0", Digest: "sha256:2"}, described, image.Version{Tag: "1.2.0", Digest: "sha256:2"}},
 		{"nothing was asked before", described, image.Version{}, described},
 	} {

@@ -244,15 +244,7 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 			}
 		}
 		if changed {
-			if err := r.store.Details.Set(ctx, tx, stored.Key, digest, found.Detail); err != nil {
-				return err
-			}
-		}
-		if changed && found.Usable {
-			if err := r.storeTargets(ctx, tx, stored.Key, o.report, found); err != nil {
-				return err
-			}
-			if err := r.store.Snapshots.Restore(ctx, tx, found.Posted); err != nil {
+			if err := r.storeFound(ctx, tx, stored.Key, o.report, found, digest); err != nil {
 				return err
 			}
 		}
@@ -284,17 +276,32 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 	return added, nil
 }
 
-// storeTargets stores the targets of a report. An incremental reconciliation has those of the touched
+// storeFound stores what a reconciliation found. An incremental one has the targets of the touched
 // applications, which suffice unless a target came or went.
-func (r *reconciler) storeTargets(ctx context.Context, tx *database.Tx, key string, report engine.Report, found history.Found) error {
-	if found.Touched == nil {
-		return r.store.Targets.Set(ctx, tx, key, found.Targets)
+func (r *reconciler) storeFound(ctx context.Context, tx *database.Tx, key string, report engine.Report, found history.Found, digest store.FoundDigest) error {
+	incremental, written := found.Touched != nil && found.Usable, 0
+	if incremental {
+		var err error
+		if incremental, written, err = r.store.Targets.SetOf(ctx, tx, key, report.Config.Order(), found.Touched, found.Targets); err != nil {
+			return err
+		}
+		if !incremental {
+			found.Targets = r.history.All(report)
+		}
 	}
-	done, err := r.store.Targets.SetOf(ctx, tx, key, report.Config.Order(), found.Touched, found.Targets)
-	if err != nil || done {
+	if incremental {
+		if err := r.store.Details.Change(ctx, tx, key, found.Detail, written > 0); err != nil {
+			return err
+		}
+		return r.store.Snapshots.Restore(ctx, tx, found.Posted)
+	}
+	if err := r.store.Details.Set(ctx, tx, key, digest, found.Detail); err != nil || !found.Usable {
 		return err
 	}
-	return r.store.Targets.Set(ctx, tx, key, r.history.All(report))
+	if err := r.store.Targets.Set(ctx, tx, key, found.Targets); err != nil {
+		return err
+	}
+	return r.store.Snapshots.Restore(ctx, tx, found.Posted)
 }
 
 // notifySource returns what messages are about. It returns false without a config, which names the

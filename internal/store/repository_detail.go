@@ -92,6 +92,21 @@ on conflict (repository) do update set digest = excluded.digest, content = exclu
 	return err
 }
 
+// Change replaces the detail of a repository of which some targets changed, if they or the detail
+// did. Nothing identifies what is stored then.
+func (d RepositoryDetails) Change(ctx context.Context, tx *database.Tx, repository string, detail RepositoryDetail, targets bool) error {
+	content, err := json.Marshal(detail)
+	if err != nil {
+		return fmt.Errorf("store the detail of %s: %w", repository, err)
+	}
+	text, changed := storable(string(content)), 0
+	if targets {
+		changed = 1
+	}
+	_, err = tx.Exec(ctx, "update repository_detail set digest = '', content = ? where repository = ? and (content <> ? or digest <> '' and ? = 1)", text, repository, text, changed)
+	return err
+}
+
 // Get returns the detail of a repository; zero: there is none.
 func (d RepositoryDetails) Get(ctx context.Context, repository string) (detail RepositoryDetail, err error) {
 	var content string

@@ -72,9 +72,9 @@ delete from target where repository = ? and (environment, application) in (
 }
 
 // SetOf replaces the targets of some applications in all environments of a repository, at their
-// positions. It returns false, and writes nothing, if the stored ones are not the same targets: then
+// positions, and returns how many it wrote. It returns false, and writes nothing, if the stored ones are not the same targets: then
 // all positions may be others.
-func (t Targets) SetOf(ctx context.Context, tx *database.Tx, repository string, environments, applications []string, targets []Target) (done bool, err error) {
+func (t Targets) SetOf(ctx context.Context, tx *database.Tx, repository string, environments, applications []string, targets []Target) (done bool, written int, err error) {
 	rows := []storedTarget{}
 	for _, environment := range environments {
 		for _, application := range applications {
@@ -83,27 +83,27 @@ func (t Targets) SetOf(ctx context.Context, tx *database.Tx, repository string, 
 	}
 	text, err := json.Marshal(rows)
 	if err != nil {
-		return false, fmt.Errorf("store the targets: %w", err)
+		return false, 0, fmt.Errorf("store the targets: %w", err)
 	}
 	stored, err := storedTargets(ctx, tx, repository, string(text))
 	if err != nil || len(stored) != len(targets) {
-		return false, err
+		return false, 0, err
 	}
 	changed := []storedTarget{}
 	for _, one := range targets {
 		next, err := toStore(one)
 		if err != nil {
-			return false, err
+			return false, 0, err
 		}
 		was, known := stored[next.key()]
 		if !known || was.Position != next.Position {
-			return false, nil
+			return false, 0, nil
 		}
 		if was != next {
 			changed = append(changed, next)
 		}
 	}
-	return true, upsertTargets(ctx, tx, repository, changed)
+	return true, len(changed), upsertTargets(ctx, tx, repository, changed)
 }
 
 // upsertTargets writes rows in place of those of the same targets.

@@ -40,21 +40,24 @@ type Found struct {
 const foundVersion = "1 "
 
 // Found returns what a reconciliation found, without the config, and what identifies it. It
-// returns false if that is known to be stored, or if nothing was found.
+// returns false if that is known to be stored, or if nothing was found. Of an incremental
+// reconciliation it returns what it found about the touched applications, which nothing identifies.
 func (r *Recorder) Found(report engine.Report, known store.FoundDigest) (found Found, digest store.FoundDigest, changed bool, err error) {
 	found = Found{Detail: repositoryDetailOf(report), Usable: report.Config != nil && report.Unusable == "" && report.Decisions != nil}
 	if !found.Usable && report.Unusable == "" {
 		return Found{}, known, false, nil
 	}
-	if found.Usable {
-		found.Targets, found.Posted = targetsOf(report, r.Now()), postedIn(string(report.Repository), report)
-	}
-	if report.Touched != nil {
-		// What was stored about the other applications stays. What identifies all is not known.
-		found.Touched = slices.Sorted(maps.Keys(report.Touched))
-	}
 	if report.Config != nil {
 		digest.Config = foundVersion + report.Config.Fingerprint()
+	}
+	if report.Touched != nil && digest.Config != known.Config {
+		report.Touched = nil // another release, or another replica, stored what it found
+	}
+	if report.Touched != nil {
+		found.Touched = append([]string{}, slices.Sorted(maps.Keys(report.Touched))...)
+	}
+	if found.Usable {
+		found.Targets, found.Posted = targetsOf(report, r.Now()), postedIn(string(report.Repository), report)
 	}
 	if found.Touched == nil {
 		text, err := json.Marshal([]any{digest.Config, found})
