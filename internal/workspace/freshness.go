@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/engine"
 	"promoter/internal/identity"
+	"promoter/internal/image"
 	"promoter/internal/schedule"
 	"promoter/internal/serverfile"
 	"promoter/internal/store"
@@ -68,6 +69,15 @@ func (f *freshness) read(ctx context.Context) (store.Freshness, error) {
 		f.known = &known
 	}
 	return known, err
+}
+
+// stale reports whether answers about an image that were valid at one time are stale at a later
+// one: there was an event about it, or its turn.
+func (f *freshness) stale(r image.Repository, then, now store.Freshness) bool {
+	name, poll := r.String(), f.server.File.Poll
+	own := schedule.TurnsOf(string(f.key), now.Images, poll)
+	return !now.Event(r).Equal(then.Event(r)) ||
+		schedule.LastTurn(name, poll, now.Now).After(then.Now) || own.Last(name, now.Now).After(then.Now)
 }
 
 // last returns what was read; false: nothing was, or it is stale.

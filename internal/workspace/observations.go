@@ -39,7 +39,7 @@ type keeper struct {
 }
 
 // Load implements engine.Keeper. A poll, a schedule, and a refresh make every answer of registries
-// stale, an event that of its image.
+// stale; an event, and the turn of an image, that of the image.
 func (k keeper) Load(ctx context.Context) (*engine.Kept, engine.Changed, error) {
 	last, known := k.all.kept.Get(k.key)
 	if !known || last.session != k.session {
@@ -49,10 +49,10 @@ func (k keeper) Load(ctx context.Context) (*engine.Kept, engine.Changed, error) 
 	if err != nil {
 		return nil, engine.Changed{}, err
 	}
-	if !now.Refreshed.Equal(last.fresh.Refreshed) || !maps.Equal(now.Fired, last.fresh.Fired) {
+	if !now.Refreshed.Equal(last.fresh.Refreshed) || !maps.Equal(now.Fired, last.fresh.Fired) || now.Images != last.fresh.Images {
 		return nil, engine.Changed{}, nil
 	}
-	return last.kept, engine.Changed{Image: func(r image.Repository) bool { return !now.Event(r).Equal(last.fresh.Event(r)) }}, nil
+	return last.kept, engine.Changed{Image: func(r image.Repository) bool { return k.fresh.stale(r, last.fresh, now) }}, nil
 }
 
 // Keep implements engine.Keeper.
