@@ -171,7 +171,7 @@ func checkMove(s *story, target string, commit repo.Commit, before, after string
 	switch {
 	case slices.Contains(s.rolledBack[target], after) && s.held[target][after]:
 		// A rollback returns to any earlier state of this target, also to one of a user.
-	case !released || is == unselected:
+	case (!released || is == unselected) && !(returned && s.held[target][after]): // what a user had written is returned to
 		s.t.Errorf("%s got %s, which was never released", target, after)
 	case stopped && !s.interleaved && !mayResume(s, held):
 		s.t.Errorf("%s got %s while it was on hold: %v", target, after, held)
