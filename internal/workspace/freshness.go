@@ -76,7 +76,7 @@ func (f *freshness) read(ctx context.Context) (store.Freshness, error) {
 func (f *freshness) stale(r image.Repository, then, now store.Freshness) bool {
 	name, poll := r.String(), f.server.File.Poll
 	own := schedule.TurnsOf(string(f.key), now.Images, poll)
-	return !now.Event(r).Equal(then.Event(r)) ||
+	return now.Event(r).After(then.Now.Add(-store.LateCommit)) || // it may have been read before too
 		schedule.LastTurn(name, poll, now.Now).After(then.Now) || own.Last(name, now.Now).After(then.Now)
 }
 
