@@ -70,12 +70,16 @@ func TestServe_statusOfSchedules(t *testing.T) {
 	w := serveAs(t, s, serving{quiet: -1, poll: "5m"})
 	w.wait(6 * time.Minute)
 	status := w.status()
-	for len(status.Schedules) != 2 || s.clock.Now().Sub(status.Schedules[1].Last) > time.Minute {
-		w.until("reconciled")
-		status = w.status()
-	}
-	if len(status.Schedules) != 2 {
-		t.Fatalf("%+v", status.Schedules)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	// The poll has fired, and its work has ended, which stores when it fires next.
+	for deadline := time.After(patience); len(status.Schedules) != 2 || s.clock.Now().Sub(status.Schedules[1].Last) > time.Minute || !status.Schedules[1].Next.After(status.Schedules[1].Last); {
+		select {
+		case <-tick.C:
+			status = w.status()
+		case <-deadline:
+			t.Fatalf("%+v", status.Schedules)
+		}
 	}
 	six, poll := status.Schedules[0], status.Schedules[1]
 	if six.Schedule != "0 6 * * * Europe/Berlin" || six.Repositories != 1 || !six.Next.Equal(s.clock.Now().Add(s.untilSix()).Round(time.Minute)) || six.Last.After(s.clock.Now()) {
