@@ -57,7 +57,7 @@ func (r *Reconciler) compare(ctx context.Context, o Observation, plan Plan, sinc
 	quiet := *r.withoutCommands()
 	quiet.Now, quiet.Trace, quiet.Progress = func() time.Time { return o.Now }, nil, nil
 	commandsAt := o.CommandsAt
-	for n := 1; ; n++ {
+	for n := 1; len(o.failures.Errors) == 0; n++ {
 		full, err := quiet.observe(ctx, since.full())
 		if err != nil || full.Unusable != "" || len(full.failures.Errors) > 0 {
 			return o, plan, ctx.Err() // nothing to compare with
@@ -79,6 +79,7 @@ func (r *Reconciler) compare(ctx context.Context, o Observation, plan Plan, sinc
 		o, plan = again, makePlan(again)
 		o.CommandsAt = commandsAt
 	}
+	return o, plan, nil // what failed differs, and makes the next one a full one
 }
 
 // maxDifferences is how many differences an error shows.
