@@ -267,5 +267,8 @@ func warnUnused(in *input, settings *setting.File, c *Config) {
 // Fingerprint identifies the content of the file.
 func (c *Config) Fingerprint() string { return hex.EncodeToString(c.source[:]) }
 
+// IsFrom reports whether the config was loaded from a file with this content.
+func (c *Config) IsFrom(data []byte) bool { return c.source == sha256.Sum256(data) }
+
 // Warnings returns what has a surprising effect in the file.
 func (c *Config) Warnings() Problems { return c.warnings }

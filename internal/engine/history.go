@@ -31,7 +31,7 @@ func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (Repor
 	if err != nil || o.Unusable != "" {
 		return o.report(), nil, err
 	}
-	if o, err = r.observeBranches(ctx, o); err != nil || o.Unusable != "" {
+	if o, err = r.observeBranches(ctx, o, nil); err != nil || o.Unusable != "" {
 		return o.report(), nil, err
 	}
 	for branch := range o.Promotion.EnvironmentsByBranch() {

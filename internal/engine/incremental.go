@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/drift"
 	"promoter/internal/edit"
 	"promoter/internal/image"
@@ -80,6 +81,14 @@ type since struct {
 	last    bool // the attempt: it tolerates conflicts of parts, because no other one follows
 }
 
+// config returns the config of the observation before; nil: there is none.
+func (s since) config() *config.Config {
+	if s.kept == nil {
+		return nil
+	}
+	return s.kept.promotion.Config
+}
+
 // full returns the start of an attempt that decides about everything.
 func (s since) full() since { return since{last: s.last} }
 
@@ -103,7 +112,7 @@ func (k *Kept) touched(o Observation, changed Changed, history landing.Reader) (
 	before := k.promotion
 	switch {
 	case o.Asked != nil, len(o.failures.Errors) > 0, len(o.failures.Skipped) > 0, len(o.failures.Unavailable) > 0,
-		before.Config.Fingerprint() != o.Promotion.Config.Fingerprint(),
+		!sameConfig(before.Config, o.Promotion.Config),
 		before.DefaultBranch != o.Promotion.DefaultBranch, before.PushOnly != o.Promotion.PushOnly:
 		return nil, false
 	}
@@ -111,16 +120,7 @@ func (k *Kept) touched(o Observation, changed Changed, history landing.Reader) (
 	maps.Copy(touched, k.volatile)
 
 	// The files, the user decisions, and our branches.
-	for target, current := range o.Promotion.Targets {
-		if was, known := k.promotion.Targets[target]; !known || !sameFiles(was, current) {
-			touched[target.Application] = true
-		}
-	}
-	for target := range k.promotion.Targets {
-		if _, exists := o.Promotion.Targets[target]; !exists {
-			touched[target.Application] = true
-		}
-	}
+	touchFiles(touched, before.Targets, o.Promotion.Targets)
 	for _, target := range o.Promotion.State.Changed(k.promotion.State) {
 		touched[target.Application] = true
 	}
@@ -152,6 +152,29 @@ func (k *Kept) touched(o Observation, changed Changed, history landing.Reader) (
 		touchImages(touched, o.Promotion, changed.Image)
 	}
 	return touched, true
+}
+
+// touchFiles adds the applications whose files differ.
+func touchFiles(touched map[string]bool, before, now map[promotion.Target]promotion.Current) {
+	if reflect.ValueOf(before).Pointer() == reflect.ValueOf(now).Pointer() {
+		return // the same scan
+	}
+	for target, current := range now {
+		if was, known := before[target]; !known || !sameFiles(was, current) {
+			touched[target.Application] = true
+		}
+	}
+	for target := range before {
+		if _, exists := now[target]; !exists {
+			touched[target.Application] = true
+		}
+	}
+}
+
+// sameConfig reports whether two configs are from the same file, and the files that it names.
+func sameConfig(a, b *config.Config) bool {
+	same := func(a, b config.Component) bool { return reflect.DeepEqual(a.Verify, b.Verify) }
+	return a.Fingerprint() == b.Fingerprint() && slices.EqualFunc(a.Components, b.Components, same)
 }
 
 // sameFiles reports whether two scans found the same in the files of a target. What did not

@@ -44,12 +44,13 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 		request VersionRequest
 		promotion.Available
 	}
-	references := map[string][]edit.Reference{}
-	for target, current := range o.Promotion.Targets {
+	references := map[string][]*edit.Reference{}
+	for target, current := range o.Promotion.Selected() {
 		if !hasNoParents(target) {
 			continue
 		}
-		for _, r := range current.References {
+		for i := range current.References {
+			r := &current.References[i]
 			references[r.Component] = append(references[r.Component], r)
 		}
 	}
@@ -85,8 +86,8 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 }
 
 // inUse reports whether all references have a version, in the form in which it is written.
-func inUse(references []edit.Reference, v image.Version) bool {
-	return !slices.ContainsFunc(references, func(r edit.Reference) bool {
+func inUse(references []*edit.Reference, v image.Version) bool {
+	return !slices.ContainsFunc(references, func(r *edit.Reference) bool {
 		same := (r.Tag == "" || r.Tag == v.Tag) && (r.Digest == "" || r.Digest == v.Digest)
 		return !same || r.Tag == "" && r.Digest == "" || r.Form != edit.Form{}
 	})

@@ -234,7 +234,7 @@ func (r *Reconciler) observe(ctx context.Context, start since) (o Observation, e
 			return o, fmt.Errorf("list the open pull requests: %w", err)
 		}
 	}
-	if o, err = r.observeBranches(ctx, o); err != nil || o.Unusable != "" {
+	if o, err = r.observeBranches(ctx, o, start.config()); err != nil || o.Unusable != "" {
 		return o, err
 	}
 	history := r.historyReader(o.Promotion.Config)

@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/propose"
 )
 
@@ -165,16 +166,26 @@ func (r *Reconciler) recheck(ctx context.Context, o Observation, plan Plan) (dif
 	if len(written) == 0 {
 		return "", nil
 	}
-	again := o.Promotion
-	again.Applications, again.Targets = written, maps.Clone(o.Promotion.Targets)
-	for target := range again.Selected() {
+	again, copied := o.Promotion, false
+	again.Applications = written
+	for target, known := range again.Selected() {
 		current, err := r.Files.Reread(ctx, o.Trees[target.Environment], target)
 		if err != nil {
 			return "", fmt.Errorf("read the files of %s again: %w", target.Name(), err)
 		}
+		if sameFiles(known, current) {
+			continue
+		}
+		if !copied { // of many targets, and nearly never
+			again.Targets, copied = maps.Clone(again.Targets), true
+		}
 		again.Targets[target] = current
 	}
-	decisions := makePlan(Observation{Now: o.Now, Promotion: again}).Decisions
-	planned := slices.DeleteFunc(slices.Clone(plan.Decisions), func(d promotion.Decision) bool { return !written[d.Application] })
-	return differences(planned, decisions), nil
+	var planned []promotion.Decision
+	for i := range plan.Decisions {
+		if written[plan.Decisions[i].Application] {
+			planned = append(planned, plan.Decisions[i])
+		}
+	}
+	return differences(planned, decide.Plan(again, o.Now)), nil
 }

@@ -21,8 +21,9 @@ type UnusableError struct {
 func (e *UnusableError) Error() string { return e.Text }
 
 // LoadConfig loads the config of a commit of the default branch. If it cannot be used,
-// the error wraps an UnusableError.
-func LoadConfig(objects Contents, commit, branch string) (*config.Config, error) {
+// the error wraps an UnusableError. One that is known need not be parsed again if the file is the
+// same; nil: none is.
+func LoadConfig(objects Contents, commit, branch string, known *config.Config) (*config.Config, error) {
 	data, err := objects.Read(commit, ConfigFile, config.MaxSize)
 	if fault.KindOf(err) == fault.NotFound {
 		return nil, fault.Wrap(fault.Invalid, &UnusableError{Text: "there is no " + ConfigFile + " on " + branch + ": write one with 'promoter init'"})
@@ -30,7 +31,10 @@ func LoadConfig(objects Contents, commit, branch string) (*config.Config, error)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", ConfigFile, err)
 	}
-	loaded, problems := config.Load(ConfigFile, data)
+	loaded, problems := known, config.Problems(nil)
+	if known == nil || !known.IsFrom(data) {
+		loaded, problems = config.Load(ConfigFile, data)
+	}
 	errs := problems.Errors()
 	if len(errs) == 0 {
 		loaded, err = loaded.ReadFiles(func(file string, limit int64) ([]byte, error) { return objects.Read(commit, file, limit) })

@@ -136,7 +136,7 @@ func (s Branch) withEnvironments(ctx context.Context, refs repo.Refs) ([]string,
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", refs.Default, err)
 	}
-	loaded, err := repo.LoadConfig(s.Objects, heads[refs.Default], refs.Default)
+	loaded, err := repo.LoadConfig(s.Objects, heads[refs.Default], refs.Default, nil)
 	if err != nil {
 		return branches, nil //nolint:nilerr // without a config, no other branch has environments
 	}

@@ -240,7 +240,7 @@ func (w *Workspace) Config(ctx context.Context) (loaded *config.Config, branch s
 	if err != nil {
 		return nil, "", err
 	}
-	loaded, err = repo.LoadConfig(w.Reconciler.Objects, commit, branch)
+	loaded, err = repo.LoadConfig(w.Reconciler.Objects, commit, branch, nil)
 	return loaded, branch, err
 }
 
