@@ -31,7 +31,7 @@ func (q Question) About(target promotion.Target) bool {
 func (r *Reconciler) Explain(ctx context.Context, q Question) (Report, error) {
 	asking := r.withoutCommands()
 	asking.asked = func(target promotion.Target) bool { return q.Application == "" || target.Application == q.Application }
-	o, err := asking.observe(ctx, since{last: true})
+	o, err := asking.observe(ctx, basis{last: true})
 	if err != nil || o.Unusable != "" {
 		return o.report(), err
 	}

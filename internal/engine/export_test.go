@@ -5,7 +5,7 @@ import "context"
 // The phases, for tests of each alone.
 
 func ObserveOnce(ctx context.Context, r *Reconciler) (Observation, error) {
-	return r.observe(ctx, since{last: true})
+	return r.observe(ctx, basis{last: true})
 }
 
 func MakePlan(o Observation) Plan { return makePlan(o) }

@@ -31,7 +31,7 @@ func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (Repor
 	if err != nil || o.Unusable != "" {
 		return o.report(), nil, err
 	}
-	if o, err = r.observeBranches(ctx, o, nil); err != nil || o.Unusable != "" {
+	if o, err = r.observeBranches(ctx, o, basis{}); err != nil || o.Unusable != "" {
 		return o.report(), nil, err
 	}
 	for branch := range o.Promotion.EnvironmentsByBranch() {
@@ -50,7 +50,7 @@ func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (Repor
 // Before returns the state of a target to which a rollback returns: the previous one, or that
 // of a commit or a snapshot. It also returns what was observed.
 func (r *Reconciler) Before(ctx context.Context, target promotion.Target, named string) (landing.Earlier, promotion.Observation, error) {
-	o, err := r.withoutCommands().observe(ctx, since{last: true})
+	o, err := r.withoutCommands().observe(ctx, basis{last: true})
 	if err != nil {
 		return landing.Earlier{}, o.Promotion, err
 	}
@@ -71,7 +71,7 @@ func (r *Reconciler) Before(ctx context.Context, target promotion.Target, named 
 // observation that it decides from. It writes nothing. Without a usable config, both are
 // empty.
 func (r *Reconciler) Decide(ctx context.Context, changes ...state.Change) (promotion.Observation, []promotion.Decision, error) {
-	o, err := r.withoutCommands().observe(ctx, since{last: true})
+	o, err := r.withoutCommands().observe(ctx, basis{last: true})
 	if err != nil || o.Unusable != "" {
 		return promotion.Observation{}, nil, err
 	}

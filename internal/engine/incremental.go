@@ -15,6 +15,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -36,6 +37,7 @@ type Kept struct {
 	promotion promotion.Observation // with the fields that since compares or reuses
 	decisions []promotion.Decision
 	volatile  map[string]bool
+	images    map[image.Repository]map[string]bool // the applications that refer to each
 	attempts  map[promotion.Target]map[string]int
 	others    map[string][]edit.Reference // by branch
 	drift     []drift.Drift
@@ -74,28 +76,32 @@ var errNotKept = errors.New("more than the touched applications may have changed
 // maxNewCommits is how many new commits of a branch are searched for trailers.
 const maxNewCommits = 200
 
-// since is what an attempt starts from.
-type since struct {
+// basis is what an attempt starts from.
+type basis struct {
 	kept    *Kept // nil: decide about everything
 	changed Changed
 	last    bool // the attempt: it tolerates conflicts of parts, because no other one follows
 }
 
-// config returns the config of the observation before; nil: there is none.
-func (s since) config() *config.Config {
+// loadConfig loads the config of a commit of the default branch, and reads again only what may
+// differ from the observation before.
+func (s basis) loadConfig(objects repo.Contents, commit, branch string) (*config.Config, error) {
 	if s.kept == nil {
-		return nil
+		return repo.LoadConfig(objects, commit, branch, nil)
 	}
-	return s.kept.promotion.Config
+	if s.kept.heads[branch] == commit {
+		return s.kept.promotion.Config, nil
+	}
+	return repo.LoadConfig(objects, commit, branch, s.kept.promotion.Config)
 }
 
 // full returns the start of an attempt that decides about everything.
-func (s since) full() since { return since{last: s.last} }
+func (s basis) full() basis { return basis{last: s.last} }
 
 // touchedBy returns the observation with the applications to decide about: those that something
 // touched since an earlier one. Without that, or if too much has changed, it is about all of
 // them.
-func (o Observation) touchedBy(start since, history landing.Reader) Observation {
+func (o Observation) touchedBy(start basis, history landing.Reader) Observation {
 	if start.kept == nil || start.changed.Everything {
 		return o
 	}
@@ -149,7 +155,7 @@ func (k *Kept) touched(o Observation, changed Changed, history landing.Reader) (
 		return nil, false
 	}
 	if changed.Image != nil {
-		touchImages(touched, o.Promotion, changed.Image)
+		k.touchImages(touched, changed.Image)
 	}
 	return touched, true
 }
@@ -188,24 +194,48 @@ func sameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || reflect.DeepEqual(a, b))
 }
 
-// touchImages adds the applications whose files refer to changed images.
-func touchImages(touched map[string]bool, o promotion.Observation, changed func(image.Repository) bool) {
-	known := map[image.Repository]bool{}
-	isChanged := func(r image.Repository) bool {
-		result, asked := known[r]
-		if !asked {
-			result = !r.IsZero() && changed(r)
-			known[r] = result
+// touchImages adds the applications whose files refer to changed images. Of those whose files changed
+// since, they are added anyway.
+func (k *Kept) touchImages(touched map[string]bool, changed func(image.Repository) bool) {
+	for repository, applications := range k.images {
+		if changed(repository) {
+			maps.Copy(touched, applications)
 		}
-		return result
+	}
+}
+
+// imagesIn returns the applications whose files refer to each image, or to a mirror of it. Where the
+// touched applications refer to the same ones as before, so do all.
+func imagesIn(o promotion.Observation, kept *Kept) map[image.Repository]map[string]bool {
+	same := kept != nil
+	for target := range o.Selected() {
+		same = same && sameImages(kept.promotion.Targets[target], o.Targets[target])
+	}
+	if same {
+		return kept.images
+	}
+	images := map[image.Repository]map[string]bool{}
+	add := func(r image.Repository, application string) {
+		if r.IsZero() {
+			return
+		}
+		if images[r] == nil {
+			images[r] = map[string]bool{}
+		}
+		images[r][application] = true
 	}
 	for target, current := range o.Targets {
-		if !touched[target.Application] && slices.ContainsFunc(current.References, func(r edit.Reference) bool {
-			return isChanged(r.Repository) || isChanged(r.Mirror)
-		}) {
-			touched[target.Application] = true
+		for i := range current.References {
+			add(current.References[i].Repository, target.Application)
+			add(current.References[i].Mirror, target.Application)
 		}
 	}
+	return images
+}
+
+// sameImages reports whether the files of a target refer to the same images as before.
+func sameImages(a, b promotion.Current) bool {
+	return slices.EqualFunc(a.References, b.References, func(a, b edit.Reference) bool { return a.Repository == b.Repository && a.Mirror == b.Mirror })
 }
 
 // ourBranches returns our branches, and those that have an open pull request.
@@ -233,7 +263,7 @@ func (o Observation) keep(plan Plan, report Report) *Kept {
 	}
 	k := &Kept{
 		at: o.Now, heads: maps.Clone(o.Heads), open: ourBranches(o), decisions: plan.Decisions, volatile: plan.volatile,
-		attempts: o.Attempts, others: o.others(), drift: report.Drift,
+		images: imagesIn(o.Promotion, o.kept), attempts: o.Attempts, others: o.others(), drift: report.Drift,
 	}
 	k.promotion = promotion.Observation{
 		Config: o.Promotion.Config, DefaultBranch: o.Promotion.DefaultBranch, PushOnly: o.Promotion.PushOnly,

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"promoter/internal/config"
 	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
@@ -55,13 +54,13 @@ func (r *Reconciler) observeRefs(ctx context.Context, lastAttempt bool) (Observa
 
 // observeBranches reads the config from the default branch alone, then fetches the
 // branches that it names, the state branch, and the heads of our pull requests, and
-// reads the state. A config that is known is not parsed again.
-func (r *Reconciler) observeBranches(ctx context.Context, o Observation, known *config.Config) (Observation, error) {
+// reads the state.
+func (r *Reconciler) observeBranches(ctx context.Context, o Observation, start basis) (Observation, error) {
 	var err error
 	if o.Heads, err = r.Remote.Fetch(ctx, o.Refs.Default); err != nil {
 		return o, fmt.Errorf("fetch %s: %w", o.Refs.Default, err)
 	}
-	loaded, err := repo.LoadConfig(r.Objects, o.Heads[o.Refs.Default], o.Refs.Default, known)
+	loaded, err := start.loadConfig(r.Objects, o.Heads[o.Refs.Default], o.Refs.Default)
 	if unusable := new(repo.UnusableError); errors.As(err, &unusable) {
 		o.Unusable, o.brokenConfig, o.problems = unusable.Text, unusable.Broken, unusable.Problems
 		return o, nil

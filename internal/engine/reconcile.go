@@ -145,7 +145,7 @@ func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
 		if report.differs() { // until the next reconciliation, which is a full one
 			kept = nil
 		}
-		start = since{kept: kept}
+		start = basis{kept: kept}
 		r.keep(kept)
 		switch {
 		case fault.KindOf(err) == fault.Conflict && attempt < maxAttempts:
@@ -164,12 +164,12 @@ func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
 }
 
 // loadKept returns what the first attempt starts from.
-func (r *Reconciler) loadKept(ctx context.Context) (since, error) {
+func (r *Reconciler) loadKept(ctx context.Context) (basis, error) {
 	if r.Keeper == nil {
-		return since{}, nil
+		return basis{}, nil
 	}
 	kept, changed, err := r.Keeper.Load(ctx)
-	return since{kept: kept, changed: changed}, err
+	return basis{kept: kept, changed: changed}, err
 }
 
 func (r *Reconciler) keep(kept *Kept) {
@@ -180,7 +180,7 @@ func (r *Reconciler) keep(kept *Kept) {
 
 // reconcileOnce returns what the next one can start from, and reports with again that it should
 // follow at once.
-func (r *Reconciler) reconcileOnce(ctx context.Context, start since) (report Report, kept *Kept, again bool, err error) {
+func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Report, kept *Kept, again bool, err error) {
 	ctx, end := r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
 	o, err := r.observe(ctx, start)
@@ -211,7 +211,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, start since) (report Rep
 // Observe observes and plans, and changes nothing. The report contains the proposals
 // as Reconcile would carry them out.
 func (r *Reconciler) Observe(ctx context.Context) (Report, error) {
-	o, err := r.withoutCommands().observe(ctx, since{last: true})
+	o, err := r.withoutCommands().observe(ctx, basis{last: true})
 	if err != nil || o.Unusable != "" {
 		return o.report(), err
 	}
@@ -221,7 +221,7 @@ func (r *Reconciler) Observe(ctx context.Context) (Report, error) {
 // observe reads everything that decisions depend on, in the order in which one answer
 // leads to the next question. A part that cannot be read is an error in the
 // Observation, and keeps what depends on it out of the plan.
-func (r *Reconciler) observe(ctx context.Context, start since) (o Observation, err error) {
+func (r *Reconciler) observe(ctx context.Context, start basis) (o Observation, err error) {
 	ctx, end := r.trace(ctx, "observe")
 	defer func() { end(nil, err) }()
 
@@ -234,7 +234,7 @@ func (r *Reconciler) observe(ctx context.Context, start since) (o Observation, e
 			return o, fmt.Errorf("list the open pull requests: %w", err)
 		}
 	}
-	if o, err = r.observeBranches(ctx, o, start.config()); err != nil || o.Unusable != "" {
+	if o, err = r.observeBranches(ctx, o, start); err != nil || o.Unusable != "" {
 		return o, err
 	}
 	history := r.historyReader(o.Promotion.Config)

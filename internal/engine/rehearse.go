@@ -27,7 +27,7 @@ func (r *Reconciler) rehearsal() *rehearsal {
 }
 
 // once is reconcileOnce on the overlay.
-func (h *rehearsal) once(ctx context.Context, start since) (_ Report, _ *Kept, again bool, err error) {
+func (h *rehearsal) once(ctx context.Context, start basis) (_ Report, _ *Kept, again bool, err error) {
 	ctx, end := h.r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
 	o, err := h.r.observe(ctx, start.full())

@@ -23,15 +23,15 @@ import (
 // check returns an incremental observation with its plan, or those of a full reconciliation if
 // their decisions differ. A difference is an error of the repository, and
 // the next reconciliation is a full one too.
-func (r *Reconciler) check(ctx context.Context, o Observation, plan Plan, since since) (Observation, Plan, error) {
+func (r *Reconciler) check(ctx context.Context, o Observation, plan Plan, from basis) (Observation, Plan, error) {
 	if r.Shadow != nil && r.Shadow() {
-		return r.compare(ctx, o, plan, since)
+		return r.compare(ctx, o, plan, from)
 	}
 	different, err := r.recheck(ctx, o, plan)
 	if err != nil || different == "" {
 		return o, plan, err
 	}
-	full, err := r.observe(ctx, since.full())
+	full, err := r.observe(ctx, from.full())
 	if err != nil || full.Unusable != "" {
 		return full, Plan{}, err
 	}
@@ -54,12 +54,12 @@ func (o Observation) differs(different string) {
 const maxComparisons = 3
 
 // compare is the shadow check: it observes everything, plans again, and compares all decisions.
-func (r *Reconciler) compare(ctx context.Context, o Observation, plan Plan, since since) (Observation, Plan, error) {
+func (r *Reconciler) compare(ctx context.Context, o Observation, plan Plan, from basis) (Observation, Plan, error) {
 	quiet := *r.withoutCommands()
 	quiet.Now, quiet.Trace, quiet.Progress = func() time.Time { return o.Now }, nil, nil
 	commandsAt := o.CommandsAt
 	for n := 1; len(o.failures.Errors) == 0; n++ {
-		full, err := quiet.observe(ctx, since.full())
+		full, err := quiet.observe(ctx, from.full())
 		if err != nil || full.Unusable != "" || len(full.failures.Errors) > 0 {
 			return o, plan, ctx.Err() // nothing to compare with
 		}
@@ -73,7 +73,7 @@ func (r *Reconciler) compare(ctx context.Context, o Observation, plan Plan, sinc
 			full.differs(different)
 			return full, fullPlan, nil
 		}
-		again, err := quiet.observe(ctx, since)
+		again, err := quiet.observe(ctx, from)
 		if err != nil || again.Unusable != "" || again.kept == nil {
 			return full, fullPlan, ctx.Err()
 		}
