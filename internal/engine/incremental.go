@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/drift"
@@ -20,21 +19,20 @@ import (
 )
 
 // An incremental reconciliation decides only about the applications that something touched
-// since the last one, and keeps the other decisions. It lists the branches and pull requests, and reads
-// the config, the state branch, and the trees like a full one; what differs from the last observation names the
-// applications. Only answers of registries cannot be compared without asking: the caller names
-// the images that may have other ones.
+// since the last one, and keeps the other decisions. It lists the branches and pull requests,
+// and reads the config, the state branch, and the trees like a full one; what differs from the
+// last observation names the applications. Only answers of registries cannot be compared
+// without asking: the caller names the images that may have other ones.
 //
 // The full reconciliation stays the measure: it is made at the start, after anything failed,
-// and whenever the caller asks for it. See Shadow and recheck for how the two are compared.
+// and whenever the caller has nothing that was kept. See check for how the two are compared.
 
 // Kept is what a reconciliation planned, and from what, for the next one of the same
 // repository in the same process.
 type Kept struct {
-	at        time.Time             // when it was observed, before registries were asked
 	heads     map[string]string     // the fetched branches
 	open      map[string]bool       // our branches, with or without a pull request
-	promotion promotion.Observation // with the fields that since compares or reuses
+	promotion promotion.Observation // with the fields that touched compares, or that are reused
 	decisions []promotion.Decision
 	volatile  map[string]bool
 	images    map[image.Repository]map[string]bool // the applications that refer to each
@@ -42,9 +40,6 @@ type Kept struct {
 	others    map[string][]edit.Reference // by branch
 	drift     []drift.Drift
 }
-
-// At returns when it was observed. Events about images from then on have to be in Changed.
-func (k *Kept) At() time.Time { return k.at }
 
 // Size estimates its memory in bytes, besides that of the files, which the scans share.
 func (k *Kept) Size() int64 {
@@ -54,8 +49,6 @@ func (k *Kept) Size() int64 {
 
 // Changed names what may have changed outside of a repository since an observation.
 type Changed struct {
-	// Everything makes a full reconciliation, such as after a poll.
-	Everything bool
 	// Image reports whether registries may have another answer about an image. Nil: they have
 	// the same ones.
 	Image func(image.Repository) bool
@@ -63,7 +56,8 @@ type Changed struct {
 
 // Keeper keeps the last observation of one repository between reconciliations.
 type Keeper interface {
-	// Load returns what Keep got last, and what may have changed since. Nil: nothing is kept.
+	// Load returns what Keep got last, and what may have changed since. Nil: nothing is kept,
+	// or everything may have changed, such as after a poll.
 	Load(ctx context.Context) (*Kept, Changed, error)
 	// Keep replaces it. Nil: the next reconciliation is a full one.
 	Keep(kept *Kept)
@@ -102,7 +96,7 @@ func (s basis) full() basis { return basis{last: s.last} }
 // touched since an earlier one. Without that, or if too much has changed, it is about all of
 // them.
 func (o Observation) touchedBy(start basis, history landing.Reader) Observation {
-	if start.kept == nil || start.changed.Everything {
+	if start.kept == nil {
 		return o
 	}
 	touched, partial := start.kept.touched(o, start.changed, history)
@@ -255,14 +249,14 @@ func ourBranches(o Observation) map[string]bool {
 	return ours
 }
 
-// keep returns what the next reconciliation needs of this one; nil if anything failed, because then the
-// next one is a full one.
+// keep returns what the next reconciliation needs of this one; nil if anything failed, because
+// then the next one is a full one.
 func (o Observation) keep(plan Plan, report Report) *Kept {
 	if report.Failed() || o.Refreshed || o.Asked != nil || len(o.failures.Skipped) > 0 || len(o.failures.Unavailable) > 0 {
 		return nil
 	}
 	k := &Kept{
-		at: o.Now, heads: maps.Clone(o.Heads), open: ourBranches(o), decisions: plan.Decisions, volatile: plan.volatile,
+		heads: maps.Clone(o.Heads), open: ourBranches(o), decisions: plan.Decisions, volatile: plan.volatile,
 		images: imagesIn(o.Promotion, o.kept), attempts: o.Attempts, others: o.others(), drift: report.Drift,
 	}
 	k.promotion = promotion.Observation{
@@ -318,7 +312,8 @@ func overlay[K comparable, V any](kept, now map[K]V) map[K]V {
 	return all
 }
 
-// findDrift returns the drift of the repository. Of applications that nothing touched it is the same as before.
+// findDrift returns the drift of the repository. Of applications that nothing touched it is the
+// same as before.
 func (o Observation) findDrift(observed drift.Observed) []drift.Drift {
 	if o.kept == nil || len(o.kept.drift) >= drift.MaxFound || !maps.EqualFunc(o.kept.others, observed.Others, sameList) {
 		return drift.Find(observed)

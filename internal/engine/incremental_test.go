@@ -65,7 +65,10 @@ func (p *process) Load(context.Context) (*engine.Kept, engine.Changed, error) {
 	if p.deaf {
 		changed = nil
 	}
-	return p.kept, engine.Changed{Everything: p.polls, Image: changed}, nil
+	if p.polls {
+		return nil, engine.Changed{}, nil
+	}
+	return p.kept, engine.Changed{Image: changed}, nil
 }
 
 // Keep implements engine.Keeper.

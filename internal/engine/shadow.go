@@ -21,11 +21,13 @@ import (
 // everything is.
 
 // check returns an incremental observation with its plan, or those of a full reconciliation if
-// their decisions differ. A difference is an error of the repository, and
-// the next reconciliation is a full one too.
-func (r *Reconciler) check(ctx context.Context, o Observation, plan Plan, from basis) (Observation, Plan, error) {
+// their decisions differ. A difference is an error of the repository, and the next
+// reconciliation is a full one too.
+func (r *Reconciler) check(ctx context.Context, o Observation, plan Plan, from basis) (_ Observation, _ Plan, err error) {
 	if r.Shadow != nil && r.Shadow() {
-		return r.compare(ctx, o, plan, from)
+		if o, plan, err = r.compare(ctx, o, plan, from); err != nil || o.kept == nil {
+			return o, plan, err
+		}
 	}
 	different, err := r.recheck(ctx, o, plan)
 	if err != nil || different == "" {
@@ -39,8 +41,8 @@ func (r *Reconciler) check(ctx context.Context, o Observation, plan Plan, from b
 	return full, makePlan(full), nil
 }
 
-// IncrementalPart is the part of a repository whose failure is a difference between an incremental and a
-// full reconciliation.
+// IncrementalPart is the part of a repository whose failure is a difference between an
+// incremental and a full reconciliation.
 const IncrementalPart = "incremental reconciliation"
 
 // differs records a difference.
@@ -49,8 +51,8 @@ func (o Observation) differs(different string) {
 		"its decisions differ from those of a full one, which is carried out; please report this: %s", different))
 }
 
-// maxComparisons is how often an incremental and a full reconciliation must differ in a row: users,
-// registries, and forges may change something between the two.
+// maxComparisons is how often an incremental and a full reconciliation must differ in a row:
+// users, registries, and forges may change something between the two.
 const maxComparisons = 3
 
 // compare is the shadow check: it observes everything, plans again, and compares all decisions.
@@ -86,7 +88,8 @@ func (r *Reconciler) compare(ctx context.Context, o Observation, plan Plan, from
 // maxDifferences is how many differences an error shows.
 const maxDifferences = 3
 
-// differences describes how decisions of an incremental reconciliation differ from those of a full one, with both reasons; empty: they do not.
+// differences describes how decisions of an incremental reconciliation differ from those of a
+// full one, with both reasons; empty: they do not.
 func differences(incremental, full []promotion.Decision) string {
 	var texts []string
 	describe := func(d promotion.Decision, known bool) string {
@@ -151,8 +154,8 @@ func sameDecision(a, b promotion.Decision) bool {
 }
 
 // recheck decides again about each application for which an incremental reconciliation is about
-// to write, from its files as they are in the commit, without anything that was remembered about them. It returns how
-// the decisions differ; empty: they do not.
+// to write, from its files as they are in the commit, without anything that was remembered about
+// them. It returns how the decisions differ; empty: they do not.
 func (r *Reconciler) recheck(ctx context.Context, o Observation, plan Plan) (different string, err error) {
 	written := map[string]bool{}
 	for _, p := range plan.Proposals {
