@@ -41,6 +41,7 @@ type DB struct {
 	dialect dialect
 	now     func() time.Time // nil: the clock of the server
 	explain func(context.Context, error) error
+	ended   func(error) bool // the connection had ended before anything was sent; nil: they do not end
 	hook    CommitHook
 
 	read    *sql.DB

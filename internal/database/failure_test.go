@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,5 +152,38 @@ func TestUpdate_givesUpOnAServerThatDoesNotAnswer(t *testing.T) {
 	database.SetTimeout(db, time.Minute)
 	if err := db.Healthy(t.Context()); err != nil {
 		t.Errorf("health when it answers again: %v", err)
+	}
+}
+
+// The first transaction after an outage needs a connection that works, however many have ended.
+func TestUpdate_idleConnectionsEnded(t *testing.T) {
+	t.Parallel()
+	w, o := databasetest.NewWire(t)
+	db := databasetest.Open(t, o)
+	table(t, db)
+	const open = 10
+	var readers sync.WaitGroup
+	reading := make(chan struct{}, open)
+	release := make(chan struct{})
+	for range open {
+		readers.Go(func() {
+			if err := db.View(t.Context(), func(context.Context, *database.Tx) error {
+				reading <- struct{}{}
+				<-release
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range open {
+		<-reading
+	}
+	close(release)
+	readers.Wait()
+	w.Cut()
+	w.Restore()
+	if err := insert(db, "after", 1); err != nil {
+		t.Errorf("the first transaction: %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func openPostgreSQL(ctx context.Context, address secret.String, now func() time.
 	pool.SetConnMaxIdleTime(idleTime)
 	pool.SetConnMaxLifetime(connectionLifetime)
 	d := &DB{
-		dialect: postgresDialect(now == nil), now: now, explain: explainPostgres(config),
+		dialect: postgresDialect(now == nil), now: now, explain: explainPostgres(config), ended: connectionEnded,
 		read: pool, write: pool, timeout: transactionTimeout, closing: []func() error{pool.Close},
 	}
 	version, name := 0, ""
@@ -108,6 +108,16 @@ func explainPostgres(config *pgx.ConnConfig) func(context.Context, error) error 
 			return fault.New(fault.Temporary, "%s, cannot be reached: %s; a running promoter retries, one that is starting exits", where, strings.TrimSpace(lines[len(lines)-1]))
 		}
 	}
+}
+
+// connectionEnded reports whether the beginning of a transaction failed because the server, or
+// something on the way to it, had ended the connection, and not because a new one cannot be opened.
+func connectionEnded(err error) bool {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return refused.Code == "57P01" || refused.Code == "57P02" // it shut down, or crashed, meanwhile
+	}
+	_, unreachable := errors.AsType[*pgconn.ConnectError](err)
+	return !unreachable
 }
 
 // describePostgres explains an error code. Its first two characters are its class

@@ -22,9 +22,9 @@ func (d *DB) View(ctx context.Context, read func(context.Context, *Tx) error) er
 	if d.dialect.name != sqliteName {
 		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	}
-	on, err := d.read.BeginTx(ctx, options)
+	on, err := d.begin(ctx, d.read, options)
 	if err != nil {
-		return d.explain(ctx, err)
+		return err
 	}
 	defer func() { _ = on.Rollback() }() // nothing was written
 	return read(ctx, &Tx{db: d, on: on})
@@ -70,9 +70,9 @@ func (d *DB) update(ctx context.Context, write func(context.Context, *Tx) error)
 }
 
 func (d *DB) attempt(ctx context.Context, write func(context.Context, *Tx) error) error {
-	on, err := d.write.BeginTx(ctx, nil)
+	on, err := d.begin(ctx, d.write, nil)
 	if err != nil {
-		return d.explain(ctx, err)
+		return err
 	}
 	defer func() { _ = on.Rollback() }() // no effect after the commit
 	tx := &Tx{db: d, on: on}
@@ -93,6 +93,18 @@ func (d *DB) attempt(ctx context.Context, write func(context.Context, *Tx) error
 		call()
 	}
 	return nil
+}
+
+// begin begins a transaction. The server may have ended connections that were idle: nothing was
+// done on them yet, so others are tried, and at last a new one.
+func (d *DB) begin(ctx context.Context, pool *sql.DB, options *sql.TxOptions) (on *sql.Tx, err error) {
+	for range maxConnections + 1 {
+		on, err = pool.BeginTx(ctx, options)
+		if err == nil || ctx.Err() != nil || d.ended == nil || !d.ended(err) {
+			break
+		}
+	}
+	return on, d.explain(ctx, err)
 }
 
 // errSerialization is wrapped by errors of transactions that conflicted with another
