@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -62,10 +61,6 @@ type Keeper interface {
 	// Keep replaces it. Nil: the next reconciliation is a full one.
 	Keep(kept *Kept)
 }
-
-// errNotKept reports that what an incremental reconciliation learned concerns more than the
-// applications that it decides about.
-var errNotKept = errors.New("more than the touched applications may have changed")
 
 // maxNewCommits is how many new commits of a branch are searched for trailers.
 const maxNewCommits = 200

@@ -34,6 +34,15 @@ func concurrently[T any](values []T, ask func(T)) {
 	}
 }
 
+// observeVersions asks for the versions of the components that are decided about, and for what
+// the planner needs to know about them.
+func (r *Reconciler) observeVersions(ctx context.Context, o Observation) Observation {
+	o = o.withFollowed(r.Verify)
+	o.Promotion.Available = selectVersions(ctx, r.Registries, o, r.Progress)
+	o.Promotion.Explicit = resolveRequested(ctx, r.Registries, o)
+	return o.withFacts(ctx, r.Registries)
+}
+
 // selectVersions asks for the version of each component in an environment without
 // parents. A registry error is the error of its component alone.
 func selectVersions(ctx context.Context, registries Registries, o Observation, progress func(doing string, done, total int)) map[string]promotion.Available {

@@ -21,7 +21,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -184,9 +183,6 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Rep
 	ctx, end := r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
 	o, err := r.observe(ctx, start)
-	if errors.Is(err, errNotKept) {
-		o, err = r.observe(ctx, start.full())
-	}
 	if err == nil && o.Unusable != "" {
 		err = configStatus{r}.fail(ctx, o)
 	}
@@ -247,14 +243,9 @@ func (r *Reconciler) observe(ctx context.Context, start basis) (o Observation, e
 		return o, err
 	}
 
-	// What has to be decided about. From here on, an incremental reconciliation reads what the touched
-	// applications need.
-	o = o.touchedBy(start, history)
-	o = o.withFollowed(r.Verify)
-	o.Promotion.Available = selectVersions(ctx, r.Registries, o, r.Progress)
-	o.Promotion.Explicit = resolveRequested(ctx, r.Registries, o)
-	o = o.withFacts(ctx, r.Registries)
-	if ctx.Err() != nil {
+	// What has to be decided about. From here on, an incremental reconciliation reads what the
+	// touched applications need.
+	if o = r.observeVersions(ctx, o.touchedBy(start, history)); ctx.Err() != nil {
 		return o, ctx.Err()
 	}
 
@@ -269,7 +260,11 @@ func (r *Reconciler) observe(ctx context.Context, start basis) (o Observation, e
 			return o, err
 		}
 		if o.kept != nil && (len(commands.Changes) > 0 || commands.Refreshed) {
-			return o, errNotKept // they may be about any target
+			// They may be about any target.
+			o.kept, o.Promotion.Applications = nil, nil
+			if o = r.observeVersions(ctx, o); ctx.Err() != nil {
+				return o, ctx.Err()
+			}
 		}
 	}
 	if o, err = r.readReports(ctx, o); err != nil {
