@@ -52,7 +52,8 @@ func TestVerify_onlyWhatWasSealed(t *testing.T) {
 	}
 	for name, other := range map[string]string{
 		"a higher counter": strings.Replace(value, " 7 ", " 8 ", 1), "no mac": value[:strings.LastIndex(value, " ")],
-		"a short mac": value[:len(value)-4], "empty": "", "a mark": k.Mark(commit.Repository, 7), "a sign": strings.Replace(value, " 7 ", " +7 ", 1) + "x",
+		"other unused bits in the last digit": value[:len(value)-1] + string(value[len(value)-1]+1), "a line break in the mac": value[:len(value)-1] + "\n" + value[len(value)-1:],
+		"a counter with a zero": strings.Replace(value, " 7 ", " 07 ", 1), "a short mac": value[:len(value)-4], "empty": "", "a mark": k.Mark(commit.Repository, 7), "a sign": strings.Replace(value, " 7 ", " +7 ", 1) + "x",
 	} {
 		if _, ok := k.Verify(other, commit); ok {
 			t.Errorf("valid: %s", name)
