@@ -25,14 +25,16 @@ import (
 
 // A report about health counts for the landing whose versions it is about. One that names a
 // commit is about the landing that the branch had at that commit, if the files there have its
-// versions. One that only names digests is about the newest landing that changed nothing else;
-// of a chart, it must name the version too. All others count for nothing, and are shown; the
-// health is unknown where the source names nothing that could identify a landing.
+// versions. One that only names digests is about the newest landing that changed nothing else,
+// unless it names another version of a component that the landing left as it was; of a chart,
+// it must name the version too. All others count for nothing, and are shown; the health is
+// unknown where the source names nothing that could identify a landing.
 
 // maxStatusCommits is how many commits after a landing are searched for a status.
 const maxStatusCommits = 5
 
-// maxFirst is how many commits are read to find the one from which files are unchanged.
+// maxFirst is how many commits are read to find the one from which files are unchanged, or
+// those with which a user changed them after a landing.
 const maxFirst = 500
 
 // maxRunning is how many revisions of a report are read to find which versions run.
@@ -106,7 +108,7 @@ func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Ta
 		if !found || at <= newer {
 			break
 		}
-		b := binding{h: h, o: o, target: target, landing: *l, branch: branch, newest: newer + 1, oldest: at, isCurrent: i == 0}
+		b := binding{h: h, o: o, target: target, landing: *l, landings: landings, branch: branch, newest: newer + 1, oldest: at, isCurrent: i == 0}
 		was := known[key(target, l.First)]
 		newer = at
 		if next, assumed := b.assumed(was); assumed {
@@ -131,7 +133,7 @@ func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Ta
 		if l.HealthNote == "" && settings.From != "" && h.reader.States == nil && !h.reader.Repository.Features().Statuses {
 			l.HealthNote = "only the service knows what arrived at " + settings.From + ": plain Git has no commit statuses that this command could read"
 		}
-		if l.Running, err = b.running(ctx, other, next, landings); err != nil {
+		if l.Running, err = b.running(ctx, other, next); err != nil {
 			return nil, err
 		}
 		if next != was {
@@ -301,6 +303,7 @@ type binding struct {
 	o              Observed
 	target         promotion.Target
 	landing        promotion.Landing
+	landings       []promotion.Landing // of the target, newest first
 	branch         *chain
 	newest, oldest int // positions on the branch
 	isCurrent      bool
@@ -367,23 +370,16 @@ func (b binding) note(other []health.Report) string {
 // running returns what runs instead of the current landing, by the first report about other
 // versions: those of the files at its commit, or those of an earlier landing that has its
 // digests. Nil: nothing else does, or that is not known.
-func (b binding) running(ctx context.Context, other []health.Report, now health.State, landings []promotion.Landing) (*promotion.Running, error) {
+func (b binding) running(ctx context.Context, other []health.Report, now health.State) (*promotion.Running, error) {
 	if !b.isCurrent {
 		return nil, nil
 	}
-	before := []promotion.Snapshot{b.landing.Before}
-	for _, earlier := range landings[1:] {
-		before = append(before, earlier.Snapshot)
-	}
+	landed := b.landed()
 	for _, r := range other {
 		versions := promotion.Snapshot{}
-		for component, pinned := range b.landing.Snapshot {
-			for _, earlier := range before {
-				was, had := earlier[component]
-				if had && was.Version.Digest != "" && slices.Contains(r.Digests, was.Version.Digest) && !slices.Contains(r.Digests, pinned.Version.Digest) {
-					versions[component] = was
-					break
-				}
+		for component := range b.landing.Snapshot {
+			if instead, named := b.instead(r, component, landed); named {
+				versions[component] = instead
 			}
 		}
 		for _, revision := range r.Revisions[:min(len(r.Revisions), maxRunning)] {
@@ -475,7 +471,91 @@ func (b binding) binds(ctx context.Context, r health.Report) (bool, error) {
 			return false, nil
 		}
 	}
-	return len(changed) > 0, nil
+	if len(changed) == 0 {
+		return false, nil
+	}
+	contradicts, err := b.contradicts(ctx, r)
+	return !contradicts, err
+}
+
+// contradicts reports whether a report names another version of a component than the landing
+// had, although it names those that the landing changed. Digests that no component had are of
+// other images, and a report need not name a component that was left as it was.
+func (b binding) contradicts(ctx context.Context, r health.Report) (bool, error) {
+	unknown := slices.Clone(r.Digests)
+	for _, pinned := range b.landing.Snapshot {
+		unknown = slices.DeleteFunc(unknown, func(digest string) bool { return digest == pinned.Version.Digest })
+	}
+	if len(unknown) == 0 {
+		return false, nil
+	}
+	namesOther := func(had []promotion.Snapshot) bool {
+		return slices.ContainsFunc(b.landing.Snapshot.Components(), func(component string) bool {
+			_, named := b.instead(r, component, had)
+			return named
+		})
+	}
+	if namesOther(b.landed()) {
+		return true, nil
+	}
+	written, err := b.written(ctx)
+	return namesOther(written), err
+}
+
+// instead returns the version of a component that a report names instead of the landed one, of
+// those that the target had.
+func (b binding) instead(r health.Report, component string, had []promotion.Snapshot) (promotion.Pinned, bool) {
+	landed := b.landing.Snapshot[component].Version
+	if slices.Contains(r.Digests, landed.Digest) {
+		return promotion.Pinned{}, false
+	}
+	i := slices.IndexFunc(had, func(s promotion.Snapshot) bool {
+		was := s[component].Version
+		return slices.Contains(r.Digests, was.Digest) && !promotion.SameRollout(was, landed)
+	})
+	if i < 0 {
+		return promotion.Pinned{}, false
+	}
+	return had[i][component], true
+}
+
+// landed returns what landed in the target, and what that replaced, newest first.
+func (b binding) landed() []promotion.Snapshot {
+	var had []promotion.Snapshot
+	for _, l := range b.landings {
+		had = append(had, l.Snapshot, l.Before)
+	}
+	return had
+}
+
+// written returns what the files of the target had since the landing: users may have written
+// versions that never landed. What cannot be read is left out.
+func (b binding) written(ctx context.Context) ([]promotion.Snapshot, error) {
+	files := b.o.Promotion.Deployment(b.target).Files
+	var had []promotion.Snapshot
+	for _, commit := range b.branch.commits[:min(b.oldest, maxFirst)] {
+		if commit.Shallow || len(commit.Parents) == 0 {
+			break
+		}
+		changed, err := b.h.reader.Objects.Changed(commit.Parents[0], commit.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(changed, func(path string) bool { return slices.Contains(files, path) }) {
+			continue
+		}
+		then, err := b.h.reader.Past.At(ctx, b.target, commit.ID)
+		if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if snapshot, why := b.o.snapshotOf(b.target, then, b.landings); why == "" {
+			had = append(had, snapshot)
+		}
+	}
+	return had, nil
 }
 
 // changed returns the components that the landing changed, sorted; all, where that is unknown.
