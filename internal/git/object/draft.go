@@ -1,7 +1,9 @@
 package object
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -132,34 +134,68 @@ func (d Draft) changes() (*change, error) {
 // returns its ID: zero if nothing is left in it. The zero tree is a directory that
 // does not exist yet. The path of the directory ends with a slash.
 func (s *Store) rewrite(tree ID, changes *change, directory string) (ID, error) {
-	entries, err := s.sortedEntries(tree, directory)
+	old, err := s.orderedTree(tree, directory)
 	if err != nil {
 		return ID{}, err
 	}
-	changed := map[string]bool{}
-	for i, e := range entries {
-		c := changes.below[e.name]
-		if c == nil {
-			continue
-		}
-		if changed[e.name] {
-			return ID{}, fault.New(fault.Invalid, "the directory %s has two entries %s", displayDirectory(directory), display(e.name))
-		}
-		changed[e.name] = true
-		if entries[i], err = s.apply(e, c, directory); err != nil {
-			return ID{}, err
-		}
-	}
-	for name, c := range changes.below {
-		if !changed[name] {
-			e, err := s.apply(treeEntry{name: name}, c, directory)
+	var splices []splice
+	known := map[string]bool{}
+	for !old.ended() {
+		if c, name := changes.below[old.entry.name], old.entry.name; c != nil {
+			if known[name] {
+				return ID{}, fault.New(fault.Invalid, "the directory %s has two entries %s", displayDirectory(directory), display(name))
+			}
+			known[name] = true
+			after, err := s.apply(old.entry, c, directory)
 			if err != nil {
 				return ID{}, err
 			}
-			entries = append(entries, e)
+			splices = append(splices, splice{old.begin, old.end(), after})
+		}
+		if err := old.next(); err != nil {
+			return ID{}, err
 		}
 	}
-	return s.writeTree(entries)
+	var added []treeEntry
+	for name, c := range changes.below {
+		if known[name] {
+			continue
+		}
+		e, err := s.apply(treeEntry{name: name}, c, directory)
+		if err != nil {
+			return ID{}, err
+		}
+		added = append(added, e)
+	}
+	if len(added) > 0 {
+		if splices, err = s.withAdded(splices, added, tree, directory); err != nil {
+			return ID{}, err
+		}
+	}
+	content := spliced(old.content, splices)
+	if len(content) == 0 {
+		return ID{}, nil
+	}
+	return s.write(plumbing.TreeObject, content)
+}
+
+// withAdded returns the splices of a tree with those that add entries, in Git's order.
+func (s *Store) withAdded(splices []splice, added []treeEntry, tree ID, directory string) ([]splice, error) {
+	slices.SortFunc(added, compareEntries)
+	old, err := s.orderedTree(tree, directory)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range added {
+		for !old.ended() && compareEntries(old.entry, e) < 0 {
+			if err := old.next(); err != nil {
+				return nil, err
+			}
+		}
+		splices = append(splices, splice{old.begin, old.begin, e})
+	}
+	slices.SortStableFunc(splices, func(a, b splice) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
+	return splices, nil
 }
 
 // apply applies a change to an entry, which is of kindNone if it does not exist

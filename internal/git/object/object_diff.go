@@ -92,22 +92,27 @@ func (s *Store) walkNew(ctx context.Context, tree ID, bases []ID, seen map[ID]bo
 	}
 	seen[tree] = true
 	visit(tree, kindDirectory)
+	var found []treeEntry
 	for e, err := range parseTree(content) {
 		if err != nil {
 			return fmt.Errorf("read the tree %s: %w", tree, err)
 		}
 		known := e.kind == kindSubmodule
-		var below []ID // the directories of the bases at the same path
+		found = found[:0] // the entries of the bases at the same path
 		for _, c := range cursors {
 			old := c.find(e)
 			known = known || old.kind != kindNone && old.id == e.id
-			if old.kind == kindDirectory {
-				below = append(below, old.id)
-			}
+			found = append(found, old)
 		}
 		switch {
 		case known:
 		case e.kind == kindDirectory:
+			var below []ID
+			for _, old := range found {
+				if old.kind == kindDirectory {
+					below = append(below, old.id)
+				}
+			}
 			if err := s.walkNew(ctx, e.id, below, seen, depth+1, visit); err != nil {
 				return err
 			}

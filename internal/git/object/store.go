@@ -15,6 +15,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"promoter/internal/fault"
+	"promoter/internal/lru"
 )
 
 // MaxSize is the largest commit or tree that is read, and the largest object that
@@ -45,6 +46,7 @@ type Storage interface {
 type Store struct {
 	storage  Storage
 	tooLarge func(blob ID) bool
+	trees    *lru.Cache[ID, string] // see readTree
 }
 
 // New returns a Store of the storage. tooLarge reports whether a missing blob was
@@ -53,7 +55,7 @@ func New(storage Storage, tooLarge func(blob ID) bool) *Store {
 	if tooLarge == nil {
 		tooLarge = func(ID) bool { return false }
 	}
-	return &Store{storage: storage, tooLarge: tooLarge}
+	return &Store{storage: storage, tooLarge: tooLarge, trees: lru.New[ID, string](keptTrees)}
 }
 
 // Has reports whether an object is stored.

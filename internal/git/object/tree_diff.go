@@ -64,25 +64,34 @@ func (d *treeDiff) compare(before, after ID, directory string, depth int) error 
 	if d.directories++; d.directories > maxDirectories {
 		return fault.New(fault.Invalid, "more than %d directories differ", maxDirectories)
 	}
-	olds, err := d.store.sortedEntries(before, directory)
+	olds, err := d.store.orderedTree(before, directory)
 	if err != nil {
 		return err
 	}
-	news, err := d.store.sortedEntries(after, directory)
+	news, err := d.store.orderedTree(after, directory)
 	if err != nil {
 		return err
 	}
-	for len(olds) > 0 || len(news) > 0 {
+	for !olds.ended() || !news.ended() {
 		var was, is treeEntry // zero: not in that tree
-		order := cmp.Compare(len(news), len(olds))
-		if len(olds) > 0 && len(news) > 0 {
-			order = compareEntries(olds[0], news[0])
+		order := compareEntries(olds.entry, news.entry)
+		switch {
+		case olds.ended():
+			order = 1
+		case news.ended():
+			order = -1
 		}
 		if order <= 0 {
-			was, olds = olds[0], olds[1:]
+			was = olds.entry
+			if err := olds.next(); err != nil {
+				return err
+			}
 		}
 		if order >= 0 {
-			is, news = news[0], news[1:]
+			is = news.entry
+			if err := news.next(); err != nil {
+				return err
+			}
 		}
 		if was.id == is.id && was.mode == is.mode {
 			continue

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -46,7 +45,7 @@ func parseTree(content string) iter.Seq2[treeEntry, error] {
 		for rest := content; rest != ""; {
 			e, after, ok := cutEntry(rest)
 			if !ok {
-				yield(treeEntry{}, fault.New(fault.Invalid, "the tree is malformed at byte %d", len(content)-len(rest)))
+				yield(treeEntry{}, malformed(len(content)-len(rest)))
 				return
 			}
 			if !yield(e, nil) {
@@ -56,6 +55,8 @@ func parseTree(content string) iter.Seq2[treeEntry, error] {
 		}
 	}
 }
+
+func malformed(at int) error { return fault.New(fault.Invalid, "the tree is malformed at byte %d", at) }
 
 // cutEntry splits off the first entry: mode, space, name, zero byte, ID.
 func cutEntry(content string) (e treeEntry, rest string, ok bool) {
@@ -97,6 +98,9 @@ func kindOf(mode string) entryKind {
 // compareEntries is the order of entries in a tree: by name, where a directory
 // sorts as if its name ended with a slash.
 func compareEntries(a, b treeEntry) int {
+	if a.name == b.name && (a.kind == kindDirectory) == (b.kind == kindDirectory) {
+		return 0
+	}
 	n := min(len(a.name), len(b.name))
 	return cmp.Or(strings.Compare(a.name[:n], b.name[:n]), cmp.Compare(a.sortByte(n), b.sortByte(n)), cmp.Compare(len(a.name), len(b.name)))
 }
@@ -111,52 +115,99 @@ func (e treeEntry) sortByte(i int) byte {
 	return 0
 }
 
+// Of each Store, large trees are kept in memory up to keptTrees bytes: an event reads the same ones
+// many times, and each read copies them.
+const (
+	keptTrees = 2 << 20
+	largeTree = 4 << 10
+)
+
 // readTree returns the encoded tree.
 func (s *Store) readTree(id ID) (string, error) {
-	return s.read(plumbing.TreeObject, id, MaxSize)
+	if kept, ok := s.trees.Get(id); ok && s.Has(id) { // the storage may have been emptied meanwhile
+		return kept, nil
+	}
+	content, err := s.read(plumbing.TreeObject, id, MaxSize)
+	if err == nil && len(content) >= largeTree && len(content) <= keptTrees {
+		s.trees.Put(id, content, int64(len(content)))
+	}
+	return content, err
 }
 
-// sortedEntries returns the entries of a directory's tree; the zero ID has none. It
-// refuses a tree that is not in Git's order, because entries are found by it.
-func (s *Store) sortedEntries(tree ID, directory string) ([]treeEntry, error) {
+// orderedTree reads the entries of a directory's tree one after the other. It refuses a tree
+// that is not in Git's order, because entries are found by it.
+type orderedTree struct {
+	directory string // its path, for errors
+	content   string
+	begin     int       // of the entry, in bytes
+	entry     treeEntry // the current one; of kindNone after the last one
+	rest      string    // what follows the entry
+}
+
+// orderedTree returns the tree of a directory at its first entry; the zero ID has none.
+func (s *Store) orderedTree(tree ID, directory string) (*orderedTree, error) {
+	t := &orderedTree{directory: directory}
 	if tree.IsZero() {
-		return nil, nil
+		return t, nil
 	}
 	content, err := s.readTree(tree)
 	if err != nil {
 		return nil, fmt.Errorf("read the directory %s: %w", displayDirectory(directory), err)
 	}
-	const typicalSize = 40 // of an entry, in bytes
-	found := make([]treeEntry, 0, len(content)/typicalSize)
-	for e, err := range parseTree(content) {
-		if err != nil {
-			return nil, fmt.Errorf("read the directory %s: %w", displayDirectory(directory), err)
-		}
-		found = append(found, e)
-	}
-	if !slices.IsSortedFunc(found, compareEntries) {
-		return nil, fault.New(fault.Invalid, "the directory %s is not in Git's order", displayDirectory(directory))
-	}
-	return found, nil
+	t.content, t.rest = content, content
+	return t, t.next()
 }
 
-// writeTree sorts and stores the entries except those of kindNone. A tree without
-// entries has the zero ID and is not stored.
-func (s *Store) writeTree(entries []treeEntry) (ID, error) {
-	entries = slices.DeleteFunc(entries, func(e treeEntry) bool { return e.kind == kindNone })
-	if len(entries) == 0 {
-		return ID{}, nil
+// next goes to the next entry.
+func (t *orderedTree) next() error {
+	before := t.entry
+	t.begin = len(t.content) - len(t.rest)
+	if t.rest == "" {
+		t.entry = treeEntry{}
+		return nil
 	}
-	slices.SortFunc(entries, compareEntries)
-	var content []byte
-	for _, e := range entries {
-		content = append(content, e.mode...)
-		content = append(content, ' ')
-		content = append(content, e.name...)
-		content = append(content, 0)
-		content = append(content, e.id[:]...)
+	var ok bool
+	if t.entry, t.rest, ok = cutEntry(t.rest); !ok {
+		return fmt.Errorf("read the directory %s: %w", displayDirectory(t.directory), malformed(t.begin))
 	}
-	return s.write(plumbing.TreeObject, content)
+	if t.begin > 0 && compareEntries(before, t.entry) > 0 {
+		return fault.New(fault.Invalid, "the directory %s is not in Git's order", displayDirectory(t.directory))
+	}
+	return nil
+}
+
+// ended reports whether there is no current entry.
+func (t *orderedTree) ended() bool { return t.entry.kind == kindNone }
+
+// end is where the entry ends, in bytes.
+func (t *orderedTree) end() int { return len(t.content) - len(t.rest) }
+
+// splice replaces some bytes of a tree by an entry; one of kindNone only removes them.
+type splice struct {
+	begin, end int
+	entry      treeEntry
+}
+
+// spliced returns the tree with the splices, which are in Git's order.
+func spliced(content string, splices []splice) []byte {
+	size := len(content)
+	for _, one := range splices {
+		size += len(one.entry.mode) + len(one.entry.name) + len(one.entry.id) + 2
+	}
+	after, copied := make([]byte, 0, size), 0
+	for _, one := range splices {
+		after = append(after, content[copied:one.begin]...)
+		copied = one.end
+		if one.entry.kind == kindNone {
+			continue
+		}
+		after = append(after, one.entry.mode...)
+		after = append(after, ' ')
+		after = append(after, one.entry.name...)
+		after = append(after, 0)
+		after = append(after, one.entry.id[:]...)
+	}
+	return append(after, content[copied:]...)
 }
 
 // cursor finds entries of one tree while another tree is walked. Both are in Git's
@@ -179,11 +230,15 @@ func (c *cursor) next() { c.current, c.rest, c.ok = cutEntry(c.rest) }
 // find returns the entry at the same position as e, or the zero entry. A file and a
 // directory of the same name have different positions.
 func (c *cursor) find(e treeEntry) treeEntry {
-	for c.ok && compareEntries(c.current, e) < 0 {
+	for c.ok {
+		order := compareEntries(c.current, e)
+		if order == 0 {
+			return c.current
+		}
+		if order > 0 {
+			break
+		}
 		c.next()
-	}
-	if c.ok && compareEntries(c.current, e) == 0 {
-		return c.current
 	}
 	return treeEntry{}
 }
