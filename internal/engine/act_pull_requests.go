@@ -36,7 +36,8 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 		if err != nil {
 			return effect.failed(fmt.Errorf("read the head of %s: %w", p.Head, err))
 		}
-		ours, err := x.r.historyReader(x.o.Promotion.Config).Wrote(ctx, p.Head, commit)
+		history := x.r.historyReader(x.o.Promotion.Config)
+		ours, err := history.Wrote(ctx, p.Head, commit)
 		if err != nil {
 			return effect.failed(err)
 		}
@@ -45,6 +46,11 @@ func (x *executor) propose(ctx context.Context, effect Effect) Effect {
 			effect.Step, effect.Reason = propose.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Message: fmt.Sprintf(
 				"the branch %s contains a commit of %s: delete it, or open its pull request again", p.Head, commit.Committer.Name)}
 			return effect
+		}
+		if contained && p.Open == nil { // a pull request of a merged head would be empty
+			if pushed, err = history.Merged(ctx, base, x.o.Heads[base], commit); err != nil {
+				return effect.failed(err)
+			}
 		}
 	}
 	if pushed {

@@ -161,3 +161,29 @@ func TestReconcile_unreadableTimelineOfOnePullRequest(t *testing.T) {
 		t.Errorf("errors: %+v", report.Errors)
 	}
 }
+
+// A merge may leave the branch. When what it brought is proposed again, a pull request of the
+// merged commit would be empty: forges refuse it, or count it as merged.
+func TestReconcile_mergedHeadIsNotProposedAgain(t *testing.T) {
+	t.Parallel()
+	for name, merge := range map[string]func(w *world){
+		"merge commit": func(w *world) { w.mergeByHand(1, "merge") },
+		"fast-forward": func(w *world) { w.Git.Set("main", w.pull(1).Head.Commit) },
+	} {
+		for depth, run := range map[string]func(w *world){"": func(w *world) { w.run() }, ", little history": func(w *world) { w.fresh() }} {
+			t.Run(name+depth, func(t *testing.T) {
+				t.Parallel()
+				w := staged(t, threeEnvironments)
+				merge(w)
+				w.byHand("main", "staging", line(web, "1.1.0"), line(web, "1.0.0"))
+				w.Clock.Add(time.Minute)
+				w.decide(state.Resume(in("staging"), w.act("")))
+				run(w)
+				w.wantPulls("promoter/staging/shop merged", "promoter/staging/shop open")
+				run(w)
+				w.wantPulls("promoter/staging/shop merged", "promoter/staging/shop open")
+				w.calm()
+			})
+		}
+	}
+}

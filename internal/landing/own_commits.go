@@ -31,38 +31,58 @@ func (h Reader) ReadParent(ctx context.Context, branch string, head repo.Commit)
 	return err == nil, repo.IgnoreNotFound(err)
 }
 
-// OnBranch reports whether a commit is in the first-parent history of the tip of a branch. It
-// fetches more history if what is readable may end too early.
+// OnBranch reports whether a commit is in the first-parent history of the tip of a branch.
 func (h Reader) OnBranch(ctx context.Context, branch, tip, commit string) (bool, error) {
-	found, complete := onBranch(h.Objects, commit, tip)
-	if found || complete {
+	is := func(c repo.Commit) bool { return c.ID == commit }
+	if _, found, complete := newest(h.Objects, tip, is); found || complete {
 		return found, nil
 	}
 	wanted, err := h.Objects.Commit(commit)
 	if err != nil {
 		return false, repo.IgnoreNotFound(err)
 	}
-	if err := h.Remote.Deepen(ctx, branch, wanted.Committer.When); err != nil {
-		return false, fmt.Errorf("deepen %s: %w", branch, err)
-	}
-	found, _ = onBranch(h.Objects, commit, tip)
-	return found, nil
+	_, found, err := h.newestOnBranch(ctx, branch, tip, wanted.Committer.When, is)
+	return found, err
 }
 
-// onBranch reports whether a commit is in the first-parent history of a head, and
-// whether all that could contain it was readable.
-func onBranch(objects repo.Objects, commit, head string) (found, complete bool) {
+// Merged reports whether a head is in a branch already: the branch was fast-forwarded to it, or
+// has a merge of it. The head has one parent, on the branch.
+func (h Reader) Merged(ctx context.Context, branch, tip string, head repo.Commit) (bool, error) {
+	base := head.Parents[0]
+	commit, found, err := h.newestOnBranch(ctx, branch, tip, head.Committer.When, func(c repo.Commit) bool {
+		return c.ID == base || c.ID == head.ID || slices.Contains(c.Parents, head.ID)
+	})
+	return found && commit.ID != base, err
+}
+
+// newestOnBranch returns the newest commit that matches in the first-parent history of the tip
+// of a branch. It fetches more history, back to a time, if what is readable may end too early.
+func (h Reader) newestOnBranch(ctx context.Context, branch, tip string, since time.Time, matches func(repo.Commit) bool) (repo.Commit, bool, error) {
+	commit, found, complete := newest(h.Objects, tip, matches)
+	if found || complete {
+		return commit, found, nil
+	}
+	if err := h.Remote.Deepen(ctx, branch, since); err != nil {
+		return commit, false, fmt.Errorf("deepen %s: %w", branch, err)
+	}
+	commit, found, _ = newest(h.Objects, tip, matches)
+	return commit, found, nil
+}
+
+// newest returns the newest commit that matches in the first-parent history of a head, and
+// whether all that could contain one was readable.
+func newest(objects repo.Objects, head string, matches func(repo.Commit) bool) (commit repo.Commit, found, complete bool) {
 	n := 0
 	for c, err := range objects.History(head) {
 		if n++; err != nil || n > maxCommits {
-			return false, true
+			return commit, false, true
 		}
-		if c.ID == commit {
-			return true, true
+		if matches(c) {
+			return c, true, true
 		}
 		complete = !c.Shallow
 	}
-	return false, complete
+	return commit, false, complete
 }
 
 // Wrote reports whether the head of one of our branches is a commit of ours: by its
