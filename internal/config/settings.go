@@ -10,11 +10,17 @@ import (
 // Settings returns an environment as it applies to one application. It is the zero
 // Environment when there is none of that name.
 func (c *Config) Settings(environment, application string) Environment {
-	i := slices.IndexFunc(c.Environments, func(e Environment) bool { return e.Name == environment })
-	if i < 0 {
+	i := 0 // by index: an Environment is large, and this is asked many times for each target
+	for i < len(c.Environments) && c.Environments[i].Name != environment {
+		i++
+	}
+	if i == len(c.Environments) {
 		return Environment{}
 	}
 	out := c.Environments[i]
+	if len(c.layers) == 0 {
+		return out
+	}
 	merged, changed := c.settings[i], false
 	for _, layer := range c.layers {
 		if !layer.matches(application) {

@@ -224,7 +224,8 @@ func (p *Policy) Admits(tag string) bool {
 	if p.strategy == byRelease {
 		return ValidTag(tag) && !attachment(tag) && !p.Excludes(tag)
 	}
-	return len(p.Candidates([]string{tag}).Ordered) > 0
+	_, is := p.candidate(tag)
+	return is == selectable
 }
 
 // NotSelected is a tag that a policy does not select, and why.
@@ -335,6 +336,37 @@ type ranked struct {
 	number  number
 }
 
+// verdict is what a policy makes of one tag.
+type verdict string
+
+const (
+	selectable verdict = "selectable"
+	skipped    verdict = "skipped"  // it cannot be parsed
+	excluded   verdict = "excluded" // it is filtered, excluded, out of range, a signature or the like
+)
+
+// candidate returns what the policy makes of a tag, and its version, also if that is out of range.
+func (p *Policy) candidate(tag string) (ranked, verdict) {
+	if !ValidTag(tag) {
+		return ranked{}, skipped
+	}
+	if attachment(tag) || p.Excludes(tag) || p.strategy == byRelease || p.strategy == byTag && tag != p.value {
+		return ranked{}, excluded
+	}
+	text, matches := p.compared(tag)
+	if !matches {
+		return ranked{}, excluded
+	}
+	switch candidate, ok := p.parse(tag, text); {
+	case !ok:
+		return candidate, skipped
+	case p.strategy == bySemver && !p.within.Check(candidate.version.semver()):
+		return candidate, excluded
+	default:
+		return candidate, selectable
+	}
+}
+
 // Candidates filters and orders tags, which come from a registry and are not trusted:
 // invalid ones are skipped and duplicates are dropped.
 func (p *Policy) Candidates(tags []string) Candidates {
@@ -342,27 +374,14 @@ func (p *Policy) Candidates(tags []string) Candidates {
 	found := make([]ranked, 0, len(tags))
 	dotted := false // there is a version of several numbers, in the range or not
 	for _, tag := range tags {
-		if !ValidTag(tag) {
-			result.Skipped++
-			continue
-		}
-		if attachment(tag) || p.Excludes(tag) || p.strategy == byRelease || p.strategy == byTag && tag != p.value {
-			result.Excluded++
-			continue
-		}
-		text, matches := p.compared(tag)
-		if !matches {
-			result.Excluded++
-			continue
-		}
-		candidate, ok := p.parse(tag, text)
+		candidate, is := p.candidate(tag)
 		dotted = dotted || candidate.version.written > 1
-		switch {
-		case !ok:
+		switch is {
+		case skipped:
 			result.Skipped++
-		case p.strategy == bySemver && !p.within.Check(candidate.version.semver()):
+		case excluded:
 			result.Excluded++
-		default:
+		case selectable:
 			found = append(found, candidate)
 		}
 	}

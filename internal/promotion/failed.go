@@ -42,6 +42,9 @@ func FailureOf(o *Observation, target Target, landed Landing, monitored setting.
 // RecordedFailure returns why a landed snapshot is recorded as failed; nil: it is not. That counts
 // also after another one replaced it.
 func RecordedFailure(o *Observation, target Target, landed Landing) *Reason {
+	if len(o.State.At(state.Target(target)).Failures) == 0 { // so the snapshot needs no label
+		return nil
+	}
 	recorded, failed := o.State.FailureOf(state.Target(target), landed.Snapshot.ID())
 	if !failed {
 		return nil

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -77,18 +78,18 @@ func parsePart(number, unit string) (time.Duration, bool) {
 // FormatDuration formats a duration for display: whole weeks and days if there
 // are any, and no zero parts.
 func FormatDuration(d time.Duration) string {
-	var b strings.Builder
-	for _, unit := range []struct {
-		letter string
+	text := make([]byte, 0, maxDurationText)
+	for _, unit := range [...]struct {
+		letter byte
 		length time.Duration
-	}{{"w", week}, {"d", day}, {"h", time.Hour}, {"m", time.Minute}} {
+	}{{'w', week}, {'d', day}, {'h', time.Hour}, {'m', time.Minute}} {
 		if n := d / unit.length; n > 0 {
-			fmt.Fprintf(&b, "%d%s", n, unit.letter)
+			text = append(strconv.AppendInt(text, int64(n), 10), unit.letter)
 			d -= n * unit.length
 		}
 	}
-	if d > 0 || b.Len() == 0 {
-		b.WriteString(d.String())
+	if d > 0 || len(text) == 0 {
+		text = append(text, d.String()...)
 	}
-	return b.String()
+	return string(text)
 }

@@ -62,7 +62,7 @@ func (s State) HeldWithoutFreezes(target Target, now time.Time) (Held, bool) {
 }
 
 func (s State) held(target Target, now time.Time, frozen bool) (Held, bool) {
-	for _, scope := range target.scopes() {
+	for scope := range target.scopes() {
 		if problem, broken := s.broken[scope]; broken {
 			return Held{Target: scope, Problem: problem.Reason}, true
 		}
@@ -95,7 +95,7 @@ func Resume(target Target, act Act) Change {
 	return func(s State) State {
 		s = one(target)(s)
 		for _, within := range s.Targets() {
-			if within != target && slices.Contains(within.scopes(), target) && s.At(within).stopped() {
+			if within != target && slices.Contains(slices.Collect(within.scopes()), target) && s.At(within).stopped() {
 				s = one(within)(s)
 			}
 		}
@@ -112,7 +112,7 @@ func (r Record) stopped() bool {
 // pull request before does not count anymore. It is the zero time for never.
 func (s State) ResumedAt(target Target) time.Time {
 	var last time.Time
-	for _, scope := range target.scopes() {
+	for scope := range target.scopes() {
 		if r := s.At(scope).Resumed; r != nil && r.At.After(last) {
 			last = r.At
 		}
@@ -154,7 +154,7 @@ func (s State) RejectedForm(target Target, repository image.Repository, version 
 }
 
 func (s State) rejected(target Target, repository image.Repository, version image.Version, form bool) (Rejection, bool) {
-	for _, scope := range target.scopes() {
+	for scope := range target.scopes() {
 		for _, rejection := range s.At(scope).Rejections {
 			if rejection.Form == form && rejection.covers(repository, version) {
 				return rejection, true

@@ -77,9 +77,16 @@ func (t Target) String() string {
 	}
 }
 
-// scopes returns the targets whose records apply to a target, the widest first.
-func (t Target) scopes() []Target {
-	return slices.Compact([]Target{{All, All}, {t.Environment, All}, t})
+// scopes yields the targets whose records apply to a target, the widest first. A slice would be
+// allocated for each question about each target.
+func (t Target) scopes() iter.Seq[Target] {
+	return func(yield func(Target) bool) {
+		environment := Target{t.Environment, All}
+		if !yield(Target{All, All}) || t.Environment != All && !yield(environment) || t == environment {
+			return
+		}
+		yield(t)
+	}
 }
 
 // compare sorts a wider target before those within it.

@@ -9,13 +9,12 @@ import (
 
 // checks requires that the checks of a pattern passed on the commit that brought a
 // snapshot into the parent.
-func checks(parent setting.Parent) []parentCondition {
-	var conditions []parentCondition
+func checks(all []parentCondition, parent *setting.Parent) []parentCondition {
 	for _, pattern := range parent.Checks {
-		conditions = append(conditions, parentCondition{name: "check " + pattern, key: verb.BypassChecks, inSource: func(in *input.Target, t input.Tenure, c *promotion.Condition) {
+		all = append(all, parentCondition{name: "check " + pattern, key: verb.BypassChecks, inSource: func(in *input.Target, _ *setting.Parent, t *input.Tenure, c *promotion.Condition) {
 			in.Volatile()
 			promotion.EvaluateChecks(c, pattern, t.Checks)
 		}})
 	}
-	return conditions
+	return all
 }

@@ -4,7 +4,6 @@ package condition
 
 import (
 	"cmp"
-	"slices"
 
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
@@ -17,49 +16,40 @@ type parentCondition struct {
 	name, value string
 	key         string // in the config file; empty: the name
 	// inSource evaluates the condition for a snapshot where a source holds or held it.
-	inSource func(in *input.Target, t input.Tenure, c *promotion.Condition)
+	inSource func(in *input.Target, parent *setting.Parent, t *input.Tenure, c *promotion.Condition)
 	// ofVersions evaluates the condition by what registries report, also in a
 	// checkout.
-	ofVersions func(in *input.Target, moves []promotion.Move, c *promotion.Condition)
+	ofVersions func(in *input.Target, parent *setting.Parent, moves []promotion.Move, c *promotion.Condition)
 }
 
 // parentConditionKinds is the table of the conditions below after. Each kind
-// returns its conditions of one parent. The other conditions, which the decisions
+// appends its conditions of one parent. The other conditions, which the decisions
 // call directly, are settle, sameVersion, drain, mirrored, and the verification of images.
-var parentConditionKinds = []func(setting.Parent) []parentCondition{healthy, soak, checks, tagged}
+var parentConditionKinds = []func([]parentCondition, *setting.Parent) []parentCondition{healthy, soak, checks, tagged}
 
 // configuredConditions returns the conditions of a parent, in the order of the table.
-func configuredConditions(parent setting.Parent) []parentCondition {
+func configuredConditions(parent *setting.Parent) []parentCondition {
 	var all []parentCondition
 	for _, kind := range parentConditionKinds {
-		all = append(all, kind(parent)...)
+		all = kind(all, parent)
 	}
 	return all
-}
-
-// conditionsAfter returns the conditions that a target has for one of its parents.
-func conditionsAfter(in *input.Target, parent string) []parentCondition {
-	i := slices.IndexFunc(in.Settings.After, func(p setting.Parent) bool { return p.Environment == parent })
-	if i < 0 {
-		return nil
-	}
-	return configuredConditions(in.Settings.After[i])
 }
 
 // OfParents evaluates what must be met in the parents before the moves are
 // proposed.
 func OfParents(in *input.Target, moves []promotion.Move) []promotion.Condition {
 	var conditions []promotion.Condition
-	for _, parent := range in.Settings.After {
-		conditions = append(conditions, conditionsOf(in, parent, moves)...)
+	for i := range in.Settings.After {
+		conditions = append(conditions, ofParent(in, &in.Settings.After[i], moves)...)
 	}
 	return conditions
 }
 
-// conditionsOf evaluates the conditions of one parent. If the application is absent
+// ofParent evaluates the conditions of one parent. If the application is absent
 // there, they apply to the environments upstream of it.
-func conditionsOf(in *input.Target, parent setting.Parent, moves []promotion.Move) []promotion.Condition {
-	configured := conditionsAfter(in, parent.Environment)
+func ofParent(in *input.Target, parent *setting.Parent, moves []promotion.Move) []promotion.Condition {
+	configured := configuredConditions(parent)
 	conditions := make([]promotion.Condition, 0, len(configured))
 	if in.Obs.Checkout {
 		for _, pc := range configured {
@@ -71,14 +61,13 @@ func conditionsOf(in *input.Target, parent setting.Parent, moves []promotion.Mov
 		}
 	} else {
 		for _, source := range in.Obs.Sources(parent.Environment, in.Target.Application) {
-			t, found := in.TenureOf(source, moves)
-			conditions = append(conditions, InSource(in, parent, source, t, found, moves)...)
+			conditions = inSource(conditions, configured, in, parent, source, in.TenureOf(source, moves), moves)
 		}
 	}
 	for _, pc := range configured {
 		if pc.ofVersions != nil {
 			c := promotion.Condition{Name: parent.Environment + " " + pc.name, Value: pc.value}
-			pc.ofVersions(in, moves, &c)
+			pc.ofVersions(in, parent, moves, &c)
 			in.Bypass(&c, cmp.Or(pc.key, pc.name), moves)
 			conditions = append(conditions, c)
 		}
@@ -86,11 +75,17 @@ func conditionsOf(in *input.Target, parent setting.Parent, moves []promotion.Mov
 	return conditions
 }
 
-// InSource evaluates the conditions of a parent for a tenure of a source. A
-// snapshot that was never there meets none. Those that are bypassed for the moves pass.
-func InSource(in *input.Target, parent setting.Parent, source promotion.Target, t input.Tenure, found bool, moves []promotion.Move) []promotion.Condition {
-	configured := conditionsAfter(in, parent.Environment)
-	conditions := make([]promotion.Condition, 0, len(configured))
+// InSource evaluates the conditions of a parent for a tenure of a source.
+func InSource(in *input.Target, parent *setting.Parent, source promotion.Target, t *input.Tenure) []promotion.Condition {
+	return inSource(nil, configuredConditions(parent), in, parent, source, t, nil)
+}
+
+// inSource appends the configured conditions of a parent for a tenure of a source. A
+// snapshot that was never there has no tenure, and meets none. Those that are bypassed for the
+// moves pass.
+func inSource(conditions []promotion.Condition, configured []parentCondition, in *input.Target, parent *setting.Parent,
+	source promotion.Target, t *input.Tenure, moves []promotion.Move,
+) []promotion.Condition {
 	for _, pc := range configured {
 		if pc.inSource == nil {
 			continue
@@ -99,8 +94,8 @@ func InSource(in *input.Target, parent setting.Parent, source promotion.Target, 
 		if parent.Environment != source.Environment {
 			c.Name += " (in " + source.Environment + ")"
 		}
-		if found {
-			pc.inSource(in, t, &c)
+		if t != nil {
+			pc.inSource(in, parent, t, &c)
 		} else {
 			c.Reason = "not eligible in " + source.Environment + ": it was never there"
 		}

@@ -29,7 +29,7 @@ func Drain(in *input.Target) []promotion.Condition {
 		if _, _, decided := child.UserDecision(moves); decided || len(moves) == 0 {
 			continue
 		}
-		blocking, blocked := promotion.FirstBlocking(conditionsOf(child, parent, moves), in.Obs.Checkout)
+		blocking, blocked := promotion.FirstBlocking(ofParent(child, &parent, moves), in.Obs.Checkout)
 		if !blocked || blocking.State == promotion.Failed {
 			continue
 		}
@@ -59,19 +59,24 @@ const minReplaced = 2
 // replacing it.
 func StarvedSoaks(in *input.Target) []promotion.Condition {
 	var shown []promotion.Condition
-	for _, source := range in.Sources {
+	for i, source := range in.Sources {
 		parent, _ := parentOf(in, source)
-		settings := in.Obs.Settings(source.Environment, source.Application)
-		if parent.Soak == 0 || settings.Newer != setting.NewerRefresh {
+		if parent.Soak == 0 || in.Obs.Settings(source.Environment, source.Application).Newer != setting.NewerRefresh {
 			continue
 		}
-		replaced := 0
-		for _, t := range in.TenuresIn(source, true) {
+		soaked := func(t input.Tenure) bool {
 			until := t.Until
 			if !t.Past {
 				until = in.Now()
 			}
-			if t.Since.IsZero() || until.Sub(t.Since) >= parent.Soak {
+			return t.Since.IsZero() || until.Sub(t.Since) >= parent.Soak
+		}
+		if soaked(in.Latest[i][0]) {
+			continue
+		}
+		replaced := 0
+		for _, t := range in.TenuresOf(i) {
+			if soaked(t) {
 				break
 			}
 			if t.Past && !t.Reverted {

@@ -11,11 +11,11 @@ import (
 // healthy requires that the snapshot is healthy in the parent, by what the source that the
 // parent names reported about it. A snapshot that was replaced there stays eligible if it was
 // healthy at the end.
-func healthy(parent setting.Parent) []parentCondition {
+func healthy(all []parentCondition, parent *setting.Parent) []parentCondition {
 	if !parent.Healthy {
-		return nil
+		return all
 	}
-	return []parentCondition{{name: "healthy", inSource: func(in *input.Target, t input.Tenure, c *promotion.Condition) {
+	return append(all, parentCondition{name: "healthy", inSource: func(in *input.Target, _ *setting.Parent, t *input.Tenure, c *promotion.Condition) {
 		c.State, c.Reason, c.Value = promotion.Pending, "", t.Health.String()
 		switch {
 		case t.Monitored == nil:
@@ -34,12 +34,12 @@ func healthy(parent setting.Parent) []parentCondition {
 		default:
 			c.Reason = promotion.NotReportedYet(t.Monitored, t.HealthNote)
 		}
-	}}}
+	}})
 }
 
 // healthyFor is the soak of a parent that is monitored: it counts from when the snapshot became
 // healthy, and starts again when it was degraded or missing.
-func healthyFor(in *input.Target, t input.Tenure, soak time.Duration, c *promotion.Condition) {
+func healthyFor(in *input.Target, t *input.Tenure, soak time.Duration, c *promotion.Condition) {
 	since := earlier(t.Health.HealthySince, in.Now())
 	switch {
 	case t.Failure != nil:

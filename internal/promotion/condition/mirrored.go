@@ -37,7 +37,7 @@ type Mirror struct {
 // MirrorsOf returns the mirrors of a component in the target, in the order of the files.
 func MirrorsOf(in *input.Target, component string) []Mirror {
 	var mirrors []Mirror
-	ref, _ := in.Index.RefOf(in.Target, component)
+	ref, _ := in.RefOf(component)
 	for _, r := range ref.References {
 		if r.Mirror.IsZero() {
 			continue

@@ -12,11 +12,11 @@ import (
 // soak requires that a snapshot was in the parent for some time. The time counts from
 // when it provably landed or, where the parent is monitored, became healthy. A snapshot that
 // soaked once stays eligible after it is replaced.
-func soak(parent setting.Parent) []parentCondition {
+func soak(all []parentCondition, parent *setting.Parent) []parentCondition {
 	if parent.Soak == 0 {
-		return nil
+		return all
 	}
-	return []parentCondition{{name: "soak", value: schedule.FormatDuration(parent.Soak), inSource: func(in *input.Target, t input.Tenure, c *promotion.Condition) {
+	return append(all, parentCondition{name: "soak", value: schedule.FormatDuration(parent.Soak), inSource: func(in *input.Target, parent *setting.Parent, t *input.Tenure, c *promotion.Condition) {
 		due := func(since time.Time) {
 			if at := since.Add(parent.Soak); in.Now().Before(at) {
 				c.Until = &at
@@ -46,7 +46,7 @@ func soak(parent setting.Parent) []parentCondition {
 			c.Reason = "present since " + promotion.Moment(since)
 			due(since)
 		}
-	}}}
+	}})
 }
 
 // earlier returns the earlier time in UTC. A time in the future, from a clock that

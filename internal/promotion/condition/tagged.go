@@ -10,11 +10,11 @@ import (
 )
 
 // tagged requires that a tag points to the digest of every move.
-func tagged(parent setting.Parent) []parentCondition {
+func tagged(all []parentCondition, parent *setting.Parent) []parentCondition {
 	if parent.Tagged == "" {
-		return nil
+		return all
 	}
-	return []parentCondition{{name: "tagged " + parent.Tagged, key: verb.BypassTagged, ofVersions: func(in *input.Target, moves []promotion.Move, c *promotion.Condition) {
+	return append(all, parentCondition{name: "tagged " + parent.Tagged, key: verb.BypassTagged, ofVersions: func(in *input.Target, parent *setting.Parent, moves []promotion.Move, c *promotion.Condition) {
 		for _, move := range moves {
 			fact, known := in.Obs.Facts[promotion.Fact{Repository: in.RepositoryOf(move.Component), Tag: parent.Tagged}]
 			switch {
@@ -32,5 +32,5 @@ func tagged(parent setting.Parent) []parentCondition {
 			}
 		}
 		c.State = promotion.Passed
-	}}}
+	}})
 }

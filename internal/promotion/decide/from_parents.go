@@ -76,15 +76,19 @@ type candidate struct {
 // what the target has, at what users do not want here, and at what would move
 // back: nothing older than these is wanted.
 func choose(in *input.Target) candidate {
-	if c := newCandidate(in, in.Latest, 0); c.why.Message == "" {
-		if passes, last := judge(in, c); passes && last || promotion.OnlyForm(c.moves) {
-			return c
+	latest := newCandidate(in, in.Latest, 0)
+	if latest.why.Message == "" {
+		if passes, last := judge(in, latest); passes && last || promotion.OnlyForm(latest.moves) {
+			return latest
 		}
 	}
-	all := in.Tenures(true)
+	all := in.Tenures()
 	var newest, passing candidate
 	for i := range all[0] {
-		c := newCandidate(in, all, i)
+		c := latest
+		if i > 0 || len(all) > 1 { // several sources may agree in the past
+			c = newCandidate(in, all, i)
+		}
 		if c.why.Message == "" && len(c.moves) == 0 && i > 0 {
 			break
 		}
@@ -120,8 +124,10 @@ func judge(in *input.Target, c candidate) (passes, last bool) {
 	if _, _, decided := in.UserDecision(c.moves); decided {
 		return false, true
 	}
-	if _, blocked := promotion.FirstBlocking(slices.Concat(c.conditions, condition.Signatures(in, c.moves), condition.Mirrored(in, c.moves)), in.Named()); blocked {
-		return false, false
+	for _, conditions := range [...][]promotion.Condition{c.conditions, condition.Signatures(in, c.moves), condition.Mirrored(in, c.moves)} {
+		if _, blocked := promotion.FirstBlocking(conditions, in.Named()); blocked {
+			return false, false
+		}
 	}
 	return true, !in.RequestsSnapshot()
 }
@@ -197,7 +203,7 @@ func passesConditions(in *input.Target, source promotion.Target, t input.Tenure)
 		if !slices.Contains(in.Obs.Sources(parent.Environment, in.Target.Application), source) {
 			continue
 		}
-		if _, blocked := promotion.FirstBlocking(condition.InSource(in, parent, source, t, true, nil), in.Obs.Checkout); blocked {
+		if _, blocked := promotion.FirstBlocking(condition.InSource(in, &parent, source, &t), in.Obs.Checkout); blocked {
 			return false
 		}
 	}

@@ -112,7 +112,7 @@ func rollbackFact(in *input.Target, component string, v image.Version) promotion
 	byTag := slices.ContainsFunc(in.Current.References, func(r edit.Reference) bool {
 		return r.Component == component && r.Digest == ""
 	})
-	ref, _ := in.Index.RefOf(in.Target, component)
+	ref, _ := in.RefOf(component)
 	restored, found := in.Obs.Restored[in.Target][component]
 	onlyTag := found && restored.Version.Digest == "" &&
 		!digestLandedHere(in, ref, image.Reference{Repository: ref.Repository, Tag: v.Tag, Digest: v.Digest})

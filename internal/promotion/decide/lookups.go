@@ -190,8 +190,8 @@ func sourceVersions(in *input.Target, i int) []image.Version {
 		}
 		return versions
 	}
-	for _, source := range in.Sources {
-		for _, t := range in.TenuresIn(source, true) {
+	for k := range in.Sources {
+		for _, t := range in.TenuresOf(k) {
 			ref, version := in.Refs[i], t.Versions[i]
 			if promotion.IsNone(version) {
 				break

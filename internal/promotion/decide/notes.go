@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"promoter/internal/promotion"
@@ -17,11 +18,19 @@ func addNotes(obs *promotion.Observation, decisions []promotion.Decision, now ti
 	if obs.Checkout {
 		return
 	}
-	pending := map[promotion.Target]*promotion.Decision{}
-	for i := range decisions {
-		if d := &decisions[i]; (d.State == promotion.Waiting || d.State == promotion.Proposed) && !promotion.OnlyForm(d.Moves) {
-			pending[d.Target] = d
+	pending := sync.OnceValue(func() map[promotion.Target]*promotion.Decision {
+		found := map[promotion.Target]*promotion.Decision{}
+		for i := range decisions {
+			if d := &decisions[i]; (d.State == promotion.Waiting || d.State == promotion.Proposed) && !promotion.OnlyForm(d.Moves) {
+				found[d.Target] = d
+			}
 		}
+		return found
+	})
+	upstream := map[string][]string{} // of each environment, the nearest first
+	for _, environment := range obs.Scope() {
+		upstream[environment] = obs.Config.Ancestors(environment)
+		slices.Reverse(upstream[environment])
 	}
 	for i := range decisions {
 		d := &decisions[i]
@@ -39,8 +48,8 @@ func addNotes(obs *promotion.Observation, decisions []promotion.Decision, now ti
 			}
 		}
 		if d.State == promotion.Same {
-			for _, ancestor := range slices.Backward(obs.Config.Ancestors(d.Environment)) {
-				if next := pending[promotion.Target{Environment: ancestor, Application: d.Application}]; next != nil {
+			for _, ancestor := range upstream[d.Environment] {
+				if next := pending()[promotion.Target{Environment: ancestor, Application: d.Application}]; next != nil {
 					d.Notes = append(d.Notes, pendingUpstream(next))
 					break
 				}

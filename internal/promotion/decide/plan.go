@@ -104,16 +104,14 @@ func withoutRefused(in *input.Target, d promotion.Decision) (promotion.Decision,
 	if !stopped || in.Request != nil || in.Obs.State.At(state.Target(in.Target)).Rollback != nil {
 		return d, false
 	}
-	part := *in
-	part.Refs = slices.DeleteFunc(slices.Clone(in.Refs), func(ref input.Ref) bool {
+	refs := slices.DeleteFunc(slices.Clone(in.Refs), func(ref input.Ref) bool {
 		_, stopped := in.Stopped(promotion.Move{Component: ref.Component})
 		return stopped
 	})
-	if len(part.Refs) == 0 || len(part.Refs) == len(in.Refs) {
+	if len(refs) == 0 || len(refs) == len(in.Refs) {
 		return d, false
 	}
-	part.Latest = part.Tenures(false)
-	without, _ := decide(&part)
+	without, _ := decide(in.WithRefs(refs))
 	if len(without.Moves) == 0 || without.State != promotion.Proposed && without.State != promotion.Waiting {
 		return d, false
 	}

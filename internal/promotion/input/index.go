@@ -73,9 +73,13 @@ func (ix *Index) ApplicationsOf(environment string) []string {
 
 // RefOf returns the current reference of a target to a component.
 func (ix *Index) RefOf(target promotion.Target, component string) (Ref, bool) {
-	for _, ref := range ix.Refs[target] {
-		if ref.Component == component {
-			return ref, true
+	return refOf(ix.Refs[target], component)
+}
+
+func refOf(refs []Ref, component string) (Ref, bool) {
+	for i := range refs { // by index: a Ref is large
+		if refs[i].Component == component {
+			return refs[i], true
 		}
 	}
 	return Ref{}, false

@@ -63,7 +63,7 @@ func (in *Target) WasPosted(move promotion.Move) bool {
 // Bypass passes a condition that blocks the moves if their request bypasses it, with the
 // permission. Without it, the condition has the reason.
 func (in *Target) Bypass(c *promotion.Condition, key string, moves []promotion.Move) {
-	if c.State == promotion.Passed || len(moves) == 0 || in.Obs.Checkout {
+	if in.Request == nil || c.State == promotion.Passed || len(moves) == 0 || in.Obs.Checkout {
 		return
 	}
 	r := in.RequestFor(in.Snapshot(moves))

@@ -15,7 +15,7 @@ import (
 )
 
 // Target is what the decision about one target is made from. It is read only, except that it
-// notes whether the decision is volatile.
+// notes whether the decision is volatile, and keeps the tenures that it returned.
 type Target struct {
 	Obs      *promotion.Observation
 	Index    *Index
@@ -26,10 +26,12 @@ type Target struct {
 	Refs     []Ref
 	Sources  []promotion.Target // where the snapshot comes from, see Observation.Sources
 	Latest   [][]Tenure         // one tenure of each source: what it has now
+	tenures  [][]Tenure         // of each source; nil: nothing asked for them yet, see TenuresOf
 
 	Request   *state.Request // that applies to the target; nil: none
 	Fulfilled *state.Request // that is done
 
+	all      []Ref // also those that stay behind, see WithRefs
 	now      time.Time
 	volatile *bool // of the application, see Volatile
 }
@@ -47,9 +49,19 @@ func newTarget(ix *Index, target promotion.Target, now time.Time, volatile *bool
 		Current: obs.Targets[target], Refs: ix.Refs[target],
 		Sources: obs.SourcesOf(settings.After, target.Application), now: now, volatile: volatile,
 	}
-	in.Latest = in.Tenures(false)
+	in.all = in.Refs
+	in.findLatest()
 	in.Request, in.Fulfilled = in.requestOf()
 	return in
+}
+
+// WithRefs returns the input of a decision about some of the references only: the others stay
+// behind.
+func (in *Target) WithRefs(refs []Ref) *Target {
+	part := *in
+	part.Refs = refs
+	part.findLatest()
+	return &part
 }
 
 // In returns the input of the same application in another environment, for the same decision.
@@ -92,9 +104,8 @@ func (in *Target) noteEnd(held state.Held, active bool) (state.Held, bool) {
 
 // Snapshot is what the target holds after the moves.
 func (in *Target) Snapshot(moves []promotion.Move) promotion.Snapshot {
-	all := in.Index.Refs[in.Target] // also those that stay behind
-	snapshot := make(promotion.Snapshot, len(all))
-	for _, ref := range all {
+	snapshot := make(promotion.Snapshot, len(in.all))
+	for _, ref := range in.all {
 		snapshot[ref.Component] = ref.Pinned()
 	}
 	for _, move := range moves {
@@ -127,9 +138,12 @@ func (in *Target) NeverProposed() (promotion.Reason, bool) {
 
 // RepositoryOf returns the repository of a component of the target.
 func (in *Target) RepositoryOf(component string) image.Repository {
-	ref, _ := in.Index.RefOf(in.Target, component)
+	ref, _ := in.RefOf(component)
 	return ref.Repository
 }
+
+// RefOf returns the reference of the target to a component, also if that stays behind.
+func (in *Target) RefOf(component string) (Ref, bool) { return refOf(in.all, component) }
 
 // CurrentFact is the lookup that verifies a version: where its tag points now. A
 // moving tag is expected to move, so for it, and without a tag, only the digest

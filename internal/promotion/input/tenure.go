@@ -29,19 +29,34 @@ type Tenure struct {
 	Failure    *promotion.Reason // why it counts as failed there; nil: it does not
 }
 
-// Tenures returns the tenures of each source of a target, newest first. Most targets take
-// what their sources hold now, so callers request the past only when they need it.
-func (in *Target) Tenures(past bool) [][]Tenure {
-	found := make([][]Tenure, len(in.Sources))
+// findLatest finds what the sources hold now. Most targets take that, so the past is read only
+// when a decision needs it.
+func (in *Target) findLatest() {
+	in.Latest, in.tenures = make([][]Tenure, len(in.Sources)), make([][]Tenure, len(in.Sources))
 	for i, source := range in.Sources {
-		found[i] = in.TenuresIn(source, past)
+		in.Latest[i] = in.tenuresIn(source, false)
 	}
-	return found
 }
 
-// TenuresIn returns what a source holds now and, with past, what it held before.
+// Tenures returns the tenures of each source of a target, newest first.
+func (in *Target) Tenures() [][]Tenure {
+	for i := range in.Sources {
+		in.TenuresOf(i)
+	}
+	return in.tenures
+}
+
+// TenuresOf returns the tenures of source i, newest first.
+func (in *Target) TenuresOf(i int) []Tenure {
+	if in.tenures[i] == nil {
+		in.tenures[i] = in.tenuresIn(in.Sources[i], true)
+	}
+	return in.tenures[i]
+}
+
+// tenuresIn returns what a source holds now and, with past, what it held before.
 // If the files of the source do not determine a snapshot, that is all.
-func (in *Target) TenuresIn(source promotion.Target, past bool) []Tenure {
+func (in *Target) tenuresIn(source promotion.Target, past bool) []Tenure {
 	found := []Tenure{currentTenure(in, source)}
 	if found[0].Unclear != nil {
 		return found
@@ -170,11 +185,11 @@ func wentBack(in *Target, tenures []Tenure, i, component int) bool {
 }
 
 // TenureOf returns the newest tenure of a source that has the moves and the
-// versions that the target would have beside them. The latter do not count if a
-// user named the moves.
-func (in *Target) TenureOf(source promotion.Target, moves []promotion.Move) (Tenure, bool) {
+// versions that the target would have beside them; nil: none had. The latter do not count
+// if a user named the moves.
+func (in *Target) TenureOf(source promotion.Target, moves []promotion.Move) *Tenure {
 	named := namedByUser(in, moves)
-	holds := func(t Tenure) bool {
+	holds := func(t *Tenure) bool {
 		for i, ref := range in.Refs {
 			there := t.Versions[i]
 			if promotion.IsNone(there) {
@@ -190,17 +205,18 @@ func (in *Target) TenureOf(source promotion.Target, moves []promotion.Move) (Ten
 	}
 	k := slices.Index(in.Sources, source)
 	if k < 0 {
-		return Tenure{}, false
+		return nil
 	}
-	if latest := in.Latest[k][0]; holds(latest) {
-		return latest, true
+	if latest := &in.Latest[k][0]; holds(latest) {
+		return latest
 	}
-	for _, t := range in.TenuresIn(source, true) {
-		if holds(t) {
-			return t, true
+	tenures := in.TenuresOf(k)
+	for i := range tenures {
+		if holds(&tenures[i]) {
+			return &tenures[i]
 		}
 	}
-	return Tenure{}, false
+	return nil
 }
 
 // withHealth adds the health of a landing to the tenure that it belongs to, from the newest to
