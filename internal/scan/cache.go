@@ -213,6 +213,7 @@ func (s *commitScanner) decode(content *bufio.Reader) (*snapshot, error) {
 		return nil, err
 	}
 	found.files, _ = s.applyDifference(nil, all)
+	found.links = s.linksAfter(nil, all)
 	found.others = found.index.Others()
 	s.examineAll(found)
 	return found, nil

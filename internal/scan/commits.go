@@ -73,6 +73,8 @@ type snapshot struct {
 	files   map[promotion.Target]map[string]gitFile // by path; see matcher.shared
 	targets map[promotion.Target]promotion.Current  // of all environments of the scanner
 	others  []edit.Reference
+	// links are the symbolic links among the files. What they point to may change while they do not.
+	links []string
 	// unsaved is in how many files it may differ from the snapshot on disk.
 	unsaved int
 }
@@ -119,7 +121,7 @@ func (s *commitScanner) scan(ctx context.Context, commit string) (*snapshot, err
 	err = fault.New(fault.NotFound, "no commit was scanned before")
 	if len(s.recent) > 0 {
 		last = s.recent[0]
-		changed, err = s.compare(last.commit, commit, slices.Concat(last.index.Unread(), last.links()))
+		changed, err = s.compare(last.commit, commit, slices.Concat(last.index.Unread(), last.links))
 	}
 	if err != nil { // without a usable commit before, scan all files
 		last = s.empty()
@@ -188,7 +190,7 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 	if err != nil {
 		return nil, err
 	}
-	next := &snapshot{commit: commit, index: index, others: last.others, unsaved: last.unsaved}
+	next := &snapshot{commit: commit, index: index, others: last.others, links: s.linksAfter(last.links, changed), unsaved: last.unsaved}
 	if last.unsaved < math.MaxInt {
 		next.unsaved += len(changed.files) + len(changed.removed)
 	}
@@ -197,18 +199,13 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 	if moved && s.matcher.hasWrites() { // a file that write entries of any target need may have come or gone
 		s.examineAll(next)
 	} else {
-		next.targets = make(map[promotion.Target]promotion.Current, len(last.targets))
 		examined := map[promotion.Target]bool{} // see matcher.shared
 		for _, path := range touched {
 			for _, target := range s.matcher.targets(path) {
 				examined[target] = next.files[target] != nil
 			}
 		}
-		for target, current := range last.targets {
-			if shared := s.matcher.shared(target); next.files[shared] != nil && !examined[shared] {
-				next.targets[target] = current
-			}
-		}
+		next.targets = s.without(last.targets, examined)
 		for target, exists := range examined {
 			if exists {
 				s.examine(next, target)
@@ -269,25 +266,48 @@ func (s *commitScanner) linked(commit string, entry object.Entry) (object.Entry,
 	return entry, fault.New(fault.NotFound, "%s points to no file of the repository", first)
 }
 
-// links returns the symbolic links among the files of targets. What they point to may change
-// while they do not.
-func (of *snapshot) links() []string {
-	var links []string
-	for _, files := range of.files {
-		for path, file := range files {
-			if file.mode == object.Symlink {
-				links = append(links, path)
-			}
+// without returns a copy of the targets without the examined ones, and those that share files with them.
+func (s *commitScanner) without(targets map[promotion.Target]promotion.Current, examined map[promotion.Target]bool) map[promotion.Target]promotion.Current {
+	if targets == nil {
+		return map[promotion.Target]promotion.Current{}
+	}
+	rest, share := maps.Clone(targets), false
+	for target := range examined {
+		delete(rest, target)
+		share = share || target.Application == "" // see matcher.shared
+	}
+	if share {
+		maps.DeleteFunc(rest, func(target promotion.Target, _ promotion.Current) bool {
+			_, drop := examined[s.matcher.shared(target)]
+			return drop
+		})
+	}
+	return rest
+}
+
+// linksAfter returns the symbolic links among the files of targets after a change.
+func (s *commitScanner) linksAfter(links []string, changed difference) []string {
+	gone := map[string]bool{}
+	for _, path := range changed.removed {
+		gone[path] = true
+	}
+	var found []string
+	for _, file := range changed.files {
+		gone[file.Path] = true
+		if file.Mode == object.Symlink && len(s.matcher.targets(file.Path)) > 0 {
+			found = append(found, file.Path)
 		}
 	}
-	return links
+	return append(slices.DeleteFunc(slices.Clone(links), func(path string) bool { return gone[path] }), found...)
 }
 
 // applyDifference returns the files of each target after the change, and reports
 // whether any file came or went.
 func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]gitFile, changed difference) (_ map[promotion.Target]map[string]gitFile, moved bool) {
-	after, copied := make(map[promotion.Target]map[string]gitFile, len(files)), map[promotion.Target]bool{}
-	maps.Copy(after, files)
+	after, copied := maps.Clone(files), map[promotion.Target]bool{}
+	if after == nil {
+		after = map[promotion.Target]map[string]gitFile{}
+	}
 	own := func(target promotion.Target) map[string]gitFile {
 		if !copied[target] {
 			copied[target] = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -310,13 +311,17 @@ func (r *refresh) invalidate(events []store.ImageEvent, failed, now time.Time) {
 		return
 	}
 	r.failuresDropped = now
-	r.session.ForgetAnswers(func(repository image.Repository) bool {
-		for _, one := range changed {
-			if one.Matches(repository) {
-				return true
-			}
+	repositories := map[image.Repository]bool{}
+	var anyHost []event.Image
+	for _, one := range changed {
+		if one.Host == "" {
+			anyHost = append(anyHost, one)
+		} else {
+			repositories[one.Repository()] = true
 		}
-		return false
+	}
+	r.session.ForgetAnswers(func(repository image.Repository) bool {
+		return repositories[repository] || slices.ContainsFunc(anyHost, func(one event.Image) bool { return one.Matches(repository) })
 	})
 }
 

@@ -28,6 +28,7 @@ type Index struct {
 	sources shapes.Sources // of all files
 	files   map[string]*indexed
 	found   int // references and refusals of all files
+	unread  int // how many of the files could not be read
 }
 
 // indexed is what one file contains. A file without content of interest has no
@@ -72,7 +73,7 @@ type Difference struct {
 // Next returns the index of the commit with that difference, and the paths of
 // the files whose findings may have changed.
 func (x *Index) Next(ctx context.Context, d Difference) (*Index, []string, error) {
-	next := &Index{updater: x.updater, sources: x.sources, files: maps.Clone(x.files), found: x.found}
+	next := &Index{updater: x.updater, sources: x.sources, files: maps.Clone(x.files), found: x.found, unread: x.unread}
 	for _, path := range d.Gone {
 		next.set(path, &indexed{})
 	}
@@ -168,7 +169,14 @@ func (x *Index) scan(ctx context.Context, files []File, known shapes.Sources) er
 }
 
 func (x *Index) set(path string, found *indexed) {
-	x.found += found.size() - x.at(path).size()
+	before := x.at(path)
+	x.found += found.size() - before.size()
+	if before.Unread {
+		x.unread--
+	}
+	if found.Unread {
+		x.unread++
+	}
 	if found.empty() {
 		delete(x.files, path)
 	} else {
@@ -218,6 +226,9 @@ func (x *Index) at(path string) *indexed {
 // Unread returns the files that could not be read. They must be part of the
 // next difference.
 func (x *Index) Unread() []string {
+	if x.unread == 0 {
+		return nil
+	}
 	var paths []string
 	for path, found := range x.files {
 		if found.Unread {

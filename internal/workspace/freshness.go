@@ -71,13 +71,20 @@ func (f *freshness) read(ctx context.Context) (store.Freshness, error) {
 	return known, err
 }
 
-// stale reports whether answers about an image that were valid at one time are stale at a later
-// one: there was an event about it, or its turn.
-func (f *freshness) stale(r image.Repository, then, now store.Freshness) bool {
-	name, poll := r.String(), f.server.File.Poll
+// staleAt returns a function that reports whether answers about an image that were valid at one
+// time are stale at a later one: there was an event about it, or its turn. It is called for each
+// image of a repository.
+func (f *freshness) staleAt(now, then store.Freshness) func(image.Repository) bool {
+	poll := f.server.File.Poll
 	own := schedule.TurnsOf(string(f.key), now.Images, poll)
-	return now.Event(r).After(then.Now.Add(-store.LateCommit)) || // it may have been read before too
-		schedule.LastTurn(name, poll, now.Now).After(then.Now) || own.Last(name, now.Now).After(then.Now)
+	ownPassed := own.Passed(then.Now, now.Now)
+	return func(r image.Repository) bool {
+		if now.Event(r).After(then.Now.Add(-store.LateCommit)) { // it may have been read before too
+			return true
+		}
+		name := r.String()
+		return schedule.LastTurn(name, poll, now.Now).After(then.Now) || ownPassed && own.Last(name, now.Now).After(then.Now)
+	}
 }
 
 // last returns what was read; false: nothing was, or it is stale.

@@ -7,7 +7,6 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/engine"
-	"promoter/internal/image"
 	"promoter/internal/lru"
 	"promoter/internal/store"
 )
@@ -52,7 +51,7 @@ func (k keeper) Load(ctx context.Context) (*engine.Kept, engine.Changed, error) 
 	if !now.Refreshed.Equal(last.fresh.Refreshed) || !maps.Equal(now.Fired, last.fresh.Fired) || now.Images != last.fresh.Images {
 		return nil, engine.Changed{}, nil
 	}
-	return last.kept, engine.Changed{Image: func(r image.Repository) bool { return k.fresh.stale(r, last.fresh, now) }}, nil
+	return last.kept, engine.Changed{Image: k.fresh.staleAt(now, last.fresh)}, nil
 }
 
 // Keep implements engine.Keeper.
