@@ -177,3 +177,23 @@ func TestObserve_writesNothing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A process whose clock is behind sees commits from its future. What a user reverted after a
+// resume stays reverted for it.
+func TestReconcile_revertAfterAResumeDespiteClockSkew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.decide(state.Resume(in("dev"), w.act("")))
+	w.Clock.Add(time.Minute)
+	w.pushAndRun(web, "1.1.0")
+	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
+	wantReason(t, w.run(), "dev", "reverted", "1.1.0")
+	for _, off := range []time.Duration{-10 * time.Second, -10 * time.Minute} {
+		r := w.Reconciler()
+		r.Now = func() time.Time { return w.Clock.Now().Add(off) }
+		if report, err := r.Reconcile(t.Context()); err != nil || report.Failed() {
+			t.Fatalf("%v, %+v", err, report.Errors)
+		}
+		w.holds("dev", "1.0.0 1.0.0")
+	}
+}

@@ -48,6 +48,10 @@ func (h Reader) RevertedMerge(ctx context.Context, o Observed, landed promotion.
 	return h.reverted(ctx, o, landed.Target, []promotion.Landing{{Commit: merge, Snapshot: landed.Snapshot, At: at}})
 }
 
+// maxSkew is how far the clock of this process may be behind those that wrote commits. A commit
+// of a later time has a wrong one.
+const maxSkew = time.Hour
+
 // atResume is a target at the time when a user resumed it. Any user can set the time of a
 // commit, so there may be two commits that had been the last one.
 type atResume struct {
@@ -67,7 +71,7 @@ func (h Reader) atResume(ctx context.Context, o Observed, target promotion.Targe
 		switch when := commit.Committer.When; {
 		case !when.After(resumed) && newest < 0:
 			newest = len(ids) - 1
-		case when.After(resumed) && !when.After(o.Now):
+		case when.After(resumed) && !when.After(o.Now.Add(maxSkew)):
 			certain = len(ids)
 		}
 		if len(ids) == maxCommits {
