@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -61,9 +63,23 @@ func openStorage(dir string, state *mirrorState, limit int64) *packStorage {
 }
 
 func (p *packStorage) open() {
-	p.files = filesystem.NewStorageWithOptions(osfs.New(p.dir), cache.NewObjectLRU(objectCache), filesystem.Options{
+	p.files = filesystem.NewStorageWithOptions(onlyPacks{osfs.New(p.dir)}, cache.NewObjectLRU(objectCache), filesystem.Options{
 		KeepDescriptors: true, // otherwise go-git opens the pack for each object
 	})
+}
+
+// onlyPacks is the directory of a mirror, whose objects are all in packs. Before it looks into the
+// indexes of packs, go-git opens the file that an object would have by itself: four system calls
+// for each blob of a new mirror.
+type onlyPacks struct{ billy.Filesystem }
+
+// Open implements billy.Basic.
+func (f onlyPacks) Open(name string) (billy.File, error) {
+	folder := filepath.Base(filepath.Dir(name))
+	if id := folder + filepath.Base(name); len(folder) == 2 && plumbing.IsHash(id) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return f.Filesystem.Open(name)
 }
 
 // EncodedObject implements object.Storage.
