@@ -262,27 +262,44 @@ func (o Observation) keep(plan Plan, report Report) *Kept {
 }
 
 // with returns the decisions that were kept with the ones that were made now, in the order
-// of decide.Plan.
+// of decide.Plan. What lies between the touched ones is copied as a whole.
 func (k *Kept) with(made []promotion.Decision, o promotion.Observation) []promotion.Decision {
 	order := map[string]int{}
 	for i, environment := range o.Scope() {
 		order[environment] = i
 	}
-	before := func(a, b promotion.Decision) bool {
-		return cmp.Or(cmp.Compare(order[a.Environment], order[b.Environment]), cmp.Compare(a.Application, b.Application)) < 0
+	find := func(target promotion.Target) (at int, known bool) {
+		return slices.BinarySearchFunc(k.decisions, target, func(d promotion.Decision, target promotion.Target) int {
+			return cmp.Or(cmp.Compare(order[d.Environment], order[target.Environment]), cmp.Compare(d.Application, target.Application))
+		})
 	}
-	merged := make([]promotion.Decision, 0, len(k.decisions)+len(made))
-	for i := range k.decisions {
-		d := &k.decisions[i]
-		if o.Applications[d.Application] {
-			continue
-		}
-		for len(made) > 0 && before(made[0], *d) {
-			merged, made = append(merged, made[0]), made[1:]
-		}
-		merged = append(merged, *d)
+	type edit struct {
+		at   int // in what was kept
+		made *promotion.Decision
 	}
-	return append(merged, made...)
+	var edits []edit // without a decision, the one there is left out
+	for i := range made {
+		at, _ := find(made[i].Target)
+		edits = append(edits, edit{at, &made[i]})
+	}
+	for environment := range order {
+		for application := range o.Applications {
+			if at, known := find(promotion.Target{Environment: environment, Application: application}); known {
+				edits = append(edits, edit{at, nil})
+			}
+		}
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.at, b.at) })
+	merged, done := make([]promotion.Decision, 0, len(k.decisions)+len(made)), 0
+	for _, one := range edits {
+		merged = append(merged, k.decisions[done:one.at]...)
+		if done = one.at; one.made != nil {
+			merged = append(merged, *one.made)
+		} else {
+			done++
+		}
+	}
+	return append(merged, k.decisions[done:]...)
 }
 
 // attemptsWith returns the attempts of the applications that nothing touched, with those of the

@@ -212,7 +212,7 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 			}
 		}
 	}
-	if len(touched) > 0 {
+	if index.OthersDiffer(last.index, touched) {
 		next.others = index.Others()
 	}
 	return next, nil

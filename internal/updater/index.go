@@ -262,6 +262,14 @@ func (x *Index) Others() []edit.Reference {
 	return others
 }
 
+// OthersDiffer reports whether Others may differ from those of an earlier index, from which this one
+// differs in some paths.
+func (x *Index) OthersDiffer(before *Index, paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
+		return len(x.at(path).Others)+len(before.at(path).Others) > 0
+	})
+}
+
 // maxIndex limits the size in bytes of an encoded index that is read.
 const maxIndex = 256 << 20
 
