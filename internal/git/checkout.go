@@ -115,7 +115,7 @@ func (c *Checkout) Remote(branch string) (*object.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the commit of origin/%s: %w", branch, err)
 	}
-	return object.New(c.repository.Storer, nil).Subtree(object.ID(commit.TreeHash), c.prefix, branch)
+	return object.New(c.repository.Storer, nil, object.NewCache()).Subtree(object.ID(commit.TreeHash), c.prefix, branch)
 }
 
 // Revision returns the tree of a commit that the clone has, at the directory of the
@@ -133,7 +133,7 @@ func (c *Checkout) Revision(revision string) (*object.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the commit of %s: %w", revision, err)
 	}
-	return object.New(c.repository.Storer, nil).Subtree(object.ID(commit.TreeHash), c.prefix, revision)
+	return object.New(c.repository.Storer, nil, object.NewCache()).Subtree(object.ID(commit.TreeHash), c.prefix, revision)
 }
 
 // IsRoot reports whether the directory is the root of the clone.

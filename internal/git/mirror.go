@@ -40,6 +40,9 @@ type Options struct {
 	// Attempts is how often an incomplete fetch is made in total, each time into an
 	// empty mirror. Zero: 2.
 	Attempts int
+	// Memory keeps what the mirror reads of its files for the next time that it is opened in the process. Nil:
+	// it is read again.
+	Memory *Memory
 }
 
 func (o Options) withDefaults() Options {
@@ -73,6 +76,7 @@ type Mirror struct {
 	endpoint wire.Endpoint
 	lock     io.Closer
 	packs    *packStorage
+	cache    *object.Cache // of Objects
 	state    *mirrorState
 	fresh    bool     // it had no objects when it was opened
 	listing  *listing // nil: not listed, or outdated
@@ -96,9 +100,15 @@ func Open(ctx context.Context, dir string, options Options) (*Mirror, error) {
 	}
 	_, _ = lock.WriteAt([]byte("\n"), 0) // its time is when the mirror was opened last; a full disk does not matter
 	m := &Mirror{dir: dir, options: options.withDefaults(), endpoint: endpoint, lock: lock, state: &mirrorState{}}
-	m.packs = openStorage(dir, m.state, m.options.PackLimit)
-	m.Objects = object.New(m.packs, m.TooLarge)
 	m.removeLeftovers()
+	m.packs = openStorage(dir, m.state, m.options.PackLimit)
+	m.cache = object.NewCache()
+	if packs, err := m.packs.list(); err == nil {
+		if kept, same := options.Memory.take(dir, packs); same {
+			m.packs.files, m.packs.objects, m.cache = kept.files, kept.objects, kept.cache
+		}
+	}
+	m.Objects = object.New(m.packs, m.TooLarge, m.cache)
 	if !m.load() {
 		if err := m.reset(); err != nil {
 			return nil, errors.Join(err, lock.Close())
@@ -135,6 +145,7 @@ func (m *Mirror) load() bool {
 // reset empties the mirror. It keeps other files in its directory.
 func (m *Mirror) reset() error {
 	_ = m.packs.files.Close() // its files are removed
+	m.cache.Clear()
 	for _, name := range []string{"objects", stateFile} {
 		if err := os.RemoveAll(filepath.Join(m.dir, name)); err != nil {
 			return fmt.Errorf("empty a mirror: %w", err)
@@ -166,10 +177,25 @@ func (m *Mirror) Close() error {
 		m.state.Damaged = true
 		saving = m.state.write(m.dir)
 	}
-	if err := errors.Join(saving, m.packs.files.Close(), m.lock.Close()); err != nil {
+	err := errors.Join(saving, m.packs.close())
+	if err == nil && !m.state.Damaged {
+		m.remember()
+	}
+	if err := errors.Join(err, m.lock.Close()); err != nil {
 		return fmt.Errorf("close the mirror of %s: %w", m.endpoint, err)
 	}
 	return nil
+}
+
+// remember keeps what was read of the files, for the next time. The lock is still held.
+func (m *Mirror) remember() {
+	if len(m.packs.pending) > 0 { // they are dropped, and may have been read
+		m.cache.Clear()
+	}
+	if packs, err := m.packs.list(); err == nil { // the same as in the indexes: no other process had the lock
+		m.options.Memory.keep(m.dir, remembered{packs: packs, files: m.packs.files, objects: m.packs.objects, cache: m.cache})
+	}
+	m.options.Memory = nil // it has another owner now
 }
 
 // Remove deletes the mirror in a directory, if there is one. Like Open, it waits

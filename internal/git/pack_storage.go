@@ -49,6 +49,7 @@ type packStorage struct {
 	dir     string
 	state   *mirrorState // has the boundary of the shallow history
 	files   *filesystem.Storage
+	objects *cache.ObjectLRU                         // of files
 	pending map[plumbing.Hash]plumbing.EncodedObject // not pushed yet
 	size    int64                                    // of pending, in bytes
 	limit   int64                                    // of size
@@ -63,9 +64,17 @@ func openStorage(dir string, state *mirrorState, limit int64) *packStorage {
 }
 
 func (p *packStorage) open() {
-	p.files = filesystem.NewStorageWithOptions(onlyPacks{osfs.New(p.dir)}, cache.NewObjectLRU(objectCache), filesystem.Options{
+	p.objects = cache.NewObjectLRU(objectCache)
+	p.files = filesystem.NewStorageWithOptions(onlyPacks{osfs.New(p.dir)}, p.objects, filesystem.Options{
 		KeepDescriptors: true, // otherwise go-git opens the pack for each object
 	})
+}
+
+// close closes the files of packs. Their indexes stay in memory, and are valid as long as there are
+// the same packs.
+func (p *packStorage) close() error {
+	p.objects.Clear()
+	return p.files.Close()
 }
 
 // onlyPacks is the directory of a mirror, whose objects are all in packs. Before it looks into the

@@ -15,6 +15,7 @@ import (
 	"promoter/internal/drift"
 	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/git"
 	"promoter/internal/queue"
 	"promoter/internal/scan"
 	"promoter/internal/service/history"
@@ -44,6 +45,7 @@ type reconciler struct {
 	afterLanding afterLanding
 	scans        *scan.Memory
 	observations *workspace.Observations
+	mirrors      *git.Memory
 	queue        *queue.Queue
 	dryRun       bool
 	poll         time.Duration
@@ -170,8 +172,8 @@ func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository
 	}
 	options := workspace.Options{
 		DryRun: r.dryRun, Log: loggerOf(r.log, repository), Trace: traceReconciliation(ctx, repository.Name, r.now), Freshness: r.store, Scans: r.scans,
-		Observations: r.observations,
-		Seals:        sealMemory{r.store, string(repository.Key())},
+		Observations: r.observations, Mirrors: r.mirrors,
+		Seals: sealMemory{r.store, string(repository.Key())},
 	}
 	err = workspace.Use(ctx, current.session, repository, options, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		w.Reconciler.Acted, w.Reconciler.MaxFollowing = acted, maxFollowing

@@ -25,6 +25,7 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/database"
+	"promoter/internal/git"
 	"promoter/internal/memory"
 	"promoter/internal/queue"
 	"promoter/internal/scan"
@@ -67,7 +68,7 @@ const maxParallel = 16
 
 // Limits of each of the two memories that are kept between reconciliations, for what was found in
 // files and for what was decided: an eighth of the limit of the process, at most 128 MiB. Of a
-// repository with 20,000 files, each needs 14 MiB.
+// repository with 20,000 files, each needs 14 MiB. What was read of mirrors has half of it.
 const (
 	keptShare = 8
 	maxKept   = 128 << 20
@@ -125,7 +126,8 @@ func New(o Options) *Service {
 		refresher: refresher, schedules: schedules, onboarder: onboarder,
 		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
 		report: reporter{log: o.Log, metrics: o.Metrics, now: now}, afterLanding: landing, scans: scan.NewMemory(memory.Share(keptShare, maxKept)), observations: workspace.NewObservations(memory.Share(keptShare, maxKept)),
-		queue: o.Queue, dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
+		mirrors: git.NewMemory(memory.Share(2*keptShare, maxKept/2)),
+		queue:   o.Queue, dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}
 	sender := notifications.Worker{Store: o.Store, Sender: o.Connections.NotificationSender, Log: o.Log}
 	return &Service{

@@ -42,6 +42,8 @@ type Options struct {
 	// Scans remembers what was found in the files of repositories. Nil: each workspace reads it from
 	// disk, or scans all files.
 	Scans *scan.Memory
+	// Mirrors keeps what mirrors read of their files. Nil: each workspace reads it again.
+	Mirrors *git.Memory
 	// Observations keeps the last observation of repositories, so that a reconciliation decides only about what
 	// an event touches. It needs Freshness. Nil: each one decides about everything.
 	Observations *Observations
@@ -100,6 +102,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		PackLimit:   server.File.Sizes.Pack,
 		ObjectLimit: server.File.Sizes.Object,
 		DiskLimit:   server.File.Sizes.Mirror,
+		Memory:      options.Mirrors,
 	})
 	if err != nil {
 		return nil, err

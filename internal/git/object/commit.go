@@ -44,7 +44,20 @@ func (s *Store) Commit(id ID) (Commit, error) {
 }
 
 // commit is Commit with the boundary of the shallow history.
-func (s *Store) commit(id ID, boundary map[ID]bool) (Commit, error) {
+func (s *Store) commit(id ID, boundary map[ID]bool) (commit Commit, err error) {
+	commit, kept := s.cache.commits.Get(id)
+	if !kept {
+		if commit, err = s.readCommit(id); err != nil {
+			return Commit{}, err
+		}
+		s.cache.keepCommit(commit)
+	}
+	commit.Shallow = boundary[id] && len(commit.Parents) > 0 && !s.Has(commit.Parents[0])
+	return commit, nil
+}
+
+// readCommit reads a commit from the storage, without Shallow.
+func (s *Store) readCommit(id ID) (Commit, error) {
 	encoded, err := s.encoded(plumbing.CommitObject, id)
 	if err != nil {
 		return Commit{}, err
@@ -61,7 +74,6 @@ func (s *Store) commit(id ID, boundary map[ID]bool) (Commit, error) {
 	for _, parent := range decoded.ParentHashes {
 		commit.Parents = append(commit.Parents, ID(parent))
 	}
-	commit.Shallow = boundary[id] && len(commit.Parents) > 0 && !s.Has(commit.Parents[0])
 	return commit, nil
 }
 

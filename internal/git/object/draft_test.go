@@ -308,7 +308,7 @@ func FuzzWrite(f *testing.F) {
 	f.Add("a/b/c/d\na/b/e", "!a/b/c/d\na/b/c", uint8(1))
 	f.Add(".git/config\n../x\n\xff\x00", "x//y\nGIT~1", uint8(1))
 	f.Fuzz(func(t *testing.T, first, second string, shown uint8) {
-		written, check := object.New(memory.NewStorage(), nil), func(object.ID) {}
+		written, check := object.New(memory.NewStorage(), nil, object.NewCache()), func(object.ID) {}
 		if shown == shownToGit {
 			r := newRepo(t)
 			written, check = r.Store, func(id object.ID) { r.fsck(t, id) }

@@ -15,7 +15,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"promoter/internal/fault"
-	"promoter/internal/lru"
 )
 
 // MaxSize is the largest commit or tree that is read, and the largest object that
@@ -46,16 +45,17 @@ type Storage interface {
 type Store struct {
 	storage  Storage
 	tooLarge func(blob ID) bool
-	trees    *lru.Cache[ID, string] // see readTree
+	cache    *Cache
 }
 
 // New returns a Store of the storage. tooLarge reports whether a missing blob was
-// left on the server because of its size; nil means that no blob was.
-func New(storage Storage, tooLarge func(blob ID) bool) *Store {
+// left on the server because of its size; nil means that no blob was. The cache is of the same
+// storage.
+func New(storage Storage, tooLarge func(blob ID) bool, cache *Cache) *Store {
 	if tooLarge == nil {
 		tooLarge = func(ID) bool { return false }
 	}
-	return &Store{storage: storage, tooLarge: tooLarge, trees: lru.New[ID, string](keptTrees)}
+	return &Store{storage: storage, tooLarge: tooLarge, cache: cache}
 }
 
 // Has reports whether an object is stored.

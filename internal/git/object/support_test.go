@@ -39,7 +39,7 @@ func newRepo(t testing.TB) *repo {
 func openRepo(dir string) *repo {
 	options := filesystem.Options{KeepDescriptors: true}
 	store := &counted{Storage: filesystem.NewStorageWithOptions(osfs.New(dir), cache.NewObjectLRU(16<<20), options)}
-	return &repo{Store: object.New(store, nil), dir: dir, store: store}
+	return &repo{Store: object.New(store, nil, object.NewCache()), dir: dir, store: store}
 }
 
 // counted counts the objects that are read, and can fail to write.
@@ -186,7 +186,7 @@ func treeOf(t *testing.T, c *gittest.Clone, branch string) *object.Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := object.New(c.Storer, nil)
+	store := object.New(c.Storer, nil, object.NewCache())
 	commit, err := store.Commit(object.ID(reference.Hash()))
 	if err != nil {
 		t.Fatal(err)

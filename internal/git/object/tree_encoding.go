@@ -115,21 +115,14 @@ func (e treeEntry) sortByte(i int) byte {
 	return 0
 }
 
-// Of each Store, large trees are kept in memory up to keptTrees bytes: an event reads the same ones
-// many times, and each read copies them.
-const (
-	keptTrees = 2 << 20
-	largeTree = 4 << 10
-)
-
 // readTree returns the encoded tree.
 func (s *Store) readTree(id ID) (string, error) {
-	if kept, ok := s.trees.Get(id); ok && s.Has(id) { // the storage may have been emptied meanwhile
+	if kept, ok := s.cache.trees.Get(id); ok {
 		return kept, nil
 	}
 	content, err := s.read(plumbing.TreeObject, id, MaxSize)
-	if err == nil && len(content) >= largeTree && len(content) <= keptTrees {
-		s.trees.Put(id, content, int64(len(content)))
+	if err == nil {
+		s.cache.keepTree(id, content)
 	}
 	return content, err
 }

@@ -252,7 +252,7 @@ func TestEntry_Read_tooLarge(t *testing.T) {
 	left := plumbing.NewHash("1234567890123456789012345678901234567890")
 	gone := plumbing.NewHash("0234567890123456789012345678901234567890")
 	commit := object.ID(c.Commit(c.Tree(gittest.Entry(filemode.Regular, "crds.yaml", left), gittest.Entry(filemode.Regular, "gone.yaml", gone), gittest.Entry(filemode.Regular, "here.yaml", c.Blob("x")))))
-	tree, err := object.New(made.store, func(id object.ID) bool { return id == object.ID(left) }).Tree(commit)
+	tree, err := object.New(made.store, func(id object.ID) bool { return id == object.ID(left) }, object.NewCache()).Tree(commit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func FuzzTree(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string) {
 		c := &gittest.Clone{T: t, Storer: memory.NewStorage()}
 		hash := c.Put(plumbing.TreeObject, content)
-		tree, err := object.New(c.Storer, nil).Tree(object.ID(c.Commit(hash)))
+		tree, err := object.New(c.Storer, nil, object.NewCache()).Tree(object.ID(c.Commit(hash)))
 		if err != nil {
 			t.Fatal(err)
 		}
