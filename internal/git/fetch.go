@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -352,11 +351,11 @@ func (m *Mirror) verify(ctx context.Context, heads map[string]object.ID, verifie
 // incomingPack is the prefix of the file to which a pack is received.
 const incomingPack = "incoming-"
 
-// transfer makes the request of one step: it receives the pack to a file, checks its
+// transfer makes the request of one step: it receives the pack to a file, indexes it within its
 // limits, and adds it to the mirror. It names where the history of the mirror ends;
 // otherwise, a server with bitmaps assumes that the mirror has everything below its
 // commits, and leaves out what a revert brings back.
-func (f *fetcher) transfer(ctx context.Context, step fetchStep) (err error) {
+func (f *fetcher) transfer(ctx context.Context, step fetchStep) error {
 	m := f.m
 	if f.used {
 		if err := f.reconnect(ctx); err != nil {
@@ -383,7 +382,10 @@ func (f *fetcher) transfer(ctx context.Context, step fetchStep) (err error) {
 	if err != nil {
 		return fmt.Errorf("receive a pack: %w", err)
 	}
-	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	defer func() {
+		_ = file.Close()
+		_ = os.Remove(file.Name()) // unless the mirror has it now; what stays is removed when the mirror is opened
+	}()
 	boundary, err := f.session.Fetch(ctx, request, file)
 	if errors.Is(err, wire.ErrPackTooLarge) {
 		return m.packTooLarge(step, room)
@@ -391,17 +393,16 @@ func (f *fetcher) transfer(ctx context.Context, step fetchStep) (err error) {
 	if err != nil {
 		return err
 	}
-	pack := &contextReader{ctx: ctx, file: file}
-	count, err := checkPack(pack, m.options.ObjectLimit)
+	index, count, err := indexPack(&contextReader{ctx: ctx, file: file}, m.options.ObjectLimit)
 	if err != nil {
 		return err
 	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("receive a pack: %w", err)
+	}
 	if count > 0 {
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
-			return fmt.Errorf("receive a pack: %w", err)
-		}
-		if err := m.packs.addPack(pack, nil); err != nil {
-			return fmt.Errorf("%w: %w", errIncomplete, err)
+		if err := m.packs.takePack(file.Name(), index); err != nil {
+			return err
 		}
 	}
 	if step.whole {

@@ -168,6 +168,7 @@ func (m *Mirror) removeLeftovers() {
 	_ = atomicfile.Sweep(filepath.Join(m.dir, stateFile)) // tried again the next time
 	removeMatching(m.dir, incomingPack+"*")
 	removeMatching(m.dir, unfinishedPack)
+	removeMatching(m.dir, unfinishedIndex)
 }
 
 // Close releases the files of the mirror and its lock.

@@ -18,8 +18,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 	"github.com/go-git/go-git/v5/storage/memory"
 
+	"promoter/internal/atomicfile"
 	"promoter/internal/fault"
 	"promoter/internal/git/object"
 )
@@ -33,6 +35,9 @@ const (
 
 	// unfinishedPack matches go-git's name of a pack that is being written.
 	unfinishedPack = "objects/pack/tmp_*"
+
+	// unfinishedIndex matches what a killed process left beside the index of a pack.
+	unfinishedIndex = "objects/pack/pack-*.idx.*"
 
 	// deltaWindow is how many similar objects are tried as the base of a delta, as
 	// many as Git tries. With largeDeltaWindow, a pack of more than largePack bytes of
@@ -153,6 +158,54 @@ func (p *packStorage) addPack(pack io.Reader, pushed []object.ID) error {
 			p.size -= encoded.Size()
 			delete(p.pending, plumbing.Hash(id))
 		}
+	}
+	return nil
+}
+
+// takePack makes a received file a pack of the mirror.
+func (p *packStorage) takePack(file string, index *idxfile.Writer) error {
+	content, err := index.Index()
+	if err != nil {
+		return fmt.Errorf("index a pack: %w", err)
+	}
+	pack := filepath.Join(p.dir, "objects", "pack", "pack-"+plumbing.Hash(content.PackfileChecksum).String()+".pack")
+	if _, err := os.Stat(pack); err == nil {
+		return nil
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return fmt.Errorf("add a pack: %w", err)
+	}
+	var encoded bytes.Buffer
+	if _, err := idxfile.NewEncoder(&encoded).Encode(content); err != nil {
+		return fmt.Errorf("index a pack: %w", err)
+	}
+	if err := atomicfile.Replace(indexOf(pack), encoded.Bytes()); err != nil {
+		return fmt.Errorf("write the index of a pack: %w", err)
+	}
+	if err := os.Rename(file, pack); err != nil {
+		return fmt.Errorf("add a pack: %w", err)
+	}
+	p.grown += info.Size()
+	return p.announce(index)
+}
+
+// announce adds an index to those that go-git has in memory. go-git only has a way to read all of
+// them again, and what its own writer of a pack calls: a writer that writes nothing leaves nothing.
+func (p *packStorage) announce(index *idxfile.Writer) error {
+	opened, err := p.files.PackfileWriter()
+	if err != nil {
+		return fmt.Errorf("add a pack: %w", err)
+	}
+	if writer, ok := opened.(*dotgit.PackWriter); ok {
+		content, err := index.Index()
+		if err != nil {
+			return fmt.Errorf("index a pack: %w", err)
+		}
+		writer.Notify(content.PackfileChecksum, index)
+	}
+	if err := opened.Close(); err != nil {
+		return fmt.Errorf("add a pack: %w", err)
 	}
 	return nil
 }
