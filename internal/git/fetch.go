@@ -401,8 +401,8 @@ func (f *fetcher) transfer(ctx context.Context, step fetchStep) error {
 		return fmt.Errorf("receive a pack: %w", err)
 	}
 	if count > 0 {
-		if err := m.packs.takePack(file.Name(), index); err != nil {
-			return err
+		if err := m.packs.takePack(file.Name(), index); err != nil { // an empty mirror has more room
+			return fmt.Errorf("%w: %w", errIncomplete, err)
 		}
 	}
 	if step.whole {

@@ -141,16 +141,19 @@ func hashes(ids []object.ID) []plumbing.Hash {
 	return converted
 }
 
-// addPack stores a pack and its index. The objects in it are not pending any longer.
-func (p *packStorage) addPack(pack io.Reader, pushed []object.ID) error {
-	writer, err := p.files.PackfileWriter()
+// addPack stores a pack that was made here. The objects in it are not pending any longer.
+func (p *packStorage) addPack(pack []byte, pushed []object.ID) error {
+	index, _, err := indexPack(bytes.NewReader(pack), object.MaxSize)
 	if err != nil {
 		return fmt.Errorf("write a pack: %w", err)
 	}
-	written, err := io.Copy(writer, pack)
-	p.grown += written
-	if err = errors.Join(err, writer.Close()); err != nil {
-		removeMatching(p.dir, unfinishedPack) // go-git leaves it behind
+	file := filepath.Join(p.dir, incomingPack+"own") // a mirror has one user
+	err = os.WriteFile(file, pack, 0o600)
+	if err == nil {
+		err = p.takePack(file, index)
+	}
+	if err != nil {
+		_ = os.Remove(file) // it is also removed when the mirror is opened
 		return fmt.Errorf("write a pack: %w", err)
 	}
 	for _, id := range pushed {
@@ -162,15 +165,15 @@ func (p *packStorage) addPack(pack io.Reader, pushed []object.ID) error {
 	return nil
 }
 
-// takePack makes a received file a pack of the mirror.
+// takePack makes a file a pack of the mirror.
 func (p *packStorage) takePack(file string, index *idxfile.Writer) error {
 	content, err := index.Index()
 	if err != nil {
 		return fmt.Errorf("index a pack: %w", err)
 	}
 	pack := filepath.Join(p.dir, "objects", "pack", "pack-"+plumbing.Hash(content.PackfileChecksum).String()+".pack")
-	if _, err := os.Stat(pack); err == nil {
-		return nil
+	if _, err := os.Stat(pack); err == nil { // it is the same, by its checksum
+		return os.Remove(file)
 	}
 	info, err := os.Stat(file)
 	if err != nil {
@@ -287,13 +290,12 @@ func (p *packStorage) joinSmallPacks() error {
 	if len(joined) < 2 {
 		return nil
 	}
-	writer, err := p.files.PackfileWriter()
-	if err != nil {
-		return fmt.Errorf("join the packs of a mirror: %w", err)
+	var pack bytes.Buffer
+	err = p.encodePack(&pack, all)
+	if err == nil {
+		err = p.addPack(pack.Bytes(), nil)
 	}
-	err = p.encodePack(writer, all)
-	if err = errors.Join(err, writer.Close()); err != nil {
-		removeMatching(p.dir, unfinishedPack)
+	if err != nil {
 		return fmt.Errorf("join the packs of a mirror: %w", err)
 	}
 	if err := p.files.Close(); err != nil { // before their files are removed

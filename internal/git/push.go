@@ -91,7 +91,7 @@ func (m *Mirror) push(ctx context.Context, updates []Update) error {
 	// The push is done, whatever happens now. A branch that cannot be recorded is
 	// removed, so that it is fetched before it is used.
 	m.listing.move(updates)
-	stored := len(ids) == 0 || m.packs.addPack(bytes.NewReader(pack), ids) == nil
+	stored := len(ids) == 0 || m.packs.addPack(pack, ids) == nil
 	for _, u := range updates {
 		if !stored {
 			u.New = object.ID{}
