@@ -20,13 +20,28 @@ import (
 // act carries out a plan and reports the effects. It works on a copy of the
 // observation. With again, another reconciliation should follow at once, because
 // something landed or may land now.
-func (r *Reconciler) act(ctx context.Context, o Observation, plan Plan) (report Report, again bool, err error) {
+func (r *Reconciler) act(ctx context.Context, o Observation, plan Plan) (report Report, refs *repo.Refs, again bool, err error) {
 	x := newExecutor(r, o, plan)
 	err = x.execute(ctx)
 	if x.landed && fault.KindOf(err) == fault.Conflict {
 		err = nil // it restarts anyway, and this is no failed attempt
 	}
-	return x.o.finalReport(x.plan, x.effects), x.landed || x.again, err
+	report = x.o.finalReport(x.plan, x.effects)
+	if !report.Failed() {
+		refs = x.knownRefs()
+	}
+	return report, refs, x.landed || x.again, err
+}
+
+// knownRefs returns the branches as they are after our pushes, so that the reconciliation that follows
+// needs no listing of its own to verify them. A push of a user in between is found by the next event or
+// poll, and each of our pushes is conditional on where its branch is. Nil: a pull request was merged, or is
+// open and could be merged next, which needs a listing.
+func (x *executor) knownRefs() *repo.Refs {
+	if len(x.merged) > 0 || len(ourBranches(x.o)) > 0 {
+		return nil
+	}
+	return &x.o.Refs
 }
 
 // executor carries out one plan.

@@ -11,5 +11,6 @@ func ObserveOnce(ctx context.Context, r *Reconciler) (Observation, error) {
 func MakePlan(o Observation) Plan { return makePlan(o) }
 
 func Act(ctx context.Context, r *Reconciler, o Observation, plan Plan) (Report, bool, error) {
-	return r.act(ctx, o, plan)
+	report, _, again, err := r.act(ctx, o, plan)
+	return report, again, err
 }

@@ -27,7 +27,7 @@ func (r *Reconciler) Landed(ctx context.Context, report Report, known map[string
 // HistoryFromGit reads the history without a database: what landed since the time, and
 // the user decisions that are in effect. It queries no registry and writes nothing.
 func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (Report, []landing.Landed, error) {
-	o, err := r.observeRefs(ctx, true)
+	o, err := r.observeRefs(ctx, basis{last: true})
 	if err != nil || o.Unusable != "" {
 		return o.report(), nil, err
 	}

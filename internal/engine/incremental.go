@@ -69,7 +69,8 @@ const maxNewCommits = 200
 type basis struct {
 	kept    *Kept // nil: decide about everything
 	changed Changed
-	last    bool // the attempt: it tolerates conflicts of parts, because no other one follows
+	refs    *repo.Refs // the branches, with our own pushes since they were listed; nil: list them
+	last    bool       // the attempt: it tolerates conflicts of parts, because no other one follows
 }
 
 // loadConfig loads the config of a commit of the default branch, and reads again only what may

@@ -22,10 +22,10 @@ import (
 
 // observeRefs starts an Observation with the branches. It is unusable where nothing
 // can be done.
-func (r *Reconciler) observeRefs(ctx context.Context, lastAttempt bool) (Observation, error) {
+func (r *Reconciler) observeRefs(ctx context.Context, start basis) (Observation, error) {
 	o := Observation{
 		Now: r.Now(), Info: r.Repository.Info(), Heads: map[string]string{}, Closed: map[string][]scm.PullRequest{},
-		Statuses: map[string]scm.Check{}, failures: repo.NewFailures(lastAttempt), Asked: r.asked,
+		Statuses: map[string]scm.Check{}, failures: repo.NewFailures(start.last), Asked: r.asked,
 	}
 	o.Promotion.PushOnly = !r.Repository.Features().PullRequests
 	o.Promotion.Limits = r.Limits
@@ -38,7 +38,7 @@ func (r *Reconciler) observeRefs(ctx context.Context, lastAttempt bool) (Observa
 		o.Unusable = "the credential may not push to the repository: give it write access to contents"
 		return o, nil
 	}
-	refs, err := r.Remote.Refs(ctx)
+	refs, err := r.listRefs(ctx, start)
 	if err != nil {
 		return o, err // the error names the listing
 	}
@@ -50,6 +50,14 @@ func (r *Reconciler) observeRefs(ctx context.Context, lastAttempt bool) (Observa
 		o.Unusable = "the repository has no default branch yet: push " + repo.ConfigFile + " to it"
 	}
 	return o, nil
+}
+
+// listRefs lists the branches, unless they are known.
+func (r *Reconciler) listRefs(ctx context.Context, start basis) (repo.Refs, error) {
+	if start.refs != nil {
+		return *start.refs, nil
+	}
+	return r.Remote.Refs(ctx)
 }
 
 // observeBranches reads the config from the default branch alone, then fetches the

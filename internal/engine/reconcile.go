@@ -139,13 +139,14 @@ func (r *Reconciler) Reconcile(ctx context.Context) (Report, error) {
 	var report Report
 	for following, attempt := 0, 1; ; {
 		start.last = attempt == maxAttempts
-		next, kept, again, err := once(ctx, start)
+		var next Report
+		var again bool
+		next, start, again, err = once(ctx, start)
 		report = after(next, report)
 		if report.differs() { // until the next reconciliation, which is a full one
-			kept = nil
+			start = basis{}
 		}
-		start = basis{kept: kept}
-		r.keep(kept)
+		r.keep(start.kept)
 		switch {
 		case fault.KindOf(err) == fault.Conflict && attempt < maxAttempts:
 			r.Log.DebugContext(ctx, "restarting after a conflict", slog.Any("error", err))
@@ -179,7 +180,7 @@ func (r *Reconciler) keep(kept *Kept) {
 
 // reconcileOnce returns what the next one can start from, and reports with again that it should
 // follow at once.
-func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Report, kept *Kept, again bool, err error) {
+func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Report, next basis, again bool, err error) {
 	ctx, end := r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
 	o, err := r.observe(ctx, start)
@@ -187,21 +188,21 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Rep
 		err = configStatus{r}.fail(ctx, o)
 	}
 	if err != nil || o.Unusable != "" {
-		return o.report(), nil, false, err
+		return o.report(), basis{}, false, err
 	}
 	_, endPlan := r.trace(ctx, "plan")
 	plan := makePlan(o)
 	endPlan(nil, nil)
 	if o.kept != nil {
 		if o, plan, err = r.check(ctx, o, plan, start); err != nil || o.Unusable != "" {
-			return o.report(), nil, false, err
+			return o.report(), basis{}, false, err
 		}
 	}
-	report, again, err = r.act(ctx, o, plan)
+	report, refs, again, err := r.act(ctx, o, plan)
 	if err == nil {
-		kept = o.keep(plan, report)
+		next = basis{kept: o.keep(plan, report), refs: refs}
 	}
-	return report, kept, again, err
+	return report, next, again, err
 }
 
 // Observe observes and plans, and changes nothing. The report contains the proposals
@@ -222,7 +223,7 @@ func (r *Reconciler) observe(ctx context.Context, start basis) (o Observation, e
 	defer func() { end(nil, err) }()
 
 	// The repository: branches, open pull requests, config, fetched commits.
-	if o, err = r.observeRefs(ctx, start.last); err != nil || o.Unusable != "" {
+	if o, err = r.observeRefs(ctx, start); err != nil || o.Unusable != "" {
 		return o, err
 	}
 	if !o.Promotion.PushOnly {

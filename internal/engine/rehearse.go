@@ -27,12 +27,12 @@ func (r *Reconciler) rehearsal() *rehearsal {
 }
 
 // once is reconcileOnce on the overlay.
-func (h *rehearsal) once(ctx context.Context, start basis) (_ Report, _ *Kept, again bool, err error) {
+func (h *rehearsal) once(ctx context.Context, start basis) (_ Report, _ basis, again bool, err error) {
 	ctx, end := h.r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
 	o, err := h.r.observe(ctx, start.full())
 	if err != nil || o.Unusable != "" {
-		return o.report(), nil, false, err
+		return o.report(), basis{}, false, err
 	}
 	if len(h.landed) == 0 { // what was read until now is about commits of the repository
 		h.r.Landings = &landing.Rehearsed{Memory: h.r.Landings}
@@ -45,7 +45,7 @@ func (h *rehearsal) once(ctx context.Context, start basis) (_ Report, _ *Kept, a
 		return p.Step == propose.StepPush || p.Step == propose.StepPropose && p.Open != nil && p.Land && !h.merged[p.Head]
 	}
 	if err := x.pushProposals(ctx, lands); err != nil {
-		return x.o.finalReport(plan, nil), nil, false, err
+		return x.o.finalReport(plan, nil), basis{}, false, err
 	}
 	effects := x.effects
 	for i := range effects {
@@ -77,7 +77,7 @@ func (h *rehearsal) once(ctx context.Context, start basis) (_ Report, _ *Kept, a
 	}
 	report := x.o.finalReport(plan, effects)
 	report.Heads = o.Heads // as the repository is
-	return report, nil, x.landed, nil
+	return report, basis{}, x.landed, nil
 }
 
 // follows returns the environments upstream of a proposal into which something landed.

@@ -60,6 +60,7 @@ func (r *Reconciler) compare(ctx context.Context, o Observation, plan Plan, from
 	quiet := *r.withoutCommands()
 	quiet.Now, quiet.Trace, quiet.Progress = func() time.Time { return o.Now }, nil, nil
 	commandsAt := o.CommandsAt
+	from.refs = nil // a user may have pushed since
 	for n := 1; len(o.failures.Errors) == 0; n++ {
 		full, err := quiet.observe(ctx, from.full())
 		if err != nil || full.Unusable != "" || len(full.failures.Errors) > 0 {
