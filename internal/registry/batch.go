@@ -34,7 +34,7 @@ func (b *Batch) For(repository identity.RepositoryKey) *View {
 func (b *Batch) Forget(changed func(image.Repository) bool) {
 	b.tags.forget(changed)
 	b.digests.forget(changed)
-	b.facts.forget(func(image.Repository) bool { return false })
+	b.facts.forget(nil)
 	b.signatures.forget(func(image.Repository) bool { return true }) // an unsigned image may be signed by now
 }
 
@@ -42,8 +42,9 @@ func (b *Batch) Forget(changed func(image.Repository) bool) {
 // come later. An error is a result too: a host that is down is not called again in the
 // same batch.
 type flights[V any] struct {
-	mu    sync.Mutex
-	calls map[flightKey]*flight[V]
+	mu     sync.Mutex
+	calls  map[flightKey]*flight[V]
+	failed map[flightKey]*flight[V] // of calls, those that ended with an error
 }
 
 // flightKey names a request: the scope, and a tag, digest or "" for the tag list.
@@ -84,7 +85,7 @@ func (f *flights[V]) do(ctx context.Context, key flightKey, since, asOf time.Tim
 		}
 	}
 	if f.calls == nil {
-		f.calls = map[flightKey]*flight[V]{}
+		f.calls, f.failed = map[flightKey]*flight[V]{}, map[flightKey]*flight[V]{}
 	}
 	made := &flight[V]{done: make(chan struct{}), asOf: asOf}
 	f.calls[key] = made
@@ -93,6 +94,11 @@ func (f *flights[V]) do(ctx context.Context, key flightKey, since, asOf time.Tim
 	made.value, made.err = send()
 	over := errors.Is(made.err, budget.ErrExceeded)
 	if made.err == nil || ctx.Err() == nil && !over {
+		if made.err != nil {
+			f.mu.Lock()
+			f.failed[key] = made
+			f.mu.Unlock()
+		}
 		close(made.done)
 		return made.value, made.err
 	}
@@ -110,20 +116,23 @@ func (f *flights[V]) do(ctx context.Context, key flightKey, since, asOf time.Tim
 	return made.value, failed
 }
 
-// forget drops results about image repositories, and errors. A request in flight that
+// forget drops results about image repositories, of which nil are none, and errors. A request in flight that
 // may have been answered before the change continues for its callers, and is sent
 // again for the next one.
 func (f *flights[V]) forget(changed func(image.Repository) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for key, known := range f.calls {
-		failed := false
-		select {
-		case <-known.done:
-			failed = known.err != nil
-		default:
+	for key, failed := range f.failed {
+		if f.calls[key] == failed { // it may have been sent again
+			delete(f.calls, key)
 		}
-		if failed || changed(key.repository) {
+	}
+	clear(f.failed)
+	if changed == nil {
+		return
+	}
+	for key := range f.calls {
+		if changed(key.repository) {
 			delete(f.calls, key)
 		}
 	}
