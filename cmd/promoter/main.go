@@ -14,16 +14,26 @@ import (
 	"promoter/internal/cli"
 	"promoter/internal/cli/console"
 	"promoter/internal/demo"
+	"promoter/internal/memory"
 )
 
-// garbagePercent is the garbage collection target of run and serve. Most of what a
-// reconciliation allocates stays in use to its end, and a job on a shared node is sized by
-// its peak memory. Short commands keep Go's default, which needs less CPU time.
-const garbagePercent = 40
+// The garbage collection target of run and serve. Most of what a reconciliation allocates stays
+// in use to its end, and a job on a shared node is sized by its peak memory. A run that needs less
+// than garbageSize, in bytes, ends before there is anything to save. Short commands keep Go's default,
+// which needs less CPU time.
+const (
+	garbagePercent = 40
+	garbageSize    = 64 << 20
+)
 
 func main() {
-	reconciles := len(os.Args) > 1 && (os.Args[1] == "run" || os.Args[1] == "serve")
-	if reconciles && os.Getenv("GOGC") == "" {
+	runs := len(os.Args) > 1 && os.Args[1] == "run"
+	reconciles := runs || len(os.Args) > 1 && os.Args[1] == "serve"
+	switch {
+	case os.Getenv("GOGC") != "":
+	case runs:
+		memory.Pace(garbagePercent, garbageSize)
+	case reconciles:
 		debug.SetGCPercent(garbagePercent)
 	}
 	if reconciles {
@@ -31,7 +41,7 @@ func main() {
 		// container there is no limit, and where it cannot be read neither.
 		_, _ = memlimit.Set()
 	}
-	if len(os.Args) > 1 && os.Args[1] == "run" {
+	if runs {
 		// A closed output must not end a run halfway. Its error is reported at the end.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -16,8 +17,8 @@ func mixed() string {
 }
 
 // A run without changes lists the branches once, and sends one request for each image:
-// for its tags, or for the digest of the moving one. For listed tags it also checks
-// whether the selected one is still the same image. It fetches, pushes, and writes
+// for its tags, or for the digest of the moving one. Once an hour it also checks
+// whether the selected one of listed tags is still the same image. It fetches, pushes, and writes
 // nothing.
 func TestRun_idleRunSendsEachRequestOnce(t *testing.T) {
 	t.Parallel()
@@ -33,19 +34,23 @@ func TestRun_idleRunSendsEachRequestOnce(t *testing.T) {
 			s.releaseAndRun("web", "1.1.0")
 			s.holds("prod", "1.1.0 1.0.0")
 			s.run() // what landed is reconciled once more
-			s.forge.Traffic.ResetRequests()
-			s.registry.Forget()
-			s.run()
 			slices.Sort(want)
+			idle := func(images ...string) {
+				t.Helper()
+				s.registry.Forget()
+				s.run()
+				if diff := cmp.Diff(images, s.askedOfImages()); diff != "" {
+					t.Errorf("requests to the registry (-want +got):\n%s", diff)
+				}
+			}
+			s.forge.Traffic.ResetRequests()
+			idle("GET /v2/acme/web/tags/list", "HEAD /v2/acme/worker/manifests/1.0.0")
 			if diff := cmp.Diff(want, counted(s.forge.Traffic.Requests())); diff != "" {
 				t.Errorf("requests to the forge and to Git (-want +got):\n%s", diff)
 			}
-			images := []string{
-				"GET /v2/acme/web/tags/list", "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0",
-			}
-			if diff := cmp.Diff(images, s.askedOfImages()); diff != "" {
-				t.Errorf("requests to the registry (-want +got):\n%s", diff)
-			}
+			s.clock.set(s.clock.Now().Add(2 * time.Hour))
+			idle("GET /v2/acme/web/tags/list", "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0")
+			idle("GET /v2/acme/web/tags/list", "HEAD /v2/acme/worker/manifests/1.0.0")
 		})
 	}
 }

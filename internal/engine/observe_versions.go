@@ -38,14 +38,14 @@ func concurrently[T any](values []T, ask func(T)) {
 // the planner needs to know about them.
 func (r *Reconciler) observeVersions(ctx context.Context, o Observation) Observation {
 	o = o.withFollowed(r.Verify)
-	o.Promotion.Available = selectVersions(ctx, r.Registries, o, r.Progress)
+	o.Promotion.Available = r.selectVersions(ctx, o)
 	o.Promotion.Explicit = resolveRequested(ctx, r.Registries, o)
 	return o.withFacts(ctx, r.Registries)
 }
 
 // selectVersions asks for the version of each component in an environment without
 // parents. A registry error is the error of its component alone.
-func selectVersions(ctx context.Context, registries Registries, o Observation, progress func(doing string, done, total int)) map[string]promotion.Available {
+func (r *Reconciler) selectVersions(ctx context.Context, o Observation) map[string]promotion.Available {
 	hasNoParents := func(target promotion.Target) bool {
 		return len(o.Promotion.Config.Settings(target.Environment, target.Application).After) == 0
 	}
@@ -59,8 +59,8 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 			continue
 		}
 		for i := range current.References {
-			r := &current.References[i]
-			references[r.Component] = append(references[r.Component], r)
+			reference := &current.References[i]
+			references[reference.Component] = append(references[reference.Component], reference)
 		}
 	}
 	var selections []*selection
@@ -70,19 +70,14 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 			Policy: o.Promotion.Config.Policy(f.Component.Name), FirstSeen: firstSeen(o.Promotion.State, f.Name),
 			InUse:  func(v image.Version) bool { return inUse(references[f.Name], v) },
 			Newer:  o.Asked != nil,
+			List:   r.Rests != nil,
 			Verify: o.Promotion.Verify[f.Name],
 		}})
 	}
-	var mutex sync.Mutex
-	done := 0
+	asked := counted(r.Progress, "querying registries", len(selections))
 	concurrently(selections, func(s *selection) {
-		s.Available = registries.Select(ctx, s.request)
-		if progress != nil {
-			mutex.Lock()
-			defer mutex.Unlock()
-			done++
-			progress("querying registries", done, len(selections))
-		}
+		s.Available = r.Registries.Select(ctx, s.request)
+		asked()
 	})
 	available := map[string]promotion.Available{}
 	for _, s := range selections {
@@ -92,6 +87,22 @@ func selectVersions(ctx context.Context, registries Registries, o Observation, p
 		}
 	}
 	return available
+}
+
+// counted returns a function that reports one more of a total as done. It may be called by many
+// goroutines.
+func counted(progress func(doing string, done, total int), doing string, total int) func() {
+	if progress == nil {
+		return func() {}
+	}
+	var mutex sync.Mutex
+	done := 0
+	return func() {
+		mutex.Lock()
+		defer mutex.Unlock()
+		done++
+		progress(doing, done, total)
+	}
 }
 
 // inUse reports whether all references have a version, in the form in which it is written.

@@ -23,6 +23,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"promoter/internal/comments"
@@ -114,8 +115,11 @@ type Reconciler struct {
 	// Keeper keeps the last observation from one reconciliation to the next. Nil: each one starts with a
 	// full observation.
 	Keeper Keeper
-	// Shadow reports whether an incremental reconciliation is compared with a full one, see
-	// check. Nil: none is.
+	// Rests keeps what the last reconciliation left that had nothing to do, so that the next one may end early.
+	// Nil: each one reads the files.
+	Rests Rests
+	// Shadow reports whether an incremental reconciliation, or one that ends at a Rest, is compared
+	// with a full one, see check. Nil: none is.
 	Shadow func() bool
 
 	asked func(promotion.Target) bool // see Explain
@@ -190,9 +194,15 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Rep
 	if err != nil || o.Unusable != "" {
 		return o.report(), basis{}, false, err
 	}
+	if o.rest != nil && !o.compared {
+		return o.restReport(o.rest), basis{}, false, nil
+	}
 	_, endPlan := r.trace(ctx, "plan")
 	plan := makePlan(o)
 	endPlan(nil, nil)
+	if o.rest != nil {
+		r.compareRest(ctx, o, plan)
+	}
 	if o.kept != nil {
 		if o, plan, err = r.check(ctx, o, plan, start); err != nil || o.Unusable != "" {
 			return o.report(), basis{}, false, err
@@ -201,6 +211,15 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Rep
 	report, refs, again, err := r.act(ctx, o, plan)
 	if err == nil {
 		next = basis{kept: o.keep(plan, report), refs: refs}
+	}
+	if kept := next.kept; kept != nil && r.Rests != nil && !r.DryRun {
+		if o.kept != nil {
+			kept.asked = o.kept.asked
+		}
+		kept.asked = append(slices.Clip(kept.asked), o.Promotion)
+		if rest := o.restOf(plan, report, kept.asked); rest != nil && !again {
+			r.Rests.Keep(rest)
+		}
 	}
 	return report, next, again, err
 }
@@ -233,6 +252,13 @@ func (r *Reconciler) observe(ctx context.Context, start basis) (o Observation, e
 	}
 	if o, err = r.observeBranches(ctx, o, start); err != nil || o.Unusable != "" {
 		return o, err
+	}
+	if o.rest, err = r.rests(ctx, o); err != nil {
+		return o, err
+	}
+	o.compared = o.rest != nil && r.Shadow != nil && r.Shadow()
+	if o.rest != nil && !o.compared {
+		return o, nil
 	}
 	history := r.historyReader(o.Promotion.Config)
 

@@ -187,6 +187,24 @@ func (r Repository) Familiar() string {
 // IsZero reports whether there is no repository.
 func (r Repository) IsZero() bool { return r == Repository{} }
 
+// MarshalText encodes the repository for a file that only the same version of promoter reads.
+func (r Repository) MarshalText() ([]byte, error) {
+	if r.IsZero() {
+		return nil, nil
+	}
+	return []byte(r.host + "/" + r.path), nil
+}
+
+// UnmarshalText decodes what MarshalText encoded.
+func (r *Repository) UnmarshalText(text []byte) error {
+	host, path, found := strings.Cut(string(text), "/")
+	if !found && len(text) > 0 {
+		return errors.New("not an encoded repository")
+	}
+	r.host, r.path = host, path
+	return nil
+}
+
 // MarshalBinary encodes the repository for a cache that only the same version of
 // promoter reads.
 func (r Repository) MarshalBinary() ([]byte, error) { return []byte(r.host + "\n" + r.path), nil }

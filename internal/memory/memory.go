@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync/atomic"
 	"time"
 )
@@ -41,7 +40,8 @@ type Gauge struct {
 // Room returns how many more reconciliations fit now beside those that have begun a moment
 // ago and do not have all their memory yet. The first one needs no room.
 func (g *Gauge) Room(fresh int) int {
-	n := room(debug.SetMemoryLimit(-1), liveHeap(), fresh)
+	live, _ := heap()
+	n := room(debug.SetMemoryLimit(-1), live, fresh)
 	if n == 0 && g.collecting.CompareAndSwap(false, true) {
 		// What is known about the heap is as old as the last collection.
 		go func() {
@@ -56,11 +56,4 @@ func (g *Gauge) Room(fresh int) int {
 func room(limit, used int64, fresh int) int {
 	free := limit - overhead - used - int64(fresh)*Reconciliation
 	return max(0, int(min(free/Reconciliation, math.MaxInt32)))
-}
-
-// liveHeap returns the bytes that were in use at the last garbage collection.
-func liveHeap() int64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	return int64(min(sample[0].Value.Uint64(), math.MaxInt64)) //nolint:gosec // it is limited
 }

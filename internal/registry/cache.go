@@ -183,6 +183,7 @@ type cacheEntry struct {
 	noteChanged func()
 
 	once    sync.Once
+	loaded  atomic.Bool // once is done
 	mu      sync.Mutex
 	content cacheFile
 	size    int           // of all metadata, see metadata.size
@@ -266,6 +267,7 @@ func (e *cacheEntry) lock() {
 			e.size += m.size()
 		}
 		e.countTags()
+		e.loaded.Store(true)
 	})
 	e.mu.Lock()
 }
@@ -367,7 +369,7 @@ func parseCacheFile(data []byte, empty cacheFile) cacheFile {
 
 // save writes the cache file if anything changed.
 func (e *cacheEntry) save() error {
-	if e.file == "" {
+	if e.file == "" || !e.loaded.Load() { // nothing can have changed
 		return nil
 	}
 	e.saving.Lock()
@@ -514,10 +516,16 @@ func (v *View) validity(asOf time.Time) validity {
 	return validity{from: asOf, to: v.batch.client.options.Now().Add(maxClockSkew)}
 }
 
+// never reports that no response is accepted, so that the file of an entry need not be read.
+func (w validity) never() bool { return w.to.IsZero() }
+
 func (w validity) holds(asOf time.Time) bool { return !asOf.Before(w.from) && asOf.Before(w.to) }
 
 // tags returns the tag list, if it was requested for an accepted time.
 func (e *cacheEntry) tags(when validity) (listing, bool) {
+	if when.never() {
+		return listing{}, false
+	}
 	e.lock()
 	defer e.mu.Unlock()
 	known := e.content.Tags

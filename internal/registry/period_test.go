@@ -106,3 +106,42 @@ func testRequestsInOnePeriod(t *testing.T, f *fake) {
 	check("newest, nothing new", "1 lists, 0 digests", 75, 70, newest, moved)
 	check("newest, at its turn", "1 lists, 27 digests", 80, 80, newest, moved)
 }
+
+// A run that knows the list of tags sends one request while it is the same, and reads nothing
+// from the cache.
+func TestSelect_theSameListIsEnough(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	push := func(day_ int, tag string) string {
+		return pushTo(t, f.host, authn.Anonymous, "acme/web", built{created: day(day_)}.image(t), tag)
+	}
+	push(1, "1.0.0")
+	first := push(2, "1.1.0")
+	options := Options{CacheDir: t.TempDir()}
+	request := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"}), DigestOnly: true, List: true}
+	run := func(what, want string) Selection {
+		t.Helper()
+		f.reset()
+		c := newClient(t, options)
+		selected := mustSelect(t, c.For("a/1"), request)
+		if asked := fmt.Sprintf("%d lists, %d digests", f.count("tags/list"), f.count("HEAD")); asked != want {
+			t.Errorf("%s: %s, want %s", what, asked, want)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		return selected
+	}
+	known := run("the list is not known", "1 lists, 1 digests")
+	if known.Version.Digest != first || known.List == "" {
+		t.Fatalf("%+v", known)
+	}
+	request.Listed = known.List
+	if same := run("the same list", "1 lists, 0 digests"); same.List != known.List || same.Found {
+		t.Errorf("%+v", same)
+	}
+	second := push(3, "1.2.0")
+	if changed := run("another list", "1 lists, 1 digests"); changed.List == known.List || changed.Version.Digest != second {
+		t.Errorf("%+v", changed)
+	}
+}

@@ -56,14 +56,15 @@ func (p progress) valid() bool {
 
 func invalidTag(tag string) bool { return !image.ValidTag(tag) }
 
-// tags lists the tags of a repository.
-func (v *View) tags(ctx context.Context, a *access, asOf time.Time) (listing, error) {
+// tags lists the tags of a repository. Whole reports that they were read to their end the last time,
+// so that there is no progress to continue.
+func (v *View) tags(ctx context.Context, a *access, asOf time.Time, whole bool) (listing, error) {
 	if known, ok := a.cache.tags(v.validity(asOf)); ok {
 		return known, nil
 	}
 	return v.batch.tags.do(ctx, flightKey{scope: a.scope}, asOf, asOf, func() (listing, error) {
 		read, err := send(v.batch.client, a, "tags", func() (listing, error) {
-			return a.readTags(ctx, v.batch.client.options.Limits.Tags)
+			return a.readTags(ctx, v.batch.client.options.Limits.Tags, whole)
 		})
 		if err == nil && read.complete {
 			read.changed = a.cache.setTags(read.tags, asOf)
@@ -73,8 +74,11 @@ func (v *View) tags(ctx context.Context, a *access, asOf time.Time) (listing, er
 }
 
 // readTags reads at most limit tags and remembers where it stopped.
-func (a *access) readTags(ctx context.Context, limit int) (listing, error) {
-	before := a.cache.progress()
+func (a *access) readTags(ctx context.Context, limit int, whole bool) (listing, error) {
+	var before progress
+	if !whole {
+		before = a.cache.progress()
+	}
 	now, err := a.readPages(ctx, before, limit)
 	switch {
 	case (fault.KindOf(err) == fault.RateLimited || errors.Is(err, budget.ErrExceeded)) && now.Next != "":

@@ -76,9 +76,9 @@ type rawReconciliation struct {
 	strictyaml.Origin
 	// How long one reconciliation may take, a minute or more. Waiting for a rate limit does not count. The next one continues. Default: `5m`.
 	Timeout strictyaml.Located[time.Duration] `yaml:"timeout"`
-	// Between polls, decide again only about the applications that an event touches. See docs/service.md#incremental-reconciliations. Default: `true`.
+	// Between polls, decide again only about the applications that an event touches, and end a run in which nothing is new early. See docs/service.md#incremental-reconciliations and docs/running.md#runs-in-which-nothing-is-new. Default: `true`.
 	Incremental strictyaml.Located[bool] `yaml:"incremental"`
-	// In one of so many incremental reconciliations, decide about everything again and compare. 1: in each one; 0: in none. Default: `100`.
+	// In one of so many of these reconciliations and runs, decide about everything again and compare. 1: in each one; 0: in none. Default: `100`.
 	CompareEvery strictyaml.Located[int] `yaml:"compareEvery"`
 }
 

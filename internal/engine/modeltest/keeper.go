@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"promoter/internal/engine"
@@ -34,3 +35,19 @@ func (k *keeper) Load(context.Context) (*engine.Kept, engine.Changed, error) {
 
 // Keep implements engine.Keeper.
 func (k *keeper) Keep(kept *engine.Kept) { k.kept, k.images = kept, k.loaded }
+
+// rests keeps what the last run left, as the cache of runs does. Each run that could end at it is
+// compared with a full one. It implements engine.Rests.
+type rests struct{ text []byte }
+
+// Load implements engine.Rests.
+func (r *rests) Load() *engine.Rest {
+	var rest engine.Rest
+	if len(r.text) == 0 || json.Unmarshal(r.text, &rest) != nil {
+		return nil
+	}
+	return &rest
+}
+
+// Keep implements engine.Rests.
+func (r *rests) Keep(rest *engine.Rest) { r.text, _ = json.Marshal(rest) }

@@ -51,14 +51,22 @@ func (m Model) Play(t *testing.T) {
 		m.one(t, number(t, text), func() bool { return false })
 		return
 	}
-	begin, stories, events, partial := now(), 0, 0, 0
+	begin, stories, all := now(), 0, counts{}
 	over := func() bool { return now().Sub(begin) > m.Budget }
 	for seed := rand.Uint64(); !over() && !t.Failed(); seed++ {
-		happened, incremental := m.one(t, seed, over)
-		events, partial = events+happened, partial+incremental
+		one := m.one(t, seed, over)
+		all.events, all.partial, all.rested = all.events+one.events, all.partial+one.partial, all.rested+one.rested
 		stories++
 	}
-	t.Logf("%d stories with %d events and %d incremental reconciliations in %s", stories, events, partial, now().Sub(begin).Round(time.Second))
+	t.Logf("%d stories with %d events, %d incremental reconciliations, and %d that could end early in %s",
+		stories, all.events, all.partial, all.rested, now().Sub(begin).Round(time.Second))
+}
+
+// counts is what happened in stories.
+type counts struct {
+	events  int
+	partial int // incremental reconciliations
+	rested  int // reconciliations that could end at a Rest
 }
 
 // now is the time of the machine, for the budget. Stories have a clock of their own.
@@ -86,18 +94,18 @@ func number(t *testing.T, text string) uint64 {
 	return seed
 }
 
-// one plays one story and returns the number of its events, and of incremental reconciliations.
-func (m Model) one(t *testing.T, seed uint64, over func() bool) (happened, partial int) {
+// one plays one story and counts what happened.
+func (m Model) one(t *testing.T, seed uint64, over func() bool) (happened counts) {
 	t.Helper()
 	if !m.Apart {
 		return m.tell(t, seed, over)
 	}
-	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { happened, partial = m.tell(t, seed, over) })
-	return happened, partial
+	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { happened = m.tell(t, seed, over) })
+	return happened
 }
 
 // tell plays one story until it is complete, or the budget is used.
-func (m Model) tell(t *testing.T, seed uint64, over func() bool) (happened, partial int) {
+func (m Model) tell(t *testing.T, seed uint64, over func() bool) counts {
 	t.Helper()
 	s := newStory(t, m.New, rand.New(rand.NewPCG(seed, 1))) //nolint:gosec // stories, not secrets
 	// A failure of a hook ends the test at once.
@@ -109,17 +117,19 @@ func (m Model) tell(t *testing.T, seed uint64, over func() bool) (happened, part
 			t.Log(strings.Join(s.logged, "\n"))
 		}
 	}()
+	happened := 0
+	count := func() counts { return counts{events: happened, partial: s.partial, rested: s.rested} }
 	for ; happened < m.Events && !over(); happened++ {
 		s.step()
 		if s.check(); t.Failed() {
 			s.log("%v", s.Store.Files(s.head(stateBranch)))
-			return happened, s.partial
+			return count()
 		}
 	}
 	if !over() {
 		s.finish()
 	}
-	return happened, s.partial
+	return count()
 }
 
 // World is one repository on a forge, with everything around it.

@@ -46,7 +46,9 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report engine.Repo
 	}
 	defer end()
 	reconciler.Now = func() time.Time { return s.Clock.Now().Add(skew) }
-	if !fresh && !s.keeper.used { // one that runs inside it is another process
+	if s.reconciliations%2 == 0 { // one that ran as a job
+		reconciler.Rests = &s.rests
+	} else if !fresh && !s.keeper.used { // one that runs inside it is another process
 		reconciler.Keeper, s.keeper.used = s.keeper, true
 		defer func() { s.keeper.used = false }()
 	}
@@ -68,6 +70,9 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report engine.Repo
 	}
 	if report.Touched != nil {
 		s.partial++
+	}
+	if report.Rested {
+		s.rested++
 	}
 	if err != nil {
 		s.log("  error: %v", err)

@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"sync/atomic"
+
+	"promoter/internal/drift"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
+)
+
+// A reconciliation that has nothing to do leaves a Rest. Where the next one, which may be in another
+// process, reads the same, it has nothing to do either, and ends before it reads files and decides.
+// Commits name their files and what users decided, so that only registries have to be asked again. What
+// depends on anything else leaves no Rest: see restOf.
+
+// Rest is what a reconciliation read and reported that had nothing to do. It is written as JSON.
+type Rest struct {
+	Default  string            `json:"default"` // branch
+	PushOnly bool              `json:"pushOnly"`
+	Heads    map[string]string `json:"heads"` // the fetched branches
+	Images   []restImage       `json:"images"`
+	Lookups  []restLookup      `json:"lookups,omitempty"`
+
+	// The decisions. Those about an application are often the same in all environments, so that
+	// each is written once.
+	Outcomes []promotion.Decision `json:"outcomes"` // without targets
+	Targets  []restTarget         `json:"targets"`
+	Drift    []drift.Drift        `json:"drift,omitempty"`
+}
+
+// restImage is a followed image, and the answer to the request for its version.
+type restImage struct {
+	Name       string           `json:"name"`      // of the component where a pattern matched it
+	Component  string           `json:"component"` // in the config
+	Repository image.Repository `json:"repository"`
+	Answer     string           `json:"answer,omitempty"` // see answerOf; empty: none was sent
+	// List is the fingerprint of the tags from which a version was selected that nothing holds back. While it
+	// is the same, only a tag that was pushed again may have another answer.
+	List string `json:"list,omitempty"`
+}
+
+// restLookup is a lookup of the planner, and its answer.
+type restLookup struct {
+	Repository image.Repository `json:"repository"`
+	Tag        string           `json:"tag,omitempty"`
+	Digest     string           `json:"digest,omitempty"`
+	Component  string           `json:"component"`
+	Created    bool             `json:"created,omitempty"`
+	Answer     string           `json:"answer"`
+}
+
+// restTarget is a target, and the index of its outcome.
+type restTarget struct {
+	Environment string `json:"e"`
+	Application string `json:"a"`
+	Outcome     int    `json:"o"`
+}
+
+// Rests keeps the last Rest of a repository.
+type Rests interface {
+	// Load returns what Keep got last. Nil: nothing is kept, or it is too old to be used.
+	Load() *Rest
+	Keep(*Rest)
+}
+
+// answerOf identifies an answer.
+func answerOf(answer any) string {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return "" // which no answer has
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
+// restOf returns what a reconciliation leaves that had nothing to do. Nil: something was done or failed, or
+// a decision depends on more than commits and registries. The cycles before it in the same
+// reconciliation, of which it kept decisions, asked registries too.
+func (o Observation) restOf(plan Plan, report Report, asked []promotion.Observation) *Rest {
+	switch {
+	case report.Failed(), o.Asked != nil, o.Refreshed, len(o.failures.Skipped) > 0, len(o.failures.Unavailable) > 0,
+		len(report.Effects) > 0, len(o.Changes) > 0, len(plan.volatile) > 0, // something was done, or may be at any time
+		len(o.Open) > 0, len(ourBranches(o)) > 0, !o.CommandsAt.IsZero(), len(o.Reports) > 0, len(o.Promotion.Explicit) > 0, len(o.Promotion.Bypasses) > 0:
+		return nil
+	}
+	rest := &Rest{Default: o.Promotion.DefaultBranch, PushOnly: o.Promotion.PushOnly, Heads: o.Heads, Drift: report.Drift}
+	all, available, facts := o.Promotion, map[string]promotion.Available{}, promotion.Facts{}
+	all.Applications = nil
+	for _, cycle := range asked {
+		maps.Copy(available, cycle.Available)
+		maps.Copy(facts, cycle.Facts)
+	}
+	for _, f := range promotion.FollowedIn(all.Config, all.Selected(), promotion.Everywhere) {
+		one := restImage{Name: f.Name, Component: f.Component.Name, Repository: f.Repository}
+		if answer, known := available[f.Name]; known {
+			one.Answer = answerOf(answer)
+			if answer.Found && len(answer.Held) == 0 {
+				one.List = answer.List
+			}
+		}
+		rest.Images = append(rest.Images, one)
+	}
+	for _, of := range []map[string][]promotion.Lookup{decide.LookupsOf(all), decide.MirrorLookupsOf(all)} {
+		for _, lookup := range decide.Merged(of) {
+			answer, known := facts[lookup.Fact]
+			if lookup.Release != "" || !known { // a forge answers it, or it was not asked
+				return nil
+			}
+			rest.Lookups = append(rest.Lookups, restLookup{
+				Repository: lookup.Repository, Tag: lookup.Tag, Digest: lookup.Digest, Component: lookup.Component, Created: lookup.Created,
+				Answer: answerOf(lookup.Only(answer)),
+			})
+		}
+	}
+	known := map[string]int{}
+	for _, d := range report.Decisions {
+		target := d.Target
+		d.Target = promotion.Target{}
+		id := answerOf(d)
+		at, found := known[id]
+		if !found {
+			at, known[id] = len(rest.Outcomes), len(rest.Outcomes)
+			rest.Outcomes = append(rest.Outcomes, d)
+		}
+		rest.Targets = append(rest.Targets, restTarget{target.Environment, target.Application, at})
+	}
+	return rest
+}
+
+// decisions returns the decisions in their order.
+func (r *Rest) decisions() []promotion.Decision {
+	all := make([]promotion.Decision, 0, len(r.Targets))
+	for _, t := range r.Targets {
+		if t.Outcome < 0 || t.Outcome >= len(r.Outcomes) {
+			return nil
+		}
+		d := r.Outcomes[t.Outcome]
+		d.Target = promotion.Target{Environment: t.Environment, Application: t.Application}
+		all = append(all, d)
+	}
+	return all
+}
+
+// rests returns the Rest of the last reconciliation, if this one read the same until now, and
+// registries and comments still say the same. Nil: it goes on.
+func (r *Reconciler) rests(ctx context.Context, o Observation) (*Rest, error) {
+	if r.Rests == nil || r.DryRun || o.Asked != nil || len(o.Open) > 0 || len(o.Changes) > 0 || len(o.failures.Errors) > 0 || len(o.failures.Skipped) > 0 {
+		return nil, nil
+	}
+	rest := r.Rests.Load()
+	if rest == nil || rest.Default != o.Promotion.DefaultBranch || rest.PushOnly != o.Promotion.PushOnly || !maps.Equal(rest.Heads, o.Heads) || len(ourBranches(o)) > 0 {
+		return nil, nil
+	}
+	// What is read here is read again where it differs: what this finds is no failure of this
+	// reconciliation.
+	quiet := o.clone()
+	commands, err := r.commentReader(r.historyReader(o.Promotion.Config)).Read(ctx, quiet.commented(), quiet.failures)
+	if err != nil {
+		return nil, err
+	}
+	if len(commands.Changes) > 0 || commands.Refreshed || !commands.Next.IsZero() || len(quiet.failures.Errors) > 0 || !r.answersSame(ctx, o, rest, true) {
+		return nil, ctx.Err()
+	}
+	return rest, nil
+}
+
+// answersSame asks registries again, and reports whether all answers are those of a Rest. The same list of tags
+// may be enough.
+func (r *Reconciler) answersSame(ctx context.Context, o Observation, rest *Rest, listSuffices bool) bool {
+	var followed []promotion.Followed
+	for _, one := range rest.Images {
+		component, known := o.Promotion.Config.Component(one.Component)
+		if !known {
+			return false
+		}
+		followed = append(followed, promotion.Followed{Name: one.Name, Repository: one.Repository, Component: component})
+	}
+	verify := promotion.Verifications(followed, r.Verify)
+	var questions []func() bool
+	for i, f := range followed {
+		want := rest.Images[i]
+		if want.Answer == "" {
+			continue
+		}
+		if !listSuffices {
+			want.List = ""
+		}
+		questions = append(questions, func() bool {
+			available := r.Registries.Select(ctx, VersionRequest{
+				Component: f.Component, Name: f.Name, Repository: f.Repository, Policy: o.Promotion.Config.Policy(f.Component.Name),
+				FirstSeen: firstSeen(o.Promotion.State, f.Name), Verify: verify[f.Name],
+				List: true, Listed: want.List,
+			})
+			sameList := available.List != "" && available.List == want.List
+			return available.Err == nil && (sameList || answerOf(available) == want.Answer)
+		})
+	}
+	for _, one := range rest.Lookups {
+		lookup := promotion.Lookup{
+			Fact: promotion.Fact{Repository: one.Repository, Tag: one.Tag, Digest: one.Digest}, Component: one.Component, Created: one.Created, Verify: verify[one.Component],
+		}
+		questions = append(questions, func() bool {
+			version, err := r.Registries.Resolve(ctx, lookup)
+			return err == nil && answerOf(lookup.Only(version)) == one.Answer
+		})
+	}
+	var differ atomic.Bool
+	asked := counted(r.Progress, "querying registries", len(questions))
+	concurrently(questions, func(same func() bool) {
+		if !differ.Load() && !same() {
+			differ.Store(true)
+		}
+		asked()
+	})
+	return !differ.Load()
+}
+
+// compareRest compares what a Rest says with the plan of a full reconciliation, which is carried out.
+// Registries may have changed an answer in between, and tags that were pushed again are no difference.
+func (r *Reconciler) compareRest(ctx context.Context, o Observation, plan Plan) {
+	different := differences(o.rest.decisions(), plan.Decisions)
+	if different != "" && len(o.failures.Errors) == 0 && r.answersSame(ctx, o, o.rest, false) {
+		o.differs(different)
+	}
+}
+
+// restReport is the report of a reconciliation that ended at a Rest. It does not list what files refuse, and
+// which of their references no component follows.
+func (o Observation) restReport(rest *Rest) Report {
+	report := o.report()
+	report.Decisions, report.Drift = rest.decisions(), rest.Drift
+	report.Default, report.Heads = o.Refs.Default, o.Heads
+	report.UserDecisions = append(report.UserDecisions, o.Promotion.State)
+	return report
+}
