@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 )
@@ -20,6 +21,21 @@ type landingMemory struct {
 	file     string
 	once     sync.Once
 	verdicts map[string]string
+	known    fs.FileInfo // the file as it was read or written last; nil: there is none, or it is not known
+}
+
+// isCurrent reports whether the verdicts are those of the file.
+func (m *landingMemory) isCurrent() bool {
+	now, err := os.Stat(m.file)
+	return err == nil && m.known != nil && os.SameFile(now, m.known) && now.Size() == m.known.Size() && now.ModTime().Equal(m.known.ModTime())
+}
+
+// size estimates the memory of the verdicts in bytes.
+func (m *landingMemory) size() int64 {
+	if m.known == nil {
+		return 0
+	}
+	return 2 * m.known.Size()
 }
 
 // rememberedLanding is one line of the file.
@@ -37,9 +53,11 @@ func (m *landingMemory) Load(key string) (string, bool) {
 
 func (m *landingMemory) read() {
 	m.verdicts = map[string]string{}
+	m.known, _ = os.Stat(m.file)
 	text, err := os.ReadFile(m.file)
 	if err != nil || len(text) > maxLandingMemory {
 		_ = os.Remove(m.file) // it is written again
+		m.known = nil
 		return
 	}
 	lines := bufio.NewScanner(bytes.NewReader(text))
@@ -69,8 +87,11 @@ func (m *landingMemory) Store(verdicts map[string]string) error {
 		return fmt.Errorf("remember landings: %w", err)
 	}
 	_, err = file.Write(text)
-	if err = errors.Join(err, file.Close()); err != nil {
+	known, statErr := file.Stat()
+	if err = errors.Join(err, statErr, file.Close()); err != nil {
+		m.known = nil
 		return fmt.Errorf("remember landings: %w", err)
 	}
+	m.known = known
 	return nil
 }

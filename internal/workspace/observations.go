@@ -19,9 +19,10 @@ type Observations struct {
 
 // observed is an observation, with what makes it stale.
 type observed struct {
-	kept    *engine.Kept
-	session *connect.Session // its answers of registries
-	fresh   store.Freshness
+	kept     *engine.Kept
+	session  *connect.Session // its answers of registries
+	fresh    store.Freshness
+	landings *landingMemory
 }
 
 // NewObservations returns an empty memory of about so many bytes.
@@ -29,12 +30,24 @@ func NewObservations(limit int64) *Observations {
 	return &Observations{kept: lru.New[string, observed](limit)}
 }
 
+// landings returns what is kept of a file about the landings of a repository, if the file did not change
+// since. Otherwise it is read again.
+func (o *Observations) landings(key, file string) *landingMemory {
+	if o != nil {
+		if last, known := o.kept.Get(key); known && last.landings.file == file && last.landings.isCurrent() {
+			return last.landings
+		}
+	}
+	return &landingMemory{file: file}
+}
+
 // keeper keeps the observations of one repository. It implements engine.Keeper.
 type keeper struct {
-	all     *Observations
-	key     string
-	session *connect.Session
-	fresh   *freshness
+	all      *Observations
+	key      string
+	session  *connect.Session
+	fresh    *freshness
+	landings *landingMemory
 }
 
 // Load implements engine.Keeper. A poll, a schedule, and a refresh make every answer of registries
@@ -61,7 +74,7 @@ func (k keeper) Keep(kept *engine.Kept) {
 		k.all.kept.Delete(k.key)
 		return
 	}
-	k.all.kept.Put(k.key, observed{kept, k.session, fresh}, kept.Size())
+	k.all.kept.Put(k.key, observed{kept, k.session, fresh, k.landings}, kept.Size()+k.landings.size())
 }
 
 // oneIn returns a function that is true once in so many times, at random; nil: never.

@@ -37,7 +37,7 @@ func TestKeeper_eventsAndPolls(t *testing.T) {
 		reconciled := func() (known, changed bool) {
 			t.Helper()
 			fresh := &freshness{server: &serverfile.Server{File: &serverconfig.Config{Poll: 30 * 24 * time.Hour}}, store: all, key: "github.com/7"}
-			k := keeper{all: memory, key: "github.com/7", fresh: fresh}
+			k := keeper{all: memory, key: "github.com/7", fresh: fresh, landings: &landingMemory{}}
 			kept, what, err := k.Load(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -110,6 +110,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	mirror := &mirror{git: opened, sign: signer(session, r)}
 	scans := scan.NewCache(filepath.Join(folder, scanFolder), options.Scans)
 	sources := session.Sources(r)
+	landings := options.Observations.landings(string(key), filepath.Join(folder, "landings.jsonl"))
 	fresh := &freshness{server: server, store: options.Freshness, key: key}
 	w := &Workspace{Repository: r, mirror: mirror, scans: scans, keep: session.Kept(), folder: filepath.Dir(folder), maxSize: server.File.Sizes.Mirrors, disk: session.Disk(), log: log, Reconciler: engine.Reconciler{
 		Remote:  mirror,
@@ -133,7 +134,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 			}
 		},
 		Memory:   &branchMemory{file: filepath.Join(folder, "heads.json")},
-		Landings: &landingMemory{file: filepath.Join(folder, "landings.jsonl")},
+		Landings: landings,
 		Seals:    seals(session, r, filepath.Join(folder, "seal.json"), options.Seals),
 		By:       Author(server, r),
 		Now:      server.Now,
@@ -147,7 +148,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		w.Reconciler.Sources = sources
 	}
 	if options.Observations != nil && options.Freshness != nil && !server.File.Incremental.Off {
-		w.Reconciler.Keeper = keeper{all: options.Observations, key: string(key), session: session, fresh: fresh}
+		w.Reconciler.Keeper = keeper{all: options.Observations, key: string(key), session: session, fresh: fresh, landings: landings}
 		w.Reconciler.Shadow = oneIn(server.File.Incremental.CompareEvery)
 	}
 	if made := madeBy(server); made != "" && session.Kept() && options.Freshness == nil && !server.File.Incremental.Off {
