@@ -19,14 +19,26 @@ func MirrorLookups(observation promotion.Observation) []promotion.Lookup {
 
 // MirrorLookupsOf returns the lookups of each application.
 func MirrorLookupsOf(observation promotion.Observation) map[string][]promotion.Lookup {
+	mirrored := false // in nearly all repositories nothing is
+	for _, current := range observation.Selected() {
+		mirrored = mirrored || namesMirror(current)
+	}
+	if !mirrored {
+		return map[string][]promotion.Lookup{}
+	}
 	return lookupsOf(observation, func(in *input.Target, found lookups) {
-		if !slices.ContainsFunc(in.Current.References, func(r edit.Reference) bool { return !r.Mirror.IsZero() }) {
+		if !namesMirror(in.Current) {
 			return
 		}
 		for i := range in.Refs {
 			found.addMirrors(in, i)
 		}
 	})
+}
+
+// namesMirror reports whether a file names a repository by a mirror.
+func namesMirror(current promotion.Current) bool {
+	return slices.ContainsFunc(current.References, func(r edit.Reference) bool { return !r.Mirror.IsZero() })
 }
 
 // addMirrors looks up the versions that a component of a target may move to in its mirrors,
