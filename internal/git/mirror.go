@@ -179,7 +179,7 @@ func (m *Mirror) Close() error {
 		saving = m.state.write(m.dir)
 	}
 	err := errors.Join(saving, m.packs.close())
-	if err == nil && !m.state.Damaged {
+	if err == nil && !m.state.Damaged && !m.packs.partial {
 		m.remember()
 	}
 	if err := errors.Join(err, m.lock.Close()); err != nil {

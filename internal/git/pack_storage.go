@@ -59,6 +59,7 @@ type packStorage struct {
 	size    int64                                    // of pending, in bytes
 	limit   int64                                    // of size
 	damaged bool                                     // an object could not be read, or there is no room for more
+	partial bool                                     // an index could not be read
 	grown   int64                                    // of packs that were added, in bytes
 }
 
@@ -113,7 +114,11 @@ func (p *packStorage) HasEncodedObject(hash plumbing.Hash) error {
 	if _, ok := p.pending[hash]; ok {
 		return nil
 	}
-	return p.files.HasEncodedObject(hash)
+	err := p.files.HasEncodedObject(hash)
+	if err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) {
+		p.partial = true // go-git goes on with the indexes that it could read
+	}
+	return err
 }
 
 // SetEncodedObject implements object.Storage. It keeps the object in memory.
