@@ -157,15 +157,18 @@ func (r *Reconciler) rests(ctx context.Context, o Observation) (*Rest, error) {
 	if rest == nil || rest.Default != o.Promotion.DefaultBranch || rest.PushOnly != o.Promotion.PushOnly || !maps.Equal(rest.Heads, o.Heads) || len(ourBranches(o)) > 0 {
 		return nil, nil
 	}
-	// What is read here is read again where it differs: what this finds is no failure of this
+	if !r.answersSame(ctx, o, rest, true) {
+		return nil, ctx.Err()
+	}
+	// Comments are read again where one has a command: what this finds is no failure of this
 	// reconciliation.
 	quiet := o.clone()
 	commands, err := r.commentReader(r.historyReader(o.Promotion.Config)).Read(ctx, quiet.commented(), quiet.failures)
 	if err != nil {
 		return nil, err
 	}
-	if len(commands.Changes) > 0 || commands.Refreshed || !commands.Next.IsZero() || len(quiet.failures.Errors) > 0 || !r.answersSame(ctx, o, rest, true) {
-		return nil, ctx.Err()
+	if len(commands.Changes) > 0 || commands.Refreshed || !commands.Next.IsZero() || len(quiet.failures.Errors) > 0 {
+		return nil, nil
 	}
 	return rest, nil
 }
