@@ -50,8 +50,8 @@ grep -rlF for one image           100.0 ms (100.0 to 100.0 ms)
 reading every file in a Go loop   100.0 ms (100.0 to 100.0 ms)                                             
 plan --with, one image            120.0 ms (120.0 to 120.0 ms)   grep 100.0 ms             1.20    1.50    ok
 plan --with -, all images         800.0 ms (800.0 to 800.0 ms)   grep + reading 200.0 ms   4.00    6.00    ok
-peak memory, one image            75.0 MiB (own 20.0 MiB)        150.0 MiB                 0.50    1.00    ok
-peak memory, all images           300.0 MiB (own 240.0 MiB)      150.0 MiB                 2.00    1.00    over
+peak memory, one image            75.0 MiB (own 20.0 MiB)        150.0 MiB                 0.13    1.00    ok
+peak memory, all images           300.0 MiB (own 240.0 MiB)      150.0 MiB                 1.60    1.00    over
 time per file, one image          6µs                            1000 files: 12µs          0.50    1.00    ok
 time per file, all images         40µs                           1000 files: 20µs          2.00    1.00    over
 edit of one file                  50µs                           200µs                     0.25    1.00    ok

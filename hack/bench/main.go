@@ -101,7 +101,7 @@ func run(ctx context.Context, out io.Writer, runs int) error {
 	}
 	fmt.Fprintf(out, "runs      in a bare clone and a mirror of %d files, with %s\n", this.size.Len(), gitVersion(ctx))
 	fmt.Fprintf(out, "medians   of %d runs, warm page cache, LC_ALL=C\n\n", runs)
-	return printTable(out, slices.Concat(figures(large, small, tests.edit), registryPlanFigures(registries), reconciliationFigures(this, read, tests), latencyFigures(tests.latencies), recoveryFigures(tests.recoveries), nothingSlower))
+	return printTable(out, slices.Concat(figures(large, small, tests.edit), registryPlanFigures(registries), reconciliationFigures(this, read, tests), latencyFigures(tests.latencies), coldFigures(tests.cold), recoveryFigures(tests.recoveries), nothingSlower))
 }
 
 // build makes the binary as a release does.

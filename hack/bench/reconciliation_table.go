@@ -27,6 +27,7 @@ const (
 	growthLimit = 1  // of the plumbing's growth: docs/decisions/0012-growth.md
 	// From the webhook to the end of its reconciliation, compared with the reconciliation.
 	latencyLimit = 1.3
+	coldLimit    = 1.5 // of a loop that only sends the same requests
 )
 
 // measureReconciliations measures the runs of this program and of the previous release, and
@@ -101,6 +102,17 @@ func latencyFigures(latencies map[string]result) (all []figure) {
 	return all
 }
 
+// coldFigures are those of the first poll of many images: of a real registry, and of a handler that only
+// answers, which shows what promoter itself takes.
+func coldFigures(cold map[string]result) (all []figure) {
+	perSecond := func(n float64) string { return fmt.Sprintf("%.0f/s", n) }
+	if r, measured := cold["distribution"]; measured && r[skipped] == 0 {
+		all = append(all, limited("first poll of 2,000 images, distribution", perSecond(r["requests/s"]), "loop "+perSecond(r["plain-requests/s"]), r["x-plain"], coldLimit))
+	}
+	r := cold["handler"]
+	return append(all, figure{name: "first poll of 2,000 images, a handler", measured: perSecond(r["requests/s"]), basis: "loop " + perSecond(r["plain-requests/s"]), ratio: r["x-plain"], reported: true})
+}
+
 // eventFigures are those of one way to the server and one form of its objects.
 func eventFigures(where string, r result) []figure {
 	all := []figure{
@@ -117,8 +129,10 @@ func times(ratio float64) string { return fmt.Sprintf("%.2f times", ratio) }
 
 func inMilliseconds(ms float64) string { return fmt.Sprintf("%.1f ms", ms) }
 
+// memoryWithin compares the memory that a process has for itself with a limit: the pages of the program's
+// file are shared, and the system drops them when it needs room.
 func memoryWithin(name string, found peak, limit int64) figure {
-	return limited(name, found.String(), mebibytes(limit), float64(found.resident)/float64(limit), 1)
+	return limited(name, found.String(), mebibytes(limit), float64(found.own)/float64(limit), 1)
 }
 
 // gitVersion is what Git calls itself.

@@ -19,6 +19,8 @@ const (
 	startBenchmark = "BenchmarkStart" // the first reconciliation of a repository
 	// A new image in the service, against Git's plumbing and a small repository.
 	latencyBenchmark = "BenchmarkLatency"
+	// 2,000 images by their moving tags, against a loop that only sends the same requests.
+	coldBenchmark = "BenchmarkColdPoll"
 
 	recoveryBenchmark = "BenchmarkRecovery" // a process dies in the middle of a reconciliation
 )
@@ -31,6 +33,7 @@ type tests struct {
 
 	start      result
 	latencies  map[string]result // by the database
+	cold       map[string]result // by the registry
 	recoveries map[string]result // by the database
 }
 
@@ -58,13 +61,17 @@ func testBenchmarks(ctx context.Context, runs int) (tests, error) {
 	if err != nil {
 		return tests{}, err
 	}
+	cold, err := goBenchmark(ctx, "./internal/registry", coldBenchmark, fmt.Sprintf("%dx", runs))
+	if err != nil {
+		return tests{}, err
+	}
 	recoveries, err := goBenchmark(ctx, "./internal/app", recoveryBenchmark, fmt.Sprintf("%dx", runs))
 	if err != nil {
 		return tests{}, err
 	}
 	return tests{
 		edit: time.Duration(edit[editBenchmark]["ns/op"]), plan: plan[planBenchmark], events: events,
-		start: start[startBenchmark], latencies: latencies, recoveries: recoveries,
+		start: start[startBenchmark], latencies: latencies, cold: cold, recoveries: recoveries,
 	}, nil
 }
 
