@@ -38,7 +38,7 @@ type Kept struct {
 	attempts  map[promotion.Target]map[string]int
 	others    map[string][]edit.Reference // by branch
 	drift     []drift.Drift
-	asked     []promotion.Observation // by each cycle since a full one, if there are Rests
+	asked     []promotion.Observation // by each cycle since a full one, if there are IdleMemory
 }
 
 // Size estimates its memory in bytes, besides that of the files, which the scans share.

@@ -61,9 +61,9 @@ type Observation struct {
 	// are decided about.
 	kept *Kept
 
-	// rest is what the last reconciliation left, if this one read the same; nil: it did not. If it is
+	// idle is what the last reconciliation left, if this one read the same; nil: it did not. If it is
 	// compared, everything else is read nevertheless.
-	rest     *Rest
+	idle     *IdleRun
 	compared bool
 
 	failures *repo.Failures // the parts that could not be read

@@ -115,10 +115,10 @@ type Reconciler struct {
 	// Keeper keeps the last observation from one reconciliation to the next. Nil: each one starts with a
 	// full observation.
 	Keeper Keeper
-	// Rests keeps what the last reconciliation left that had nothing to do, so that the next one may end early.
+	// IdleRuns keeps what the last reconciliation left that had nothing to do, so that the next one may end early.
 	// Nil: each one reads the files.
-	Rests Rests
-	// Shadow reports whether an incremental reconciliation, or one that ends at a Rest, is compared
+	IdleRuns IdleRuns
+	// Shadow reports whether an incremental reconciliation, or one that ends at an IdleRun, is compared
 	// with a full one, see check. Nil: none is.
 	Shadow func() bool
 
@@ -194,14 +194,14 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Rep
 	if err != nil || o.Unusable != "" {
 		return o.report(), basis{}, false, err
 	}
-	if o.rest != nil && !o.compared {
-		return o.restReport(o.rest), basis{}, false, nil
+	if o.idle != nil && !o.compared {
+		return o.idleReport(o.idle), basis{}, false, nil
 	}
 	_, endPlan := r.trace(ctx, "plan")
 	plan := makePlan(o)
 	endPlan(nil, nil)
-	if o.rest != nil {
-		r.compareRest(ctx, o, plan)
+	if o.idle != nil {
+		r.compareIdle(ctx, o, plan)
 	}
 	if o.kept != nil {
 		if o, plan, err = r.check(ctx, o, plan, start); err != nil || o.Unusable != "" {
@@ -212,13 +212,13 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Rep
 	if err == nil {
 		next = basis{kept: o.keep(plan, report), refs: refs}
 	}
-	if kept := next.kept; kept != nil && r.Rests != nil && !r.DryRun {
+	if kept := next.kept; kept != nil && r.IdleRuns != nil && !r.DryRun {
 		if o.kept != nil {
 			kept.asked = o.kept.asked
 		}
 		kept.asked = append(slices.Clip(kept.asked), o.Promotion)
-		if rest := o.restOf(plan, report, kept.asked); rest != nil && !again {
-			r.Rests.Keep(rest)
+		if idle := o.idleOf(plan, report, kept.asked); idle != nil && !again {
+			r.IdleRuns.Keep(idle)
 		}
 	}
 	return report, next, again, err
@@ -253,11 +253,11 @@ func (r *Reconciler) observe(ctx context.Context, start basis) (o Observation, e
 	if o, err = r.observeBranches(ctx, o, start); err != nil || o.Unusable != "" {
 		return o, err
 	}
-	if o.rest, err = r.rests(ctx, o); err != nil {
+	if o.idle, err = r.staysIdle(ctx, o); err != nil {
 		return o, err
 	}
-	o.compared = o.rest != nil && r.Shadow != nil && r.Shadow()
-	if o.rest != nil && !o.compared {
+	o.compared = o.idle != nil && r.Shadow != nil && r.Shadow()
+	if o.idle != nil && !o.compared {
 		return o, nil
 	}
 	history := r.historyReader(o.Promotion.Config)

@@ -152,7 +152,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		w.Reconciler.Shadow = oneIn(server.File.Incremental.CompareEvery)
 	}
 	if made := madeBy(server); made != "" && session.Kept() && options.Freshness == nil && !server.File.Incremental.Off {
-		w.Reconciler.Rests = rests{file: filepath.Join(folder, "rest.json"), made: made, now: server.Now, log: log}
+		w.Reconciler.IdleRuns = idleMemory{file: filepath.Join(folder, "idle.json"), made: made, now: server.Now, log: log}
 		w.Reconciler.Shadow = oneIn(server.File.Incremental.CompareEvery)
 	}
 	return w, nil

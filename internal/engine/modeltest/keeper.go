@@ -36,18 +36,18 @@ func (k *keeper) Load(context.Context) (*engine.Kept, engine.Changed, error) {
 // Keep implements engine.Keeper.
 func (k *keeper) Keep(kept *engine.Kept) { k.kept, k.images = kept, k.loaded }
 
-// rests keeps what the last run left, as the cache of runs does. Each run that could end at it is
-// compared with a full one. It implements engine.Rests.
-type rests struct{ text []byte }
+// idleMemory keeps what the last run left, as the cache of runs does. Each run that could end at it is
+// compared with a full one. It implements engine.IdleRuns.
+type idleMemory struct{ text []byte }
 
-// Load implements engine.Rests.
-func (r *rests) Load() *engine.Rest {
-	var rest engine.Rest
-	if len(r.text) == 0 || json.Unmarshal(r.text, &rest) != nil {
+// Load implements engine.IdleRuns.
+func (m *idleMemory) Load() *engine.IdleRun {
+	var idle engine.IdleRun
+	if len(m.text) == 0 || json.Unmarshal(m.text, &idle) != nil {
 		return nil
 	}
-	return &rest
+	return &idle
 }
 
-// Keep implements engine.Rests.
-func (r *rests) Keep(rest *engine.Rest) { r.text, _ = json.Marshal(rest) }
+// Keep implements engine.IdleRuns.
+func (m *idleMemory) Keep(idle *engine.IdleRun) { m.text, _ = json.Marshal(idle) }

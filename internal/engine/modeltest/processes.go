@@ -47,7 +47,7 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report engine.Repo
 	defer end()
 	reconciler.Now = func() time.Time { return s.Clock.Now().Add(skew) }
 	if s.reconciliations%2 == 0 { // one that ran as a job
-		reconciler.Rests = &s.rests
+		reconciler.IdleRuns = &s.idle
 	} else if !fresh && !s.keeper.used { // one that runs inside it is another process
 		reconciler.Keeper, s.keeper.used = s.keeper, true
 		defer func() { s.keeper.used = false }()
@@ -71,8 +71,8 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report engine.Repo
 	if report.Touched != nil {
 		s.partial++
 	}
-	if report.Rested {
-		s.rested++
+	if report.Idle {
+		s.idled++
 	}
 	if err != nil {
 		s.log("  error: %v", err)

@@ -14,28 +14,28 @@ import (
 	"promoter/internal/promotion/decide"
 )
 
-// A reconciliation that has nothing to do leaves a Rest. Where the next one, which may be in another
+// A run that has nothing to do leaves what it read and decided. Where the next one, which may be in another
 // process, reads the same, it has nothing to do either, and ends before it reads files and decides.
-// Commits name their files and what users decided, so that only registries have to be asked again. What
-// depends on anything else leaves no Rest: see restOf.
+// Commits name their files and what users decided, so that only registries have to be asked again. Where a
+// decision depends on anything else, nothing is left: see idleOf.
 
-// Rest is what a reconciliation read and reported that had nothing to do. It is written as JSON.
-type Rest struct {
+// IdleRun is what a reconciliation read and reported that had nothing to do. It is written as JSON.
+type IdleRun struct {
 	Default  string            `json:"default"` // branch
 	PushOnly bool              `json:"pushOnly"`
 	Heads    map[string]string `json:"heads"` // the fetched branches
-	Images   []restImage       `json:"images"`
-	Lookups  []restLookup      `json:"lookups,omitempty"`
+	Images   []idleImage       `json:"images"`
+	Lookups  []idleLookup      `json:"lookups,omitempty"`
 
 	// The decisions. Those about an application are often the same in all environments, so that
 	// each is written once.
 	Outcomes []promotion.Decision `json:"outcomes"` // without targets
-	Targets  []restTarget         `json:"targets"`
+	Targets  []idleTarget         `json:"targets"`
 	Drift    []drift.Drift        `json:"drift,omitempty"`
 }
 
-// restImage is a followed image, and the answer to the request for its version.
-type restImage struct {
+// idleImage is a followed image, and the answer to the request for its version.
+type idleImage struct {
 	Name       string           `json:"name"`      // of the component where a pattern matched it
 	Component  string           `json:"component"` // in the config
 	Repository image.Repository `json:"repository"`
@@ -45,8 +45,8 @@ type restImage struct {
 	List string `json:"list,omitempty"`
 }
 
-// restLookup is a lookup of the planner, and its answer.
-type restLookup struct {
+// idleLookup is a lookup of the planner, and its answer.
+type idleLookup struct {
 	Repository image.Repository `json:"repository"`
 	Tag        string           `json:"tag,omitempty"`
 	Digest     string           `json:"digest,omitempty"`
@@ -55,18 +55,18 @@ type restLookup struct {
 	Answer     string           `json:"answer"`
 }
 
-// restTarget is a target, and the index of its outcome.
-type restTarget struct {
+// idleTarget is a target, and the index of its outcome.
+type idleTarget struct {
 	Environment string `json:"e"`
 	Application string `json:"a"`
 	Outcome     int    `json:"o"`
 }
 
-// Rests keeps the last Rest of a repository.
-type Rests interface {
+// IdleRuns keeps the last IdleRun of a repository.
+type IdleRuns interface {
 	// Load returns what Keep got last. Nil: nothing is kept, or it is too old to be used.
-	Load() *Rest
-	Keep(*Rest)
+	Load() *IdleRun
+	Keep(*IdleRun)
 }
 
 // answerOf identifies an answer.
@@ -79,17 +79,17 @@ func answerOf(answer any) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// restOf returns what a reconciliation leaves that had nothing to do. Nil: something was done or failed, or
+// idleOf returns what a reconciliation leaves that had nothing to do. Nil: something was done or failed, or
 // a decision depends on more than commits and registries. The cycles before it in the same
 // reconciliation, of which it kept decisions, asked registries too.
-func (o Observation) restOf(plan Plan, report Report, asked []promotion.Observation) *Rest {
+func (o Observation) idleOf(plan Plan, report Report, asked []promotion.Observation) *IdleRun {
 	switch {
 	case report.Failed(), o.Asked != nil, o.Refreshed, len(o.failures.Skipped) > 0, len(o.failures.Unavailable) > 0,
 		len(report.Effects) > 0, len(o.Changes) > 0, len(plan.volatile) > 0, // something was done, or may be at any time
 		len(o.Open) > 0, len(ourBranches(o)) > 0, !o.CommandsAt.IsZero(), len(o.Reports) > 0, len(o.Promotion.Explicit) > 0, len(o.Promotion.Bypasses) > 0:
 		return nil
 	}
-	rest := &Rest{Default: o.Promotion.DefaultBranch, PushOnly: o.Promotion.PushOnly, Heads: o.Heads, Drift: report.Drift}
+	idle := &IdleRun{Default: o.Promotion.DefaultBranch, PushOnly: o.Promotion.PushOnly, Heads: o.Heads, Drift: report.Drift}
 	all, available, facts := o.Promotion, map[string]promotion.Available{}, promotion.Facts{}
 	all.Applications = nil
 	for _, cycle := range asked {
@@ -97,14 +97,14 @@ func (o Observation) restOf(plan Plan, report Report, asked []promotion.Observat
 		maps.Copy(facts, cycle.Facts)
 	}
 	for _, f := range promotion.FollowedIn(all.Config, all.Selected(), promotion.Everywhere) {
-		one := restImage{Name: f.Name, Component: f.Component.Name, Repository: f.Repository}
+		one := idleImage{Name: f.Name, Component: f.Component.Name, Repository: f.Repository}
 		if answer, known := available[f.Name]; known {
 			one.Answer = answerOf(answer)
 			if answer.Found && len(answer.Held) == 0 {
 				one.List = answer.List
 			}
 		}
-		rest.Images = append(rest.Images, one)
+		idle.Images = append(idle.Images, one)
 	}
 	for _, of := range []map[string][]promotion.Lookup{decide.LookupsOf(all), decide.MirrorLookupsOf(all)} {
 		for _, lookup := range decide.Merged(of) {
@@ -112,7 +112,7 @@ func (o Observation) restOf(plan Plan, report Report, asked []promotion.Observat
 			if lookup.Release != "" || !known { // a forge answers it, or it was not asked
 				return nil
 			}
-			rest.Lookups = append(rest.Lookups, restLookup{
+			idle.Lookups = append(idle.Lookups, idleLookup{
 				Repository: lookup.Repository, Tag: lookup.Tag, Digest: lookup.Digest, Component: lookup.Component, Created: lookup.Created,
 				Answer: answerOf(lookup.Only(answer)),
 			})
@@ -125,16 +125,16 @@ func (o Observation) restOf(plan Plan, report Report, asked []promotion.Observat
 		id := answerOf(d)
 		at, found := known[id]
 		if !found {
-			at, known[id] = len(rest.Outcomes), len(rest.Outcomes)
-			rest.Outcomes = append(rest.Outcomes, d)
+			at, known[id] = len(idle.Outcomes), len(idle.Outcomes)
+			idle.Outcomes = append(idle.Outcomes, d)
 		}
-		rest.Targets = append(rest.Targets, restTarget{target.Environment, target.Application, at})
+		idle.Targets = append(idle.Targets, idleTarget{target.Environment, target.Application, at})
 	}
-	return rest
+	return idle
 }
 
 // decisions returns the decisions in their order.
-func (r *Rest) decisions() []promotion.Decision {
+func (r *IdleRun) decisions() []promotion.Decision {
 	all := make([]promotion.Decision, 0, len(r.Targets))
 	for _, t := range r.Targets {
 		if t.Outcome < 0 || t.Outcome >= len(r.Outcomes) {
@@ -147,17 +147,17 @@ func (r *Rest) decisions() []promotion.Decision {
 	return all
 }
 
-// rests returns the Rest of the last reconciliation, if this one read the same until now, and
+// staysIdle returns the IdleRun of the last reconciliation, if this one read the same until now, and
 // registries and comments still say the same. Nil: it goes on.
-func (r *Reconciler) rests(ctx context.Context, o Observation) (*Rest, error) {
-	if r.Rests == nil || r.DryRun || o.Asked != nil || len(o.Open) > 0 || len(o.Changes) > 0 || len(o.failures.Errors) > 0 || len(o.failures.Skipped) > 0 {
+func (r *Reconciler) staysIdle(ctx context.Context, o Observation) (*IdleRun, error) {
+	if r.IdleRuns == nil || r.DryRun || o.Asked != nil || len(o.Open) > 0 || len(o.Changes) > 0 || len(o.failures.Errors) > 0 || len(o.failures.Skipped) > 0 {
 		return nil, nil
 	}
-	rest := r.Rests.Load()
-	if rest == nil || rest.Default != o.Promotion.DefaultBranch || rest.PushOnly != o.Promotion.PushOnly || !maps.Equal(rest.Heads, o.Heads) || len(ourBranches(o)) > 0 {
+	idle := r.IdleRuns.Load()
+	if idle == nil || idle.Default != o.Promotion.DefaultBranch || idle.PushOnly != o.Promotion.PushOnly || !maps.Equal(idle.Heads, o.Heads) || len(ourBranches(o)) > 0 {
 		return nil, nil
 	}
-	if !r.answersSame(ctx, o, rest, true) {
+	if !r.answersSame(ctx, o, idle, true) {
 		return nil, ctx.Err()
 	}
 	// Comments are read again where one has a command: what this finds is no failure of this
@@ -170,14 +170,14 @@ func (r *Reconciler) rests(ctx context.Context, o Observation) (*Rest, error) {
 	if len(commands.Changes) > 0 || commands.Refreshed || !commands.Next.IsZero() || len(quiet.failures.Errors) > 0 {
 		return nil, nil
 	}
-	return rest, nil
+	return idle, nil
 }
 
-// answersSame asks registries again, and reports whether all answers are those of a Rest. The same list of tags
+// answersSame asks registries again, and reports whether all answers are those of an IdleRun. The same list of tags
 // may be enough.
-func (r *Reconciler) answersSame(ctx context.Context, o Observation, rest *Rest, listSuffices bool) bool {
+func (r *Reconciler) answersSame(ctx context.Context, o Observation, idle *IdleRun, listSuffices bool) bool {
 	var followed []promotion.Followed
-	for _, one := range rest.Images {
+	for _, one := range idle.Images {
 		component, known := o.Promotion.Config.Component(one.Component)
 		if !known {
 			return false
@@ -187,7 +187,7 @@ func (r *Reconciler) answersSame(ctx context.Context, o Observation, rest *Rest,
 	verify := promotion.Verifications(followed, r.Verify)
 	var questions []func() bool
 	for i, f := range followed {
-		want := rest.Images[i]
+		want := idle.Images[i]
 		if want.Answer == "" {
 			continue
 		}
@@ -204,7 +204,7 @@ func (r *Reconciler) answersSame(ctx context.Context, o Observation, rest *Rest,
 			return available.Err == nil && (sameList || answerOf(available) == want.Answer)
 		})
 	}
-	for _, one := range rest.Lookups {
+	for _, one := range idle.Lookups {
 		lookup := promotion.Lookup{
 			Fact: promotion.Fact{Repository: one.Repository, Tag: one.Tag, Digest: one.Digest}, Component: one.Component, Created: one.Created, Verify: verify[one.Component],
 		}
@@ -224,20 +224,20 @@ func (r *Reconciler) answersSame(ctx context.Context, o Observation, rest *Rest,
 	return !differ.Load()
 }
 
-// compareRest compares what a Rest says with the plan of a full reconciliation, which is carried out.
+// compareIdle compares what an IdleRun says with the plan of a full reconciliation, which is carried out.
 // Registries may have changed an answer in between, and tags that were pushed again are no difference.
-func (r *Reconciler) compareRest(ctx context.Context, o Observation, plan Plan) {
-	different := differences(o.rest.decisions(), plan.Decisions)
-	if different != "" && len(o.failures.Errors) == 0 && r.answersSame(ctx, o, o.rest, false) {
+func (r *Reconciler) compareIdle(ctx context.Context, o Observation, plan Plan) {
+	different := differences(o.idle.decisions(), plan.Decisions)
+	if different != "" && len(o.failures.Errors) == 0 && r.answersSame(ctx, o, o.idle, false) {
 		o.differs(different)
 	}
 }
 
-// restReport is the report of a reconciliation that ended at a Rest. It does not list what files refuse, and
+// idleReport is the report of a reconciliation that ended at an IdleRun. It does not list what files refuse, and
 // which of their references no component follows.
-func (o Observation) restReport(rest *Rest) Report {
+func (o Observation) idleReport(idle *IdleRun) Report {
 	report := o.report()
-	report.Decisions, report.Drift = rest.decisions(), rest.Drift
+	report.Decisions, report.Drift = idle.decisions(), idle.Drift
 	report.Default, report.Heads = o.Refs.Default, o.Heads
 	report.UserDecisions = append(report.UserDecisions, o.Promotion.State)
 	return report

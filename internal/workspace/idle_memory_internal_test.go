@@ -13,14 +13,14 @@ import (
 )
 
 // What a run left counts for the same program and server file, and for an hour.
-func TestRests_countForAnHour(t *testing.T) {
+func TestIdleMemory_countsForAnHour(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	r := rests{file: filepath.Join(t.TempDir(), "rest.json"), made: "this", now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler)}
+	r := idleMemory{file: filepath.Join(t.TempDir(), "idle.json"), made: "this", now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler)}
 	if r.Load() != nil {
 		t.Error("there is one before any run")
 	}
-	r.Keep(&engine.Rest{Default: "main"})
+	r.Keep(&engine.IdleRun{Default: "main"})
 	valid := func(what string, want bool) {
 		t.Helper()
 		if got := r.Load(); (got != nil) != want || want && got.Default != "main" {
@@ -28,13 +28,13 @@ func TestRests_countForAnHour(t *testing.T) {
 		}
 	}
 	valid("at once", true)
-	now = now.Add(maxRestAge)
+	now = now.Add(maxIdleAge)
 	valid("after an hour", true)
 	now = now.Add(time.Second)
 	valid("later", false)
-	now = now.Add(-2 * maxRestAge)
+	now = now.Add(-2 * maxIdleAge)
 	valid("with a clock that went back", false)
-	now = now.Add(maxRestAge)
+	now = now.Add(maxIdleAge)
 	r.made = "other"
 	valid("for another program", false)
 	r.made = "this"

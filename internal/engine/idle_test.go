@@ -22,7 +22,7 @@ import (
 // runs are runs of promoter with a cache: each is a new process.
 type runs struct {
 	*world
-	rest   []byte // in the cache
+	idle   []byte // in the cache
 	shadow bool   // each run that could end early is compared with a full one
 	read   int    // how often files were read in the last run
 }
@@ -42,22 +42,22 @@ func newRuns(t *testing.T, configured string) *runs {
 	return r
 }
 
-// Load implements engine.Rests.
-func (r *runs) Load() *engine.Rest {
-	var rest engine.Rest
-	if len(r.rest) == 0 {
+// Load implements engine.IdleRuns.
+func (r *runs) Load() *engine.IdleRun {
+	var idle engine.IdleRun
+	if len(r.idle) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(r.rest, &rest); err != nil {
+	if err := json.Unmarshal(r.idle, &idle); err != nil {
 		r.t.Fatal(err)
 	}
-	return &rest
+	return &idle
 }
 
-// Keep implements engine.Rests.
-func (r *runs) Keep(rest *engine.Rest) {
+// Keep implements engine.IdleRuns.
+func (r *runs) Keep(idle *engine.IdleRun) {
 	var err error
-	if r.rest, err = json.Marshal(rest); err != nil {
+	if r.idle, err = json.Marshal(idle); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -84,7 +84,7 @@ func (r *runs) run() engine.Report {
 	r.t.Helper()
 	reconciler := r.Reconciler()
 	r.read = 0
-	reconciler.Rests, reconciler.Files = r, countedFiles{reconciler.Files, &r.read}
+	reconciler.IdleRuns, reconciler.Files = r, countedFiles{reconciler.Files, &r.read}
 	reconciler.Shadow = func() bool { return r.shadow }
 	report, err := reconciler.Reconcile(r.t.Context())
 	if err != nil {
@@ -96,8 +96,8 @@ func (r *runs) run() engine.Report {
 // ended checks whether the last run ended before it read files.
 func (r *runs) ended(report engine.Report, want bool) {
 	r.t.Helper()
-	if read := r.read == 0; report.Rested != want || read != want {
-		r.t.Errorf("ended early: %v, files read %d times; want %v", report.Rested, r.read, want)
+	if read := r.read == 0; report.Idle != want || read != want {
+		r.t.Errorf("ended early: %v, files read %d times; want %v", report.Idle, r.read, want)
 	}
 }
 
@@ -109,10 +109,10 @@ func states(report engine.Report) (all []string) {
 	return all
 }
 
-func TestRest_theNextRunEndsBeforeItReadsFiles(t *testing.T) {
+func TestIdleRun_theNextRunEndsBeforeItReadsFiles(t *testing.T) {
 	t.Parallel()
 	r := newRuns(t, twoApplications)
-	r.rest = nil
+	r.idle = nil
 	full := r.run()
 	r.ended(full, false)
 	again := r.run()
@@ -125,7 +125,7 @@ func TestRest_theNextRunEndsBeforeItReadsFiles(t *testing.T) {
 	}
 }
 
-func TestRest_theLastCycleOfARunThatPushedLeavesOne(t *testing.T) {
+func TestIdleRun_theLastCycleOfARunThatPushedLeavesOne(t *testing.T) {
 	t.Parallel()
 	r := newRuns(t, twoApplications)
 	r.push(web, "1.1.0")
@@ -139,7 +139,7 @@ func TestRest_theLastCycleOfARunThatPushedLeavesOne(t *testing.T) {
 	}
 }
 
-func TestRest_whatChangesIsReconciled(t *testing.T) {
+func TestIdleRun_whatChangesIsReconciled(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*runs){
 		"a version":          func(r *runs) { r.push(worker, "1.1.0") },
@@ -163,7 +163,7 @@ func TestRest_whatChangesIsReconciled(t *testing.T) {
 }
 
 // Lists of tags say nothing about tags that were pushed again.
-func TestRest_aTagThatWasPushedAgainWaitsForAFullRun(t *testing.T) {
+func TestIdleRun_aTagThatWasPushedAgainWaitsForAFullRun(t *testing.T) {
 	t.Parallel()
 	r := newRuns(t, twoApplications)
 	r.Registry.Push(worker, "1.0.0", "pushed again", r.Clock.Now())
@@ -175,7 +175,7 @@ func TestRest_aTagThatWasPushedAgainWaitsForAFullRun(t *testing.T) {
 }
 
 // What depends on the time, or on a pull request, may change without a commit or a version.
-func TestRest_isNotLeftByWhatMayChangeByItself(t *testing.T) {
+func TestIdleRun_isNotLeftByWhatMayChangeByItself(t *testing.T) {
 	t.Parallel()
 	r := newRuns(t, strings.Replace(twoApplications, "after: [dev]", "after: {dev: {soak: 1h}}", 1))
 	r.push(web, "1.1.0")
@@ -193,14 +193,14 @@ func TestRest_isNotLeftByWhatMayChangeByItself(t *testing.T) {
 	reviewed.ended(reviewed.run(), false)
 }
 
-func TestRest_aDifferenceToAFullReconciliationIsAnError(t *testing.T) {
+func TestIdleRun_aDifferenceToAFullReconciliationIsAnError(t *testing.T) {
 	t.Parallel()
 	r := newRuns(t, twoApplications)
 	r.shadow = true
-	if report := r.run(); !report.Rested || report.Failed() || r.read == 0 {
+	if report := r.run(); !report.Idle || report.Failed() || r.read == 0 {
 		t.Fatalf("%+v", report)
 	}
-	r.rest = []byte(strings.Replace(string(r.rest), string(promotion.Same), string(promotion.Refused), 1))
+	r.idle = []byte(strings.Replace(string(r.idle), string(promotion.Same), string(promotion.Refused), 1))
 	report := r.run()
 	if !slices.ContainsFunc(report.Errors, func(e repo.PartialError) bool {
 		return e.What == engine.IncrementalPart && strings.Contains(e.Err.Error(), "refused")
