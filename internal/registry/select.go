@@ -136,14 +136,14 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	if err != nil {
 		return Selection{}, err
 	}
-	if err := budget.Spend(ctx, budget.Matching, r.Repository.String(), r.Policy.Cost(list.tags)); err != nil {
-		return Selection{}, err
-	}
 	fingerprint := ""
 	if r.List && list.complete {
 		if fingerprint = fingerprintOf(list.tags); fingerprint == r.Listed {
 			return Selection{List: fingerprint}, nil
 		}
+	}
+	if err := budget.Spend(ctx, budget.Matching, r.Repository.String(), r.Policy.Cost(list.tags)); err != nil {
+		return Selection{}, err
 	}
 	candidates := r.Policy.Candidates(list.tags)
 	if list.incomplete != "" {
