@@ -208,3 +208,20 @@ func TestIdleRun_aDifferenceToAFullReconciliationIsAnError(t *testing.T) {
 		t.Errorf("errors: %v", report.Errors)
 	}
 }
+
+// Who reads the files for something else than a reconciliation gets them.
+func TestIdleRun_endsNothingButReconciliations(t *testing.T) {
+	t.Parallel()
+	r := newRuns(t, twoApplications)
+	r.ended(r.run(), true)
+	reconciler := r.Reconciler()
+	reconciler.IdleRuns = r
+	report, err := reconciler.Observe(t.Context())
+	if err != nil || report.Idle || len(report.Decisions) != 4 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	target := promotion.Target{Environment: "dev", Application: "shop"}
+	if _, err := previousSnapshot(t, reconciler, target); err != nil && strings.Contains(err.Error(), "has no files") {
+		t.Error(err)
+	}
+}

@@ -72,6 +72,7 @@ type basis struct {
 	changed Changed
 	refs    *repo.Refs // the branches, with our own pushes since they were listed; nil: list them
 	last    bool       // the attempt: it tolerates conflicts of parts, because no other one follows
+	mayEnd  bool       // at an IdleRun: its caller needs decisions alone
 }
 
 // loadConfig loads the config of a commit of the default branch, and reads again only what may

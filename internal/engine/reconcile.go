@@ -187,7 +187,9 @@ func (r *Reconciler) keep(kept *Kept) {
 func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Report, next basis, again bool, err error) {
 	ctx, end := r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
-	o, err := r.observe(ctx, start)
+	first := start
+	first.mayEnd = true
+	o, err := r.observe(ctx, first)
 	if err == nil && o.Unusable != "" {
 		err = configStatus{r}.fail(ctx, o)
 	}
@@ -253,12 +255,14 @@ func (r *Reconciler) observe(ctx context.Context, start basis) (o Observation, e
 	if o, err = r.observeBranches(ctx, o, start); err != nil || o.Unusable != "" {
 		return o, err
 	}
-	if o.idle, err = r.staysIdle(ctx, o); err != nil {
-		return o, err
-	}
-	o.compared = o.idle != nil && r.Shadow != nil && r.Shadow()
-	if o.idle != nil && !o.compared {
-		return o, nil
+	if start.mayEnd {
+		if o.idle, err = r.staysIdle(ctx, o); err != nil {
+			return o, err
+		}
+		o.compared = o.idle != nil && r.Shadow != nil && r.Shadow()
+		if o.idle != nil && !o.compared {
+			return o, nil
+		}
 	}
 	history := r.historyReader(o.Promotion.Config)
 
