@@ -103,8 +103,11 @@ func (c *Cache) scanner(repository Repository, request Request) *commitScanner {
 // many again costs less than writing all.
 const maxUnsaved = 100
 
-// Keep keeps the latest scans in the memory.
+// Keep keeps the latest scans in the memory. Without any, what is there stays.
 func (c *Cache) Keep() {
+	if len(c.scanners) == 0 {
+		return
+	}
 	latest := map[string]*snapshot{}
 	for key, scanner := range c.scanners {
 		if len(scanner.recent) > 0 {
@@ -115,8 +118,11 @@ func (c *Cache) Keep() {
 }
 
 // Save writes the latest scans to the directory, unless those there are nearly the same, and
-// removes all others: they belong to configs that changed.
+// removes all others: they belong to configs that changed. Without any scan, what is there stays.
 func (c *Cache) Save() error {
+	if len(c.scanners) == 0 {
+		return nil
+	}
 	err := os.MkdirAll(c.dir, 0o700)
 	saved, failed := os.ReadDir(c.dir)
 	err = errors.Join(err, failed)

@@ -322,6 +322,11 @@ func TestCache_readsOnlyChangedFiles(t *testing.T) {
 	if err := cache.Save(); err != nil {
 		t.Fatal(err)
 	}
+	idle := NewCache(dir, kept) // a reconciliation that reads no files
+	idle.Keep()
+	if err := idle.Save(); err != nil {
+		t.Fatal(err)
+	}
 	files["apps/shop/dev/web.yaml"] = "image: r.example.com/acme/web:1.9.0\n"
 	second := m.commit(files)
 	for name, cache := range map[string]*Cache{"same reconciliation": cache, "next reconciliation": NewCache(dir, kept), "next process": NewCache(dir, nil)} {
