@@ -23,7 +23,7 @@ import (
 // which needs less CPU time.
 const (
 	garbagePercent = 40
-	garbageSize    = 64 << 20
+	garbageSize    = 32 << 20
 )
 
 func main() {

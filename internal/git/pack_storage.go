@@ -146,14 +146,10 @@ func hashes(ids []object.ID) []plumbing.Hash {
 	return converted
 }
 
-// addPack stores a pack that was made here. The objects in it are not pending any longer.
-func (p *packStorage) addPack(pack []byte, pushed []object.ID) error {
-	index, _, err := indexPack(bytes.NewReader(pack), object.MaxSize)
-	if err != nil {
-		return fmt.Errorf("write a pack: %w", err)
-	}
+// addPack stores a pack that was made here, with its index. The objects in it are not pending any longer.
+func (p *packStorage) addPack(pack []byte, index *idxfile.Writer, pushed []object.ID) error {
 	file := filepath.Join(p.dir, incomingPack+"own") // a mirror has one user
-	err = os.WriteFile(file, pack, 0o600)
+	err := os.WriteFile(file, pack, 0o600)
 	if err == nil {
 		err = p.takePack(file, index)
 	}
@@ -296,9 +292,13 @@ func (p *packStorage) joinSmallPacks() error {
 		return nil
 	}
 	var pack bytes.Buffer
+	var index *idxfile.Writer
 	err = p.encodePack(&pack, all)
 	if err == nil {
-		err = p.addPack(pack.Bytes(), nil)
+		index, _, err = indexPack(bytes.NewReader(pack.Bytes()), object.MaxSize)
+	}
+	if err == nil {
+		err = p.addPack(pack.Bytes(), index, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("join the packs of a mirror: %w", err)

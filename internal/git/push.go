@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 
 	"promoter/internal/fault"
 	"promoter/internal/git/object"
@@ -73,7 +74,9 @@ func (m *Mirror) push(ctx context.Context, updates []Update) error {
 		}
 		pack = encoded.Bytes()
 	}
+	indexed := indexMeanwhile(pack)
 	report, err := p.session.Push(ctx, commands, pack)
+	index, unreadable := indexed()
 	if p.resumed && nothingMoved(err) {
 		// Ask for what the server supports now, and for its reason.
 		m.state.Push = pushCapabilities{}
@@ -91,7 +94,7 @@ func (m *Mirror) push(ctx context.Context, updates []Update) error {
 	// The push is done, whatever happens now. A branch that cannot be recorded is
 	// removed, so that it is fetched before it is used.
 	m.listing.move(updates)
-	stored := len(ids) == 0 || m.packs.addPack(pack, ids) == nil
+	stored := len(ids) == 0 || unreadable == nil && m.packs.addPack(pack, index, ids) == nil
 	for _, u := range updates {
 		if !stored {
 			u.New = object.ID{}
@@ -100,6 +103,23 @@ func (m *Mirror) push(ctx context.Context, updates []Update) error {
 	}
 	_ = m.state.write(m.dir) // an older state is valid, too
 	return nil
+}
+
+// indexMeanwhile indexes a pack that was made here, while the server stores it and looks into what it has.
+func indexMeanwhile(pack []byte) func() (*idxfile.Writer, error) {
+	var index *idxfile.Writer
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if len(pack) > 0 {
+			index, _, err = indexPack(bytes.NewReader(pack), object.MaxSize)
+		}
+	}()
+	return func() (*idxfile.Writer, error) {
+		<-done
+		return index, err
+	}
 }
 
 // pushSession is a session that pushes, and where the branches are.

@@ -93,10 +93,13 @@ func (s *Store) walkNew(ctx context.Context, tree ID, bases []ID, seen map[ID]bo
 	seen[tree] = true
 	visit(tree, kindDirectory)
 	var found []treeEntry
-	for e, err := range parseTree(content) {
-		if err != nil {
-			return fmt.Errorf("read the tree %s: %w", tree, err)
+	rest := skipSame(content, cursors)
+	for rest != "" {
+		e, after, ok := cutEntry(rest)
+		if !ok {
+			return fmt.Errorf("read the tree %s: %w", tree, malformed(len(content)-len(rest)))
 		}
+		rest = after
 		known := e.kind == kindSubmodule
 		found = found[:0] // the entries of the bases at the same path
 		for _, c := range cursors {
@@ -120,8 +123,20 @@ func (s *Store) walkNew(ctx context.Context, tree ID, bases []ID, seen map[ID]bo
 			seen[e.id] = true
 			visit(e.id, e.kind)
 		}
+		if !known {
+			rest = skipSame(rest, cursors)
+		}
 	}
 	return nil
+}
+
+// skipSame skips the entries at the beginning of a tree that one of the others has next, too: a commit
+// changes few entries of a large tree, and the others are compared as bytes.
+func skipSame(content string, others []*cursor) string {
+	for _, c := range others {
+		content = c.skipSame(content)
+	}
+	return content
 }
 
 // newCommits returns the commits that are reachable from tip and not from have,

@@ -1,6 +1,8 @@
 package object_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,6 +63,38 @@ func TestBetween_asGitDoes(t *testing.T) {
 		known := slices.DeleteFunc(slices.Clone(have), func(id object.ID) bool { return id.IsZero() || id == object.ID{1} })
 		if diff := cmp.Diff(r.revList(t, tip, known...), between(t, r, tip, have...)); diff != "" {
 			t.Errorf("%s (-git +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Edits of directories with many entries, at their beginning, their end, and in between.
+func TestBetween_largeDirectories(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	files := map[string]string{}
+	for n := range 400 {
+		files[fmt.Sprintf("apps/service-%03d/web.yaml", n)] = fmt.Sprint(n)
+		files[fmt.Sprintf("flat/%03d.yaml", n)] = fmt.Sprint(n)
+	}
+	base := r.write(t, draft(object.ID{}, files))
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+	tip := base
+	for round := range 30 {
+		written, deleted := map[string]string{}, []string(nil)
+		for range 1 + random.IntN(3) {
+			n := random.IntN(403) - 1 // the first and the last ones are new
+			written[fmt.Sprintf("apps/service-%03d/web.yaml", n)] = fmt.Sprint("round ", round)
+			written[fmt.Sprintf("flat/%03d.yaml", 399-n)] = fmt.Sprint("round ", round)
+		}
+		if gone := fmt.Sprintf("flat/%03d.yaml", 300+round); written[gone] == "" && round%3 == 0 {
+			deleted = append(deleted, gone)
+		}
+		parent := tip
+		tip = r.write(t, draft(parent, written, deleted...))
+		for _, have := range []object.ID{parent, base} {
+			if diff := cmp.Diff(r.revList(t, tip, have), between(t, r, tip, have)); diff != "" {
+				t.Fatalf("round %d (-git +got):\n%s", round, diff)
+			}
 		}
 	}
 }

@@ -207,31 +207,64 @@ func spliced(content string, splices []splice) []byte {
 // order, so one pass over each is enough. In an unsorted tree it finds fewer
 // entries, never wrong ones.
 type cursor struct {
-	rest    string
+	rest    string // from the current entry on
+	after   string // without it
 	current treeEntry
 	ok      bool
 }
 
-func newCursor(content string) *cursor {
-	c := &cursor{rest: content}
-	c.next()
+func newCursor(content string) *cursor { return (&cursor{}).goTo(content) }
+
+func (c *cursor) goTo(rest string) *cursor {
+	c.rest = rest
+	c.current, c.after, c.ok = cutEntry(rest)
 	return c
 }
 
-func (c *cursor) next() { c.current, c.rest, c.ok = cutEntry(c.rest) }
-
-// find returns the entry at the same position as e, or the zero entry. A file and a
-// directory of the same name have different positions.
+// find returns the entry at the same position as e, or the zero entry, and goes on behind it. A file
+// and a directory of the same name have different positions.
 func (c *cursor) find(e treeEntry) treeEntry {
 	for c.ok {
-		order := compareEntries(c.current, e)
-		if order == 0 {
-			return c.current
-		}
+		found := c.current
+		order := compareEntries(found, e)
 		if order > 0 {
 			break
 		}
-		c.next()
+		c.goTo(c.after)
+		if order == 0 {
+			return found
+		}
 	}
 	return treeEntry{}
+}
+
+// skipSame returns the tree without the entries at its beginning that are those of the cursor, which
+// goes on behind them.
+func (c *cursor) skipSame(content string) string {
+	same, end := sharedPrefix(content, c.rest), 0
+	for {
+		name := strings.IndexByte(content[end:same], 0)
+		next := end + name + 1 + len(treeEntry{}.id)
+		if name < 0 || next > same {
+			break
+		}
+		end = next
+	}
+	if end > 0 {
+		c.goTo(c.rest[end:])
+	}
+	return content[end:]
+}
+
+// sharedPrefix returns how many bytes two texts have in common at their beginning.
+func sharedPrefix(a, b string) int {
+	const block = 256 // is compared at once
+	n := 0
+	for n+block <= min(len(a), len(b)) && a[n:n+block] == b[n:n+block] {
+		n += block
+	}
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
