@@ -37,6 +37,8 @@ func BenchmarkLatency(b *testing.B) {
 			b.ReportMetric(median(hand.took), "ms-hand")
 			b.ReportMetric(pushed/median(hand.took), "x-hand")
 			b.ReportMetric(pushed/of, "x-small")
+			b.ReportMetric(median(large.apart), "ms-apart")
+			b.ReportMetric(median(small.apart), "ms-apart-small")
 			large.reportWhole("")
 			small.reportWhole("-small")
 			b.ReportMetric(large.heap()-small.heap(), "MiB-warm")
@@ -60,6 +62,7 @@ type promoted struct {
 
 	pushed, whole  samples // from the webhook to the last push, and to the end of the reconciliation
 	reconciliation samples // as logged
+	apart          samples // from the webhook to the last push, without the time in which the Git server worked
 }
 
 // newPromoted serves a repository, and has one event before those that count.
@@ -73,7 +76,7 @@ func newPromoted(b *testing.B, kind databasetest.Kind, size benchtree.Size) *pro
 	p.service.until("reconciled")
 	p.sender = newSender(b, p.service, p.world.Host+"/"+latencyImage(), "event")
 	p.event()
-	p.pushed, p.whole, p.reconciliation = nil, nil, nil
+	p.pushed, p.whole, p.reconciliation, p.apart = nil, nil, nil, nil
 	return p
 }
 
@@ -82,19 +85,20 @@ func newPromoted(b *testing.B, kind databasetest.Kind, size benchtree.Size) *pro
 func (p *promoted) event() {
 	p.b.Helper()
 	p.world.Release(latencyImage())
-	begin := time.Now()
+	begin, server := time.Now(), p.world.GitTime()
 	p.sender.post()
 	var last line
 	for range benchtree.Full().Environments {
 		last = p.service.until("pushed")
 	}
+	server = p.world.GitTime() - server
 	end := p.service.until("reconciled")
 	took, err := time.ParseDuration(end.Took)
 	if err != nil {
 		p.b.Fatal(err)
 	}
 	p.pushed, p.whole = append(p.pushed, last.at.Sub(begin)), append(p.whole, end.at.Sub(begin))
-	p.reconciliation = append(p.reconciliation, took)
+	p.reconciliation, p.apart = append(p.reconciliation, took), append(p.apart, last.at.Sub(begin)-server)
 }
 
 // reportWhole compares the whole time with that of the reconciliation.

@@ -15,6 +15,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // World is the registry and the Git server.
@@ -23,6 +25,7 @@ type World struct {
 
 	folder string // of the repositories
 	git    http.Handler
+	busy   atomic.Int64 // nanoseconds in which Git's server worked
 	server *httptest.Server
 
 	mu     sync.Mutex
@@ -70,6 +73,9 @@ func (w *World) Released(image string) int {
 	return w.newest[image]
 }
 
+// GitTime is how long the Git server has worked so far.
+func (w *World) GitTime() time.Duration { return time.Duration(w.busy.Load()) }
+
 // Asked returns what the registry was asked since the last time: how often, by the
 // method and what was asked for, as in "HEAD manifests".
 func (w *World) Asked() map[string]int {
@@ -95,7 +101,9 @@ func (w *World) Heads() map[string]int {
 func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	rest, ofRegistry := strings.CutPrefix(r.URL.Path, "/v2/")
 	if !ofRegistry {
+		begin := time.Now()
 		w.git.ServeHTTP(out, r)
+		w.busy.Add(int64(time.Since(begin)))
 		return
 	}
 	kind, image := path.Base(path.Dir(rest)), path.Dir(path.Dir(rest)) // IMAGE/tags/list, IMAGE/manifests/REFERENCE
