@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"reflect"
+	"slices"
 	"sync/atomic"
 
 	"promoter/internal/drift"
@@ -27,11 +29,12 @@ type IdleRun struct {
 	Images   []idleImage       `json:"images"`
 	Lookups  []idleLookup      `json:"lookups,omitempty"`
 
-	// The decisions. Those about an application are often the same in all environments, so that
-	// each is written once.
-	Outcomes []promotion.Decision `json:"outcomes"` // without targets
-	Targets  []idleTarget         `json:"targets"`
-	Drift    []drift.Drift        `json:"drift,omitempty"`
+	// The decisions. Most say the same, and those about an application are often about the same
+	// versions in all environments, so that each is written once.
+	Outcomes     []promotion.Decision `json:"outcomes"` // without targets and snapshots
+	Snapshots    [][]idleVersion      `json:"snapshots"`
+	Environments []idleEnvironment    `json:"environments"`
+	Drift        []drift.Drift        `json:"drift,omitempty"`
 }
 
 // idleImage is a followed image, and the answer to the request for its version.
@@ -55,11 +58,22 @@ type idleLookup struct {
 	Answer     string           `json:"answer"`
 }
 
-// idleTarget is a target, and the index of its outcome.
-type idleTarget struct {
-	Environment string `json:"e"`
-	Application string `json:"a"`
-	Outcome     int    `json:"o"`
+// idleVersion is a component of a snapshot.
+type idleVersion struct {
+	Component  string           `json:"c"`
+	Repository image.Repository `json:"r"`
+	Tag        string           `json:"t,omitempty"`
+	Digest     string           `json:"d,omitempty"`
+	Version    *image.Version   `json:"v,omitempty"` // if it has more than these
+}
+
+// idleEnvironment is the decisions of an environment, by application. What is not written is as in
+// the environment before it.
+type idleEnvironment struct {
+	Name         string   `json:"name"`
+	Applications []string `json:"applications,omitempty"`
+	Outcomes     []int    `json:"outcomes,omitempty"`  // indexes
+	Snapshots    []int    `json:"snapshots,omitempty"` // indexes
 }
 
 // IdleRuns keeps the last IdleRun of a repository.
@@ -118,33 +132,116 @@ func (o Observation) idleOf(plan Plan, report Report, asked []promotion.Observat
 			})
 		}
 	}
-	known := map[string]int{}
-	for _, d := range report.Decisions {
-		target := d.Target
-		d.Target = promotion.Target{}
-		id := answerOf(d)
-		at, found := known[id]
-		if !found {
-			at, known[id] = len(idle.Outcomes), len(idle.Outcomes)
-			idle.Outcomes = append(idle.Outcomes, d)
-		}
-		idle.Targets = append(idle.Targets, idleTarget{target.Environment, target.Application, at})
-	}
+	idle.keep(report.Decisions)
 	return idle
 }
 
-// decisions returns the decisions in their order.
-func (r *IdleRun) decisions() []promotion.Decision {
-	all := make([]promotion.Decision, 0, len(r.Targets))
-	for _, t := range r.Targets {
-		if t.Outcome < 0 || t.Outcome >= len(r.Outcomes) {
-			return nil
+// keep keeps the decisions.
+func (r *IdleRun) keep(all []promotion.Decision) {
+	outcomes, snapshots := map[string]int{}, map[string]int{}
+	for i, d := range all {
+		if i == 0 || d.Environment != all[i-1].Environment {
+			r.Environments = append(r.Environments, idleEnvironment{Name: d.Environment})
 		}
-		d := r.Outcomes[t.Outcome]
-		d.Target = promotion.Target{Environment: t.Environment, Application: t.Application}
-		all = append(all, d)
+		of := &r.Environments[len(r.Environments)-1]
+		of.Applications = append(of.Applications, d.Application)
+
+		versions := idleVersions(d.Snapshot)
+		id := answerOf(versions)
+		if _, known := snapshots[id]; !known {
+			snapshots[id] = len(r.Snapshots)
+			r.Snapshots = append(r.Snapshots, versions)
+		}
+		of.Snapshots = append(of.Snapshots, snapshots[id])
+
+		d.Target, d.Snapshot = promotion.Target{}, nil
+		id = answerOf(d)
+		if _, known := outcomes[id]; !known {
+			outcomes[id] = len(r.Outcomes)
+			r.Outcomes = append(r.Outcomes, d)
+		}
+		of.Outcomes = append(of.Outcomes, outcomes[id])
+	}
+	for i := len(r.Environments) - 1; i > 0; i-- {
+		of, before := &r.Environments[i], r.Environments[i-1]
+		if !slices.Equal(of.Applications, before.Applications) {
+			continue
+		}
+		of.Applications = nil
+		if slices.Equal(of.Outcomes, before.Outcomes) {
+			of.Outcomes = nil
+		}
+		if slices.Equal(of.Snapshots, before.Snapshots) {
+			of.Snapshots = nil
+		}
+	}
+}
+
+func idleVersions(snapshot promotion.Snapshot) []idleVersion {
+	if snapshot == nil {
+		return nil
+	}
+	all := make([]idleVersion, 0, len(snapshot))
+	for _, component := range slices.Sorted(maps.Keys(snapshot)) {
+		pinned := snapshot[component]
+		one := idleVersion{Component: component, Repository: pinned.Repository, Tag: pinned.Version.Tag, Digest: pinned.Version.Digest}
+		if !reflect.DeepEqual(pinned.Version, image.Version{Tag: one.Tag, Digest: one.Digest}) {
+			one.Version = &pinned.Version
+		}
+		all = append(all, one)
 	}
 	return all
+}
+
+// decisions returns the decisions in their order; nil if they are not complete.
+func (r *IdleRun) decisions() []promotion.Decision {
+	var all []promotion.Decision
+	var last idleEnvironment
+	snapshots := make([]promotion.Snapshot, len(r.Snapshots))
+	for i, versions := range r.Snapshots {
+		snapshots[i] = snapshotOf(versions)
+	}
+	for _, of := range r.Environments {
+		if of.Applications == nil {
+			of.Applications = last.Applications
+			if of.Outcomes == nil {
+				of.Outcomes = last.Outcomes
+			}
+			if of.Snapshots == nil {
+				of.Snapshots = last.Snapshots
+			}
+		}
+		if len(of.Outcomes) != len(of.Applications) || len(of.Snapshots) != len(of.Applications) {
+			return nil
+		}
+		for i, application := range of.Applications {
+			outcome, snapshot := of.Outcomes[i], of.Snapshots[i]
+			if outcome < 0 || outcome >= len(r.Outcomes) || snapshot < 0 || snapshot >= len(snapshots) {
+				return nil
+			}
+			d := r.Outcomes[outcome]
+			d.Target = promotion.Target{Environment: of.Name, Application: application}
+			d.Snapshot = snapshots[snapshot]
+			all = append(all, d)
+		}
+		last = of
+	}
+	return all
+}
+
+func snapshotOf(versions []idleVersion) promotion.Snapshot {
+	if versions == nil {
+		return nil
+	}
+	snapshot := make(promotion.Snapshot, len(versions))
+	for _, one := range versions {
+		version := image.Version{Tag: one.Tag, Digest: one.Digest}
+		if one.Version != nil {
+			version = *one.Version
+		}
+		snapshot[one.Component] = promotion.Pinned{Repository: one.Repository, Version: version}
+	}
+	return snapshot
 }
 
 // staysIdle returns the IdleRun of the last reconciliation, if this one read the same until now, and
