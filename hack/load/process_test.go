@@ -113,10 +113,10 @@ func (p *process) stop() {
 	}
 }
 
-// peak is the most memory that the process has had so far, in MiB.
+// peak is the most memory that the process has had for itself so far, in MiB.
 func (p *process) peak() float64 {
 	p.b.Helper()
-	peak, err := benchworld.PeakMemory(p.command.Process.Pid)
+	peak, err := benchworld.PeakOwnMemory(p.command.Process.Pid)
 	if err != nil {
 		p.b.Fatal(err)
 	}
