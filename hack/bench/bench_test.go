@@ -54,7 +54,7 @@ peak memory, one image            75.0 MiB (own 20.0 MiB)        150.0 MiB      
 peak memory, all images           300.0 MiB (own 240.0 MiB)      150.0 MiB                 1.60    1.00    over
 time per file, one image          6µs                            1000 files: 12µs          0.50    1.00    ok
 time per file, all images         40µs                           1000 files: 20µs          2.00    1.00    over
-edit of one file                  50µs                           200µs                     0.25    1.00    ok
+edit of one file                  50µs                           reading one 5µs           10.00   11.00   ok
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)

@@ -25,7 +25,7 @@ func TestLoadFigures(t *testing.T) {
 	}
 	for _, want := range []string{
 		"flood, SQLite 1000/s", "97.5 ms 50.0 ms 1.95 1.00 over", "61 MiB 100 MiB 0.61 1.00 ok",
-		"10000 10000 1.00 1.00 ok", "89 MiB 256 MiB 0.35 1.00 ok", "0.2 ms 1.0 ms 0.15 1.00 ok",
+		"10000 10000 1.00 1.10 ok", "89 MiB 256 MiB 0.35 1.00 ok", "0.2 ms 1.0 ms 0.15 1.00 ok",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), want) {
 			t.Errorf("no %q in\n%s", want, &out)
