@@ -195,22 +195,27 @@ func idleVersions(snapshot promotion.Snapshot) []idleVersion {
 
 // decisions returns the decisions in their order; nil if they are not complete.
 func (r *IdleRun) decisions() []promotion.Decision {
-	var all []promotion.Decision
-	var last idleEnvironment
 	snapshots := make([]promotion.Snapshot, len(r.Snapshots))
 	for i, versions := range r.Snapshots {
 		snapshots[i] = snapshotOf(versions)
 	}
-	for _, of := range r.Environments {
-		if of.Applications == nil {
-			of.Applications = last.Applications
+	environments, number := slices.Clone(r.Environments), 0
+	for i := range environments {
+		of := &environments[i]
+		if of.Applications == nil && i > 0 {
+			before := environments[i-1]
+			of.Applications = before.Applications
 			if of.Outcomes == nil {
-				of.Outcomes = last.Outcomes
+				of.Outcomes = before.Outcomes
 			}
 			if of.Snapshots == nil {
-				of.Snapshots = last.Snapshots
+				of.Snapshots = before.Snapshots
 			}
 		}
+		number += len(of.Applications)
+	}
+	all := make([]promotion.Decision, 0, number)
+	for _, of := range environments {
 		if len(of.Outcomes) != len(of.Applications) || len(of.Snapshots) != len(of.Applications) {
 			return nil
 		}
@@ -224,7 +229,6 @@ func (r *IdleRun) decisions() []promotion.Decision {
 			d.Snapshot = snapshots[snapshot]
 			all = append(all, d)
 		}
-		last = of
 	}
 	return all
 }
@@ -273,7 +277,7 @@ func (r *Reconciler) staysIdle(ctx context.Context, o Observation) (*IdleRun, er
 // answersSame asks registries again, and reports whether all answers are those of an IdleRun. The same list of tags
 // may be enough.
 func (r *Reconciler) answersSame(ctx context.Context, o Observation, idle *IdleRun, listSuffices bool) bool {
-	var followed []promotion.Followed
+	followed := make([]promotion.Followed, 0, len(idle.Images))
 	for _, one := range idle.Images {
 		component, known := o.Promotion.Config.Component(one.Component)
 		if !known {
@@ -282,7 +286,7 @@ func (r *Reconciler) answersSame(ctx context.Context, o Observation, idle *IdleR
 		followed = append(followed, promotion.Followed{Name: one.Name, Repository: one.Repository, Component: component})
 	}
 	verify := promotion.Verifications(followed, r.Verify)
-	var questions []func() bool
+	questions := make([]func() bool, 0, len(followed)+len(idle.Lookups))
 	for i, f := range followed {
 		want := idle.Images[i]
 		if want.Answer == "" {

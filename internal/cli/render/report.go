@@ -99,11 +99,22 @@ func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool
 	for _, path := range report.Paths {
 		g.paths[path.Target] = append(g.paths[path.Target], path)
 	}
-	for _, decision := range report.Decisions {
-		if name := decision.Environment; wanted == nil || wanted(decision.Target) {
-			g.environments = AppendNew(g.environments, name)
-			g.decisions[name] = append(g.decisions[name], decision)
+	all := report.Decisions
+	if wanted != nil {
+		all = slices.DeleteFunc(slices.Clone(all), func(d promotion.Decision) bool { return !wanted(d.Target) })
+	}
+	for len(all) > 0 { // they are sorted by environment, mostly
+		name, n := all[0].Environment, 1
+		for n < len(all) && all[n].Environment == name {
+			n++
 		}
+		g.environments = AppendNew(g.environments, name)
+		if known := g.decisions[name]; known == nil {
+			g.decisions[name] = all[:n:n]
+		} else {
+			g.decisions[name] = append(known, all[:n]...)
+		}
+		all = all[n:]
 	}
 	for _, effect := range report.Effects {
 		if !isAbout(effect, wanted) {
