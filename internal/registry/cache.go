@@ -34,9 +34,10 @@ const idleClients = 3
 
 // Cache keeps responses from one Client to the next.
 type Cache struct {
-	limit int   // entries in memory
-	most  int64 // bytes in memory, about
-	bytes atomic.Int64
+	limit   int   // entries in memory
+	most    int64 // bytes in memory, about
+	bytes   atomic.Int64
+	written atomic.Bool // a file, since the last pruning of the folder
 
 	mu      sync.Mutex
 	clients int // how many have begun
@@ -120,7 +121,7 @@ func (c *Cache) entry(at scope, options Options) *cacheEntry {
 	}
 	c.dropUntil(func() bool { return len(c.entries) < c.limit && c.bytes.Load() <= c.most })
 	made := newCacheEntry(options.CacheDir, at)
-	made.observe, made.all, made.noteChanged = options.ObserveCache, &c.bytes, func() { c.noteChanged(at.repository) }
+	made.observe, made.all, made.written, made.noteChanged = options.ObserveCache, &c.bytes, &c.written, func() { c.noteChanged(at.repository) }
 	c.entries[at] = &usedEntry{entry: made, client: c.clients}
 	return made
 }
@@ -189,6 +190,7 @@ type cacheEntry struct {
 	size    int           // of all metadata, see metadata.size
 	all     *atomic.Int64 // bytes of all entries in memory; nil: they are not counted
 	counted int64         // bytes of this entry in all
+	written *atomic.Bool  // set when a file was written; nil: nobody wants to know
 	tagSize int64         // of all tag lists
 	// changed counts changes; saved is the count that is on disk.
 	changed, saved int
@@ -387,6 +389,9 @@ func (e *cacheEntry) save() error {
 	}
 	if err != nil {
 		return fmt.Errorf("write the registry cache: %w", err)
+	}
+	if e.written != nil {
+		e.written.Store(true)
 	}
 	e.mu.Lock()
 	e.saved = changed

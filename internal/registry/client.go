@@ -129,10 +129,10 @@ func (c *Client) For(repository identity.RepositoryKey) *View { return c.Batch()
 func (c *Client) Flush() error { return c.options.Cache.save() }
 
 // Close is Flush at the end of the client, and keeps the folder within its size. That reads the whole
-// folder, so it does not happen after each reconciliation.
+// folder, so it does not happen after each reconciliation, nor where nothing was written.
 func (c *Client) Close() error {
 	err := c.Flush()
-	if c.options.CacheDir == "" {
+	if c.options.CacheDir == "" || !c.options.Cache.written.Swap(false) {
 		return err
 	}
 	return errors.Join(err, prune(filepath.Join(c.options.CacheDir, cacheFolder), maxCacheFolder))
