@@ -24,7 +24,7 @@ type session struct {
 	repository name.Repository
 	auth       authn.Authenticator
 	realm      realm
-	base       http.RoundTripper
+	base       *transport
 
 	mu         sync.Mutex
 	connection *connection
@@ -33,7 +33,12 @@ type session struct {
 
 // connection is a session after the registry said how to log in.
 type connection struct {
-	puller    *remote.Puller
+	login  *login
+	puller *remote.Puller
+}
+
+// login sends requests as the registry wants them.
+type login struct {
 	client    *http.Client
 	transport *loginTransport
 }
@@ -46,23 +51,43 @@ const maxRefusals = 32
 func (s *session) open(ctx context.Context) (*connection, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.connection != nil && s.connection.transport.refusals.Load() < maxRefusals {
+	if s.connection != nil && s.connection.login.transport.refusals.Load() < maxRefusals {
 		return s.connection, nil
+	}
+	made, err := s.login(ctx)
+	if err != nil {
+		return nil, err
+	}
+	puller, err := remote.NewPuller(remote.WithTransport(made.client.Transport))
+	if err != nil {
+		return nil, err
+	}
+	s.connection = &connection{login: made, puller: puller}
+	return s.connection, nil
+}
+
+// login asks the registry how to log in, and does so. All repositories of a host that wants no login share
+// one without a credential.
+func (s *session) login(ctx context.Context) (*login, error) {
+	host, anonymous := s.repository.RegistryStr(), s.auth == authn.Anonymous
+	if anonymous {
+		if known := s.base.open(host); known != nil {
+			return known, nil
+		}
 	}
 	// NewWithContext returns a *ggcr.Wrapper, which the puller uses as it is: without
 	// another ping and without its own retries below those of the outbound client.
-	through := &loginTransport{inner: s.base, homeOnly: s.auth != authn.Anonymous, realm: s.realm}
+	through := &loginTransport{inner: s.base, homeOnly: !anonymous, realm: s.realm}
 	authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, ggcr.NewUserAgent(through, "promoter"),
 		[]string{s.repository.Scope(ggcr.PullScope)})
 	if err != nil {
 		return nil, err
 	}
-	puller, err := remote.NewPuller(remote.WithTransport(authenticated))
-	if err != nil {
-		return nil, err
+	made := &login{client: &http.Client{Transport: authenticated}, transport: through}
+	if anonymous {
+		s.base.setOpen(host, made)
 	}
-	s.connection = &connection{puller: puller, client: &http.Client{Transport: authenticated}, transport: through}
-	return s.connection, nil
+	return made, nil
 }
 
 // connected reports whether there is a connection, whose token may have expired.

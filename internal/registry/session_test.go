@@ -245,3 +245,67 @@ func TestRealm_tokenServiceOnAnotherHost(t *testing.T) {
 		})
 	}
 }
+
+func TestSession_repositoriesOfAnOpenHostShareALogin(t *testing.T) {
+	t.Parallel()
+	logins := func(t *testing.T, c *Client, f *fake) (a, b *login) {
+		t.Helper()
+		of := func(path string) *login {
+			access, err := c.access("a/1", f.repository(t, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, err := access.session.login(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return made
+		}
+		return of("acme/a"), of("acme/b")
+	}
+	open := newFake(t)
+	c := newClient(t, Options{})
+	if a, b := logins(t, c, open); a != b {
+		t.Error("a host that wants no login got two")
+	}
+	if n := open.count("GET /v2/"); n != 1 {
+		t.Errorf("%d pings", n)
+	}
+	first, _ := logins(t, c, open)
+	first.transport.refusals.Store(maxRefusals)
+	if again, _ := logins(t, c, open); again == first {
+		t.Error("a login that was refused too often is used again")
+	}
+	closed := newAuthFake(t)
+	if a, b := logins(t, newClient(t, Options{Credentials: []Credential{closed.credential("**")}}), closed.fake); a == b {
+		t.Error("repositories share a login with a credential")
+	}
+	if a, b := logins(t, newClient(t, Options{}), closed.fake); a == b {
+		t.Error("repositories of a host that wants a login share one")
+	}
+}
+
+// A host may begin to want a login.
+func TestSession_openHostIsClosedAndOpenedAgain(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(1)}, "1.0.0")
+	var wants atomic.Bool
+	f.answer = func(w http.ResponseWriter, _ *http.Request) bool {
+		if !wants.Load() {
+			return false
+		}
+		w.Header().Set("WWW-Authenticate", `Basic realm="acme"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	}
+	c := newClient(t, Options{})
+	ref := image.Reference{Repository: f.repository(t, "acme/web"), Tag: "1.0.0"}
+	for _, closed := range []bool{false, true, true, false, false} {
+		wants.Store(closed)
+		_, err := c.For("a/1").Resolve(t.Context(), ref)
+		if got := fault.KindOf(err); err != nil && got != fault.Unauthorized || (err != nil) != closed {
+			t.Errorf("closed %v: %v", closed, err)
+		}
+	}
+}

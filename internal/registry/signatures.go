@@ -73,7 +73,7 @@ func (a *access) materials(ctx context.Context, digest string) ([]signature.Mate
 			return nil, err
 		}
 	}
-	referrers, err := remote.Referrers(a.session.repository.Digest(digest), remote.WithContext(ctx), remote.WithTransport(connection.client.Transport))
+	referrers, err := remote.Referrers(a.session.repository.Digest(digest), remote.WithContext(ctx), remote.WithTransport(connection.login.client.Transport))
 	if err != nil {
 		return nil, err
 	}

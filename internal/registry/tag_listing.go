@@ -211,7 +211,7 @@ func (a *access) requestPage(ctx context.Context, cursor string, size int) (page
 	if err != nil {
 		return page{}, err
 	}
-	resp, err := connection.client.Do(req)
+	resp, err := connection.login.client.Do(req)
 	if err != nil {
 		return page{}, err
 	}

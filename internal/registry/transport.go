@@ -41,6 +41,8 @@ type ping struct {
 	status int
 	header http.Header
 	until  time.Time
+	// open is the login of all repositories of a host that wants none; nil: it does, or was not asked yet.
+	open *login
 }
 
 // errPlain is the response to a TLS ping of a host without TLS. The library then tries
@@ -113,6 +115,36 @@ func (t *transport) known(host string, req *http.Request) (ping, bool) {
 	defer t.mu.Unlock()
 	p, ok := t.pings[host]
 	return p, ok && t.now().Before(p.until)
+}
+
+// open returns the login of a host that wants none; nil: it may want one.
+func (t *transport) open(host string) *login {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.pings[t.pinged(host)]
+	if p.open == nil || !t.now().Before(p.until) || p.open.transport.refusals.Load() >= maxRefusals {
+		return nil
+	}
+	return p.open
+}
+
+// setOpen keeps a login without a credential if the host wants none.
+func (t *transport) setOpen(host string, made *login) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at := t.pinged(host)
+	if p := t.pings[at]; p.status == http.StatusOK {
+		p.open = made
+		t.pings[at] = p
+	}
+}
+
+// pinged returns the key of the ping that a host answered last. The caller holds the lock.
+func (t *transport) pinged(host string) string {
+	if p, ok := t.pings["https://"+host]; ok && !p.plain {
+		return "https://" + host
+	}
+	return "http://" + host
 }
 
 func (t *transport) remember(host string, p ping) {
