@@ -12,6 +12,8 @@ import (
 	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/scm"
+	"promoter/internal/state"
 )
 
 func TestGates_checks(t *testing.T) {
@@ -272,4 +274,31 @@ environments:
 		w.Publish("web:1.4")
 		w.Expect("prod/shop", promotion.Same, "already up to date")
 	})
+}
+
+// The rules of a branch are read where something is merged into it, which another application may be the
+// cause of: they are gates of what is proposed alone, so that no decision depends on another application.
+func TestGates_rulesOfTheForgeAreThoseOfProposals(t *testing.T) {
+	t.Parallel()
+	for name, held := range map[string]bool{"proposed": false, "on hold": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := decidetest.NewCheckout(t, promotiontest.Components+`
+environments:
+  prod: {paths: ["prod/{application}"], land: automerge}
+`).WithForge()
+			w.Has("prod/shop", "web:1.4")
+			w.Publish("web:1.5@" + promotiontest.DigestB)
+			if held {
+				w.Decides(state.Hold(state.Target{Environment: "prod", Application: "shop"}, promotiontest.ByAda("")))
+			}
+			w.Protected = map[string]promotion.Protection{"": {Branch: "main", Rules: scm.Rules{Queue: true}}}
+			read := w.Decide("prod/shop").Gates
+			w.Protected = nil
+			unread := w.Decide("prod/shop").Gates
+			if diff := cmp.Diff(read, unread); (diff == "") != held {
+				t.Errorf("gates with and without the rules:\n%s", diff)
+			}
+		})
+	}
 }

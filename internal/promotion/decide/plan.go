@@ -86,7 +86,11 @@ func planTarget(in *input.Target) promotion.Decision {
 		// A file that cannot be read may contain something else.
 		d.State, d.Reason = promotion.Refused, promotion.RefusedBy(in.Current.Refusals)
 	}
-	if open, found := in.OpenPullRequest(); found && open.Foreign == "" && d.State != promotion.Proposed {
+	open, found := in.OpenPullRequest()
+	if !found && d.State != promotion.Proposed {
+		d.Gates = withoutRules(d.Gates)
+	}
+	if found && open.Foreign == "" && d.State != promotion.Proposed {
 		disposition := dispose(in, d, open)
 		d.Disposition = &disposition
 		if d.State == promotion.Unanswered {
@@ -94,6 +98,17 @@ func planTarget(in *input.Target) promotion.Decision {
 		}
 	}
 	return d
+}
+
+// withoutRules returns the gates without those of the forge. The rules of a branch are known while anything
+// is proposed to it: what waits would have them because of another application.
+func withoutRules(gates []promotion.Condition) (own []promotion.Condition) {
+	for _, gate := range gates {
+		if !gate.Forge {
+			own = append(own, gate)
+		}
+	}
+	return own
 }
 
 // withoutRefused decides again without the components that refusals or files on hold stop,
