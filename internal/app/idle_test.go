@@ -55,6 +55,31 @@ func TestRun_idleRunSendsEachRequestOnce(t *testing.T) {
 	}
 }
 
+// A run with a cache requests the digest of a listed tag that is promoted nowhere once an hour, also
+// while a pull request is open, so that the run is not idle.
+func TestRun_unchangedListsNeedNoDigests(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", chain)
+	s.cache = t.TempDir()
+	s.releaseAndRun("web", "1.1.0")
+	s.pulls(stagingHead + " open")
+	asked := func(images ...string) {
+		t.Helper()
+		s.registry.Forget()
+		s.run()
+		if diff := cmp.Diff(images, s.askedOfImages()); diff != "" {
+			t.Errorf("requests to the registry (-want +got):\n%s", diff)
+		}
+	}
+	lists := []string{"GET /v2/acme/web/tags/list", "GET /v2/acme/worker/tags/list"}
+	asked(append(lists, "HEAD /v2/acme/web/manifests/1.1.0")...) // it is proposed
+	s.clock.set(s.clock.Now().Add(2 * time.Hour))
+	asked(append(lists, "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0")...)
+	asked(append(lists, "HEAD /v2/acme/web/manifests/1.1.0")...)
+	s.cache = ""
+	asked(append(lists, "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0")...)
+}
+
 // counted lists the routes, with the number of requests if there is more than one.
 func counted(requests map[string]int) []string {
 	var lines []string

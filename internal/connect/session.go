@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -36,6 +37,7 @@ type Session struct {
 	Unconfigured []Unconfigured // that Apps list and that have no config file
 	Notes        []string       // what was left out, and why
 
+	began       time.Time
 	connections *Connections
 	dir         string // removed by Close
 	cache       string // kept; empty: dir is used
@@ -104,7 +106,7 @@ func (s *Session) User(ctx context.Context, r *Repository) (identity.User, error
 // cannot be opened has its error. What outlives the session is kept in the cache
 // folder; nothing is kept if it is empty. The caller closes the session.
 func (c *Connections) Open(ctx context.Context, cache string) (_ *Session, err error) {
-	s := &Session{Server: c.Server, connections: c, cache: cache}
+	s := &Session{Server: c.Server, began: c.Server.Now(), connections: c, cache: cache}
 	if s.dir, err = os.MkdirTemp("", "promoter-"); err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
@@ -172,6 +174,9 @@ func (s *Session) Folder() string {
 
 // Kept reports whether Folder outlives the session.
 func (s *Session) Kept() bool { return s.cache != "" }
+
+// Began returns when the session was opened.
+func (s *Session) Began() time.Time { return s.began }
 
 // CacheFolder returns a folder that outlives the session; empty if nothing is kept.
 func (s *Session) CacheFolder(name string) string {

@@ -95,7 +95,7 @@ func (c *Cache) begin() {
 // holds the lock.
 func (c *Cache) drop(at scope) {
 	entry := c.entries[at].entry
-	_ = entry.save() // a failure costs requests
+	_ = entry.saveAll() // a failure costs requests
 	entry.uncount()
 	delete(c.entries, at)
 }
@@ -190,10 +190,12 @@ type cacheEntry struct {
 	size    int           // of all metadata, see metadata.size
 	all     *atomic.Int64 // bytes of all entries in memory; nil: they are not counted
 	counted int64         // bytes of this entry in all
-	written *atomic.Bool  // set when a file was written; nil: nobody wants to know
+	written *atomic.Bool  // set when a file was written; nil: it is not needed
 	tagSize int64         // of all tag lists
-	// changed counts changes; saved is the count that is on disk.
+	// changed counts changes; saved is the count that is on disk. Touched reports that only times
+	// changed since, which are written when the entry leaves the memory.
 	changed, saved int
+	touched        bool
 
 	saving sync.Mutex // one write at a time
 }
@@ -369,7 +371,19 @@ func parseCacheFile(data []byte, empty cacheFile) cacheFile {
 	return read
 }
 
-// save writes the cache file if anything changed.
+// saveAll is save, also if only times changed.
+func (e *cacheEntry) saveAll() error {
+	e.mu.Lock()
+	if e.touched {
+		e.changed++
+	}
+	e.mu.Unlock()
+	return e.save()
+}
+
+// save writes the cache file if anything changed but the times of what is the same. To write those
+// after each poll would cost a file for each image, and another process, which asks for later answers,
+// needs them hardly ever.
 func (e *cacheEntry) save() error {
 	if e.file == "" || !e.loaded.Load() { // nothing can have changed
 		return nil
@@ -383,6 +397,7 @@ func (e *cacheEntry) save() error {
 		return nil
 	}
 	data, err := json.Marshal(e.content)
+	e.touched = false
 	e.mu.Unlock()
 	if err == nil {
 		err = atomicfile.Replace(e.file, data)
@@ -540,30 +555,31 @@ func (e *cacheEntry) tags(when validity) (listing, bool) {
 	return listing{tags: known.Tags, complete: true, changed: known.Changed}, true
 }
 
-// setTags keeps a tag list for a time, if there is one and no later list is known, and
-// returns since when it is as it is. The caller does not change the tags any more.
-func (e *cacheEntry) setTags(tags []string, asOf time.Time) (changed time.Time) {
-	if asOf.IsZero() {
-		return time.Time{}
+// setTags keeps a complete list of tags for a time, if there is one and no later list is known, and
+// returns it with the time since when it is as it is. The caller does not change the tags any more.
+func (e *cacheEntry) setTags(read listing, asOf time.Time) listing {
+	if asOf.IsZero() || !read.complete {
+		return read
 	}
 	e.lock()
 	defer e.mu.Unlock()
 	known := e.content.Tags
-	if known != nil && known.AsOf.After(asOf) {
-		return time.Time{}
-	}
-	read := &cachedTags{Tags: tags, AsOf: asOf, Changed: asOf}
 	switch {
-	case known == nil:
-	case slices.Equal(known.Tags, tags):
-		read.Tags, read.Changed = known.Tags, known.Changed
+	case known != nil && known.AsOf.After(asOf):
+		return read
+	case known != nil && slices.Equal(known.Tags, read.tags):
+		read.tags, read.changed = known.Tags, known.Changed // the same tags are not in memory twice
+		e.touched = e.touched || asOf.After(known.AsOf)
 	default:
-		e.noteChanged()
+		if known != nil {
+			e.noteChanged()
+		}
+		read.changed = asOf
+		e.changed++
 	}
-	e.content.Tags = read
-	e.changed++
+	e.content.Tags = &cachedTags{Tags: read.tags, AsOf: asOf, Changed: read.changed}
 	e.countTags()
-	return read.Changed
+	return read
 }
 
 // digest returns the digest of a tag, if it was requested for an accepted time.

@@ -177,7 +177,7 @@ func TestCache_boundsItsBytes(t *testing.T) {
 	now := day(1)
 	for i := range 20 {
 		e := cache.entry(at(i), options)
-		e.setTags(tags, now)
+		e.setTags(listing{tags: tags, complete: true}, now)
 		e.setLastDigest("tag-000000", "sha256:"+strings.Repeat("a", 64))
 		if got := cache.bytes.Load(); got > 100_000+43_000 {
 			t.Fatalf("after %d entries: %d bytes", i+1, got)
@@ -437,7 +437,7 @@ func TestCache_dropsUnusedEntries(t *testing.T) {
 	t.Parallel()
 	folder, known := t.TempDir(), NewCache()
 	at := scope{credential: anonymousID, repository: mustRepository(t, "quay.io/acme/web")}
-	known.entry(at, Options{CacheDir: folder, ObserveCache: func(bool) {}}).setTags([]string{"1.0.0"}, time.Now())
+	known.entry(at, Options{CacheDir: folder, ObserveCache: func(bool) {}}).setTags(listing{tags: []string{"1.0.0"}, complete: true}, time.Now())
 	for range idleClients + 1 {
 		known.begin()
 	}
@@ -452,7 +452,7 @@ func TestParseCacheFile_dropsInvalidResponses(t *testing.T) {
 	at := scope{credential: anonymousID, repository: mustRepository(t, "quay.io/acme/web")}
 	m := newCacheEntry(t.TempDir(), at)
 	moment := time.Now()
-	m.setTags([]string{"1.0.0"}, moment)
+	m.setTags(listing{tags: []string{"1.0.0"}, complete: true}, moment)
 	m.setDigest("1.0.0", "sha256:"+fmt.Sprintf("%064d", 1), moment)
 	if err := m.save(); err != nil {
 		t.Fatal(err)

@@ -18,10 +18,13 @@ import (
 // valid: those that were requested after the last event that makes them stale.
 type freshness struct {
 	server *serverfile.Server
-	store  *store.Store // nil: answers are valid for the session
+	store  *store.Store // nil: answers are valid for the session, but see asOf
 	key    identity.RepositoryKey
 
 	mutex sync.Mutex
+	// asOf is, without a store, when the session began or answers were last made stale. Zero: the
+	// session keeps no cache.
+	asOf  time.Time
 	known *store.Freshness // nil: not read yet
 }
 
@@ -32,16 +35,22 @@ const movedWithin = time.Hour
 // since returns the time since which answers about an image are valid: that of its last
 // turn or schedule, of the last event about the image, of the last refresh, or of the last
 // start of a process, whichever came last. For the digests of listed tags, it is the last
-// turn of the image in movedWithin instead of the one in the poll.
+// turn of the image in movedWithin instead of the one in the poll. Without a store, answers are
+// valid for the session, and these digests as long as with one if the session keeps a cache.
 func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (asOf, moved time.Time, err error) {
+	name := request.Repository.String()
 	if f.store == nil {
-		return time.Time{}, time.Time{}, nil
+		f.mutex.Lock()
+		defer f.mutex.Unlock()
+		if f.asOf.IsZero() {
+			return time.Time{}, time.Time{}, nil
+		}
+		return f.asOf, schedule.LastTurn(name, movedWithin, f.asOf), nil
 	}
 	known, err := f.read(ctx)
 	if err != nil {
 		return time.Time{}, time.Time{}, err
 	}
-	name := request.Repository.String()
 	fired, ok := known.Fired[f.server.TagSchedule(request.Component.Poll, request.Repository).String()]
 	switch {
 	case ok:
@@ -100,11 +109,14 @@ func (f *freshness) last() (store.Freshness, bool) {
 // refresh makes all answers about the images of the repository stale, also for the rest
 // of this reconciliation.
 func (f *freshness) refresh(ctx context.Context) error {
-	if f.store == nil {
-		return nil
-	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
+	if f.store == nil {
+		if !f.asOf.IsZero() {
+			f.asOf = f.server.Now()
+		}
+		return nil
+	}
 	f.known = nil
 	return f.store.RequestRefresh(ctx, string(f.key))
 }
