@@ -23,7 +23,7 @@ import (
 // which needs less CPU time.
 const (
 	garbagePercent = 40
-	garbageSize    = 32 << 20
+	garbageSize    = 48 << 20
 )
 
 func main() {

@@ -99,11 +99,13 @@ func credentialsOf(req *http.Request) []string {
 	for ; req != nil; req = previous(req) {
 		for _, header := range credentialHeaders {
 			value := req.Header.Get(header)
+			if value == "" {
+				continue
+			}
 			_, token, _ := strings.Cut(value, " ")
-			found = append(found, value, token)
+			_, password, _ := req.BasicAuth()
+			found = append(found, value, token, password)
 		}
-		_, password, _ := req.BasicAuth()
-		found = append(found, password)
 	}
 	return slices.DeleteFunc(found, func(s string) bool { return s == "" })
 }

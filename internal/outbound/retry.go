@@ -81,6 +81,9 @@ func (c *Client) refusal(resp *http.Response, h *host) (time.Time, bool) {
 
 // retryAfter parses the header of RFC 9110, section 10.2.3: seconds or a date.
 func retryAfter(value string, now time.Time) (time.Duration, bool) {
+	if value == "" {
+		return 0, false
+	}
 	if seconds, err := strconv.ParseUint(value, 10, 32); err == nil {
 		return time.Duration(seconds) * time.Second, true
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"promoter/internal/atomicfile"
@@ -29,6 +30,8 @@ type idleMemory struct {
 	made string // see madeBy
 	now  func() time.Time
 	log  *slog.Logger
+	// begun is a reading of the file that began early. Nil: none did, or it was used.
+	begun func() *engine.IdleRun
 }
 
 // idleFile is the content of the file.
@@ -64,8 +67,22 @@ func madeBy(server *serverfile.Server) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
+// begin reads the file for the first Load, while the run lists the branches and waits for Git.
+func (m *idleMemory) begin() {
+	m.begun = sync.OnceValue(m.read)
+	go m.begun()
+}
+
 // Load implements engine.IdleRuns.
-func (m idleMemory) Load() *engine.IdleRun {
+func (m *idleMemory) Load() *engine.IdleRun {
+	if begun := m.begun; begun != nil {
+		m.begun = nil
+		return begun()
+	}
+	return m.read()
+}
+
+func (m *idleMemory) read() *engine.IdleRun {
 	info, err := os.Stat(m.file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIdle {
 		return nil
@@ -85,7 +102,8 @@ func (m idleMemory) Load() *engine.IdleRun {
 }
 
 // Keep implements engine.IdleRuns. A failure costs time.
-func (m idleMemory) Keep(idle *engine.IdleRun) {
+func (m *idleMemory) Keep(idle *engine.IdleRun) {
+	m.begun = nil
 	text, err := json.Marshal(idleFile{MadeBy: m.made, At: m.now(), Idle: idle})
 	if err == nil {
 		err = atomicfile.Replace(m.file, text)

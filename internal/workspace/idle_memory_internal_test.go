@@ -16,7 +16,7 @@ import (
 func TestIdleMemory_countsForAnHour(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	r := idleMemory{file: filepath.Join(t.TempDir(), "idle.json"), made: "this", now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler)}
+	r := &idleMemory{file: filepath.Join(t.TempDir(), "idle.json"), made: "this", now: func() time.Time { return now }, log: slog.New(slog.DiscardHandler)}
 	if r.Load() != nil {
 		t.Error("there is one before any run")
 	}
@@ -44,6 +44,28 @@ func TestIdleMemory_countsForAnHour(t *testing.T) {
 		}
 		valid("damaged", false)
 	}
+}
+
+// A reading that began early counts for one Load, and for none after Keep.
+func TestIdleMemory_readsEarlyOnce(t *testing.T) {
+	t.Parallel()
+	r := &idleMemory{file: filepath.Join(t.TempDir(), "idle.json"), made: "this", now: time.Now, log: slog.New(slog.DiscardHandler)}
+	loads := func(want string) {
+		t.Helper()
+		if got := r.Load(); got == nil || got.Default != want {
+			t.Errorf("%+v, want %s", got, want)
+		}
+	}
+	r.Keep(&engine.IdleRun{Default: "main"})
+	r.begin()
+	r.begun()
+	other := idleMemory{file: r.file, made: r.made, now: r.now, log: r.log}
+	other.Keep(&engine.IdleRun{Default: "trunk"})
+	loads("main")
+	loads("trunk")
+	r.begin()
+	r.Keep(&engine.IdleRun{Default: "own"})
+	loads("own")
 }
 
 func TestMadeBy_namesTheServerFile(t *testing.T) {

@@ -155,7 +155,11 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		w.Reconciler.Shadow = oneIn(server.File.Incremental.CompareEvery)
 	}
 	if made := madeBy(server); made != "" && session.Kept() && options.Freshness == nil && !server.File.Incremental.Off {
-		w.Reconciler.IdleRuns = idleMemory{file: filepath.Join(folder, "idle.json"), made: made, now: server.Now, log: log}
+		idle := &idleMemory{file: filepath.Join(folder, "idle.json"), made: made, now: server.Now, log: log}
+		if !options.DryRun {
+			idle.begin()
+		}
+		w.Reconciler.IdleRuns = idle
 		w.Reconciler.Shadow = oneIn(server.File.Incremental.CompareEvery)
 	}
 	return w, nil
