@@ -18,7 +18,8 @@ type body struct {
 	from  io.ReadCloser
 	host  string
 	stall time.Duration
-	end   func() // of the request
+	timer *time.Timer // of a Read, see stall
+	end   func()      // of the request
 	done  func()
 }
 
@@ -30,9 +31,13 @@ func newBody(ctx context.Context, host string, from io.ReadCloser, stall time.Du
 
 // Read implements io.Reader. An error, also the end, releases the slot.
 func (b *body) Read(p []byte) (int, error) {
-	stalled := time.AfterFunc(b.stall, b.end)
+	if b.timer == nil {
+		b.timer = time.AfterFunc(b.stall, b.end)
+	} else {
+		b.timer.Reset(b.stall)
+	}
 	n, err := b.from.Read(p)
-	ended := !stalled.Stop()
+	ended := !b.timer.Stop()
 	if err == nil {
 		return n, nil
 	}

@@ -141,16 +141,16 @@ func (c *Client) checkPlain(host string, addr netip.Addr) error {
 
 // traced makes a request report to its host which address it is sent to. The address behind
 // a proxy is unknown.
-func (c *Client) traced(req *http.Request, h *host, via http.RoundTripper) *http.Request {
+func (c *Client) traced(ctx context.Context, h *host, via http.RoundTripper) context.Context {
 	if via == http.RoundTripper(c.proxied) {
-		return req
+		return ctx
 	}
-	return req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
 		if to, ok := got.Conn.RemoteAddr().(*net.TCPAddr); ok {
 			addr := plainAddress(to.AddrPort().Addr())
 			h.reached(h.now(), addr.IsLoopback() || c.guard.listed(addr))
 		}
-	}}))
+	}})
 }
 
 // insecureName reports whether a host was listed with any port; the port of the request

@@ -153,7 +153,7 @@ func (c *Client) admitted(req *http.Request) (*http.Response, error) {
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), c.options.Timeout)
 	done := func() { cancel(); host.leave() }
-	resp, err := c.send(req.Clone(ctx), host)
+	resp, err := c.send(ctx, req, host)
 	if err != nil {
 		done()
 		return nil, err
@@ -162,11 +162,13 @@ func (c *Client) admitted(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (c *Client) send(req *http.Request, host *host) (*http.Response, error) {
-	via, err := c.transportFor(req)
+// send sends a copy of the request under a context.
+func (c *Client) send(ctx context.Context, req *http.Request, host *host) (*http.Response, error) {
+	via, err := c.transportFor(ctx, req)
 	if err != nil {
 		return nil, err
 	}
+	req = req.Clone(c.traced(ctx, host, via))
 	dropForeignCredentials(req)
 	resp, err := c.attempt(req, host, via)
 	if err != nil {
@@ -180,7 +182,7 @@ func (c *Client) send(req *http.Request, host *host) (*http.Response, error) {
 }
 
 // transportFor refuses a request that may not be sent, or returns its transport.
-func (c *Client) transportFor(req *http.Request) (http.RoundTripper, error) {
+func (c *Client) transportFor(ctx context.Context, req *http.Request) (http.RoundTripper, error) {
 	if err := checkRedirects(req); err != nil {
 		return nil, err
 	}
@@ -204,7 +206,7 @@ func (c *Client) transportFor(req *http.Request) (http.RoundTripper, error) {
 	if proxy == nil {
 		return c.secure, nil
 	}
-	return c.proxied, c.checkBehindProxy(req.Context(), req.URL.Hostname())
+	return c.proxied, c.checkBehindProxy(ctx, req.URL.Hostname())
 }
 
 // Host returns the host of a URL, with its port if it has one. It is empty for text that

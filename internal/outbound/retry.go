@@ -27,7 +27,7 @@ func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*ht
 			return nil, err
 		}
 		begin := h.now()
-		resp, err := c.observed(c.traced(req, h, via), via)
+		resp, err := c.observed(req, via)
 		if err == nil {
 			h.responded(h.now().Sub(begin))
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -225,26 +226,37 @@ func (a *access) requestPage(ctx context.Context, cursor string, size int) (page
 	if err := ggcr.CheckError(resp, http.StatusOK); err != nil {
 		return page{}, err
 	}
-	var body struct {
-		Tags json.RawMessage `json:"tags"` // null if there are none
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
+	data, err := io.ReadAll(resp.Body) // which is limited, see transport
+	if err != nil {
 		return page{}, err
 	}
-	if body.Tags == nil && cursor != "" {
+	var body struct {
+		Tags tagList `json:"tags"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return page{}, err
+	}
+	if !body.Tags.named && cursor != "" {
 		return page{}, fault.New(fault.Temporary, "the registry's next page has no list of tags")
 	}
-	var tags []string
-	if body.Tags != nil {
-		if err := json.Unmarshal(body.Tags, &tags); err != nil {
-			return page{}, err
-		}
-	}
+	tags := body.Tags.tags
 	next, err := nextCursor(strings.Join(resp.Header.Values("Link"), ", "))
 	if err != nil {
 		return page{}, err
 	}
 	return page{tags: tags, next: next, full: size > 0 && len(tags) == size}, nil
+}
+
+// tagList is the list of a page: null if the repository has no tags.
+type tagList struct {
+	named bool // the response has a list, or null
+	tags  []string
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *tagList) UnmarshalJSON(data []byte) error {
+	l.named = true
+	return json.Unmarshal(data, &l.tags)
 }
 
 // pageQuery sets the page size of a cursor.
