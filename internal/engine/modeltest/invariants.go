@@ -122,15 +122,15 @@ func checkOnlyReferences(s *story, branch string, before, after map[string]strin
 func checkMoves(s *story, target string, commit repo.Commit, before, after []string) {
 	s.t.Helper()
 	var moved []string
-	older := false
+	parent, unlikePromotion := parentTarget(target), false // a return may also be newer than what a user requested
 	for i := range after {
 		if i < len(before) && after[i] != before[i] {
 			moved = append(moved, after[i])
 			was := s.minorOf[before[i]]
-			older = older || was == unselected || s.minorOf[after[i]] <= was
+			unlikePromotion = unlikePromotion || was == unselected || s.minorOf[after[i]] <= was || parent != "" && !s.held[parent][after[i]]
 		}
 	}
-	returned := older && returns(s, target, moved)
+	returned := unlikePromotion && returns(s, target, moved)
 	for i := range after {
 		if i < len(before) && after[i] != before[i] {
 			checkMove(s, target, commit, before[i], after[i], returned)
