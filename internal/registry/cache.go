@@ -236,7 +236,13 @@ type cachedTags struct {
 type cachedDigest struct {
 	Digest string    `json:"digest"`
 	AsOf   time.Time `json:"asOf"`
+
+	written time.Time // AsOf in the file, or when it is saved next
 }
+
+// writeTimes is how much later the same digest is requested again so that the time is written: then it saves
+// requests in later processes. A moving tag has a new time in each of them.
+const writeTimes = 10 * time.Minute
 
 // cacheFileVersion changes with the meaning of a cache file. Files of another version
 // are ignored.
@@ -362,6 +368,10 @@ func parseCacheFile(data []byte, empty cacheFile) cacheFile {
 	if read.Digests == nil {
 		read.Digests = map[string]cachedDigest{}
 	}
+	for tag, d := range read.Digests {
+		d.written = d.AsOf
+		read.Digests[tag] = d
+	}
 	if !read.Listing.valid() {
 		read.Listing = progress{}
 	}
@@ -383,7 +393,7 @@ func (e *cacheEntry) saveAll() error {
 
 // save writes the cache file if anything changed but the times of what is the same. To write those
 // after each poll would cost a file for each image, and another process, which asks for later answers,
-// needs them hardly ever.
+// needs them hardly ever, but see writeTimes.
 func (e *cacheEntry) save() error {
 	if e.file == "" || !e.loaded.Load() { // nothing can have changed
 		return nil
@@ -608,9 +618,15 @@ func (e *cacheEntry) setDigest(tag, digest string, asOf time.Time) {
 	if len(e.content.Digests) >= maxDigests {
 		maps.DeleteFunc(e.content.Digests, func(_ string, d cachedDigest) bool { return d.AsOf.Before(asOf) })
 	}
-	if len(e.content.Digests) < maxDigests {
-		e.content.Digests[tag] = cachedDigest{Digest: digest, AsOf: asOf}
-		e.changed++
-		e.count()
+	if len(e.content.Digests) >= maxDigests {
+		return
 	}
+	now := cachedDigest{Digest: digest, AsOf: asOf, written: asOf}
+	if found && known.Digest == digest && asOf.Sub(known.written) < writeTimes {
+		now.written, e.touched = known.written, true
+	} else {
+		e.changed++
+	}
+	e.content.Digests[tag] = now
+	e.count()
 }

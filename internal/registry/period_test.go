@@ -107,6 +107,48 @@ func testRequestsInOnePeriod(t *testing.T, f *fake) {
 	check("newest, at its turn", "1 lists, 27 digests", 80, 80, newest, moved)
 }
 
+// Runs keep what they read with the time of their start. A list or digest that is the same is not written
+// to the folder again by each of them.
+func TestSelect_runsWithACacheWriteWhatChanged(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	push := func(day_ int, tag string) string {
+		return pushTo(t, f.host, authn.Anonymous, "acme/web", built{created: day(day_)}.image(t), tag)
+	}
+	listed := push(1, "1.0.0")
+	push(2, "latest")
+	folder, clock := t.TempDir(), time.Now()
+	run := func(after time.Duration, r Request, want string) {
+		t.Helper()
+		clock = clock.Add(after)
+		f.reset()
+		c := newClient(t, Options{CacheDir: folder, Now: func() time.Time { return clock }})
+		r.AsOf, r.MovedAsOf = clock, clock.Truncate(time.Hour)
+		mustSelect(t, c.For("a/1"), r)
+		if err := c.Flush(); err != nil {
+			t.Error(err)
+		}
+		got := fmt.Sprintf("%d lists, %d digests, written %t", f.count("tags/list"), f.count("HEAD"), c.options.Cache.written.Load())
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	byList := Request{
+		Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"}), DigestOnly: true,
+		InUse: func(v image.Version) bool { return v.Digest == listed },
+	}
+	clock = clock.Truncate(time.Hour)
+	run(time.Minute, byList, "1 lists, 1 digests, written true")
+	run(time.Minute, byList, "1 lists, 0 digests, written false")
+	run(time.Hour, byList, "1 lists, 1 digests, written true")
+	run(time.Minute, byList, "1 lists, 0 digests, written false")
+	moving := Request{Repository: byList.Repository, Policy: mustPolicy(t, image.Selection{Tag: "latest"}), DigestOnly: true}
+	run(time.Minute, moving, "0 lists, 1 digests, written true")
+	run(time.Minute, moving, "0 lists, 1 digests, written false")
+	push(3, "latest")
+	run(time.Minute, moving, "0 lists, 1 digests, written true")
+}
+
 // A run that knows the list of tags sends one request while it is the same, and reads nothing
 // from the cache.
 func TestSelect_theSameListIsEnough(t *testing.T) {
