@@ -594,6 +594,9 @@ func (e *cacheEntry) setTags(read listing, asOf time.Time) listing {
 
 // digest returns the digest of a tag, if it was requested for an accepted time.
 func (e *cacheEntry) digest(tag string, when validity) (string, bool) {
+	if when.never() {
+		return "", false
+	}
 	e.lock()
 	defer e.mu.Unlock()
 	known, ok := e.content.Digests[tag]

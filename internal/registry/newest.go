@@ -119,7 +119,7 @@ func (v *View) requestDates(ctx context.Context, a *access, r Request, candidate
 	for _, c := range candidates {
 		group.Go(func() (err error) {
 			defer fault.Survive(&err)
-			digest, err := v.digest(ctx, a, c.Tag, r.MovedAsOf, r.AsOf)
+			digest, err := v.digest(ctx, a, c.Tag, r)
 			if fault.KindOf(err) == fault.NotFound {
 				a.cache.setLastDigest(c.Tag, "")
 				return nil

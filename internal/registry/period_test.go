@@ -123,7 +123,7 @@ func TestSelect_runsWithACacheWriteWhatChanged(t *testing.T) {
 		clock = clock.Add(after)
 		f.reset()
 		c := newClient(t, Options{CacheDir: folder, Now: func() time.Time { return clock }})
-		r.AsOf, r.MovedAsOf = clock, clock.Truncate(time.Hour)
+		r.KeptAsOf, r.MovedAsOf = clock, clock.Truncate(time.Hour)
 		mustSelect(t, c.For("a/1"), r)
 		if err := c.Flush(); err != nil {
 			t.Error(err)

@@ -48,6 +48,9 @@ type Request struct {
 	// MovedAsOf is the same for the digests of tags in a list that did not change since: a
 	// tag that was pushed again is found after it. It is not later than AsOf. Zero: AsOf.
 	MovedAsOf time.Time
+	// KeptAsOf is, without AsOf, the time with which responses are kept for MovedAsOf of later Batches.
+	// Zero: they are not kept.
+	KeptAsOf time.Time
 	// InUse reports whether a version would be promoted nowhere. Only then is it selected as
 	// of MovedAsOf. Nil: it is for none.
 	InUse func(image.Version) bool
@@ -57,12 +60,20 @@ type Request struct {
 // most if that just changed.
 func (r Request) listedIn(list listing) Request {
 	switch {
-	case r.MovedAsOf.IsZero() || list.changed.IsZero() || list.changed.After(r.AsOf):
+	case r.MovedAsOf.IsZero() || list.changed.IsZero() || list.changed.After(r.keptAsOf()):
 		r.MovedAsOf = r.AsOf
 	case list.changed.After(r.MovedAsOf):
 		r.MovedAsOf = list.changed
 	}
 	return r
+}
+
+// keptAsOf returns the time with which responses are kept; zero: they are not.
+func (r Request) keptAsOf() time.Time {
+	if r.AsOf.IsZero() {
+		return r.KeptAsOf
+	}
+	return r.AsOf
 }
 
 // certain returns the request without digests that are older than the list.
@@ -132,7 +143,7 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 		}
 		return Selection{Version: found, Found: true}, nil
 	}
-	list, err := v.tags(ctx, a, r.AsOf, r.Listed != "")
+	list, err := v.tags(ctx, a, r)
 	if err != nil {
 		return Selection{}, err
 	}
@@ -220,7 +231,7 @@ func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidat
 
 // evaluate returns the version of a candidate, or why it is not eligible.
 func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candidate) (image.Version, *Ineligible, error) {
-	digest, err := v.digest(ctx, a, c.Tag, r.MovedAsOf, r.AsOf)
+	digest, err := v.digest(ctx, a, c.Tag, r)
 	if fault.KindOf(err) == fault.NotFound {
 		return image.Version{}, &Ineligible{Tag: c.Tag, Reason: noImage}, nil
 	}

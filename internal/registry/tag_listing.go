@@ -57,25 +57,26 @@ func (p progress) valid() bool {
 
 func invalidTag(tag string) bool { return !image.ValidTag(tag) }
 
-// tags lists the tags of a repository. Whole reports that they were read to their end the last time, so
-// that there is no progress to continue: they are requested, and not compared with those in the cache.
-func (v *View) tags(ctx context.Context, a *access, asOf time.Time, whole bool) (listing, error) {
+// tags lists the tags of a repository. With Listed, they were read to their end the last time, so that there is
+// no progress to continue: they are requested, and not compared with those in the cache.
+func (v *View) tags(ctx context.Context, a *access, r Request) (listing, error) {
+	whole := r.Listed != ""
 	if !whole {
-		if known, ok := a.cache.tags(v.validity(asOf)); ok {
+		if known, ok := a.cache.tags(v.validity(r.AsOf)); ok {
 			return known, nil
 		}
 	}
-	read, err := v.batch.tags.do(ctx, flightKey{scope: a.scope}, asOf, asOf, func() (listing, error) {
+	read, err := v.batch.tags.do(ctx, flightKey{scope: a.scope}, r.AsOf, r.AsOf, func() (listing, error) {
 		read, err := send(v.batch.client, a, "tags", func() (listing, error) {
 			return a.readTags(ctx, v.batch.client.options.Limits.Tags, whole)
 		})
 		if err == nil && !whole {
-			read = a.cache.setTags(read, asOf)
+			read = a.cache.setTags(read, r.keptAsOf())
 		}
 		return read, err
 	})
-	if err == nil && !whole && read.changed.IsZero() { // it was requested with whole
-		read = a.cache.setTags(read, asOf)
+	if err == nil && !whole && read.changed.IsZero() { // it was requested with Listed
+		read = a.cache.setTags(read, r.keptAsOf())
 	}
 	return read, err
 }

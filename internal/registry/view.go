@@ -35,7 +35,7 @@ func (v *View) Resolve(ctx context.Context, r image.Reference) (image.Version, e
 	if wanted == "" {
 		return image.Version{}, fault.New(fault.Invalid, "%s has neither a tag nor a digest", r)
 	}
-	digest, err := v.digest(ctx, a, wanted, time.Time{}, time.Time{})
+	digest, err := v.digest(ctx, a, wanted, Request{})
 	if err != nil {
 		return image.Version{}, err
 	}
@@ -91,16 +91,20 @@ func (v *View) describe(ctx context.Context, a *access, digest string, platforms
 	})
 }
 
-// digest returns the digest of a tag, or checks that a digest exists. A response since a
-// time is accepted; a new one is kept for asOf.
-func (v *View) digest(ctx context.Context, a *access, wanted string, since, asOf time.Time) (string, error) {
-	if known, ok := a.cache.digest(wanted, v.validity(since)); ok {
+// digest returns the digest of a tag, or checks that a digest exists. A response since MovedAsOf is accepted,
+// or, without AsOf, each of this Batch.
+func (v *View) digest(ctx context.Context, a *access, wanted string, r Request) (string, error) {
+	if known, ok := a.cache.digest(wanted, v.validity(r.MovedAsOf)); ok {
 		return known, nil
 	}
-	return v.batch.digests.do(ctx, flightKey{a.scope, wanted}, since, asOf, func() (string, error) {
+	since := r.MovedAsOf
+	if r.AsOf.IsZero() {
+		since = time.Time{}
+	}
+	return v.batch.digests.do(ctx, flightKey{a.scope, wanted}, since, r.AsOf, func() (string, error) {
 		digest, err := send(v.batch.client, a, wanted, func() (string, error) { return a.digest(ctx, wanted) })
 		if err == nil {
-			a.cache.setDigest(wanted, digest, asOf)
+			a.cache.setDigest(wanted, digest, r.keptAsOf())
 		}
 		return digest, err
 	})

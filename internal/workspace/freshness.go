@@ -18,15 +18,19 @@ import (
 // valid: those that were requested after the last event that makes them stale.
 type freshness struct {
 	server *serverfile.Server
-	store  *store.Store // nil: answers are valid for the session, but see asOf
+	store  *store.Store // nil: answers are valid for the session, but see kept
 	key    identity.RepositoryKey
 
-	mutex sync.Mutex
-	// asOf is, without a store, when the session began or answers were last made stale. Zero: the
-	// session keeps no cache.
-	asOf  time.Time
-	known *store.Freshness // nil: not read yet
+	// kept is the time with which answers are kept without a store: the start of the session. Zero: it keeps none.
+	kept time.Time
+
+	mutex     sync.Mutex
+	refreshed time.Time        // last, without a store
+	known     *store.Freshness // nil: not read yet
 }
+
+// validity is since when answers about an image are valid, see registry.Request.
+type validity struct{ asOf, moved, kept time.Time }
 
 // movedWithin is how often the digest of a tag is requested again that was selected from a
 // list which does not change.
@@ -37,19 +41,14 @@ const movedWithin = time.Hour
 // start of a process, whichever came last. For the digests of listed tags, it is the last
 // turn of the image in movedWithin instead of the one in the poll. Without a store, answers are
 // valid for the session, and these digests as long as with one if the session keeps a cache.
-func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (asOf, moved time.Time, err error) {
+func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (validity, error) {
 	name := request.Repository.String()
 	if f.store == nil {
-		f.mutex.Lock()
-		defer f.mutex.Unlock()
-		if f.asOf.IsZero() {
-			return time.Time{}, time.Time{}, nil
-		}
-		return f.asOf, schedule.LastTurn(name, movedWithin, f.asOf), nil
+		return f.sinceWithout(name), nil
 	}
 	known, err := f.read(ctx)
 	if err != nil {
-		return time.Time{}, time.Time{}, err
+		return validity{}, err
 	}
 	fired, ok := known.Fired[f.server.TagSchedule(request.Component.Poll, request.Repository).String()]
 	switch {
@@ -63,8 +62,18 @@ func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (a
 		fired = started
 	}
 	event := known.Event(request.Repository)
-	asOf = slices.MaxFunc([]time.Time{fired, event, known.Refreshed}, time.Time.Compare)
-	return asOf, slices.MaxFunc([]time.Time{schedule.LastTurn(name, movedWithin, asOf), event, known.Refreshed}, time.Time.Compare), nil
+	asOf := slices.MaxFunc([]time.Time{fired, event, known.Refreshed}, time.Time.Compare)
+	return validity{asOf: asOf, moved: slices.MaxFunc([]time.Time{schedule.LastTurn(name, movedWithin, asOf), event, known.Refreshed}, time.Time.Compare)}, nil
+}
+
+// sinceWithout is since without a store.
+func (f *freshness) sinceWithout(name string) validity {
+	if f.kept.IsZero() {
+		return validity{}
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return validity{moved: slices.MaxFunc([]time.Time{schedule.LastTurn(name, movedWithin, f.kept), f.refreshed}, time.Time.Compare), kept: f.kept}
 }
 
 func (f *freshness) read(ctx context.Context) (store.Freshness, error) {
@@ -112,9 +121,7 @@ func (f *freshness) refresh(ctx context.Context) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.store == nil {
-		if !f.asOf.IsZero() {
-			f.asOf = f.server.Now()
-		}
+		f.refreshed = f.server.Now()
 		return nil
 	}
 	f.known = nil

@@ -47,7 +47,7 @@ func (v versions) selectVersion(ctx context.Context, request engine.VersionReque
 	if err := v.check(v.key, request.Repository); err != nil {
 		return registry.Selection{}, err
 	}
-	asOf, moved, err := v.fresh.since(ctx, request)
+	valid, err := v.fresh.since(ctx, request)
 	if err != nil {
 		return registry.Selection{}, err
 	}
@@ -59,7 +59,7 @@ func (v versions) selectVersion(ctx context.Context, request engine.VersionReque
 		Signed:     signed,
 		Repository: request.Repository, Policy: request.Policy, Platforms: request.Component.Select.Platforms,
 		MinAge: request.Component.Select.MinAge, FirstSeen: request.FirstSeen, Newer: request.Newer, List: request.List, Listed: request.Listed,
-		AsOf: asOf, MovedAsOf: moved, InUse: request.InUse,
+		AsOf: valid.asOf, MovedAsOf: valid.moved, KeptAsOf: valid.kept, InUse: request.InUse,
 	}
 	if source, released := request.Policy.Release(); released {
 		return v.selectRelease(ctx, source, query)

@@ -113,7 +113,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	landings := options.Observations.landings(string(key), filepath.Join(folder, "landings.jsonl"))
 	fresh := &freshness{server: server, store: options.Freshness, key: key}
 	if session.Kept() {
-		fresh.asOf = session.Began()
+		fresh.kept = session.Began()
 	}
 	w := &Workspace{Repository: r, mirror: mirror, scans: scans, keep: session.Kept(), folder: filepath.Dir(folder), maxSize: server.File.Sizes.Mirrors, disk: session.Disk(), log: log, Reconciler: engine.Reconciler{
 		Remote:  mirror,
