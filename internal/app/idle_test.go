@@ -35,22 +35,14 @@ func TestRun_idleRunSendsEachRequestOnce(t *testing.T) {
 			s.holds("prod", "1.1.0 1.0.0")
 			s.run() // what landed is reconciled once more
 			slices.Sort(want)
-			idle := func(images ...string) {
-				t.Helper()
-				s.registry.Forget()
-				s.run()
-				if diff := cmp.Diff(images, s.askedOfImages()); diff != "" {
-					t.Errorf("requests to the registry (-want +got):\n%s", diff)
-				}
-			}
 			s.forge.Traffic.ResetRequests()
-			idle("GET /v2/acme/web/tags/list", "HEAD /v2/acme/worker/manifests/1.0.0")
+			s.runAsks("GET /v2/acme/web/tags/list", "HEAD /v2/acme/worker/manifests/1.0.0")
 			if diff := cmp.Diff(want, counted(s.forge.Traffic.Requests())); diff != "" {
 				t.Errorf("requests to the forge and to Git (-want +got):\n%s", diff)
 			}
 			s.clock.set(s.clock.Now().Add(2 * time.Hour))
-			idle("GET /v2/acme/web/tags/list", "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0")
-			idle("GET /v2/acme/web/tags/list", "HEAD /v2/acme/worker/manifests/1.0.0")
+			s.runAsks("GET /v2/acme/web/tags/list", "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0")
+			s.runAsks("GET /v2/acme/web/tags/list", "HEAD /v2/acme/worker/manifests/1.0.0")
 		})
 	}
 }
@@ -63,21 +55,23 @@ func TestRun_unchangedListsNeedNoDigests(t *testing.T) {
 	s.cache = t.TempDir()
 	s.releaseAndRun("web", "1.1.0")
 	s.pulls(stagingHead + " open")
-	asked := func(images ...string) {
-		t.Helper()
-		s.registry.Forget()
-		s.run()
-		if diff := cmp.Diff(images, s.askedOfImages()); diff != "" {
-			t.Errorf("requests to the registry (-want +got):\n%s", diff)
-		}
-	}
 	lists := []string{"GET /v2/acme/web/tags/list", "GET /v2/acme/worker/tags/list"}
-	asked(append(lists, "HEAD /v2/acme/web/manifests/1.1.0")...) // it is proposed
+	s.runAsks(append(lists, "HEAD /v2/acme/web/manifests/1.1.0")...) // it is proposed
 	s.clock.set(s.clock.Now().Add(2 * time.Hour))
-	asked(append(lists, "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0")...)
-	asked(append(lists, "HEAD /v2/acme/web/manifests/1.1.0")...)
+	s.runAsks(append(lists, "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0")...)
+	s.runAsks(append(lists, "HEAD /v2/acme/web/manifests/1.1.0")...)
 	s.cache = ""
-	asked(append(lists, "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0")...)
+	s.runAsks(append(lists, "HEAD /v2/acme/web/manifests/1.1.0", "HEAD /v2/acme/worker/manifests/1.0.0")...)
+}
+
+// runAsks has a run, which sends these requests to the registry.
+func (s *story) runAsks(want ...string) {
+	s.t.Helper()
+	s.registry.Forget()
+	s.run()
+	if diff := cmp.Diff(want, s.askedOfImages()); diff != "" {
+		s.t.Errorf("requests to the registry (-want +got):\n%s", diff)
+	}
 }
 
 // counted lists the routes, with the number of requests if there is more than one.
