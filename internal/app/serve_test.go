@@ -90,8 +90,9 @@ func (s *story) launch(opened *serverfile.Server, db *database.DB, level slog.Le
 	w := &served{story: s, url: "http://" + listener.Addr().String(), lines: make(chan string, 1000), all: &logged{}, db: db}
 	o.Listener, o.Log = listener, slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 	ctx, cancel := context.WithCancel(s.t.Context())
-	ended := make(chan error, 1)
+	ended, over := make(chan error, 1), make(chan struct{})
 	go func() {
+		defer close(over)
 		if db == nil {
 			ended <- app.Serve(ctx, opened, o)
 		} else {
@@ -105,9 +106,25 @@ func (s *story) launch(opened *serverfile.Server, db *database.DB, level slog.Le
 			s.t.Errorf("the service ended with %v", err)
 		}
 	}
-	s.t.Cleanup(cancel)
+	s.t.Cleanup(func() {
+		cancel()
+		late := time.After(removeAfter)
+		for {
+			select {
+			case <-w.lines: // it may wait for its log
+			case <-over:
+				return
+			case <-late:
+				return
+			}
+		}
+	})
 	return w
 }
+
+// removeAfter is how long a test waits at its end for its service, which may write to a folder that is removed
+// then. One that waits for a host goes on.
+const removeAfter = 5 * time.Second
 
 // Write receives a line of the log.
 func (w *served) Write(line []byte) (int, error) {
