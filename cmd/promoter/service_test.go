@@ -59,18 +59,21 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: await TEXT COMMAND ARGUMENT...")
 	}
-	for deadline := time.Now().Add(time.Minute); ; {
+	again, late := time.NewTicker(20*time.Millisecond), time.After(time.Minute)
+	defer again.Stop()
+	for {
 		command := exec.CommandContext(context.Background(), args[1], args[2:]...)
 		command.Dir = ts.Getenv("WORK")
-		output, err := command.Output()
-		ts.Check(err)
-		if strings.Contains(string(output), args[0]) {
-			_, err = ts.Stdout().Write(output)
+		output, failed := command.Output() // a file may not exist yet
+		if failed == nil && strings.Contains(string(output), args[0]) {
+			_, err := ts.Stdout().Write(output)
 			ts.Check(err)
 			return
 		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("no %q within a minute:\n%s", args[0], output)
+		select {
+		case <-again.C:
+		case <-late:
+			ts.Fatalf("no %q within a minute: %v\n%s", args[0], failed, output)
 		}
 	}
 }
