@@ -98,13 +98,13 @@ func credentialsOf(req *http.Request) []string {
 	var found []string
 	for ; req != nil; req = previous(req) {
 		for _, header := range credentialHeaders {
-			value := req.Header.Get(header)
-			if value == "" {
-				continue
+			if value := req.Header.Get(header); value != "" {
+				_, token, _ := strings.Cut(value, " ")
+				found = append(found, value, token)
 			}
-			_, token, _ := strings.Cut(value, " ")
-			_, password, _ := req.BasicAuth()
-			found = append(found, value, token, password)
+		}
+		if _, password, ok := req.BasicAuth(); ok {
+			found = append(found, password)
 		}
 	}
 	return slices.DeleteFunc(found, func(s string) bool { return s == "" })

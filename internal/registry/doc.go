@@ -14,7 +14,8 @@
 //   - The [Cache] lasts as long as the process, and longer with Options.CacheDir. It
 //     keeps the metadata of each digest, which cannot change. It also keeps tag lists and
 //     the digests of tags with the time for which they were requested: a caller that
-//     passes Request.AsOf accepts a response for that time or a later one.
+//     passes Request.AsOf accepts a response for that time or a later one. One that
+//     passes Request.KeptAsOf accepts digests of an unchanged list alone.
 //
 // Both keep every response under the credential that it was requested with, so no
 // repository sees what only another one's credential can read.
