@@ -141,7 +141,7 @@ func (s *story) open(kind string) *connect.Connections {
 	}
 	s.token = s.forge.Token("promoter-bot", "repo", "read:org")
 	file := s.serverFile("server.yaml", fmt.Sprintf(`forge: {kind: %s, url: "%s", insecure: true, %s}`, kind, s.forge.URL(), right),
-		"reconciliation: {compareEvery: 0} # at random\nrepositories: [{forge: forge, name: "+repository+"}]")
+		"repositories: [{forge: forge, name: "+repository+"}]")
 	return connected(s.t, file, environ("TOKEN", s.token), s.clock.Now)
 }
 

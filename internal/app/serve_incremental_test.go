@@ -6,11 +6,11 @@ import (
 )
 
 // Between polls, an event leads to decisions about the applications that it touches. What is stored
-// about the others stays, and each of these reconciliations agrees with a full one.
+// about the others stays.
 func TestServe_decidesAboutTouchedApplications(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "github", reviewed)
-	w := serveAs(t, s, serving{quiet: -1, poll: "30d", receivers: "reconciliation: {compareEvery: 1}\n"})
+	w := serveAs(t, s, serving{quiet: -1, poll: "30d"})
 	w.publish("web", "1.1.0")
 	s.pulls(stagingHead + " open")
 	w.tell("pull-request-closed", pullAction("labeled", 1))

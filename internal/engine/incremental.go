@@ -38,7 +38,6 @@ type Kept struct {
 	attempts  map[promotion.Target]map[string]int
 	others    map[string][]edit.Reference // by branch
 	drift     []drift.Drift
-	asked     []promotion.Observation // by each cycle since a full one, if there are IdleMemory
 }
 
 // Size estimates its memory in bytes, besides that of the files, which the scans share.
@@ -72,7 +71,6 @@ type basis struct {
 	changed Changed
 	refs    *repo.Refs // the branches, with our own pushes since they were listed; nil: list them
 	last    bool       // the attempt: it tolerates conflicts of parts, because no other one follows
-	mayEnd  bool       // at an IdleRun: its caller needs decisions alone
 }
 
 // loadConfig loads the config of a commit of the default branch, and reads again only what may

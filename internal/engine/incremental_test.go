@@ -37,8 +37,6 @@ type process struct {
 	kept     *engine.Kept
 	known    int  // changes in the registry that it heard of
 	polls    bool // in the next reconciliation
-	deaf     bool // no webhook arrives
-	shadow   bool // each incremental reconciliation is compared
 	files    func(repo.Files) repo.Files
 	selected *selections
 }
@@ -62,9 +60,6 @@ func newProcess(t *testing.T) *process {
 func (p *process) Load(context.Context) (*engine.Kept, engine.Changed, error) {
 	changed, known := p.Registry.Changed(p.known)
 	p.known = known
-	if p.deaf {
-		changed = nil
-	}
 	if p.polls {
 		return nil, engine.Changed{}, nil
 	}
@@ -79,7 +74,6 @@ func (p *process) reconcile() engine.Report {
 	r := p.Reconciler()
 	p.selected = &selections{Registries: r.Registries}
 	r.Keeper, r.Registries, r.Files = p, p.selected, p.files(r.Files)
-	r.Shadow = func() bool { return p.shadow }
 	report, err := r.Reconcile(p.t.Context())
 	if err != nil {
 		p.t.Fatal(err)
@@ -192,39 +186,6 @@ func TestIncremental_timesPass(t *testing.T) {
 		t.Errorf("staging/cart.txt: %s", got)
 	}
 	p.wantTouched(p.reconcile(), []string{})
-}
-
-// The full reconciliation is right, and users see both reasons.
-func TestIncremental_shadowCheckFindsWhatNoEventNamed(t *testing.T) {
-	t.Parallel()
-	p := newProcess(t)
-	p.deaf, p.shadow = true, true
-	p.push(worker, "1.1.0")
-	report := p.reconcile()
-	if len(report.Errors) != 1 || report.Errors[0].What != engine.IncrementalPart {
-		t.Fatalf("errors: %v", report.Errors)
-	}
-	for _, want := range []string{"cart in dev: incremental same", "full proposed worker 1.1.0"} {
-		if text := report.Errors[0].Err.Error(); !strings.Contains(text, want) {
-			t.Errorf("%q does not contain %q", text, want)
-		}
-	}
-	if len(report.Effects) == 0 || p.kept != nil {
-		t.Errorf("the full reconciliation is not carried out: %+v, or incremental ones go on", report.Effects)
-	}
-}
-
-// Without an event, and without a difference, the check says nothing.
-func TestIncremental_shadowCheckAgrees(t *testing.T) {
-	t.Parallel()
-	p := newProcess(t)
-	p.shadow = true
-	p.push(worker, "1.1.0")
-	report := p.reconcile()
-	p.wantTouched(report, []string{"cart"})
-	if len(report.Errors) > 0 {
-		t.Errorf("errors: %v", report.Errors)
-	}
 }
 
 // A scan that was remembered wrongly must not decide what is written.

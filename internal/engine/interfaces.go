@@ -67,10 +67,6 @@ type VersionRequest struct {
 	InUse func(image.Version) bool
 	// Newer asks for newer versions that the policy does not select.
 	Newer bool
-	// List asks for the fingerprint of the list of tags. If it is that of Listed, nothing else needs
-	// to be requested: the answer may have nothing but the fingerprint.
-	List   bool
-	Listed string
 }
 
 // Renderer renders manifests from the files of commits.

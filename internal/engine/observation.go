@@ -61,11 +61,6 @@ type Observation struct {
 	// are decided about.
 	kept *Kept
 
-	// idle is what the last reconciliation left, if this one read the same; nil: it did not. If it is
-	// compared, everything else is read nevertheless.
-	idle     *IdleRun
-	compared bool
-
 	failures *repo.Failures // the parts that could not be read
 }
 

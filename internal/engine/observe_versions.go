@@ -70,7 +70,6 @@ func (r *Reconciler) selectVersions(ctx context.Context, o Observation) map[stri
 			Policy: o.Promotion.Config.Policy(f.Component.Name), FirstSeen: firstSeen(o.Promotion.State, f.Name),
 			InUse:  func(v image.Version) bool { return inUse(references[f.Name], v) },
 			Newer:  o.Asked != nil,
-			List:   r.IdleRuns != nil,
 			Verify: o.Promotion.Verify[f.Name],
 		}})
 	}

@@ -23,7 +23,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"promoter/internal/comments"
@@ -115,12 +114,6 @@ type Reconciler struct {
 	// Keeper keeps the last observation from one reconciliation to the next. Nil: each one starts with a
 	// full observation.
 	Keeper Keeper
-	// IdleRuns keeps what the last reconciliation left that had nothing to do, so that the next one may end early.
-	// Nil: each one reads the files.
-	IdleRuns IdleRuns
-	// Shadow reports whether an incremental reconciliation, or one that ends at an IdleRun, is compared
-	// with a full one, see check. Nil: none is.
-	Shadow func() bool
 
 	asked func(promotion.Target) bool // see Explain
 }
@@ -187,24 +180,16 @@ func (r *Reconciler) keep(kept *Kept) {
 func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Report, next basis, again bool, err error) {
 	ctx, end := r.trace(ctx, "attempt")
 	defer func() { end(nil, err) }()
-	first := start
-	first.mayEnd = true
-	o, err := r.observe(ctx, first)
+	o, err := r.observe(ctx, start)
 	if err == nil && o.Unusable != "" {
 		err = configStatus{r}.fail(ctx, o)
 	}
 	if err != nil || o.Unusable != "" {
 		return o.report(), basis{}, false, err
 	}
-	if o.idle != nil && !o.compared {
-		return o.idleReport(o.idle), basis{}, false, nil
-	}
 	_, endPlan := r.trace(ctx, "plan")
 	plan := makePlan(o)
 	endPlan(nil, nil)
-	if o.idle != nil {
-		r.compareIdle(ctx, o, plan)
-	}
 	if o.kept != nil {
 		if o, plan, err = r.check(ctx, o, plan, start); err != nil || o.Unusable != "" {
 			return o.report(), basis{}, false, err
@@ -214,22 +199,18 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, start basis) (report Rep
 	if err == nil {
 		next = basis{kept: o.keep(plan, report), refs: refs}
 	}
-	if kept := next.kept; kept != nil && r.IdleRuns != nil && !r.DryRun {
-		if o.kept != nil {
-			kept.asked = o.kept.asked
-		}
-		kept.asked = append(slices.Clip(kept.asked), o.Promotion)
-		if idle := o.idleOf(plan, report, kept.asked); idle != nil && !again {
-			r.IdleRuns.Keep(idle)
-		}
-	}
 	return report, next, again, err
 }
 
 // Observe observes and plans, and changes nothing. The report contains the proposals
-// as Reconcile would carry them out.
+// as Reconcile would carry them out. With a Keeper, it reuses decisions as Reconcile would.
 func (r *Reconciler) Observe(ctx context.Context) (Report, error) {
-	o, err := r.withoutCommands().observe(ctx, basis{last: true})
+	start, err := r.loadKept(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	start.last = true
+	o, err := r.withoutCommands().observe(ctx, start)
 	if err != nil || o.Unusable != "" {
 		return o.report(), err
 	}
@@ -254,15 +235,6 @@ func (r *Reconciler) observe(ctx context.Context, start basis) (o Observation, e
 	}
 	if o, err = r.observeBranches(ctx, o, start); err != nil || o.Unusable != "" {
 		return o, err
-	}
-	if start.mayEnd {
-		if o.idle, err = r.staysIdle(ctx, o); err != nil {
-			return o, err
-		}
-		o.compared = o.idle != nil && r.Shadow != nil && r.Shadow()
-		if o.idle != nil && !o.compared {
-			return o, nil
-		}
 	}
 	history := r.historyReader(o.Promotion.Config)
 

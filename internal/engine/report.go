@@ -25,9 +25,6 @@ type Report struct {
 	// Touched are the applications about which something was decided or done; nil: all of them. What
 	// the report has about others is as in the report before.
 	Touched map[string]bool
-	// Idle reports that the reconciliation read the same as the last one, which had nothing to do, and
-	// could end there: see IdleRun.
-	Idle    bool
 	Effects []Effect
 	// Errors are the parts of the repository that failed, such as a branch or a
 	// registry. The rest was done.
@@ -175,7 +172,6 @@ func (o Observation) report() Report {
 		Repository: o.Info.Key, Name: o.Info.Name, Config: o.Promotion.Config, Errors: o.failures.Errors, Unusable: o.Unusable,
 		Problems:      o.problems,
 		CommandsAt:    o.CommandsAt,
-		Idle:          o.idle != nil,
 		UserDecisions: []state.State{o.Branch.Counts},
 	}
 }

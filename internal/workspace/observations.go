@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"maps"
-	"math/rand/v2"
 
 	"promoter/internal/connect"
 	"promoter/internal/engine"
@@ -75,12 +74,4 @@ func (k keeper) Keep(kept *engine.Kept) {
 		return
 	}
 	k.all.kept.Put(k.key, observed{kept, k.session, fresh, k.landings}, kept.Size()+k.landings.size())
-}
-
-// oneIn returns a function that is true once in so many times, at random; nil: never.
-func oneIn(n int) func() bool {
-	if n <= 0 {
-		return nil
-	}
-	return func() bool { return rand.IntN(n) == 0 } //nolint:gosec // a sample, not a secret
 }

@@ -58,7 +58,7 @@ func (v versions) selectVersion(ctx context.Context, request engine.VersionReque
 	query := registry.Request{
 		Signed:     signed,
 		Repository: request.Repository, Policy: request.Policy, Platforms: request.Component.Select.Platforms,
-		MinAge: request.Component.Select.MinAge, FirstSeen: request.FirstSeen, Newer: request.Newer, List: request.List, Listed: request.Listed,
+		MinAge: request.Component.Select.MinAge, FirstSeen: request.FirstSeen, Newer: request.Newer,
 		AsOf: valid.asOf, MovedAsOf: valid.moved, KeptAsOf: valid.kept, InUse: request.InUse,
 	}
 	if source, released := request.Policy.Release(); released {

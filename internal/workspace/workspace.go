@@ -150,17 +150,8 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	if r.SCM.Features().Compare {
 		w.Reconciler.Sources = sources
 	}
-	if options.Observations != nil && options.Freshness != nil && !server.File.Incremental.Off {
+	if options.Observations != nil && options.Freshness != nil && server.File.Incremental {
 		w.Reconciler.Keeper = keeper{all: options.Observations, key: string(key), session: session, fresh: fresh, landings: landings}
-		w.Reconciler.Shadow = oneIn(server.File.Incremental.CompareEvery)
-	}
-	if made := madeBy(server); made != "" && session.Kept() && options.Freshness == nil && !server.File.Incremental.Off {
-		idle := &idleMemory{file: filepath.Join(folder, "idle.json"), made: made, now: server.Now, log: log}
-		if !options.DryRun {
-			idle.begin()
-		}
-		w.Reconciler.IdleRuns = idle
-		w.Reconciler.Shadow = oneIn(server.File.Incremental.CompareEvery)
 	}
 	return w, nil
 }

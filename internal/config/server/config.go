@@ -32,7 +32,7 @@ type Config struct {
 	Data         string
 	Poll         time.Duration
 	Timeout      time.Duration // of one reconciliation
-	Incremental  Incremental
+	Incremental  bool          // between polls, decide only about what an event touches
 	Committer    Committer
 	Signing      Signing
 	Database     Database
@@ -88,8 +88,6 @@ const (
 
 	// DefaultTimeout is how long one reconciliation may take.
 	DefaultTimeout = 5 * time.Minute
-	// DefaultCompareEvery is in how many incremental reconciliations one is compared with a full one.
-	DefaultCompareEvery = 100
 )
 
 // rawServer is the server's own file. It has what writers of a repository must not control.

@@ -105,7 +105,7 @@ func TestLoad_full(t *testing.T) {
 			{Land: []setting.Land{setting.LandPR, setting.LandAutomerge}, Approvals: 1, Scope: serverconfig.Scope{Environments: []string{"prod-*"}}},
 		},
 		RateLimits: []serverconfig.RateLimit{{Host: "quay.io", PerSecond: 10, Burst: 20, Concurrent: 4}},
-		Timeout:    10 * time.Minute, Incremental: serverconfig.Incremental{CompareEvery: serverconfig.DefaultCompareEvery},
+		Timeout:    10 * time.Minute, Incremental: true,
 		Sizes:    serverconfig.Sizes{File: 4 << 20, Pack: 512 << 20, Object: 32 << 20, Mirror: 2 << 30, Mirrors: 64 << 30},
 		Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")},
 	}
@@ -183,7 +183,7 @@ func TestLoad_defaults(t *testing.T) {
 	}
 	want := &serverconfig.Config{
 		Listen: serverconfig.DefaultListen, Data: serverconfig.DefaultData, Poll: serverconfig.DefaultPoll,
-		Timeout: serverconfig.DefaultTimeout, Incremental: serverconfig.Incremental{CompareEvery: serverconfig.DefaultCompareEvery},
+		Timeout: serverconfig.DefaultTimeout, Incremental: true,
 		Sizes:     serverconfig.Sizes{File: 1 << 20, Pack: 512 << 20, Object: 32 << 20, Mirror: 2 << 30, Mirrors: 5 << 30},
 		Retention: serverconfig.Retention{Deliveries: serverconfig.DefaultDeliveries, DeliveriesSize: serverconfig.DefaultDeliveriesSize},
 	}

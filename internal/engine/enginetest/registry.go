@@ -117,19 +117,11 @@ func (r *Registry) Select(_ context.Context, ask engine.VersionRequest) promotio
 		}
 		return r.firstSigned(ask, []image.Version{tags[tag]})
 	}
-	list := ""
-	if ask.List {
-		if list = strings.Join(slices.Sorted(maps.Keys(tags)), " "); list == ask.Listed {
-			return promotion.Available{List: list}
-		}
-	}
 	var candidates []image.Version
 	for _, candidate := range ask.Policy.Candidates(slices.Collect(maps.Keys(tags))).Ordered {
 		candidates = append(candidates, tags[candidate.Tag])
 	}
-	available := r.firstSigned(ask, candidates)
-	available.List = list
-	return available
+	return r.firstSigned(ask, candidates)
 }
 
 // firstSigned selects the first of the versions that is signed as it must be. One that is wrongly

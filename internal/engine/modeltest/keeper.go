@@ -2,7 +2,6 @@ package modeltest
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"promoter/internal/engine"
@@ -35,19 +34,3 @@ func (k *keeper) Load(context.Context) (*engine.Kept, engine.Changed, error) {
 
 // Keep implements engine.Keeper.
 func (k *keeper) Keep(kept *engine.Kept) { k.kept, k.images = kept, k.loaded }
-
-// idleMemory keeps what the last run left, as the cache of runs does. Each run that could end at it is
-// compared with a full one. It implements engine.IdleRuns.
-type idleMemory struct{ text []byte }
-
-// Load implements engine.IdleRuns.
-func (m *idleMemory) Load() *engine.IdleRun {
-	var idle engine.IdleRun
-	if len(m.text) == 0 || json.Unmarshal(m.text, &idle) != nil {
-		return nil
-	}
-	return &idle
-}
-
-// Keep implements engine.IdleRuns.
-func (m *idleMemory) Keep(idle *engine.IdleRun) { m.text, _ = json.Marshal(idle) }

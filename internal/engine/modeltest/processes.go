@@ -28,7 +28,6 @@ func reconciler(s *story, fresh bool) (*engine.Reconciler, func(), error) {
 	if reconciler.Evidence = s.evidence; s.blind {
 		reconciler.Evidence = nil
 	}
-	reconciler.Shadow = func() bool { return true }
 	return reconciler, end, nil
 }
 
@@ -46,13 +45,16 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report engine.Repo
 	}
 	defer end()
 	reconciler.Now = func() time.Time { return s.Clock.Now().Add(skew) }
-	if s.reconciliations%2 == 0 { // one that ran as a job
-		reconciler.IdleRuns = &s.idle
-	} else if !fresh && !s.keeper.used { // one that runs inside it is another process
+	incremental := s.reconciliations%2 != 0 && !fresh && !s.keeper.used
+	if incremental { // one that runs inside it is another process
 		reconciler.Keeper, s.keeper.used = s.keeper, true
 		defer func() { s.keeper.used = false }()
+		compareWithFull(s)
 	}
 	report, err = reconciler.Reconcile(s.t.Context())
+	if incremental {
+		compareWithFull(s)
+	}
 	for _, done := range report.Effects {
 		s.log("  %s %s (%v) %s", done.Head, done.Action, done.Err, done.Reason)
 	}
@@ -71,13 +73,37 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report engine.Repo
 	if report.Touched != nil {
 		s.partial++
 	}
-	if report.Idle {
-		s.idled++
-	}
 	if err != nil {
 		s.log("  error: %v", err)
 	}
 	return report, err
+}
+
+// compareWithFull compares what would be decided with the decisions that were kept with what would be
+// decided without. Neither writes anything, and nothing interferes.
+func compareWithFull(s *story) {
+	s.t.Helper()
+	effect, request := s.onEffect, s.onRequest
+	s.onEffect, s.onRequest = nil, nil
+	defer func() { s.onEffect, s.onRequest = effect, request }()
+	decided := func(keeper engine.Keeper) (engine.Report, bool) {
+		reconciler, end, err := reconciler(s, false)
+		if err != nil {
+			return engine.Report{}, false
+		}
+		defer end()
+		reconciler.Keeper = keeper
+		report, err := reconciler.Observe(s.t.Context())
+		return report, err == nil && !report.Failed()
+	}
+	kept, readable := decided(s.keeper)
+	if !readable || kept.Touched == nil {
+		return
+	}
+	full, readable := decided(nil)
+	if different := engine.Differences(kept.Decisions, full.Decisions); readable && different != "" {
+		s.t.Errorf("decisions that were kept are stale: %s", different)
+	}
 }
 
 // run reconciles after a dry run, which writes nothing. Without pull requests, the dry run

@@ -49,9 +49,7 @@ type story struct {
 	resumes         map[state.Target]time.Time // the last resume in a comment
 	reconciliations int                        // so far
 	partial         int                        // of them, those that decided about a part only
-	idled           int                        // of them, those that could end at what the last one left
 	keeper          *keeper
-	idle            idleMemory
 	configured      string // before the step, as main has it
 	stateHead       string // of the state branch, when failures were read
 	evidence        *enginetest.Evidence

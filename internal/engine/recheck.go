@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
@@ -16,19 +15,10 @@ import (
 	"promoter/internal/promotion/propose"
 )
 
-// The full reconciliation is the measure of the incremental one. Before every write, the
-// applications that it is about are decided again from their files alone; and from time to time
-// everything is.
-
 // check returns an incremental observation with its plan, or those of a full reconciliation if
 // their decisions differ. A difference is an error of the repository, and the next
 // reconciliation is a full one too.
 func (r *Reconciler) check(ctx context.Context, o Observation, plan Plan, from basis) (_ Observation, _ Plan, err error) {
-	if r.Shadow != nil && r.Shadow() {
-		if o, plan, err = r.compare(ctx, o, plan, from); err != nil || o.kept == nil {
-			return o, plan, err
-		}
-	}
 	different, err := r.recheck(ctx, o, plan)
 	if err != nil || different == "" {
 		return o, plan, err
@@ -51,47 +41,12 @@ func (o Observation) differs(different string) {
 		"its decisions differ from those of a full one, which is carried out; please report this: %s", different))
 }
 
-// maxComparisons is how often an incremental and a full reconciliation must differ in a row:
-// users, registries, and forges may change something between the two.
-const maxComparisons = 3
-
-// compare is the shadow check: it observes everything, plans again, and compares all decisions.
-func (r *Reconciler) compare(ctx context.Context, o Observation, plan Plan, from basis) (Observation, Plan, error) {
-	quiet := *r.withoutCommands()
-	quiet.Now, quiet.Trace, quiet.Progress = func() time.Time { return o.Now }, nil, nil
-	commandsAt := o.CommandsAt
-	from.refs = nil // a user may have pushed since
-	for n := 1; len(o.failures.Errors) == 0; n++ {
-		full, err := quiet.observe(ctx, from.full())
-		if err != nil || full.Unusable != "" || len(full.failures.Errors) > 0 {
-			return o, plan, ctx.Err() // nothing to compare with
-		}
-		full.CommandsAt = commandsAt
-		fullPlan := makePlan(full)
-		different := differences(plan.Decisions, fullPlan.Decisions)
-		if different == "" {
-			return o, plan, nil
-		}
-		if n == maxComparisons {
-			full.differs(different)
-			return full, fullPlan, nil
-		}
-		again, err := quiet.observe(ctx, from)
-		if err != nil || again.Unusable != "" || again.kept == nil {
-			return full, fullPlan, ctx.Err()
-		}
-		o, plan = again, makePlan(again)
-		o.CommandsAt = commandsAt
-	}
-	return o, plan, nil // what failed differs, and makes the next one a full one
-}
-
 // maxDifferences is how many differences an error shows.
 const maxDifferences = 3
 
-// differences describes how decisions of an incremental reconciliation differ from those of a
+// Differences describes how decisions of an incremental reconciliation differ from those of a
 // full one, with both reasons; empty: they do not.
-func differences(incremental, full []promotion.Decision) string {
+func Differences(incremental, full []promotion.Decision) string {
 	var texts []string
 	describe := func(d promotion.Decision, known bool) string {
 		if !known {
@@ -191,5 +146,5 @@ func (r *Reconciler) recheck(ctx context.Context, o Observation, plan Plan) (dif
 			planned = append(planned, plan.Decisions[i])
 		}
 	}
-	return differences(planned, decide.Plan(again, o.Now)), nil
+	return Differences(planned, decide.Plan(again, o.Now)), nil
 }
