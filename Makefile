@@ -142,7 +142,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (5s).
 
 .PHONY: model
 model: ## Run random stories for MODELTIME (30s), in memory, on each forge and database.
-	CGO_ENABLED=0 PROMOTER_FORGES=all PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -parallel 4 -run '^TestModel' -v ./internal/engine ./internal/app ./internal/queue
+	CGO_ENABLED=0 PROMOTER_FORGES=all PROMOTER_MODEL_TIME=$(MODELTIME) go test -count=1 -timeout 0 -parallel 4 -run '^TestModel' -v ./internal/reconcile ./internal/app ./internal/queue
 
 .PHONY: kill
 kill: ## Kill the service at random moments, KILLS (100) times on each database.

@@ -9,10 +9,10 @@ import (
 
 	"promoter/internal/promotion"
 
-	"promoter/internal/engine"
+	"promoter/internal/reconcile/outcome"
 )
 
-func failures(report engine.Report) error {
+func failures(report outcome.Report) error {
 	var all []error
 	for _, done := range report.Effects {
 		all = append(all, done.Err)
@@ -73,7 +73,7 @@ func (s *story) pulls(want ...string) {
 }
 
 // decisionIn returns the decision about the application in an environment.
-func decisionIn(report engine.Report, environment string) (found promotion.Decision) {
+func decisionIn(report outcome.Report, environment string) (found promotion.Decision) {
 	for _, d := range report.Decisions {
 		if d.Environment == environment && d.Application == "shop" {
 			found = d
@@ -83,7 +83,7 @@ func decisionIn(report engine.Report, environment string) (found promotion.Decis
 }
 
 // because checks the state and the reason of an environment.
-func (s *story) because(report engine.Report, environment string, parts ...string) {
+func (s *story) because(report outcome.Report, environment string, parts ...string) {
 	s.t.Helper()
 	d := decisionIn(report, environment)
 	got := string(d.State) + ": " + d.Reason.Message

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"promoter/internal/decision"
-	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/verb"
 )
 
@@ -68,7 +68,7 @@ func (s *story) squash(files map[string]string, message string) {
 type arrival = func(s *story, files map[string]string, message string)
 
 // claims checks the note about a false claim.
-func (s *story) claims(report engine.Report, environment, want string) {
+func (s *story) claims(report outcome.Report, environment, want string) {
 	s.t.Helper()
 	for _, note := range decisionIn(report, environment).Notes {
 		if note.Rule == promotion.RuleFalseClaim && strings.Contains(note.Message, want) {

@@ -10,20 +10,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/app"
-	"promoter/internal/engine"
+	"promoter/internal/reconcile"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/github/githubtest"
 )
 
 // What GitHub requires before a merge.
 
 // proposedToProd brings 1.1.0 to an open pull request for prod, with rules on main.
-func (s *story) proposedToProd(rules githubtest.Ruleset) engine.Report {
+func (s *story) proposedToProd(rules githubtest.Ruleset) outcome.Report {
 	s.t.Helper()
 	s.repo.Rule("main", rules)
 	return s.toProd()
 }
 
-func (s *story) toProd() engine.Report {
+func (s *story) toProd() outcome.Report {
 	s.t.Helper()
 	s.releaseAndRun("web", "1.1.0")
 	s.repo.Pulls.Merge("ada", 1, "merge")
@@ -37,7 +38,7 @@ func (s *story) toProd() engine.Report {
 func (s *story) gated(want ...string) {
 	s.t.Helper()
 	report := s.run()
-	looked, err := app.Explain(s.t.Context(), s.server, app.RunOptions{CacheDir: s.cache}, engine.Question{})
+	looked, err := app.Explain(s.t.Context(), s.server, app.RunOptions{CacheDir: s.cache}, reconcile.Question{})
 	if err != nil || !cmp.Equal(decisionIn(looked[0].Report, "prod").Gates, decisionIn(report, "prod").Gates) {
 		s.t.Errorf("explain says other than run: %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/engine"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -85,7 +85,7 @@ func TestRun_commitsSignedByGitHub(t *testing.T) {
 			moved = repo.Git.Commit("ada", "main", "In between", map[string]string{"README": "words"})
 		}
 	})
-	if got := did(o.run(more)["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionPushed, engine.ActionPushed, engine.ActionOpened}) {
+	if got := did(o.run(more)["acme/gitops"]); got != fmt.Sprint([]outcome.Action{outcome.ActionPushed, outcome.ActionPushed, outcome.ActionOpened}) {
 		t.Fatalf("did %s", got)
 	}
 	if on := repo.Git.Run("log", "--format=%H", "main"); moved == "" || !strings.Contains(on, moved) {

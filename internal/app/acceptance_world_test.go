@@ -15,7 +15,7 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/connect"
 	"promoter/internal/database"
-	"promoter/internal/engine"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -178,7 +178,7 @@ func (s *story) passUnder(ctx context.Context) app.Result {
 }
 
 // run is one run that must not fail.
-func (s *story) run() engine.Report {
+func (s *story) run() outcome.Report {
 	s.t.Helper()
 	result := s.pass()
 	if result.Failed() {
@@ -188,7 +188,7 @@ func (s *story) run() engine.Report {
 }
 
 // releaseAndRun is a run with a new image.
-func (s *story) releaseAndRun(component, tag string) engine.Report {
+func (s *story) releaseAndRun(component, tag string) outcome.Report {
 	s.t.Helper()
 	s.release(component, tag)
 	return s.run()

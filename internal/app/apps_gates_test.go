@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"promoter/internal/engine"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -34,7 +34,7 @@ func TestRun_appMergesWhatUsersApproved(t *testing.T) {
 		t.Errorf("before the gates are open: %s", got)
 	}
 	approve(repository)
-	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionMerged}) && got != fmt.Sprint([]engine.Action{engine.ActionUpdated, engine.ActionMerged}) {
+	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]outcome.Action{outcome.ActionMerged}) && got != fmt.Sprint([]outcome.Action{outcome.ActionUpdated, outcome.ActionMerged}) {
 		t.Errorf("with open gates: %s", got)
 	}
 	if got := repository.Pulls.Get(1); !got.Merged || got.Closer != "promoter[bot]" {

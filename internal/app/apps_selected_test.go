@@ -10,8 +10,8 @@ import (
 	"promoter/internal/decision"
 	"promoter/internal/verb"
 
-	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/reconcile/outcome"
 )
 
 func TestRun_namedRepositoriesOfAnApp(t *testing.T) {
@@ -27,7 +27,7 @@ func TestRun_namedRepositoriesOfAnApp(t *testing.T) {
 	initech.Suspend()
 	results := o.run("repositories:\n  - {forge: github, name: acme/gitops}\n  - {forge: github, name: acme/docs}\n" +
 		"  - {forge: github, name: globex/gitops}\n  - {forge: github, name: initech/gitops}\n")
-	if got := did(results["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
+	if got := did(results["acme/gitops"]); got != fmt.Sprint([]outcome.Action{outcome.ActionPushed}) {
 		t.Errorf("acme/gitops: %s", got)
 	}
 	if _, there := results["acme/second"]; there || len(results) != 4 {
@@ -51,7 +51,7 @@ func TestRun_oneRepositoryOfAnApp(t *testing.T) {
 	o.repository("acme/second", webIn("push"))
 	o.app.Install("acme")
 	results := o.run("", "acme/second", "github:acme/second")
-	if len(results) != 1 || did(results["acme/second"]) != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
+	if len(results) != 1 || did(results["acme/second"]) != fmt.Sprint([]outcome.Action{outcome.ActionPushed}) {
 		t.Errorf("got %v", results)
 	}
 	if n := o.github.Traffic.Requests()["GET /installation/repositories"]; n != 0 {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/engine"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -42,7 +42,7 @@ func TestRun_installationsOfOneApp(t *testing.T) {
 		t.Errorf("worked on %v", got)
 	}
 	for name, want := range map[string]string{
-		"acme/gitops": fmt.Sprint([]engine.Action{engine.ActionPushed}), "globex/gitops": fmt.Sprint([]engine.Action{engine.ActionOpened}),
+		"acme/gitops": fmt.Sprint([]outcome.Action{outcome.ActionPushed}), "globex/gitops": fmt.Sprint([]outcome.Action{outcome.ActionOpened}),
 		"umbrella/*": "failed: the installation of the App promoter at umbrella lacks Checks: read-only: an owner of umbrella accepts the App's new permissions at " +
 			o.github.URL() + fmt.Sprintf("/organizations/umbrella/settings/installations/%d[]", umbrella.ID()),
 	} {
@@ -111,7 +111,7 @@ func TestRun_appOpensAndRefreshesItsOwn(t *testing.T) {
 		t.Fatalf("pull requests: %+v", got)
 	}
 	o.push("acme/web:1.6.0", "three")
-	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionRefreshed}) {
+	if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]outcome.Action{outcome.ActionRefreshed}) {
 		t.Errorf("with a newer version: %s", got)
 	}
 	repository.Pulls.Merge("ann", 1, "squash")
@@ -130,11 +130,11 @@ func TestRun_tokenExpiresDuringARun(t *testing.T) {
 			o.repository("acme/gitops", webIn("pr"))
 			o.app.Install("acme")
 			o.github.Traffic.Watch(firstTime(route, func() { o.pass(2 * time.Hour) }))
-			if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
+			if got := did(o.run("")["acme/gitops"]); got != fmt.Sprint([]outcome.Action{outcome.ActionOpened}) {
 				if route == "GIT upload-pack" { // a session that had begun; the next one sends another request
 					got = did(o.run("")["acme/gitops"])
 				}
-				if got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
+				if got != fmt.Sprint([]outcome.Action{outcome.ActionOpened}) {
 					t.Error(got)
 				}
 			}
@@ -173,7 +173,7 @@ func TestRun_installationIsSuspendedOrRemovedMeanwhile(t *testing.T) {
 			o.app.Install("globex")
 			o.github.Traffic.Watch(firstTime("GET /repos/{owner}/{repo}/pulls", func() { test.happens(acme) }))
 			results := o.run("")
-			if got := did(results["globex/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
+			if got := did(results["globex/gitops"]); got != fmt.Sprint([]outcome.Action{outcome.ActionOpened}) {
 				t.Errorf("globex: %s", got)
 			}
 			// Git reports it first if the request was one for globex.
@@ -207,7 +207,7 @@ func TestRun_releasesOfAnotherInstallation(t *testing.T) {
 	host := o.github.Host()
 	results := o.run("sources:\n  - {repositories: [\"" + host + "/acme/web\", \"" + host + "/globex/shared\"], usableBy: [\"" + host + "/acme/*\"]}\n")
 	for _, name := range []string{"acme/own", "acme/guest"} {
-		if got := did(results[name]); got != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
+		if got := did(results[name]); got != fmt.Sprint([]outcome.Action{outcome.ActionPushed}) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -234,7 +234,7 @@ func TestRun_wrongClock(t *testing.T) {
 	server.Server.Now = func() time.Time { return o.now().Add(20 * time.Minute) }
 	var notes []string
 	results, err := app.Run(t.Context(), server, app.RunOptions{Note: func(note string) { notes = append(notes, note) }})
-	if err != nil || len(results) != 1 || did(results[0]) != fmt.Sprint([]engine.Action{engine.ActionPushed}) {
+	if err != nil || len(results) != 1 || did(results[0]) != fmt.Sprint([]outcome.Action{outcome.ActionPushed}) {
 		t.Errorf("got %v, %v", results, err)
 	}
 	if want := "github: the clock of this machine is 20m0s ahead of GitHub's: set it, for instance with NTP"; !slices.Contains(notes, want) {

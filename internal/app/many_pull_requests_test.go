@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"promoter/internal/connect"
-	"promoter/internal/engine"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/github"
 	"promoter/internal/serverfile"
 )
@@ -54,7 +54,7 @@ func TestRun_twentyPullRequests_github(t *testing.T) {
 	t.Parallel()
 	s := newMany(t)
 	var costs []string
-	event := func(name string) engine.Report {
+	event := func(name string) outcome.Report {
 		t.Helper()
 		s.forge.Traffic.ResetRequests()
 		report := s.run()

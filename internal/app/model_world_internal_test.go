@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"promoter/internal/connect"
-	"promoter/internal/engine"
-	"promoter/internal/engine/enginetest"
-	"promoter/internal/engine/modeltest"
 	"promoter/internal/git/gittest"
+	"promoter/internal/reconcile"
+	"promoter/internal/reconcile/modeltest"
+	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
 	"promoter/internal/serverfile"
@@ -38,7 +38,7 @@ func playOn(t *testing.T, serve func(*testing.T, modelStart) served) {
 		Events: modelEvents, Budget: modelBudget, Apart: true,
 		New: func(t *testing.T, random *rand.Rand, files map[string]string) modeltest.World {
 			t.Helper()
-			clock := enginetest.NewClock(enginetest.Noon())
+			clock := reconciletest.NewClock(reconciletest.Noon())
 			return modelWorldOf(t, clock, serve(t, modelStart{clock: clock, random: random, files: files}))
 		},
 	}.Play(t)
@@ -46,7 +46,7 @@ func playOn(t *testing.T, serve func(*testing.T, modelStart) served) {
 
 // modelStart is what a forge starts with.
 type modelStart struct {
-	clock  *enginetest.Clock
+	clock  *reconciletest.Clock
 	random *rand.Rand // chooses the kind of server
 	files  map[string]string
 }
@@ -65,12 +65,12 @@ type served struct {
 // modelWorld starts processes of promoter on a repository.
 type modelWorld struct {
 	connections *connect.Connections
-	registry    *enginetest.Registry
+	registry    *reconciletest.Registry
 	caches      string // a folder of caches
 	running     int    // processes, one inside the other
 }
 
-func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.World {
+func modelWorldOf(t *testing.T, clock *reconciletest.Clock, s served) modeltest.World {
 	t.Helper()
 	begin := time.Now()
 	// Rate limits need a clock that runs. Commits and decisions have that of the story.
@@ -80,7 +80,7 @@ func modelWorldOf(t *testing.T, clock *enginetest.Clock, s served) modeltest.Wor
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &modelWorld{connections: connections, registry: enginetest.NewRegistry(), caches: t.TempDir()}
+	m := &modelWorld{connections: connections, registry: reconciletest.NewRegistry(), caches: t.TempDir()}
 	return modeltest.World{
 		Bench: s.bench(m.forge(t)), Store: newBareStore(t, s.dir), Clock: clock, Registry: m.registry, Reconciler: m.start,
 		Secret: s.token,
@@ -109,7 +109,7 @@ func (m *modelWorld) forge(t *testing.T) scm.Forge {
 
 // start starts a process: the first one has the mirror of those before, and so has one
 // that runs inside it.
-func (m *modelWorld) start(t *testing.T, fresh bool) (*engine.Reconciler, func(), error) {
+func (m *modelWorld) start(t *testing.T, fresh bool) (*reconcile.Reconciler, func(), error) {
 	t.Helper()
 	cache := ""
 	if !fresh && m.running < 2 {
@@ -124,7 +124,7 @@ func (m *modelWorld) start(t *testing.T, fresh bool) (*engine.Reconciler, func()
 		return nil, nil, errors.Join(err, w.Close())
 	}
 	m.running++
-	l.Reconciler.Registries, l.Reconciler.Pause = m.registry, nil
+	l.Reconciler.Clients.Registries, l.Reconciler.Clients.Pause = m.registry, nil
 	return &l.Reconciler, func() {
 		m.running--
 		if err := errors.Join(l.Close(), w.Close()); err != nil {
@@ -153,7 +153,7 @@ rateLimits: [{host: "*", perSecond: 1000, burst: 10000}]
 }
 
 // modelAuthor is the author of commits without a forge.
-func modelAuthor(name string, clock *enginetest.Clock) gittest.Author {
+func modelAuthor(name string, clock *reconciletest.Clock) gittest.Author {
 	return gittest.Author{Name: name, Email: name + "@example.com", At: clock.Now()}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/config"
-	"promoter/internal/engine"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -124,7 +124,7 @@ func TestRun_onboarding(t *testing.T) {
 
 	gitops.Pulls.Merge("ann", 1, "squash")
 	o.pass(time.Hour)
-	if got := did(o.run(onboards)["acme/gitops"]); got != fmt.Sprint([]engine.Action{engine.ActionOpened}) {
+	if got := did(o.run(onboards)["acme/gitops"]); got != fmt.Sprint([]outcome.Action{outcome.ActionOpened}) {
 		t.Errorf("after the merge: %s", got)
 	}
 }

@@ -10,9 +10,10 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/service/history"
 	"promoter/internal/service/notifications"
 	"promoter/internal/simulate"
@@ -28,7 +29,7 @@ type RunOptions struct {
 	Note     func(string)                        // is called with what was omitted and why; nil: not reported
 	// Acted is called with what was done in a repository, when it was done. Several
 	// repositories may call it at the same time. Nil: it is only in the result.
-	Acted func(repository string, effects []engine.Effect)
+	Acted func(repository string, effects []outcome.Effect)
 	// Offered is the same for a config file that was offered. Nil: it is only in the result.
 	Offered func(repository string, result onboarding.Result)
 }
@@ -43,7 +44,7 @@ func (o RunOptions) offered(repository string, result *onboarding.Result) {
 // Result is the result of one repository: an error about all of it, or a report.
 type Result struct {
 	Repository string // as the user or the server file names it
-	Report     engine.Report
+	Report     outcome.Report
 	Onboarding *onboarding.Result // nil: it was not offered a config file
 	Unsent     []error            // notifications that were not sent
 	Simulation *simulate.Result   // of Simulate
@@ -76,14 +77,14 @@ func (r Result) Moved() (name string, moved bool) {
 func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
 	results, err := forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		if options.Acted != nil {
-			w.Reconciler.Acted = func(_ context.Context, _ *config.Config, effects []engine.Effect) {
+			w.Reconciler.Acted = func(_ context.Context, _ *config.Config, effects []outcome.Effect) {
 				options.Acted(result.Repository, effects)
 			}
 		}
 		if len(c.Server.Targets) == 1 {
 			w.Reconciler.Progress = options.Progress // of several, their number is reported
 		}
-		if result.Report, err = w.Reconciler.Reconcile(ctx); err == nil {
+		if result.Report, err = w.Reconcile(ctx); err == nil {
 			result.Onboarding, err = batch.Offer(ctx, w, result.Report)
 			options.offered(result.Repository, result.Onboarding)
 		}
@@ -107,7 +108,7 @@ const notifyTimeout = time.Minute
 
 // sendNotifications sends messages about what was done in a repository, also if the run was
 // interrupted after that. It returns the errors: they do not fail the run.
-func sendNotifications(ctx context.Context, c *connect.Connections, r *connect.Repository, report engine.Report) []error {
+func sendNotifications(ctx context.Context, c *connect.Connections, r *connect.Repository, report outcome.Report) []error {
 	if report.Config == nil {
 		return nil
 	}
@@ -122,7 +123,7 @@ func sendNotifications(ctx context.Context, c *connect.Connections, r *connect.R
 }
 
 // Explain reads all repositories like Run, answers a question about them, and changes nothing.
-func Explain(ctx context.Context, c *connect.Connections, options RunOptions, q engine.Question) ([]Result, error) {
+func Explain(ctx context.Context, c *connect.Connections, options RunOptions, q reconcile.Question) ([]Result, error) {
 	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 		result.Report, err = w.Reconciler.Explain(ctx, q)
 		return err

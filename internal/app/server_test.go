@@ -18,8 +18,9 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/reconcile"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/github/githubtest"
 )
 
@@ -99,10 +100,10 @@ func webIn(land string) map[string]string {
 }
 
 // acts lists the actions of a result.
-func acts(result app.Result) []engine.Action {
-	var done []engine.Action
+func acts(result app.Result) []outcome.Action {
+	var done []outcome.Action
 	for _, d := range result.Report.Effects {
-		if d.Action != engine.ActionNone {
+		if d.Action != outcome.ActionNone {
 			done = append(done, d.Action)
 		}
 	}
@@ -124,14 +125,14 @@ func TestRun_failuresAreIsolated(t *testing.T) {
 	results := f.run(server)
 
 	good := results["acme/gitops"]
-	if good.Failed() || len(acts(good)) != 1 || acts(good)[0] != engine.ActionOpened {
+	if good.Failed() || len(acts(good)) != 1 || acts(good)[0] != outcome.ActionOpened {
 		t.Errorf("acme/gitops: %+v", good)
 	}
 	moved := results["acme/before"]
 	if name, ok := moved.Moved(); moved.Failed() || !ok || name != "acme/after" || len(acts(moved)) != 1 {
 		t.Errorf("acme/before: %+v", moved)
 	}
-	seen, err := app.Explain(t.Context(), server, app.RunOptions{}, engine.Question{})
+	seen, err := app.Explain(t.Context(), server, app.RunOptions{}, reconcile.Question{})
 	observed := byName(seen)
 	if good := observed["acme/gitops"]; err != nil || good.Err != nil || good.Report.Unusable != "" {
 		t.Errorf("observed acme/gitops: %v, %+v", err, good)
@@ -244,10 +245,10 @@ func TestRun_serverLimitsApply(t *testing.T) {
 	f.repository("acme/free", webIn("push"))
 	results := f.run(f.open(insecureRegistry+"limits:\n  - {repositories: [\""+f.github.Host()+"/acme/limited\"], environments: [d*], land: [pr]}\n",
 		"acme/limited", "acme/free"))
-	if got := acts(results["acme/limited"]); len(got) != 1 || got[0] != engine.ActionOpened {
+	if got := acts(results["acme/limited"]); len(got) != 1 || got[0] != outcome.ActionOpened {
 		t.Errorf("beyond the limit: %v, want a pull request", got)
 	}
-	if got := acts(results["acme/free"]); len(got) != 1 || got[0] != engine.ActionPushed {
+	if got := acts(results["acme/free"]); len(got) != 1 || got[0] != outcome.ActionPushed {
 		t.Errorf("without a limit: %v, want a push", got)
 	}
 }
@@ -277,7 +278,7 @@ func TestRun_serverLimitsHoldAfterRenaming(t *testing.T) {
   - {environments: [dev], land: [push, automerge, pr]}
 `, names...))
 	for name, result := range results {
-		if got := acts(result); len(got) == 0 || slices.Contains(got, engine.ActionPushed) {
+		if got := acts(result); len(got) == 0 || slices.Contains(got, outcome.ActionPushed) {
 			t.Errorf("%s: %v, %+v", name, got, result.Report)
 		}
 	}

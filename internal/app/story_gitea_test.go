@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/app"
-	"promoter/internal/engine"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/gitea/giteatest"
 )
 
@@ -67,7 +67,7 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	app.AnotherForge(t)
 	s := newGiteaStory(t, reviewed)
 	s.repo.LookLate(1)
-	event := func(name string, want ...engine.Action) engine.Report {
+	event := func(name string, want ...outcome.Action) outcome.Report {
 		t.Helper()
 		report := s.run()
 		if got := actsOf(report); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -78,16 +78,16 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 
 	event("nothing new")
 	s.release("web", "1.1.0")
-	event("a new image: dev is pushed, staging is proposed", engine.ActionPushed, engine.ActionOpened)
+	event("a new image: dev is pushed, staging is proposed", outcome.ActionPushed, outcome.ActionOpened)
 	s.says("dev", "web:1.1.0")
 	s.repo.Pulls.Merge("ada", 1, "squash")
-	event("a user merged: prod is proposed", engine.ActionOpened)
+	event("a user merged: prod is proposed", outcome.ActionOpened)
 	s.says("staging", "web:1.1.0")
 	head := s.repo.Pulls.Get(2).HeadCommit
 	s.repo.Settings.SetStatus("ci", head, "e2e", "success")
 	s.repo.Pulls.Approve("bob", 2)
-	s.because(event("all gates are open, and Gitea is still looking", engine.ActionUpdated), "prod", "try again later")
-	event("Gitea has looked: prod is merged", engine.ActionMerged)
+	s.because(event("all gates are open, and Gitea is still looking", outcome.ActionUpdated), "prod", "try again later")
+	event("Gitea has looked: prod is merged", outcome.ActionMerged)
 	s.says("prod", "web:1.1.0")
 	if pull := s.repo.Pulls.Get(2); !pull.Merged || pull.Closer != "promoter-bot" || pull.HeadCommit != head {
 		t.Errorf("the pull request of prod: %+v", pull)
@@ -107,7 +107,7 @@ func TestRun_renamed_gitea(t *testing.T) {
 	s := newGiteaStory(t, reviewed)
 	s.repo.Settings.Rename("deployments")
 	s.release("web", "1.1.0")
-	if got := actsOf(s.run()); fmt.Sprint(got) != fmt.Sprint([]engine.Action{engine.ActionPushed, engine.ActionOpened}) {
+	if got := actsOf(s.run()); fmt.Sprint(got) != fmt.Sprint([]outcome.Action{outcome.ActionPushed, outcome.ActionOpened}) {
 		t.Errorf("did %v", got)
 	}
 	s.says("dev", "web:1.1.0")

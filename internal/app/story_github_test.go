@@ -12,8 +12,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"promoter/internal/engine"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/outcome"
 )
 
 // reviewed is the story of the demo with pull requests: dev lands by push, users merge
@@ -40,7 +40,7 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 	s.cache = filepath.Join(s.dir, "cache")
 	s.run() // the first clone
 	var costs []string
-	event := func(name string, want ...engine.Action) engine.Report {
+	event := func(name string, want ...outcome.Action) outcome.Report {
 		t.Helper()
 		s.forge.Traffic.ResetRequests()
 		report := s.run()
@@ -53,24 +53,24 @@ func TestRun_theStoryWithPullRequests_github(t *testing.T) {
 
 	event("nothing new, nothing open")
 	s.release("web", "1.1.0")
-	s.because(event("a new image: dev is pushed, staging is proposed", engine.ActionPushed, engine.ActionOpened), "prod", "same: ")
+	s.because(event("a new image: dev is pushed, staging is proposed", outcome.ActionPushed, outcome.ActionOpened), "prod", "same: ")
 	s.pulls(stagingHead + " open")
 	event("nothing new, one pull request open")
 	s.release("web", "1.1.1")
-	event("a newer image: dev is pushed, the pull request is refreshed", engine.ActionPushed, engine.ActionRefreshed)
+	event("a newer image: dev is pushed, the pull request is refreshed", outcome.ActionPushed, outcome.ActionRefreshed)
 	s.repo.Pulls.Merge("ada", 1, "squash")
-	event("a user merged: prod is proposed", engine.ActionOpened)
+	event("a user merged: prod is proposed", outcome.ActionOpened)
 	s.pulls(stagingHead+" merged", prodHead+" open")
 	head := s.repo.Pulls.Get(2).HeadCommit
 	s.repo.Settings.SetStatus("ci", head, "e2e", "pending")
-	s.because(event("a check is pending, not approved", engine.ActionUpdated), "prod", "proposed: ")
+	s.because(event("a check is pending, not approved", outcome.ActionUpdated), "prod", "proposed: ")
 	s.repo.Settings.SetStatus("ci", head, "e2e", "success")
-	event("the check is green, not approved", engine.ActionUpdated)
+	event("the check is green, not approved", outcome.ActionUpdated)
 	s.repo.Pulls.Approve("bob", 2)
-	event("approved: prod is merged", engine.ActionMerged)
+	event("approved: prod is merged", outcome.ActionMerged)
 	s.pulls(stagingHead+" merged", prodHead+" merged")
 	s.release("web", "1.2.0")
-	event("a new image again", engine.ActionPushed, engine.ActionOpened)
+	event("a new image again", outcome.ActionPushed, outcome.ActionOpened)
 	s.repo.Pulls.Close("ada", 3)
 	report := event("a user closed the pull request")
 	s.because(report, "staging", "rejected: ", "ada")
@@ -110,7 +110,7 @@ func TestRun_gatesHoldUntilAllAreOpen_github(t *testing.T) {
 	})
 }
 
-func gatesOf(report engine.Report, environment string) string {
+func gatesOf(report outcome.Report, environment string) string {
 	var gates []string
 	for _, done := range report.Effects {
 		if done.Environment.Name == environment {
@@ -123,10 +123,10 @@ func gatesOf(report engine.Report, environment string) string {
 }
 
 // actsOf lists the actions of a run.
-func actsOf(report engine.Report) []engine.Action {
-	var done []engine.Action
+func actsOf(report outcome.Report) []outcome.Action {
+	var done []outcome.Action
 	for _, d := range report.Effects {
-		if d.Action != engine.ActionNone && d.Step != propose.StepWait {
+		if d.Action != outcome.ActionNone && d.Step != propose.StepWait {
 			done = append(done, d.Action)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"promoter/internal/app"
-	"promoter/internal/engine"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/gitlab/gitlabtest"
 )
 
@@ -21,16 +21,16 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 	s, lab, project := newGitLabStory(t, "/gitlab")
 
 	s.release("web", "1.1.0")
-	wantActs(t, s.run(), engine.ActionPushed, engine.ActionOpened)
+	wantActs(t, s.run(), outcome.ActionPushed, outcome.ActionOpened)
 	if one := project.Request(1); one.Head != stagingHead || one.Author != "promoter-bot" || one.State != "opened" {
 		t.Errorf("opened %+v", one)
 	}
 	project.Lag(2) // GitLab processes a push after its response
 	s.release("web", "1.1.1")
-	wantActs(t, s.run(), engine.ActionPushed, engine.ActionRefreshed)
+	wantActs(t, s.run(), outcome.ActionPushed, outcome.ActionRefreshed)
 	wantActs(t, s.run())
 	project.Pulls.Merge("ada", 1, "squash")
-	wantActs(t, s.run(), engine.ActionOpened)
+	wantActs(t, s.run(), outcome.ActionOpened)
 	head := project.Request(2).HeadCommit
 	project.SetJob("promoter-bot", head, "e2e", "running", false) // our push started it
 	project.Approve("bob", 2)
@@ -39,7 +39,7 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 		t.Errorf("merged before its pipeline: %+v", one)
 	}
 	project.SetJob("promoter-bot", head, "e2e", "success", false)
-	wantActs(t, s.run(), engine.ActionMerged)
+	wantActs(t, s.run(), outcome.ActionMerged)
 	if one := project.Request(2); one.State != "merged" || one.Closer != "promoter-bot" {
 		t.Errorf("in the end %+v", one)
 	}
@@ -71,7 +71,7 @@ func newGitLabStory(t *testing.T, root string) (*story, *gitlabtest.Server, *git
 	return s, lab, project
 }
 
-func wantActs(t *testing.T, report engine.Report, want ...engine.Action) {
+func wantActs(t *testing.T, report outcome.Report, want ...outcome.Action) {
 	t.Helper()
 	if got := actsOf(report); !slices.Equal(got, want) {
 		t.Errorf("did %v, want %v", got, want)

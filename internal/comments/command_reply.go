@@ -27,7 +27,7 @@ type Decided struct {
 // Reply writes the replies that the state records as pending: a reaction to each
 // comment, and one comment of ours on each pull request. It returns the changes that record
 // them as done, so an interruption only repeats them.
-func (r Reader) Reply(ctx context.Context, o Observed, decided Decided, failures *repo.Failures) ([]state.Change, error) {
+func (r Reader) Reply(ctx context.Context, o Observed, decided Decided, failures *repo.Collector) ([]state.Change, error) {
 	if !r.enabled() {
 		return nil, nil
 	}
@@ -56,7 +56,7 @@ func (r Reader) Reply(ctx context.Context, o Observed, decided Decided, failures
 }
 
 // reply replies to the commands on one pull request.
-func (r Reader) reply(ctx context.Context, o Observed, decided Decided, number int, pending []state.ProcessedComment, failures *repo.Failures) error {
+func (r Reader) reply(ctx context.Context, o Observed, decided Decided, number int, pending []state.ProcessedComment, failures *repo.Collector) error {
 	conversation := r.Repository.Conversation()
 	var replies []pullrequest.CommandReply
 	for _, one := range pending {
@@ -97,7 +97,7 @@ func (r Reader) reply(ctx context.Context, o Observed, decided Decided, number i
 
 // replyError returns an error after which the reply is tried again later. A deleted
 // comment needs none, and a locked conversation accepts none, which is reported once.
-func replyError(f *repo.Failures, number int, err error) error {
+func replyError(f *repo.Collector, number int, err error) error {
 	switch fault.KindOf(err) {
 	case "", fault.NotFound:
 		return nil

@@ -94,7 +94,7 @@ func (r Reader) enabled() bool {
 // changes are recorded together with that they were processed. A command about which
 // something could not be asked waits for a later reconciliation. With an error, the result
 // contains what was done before it.
-func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (done Commands, err error) {
+func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) (done Commands, err error) {
 	from, known := o.Promotion.State.CommentsFrom(o.Now)
 	if !known || !r.enabled() {
 		return done, nil

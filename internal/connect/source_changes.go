@@ -15,7 +15,7 @@ import (
 	"promoter/internal/scm"
 )
 
-// Change implements engine.Sources. An error may go away soon. All else that keeps the
+// Change implements describe.Sources. An error may go away soon. All else that keeps the
 // commits unknown is in the result: it is shown.
 //
 // A source that only an image names is always asked without a credential, also if the server

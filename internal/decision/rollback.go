@@ -43,7 +43,7 @@ func (r repository) verifyImage(ctx context.Context, o promotion.Observation, ta
 	name := component + " " + promotion.Label(v)
 	resolve := func(tag, digest string) (found image.Version, known bool) {
 		fact := promotion.Fact{Repository: pinned.Repository, Tag: tag, Digest: digest}
-		found, err := r.workspace.Reconciler.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
+		found, err := r.workspace.Reconciler.Clients.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
 		return found, err == nil
 	}
 	moving := false

@@ -81,7 +81,7 @@ func listApplications(ctx context.Context, r repository, environments []string) 
 	for _, name := range environments {
 		environment, _ := r.config.Environment(name)
 		branch := cmp.Or(environment.Branch, r.defaultBranch)
-		heads, err := r.workspace.Reconciler.Remote.Fetch(ctx, branch)
+		heads, err := r.workspace.Reconciler.Clients.Remote.Fetch(ctx, branch)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func listApplications(ctx context.Context, r repository, environments []string) 
 			continue
 		}
 		if environment.ByComponent {
-			tree, err := r.workspace.Reconciler.Files.At(ctx, r.config, heads[branch], []string{name})
+			tree, err := r.workspace.Reconciler.Clients.Files.At(ctx, r.config, heads[branch], []string{name})
 			if err != nil {
 				return nil, err
 			}
@@ -124,7 +124,7 @@ func captured(ctx context.Context, r repository, targets []promotion.Target) (st
 	for _, target := range targets {
 		environment, _ := r.config.Environment(target.Environment)
 		branch := cmp.Or(environment.Branch, r.defaultBranch)
-		heads, err := r.workspace.Reconciler.Remote.Fetch(ctx, branch)
+		heads, err := r.workspace.Reconciler.Clients.Remote.Fetch(ctx, branch)
 		if err != nil {
 			return "", err
 		}

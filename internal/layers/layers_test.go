@@ -102,8 +102,8 @@ func TestCheckFinds(t *testing.T) {
 			[]string{notBelow("internal/registry/registrytest/x.go", "internal/registry", "internal/store", "sideways")},
 		},
 		{
-			"a test imports support code", "internal/engine/x_test.go",
-			`package engine; import _ "promoter/internal/registry/registrytest"`, nil,
+			"a test imports support code", "internal/reconcile/x_test.go",
+			`package reconcile; import _ "promoter/internal/registry/registrytest"`, nil,
 		},
 		{
 			"shipped code imports no support code", "internal/cli/x.go",

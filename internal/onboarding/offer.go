@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"promoter/internal/config"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/pullrequest"
+	"promoter/internal/reconcile"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/suggest"
@@ -21,9 +21,9 @@ import (
 // offer is a repository that is offered a config file, as it was read just now.
 type offer struct {
 	workspace  *workspace.Workspace
-	reconciler *engine.Reconciler // of workspace
-	reserve    func() bool        // reports whether one more pull request may be opened
-	maxSize    int64              // bytes over which a file is not parsed
+	reconciler *reconcile.Reconciler // of workspace
+	reserve    func() bool           // reports whether one more pull request may be opened
+	maxSize    int64                 // bytes over which a file is not parsed
 	refs       repo.Refs
 	base       string // the default branch
 	commit     string // of the default branch
@@ -32,13 +32,13 @@ type offer struct {
 
 // newOffer lists the branches. It is nil for an empty repository.
 func newOffer(ctx context.Context, w *workspace.Workspace, maxSize int64, reserve func() bool) (*offer, error) {
-	refs, err := w.Reconciler.Remote.Refs(ctx)
+	refs, err := w.Reconciler.Clients.Remote.Refs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	o := &offer{
 		workspace: w, reconciler: &w.Reconciler, reserve: reserve, maxSize: maxSize,
-		refs: refs, base: cmp.Or(refs.Default, w.Reconciler.Repository.Info().DefaultBranch),
+		refs: refs, base: cmp.Or(refs.Default, w.Reconciler.Clients.Forge.Info().DefaultBranch),
 	}
 	o.commit, o.head = refs.Branches[o.base], refs.Branches[pullrequest.OnboardingBranch]
 	if o.commit == "" {
@@ -57,7 +57,7 @@ func (o *offer) run(ctx context.Context) (*Result, error) {
 	if settled != nil || err != nil {
 		return settled, err
 	}
-	heads, err := o.reconciler.Remote.Fetch(ctx, o.base)
+	heads, err := o.reconciler.Clients.Remote.Fetch(ctx, o.base)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", o.base, err)
 	}
@@ -75,7 +75,7 @@ func (o *offer) run(ctx context.Context) (*Result, error) {
 	result, current, err := o.decide(ctx, pulls, suggestion)
 	if err == nil && (result.State == ToOpen || result.State == ToRefresh) {
 		page := o.prepare(ctx, suggestion)
-		if result.Config = suggestion.Text; !o.reconciler.DryRun {
+		if result.Config = suggestion.Text; !o.reconciler.Clients.ReadOnly {
 			err = o.write(ctx, pulls.ours, page, current, result)
 		}
 	}
@@ -94,7 +94,7 @@ type pullRequests struct {
 // readPullRequests reads what the forge knows about an earlier offer. The result is nil
 // if the offer may continue.
 func (o *offer) readPullRequests(ctx context.Context) (pulls pullRequests, settled *Result, err error) {
-	if pulls.open, err = o.reconciler.Repository.PullRequests().Open(ctx); err != nil {
+	if pulls.open, err = o.reconciler.Clients.Forge.PullRequests().Open(ctx); err != nil {
 		return pulls, nil, fmt.Errorf("list the open pull requests: %w", err)
 	}
 	i := slices.IndexFunc(pulls.open, func(pr scm.PullRequest) bool {
@@ -107,7 +107,7 @@ func (o *offer) readPullRequests(ctx context.Context) (pulls pullRequests, settl
 	pulls.ours = &pulls.open[i]
 	settled = &Result{State: LeftAlone, Number: pulls.ours.Number, URL: pulls.ours.URL}
 	switch {
-	case !o.reconciler.Repository.Info().Self.Same(pulls.ours.Author):
+	case !o.reconciler.Clients.Forge.Info().Self.Same(pulls.ours.Author):
 		settled.Reason = "another account opened the pull request from " + pullrequest.OnboardingBranch
 		return pulls, settled, nil
 	case o.head != "":
@@ -116,7 +116,7 @@ func (o *offer) readPullRequests(ctx context.Context) (pulls pullRequests, settl
 	// The branch was not listed. Either it was deleted, and some forges then leave the
 	// pull request open; or another process pushed it since. A decline is forever, so the
 	// branches are listed again.
-	refs, err := o.reconciler.Remote.Refs(ctx)
+	refs, err := o.reconciler.Clients.Remote.Refs(ctx)
 	if err != nil {
 		return pulls, nil, err
 	}
@@ -130,7 +130,7 @@ func (o *offer) readPullRequests(ctx context.Context) (pulls pullRequests, settl
 
 // readDeclined searches for an onboarding pull request that was closed or merged.
 func (o *offer) readDeclined(ctx context.Context) (*Result, error) {
-	closed, err := o.reconciler.Repository.PullRequests().Closed(ctx, pullrequest.OnboardingBranch, 1)
+	closed, err := o.reconciler.Clients.Forge.PullRequests().Closed(ctx, pullrequest.OnboardingBranch, 1)
 	if err != nil || len(closed) == 0 {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (o *offer) readDeclined(ctx context.Context) (*Result, error) {
 }
 
 func (o *offer) hasConfig(commit string) (bool, error) {
-	_, err := o.reconciler.Objects.Read(commit, config.FileName, config.MaxSize)
+	_, err := o.reconciler.Clients.Objects.Read(commit, config.FileName, config.MaxSize)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, nil
 	}
@@ -182,17 +182,17 @@ func (o *offer) readBranch(ctx context.Context, suggestion *suggest.Suggestion) 
 	if o.head == "" {
 		return false, "", nil
 	}
-	if _, err := o.reconciler.Remote.Fetch(ctx, pullrequest.OnboardingBranch); err != nil {
+	if _, err := o.reconciler.Clients.Remote.Fetch(ctx, pullrequest.OnboardingBranch); err != nil {
 		return false, "", fmt.Errorf("fetch %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	commit, err := o.reconciler.Objects.Commit(o.head)
+	commit, err := o.reconciler.Clients.Objects.Commit(o.head)
 	if err != nil {
 		return false, "", fmt.Errorf("read the head of %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	if !o.reconciler.Committed(commit) || len(commit.Parents) != 1 {
+	if !o.reconciler.Clients.By.Committed(commit) || len(commit.Parents) != 1 {
 		return false, "the branch " + pullrequest.OnboardingBranch + " has a commit of " + commit.Committer.Name, nil
 	}
-	content, err := o.reconciler.Objects.Read(o.head, config.FileName, config.MaxSize)
+	content, err := o.reconciler.Clients.Objects.Read(o.head, config.FileName, config.MaxSize)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, "", nil
 	}
@@ -233,7 +233,7 @@ func (o *offer) findOther(ctx context.Context, open []scm.PullRequest) (reason s
 		if searched++; searched > maxSearched {
 			break
 		}
-		heads, err := o.reconciler.Remote.Fetch(ctx, pr.Head.Branch)
+		heads, err := o.reconciler.Clients.Remote.Fetch(ctx, pr.Head.Branch)
 		if err != nil {
 			return "", fmt.Errorf("fetch %s: %w", pr.Head.Branch, err)
 		}
@@ -255,7 +255,7 @@ func (o *offer) write(ctx context.Context, ours *scm.PullRequest, page pullreque
 		}
 		result.Commit = commit
 	}
-	pulls := o.reconciler.Repository.PullRequests()
+	pulls := o.reconciler.Clients.Forge.PullRequests()
 	if ours == nil {
 		pr, err := pulls.Create(ctx, scm.Draft{
 			Head: pullrequest.OnboardingBranch, Base: o.base, Title: pullrequest.OnboardingTitle, Body: pullrequest.MergeBody("", body),
@@ -280,18 +280,18 @@ func (o *offer) write(ctx context.Context, ours *scm.PullRequest, page pullreque
 // push writes one commit with the config file, on condition that the branch is where it
 // was read.
 func (o *offer) push(ctx context.Context, text string) (commit string, err error) {
-	by := o.reconciler.By
-	by.When = o.reconciler.Now()
-	commit, err = o.reconciler.Objects.Write(repo.Draft{
+	by := o.reconciler.Clients.By
+	by.When = o.reconciler.Clients.Now()
+	commit, err = o.reconciler.Clients.Objects.Write(repo.Draft{
 		Parent: o.commit, Files: map[string][]byte{config.FileName: []byte(text)}, By: by, Message: pullrequest.OnboardingTitle + "\n",
 	})
 	if err != nil {
 		return "", fmt.Errorf("write a commit for %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	if commit, err = o.reconciler.Remote.Sign(ctx, commit); err != nil {
+	if commit, err = o.reconciler.Clients.Remote.Sign(ctx, commit); err != nil {
 		return "", fmt.Errorf("sign a commit for %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	if err := o.reconciler.Remote.Push(ctx, repo.Update{Branch: pullrequest.OnboardingBranch, Old: o.head, New: commit}); err != nil {
+	if err := o.reconciler.Clients.Remote.Push(ctx, repo.Update{Branch: pullrequest.OnboardingBranch, Old: o.head, New: commit}); err != nil {
 		return "", fmt.Errorf("push %s: %w", pullrequest.OnboardingBranch, err)
 	}
 	return commit, nil

@@ -4,9 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/pullrequest"
+	"promoter/internal/reconcile"
+	"promoter/internal/reconcile/observe"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
@@ -46,7 +47,7 @@ func TestReadPullRequests_openedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for head, want := range map[string]State{"": Declined, "pushed": LeftAlone} {
 		forge := offering{head: head}
-		o := &offer{reconciler: &engine.Reconciler{Repository: forge, Remote: forge}}
+		o := &offer{reconciler: &reconcile.Reconciler{Clients: observe.Clients{Forge: forge, Remote: forge}}}
 		_, result, err := o.readPullRequests(t.Context())
 		if err != nil || result == nil || result.State != want {
 			t.Errorf("the branch is %q: %+v, %v, want %s", head, result, err, want)

@@ -19,9 +19,9 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/workspace"
 )
 
@@ -112,7 +112,7 @@ func (b *Batch) WaitingNote() string {
 
 // Offer offers a config file to a listed repository in which a reconciliation found
 // none. The result is nil if the repository does not qualify.
-func (b *Batch) Offer(ctx context.Context, w *workspace.Workspace, report engine.Report) (*Result, error) {
+func (b *Batch) Offer(ctx context.Context, w *workspace.Workspace, report outcome.Report) (*Result, error) {
 	if report.Config != nil || report.Unusable == "" || !b.permits(w) {
 		return nil, nil //nolint:nilnil // nothing was offered, and nothing failed
 	}
@@ -237,7 +237,7 @@ func IsTransient(err error) bool {
 
 // permits reports whether the server file and the repository permit an offer.
 func (b *Batch) permits(w *workspace.Workspace) bool {
-	repository := w.Reconciler.Repository
+	repository := w.Reconciler.Clients.Forge
 	info := repository.Info()
 	return b != nil && w.Repository.Matches(b.globs) && repository.Features().PullRequests &&
 		!info.Archived && !info.Fork && info.MayPush

@@ -32,11 +32,11 @@ type outcomes struct {
 	now  func() time.Time
 
 	mutex sync.Mutex
-	known map[identity.RepositoryKey]outcome
+	known map[identity.RepositoryKey]lastResult
 }
 
-// outcome is the last result of a repository, and how long it is valid.
-type outcome struct {
+// lastResult is the last result of a repository, and how long it is valid.
+type lastResult struct {
 	Version string    `json:"version,omitempty"` // of the repository; empty: unknown
 	Never   bool      `json:"never,omitempty"`   // closed or merged
 	Again   time.Time `json:"again,omitzero"`    // valid until then, whatever the version
@@ -52,7 +52,7 @@ type outcome struct {
 // readOutcomes reads what an earlier process stored in a folder. A file that cannot be
 // read counts as empty.
 func readOutcomes(folder string, now func() time.Time) *outcomes {
-	o := &outcomes{now: now, known: map[identity.RepositoryKey]outcome{}}
+	o := &outcomes{now: now, known: map[identity.RepositoryKey]lastResult{}}
 	if folder == "" {
 		return o
 	}
@@ -62,7 +62,7 @@ func readOutcomes(folder string, now func() time.Time) *outcomes {
 		return o
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	var known map[identity.RepositoryKey]outcome
+	var known map[identity.RepositoryKey]lastResult
 	if json.NewDecoder(io.LimitReader(file, maxOutcomes)).Decode(&known) != nil {
 		return o
 	}
@@ -92,7 +92,7 @@ func (o *outcomes) find(key identity.RepositoryKey, version string) *Result {
 }
 
 // valid reports whether the outcome would be the same now.
-func (o outcome) valid(version string, now time.Time) bool {
+func (o lastResult) valid(version string, now time.Time) bool {
 	switch {
 	case o.Never || now.Before(o.Again):
 		return true
@@ -105,7 +105,7 @@ func (o outcome) valid(version string, now time.Time) bool {
 // record caches the result of a repository, if it lasts until the version changes. A
 // candidate, one of very many, is not searched again soon.
 func (o *outcomes) record(key identity.RepositoryKey, version string, result Result, isCandidate bool) {
-	one := outcome{Version: version, Seen: o.now(), State: result.State, Reason: result.Reason, Number: result.Number, URL: result.URL}
+	one := lastResult{Version: version, Seen: o.now(), State: result.State, Reason: result.Reason, Number: result.Number, URL: result.URL}
 	switch result.State {
 	case Declined:
 		one.Never = true

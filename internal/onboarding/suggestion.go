@@ -66,8 +66,9 @@ func (o *offer) prepare(ctx context.Context, suggestion *suggest.Suggestion) pul
 // queries the registries.
 func (o *offer) preview(ctx context.Context, text string) (decisions []promotion.Decision, unknown []string) {
 	merged := *o.reconciler
-	merged.Objects, merged.DryRun = withConfig{Objects: o.reconciler.Objects, commit: o.commit, text: []byte(text)}, true
-	report, err := merged.Observe(ctx)
+	merged.Clients.Objects = withConfig{Objects: o.reconciler.Clients.Objects, commit: o.commit, text: []byte(text)}
+	merged.Clients.ReadOnly = true
+	report, err := merged.Preview(ctx)
 	if err != nil {
 		unknown = append(unknown, err.Error())
 	}

@@ -14,84 +14,120 @@ type PartialError struct {
 	Err  error
 }
 
-// Failures collects what failed in parts of the repository while the rest goes on.
+// Failures are what failed in parts of the repository while the rest goes on. As part of an observation
+// it is a value that does not change. While something is read or done, a Collector collects more of them.
 type Failures struct {
-	// lastAttempt: a conflict is the failure of its part, because no restart follows.
-	LastAttempt bool
 	Errors      []PartialError
-	seen        map[string]bool   // the text of the errors
 	Skipped     map[string]error  // by branch, why nothing is done about it
 	Unavailable map[string]string // by environment, why it takes no part, not even as a parent
 }
 
-// NewFailures returns an empty list.
-func NewFailures(lastAttempt bool) *Failures {
-	return &Failures{LastAttempt: lastAttempt, seen: map[string]bool{}, Skipped: map[string]error{}, Unavailable: map[string]string{}}
+// Any reports whether any part failed.
+func (f Failures) Any() bool {
+	return len(f.Errors) > 0 || len(f.Skipped) > 0 || len(f.Unavailable) > 0
 }
 
-// Clone returns a copy to which errors can be added.
-func (f *Failures) Clone() *Failures {
-	copied := *f
-	copied.Errors, copied.seen = slices.Clone(f.Errors), maps.Clone(f.seen)
-	return &copied
+// Collector collects failures. It belongs to the function that reads or acts, and is not kept.
+type Collector struct {
+	// lastAttempt: a conflict is the failure of its part, because no restart follows.
+	lastAttempt bool
+	failures    Failures
+	seen        map[string]bool // the text of the errors
 }
+
+// Collect returns a collector that begins with the failures of an observation.
+func Collect(known Failures, lastAttempt bool) *Collector {
+	c := &Collector{
+		lastAttempt: lastAttempt, seen: map[string]bool{},
+		failures: Failures{Errors: slices.Clone(known.Errors), Skipped: map[string]error{}, Unavailable: map[string]string{}},
+	}
+	maps.Copy(c.failures.Skipped, known.Skipped)
+	maps.Copy(c.failures.Unavailable, known.Unavailable)
+	for _, one := range known.Errors {
+		c.seen[one.text()] = true
+	}
+	return c
+}
+
+func (e PartialError) text() string { return e.What + ": " + e.Err.Error() }
+
+// Failures returns what was collected until now.
+func (c *Collector) Failures() Failures {
+	return Failures{
+		Errors:      slices.Clone(c.failures.Errors),
+		Skipped:     maps.Clone(c.failures.Skipped),
+		Unavailable: maps.Clone(c.failures.Unavailable),
+	}
+}
+
+// LastAttempt reports whether no restart follows.
+func (c *Collector) LastAttempt() bool { return c.lastAttempt }
+
+// Skipped returns why nothing is done about a branch; nil: something may be.
+func (c *Collector) Skipped(branch string) error { return c.failures.Skipped[branch] }
 
 // Add records that a part of the repository failed. Several questions that fail in the
 // same way are one error.
-func (f *Failures) Add(what string, err error) {
-	if text := what + ": " + err.Error(); !f.seen[text] {
-		f.seen[text] = true
-		f.Errors = append(f.Errors, PartialError{What: what, Err: err})
+func (c *Collector) Add(what string, err error) {
+	one := PartialError{What: what, Err: err}
+	if text := one.text(); !c.seen[text] {
+		c.seen[text] = true
+		c.failures.Errors = append(c.failures.Errors, one)
 	}
 }
 
 // Stop returns an error that ends the reconciliation: it was canceled, the server
 // limits us, or a conflict makes a restart worthwhile. Nil: the rest goes on.
-func (f *Failures) Stop(ctx context.Context, err error) error {
+func (c *Collector) Stop(ctx context.Context, err error) error {
 	switch kind := fault.KindOf(err); {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case kind == fault.RateLimited, kind == fault.Conflict && !f.LastAttempt:
+	case kind == fault.RateLimited, kind == fault.Conflict && !c.lastAttempt:
 		return err
 	default:
 		return nil
 	}
 }
 
-// AddOrStop is add, unless the error ends the reconciliation.
-func (f *Failures) AddOrStop(ctx context.Context, what string, err error) error {
+// AddOrStop is Add, unless the error ends the reconciliation.
+func (c *Collector) AddOrStop(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if stop := f.Stop(ctx, err); stop != nil {
+	if stop := c.Stop(ctx, err); stop != nil {
 		return stop
 	}
-	f.Add(what, err)
+	c.Add(what, err)
 	return nil
 }
 
 // SkipBranch does nothing about a branch in this reconciliation.
-func (f *Failures) SkipBranch(ctx context.Context, branch string, err error) error {
-	if stop := f.Stop(ctx, err); stop != nil {
+func (c *Collector) SkipBranch(ctx context.Context, branch string, err error) error {
+	if stop := c.Stop(ctx, err); stop != nil {
 		return stop
 	}
-	if err != nil && f.Skipped[branch] == nil {
-		f.Skipped[branch] = err
+	if err != nil && c.failures.Skipped[branch] == nil {
+		c.failures.Skipped[branch] = err
 	}
 	return nil
 }
 
 // SkipEnvironment keeps an environment out of this reconciliation, also as a parent:
 // what was reverted there must not be proposed again.
-func (f *Failures) SkipEnvironment(ctx context.Context, environment string, err error) error {
-	if stop := f.Stop(ctx, err); stop != nil || err == nil {
+func (c *Collector) SkipEnvironment(ctx context.Context, environment string, err error) error {
+	if stop := c.Stop(ctx, err); stop != nil || err == nil {
 		return stop
 	}
-	if _, known := f.Unavailable[environment]; !known {
-		f.Add("environment "+environment, err)
+	if _, known := c.failures.Unavailable[environment]; !known {
+		c.Add("environment "+environment, err)
 	}
-	f.Unavailable[environment] = err.Error()
+	c.LoseEnvironment(environment, err.Error())
 	return nil
+}
+
+// LoseEnvironment records why an environment takes no part in this reconciliation.
+func (c *Collector) LoseEnvironment(environment, why string) {
+	c.failures.Unavailable[environment] = why
 }

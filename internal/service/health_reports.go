@@ -19,7 +19,7 @@ import (
 )
 
 // healthReports are the reports about health that one repository may use, and the states that
-// followed. It implements engine.Evidence.
+// followed. It implements observe.Evidence.
 type healthReports struct {
 	store     *store.Store
 	key       string
@@ -49,18 +49,18 @@ func mayUse(receiver serverconfig.Receiver, repository *connect.Repository) bool
 	return receiver.Repositories == nil || repository.Matches(receiver.Repositories)
 }
 
-// Reports implements engine.Evidence.
+// Reports implements observe.Evidence.
 func (h healthReports) Reports(ctx context.Context, receivers []string) ([]health.Report, error) {
 	usable := slices.DeleteFunc(slices.Clone(receivers), func(name string) bool { return !slices.Contains(h.receivers, name) })
 	return h.store.Health.Reports(ctx, usable, h.names)
 }
 
-// Load implements engine.Evidence.
+// Load implements observe.Evidence.
 func (h healthReports) Load(ctx context.Context, keys []health.Key) (map[health.Key]health.State, error) {
 	return h.store.Health.States(ctx, h.key, keys)
 }
 
-// Store implements engine.Evidence.
+// Store implements observe.Evidence.
 func (h healthReports) Store(ctx context.Context, states map[health.Key]health.State) error {
 	return h.store.Health.SaveStates(ctx, h.key, states)
 }

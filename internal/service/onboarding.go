@@ -5,9 +5,9 @@ import (
 	"log/slog"
 
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/onboarding"
 	"promoter/internal/queue"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/store"
 	"promoter/internal/workspace"
 )
@@ -42,7 +42,7 @@ func (o onboarder) handle(ctx context.Context, item queue.Item) (queue.Result, e
 
 // offer offers a config file to a listed repository in which the reconciliation found
 // none.
-func (o onboarder) offer(ctx context.Context, current *refresh, r *connect.Repository, report engine.Report) {
+func (o onboarder) offer(ctx context.Context, current *refresh, r *connect.Repository, report outcome.Report) {
 	if current.onboarding == nil || report.Config != nil || report.Unusable == "" || r.SCM == nil {
 		return
 	}

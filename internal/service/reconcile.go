@@ -13,10 +13,10 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/drift"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/git"
 	"promoter/internal/queue"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scan"
 	"promoter/internal/service/history"
 	"promoter/internal/service/notifications"
@@ -82,7 +82,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 		return queue.Result{}, errors.Join(failed, context.Cause(ctx))
 	}
 	result := queue.Result{Next: earlier(nextChange(report, begin), r.retries.next(item.Key, report, r.now(), r.poll))}
-	added, err := r.record(ctx, current, known, outcome{began: begin, report: report, failed: failed, landings: landings, trigger: trigger})
+	added, err := r.record(ctx, current, known, reconciled{began: begin, report: report, failed: failed, landings: landings, trigger: trigger})
 	if added || report.Again {
 		result.Next = r.now() // an earlier event about what it subscribed to now did not trigger it
 	}
@@ -134,12 +134,12 @@ func (r *reconciler) trigger(ctx context.Context, item queue.Item) (store.Trigge
 }
 
 // actedFunc is called with what was done.
-type actedFunc = func(context.Context, *config.Config, []engine.Effect)
+type actedFunc = func(context.Context, *config.Config, []outcome.Effect)
 
 // acted returns what logs, counts, and records actions when they happen. A process that
 // is killed later has done so.
 func (r *reconciler) acted(repository *connect.Repository, item queue.Item, trigger store.Trigger) actedFunc {
-	return func(ctx context.Context, c *config.Config, effects []engine.Effect) {
+	return func(ctx context.Context, c *config.Config, effects []outcome.Effect) {
 		// What was done is recorded, also if the process is about to end.
 		if err := r.recordActions(context.WithoutCancel(ctx), repository, c, r.history.Actions(history.RepositoryOf(repository), effects, trigger)); err != nil {
 			r.log.DebugContext(ctx, "history not written yet", slog.Any("error", err)) // it is written again at the end
@@ -166,7 +166,7 @@ func (r *reconciler) recordActions(ctx context.Context, repository *connect.Repo
 	})
 }
 
-func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository, acted actedFunc) (report engine.Report, landings history.Landings, err error) {
+func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository, acted actedFunc) (report outcome.Report, landings history.Landings, err error) {
 	if repository.Err != nil { // it could not be opened again: it has no key
 		return report, landings, repository.Err
 	}
@@ -177,9 +177,9 @@ func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository
 	}
 	err = workspace.Use(ctx, current.session, repository, options, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		w.Reconciler.Acted, w.Reconciler.MaxFollowing = acted, maxFollowing
-		w.Reconciler.Evidence = newHealthReports(r.store, current.session.Server, repository)
-		w.Reconciler.CommentEvents = commentEvents{store: r.store, key: string(repository.Key())}
-		report, err = w.Reconciler.Reconcile(ctx)
+		w.Reconciler.Clients.Evidence = newHealthReports(r.store, current.session.Server, repository)
+		w.Reconciler.Users.CommentEvents = commentEvents{store: r.store, key: string(repository.Key())}
+		report, err = w.Reconcile(ctx)
 		landings = r.history.ReadLandings(ctx, &w.Reconciler, &report)
 		return repository.Advise(err)
 	})
@@ -198,23 +198,23 @@ func (c commentEvents) Digests(ctx context.Context, comments []int64) (map[int64
 	return c.store.CommentEvents.Digests(ctx, c.key, comments)
 }
 
-// outcome is the outcome of a reconciliation.
-type outcome struct {
+// reconciled is how a reconciliation ended.
+type reconciled struct {
 	began    time.Time
-	report   engine.Report
+	report   outcome.Report
 	failed   error // about the whole repository; nil: there is a report
 	landings history.Landings
 	trigger  store.Trigger
 }
 
 // complete reports whether the reconciliation could read the repository.
-func (o outcome) complete() bool {
+func (o reconciled) complete() bool {
 	return o.failed == nil && o.report.Config != nil && o.report.Unusable == ""
 }
 
 // record stores the outcome of a reconciliation in one transaction. It reports whether
 // the repository has new subscriptions.
-func (r *reconciler) record(ctx context.Context, current *refresh, repository *connect.Repository, o outcome) (added bool, err error) {
+func (r *reconciler) record(ctx context.Context, current *refresh, repository *connect.Repository, o reconciled) (added bool, err error) {
 	stored := history.RepositoryOf(repository)
 	stored.BeganAt = o.began
 	stored.Name, stored.Failure = cmp.Or(o.report.Name, stored.Name), failureOf(o.report, o.failed)
@@ -280,7 +280,7 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 
 // storeFound stores what a reconciliation found. An incremental one has the targets of the touched
 // applications, which suffice unless a target came or went.
-func (r *reconciler) storeFound(ctx context.Context, tx *database.Tx, key string, report engine.Report, found history.Found, digest store.FoundDigest) error {
+func (r *reconciler) storeFound(ctx context.Context, tx *database.Tx, key string, report outcome.Report, found history.Found, digest store.FoundDigest) error {
 	incremental, written := found.Touched != nil && found.Usable, 0
 	if incremental {
 		var err error
@@ -308,7 +308,7 @@ func (r *reconciler) storeFound(ctx context.Context, tx *database.Tx, key string
 
 // notifySource returns what messages are about. It returns false without a config, which names the
 // destinations: events then wait for the next reconciliation. A dry run sends nothing.
-func (r *reconciler) notifySource(current *refresh, repository *connect.Repository, stored store.Repository, o outcome) (notifications.Source, bool) {
+func (r *reconciler) notifySource(current *refresh, repository *connect.Repository, stored store.Repository, o reconciled) (notifications.Source, bool) {
 	server := current.session.Server
 	return notifications.Source{
 		Repository: stored, Config: o.report.Config, URL: server.File.URL,
@@ -336,7 +336,7 @@ func driftText(found []drift.Drift) string {
 
 // subscribe stores the subscriptions and schedules of a config. It reports whether there
 // are new subscriptions. Without a config both stay as they are.
-func (r *reconciler) subscribe(ctx context.Context, tx *database.Tx, key string, current *refresh, report engine.Report) (added bool, err error) {
+func (r *reconciler) subscribe(ctx context.Context, tx *database.Tx, key string, current *refresh, report outcome.Report) (added bool, err error) {
 	c := report.Config
 	if c == nil {
 		return false, nil
@@ -348,7 +348,7 @@ func (r *reconciler) subscribe(ctx context.Context, tx *database.Tx, key string,
 }
 
 // failureOf returns why a reconciliation failed, in one line.
-func failureOf(report engine.Report, err error) string {
+func failureOf(report outcome.Report, err error) string {
 	switch {
 	case err != nil:
 		return err.Error()
@@ -368,7 +368,7 @@ func failureOf(report engine.Report, err error) string {
 // nextChange returns when something in the repository changes without a trigger, for
 // instance when a window opens or a soak ends. Zero: no such time is known. A time that
 // passed since the reconciliation began counts: its decisions may be older.
-func nextChange(report engine.Report, began time.Time) (next time.Time) {
+func nextChange(report outcome.Report, began time.Time) (next time.Time) {
 	consider := func(at time.Time) {
 		if at.After(began) {
 			next = earlier(next, at)

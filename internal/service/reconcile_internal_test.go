@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/outcome"
 )
 
 func TestNextChange(t *testing.T) {
@@ -22,7 +22,7 @@ func TestNextChange(t *testing.T) {
 		{"a time that passed before", []promotion.Decision{until(began.Add(-time.Second)), until(began)}, time.Time{}},
 	}
 	for _, test := range tests {
-		if got := nextChange(engine.Report{Decisions: test.decisions}, began); !got.Equal(test.want) {
+		if got := nextChange(outcome.Report{Decisions: test.decisions}, began); !got.Equal(test.want) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

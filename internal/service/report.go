@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/queue"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/telemetry"
 )
 
@@ -39,7 +39,7 @@ func loggerOf(log *slog.Logger, r *connect.Repository) *slog.Logger {
 }
 
 // measure counts the outcome of a reconciliation.
-func (r reporter) measure(report engine.Report, failed error, took time.Duration) {
+func (r reporter) measure(report outcome.Report, failed error, took time.Duration) {
 	r.metrics.Reconciled(resultOf(report, failed), took)
 	for _, effect := range report.Effects {
 		if effect.Err != nil {
@@ -49,7 +49,7 @@ func (r reporter) measure(report engine.Report, failed error, took time.Duration
 }
 
 // acted counts and logs actions when they happen.
-func (r reporter) acted(ctx context.Context, repository *connect.Repository, item queue.Item, effects []engine.Effect) {
+func (r reporter) acted(ctx context.Context, repository *connect.Repository, item queue.Item, effects []outcome.Effect) {
 	log := loggerOf(r.log, repository)
 	for _, effect := range effects {
 		r.metrics.Action(string(effect.Action))
@@ -61,7 +61,7 @@ func (r reporter) acted(ctx context.Context, repository *connect.Repository, ite
 }
 
 // write logs the outcome of a reconciliation: a line for it, and one for each failure.
-func (r reporter) write(ctx context.Context, repository *connect.Repository, report engine.Report, err error, took time.Duration) {
+func (r reporter) write(ctx context.Context, repository *connect.Repository, report outcome.Report, err error, took time.Duration) {
 	log := loggerOf(r.log, repository)
 	telemetry.Set(ctx, slog.String(traceResult, resultOf(report, err)))
 	for _, effect := range report.Effects {
@@ -94,7 +94,7 @@ func (r reporter) write(ctx context.Context, repository *connect.Repository, rep
 }
 
 // resultOf returns the result of a reconciliation.
-func resultOf(report engine.Report, failed error) string {
+func resultOf(report outcome.Report, failed error) string {
 	switch {
 	case failed != nil:
 		return resultFailed
@@ -108,7 +108,7 @@ func resultOf(report engine.Report, failed error) string {
 
 // logAttrs are the attributes of the log line about an effect. A push has no pull
 // request, and a close no commit.
-func logAttrs(effect engine.Effect) []any {
+func logAttrs(effect outcome.Effect) []any {
 	attrs := []any{slog.String("environment", effect.Environment.Name), slog.Any("applications", applicationsOf(effect))}
 	if effect.Number != 0 {
 		attrs = append(attrs, slog.Int("pull_request", effect.Number))
@@ -133,7 +133,7 @@ func first(texts []string) []string { return texts[:min(len(texts), maxListed)] 
 
 // versionsOf returns the versions that an effect changed or would change, such as
 // "web 1.4.1 -> 1.4.2", with the application if it has several.
-func versionsOf(effect engine.Effect) (versions []string) {
+func versionsOf(effect outcome.Effect) (versions []string) {
 	if effect.Step == propose.StepClose || effect.Step == propose.StepKeep {
 		return nil // the pull request may have others
 	}
@@ -150,7 +150,7 @@ func versionsOf(effect engine.Effect) (versions []string) {
 }
 
 // applicationsOf returns the applications of an effect.
-func applicationsOf(effect engine.Effect) []string {
+func applicationsOf(effect outcome.Effect) []string {
 	names := []string{}
 	for _, decision := range effect.Decisions {
 		names = append(names, decision.Application)

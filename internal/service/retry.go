@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/fault"
+	"promoter/internal/reconcile/outcome"
 )
 
 // firstRetry is the delay of the first retry after a partial failure. It doubles each
@@ -34,7 +34,7 @@ type partialFailure struct {
 
 // next returns when to retry because of partial failures; zero: there are none. A
 // reconciliation before the retry, because of a webhook, does not delay it.
-func (b *retryBackoff) next(key string, report engine.Report, now time.Time, poll time.Duration) time.Time {
+func (b *retryBackoff) next(key string, report outcome.Report, now time.Time, poll time.Duration) time.Time {
 	failed, limited := failures(report)
 	if !failed && limited.IsZero() {
 		b.forget(key)
@@ -83,7 +83,7 @@ func (b *retryBackoff) forget(key string) {
 // failures reports whether a part failed, and the last end of the limits because of which
 // parts failed. An error that a user must correct is retried too: it may be that of a
 // proxy, for a moment.
-func failures(report engine.Report) (failed bool, limited time.Time) {
+func failures(report outcome.Report) (failed bool, limited time.Time) {
 	var all []error
 	for _, partial := range report.Errors {
 		all = append(all, partial.Err)

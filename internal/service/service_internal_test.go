@@ -16,9 +16,9 @@ import (
 
 	"promoter/internal/connect"
 	"promoter/internal/database"
-	"promoter/internal/engine/enginetest"
 	"promoter/internal/fault"
 	"promoter/internal/queue"
+	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/scm/github/githubtest"
 	"promoter/internal/serverfile"
 	"promoter/internal/store"
@@ -33,7 +33,7 @@ type bench struct {
 	connections *connect.Connections
 	store       *store.Store
 	github      *githubtest.Server
-	clock       *enginetest.Clock
+	clock       *reconciletest.Clock
 	token       atomic.Value
 	two         *githubtest.Repository // acme/two
 	argo        atomic.Value           // the response of Argo CD, as text
@@ -46,7 +46,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: enginetest.NewClock(time.Now().Truncate(time.Second))}
+	b := &bench{t: t, clock: reconciletest.NewClock(time.Now().Truncate(time.Second))}
 	b.github = githubtest.New(t, githubtest.Options{Now: b.clock.Now})
 	registry := b.startRegistry()
 	b.github.NewRepository("acme/one", filesFollowing(registry+"/acme/web")).Settings.Permit(githubtest.Self, "write")

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/queue"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/server"
 	"promoter/internal/telemetry"
 )
@@ -105,15 +105,15 @@ func traceRun(traces *telemetry.Traces, now func() time.Time) func(context.Conte
 
 // traceReconciliation returns the tracer of the parts of a reconciliation; nil if the
 // run is not traced.
-func traceReconciliation(ctx context.Context, repository string, now func() time.Time) engine.Tracer {
+func traceReconciliation(ctx context.Context, repository string, now func() time.Time) outcome.Tracer {
 	if telemetry.Parent(ctx) == "" {
 		return nil
 	}
 	telemetry.Set(ctx, slog.String(traceRepository, repository))
-	return func(ctx context.Context, part string) (context.Context, func([]engine.Effect, error)) {
+	return func(ctx context.Context, part string) (context.Context, func([]outcome.Effect, error)) {
 		began := now()
 		ctx, span := telemetry.Begin(ctx, part)
-		return ctx, func(effects []engine.Effect, err error) {
+		return ctx, func(effects []outcome.Effect, err error) {
 			for _, effect := range effects {
 				traceEffect(ctx, began, now().Sub(began), effect)
 			}
@@ -123,12 +123,12 @@ func traceReconciliation(ctx context.Context, repository string, now func() time
 }
 
 // traceEffect adds a span for an effect.
-func traceEffect(ctx context.Context, began time.Time, took time.Duration, effect engine.Effect) {
+func traceEffect(ctx context.Context, began time.Time, took time.Duration, effect outcome.Effect) {
 	span := telemetry.CompletedSpan{Name: string(effect.Action), Began: began, Took: took}
 	switch {
 	case effect.Err != nil:
 		span.Name, span.Failed = actionFailed, effect.Err.Error()
-	case effect.Action == engine.ActionNone:
+	case effect.Action == outcome.ActionNone:
 		return
 	}
 	attrs := []slog.Attr{slog.String(traceEnvironment, effect.Environment.Name), slog.Any(traceApplications, applicationsOf(effect))}

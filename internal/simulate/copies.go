@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/observe"
 	"promoter/internal/repo"
 	"promoter/internal/statebranch"
 )
@@ -52,13 +52,13 @@ func (o objects) Write(draft repo.Draft) (string, error) {
 	return id, err
 }
 
-// branchMemory is an engine.BranchMemory that remembers nothing in the original.
+// branchMemory is an observe.BranchMemory that remembers nothing in the original.
 type branchMemory struct {
-	engine.BranchMemory
+	observe.BranchMemory
 	heads map[string]string
 }
 
-// Last implements engine.BranchMemory.
+// Last implements observe.BranchMemory.
 func (m *branchMemory) Last() map[string]string {
 	if m.heads == nil {
 		m.heads = m.BranchMemory.Last()
@@ -66,7 +66,7 @@ func (m *branchMemory) Last() map[string]string {
 	return m.heads
 }
 
-// Remember implements engine.BranchMemory.
+// Remember implements observe.BranchMemory.
 func (m *branchMemory) Remember(heads map[string]string) error {
 	m.heads = heads
 	return nil
@@ -92,9 +92,9 @@ func (m *sealMemory) Remember(_ context.Context, newest statebranch.SealedCommit
 	return nil
 }
 
-// evidence is an engine.Evidence that stores nothing in the original, which may be nil.
+// evidence is an observe.Evidence that stores nothing in the original, which may be nil.
 type evidence struct {
-	original engine.Evidence
+	original observe.Evidence
 	stored   map[health.Key]health.State
 	assumed  map[promotion.Target]health.Status // without an application: of all in the environment
 }
@@ -108,7 +108,7 @@ func (e *evidence) health(target promotion.Target) (health.Status, bool) {
 	return status, assumed
 }
 
-// Reports implements engine.Evidence.
+// Reports implements observe.Evidence.
 func (e *evidence) Reports(ctx context.Context, receivers []string) ([]health.Report, error) {
 	if e.original == nil {
 		return nil, nil
@@ -116,7 +116,7 @@ func (e *evidence) Reports(ctx context.Context, receivers []string) ([]health.Re
 	return e.original.Reports(ctx, receivers)
 }
 
-// Load implements engine.Evidence.
+// Load implements observe.Evidence.
 func (e *evidence) Load(ctx context.Context, keys []health.Key) (map[health.Key]health.State, error) {
 	all := map[health.Key]health.State{}
 	if e.original != nil {
@@ -134,7 +134,7 @@ func (e *evidence) Load(ctx context.Context, keys []health.Key) (map[health.Key]
 	return all, nil
 }
 
-// Store implements engine.Evidence.
+// Store implements observe.Evidence.
 func (e *evidence) Store(_ context.Context, states map[health.Key]health.State) error {
 	maps.Copy(e.stored, states)
 	return nil
@@ -143,7 +143,7 @@ func (e *evidence) Store(_ context.Context, states map[health.Key]health.State) 
 // registries answers as the registries do now, once for each question, with the versions that
 // are assumed. A version that is only too young is selected when it is old enough.
 type registries struct {
-	engine.Registries
+	observe.Registries
 	now      func() time.Time
 	assumed  []*assumed
 	mutex    sync.Mutex
@@ -159,8 +159,8 @@ type assumed struct {
 	err        error
 }
 
-// Select implements engine.Registries.
-func (r *registries) Select(ctx context.Context, request engine.VersionRequest) promotion.Available {
+// Select implements observe.Registries.
+func (r *registries) Select(ctx context.Context, request observe.VersionRequest) promotion.Available {
 	for _, one := range r.assumed {
 		if wanted, ok := one.of(request); ok {
 			return r.assume(ctx, one, request, wanted)
@@ -192,7 +192,7 @@ func (r *registries) Select(ctx context.Context, request engine.VersionRequest) 
 }
 
 // of returns the reference of an assumed version if it is of the component.
-func (a *assumed) of(request engine.VersionRequest) (image.Reference, bool) {
+func (a *assumed) of(request observe.VersionRequest) (image.Reference, bool) {
 	if name, version := cutVersion(a.text); name == request.Name {
 		wanted, err := image.Parse(request.Repository.String() + version)
 		return wanted, err == nil
@@ -212,7 +212,7 @@ func cutVersion(text string) (name, version string) {
 
 // assume returns an assumed version as available. One that the registry does not have needs a
 // digest.
-func (r *registries) assume(ctx context.Context, one *assumed, request engine.VersionRequest, wanted image.Reference) promotion.Available {
+func (r *registries) assume(ctx context.Context, one *assumed, request observe.VersionRequest, wanted image.Reference) promotion.Available {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if !one.used {
@@ -237,7 +237,7 @@ func (r *registries) assume(ctx context.Context, one *assumed, request engine.Ve
 	return promotion.Available{Version: one.version, Found: true}
 }
 
-// Resolve implements engine.Registries.
+// Resolve implements observe.Registries.
 func (r *registries) Resolve(ctx context.Context, lookup promotion.Lookup) (image.Version, error) {
 	r.mutex.Lock()
 	for _, one := range r.assumed {

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/explain"
 	"promoter/internal/fault"
 	"promoter/internal/health"
@@ -24,6 +23,9 @@ import (
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile"
+	"promoter/internal/reconcile/observe"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
@@ -51,11 +53,11 @@ type Kind string
 // The kinds of events.
 const (
 	Passed    Kind = "passed" // a condition or a gate, by the time
-	Pushed    Kind = Kind(engine.ActionPushed)
-	Opened    Kind = Kind(engine.ActionOpened)
-	Refreshed Kind = Kind(engine.ActionRefreshed)
-	Merged    Kind = Kind(engine.ActionMerged)
-	Closed    Kind = Kind(engine.ActionClosed)
+	Pushed    Kind = Kind(outcome.ActionPushed)
+	Opened    Kind = Kind(outcome.ActionOpened)
+	Refreshed Kind = Kind(outcome.ActionRefreshed)
+	Merged    Kind = Kind(outcome.ActionMerged)
+	Closed    Kind = Kind(outcome.ActionClosed)
 )
 
 // Event is something that would happen to a target.
@@ -88,12 +90,12 @@ type Result struct {
 	// Unused are the versions of With that no component takes.
 	Unused []string
 	// Report is that of the last reconciliation, with the errors of all.
-	Report engine.Report
+	Report outcome.Report
 }
 
 // simulation is a copy of a repository with its own clock.
 type simulation struct {
-	reconciler engine.Reconciler
+	reconciler reconcile.Reconciler
 	forge      *forge
 	registries *registries
 	merged     bool
@@ -101,7 +103,7 @@ type simulation struct {
 }
 
 // Run simulates the repository of a reconciler, of which it changes nothing.
-func Run(ctx context.Context, r engine.Reconciler, options Options) (Result, error) {
+func Run(ctx context.Context, r reconcile.Reconciler, options Options) (Result, error) {
 	s, err := newSimulation(r, options)
 	if err != nil {
 		return Result{}, err
@@ -130,13 +132,13 @@ func Run(ctx context.Context, r engine.Reconciler, options Options) (Result, err
 	return result, nil
 }
 
-func newSimulation(r engine.Reconciler, options Options) (*simulation, error) {
-	s := &simulation{reconciler: r, now: r.Now(), merged: options.Merged}
+func newSimulation(r reconcile.Reconciler, options Options) (*simulation, error) {
+	s := &simulation{now: r.Clients.Now(), merged: options.Merged}
 	if options.Until.Before(s.now) {
 		return nil, fault.New(fault.Invalid, "%s is past", options.Until.Format(time.RFC3339))
 	}
 	clock := func() time.Time { return s.now }
-	s.registries = &registries{Registries: r.Registries, now: clock, selected: map[string]promotion.Available{}}
+	s.registries = &registries{Registries: r.Clients.Registries, now: clock, selected: map[string]promotion.Available{}}
 	for _, text := range options.With {
 		if _, version := cutVersion(text); version == "" {
 			return nil, fault.New(fault.Invalid, "--with %s: want COMPONENT:TAG or REPOSITORY[:TAG][@DIGEST]", text)
@@ -146,32 +148,36 @@ func newSimulation(r engine.Reconciler, options Options) (*simulation, error) {
 		}
 		s.registries.assumed = append(s.registries.assumed, &assumed{text: text})
 	}
-	branches, written := &repo.Overlay{Remote: &listing{Remote: r.Remote}}, objects{r.Objects, map[string]bool{}}
-	s.forge = newForge(r.Repository, branches, written, func() repo.Signature {
-		by := r.By
+	branches, written := &repo.Overlay{Remote: &listing{Remote: r.Clients.Remote}}, objects{r.Clients.Objects, map[string]bool{}}
+	s.forge = newForge(r.Clients.Forge, branches, written, func() repo.Signature {
+		by := r.Clients.By
 		by.When = s.now
 		return by
 	})
-	copied := &s.reconciler
-	copied.DryRun, copied.OnCopy, copied.Now = true, true, clock
-	copied.Remote, copied.Objects, copied.Repository, copied.Registries = branches, written, s.forge, s.registries
-	copied.Landings = &landing.Rehearsed{Memory: r.Landings}
-	if r.Memory != nil {
-		copied.Memory = &branchMemory{BranchMemory: r.Memory}
+	reported := &evidence{original: r.Clients.Evidence, stored: map[health.Key]health.State{}, assumed: options.Health}
+	copied := observe.Clients{
+		Remote: branches, Objects: written, Files: r.Clients.Files, Forge: s.forge, Registries: s.registries,
+		Seals: r.Clients.Seals, ReadOnly: true,
+		Evidence: reported, AssumedHealth: reported.health,
+		Landings: &landing.Rehearsed{Memory: r.Clients.Landings},
+		By:       r.Clients.By, Now: clock, Log: r.Clients.Log,
 	}
-	if r.Seals.Memory != nil {
-		copied.Seals.Memory = &sealMemory{SealMemory: r.Seals.Memory}
+	if r.Clients.Branches != nil {
+		copied.Branches = &branchMemory{BranchMemory: r.Clients.Branches}
 	}
-	reported := &evidence{original: r.Evidence, stored: map[health.Key]health.State{}, assumed: options.Health}
-	copied.Evidence, copied.AssumedHealth = reported, reported.health
-	copied.Permissions, copied.CommentEvents, copied.Refresh, copied.Sources = nil, nil, nil, nil
-	copied.Acted, copied.Trace, copied.Pause, copied.Renderer = nil, nil, nil, nil
+	if r.Clients.Seals.Memory != nil {
+		copied.Seals.Memory = &sealMemory{SealMemory: r.Clients.Seals.Memory}
+	}
+	s.reconciler = reconcile.Reconciler{
+		Clients: copied, Users: observe.Users{Bypasses: r.Users.Bypasses}, Server: r.Server,
+		ForgeReads: r.ForgeReads, MaxFollowing: r.MaxFollowing, Progress: r.Progress,
+	}
 	return s, nil
 }
 
 // reconcile reconciles at the time of the clock until nothing more lands, also of what users
 // are assumed to merge, and adds what happened to the result.
-func (s *simulation) reconcile(ctx context.Context, result *Result) (engine.Report, error) {
+func (s *simulation) reconcile(ctx context.Context, result *Result) (outcome.Report, error) {
 	for range maxSteps {
 		report, err := s.reconciler.Reconcile(ctx)
 		result.Events = append(result.Events, s.events(report)...)
@@ -184,14 +190,14 @@ func (s *simulation) reconcile(ctx context.Context, result *Result) (engine.Repo
 			return report, err
 		}
 	}
-	return engine.Report{}, fault.New(fault.Internal, "assumed merges do not end")
+	return outcome.Report{}, fault.New(fault.Internal, "assumed merges do not end")
 }
 
 // events returns what a reconciliation did.
-func (s *simulation) events(report engine.Report) []Event {
+func (s *simulation) events(report outcome.Report) []Event {
 	var events []Event
 	for _, effect := range report.Effects {
-		if effect.Action == engine.ActionNone || effect.Action == engine.ActionUpdated {
+		if effect.Action == outcome.ActionNone || effect.Action == outcome.ActionUpdated {
 			continue
 		}
 		events = append(events, s.eventsOf(effect.Proposal, Kind(effect.Action), effect.Number)...)
@@ -223,7 +229,7 @@ func (s *simulation) eventsOf(p propose.Proposal, kind Kind, number int) []Event
 }
 
 // mergeAll merges what users are assumed to merge now.
-func (s *simulation) mergeAll(ctx context.Context, report engine.Report) ([]Event, error) {
+func (s *simulation) mergeAll(ctx context.Context, report outcome.Report) ([]Event, error) {
 	var events []Event
 	merged := map[string]bool{}
 	open, err := s.forge.PullRequests().Open(ctx)
@@ -272,7 +278,7 @@ func (s *simulation) unused() (texts []string, err error) {
 
 // changes calls a function with everything that ends by itself and keeps a target from its
 // next step. The windows of what a condition blocks are no part of that.
-func changes(report engine.Report, found func(target promotion.Target, what string, until time.Time)) {
+func changes(report outcome.Report, found func(target promotion.Target, what string, until time.Time)) {
 	pending := func(target promotion.Target, all []promotion.Condition, text func(promotion.Condition) string) {
 		for _, c := range all {
 			if c.Until != nil && c.Blocks(false) {
@@ -334,7 +340,7 @@ func gateText(gate promotion.Condition) string {
 }
 
 // nextChange returns the next time at which something changes by itself; zero: none is known.
-func nextChange(report engine.Report, now time.Time) (next time.Time) {
+func nextChange(report outcome.Report, now time.Time) (next time.Time) {
 	changes(report, func(_ promotion.Target, _ string, until time.Time) {
 		if until.After(now) && (next.IsZero() || until.Before(next)) {
 			next = until
@@ -344,7 +350,7 @@ func nextChange(report engine.Report, now time.Time) (next time.Time) {
 }
 
 // passedUntil returns what ends by itself at a time.
-func passedUntil(report engine.Report, at time.Time) []Event {
+func passedUntil(report outcome.Report, at time.Time) []Event {
 	var events []Event
 	changes(report, func(target promotion.Target, what string, until time.Time) {
 		event := Event{Target: target, At: at, Kind: Passed, Message: what}
@@ -356,7 +362,7 @@ func passedUntil(report engine.Report, at time.Time) []Event {
 }
 
 // waits returns the targets that wait at the end, environments in the order of the config.
-func waits(report engine.Report) []Wait {
+func waits(report outcome.Report) []Wait {
 	var all []Wait
 	proposals := make([]propose.Proposal, len(report.Effects))
 	for i, effect := range report.Effects {

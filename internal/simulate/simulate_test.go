@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/engine/enginetest"
 	"promoter/internal/health"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/simulate"
 	"promoter/internal/state"
 )
@@ -44,20 +44,20 @@ environments:
 `
 
 // newWorld has web 1.0.0 everywhere, and 1.1.0 in the registry. It is Wednesday noon in Berlin.
-func newWorld(t *testing.T, config string) *enginetest.World {
+func newWorld(t *testing.T, config string) *reconciletest.World {
 	t.Helper()
 	files := map[string]string{}
 	for _, environment := range []string{"dev", "staging", "prod"} {
-		files[environment+"/shop.txt"] = web + ":1.0.0@" + enginetest.Digest("web 1.0.0") + "\n"
+		files[environment+"/shop.txt"] = web + ":1.0.0@" + reconciletest.Digest("web 1.0.0") + "\n"
 	}
-	w := enginetest.New(config, files)
+	w := reconciletest.New(config, files)
 	w.Registry.Push(web, "1.0.0", "web 1.0.0", w.Clock.Now().Add(-time.Hour))
 	w.Registry.Push(web, "1.1.0", "web 1.1.0", w.Clock.Now().Add(-time.Minute))
 	return w
 }
 
 // run simulates some days, checks that nothing was written, and returns the result as text.
-func run(t *testing.T, w *enginetest.World, options simulate.Options) string {
+func run(t *testing.T, w *reconciletest.World, options simulate.Options) string {
 	t.Helper()
 	options.Until = w.Clock.Now().Add(7 * 24 * time.Hour)
 	before := maps.Clone(w.Git.Branches())
@@ -120,7 +120,7 @@ Thu 11:00 prod passed: staging soak 1d passes
 Thu 11:00 prod opened: staging has: web 1.0.0 -> 1.1.0
 Thu 11:00 prod merged: staging has: web 1.0.0 -> 1.1.0 (assumed)
 `},
-		{"a version of tomorrow", pipeline, simulate.Options{With: []string{"web:1.2.0@" + enginetest.Digest("web 1.2.0")}}, `Wed 11:00 dev pushed: newer: web 1.0.0 -> 1.2.0
+		{"a version of tomorrow", pipeline, simulate.Options{With: []string{"web:1.2.0@" + reconciletest.Digest("web 1.2.0")}}, `Wed 11:00 dev pushed: newer: web 1.0.0 -> 1.2.0
 Wed 11:00 staging opened: dev has: web 1.0.0 -> 1.2.0
 staging waits: merge a user merges the pull request
 `},

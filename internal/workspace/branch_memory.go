@@ -10,14 +10,14 @@ import (
 )
 
 // branchMemory is a file beside the mirror, which has the commits. The lock of the mirror
-// keeps others from writing it, so it is read once. It implements engine.BranchMemory.
+// keeps others from writing it, so it is read once. It implements observe.BranchMemory.
 type branchMemory struct {
 	file  string
 	once  sync.Once
 	heads map[string]string
 }
 
-// Last implements engine.BranchMemory.
+// Last implements observe.BranchMemory.
 func (m *branchMemory) Last() map[string]string {
 	m.once.Do(func() {
 		text, err := os.ReadFile(m.file)
@@ -28,7 +28,7 @@ func (m *branchMemory) Last() map[string]string {
 	return m.heads
 }
 
-// Remember implements engine.BranchMemory.
+// Remember implements observe.BranchMemory.
 func (m *branchMemory) Remember(heads map[string]string) error {
 	text, err := json.Marshal(heads)
 	if err == nil {

@@ -39,11 +39,11 @@ func TestClose_emptiesMirrorsOverTheirLimit(t *testing.T) {
 	use := func(i int, then func()) {
 		t.Helper()
 		err := Use(t.Context(), session, session.Repositories[i], options, func(ctx context.Context, w *Workspace) error {
-			if _, err := w.Reconciler.Remote.Fetch(ctx, "main"); err != nil {
+			if _, err := w.Reconciler.Clients.Remote.Fetch(ctx, "main"); err != nil {
 				return err
 			}
 			then()
-			return w.Reconciler.Memory.Remember(map[string]string{"main": fmt.Sprint(i)})
+			return w.Reconciler.Clients.Branches.Remember(map[string]string{"main": fmt.Sprint(i)})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestClose_emptiesMirrorsOverTheirLimit(t *testing.T) {
 		t.Errorf("logged:\n%s", logged.String())
 	}
 	err = Use(t.Context(), session, session.Repositories[1], options, func(_ context.Context, w *Workspace) error {
-		if at := w.Reconciler.Memory.Last()["main"]; at != "1" {
+		if at := w.Reconciler.Clients.Branches.Last()["main"]; at != "1" {
 			t.Errorf("it remembers %q", at)
 		}
 		return nil

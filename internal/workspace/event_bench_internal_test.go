@@ -13,9 +13,10 @@ import (
 	"promoter/internal/benchtree"
 	"promoter/internal/benchworld"
 	"promoter/internal/config"
-	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/observe"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/repo"
 )
 
@@ -141,14 +142,14 @@ func eventImage() string { return benchtree.Image(eventApplication) }
 // to write where. Each environment gets a commit of its own, as in a reconciliation.
 func (e *events) ownEvent(ctx context.Context, tag string) error {
 	l := e.ownWorkspace
-	if _, err := l.Reconciler.Remote.Refs(ctx); err != nil {
+	if _, err := l.Reconciler.Clients.Remote.Refs(ctx); err != nil {
 		return err
 	}
-	heads, err := l.Reconciler.Remote.Fetch(ctx, "main")
+	heads, err := l.Reconciler.Clients.Remote.Fetch(ctx, "main")
 	if err != nil {
 		return err
 	}
-	data, err := l.Reconciler.Objects.Read(heads["main"], config.FileName, config.MaxSize)
+	data, err := l.Reconciler.Clients.Objects.Read(heads["main"], config.FileName, config.MaxSize)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (e *events) ownEvent(ctx context.Context, tag string) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	tree, err := l.Reconciler.Files.At(ctx, loaded, heads["main"], loaded.Order())
+	tree, err := l.Reconciler.Clients.Files.At(ctx, loaded, heads["main"], loaded.Order())
 	if err != nil {
 		return err
 	}
@@ -169,11 +170,11 @@ func (e *events) ownEvent(ctx context.Context, tag string) error {
 		}
 		by := repo.DefaultSignature()
 		by.When = time.Now()
-		if tip, err = l.Reconciler.Objects.Write(repo.Draft{Parent: tip, Files: rewritten.Files, By: by, Message: "New image\n"}); err != nil {
+		if tip, err = l.Reconciler.Clients.Objects.Write(repo.Draft{Parent: tip, Files: rewritten.Files, By: by, Message: "New image\n"}); err != nil {
 			return err
 		}
 	}
-	return l.Reconciler.Remote.Push(ctx, repo.Update{Branch: "main", Old: heads["main"], New: tip})
+	return l.Reconciler.Clients.Remote.Push(ctx, repo.Update{Branch: "main", Old: heads["main"], New: tip})
 }
 
 func moveAll(present promotion.Current, tag string) []promotion.Move {
@@ -188,14 +189,14 @@ func moveAll(present promotion.Current, tag string) []promotion.Move {
 // targets, acts, and reconciles again in case something follows.
 func (e *events) reconcile(ctx context.Context, tag string) error {
 	l := e.runWorkspace
-	l.Reconciler.Registries = benchOffers{tag}
+	l.Reconciler.Clients.Registries = benchOffers{tag}
 	report, err := l.Reconciler.Reconcile(ctx)
 	if err != nil {
 		return err
 	}
 	pushed := 0
 	for _, done := range report.Effects {
-		if done.Action == engine.ActionPushed {
+		if done.Action == outcome.ActionPushed {
 			pushed++
 		}
 	}
@@ -205,11 +206,11 @@ func (e *events) reconcile(ctx context.Context, tag string) error {
 	return nil
 }
 
-// benchOffers knows a new tag of one image. It is engine.Registries.
+// benchOffers knows a new tag of one image. It is observe.Registries.
 type benchOffers struct{ tag string }
 
-// Select implements engine.Registries.
-func (o benchOffers) Select(_ context.Context, ask engine.VersionRequest) promotion.Available {
+// Select implements observe.Registries.
+func (o benchOffers) Select(_ context.Context, ask observe.VersionRequest) promotion.Available {
 	tag := benchtree.Tag
 	if ask.Repository.String() == eventImage() {
 		tag = o.tag
@@ -217,12 +218,12 @@ func (o benchOffers) Select(_ context.Context, ask engine.VersionRequest) promot
 	return promotion.Available{Version: versionOf(tag), Found: true}
 }
 
-// Resolve implements engine.Registries.
+// Resolve implements observe.Registries.
 func (benchOffers) Resolve(_ context.Context, question promotion.Lookup) (image.Version, error) {
 	return versionOf(question.Tag), nil
 }
 
-// Describe implements engine.Registries.
+// Describe implements observe.Registries.
 func (benchOffers) Describe(context.Context, promotion.Fact, []string) (image.Description, error) {
 	return image.Description{}, nil
 }

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/image"
+	"promoter/internal/reconcile/observe"
 	"promoter/internal/schedule"
 	"promoter/internal/serverfile"
 	"promoter/internal/store"
@@ -41,7 +41,7 @@ const movedWithin = time.Hour
 // start of a process, whichever came last. For the digests of listed tags, it is the last
 // turn of the image in movedWithin instead of the one in the poll. Without a store, answers are
 // valid for the session, and these digests as long as with one if the session keeps a cache.
-func (f *freshness) since(ctx context.Context, request engine.VersionRequest) (validity, error) {
+func (f *freshness) since(ctx context.Context, request observe.VersionRequest) (validity, error) {
 	name := request.Repository.String()
 	if f.store == nil {
 		return f.sinceWithout(name), nil

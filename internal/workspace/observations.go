@@ -5,8 +5,8 @@ import (
 	"maps"
 
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/lru"
+	"promoter/internal/reconcile/cache"
 	"promoter/internal/store"
 )
 
@@ -18,7 +18,7 @@ type Observations struct {
 
 // observed is an observation, with what makes it stale.
 type observed struct {
-	kept     *engine.Kept
+	kept     *cache.Entry
 	session  *connect.Session // its answers of registries
 	fresh    store.Freshness
 	landings *landingMemory
@@ -40,7 +40,7 @@ func (o *Observations) landings(key, file string) *landingMemory {
 	return &landingMemory{file: file}
 }
 
-// keeper keeps the observations of one repository. It implements engine.Keeper.
+// keeper keeps the observations of one repository. It implements cache.Cache.
 type keeper struct {
 	all      *Observations
 	key      string
@@ -49,25 +49,25 @@ type keeper struct {
 	landings *landingMemory
 }
 
-// Load implements engine.Keeper. A poll, a schedule, and a refresh make every answer of registries
+// Load implements cache.Cache. A poll, a schedule, and a refresh make every answer of registries
 // stale; an event, and the turn of an image, that of the image.
-func (k keeper) Load(ctx context.Context) (*engine.Kept, engine.Changed, error) {
+func (k keeper) Load(ctx context.Context) (*cache.Entry, cache.Changed, error) {
 	last, known := k.all.kept.Get(k.key)
 	if !known || last.session != k.session {
-		return nil, engine.Changed{}, nil
+		return nil, cache.Changed{}, nil
 	}
 	now, err := k.fresh.read(ctx)
 	if err != nil {
-		return nil, engine.Changed{}, err
+		return nil, cache.Changed{}, err
 	}
 	if !now.Refreshed.Equal(last.fresh.Refreshed) || !maps.Equal(now.Fired, last.fresh.Fired) || now.Images != last.fresh.Images {
-		return nil, engine.Changed{}, nil
+		return nil, cache.Changed{}, nil
 	}
-	return last.kept, engine.Changed{Image: k.fresh.staleAt(now, last.fresh)}, nil
+	return last.kept, cache.Changed{Image: k.fresh.staleAt(now, last.fresh)}, nil
 }
 
-// Keep implements engine.Keeper.
-func (k keeper) Keep(kept *engine.Kept) {
+// Keep implements cache.Cache.
+func (k keeper) Store(kept *cache.Entry) {
 	fresh, known := k.fresh.last()
 	if kept == nil || !known {
 		k.all.kept.Delete(k.key)

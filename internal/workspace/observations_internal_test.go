@@ -8,9 +8,9 @@ import (
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/database"
 	"promoter/internal/database/databasetest"
-	"promoter/internal/engine"
 	"promoter/internal/event"
 	"promoter/internal/image"
+	"promoter/internal/reconcile/cache"
 	"promoter/internal/serverfile"
 	"promoter/internal/store"
 )
@@ -48,7 +48,7 @@ func TestKeeper_eventsAndPolls(t *testing.T) {
 				}
 			}
 			known, changed = kept != nil, kept != nil && what.Image(web)
-			k.Keep(&engine.Kept{})
+			k.Store(&cache.Entry{})
 			return known, changed
 		}
 

@@ -6,19 +6,19 @@ import (
 	"os"
 
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/pullrequest"
+	"promoter/internal/reconcile/describe"
 	"promoter/internal/rendered"
 )
 
-// renderer renders manifests in child processes of this program. It implements engine.Renderer.
+// renderer renders manifests in child processes of this program. It implements describe.Renderer.
 type renderer struct {
 	mirror *mirror
 	cache  *rendered.Cache // of all repositories: commits identify the files
 }
 
 // rendererOf returns the renderer of a repository; nil: the server file does not allow it.
-func rendererOf(session *connect.Session, r *connect.Repository, mirror *mirror) engine.Renderer {
+func rendererOf(session *connect.Session, r *connect.Repository, mirror *mirror) describe.Renderer {
 	allowed := session.Server.File.Rendering.Repositories
 	if len(allowed) == 0 || !r.Matches(allowed) {
 		return nil
@@ -26,7 +26,7 @@ func rendererOf(session *connect.Session, r *connect.Repository, mirror *mirror)
 	return renderer{mirror, session.Rendered()}
 }
 
-// Rendered implements engine.Renderer.
+// Rendered implements describe.Renderer.
 func (r renderer) Rendered(ctx context.Context, before, after string, changed []string) ([]pullrequest.Manifests, error) {
 	differences, err := r.cache.Get(before+" "+after, func() ([]rendered.Difference, error) {
 		program, err := os.Executable()

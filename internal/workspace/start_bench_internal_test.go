@@ -21,7 +21,7 @@ func BenchmarkStart(b *testing.B) {
 	base, _ := serveGit(b, dir)
 	mirrored := workspaceOverHTTP(b, base, "start/origin.git")
 	main := fetchMain(b, mirrored)
-	data, err := mirrored.Reconciler.Objects.Read(main, config.FileName, config.MaxSize)
+	data, err := mirrored.Reconciler.Clients.Objects.Read(main, config.FileName, config.MaxSize)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func BenchmarkStart(b *testing.B) {
 	if err := problems.Err(); err != nil {
 		b.Fatal(err)
 	}
-	read, ok := mirrored.Reconciler.Files.(files)
+	read, ok := mirrored.Reconciler.Clients.Files.(files)
 	if !ok {
 		b.Fatal("the workspace reads files in another way")
 	}
@@ -37,7 +37,7 @@ func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		starts = append(starts, timed(b, func() error {
 			first := workspaceOverHTTP(b, base, "start/origin.git")
-			first.Reconciler.Registries = benchOffers{benchtree.Tag}
+			first.Reconciler.Clients.Registries = benchOffers{benchtree.Tag}
 			report, err := first.Reconciler.Reconcile(b.Context())
 			if err == nil && (len(report.Decisions) != benchtree.Full().Applications*benchtree.Full().Environments || report.Failed()) {
 				b.Errorf("%d decisions, errors %v", len(report.Decisions), report.Errors)

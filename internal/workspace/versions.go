@@ -6,18 +6,18 @@ import (
 	"slices"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/observe"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
 	"promoter/internal/signature"
 )
 
 // versions queries the registries with the credentials of the repository. It implements
-// engine.Registries.
+// observe.Registries.
 type versions struct {
 	registry registryView
 	key      identity.RepositoryKey
@@ -34,8 +34,8 @@ type registryView interface {
 	Description(ctx context.Context, r image.Repository, digest string, platforms []string) (image.Description, error)
 }
 
-// Select implements engine.Registries.
-func (v versions) Select(ctx context.Context, request engine.VersionRequest) promotion.Available {
+// Select implements observe.Registries.
+func (v versions) Select(ctx context.Context, request observe.VersionRequest) promotion.Available {
 	selection, err := v.selectVersion(ctx, request)
 	if err != nil {
 		return promotion.Available{Err: err}
@@ -43,7 +43,7 @@ func (v versions) Select(ctx context.Context, request engine.VersionRequest) pro
 	return selection.Available(request.Name)
 }
 
-func (v versions) selectVersion(ctx context.Context, request engine.VersionRequest) (registry.Selection, error) {
+func (v versions) selectVersion(ctx context.Context, request observe.VersionRequest) (registry.Selection, error) {
 	if err := v.check(v.key, request.Repository); err != nil {
 		return registry.Selection{}, err
 	}
@@ -67,7 +67,7 @@ func (v versions) selectVersion(ctx context.Context, request engine.VersionReque
 	return v.registry.Select(ctx, query)
 }
 
-// Resolve implements engine.Registries.
+// Resolve implements observe.Registries.
 func (v versions) Resolve(ctx context.Context, lookup promotion.Lookup) (image.Version, error) {
 	if err := v.check(v.key, lookup.Repository); err != nil {
 		return image.Version{}, err
@@ -82,7 +82,7 @@ func (v versions) Resolve(ctx context.Context, lookup promotion.Lookup) (image.V
 	return version, err
 }
 
-// Describe implements engine.Registries.
+// Describe implements observe.Registries.
 func (v versions) Describe(ctx context.Context, fact promotion.Fact, platforms []string) (image.Description, error) {
 	if err := v.check(v.key, fact.Repository); err != nil {
 		return image.Description{}, err

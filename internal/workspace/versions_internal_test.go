@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/observe"
 	"promoter/internal/registry"
 	"promoter/internal/scm"
 )
@@ -51,7 +51,7 @@ func TestOffer_aReleaseWaitsForItsImage(t *testing.T) {
 		releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 		now:      time.Now, fresh: &freshness{},
 	}
-	available := v.Select(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
+	available := v.Select(t.Context(), observe.VersionRequest{Name: "web", Policy: policy})
 	if available.Err != nil || !available.Found || available.Version.Tag != "v2.0.0" {
 		t.Fatalf("got %+v, want the newest release that has an image", available)
 	}
@@ -76,7 +76,7 @@ func TestOffer_noReleaseSaysWhy(t *testing.T) {
 			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 			now:      time.Now, fresh: &freshness{},
 		}
-		if available := v.Select(t.Context(), engine.VersionRequest{Name: "web", Policy: policy}); available.Found || available.Reason != want {
+		if available := v.Select(t.Context(), observe.VersionRequest{Name: "web", Policy: policy}); available.Found || available.Reason != want {
 			t.Errorf("got %+v, want %q", available, want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestOffer_aReleaseIsNotWaitedForForEver(t *testing.T) {
 			releases: func(string) (scm.Releases, string, error) { return list, "acme/web", nil },
 			fresh:    &freshness{}, now: func() time.Time { return published.Add(after) },
 		}
-		available := v.Select(t.Context(), engine.VersionRequest{Name: "web", Policy: policy})
+		available := v.Select(t.Context(), observe.VersionRequest{Name: "web", Policy: policy})
 		if available.Err != nil || available.Version.Tag != "v2.0.0" {
 			t.Fatalf("after %s: %+v, want the release before", after, available)
 		}

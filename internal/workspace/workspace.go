@@ -1,5 +1,5 @@
-// Package workspace opens a repository for the engine: its mirror on disk, the scans of
-// its files, and the registries with its permissions, wired as an engine.Reconciler.
+// Package workspace opens a repository for its reconciliation: its mirror on disk, the scans of
+// its files, and the registries with its permissions, wired as an reconcile.Reconciler.
 package workspace
 
 import (
@@ -20,11 +20,14 @@ import (
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/connect/rules"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/git"
 	"promoter/internal/git/object"
 	"promoter/internal/image"
+	"promoter/internal/reconcile"
+	"promoter/internal/reconcile/describe"
+	"promoter/internal/reconcile/observe"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/repo"
 	"promoter/internal/scan"
 	"promoter/internal/serverfile"
@@ -36,9 +39,9 @@ import (
 // Options configure a workspace.
 type Options struct {
 	DryRun    bool
-	Log       *slog.Logger  // nil: nothing is logged
-	Trace     engine.Tracer // nil: nothing is traced
-	Freshness *store.Store  // nil: answers of registries are valid for the session
+	Log       *slog.Logger   // nil: nothing is logged
+	Trace     outcome.Tracer // nil: nothing is traced
+	Freshness *store.Store   // nil: answers of registries are valid for the session
 	// Scans remembers what was found in the files of repositories. Nil: each workspace reads it from
 	// disk, or scans all files.
 	Scans *scan.Memory
@@ -54,12 +57,13 @@ type Options struct {
 
 // Workspace is a repository that is open, with its mirror.
 type Workspace struct {
-	Reconciler engine.Reconciler
+	Reconciler reconcile.Reconciler
 	Repository *connect.Repository
 
 	mirror  *mirror
 	scans   *scan.Cache
-	keep    bool   // scans for the next session
+	keep    bool // scans for the next session
+	dryRun  bool
 	folder  string // of all mirrors
 	maxSize int64  // of all mirrors, in bytes
 	disk    *git.Disk
@@ -115,45 +119,62 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	if session.Kept() {
 		fresh.kept = session.Began()
 	}
-	w := &Workspace{Repository: r, mirror: mirror, scans: scans, keep: session.Kept(), folder: filepath.Dir(folder), maxSize: server.File.Sizes.Mirrors, disk: session.Disk(), log: log, Reconciler: engine.Reconciler{
-		Remote:  mirror,
-		Objects: mirror,
-		Files:   files{mirror: mirror, maxSize: server.File.Sizes.File, cache: scans},
-		Registries: versions{
-			registry: session.Registry(key), key: key, check: session.CheckCredential, releases: sources.Releases, fresh: fresh, now: server.Now,
+	known := versions{
+		registry: session.Registry(key), key: key, check: session.CheckCredential, releases: sources.Releases, fresh: fresh, now: server.Now,
+	}
+	w := &Workspace{
+		Repository: r,
+		mirror:     mirror,
+		scans:      scans,
+		keep:       session.Kept(),
+		dryRun:     options.DryRun,
+		folder:     filepath.Dir(folder),
+		maxSize:    server.File.Sizes.Mirrors,
+		disk:       session.Disk(),
+		log:        log,
+	}
+	w.Reconciler = reconcile.Reconciler{
+		Clients: observe.Clients{
+			Remote: mirror, Objects: mirror, Files: files{mirror: mirror, maxSize: server.File.Sizes.File, cache: scans},
+			Forge: r.SCM, Registries: known,
+			Seals:    seals(session, r, filepath.Join(folder, "seal.json"), options.Seals),
+			ReadOnly: options.DryRun,
+			Branches: &branchMemory{file: filepath.Join(folder, "heads.json")},
+			Landings: landings,
+			By:       Author(server, r), Now: server.Now, Pause: pause, Log: log,
 		},
-		Repository:  r.SCM,
-		Renderer:    rendererOf(session, r, mirror),
-		Limits:      rules.Limits(server.File, r.SCM),
-		Verify:      server.Verify(r.Matches),
-		Permissions: rules.Permissions(server.File, r.SCM),
-		Bypasses:    rules.Bypasses(server.File, r.SCM),
-		Refresh: func(c *config.Config) {
-			session.ForgetAnswers(func(asked image.Repository) bool {
-				return slices.ContainsFunc(c.Components, func(one config.Component) bool { return one.Pattern.Match(asked) })
-			})
-			if err := fresh.refresh(ctx); err != nil {
-				log.WarnContext(ctx, "registry data not marked as stale", slog.String("key", string(key)), slog.Any("error", err))
-			}
+		Users: observe.Users{
+			Permissions: rules.Permissions(server.File, r.SCM),
+			Bypasses:    rules.Bypasses(server.File, r.SCM),
+			Refresh: func(c *config.Config) {
+				session.ForgetAnswers(func(asked image.Repository) bool {
+					return slices.ContainsFunc(c.Components, func(one config.Component) bool { return one.Pattern.Match(asked) })
+				})
+				if err := fresh.refresh(ctx); err != nil {
+					log.WarnContext(ctx, "registry data not marked as stale", slog.String("key", string(key)), slog.Any("error", err))
+				}
+			},
 		},
-		Memory:   &branchMemory{file: filepath.Join(folder, "heads.json")},
-		Landings: landings,
-		Seals:    seals(session, r, filepath.Join(folder, "seal.json"), options.Seals),
-		By:       Author(server, r),
-		Now:      server.Now,
-		Pause:    pause,
-		Log:      log,
-		DryRun:   options.DryRun,
-		Reads:    forgeReads,
-		Trace:    options.Trace,
-	}}
+		Server:     observe.Server{Limits: rules.Limits(server.File, r.SCM), Verify: server.Verify(r.Matches)},
+		Describe:   describe.Readers{Images: known, Renderer: rendererOf(session, r, mirror)},
+		ForgeReads: forgeReads,
+		Trace:      options.Trace,
+	}
 	if r.SCM.Features().Compare {
-		w.Reconciler.Sources = sources
+		w.Reconciler.Describe.Sources = sources
 	}
 	if options.Observations != nil && options.Freshness != nil && server.File.Incremental {
-		w.Reconciler.Keeper = keeper{all: options.Observations, key: string(key), session: session, fresh: fresh, landings: landings}
+		w.Reconciler.Cache = keeper{all: options.Observations, key: string(key), session: session, fresh: fresh, landings: landings}
 	}
 	return w, nil
+}
+
+// Reconcile reconciles the repository, or rehearses that if it was opened for a dry run.
+func (w *Workspace) Reconcile(ctx context.Context) (outcome.Report, error) {
+	if w.dryRun {
+		return w.Reconciler.Rehearse(ctx)
+	}
+	return w.Reconciler.Reconcile(ctx)
 }
 
 // Close remembers and saves the scans, if they are kept, and closes the mirror. If it has grown, others
@@ -246,7 +267,7 @@ func (w *Workspace) Config(ctx context.Context) (loaded *config.Config, branch s
 	if err != nil {
 		return nil, "", err
 	}
-	loaded, err = repo.LoadConfig(w.Reconciler.Objects, commit, branch, nil)
+	loaded, err = repo.LoadConfig(w.Reconciler.Clients.Objects, commit, branch, nil)
 	return loaded, branch, err
 }
 

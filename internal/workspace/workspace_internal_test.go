@@ -120,10 +120,10 @@ func workspaceOf(t testing.TB, options serverfile.Options) *Workspace {
 
 func fetchMain(t testing.TB, l *Workspace) string {
 	t.Helper()
-	if _, err := l.Reconciler.Remote.Refs(t.Context()); err != nil {
+	if _, err := l.Reconciler.Clients.Remote.Refs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	heads, err := l.Reconciler.Remote.Fetch(t.Context(), "main", "gone")
+	heads, err := l.Reconciler.Clients.Remote.Fetch(t.Context(), "main", "gone")
 	if err != nil || len(heads) != 1 {
 		t.Fatalf("got %v, %v, want main alone", heads, err)
 	}
@@ -138,7 +138,7 @@ func TestWorkspace_commitPushAndLostRace(t *testing.T) {
 	if want := runGit(t, clone, "rev-parse", "HEAD"); head != want {
 		t.Fatalf("main is %s, want %s", head, want)
 	}
-	id, err := l.Reconciler.Objects.Write(repo.Draft{
+	id, err := l.Reconciler.Clients.Objects.Write(repo.Draft{
 		Parent: head, Files: map[string][]byte{"a.yaml": []byte("image: r.example.com/web:2\n"), "keep": nil},
 		By:      repo.Signature{Name: "promoter", Email: "p@example.com", When: time.Unix(1_700_000_000, 0)},
 		Message: "Move web", Trailers: []promotion.Trailer{{Key: "Promoter-Environment", Value: "dev"}},
@@ -146,22 +146,22 @@ func TestWorkspace_commitPushAndLostRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := l.Reconciler.Objects.Changed(head, id)
+	changed, err := l.Reconciler.Clients.Objects.Changed(head, id)
 	if diff := cmp.Diff([]string{"a.yaml", "keep"}, changed); err != nil || diff != "" {
 		t.Errorf("changed: %v %s", err, diff)
 	}
-	if err := l.Reconciler.Remote.Push(t.Context(), repo.Update{Branch: "main", Old: head, New: id}); err != nil {
+	if err := l.Reconciler.Clients.Remote.Push(t.Context(), repo.Update{Branch: "main", Old: head, New: id}); err != nil {
 		t.Fatal(err)
 	}
-	late := l.Reconciler.Remote.Push(t.Context(), repo.Update{Branch: "main", Old: head, New: id})
+	late := l.Reconciler.Clients.Remote.Push(t.Context(), repo.Update{Branch: "main", Old: head, New: id})
 	if fault.KindOf(late) != fault.Conflict {
 		t.Errorf("a push on a commit that moved gives %v, want a conflict", late)
 	}
-	commit, err := l.Reconciler.Objects.Commit(fetchMain(t, l))
+	commit, err := l.Reconciler.Clients.Objects.Commit(fetchMain(t, l))
 	if err != nil || commit.ID != id || len(commit.Trailers) != 1 || commit.Committer.Name != "promoter" {
 		t.Errorf("main is %+v, %v", commit, err)
 	}
-	if _, err := l.Reconciler.Objects.Read(id, "keep", 10); fault.KindOf(err) != fault.NotFound {
+	if _, err := l.Reconciler.Clients.Objects.Read(id, "keep", 10); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("the file that went gives %v", err)
 	}
 }
@@ -175,7 +175,7 @@ func TestWorkspace_historyEndsWhereItIsShallow(t *testing.T) {
 	runGit(t, clone, "push", "-q", "origin", "main")
 	l := openWorkspace(t, url)
 	count := func() (n int, last repo.Commit) {
-		for commit, err := range l.Reconciler.Objects.History(fetchMain(t, l)) {
+		for commit, err := range l.Reconciler.Clients.Objects.History(fetchMain(t, l)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +186,7 @@ func TestWorkspace_historyEndsWhereItIsShallow(t *testing.T) {
 	if n, last := count(); n != 1 || !last.Shallow {
 		t.Errorf("a first fetch shows %d commits, want the shallow head alone", n)
 	}
-	if err := l.Reconciler.Remote.Deepen(t.Context(), "main", time.Unix(0, 0)); err != nil {
+	if err := l.Reconciler.Clients.Remote.Deepen(t.Context(), "main", time.Unix(0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if n, last := count(); n != 3 || last.Shallow {
@@ -201,14 +201,14 @@ func TestObjects_aStateThatCannotBeReadHolds(t *testing.T) {
 	l := openWorkspace(t, url)
 	head := fetchMain(t, l)
 	var names []string
-	for name := range l.Reconciler.Objects.All(head) {
+	for name := range l.Reconciler.Clients.Objects.All(head) {
 		names = append(names, name)
 	}
 	if diff := cmp.Diff([]string{"README", "prod/_all.json"}, names); diff != "" {
 		t.Error(diff)
 	}
 	missing := strings.Repeat("1", 40)
-	read, err := state.Read(l.Reconciler.Objects.All(missing))
+	read, err := state.Read(l.Reconciler.Clients.Objects.All(missing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestFiles_targetsAndRewrite(t *testing.T) {
 	if problems.Err() != nil {
 		t.Fatal(problems)
 	}
-	tree, err := l.Reconciler.Files.At(t.Context(), loaded, head, []string{"dev", "prod"})
+	tree, err := l.Reconciler.Clients.Files.At(t.Context(), loaded, head, []string{"dev", "prod"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestFiles_refusalStopsOnlyItsTarget(t *testing.T) {
 	url, _ := gitRepository(t, files)
 	l := openWorkspace(t, url)
 	loaded, _ := config.Load(config.FileName, []byte(twoEnvironments))
-	tree, err := l.Reconciler.Files.At(t.Context(), loaded, fetchMain(t, l), []string{"dev", "prod"})
+	tree, err := l.Reconciler.Clients.Files.At(t.Context(), loaded, fetchMain(t, l), []string{"dev", "prod"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +350,7 @@ func TestMirror_listingStopsAtItsLimits(t *testing.T) {
 	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "or more than 64 MiB of paths") {
 		t.Errorf("the list: %v", err)
 	}
-	read, err := state.Read(l.Reconciler.Objects.All(head))
+	read, err := state.Read(l.Reconciler.Clients.Objects.All(head))
 	if err != nil {
 		t.Fatal(err)
 	}

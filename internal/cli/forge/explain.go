@@ -13,9 +13,9 @@ import (
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile"
 	"promoter/internal/repo"
 )
 
@@ -107,7 +107,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		if err != nil {
 			return nil, err
 		}
-		question := engine.Question{Environment: environment, Application: f.application, With: f.with}
+		question := reconcile.Question{Environment: environment, Application: f.application, With: f.with}
 		return app.Explain(command.Context(), server, f.targets.Options(system, progress), question)
 	}
 	if f.with != "" {

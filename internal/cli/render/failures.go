@@ -8,10 +8,10 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/checkout"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/outcome"
 )
 
 // PrintFailures prints one line for each part that failed, and one for each host that
@@ -56,7 +56,7 @@ func PrintFailures(w io.Writer, results []app.Result, output string) {
 }
 
 // printFailedTargets prints one line for each target that was refused or failed.
-func printFailedTargets(w io.Writer, repository string, report engine.Report) {
+func printFailedTargets(w io.Writer, repository string, report outcome.Report) {
 	for _, decision := range report.Decisions {
 		if decision.State == promotion.Refused {
 			PrintMessage(w, "%s: %s: refused: %s", repository, TargetName(decision.Target), decision.Reason)

@@ -12,8 +12,8 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/checkout"
-	"promoter/internal/engine"
 	"promoter/internal/outbound"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/repo"
 )
 
@@ -23,7 +23,7 @@ func TestPrintFailures_oneLinePerUnreachableHost(t *testing.T) {
 	t.Parallel()
 	host, down := unreachable(t)
 	broken := errors.New("tags of acme/web: 404 Not Found")
-	report := engine.Report{Errors: []repo.PartialError{{What: "component web", Err: broken}}}
+	report := outcome.Report{Errors: []repo.PartialError{{What: "component web", Err: broken}}}
 	var preview checkout.Preview
 	for i := range 60 {
 		name := fmt.Sprintf("app-%d", i)
@@ -41,11 +41,11 @@ func TestPrintFailures_oneLinePerUnreachableHost(t *testing.T) {
 		{"one repository", []app.Result{one}, "promoter: acme/one: HOST cannot be reached, which affects 60 components: CAUSE\npromoter: acme/one: component web: tags of acme/web: 404 Not Found\n"},
 		{
 			"several",
-			[]app.Result{one, {Repository: "acme/two", Report: engine.Report{Errors: report.Errors[1:3]}}},
+			[]app.Result{one, {Repository: "acme/two", Report: outcome.Report{Errors: report.Errors[1:3]}}},
 			"promoter: HOST cannot be reached, which affects 61 components in 2 repositories: CAUSE\npromoter: acme/one: component web: tags of acme/web: 404 Not Found\n",
 		},
 		{"a forge", []app.Result{{Repository: "acme/one", Err: down}, {Repository: "acme/two", Err: down}}, "promoter: HOST cannot be reached, which affects 2 repositories: CAUSE\n"},
-		{"one part", []app.Result{{Repository: "acme/one", Report: engine.Report{Errors: report.Errors[1:2]}}}, "promoter: acme/one: component app-0: tags of acme/app-0: CAUSE\n"},
+		{"one part", []app.Result{{Repository: "acme/one", Report: outcome.Report{Errors: report.Errors[1:2]}}}, "promoter: acme/one: component app-0: tags of acme/app-0: CAUSE\n"},
 	} {
 		var out bytes.Buffer
 		PrintFailures(&out, test.results, "json")

@@ -9,10 +9,10 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/config"
 	"promoter/internal/drift"
-	"promoter/internal/engine"
 	"promoter/internal/explain"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/state"
 )
 
@@ -76,19 +76,19 @@ func onboardingText(result onboarding.Result) string {
 type groupedReport struct {
 	environments []string
 	decisions    map[string][]promotion.Decision
-	actions      map[promotion.Target][]engine.Effect // what was done about a target
-	single       map[promotion.Target][]engine.Effect // what remains to be done or failed, of one application
-	others       map[string][]engine.Effect           // of several applications, or of none
-	paths        map[promotion.Target][]explain.Path  // of what a user asks about
-	drift        map[string][]drift.Drift             // by environment; of the repository without one
+	actions      map[promotion.Target][]outcome.Effect // what was done about a target
+	single       map[promotion.Target][]outcome.Effect // what remains to be done or failed, of one application
+	others       map[string][]outcome.Effect           // of several applications, or of none
+	paths        map[promotion.Target][]explain.Path   // of what a user asks about
+	drift        map[string][]drift.Drift              // by environment; of the repository without one
 }
 
 // groupByEnvironment groups what is wanted of a report.
-func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool) groupedReport {
+func groupByEnvironment(report outcome.Report, wanted func(promotion.Target) bool) groupedReport {
 	g := groupedReport{
 		decisions: map[string][]promotion.Decision{},
-		actions:   map[promotion.Target][]engine.Effect{},
-		single:    map[promotion.Target][]engine.Effect{}, others: map[string][]engine.Effect{},
+		actions:   map[promotion.Target][]outcome.Effect{},
+		single:    map[promotion.Target][]outcome.Effect{}, others: map[string][]outcome.Effect{},
 		paths: map[promotion.Target][]explain.Path{}, drift: map[string][]drift.Drift{},
 	}
 	for _, one := range report.Drift {
@@ -122,7 +122,7 @@ func groupByEnvironment(report engine.Report, wanted func(promotion.Target) bool
 		}
 		name := effect.Environment.Name
 		g.environments = AppendNew(g.environments, name)
-		if effect.Action != engine.ActionNone {
+		if effect.Action != outcome.ActionNone {
 			for _, decision := range effect.Decisions {
 				g.actions[decision.Target] = append(g.actions[decision.Target], effect)
 			}
@@ -155,12 +155,12 @@ func (r Report) drift(all []drift.Drift) string {
 }
 
 // isAbout reports whether an effect is about a wanted target.
-func isAbout(effect engine.Effect, wanted func(promotion.Target) bool) bool {
+func isAbout(effect outcome.Effect, wanted func(promotion.Target) bool) bool {
 	return wanted == nil || slices.ContainsFunc(effect.Decisions, func(d promotion.Decision) bool { return wanted(d.Target) })
 }
 
 // isSingle reports whether an effect is about one application alone.
-func isSingle(effect engine.Effect) bool { return len(effect.Decisions) == 1 && !effect.Group }
+func isSingle(effect outcome.Effect) bool { return len(effect.Decisions) == 1 && !effect.Group }
 
 // environment prints the states of the targets of an environment, and what was done or
 // remains to be done about them.
@@ -209,7 +209,7 @@ func (r Report) environment(g groupedReport, environment string) string {
 
 // addsToActions reports whether the state of a target adds something to what was done
 // about it. The lines of the actions contain the versions and the reason.
-func addsToActions(d promotion.Decision, actions []engine.Effect) bool {
+func addsToActions(d promotion.Decision, actions []outcome.Effect) bool {
 	if len(actions) == 0 {
 		return true
 	}

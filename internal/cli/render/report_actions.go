@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"promoter/internal/config/setting"
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/outcome"
 )
 
 // actions prints what was done. Many pushes to one environment for the same reason share one
 // line.
-func (r Report) actions(effects []engine.Effect) string {
+func (r Report) actions(effects []outcome.Effect) string {
 	same := map[string][]string{} // by environment and reason: the applications
-	key := func(e engine.Effect) string {
-		if e.Action != engine.ActionPushed || e.Err != nil || !isSingle(e) || len(e.Gates) > 0 {
+	key := func(e outcome.Effect) string {
+		if e.Action != outcome.ActionPushed || e.Err != nil || !isSingle(e) || len(e.Gates) > 0 {
 			return ""
 		}
 		return e.Environment.Name + "\n" + e.Reason.Message
@@ -41,12 +41,12 @@ func (r Report) actions(effects []engine.Effect) string {
 
 // action prints what was done. Below are the gates that the pull request waits for. It
 // prints nothing if nothing was done.
-func (r Report) action(effect engine.Effect) string {
+func (r Report) action(effect outcome.Effect) string {
 	var b strings.Builder
 	for _, line := range r.actionLines(effect) {
 		b.WriteString("  " + line + "\n")
 	}
-	if effect.Action != engine.ActionNone && effect.Err == nil {
+	if effect.Action != outcome.ActionNone && effect.Err == nil {
 		b.WriteString(r.gates(effect, "    "))
 	}
 	return b.String()
@@ -54,8 +54,8 @@ func (r Report) action(effect engine.Effect) string {
 
 // actionLines has one line for each target, which shows what was done as its state, and
 // one for the pull request of a group.
-func (r Report) actionLines(effect engine.Effect) (lines []string) {
-	if effect.Action == engine.ActionNone {
+func (r Report) actionLines(effect outcome.Effect) (lines []string) {
+	if effect.Action == outcome.ActionNone {
 		return nil
 	}
 	line := func(name string, parts ...string) {
@@ -68,14 +68,14 @@ func (r Report) actionLines(effect engine.Effect) (lines []string) {
 		lines = append(lines, text)
 	}
 	commit := ""
-	if effect.Action == engine.ActionPushed || effect.Action == engine.ActionMerged {
+	if effect.Action == outcome.ActionPushed || effect.Action == outcome.ActionMerged {
 		commit = shortCommit(effect.Commit)
 	}
 	number, reason := pullRequestName(effect.Number, effect.URL), effect.Reason.Message
 	switch {
 	case isSingle(effect):
 		line(TargetName(effect.Decisions[0].Target), number, commit, reason)
-	case effect.Action == engine.ActionClosed || len(effect.Decisions) == 0:
+	case effect.Action == outcome.ActionClosed || len(effect.Decisions) == 0:
 		line(effect.Environment.Name, number, commit, reason)
 	default:
 		for _, decision := range effect.Decisions {
@@ -87,7 +87,7 @@ func (r Report) actionLines(effect engine.Effect) (lines []string) {
 }
 
 // reasonFor returns the reason that the line of an action gives for a target.
-func reasonFor(target promotion.Target, effect engine.Effect) string {
+func reasonFor(target promotion.Target, effect outcome.Effect) string {
 	for _, decision := range effect.Decisions {
 		if !isSingle(effect) && decision.Target == target {
 			return decision.Reason.Message
@@ -98,12 +98,12 @@ func reasonFor(target promotion.Target, effect engine.Effect) string {
 
 // effect prints what failed, what waits, and in a dry run what would be done; nothing if
 // that is nothing.
-func (r Report) effect(effect engine.Effect, indent string) string {
+func (r Report) effect(effect outcome.Effect, indent string) string {
 	text := ""
 	switch {
-	case effect.Action != engine.ActionNone && effect.Err == nil:
+	case effect.Action != outcome.ActionNone && effect.Err == nil:
 		return "" // see action
-	case effect.Action != engine.ActionNone:
+	case effect.Action != outcome.ActionNone:
 	case r.DryRun || effect.Err != nil:
 		text = plannedText(effect)
 		if r.DryRun && effect.Err == nil {
@@ -126,7 +126,7 @@ func (r Report) effect(effect engine.Effect, indent string) string {
 }
 
 // gates lists the gates that block an open pull request.
-func (r Report) gates(effect engine.Effect, indent string) string {
+func (r Report) gates(effect outcome.Effect, indent string) string {
 	var b strings.Builder
 	for _, gate := range effect.Gates {
 		if r.Details || gate.State != promotion.Passed {
@@ -137,7 +137,7 @@ func (r Report) gates(effect engine.Effect, indent string) string {
 }
 
 // plannedText describes what would be done.
-func plannedText(effect engine.Effect) string {
+func plannedText(effect outcome.Effect) string {
 	switch {
 	case effect.Step == propose.StepPush:
 		return "to be pushed"
@@ -152,7 +152,7 @@ func plannedText(effect engine.Effect) string {
 }
 
 // orderText describes after what something would be done, and what it then waits for.
-func orderText(effect engine.Effect) string {
+func orderText(effect outcome.Effect) string {
 	text := ""
 	if len(effect.Follows) > 0 {
 		text = ", after " + strings.Join(effect.Follows, " and ")
@@ -167,7 +167,7 @@ func orderText(effect engine.Effect) string {
 }
 
 // openText names the open pull request, or a push that waits.
-func openText(effect engine.Effect) string {
+func openText(effect outcome.Effect) string {
 	if effect.Open == nil {
 		if effect.Step == propose.StepWait && effect.Reason.Rule == promotion.RuleGate {
 			return "to be pushed when its gates allow"

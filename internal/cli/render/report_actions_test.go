@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"promoter/internal/app"
-	"promoter/internal/engine"
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/outcome"
 )
 
 // The line of a target shows its last action. Its state follows only if that adds
@@ -19,30 +19,30 @@ import (
 func TestRunText_actionAndStateDoNotContradict(t *testing.T) {
 	t.Parallel()
 	proposed := decided("dev/blog", promotion.Proposed, "newer: blog 1 -> 2")
-	pushed := did(proposed, engine.ActionPushed, propose.StepPush)
+	pushed := did(proposed, outcome.ActionPushed, propose.StepPush)
 	pushed.Commit = "9abc123456"
-	failed := did(decided("dev/blog", promotion.Proposed, "newer: blog 2 -> 3"), engine.ActionNone, propose.StepPush)
+	failed := did(decided("dev/blog", promotion.Proposed, "newer: blog 2 -> 3"), outcome.ActionNone, propose.StepPush)
 	failed.Err = errors.New("no space left on device")
 	for _, test := range []struct {
 		name    string
 		state   promotion.Decision
-		effects []engine.Effect
+		effects []outcome.Effect
 		want    string
 	}{
-		{"done", decided("dev/blog", promotion.Same, "already up to date"), []engine.Effect{pushed}, "  dev/blog  pushed  9abc123  newer: blog 1 -> 2\n"},
+		{"done", decided("dev/blog", promotion.Same, "already up to date"), []outcome.Effect{pushed}, "  dev/blog  pushed  9abc123  newer: blog 1 -> 2\n"},
 		{
 			"waits for more", decided("dev/blog", promotion.Waiting, "blog: 3 is too new"),
-			[]engine.Effect{pushed},
+			[]outcome.Effect{pushed},
 			"  dev/blog  pushed  9abc123  newer: blog 1 -> 2\n  dev/blog  waiting  blog: 3 is too new\n",
 		},
 		{
 			"failed afterwards", decided("dev/blog", promotion.Proposed, "newer: blog 2 -> 3"),
-			[]engine.Effect{pushed, failed},
+			[]outcome.Effect{pushed, failed},
 			"  dev/blog  pushed  9abc123  newer: blog 1 -> 2\n  dev/blog  proposed  newer: blog 2 -> 3\n    failed to be pushed: no space left on device\n",
 		},
 		{"nothing done", decided("dev/blog", promotion.Same, "already up to date"), nil, "  dev/blog  same  already up to date\n"},
 	} {
-		reported := engine.Report{Decisions: []promotion.Decision{test.state}, Effects: test.effects}
+		reported := outcome.Report{Decisions: []promotion.Decision{test.state}, Effects: test.effects}
 		text := Report{}.Results([]app.Result{{Repository: "acme/gitops", Report: reported}})
 		if _, lines, _ := strings.Cut(text, "\n"); lines != test.want {
 			t.Errorf("%s: printed\n%swant\n%s", test.name, lines, test.want)
@@ -54,14 +54,14 @@ func TestRunText_actionAndStateDoNotContradict(t *testing.T) {
 // results do not repeat it.
 func TestRunPrinter_printsActionsAsTheyHappen(t *testing.T) {
 	t.Parallel()
-	pushed := did(decided("dev/blog", promotion.Proposed, "newer: blog 1 -> 2"), engine.ActionPushed, propose.StepPush)
+	pushed := did(decided("dev/blog", promotion.Proposed, "newer: blog 1 -> 2"), outcome.ActionPushed, propose.StepPush)
 	pushed.Commit = "9abc123456"
 	waits := decided("prod/blog", promotion.Waiting, "dev soak")
 	results := []app.Result{
-		{Repository: "acme/one", Report: engine.Report{
-			Decisions: []promotion.Decision{decided("dev/blog", promotion.Same, "already up to date"), waits}, Effects: []engine.Effect{pushed},
+		{Repository: "acme/one", Report: outcome.Report{
+			Decisions: []promotion.Decision{decided("dev/blog", promotion.Same, "already up to date"), waits}, Effects: []outcome.Effect{pushed},
 		}},
-		{Repository: "acme/two", Unfinished: true, Report: engine.Report{Effects: []engine.Effect{pushed}}},
+		{Repository: "acme/two", Unfinished: true, Report: outcome.Report{Effects: []outcome.Effect{pushed}}},
 	}
 	for _, test := range []struct{ output, out, err, end string }{
 		{
@@ -72,11 +72,11 @@ func TestRunPrinter_printsActionsAsTheyHappen(t *testing.T) {
 	} {
 		var out, messages bytes.Buffer
 		printer := NewRun(&out, &messages, test.output, Report{}, func(show func()) { show() })
-		printer.Acted("acme/one", []engine.Effect{pushed})
+		printer.Acted("acme/one", []outcome.Effect{pushed})
 		if out.String() != test.out || messages.String() != test.err {
 			t.Errorf("%s: printed at once\n%s%s", test.output, out.String(), messages.String())
 		}
-		printer.Acted("acme/two", []engine.Effect{pushed})
+		printer.Acted("acme/two", []outcome.Effect{pushed})
 		if err := printer.Results(results); err != nil {
 			t.Error(err)
 		}
@@ -112,7 +112,7 @@ func TestRunPrinter_onboarding(t *testing.T) {
 func TestRunPrinter_closedOutput(t *testing.T) {
 	t.Parallel()
 	printer := NewRun(closedWriter{}, &bytes.Buffer{}, "text", Report{}, func(show func()) { show() })
-	printer.Acted("acme/one", []engine.Effect{did(decided("dev/blog", promotion.Proposed, "x"), engine.ActionPushed, propose.StepPush)})
+	printer.Acted("acme/one", []outcome.Effect{did(decided("dev/blog", promotion.Proposed, "x"), outcome.ActionPushed, propose.StepPush)})
 	if err := printer.Results(nil); err == nil {
 		t.Error("the error of the output is lost")
 	}

@@ -5,7 +5,6 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/drift"
-	"promoter/internal/engine"
 	"promoter/internal/explain"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
@@ -13,6 +12,7 @@ import (
 	"promoter/internal/onboarding"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/outcome"
 )
 
 // runSchema is the version of the JSON format of run and explain, as planSchema is.
@@ -148,7 +148,7 @@ type versionInMove struct {
 type actionJSON struct {
 	Environment  string                `json:"environment"`
 	Applications []string              `json:"applications"`
-	Action       engine.Action         `json:"action"`
+	Action       outcome.Action        `json:"action"`
 	Step         propose.Step          `json:"step"`
 	Reason       string                `json:"reason"`
 	Promotions   []string              `json:"promotions"` // ids, by application
@@ -243,7 +243,7 @@ func movesToJSON(moves []promotion.Move) []moveJSON {
 
 func versionOfMove(v image.Version) versionInMove { return versionInMove{Tag: v.Tag, Digest: v.Digest} }
 
-func actionToJSON(effect engine.Effect) actionJSON {
+func actionToJSON(effect outcome.Effect) actionJSON {
 	out := actionJSON{
 		Environment: effect.Environment.Name, Applications: []string{}, Action: effect.Action, Step: effect.Step,
 		Reason: effect.Reason.String(), Promotions: List(effect.Promotions), Branch: effect.Head, Number: effect.Number, URL: effect.URL,

@@ -8,8 +8,8 @@ import (
 	"promoter/internal/onboarding"
 
 	"promoter/internal/app"
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/outcome"
 )
 
 // The result of an offer is in the text, the JSON, and the summary; a repository that
@@ -17,10 +17,10 @@ import (
 func TestRun_showsOnboarding(t *testing.T) {
 	t.Parallel()
 	results := []app.Result{
-		{Repository: "acme/gitops", Report: engine.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &onboarding.Result{
+		{Repository: "acme/gitops", Report: outcome.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &onboarding.Result{
 			State: onboarding.Opened, Number: 3, URL: "https://github.com/acme/gitops/pull/3", Commit: "0123456",
 		}},
-		{Repository: "acme/other", Report: engine.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &onboarding.Result{
+		{Repository: "acme/other", Report: outcome.Report{Unusable: "there is no .promoter.yaml on main"}, Onboarding: &onboarding.Result{
 			State: onboarding.Declined, Number: 4, Reason: "pull request #4 is closed",
 		}},
 	}
@@ -50,7 +50,7 @@ func TestRun_showsOnboarding(t *testing.T) {
 func TestRun_showsFalseClaims(t *testing.T) {
 	t.Parallel()
 	why := "commit 0123456 claims to be the promotion of web 9 to dev"
-	results := []app.Result{{Repository: "acme/gitops", Report: engine.Report{Decisions: []promotion.Decision{{
+	results := []app.Result{{Repository: "acme/gitops", Report: outcome.Report{Decisions: []promotion.Decision{{
 		Target: promotion.Target{Environment: "dev", Application: "shop"}, State: promotion.Same,
 		Reason: promotion.AlreadySame(), Notes: []promotion.Reason{promotion.FalseClaim(why)},
 	}}}}}

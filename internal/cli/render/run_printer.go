@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"promoter/internal/app"
-	"promoter/internal/engine"
 	"promoter/internal/onboarding"
+	"promoter/internal/reconcile/outcome"
 )
 
 // Run prints what a run does as it happens, and its results at the end. As text,
@@ -31,7 +31,7 @@ func NewRun(out, err io.Writer, output string, text Report, around func(show fun
 }
 
 // Acted prints what was done in a repository.
-func (p *Run) Acted(repository string, effects []engine.Effect) {
+func (p *Run) Acted(repository string, effects []outcome.Effect) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.around(func() {

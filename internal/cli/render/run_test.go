@@ -15,11 +15,11 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/config"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/repo"
 )
 
@@ -33,8 +33,8 @@ func decided(target string, state promotion.State, reason string) promotion.Deci
 }
 
 // did is a proposal of one decision with what came of it.
-func did(d promotion.Decision, act engine.Action, step propose.Step) engine.Effect {
-	return engine.Effect{
+func did(d promotion.Decision, act outcome.Action, step propose.Step) outcome.Effect {
+	return outcome.Effect{
 		Proposal: propose.Proposal{
 			Environment: config.Environment{Name: d.Environment}, Head: "promoter/" + d.Environment + "/" + d.Application,
 			Decisions: []promotion.Decision{d}, Step: step, Reason: d.Reason,
@@ -49,37 +49,37 @@ func everyResult() []app.Result {
 	proposed := decided("dev/shop", promotion.Proposed, "newer: web 1 -> 2")
 	proposed.Snapshot = promotion.Snapshot{"web": {Version: image.Version{Tag: "2"}}}
 	proposed.Moves = []promotion.Move{{Component: "web", From: image.Version{Tag: "1"}, To: image.Version{Tag: "2", Digest: "sha256:2"}}}
-	pushed := did(proposed, engine.ActionPushed, propose.StepPush)
+	pushed := did(proposed, outcome.ActionPushed, propose.StepPush)
 	pushed.Commit, pushed.Land = "4f3a1b29c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f", true
 
 	waiting := decided("prod/shop", promotion.Waiting, "prod soak")
 	waiting.Reason.Until = until
 	waiting.Conditions = []promotion.Condition{{Name: "staging soak", State: promotion.Pending, Reason: "3h left", Value: "24h", Until: &until}}
-	opened := did(waiting, engine.ActionOpened, propose.StepPropose)
+	opened := did(waiting, outcome.ActionOpened, propose.StepPropose)
 	opened.Number, opened.URL = 5, "https://github.com/acme/gitops/pull/5"
 	opened.Gates = []promotion.Condition{
 		{Name: "approvals", State: promotion.Pending, Value: "2 required"},
 		{Name: "windows office", State: promotion.Passed},
 		{Name: "merge queue", State: promotion.Blocked, Reason: "main takes changes only through its merge queue", Forge: true},
 	}
-	foreign := did(decided("prod/blog", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActionNone, propose.StepKeep)
+	foreign := did(decided("prod/blog", promotion.Proposed, "dev has: web 1 -> 2"), outcome.ActionNone, propose.StepKeep)
 	foreign.Open = &promotion.Open{Number: 6, URL: "https://github.com/acme/gitops/pull/6", Foreign: "ann pushed to it"}
-	failed := did(decided("prod/wiki", promotion.Proposed, "dev has: web 1 -> 2"), engine.ActionNone, propose.StepPropose)
+	failed := did(decided("prod/wiki", promotion.Proposed, "dev has: web 1 -> 2"), outcome.ActionNone, propose.StepPropose)
 	failed.Err = fault.New(fault.Unauthorized, "protected branch\nhook declined")
-	group := did(decided("live/a", promotion.Proposed, "x"), engine.ActionMerged, propose.StepPropose)
+	group := did(decided("live/a", promotion.Proposed, "x"), outcome.ActionMerged, propose.StepPropose)
 	group.Group, group.Number, group.Commit = true, 7, "aaaaaaaaaaaaaaaa"
 	group.Decisions = append(group.Decisions, decided("live/b", promotion.Proposed, "x"))
-	closed := did(decided("live/c", promotion.Same, "already up to date"), engine.ActionClosed, propose.StepClose)
+	closed := did(decided("live/c", promotion.Same, "already up to date"), outcome.ActionClosed, propose.StepClose)
 	closed.Decisions, closed.Number = nil, 8
 
-	reported := engine.Report{
+	reported := outcome.Report{
 		Repository: "github.com/1", Name: "acme/renamed",
 		Decisions: []promotion.Decision{
 			proposed, decided("dev/evil\x1b[2J", promotion.Rejected, "web 2 was rejected by ann"),
 			waiting, foreign.Decisions[0], failed.Decisions[0], decided("prod/off", promotion.Refused, "a.yaml:3: not valid YAML"),
 			group.Decisions[0], group.Decisions[1],
 		},
-		Effects: []engine.Effect{pushed, opened, foreign, failed, group, closed},
+		Effects: []outcome.Effect{pushed, opened, foreign, failed, group, closed},
 		Errors:  []repo.PartialError{{What: "component web", Err: fault.New(fault.Temporary, "the registry does not answer")}},
 	}
 	for i := range 12 {
@@ -87,7 +87,7 @@ func everyResult() []app.Result {
 	}
 	return []app.Result{
 		{Repository: "acme/gitops", Report: reported},
-		{Repository: "acme/archived", Report: engine.Report{Repository: "github.com/2", Name: "acme/archived", Unusable: "the repository is archived: unarchive it"}},
+		{Repository: "acme/archived", Report: outcome.Report{Repository: "github.com/2", Name: "acme/archived", Unusable: "the repository is archived: unarchive it"}},
 		{Repository: "acme/later", Unfinished: true},
 		{Repository: "acme/gone", Err: errors.Join(fault.New(fault.NotFound, "repository acme/gone: not found"), errors.New("and more"))},
 	}

@@ -7,9 +7,9 @@ import (
 
 	"promoter/internal/app"
 	"promoter/internal/checkout"
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/state"
 )
 
@@ -93,13 +93,13 @@ func PrintApplySummary(w io.Writer, preview *checkout.Preview, applied checkout.
 }
 
 // plannedAs returns what a run would do that a dry run did not; empty: nothing.
-func plannedAs(effect engine.Effect) string {
+func plannedAs(effect outcome.Effect) string {
 	switch {
 	case effect.Planned && effect.Step == propose.StepPush:
 		return "pushed"
 	case effect.Planned:
 		return "merged"
-	case effect.Step == propose.StepPropose && effect.Open == nil && effect.Action == engine.ActionNone:
+	case effect.Step == propose.StepPropose && effect.Open == nil && effect.Action == outcome.ActionNone:
 		return "opened"
 	default:
 		return ""
@@ -108,7 +108,7 @@ func plannedAs(effect engine.Effect) string {
 
 // PrintRunSummary summarizes a run.
 func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
-	actions := map[engine.Action]int{}
+	actions := map[outcome.Action]int{}
 	planned := map[string]int{}
 	failed, unfinished, refused, waiting := 0, 0, 0, 0
 	for i := range results {
@@ -133,11 +133,11 @@ func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 			}
 		}
 		if offered := results[i].Onboarding; offered != nil {
-			actions[engine.Action(offered.State)]++ // the states have the names of actions
+			actions[outcome.Action(offered.State)]++ // the states have the names of actions
 		}
 	}
 	var parts []string
-	for _, action := range []engine.Action{engine.ActionPushed, engine.ActionOpened, engine.ActionRefreshed, engine.ActionUpdated, engine.ActionMerged, engine.ActionClosed} {
+	for _, action := range []outcome.Action{outcome.ActionPushed, outcome.ActionOpened, outcome.ActionRefreshed, outcome.ActionUpdated, outcome.ActionMerged, outcome.ActionClosed} {
 		if n := actions[action]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, action))
 		}

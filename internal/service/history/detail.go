@@ -4,14 +4,14 @@ import (
 	"time"
 
 	"promoter/internal/config"
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/state"
 	"promoter/internal/store"
 )
 
 // detailOf returns what users ask about a target beside its decision.
-func detailOf(report engine.Report, d promotion.Decision, settings config.Environment, decisions state.State, now time.Time) store.TargetDetail {
+func detailOf(report outcome.Report, d promotion.Decision, settings config.Environment, decisions state.State, now time.Time) store.TargetDetail {
 	detail := store.TargetDetail{
 		Conditions: d.Conditions, Gates: d.Gates, Propose: string(settings.Propose), Land: string(settings.Land),
 		Health: healthOf(report, d), Hold: holdOf(d.Target, decisions, now), ApprovedBy: d.ApprovedBy,
@@ -37,7 +37,7 @@ func requestOf(act state.Act) *store.TargetRequest {
 }
 
 // healthOf returns what sources reported about what is in a target; nil: it is not monitored.
-func healthOf(report engine.Report, d promotion.Decision) *store.TargetHealth {
+func healthOf(report outcome.Report, d promotion.Decision) *store.TargetHealth {
 	if d.Health == nil {
 		return nil
 	}

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/state"
 	"promoter/internal/store"
 	"promoter/internal/verb"
@@ -28,13 +28,13 @@ func (w eventWriter) event(target promotion.Target, action string, at time.Time)
 }
 
 // actions are what promoter did, one event for each application.
-func (w eventWriter) actions(effects []engine.Effect, trigger store.Trigger) []store.Event {
+func (w eventWriter) actions(effects []outcome.Effect, trigger store.Trigger) []store.Event {
 	var all []store.Event
 	for _, effect := range effects {
-		if effect.Action == engine.ActionNone || effect.Action == engine.ActionUpdated {
+		if effect.Action == outcome.ActionNone || effect.Action == outcome.ActionUpdated {
 			continue // no versions changed
 		}
-		for _, e := range w.proposal(effect, string(effect.Action), w.now, effect.Action == engine.ActionClosed) {
+		for _, e := range w.proposal(effect, string(effect.Action), w.now, effect.Action == outcome.ActionClosed) {
 			e.Commit, e.Number, e.URL, e.Trigger = effect.Commit, effect.Number, effect.URL, trigger.DeliveryRef
 			e.Since = trigger.At
 			e.Rule, e.Message = string(effect.Reason.Rule), effect.Reason.Message
@@ -46,7 +46,7 @@ func (w eventWriter) actions(effects []engine.Effect, trigger store.Trigger) []s
 
 // observed are what every reconciliation observes again: open pull requests, landings,
 // and user decisions.
-func (w eventWriter) observed(report engine.Report, landed []landing.Landed) []store.Event {
+func (w eventWriter) observed(report outcome.Report, landed []landing.Landed) []store.Event {
 	var all []store.Event
 	for _, effect := range report.Effects {
 		if open := effect.Open; open != nil && open.Number > 0 && open.Foreign == "" {
@@ -77,7 +77,7 @@ func deduplicate(all []store.Event) []store.Event {
 
 // proposal is one event for each application of a proposal. With fromOpen, the snapshots
 // are those of its open pull request; those of the decisions may be newer.
-func (w eventWriter) proposal(effect engine.Effect, action string, at time.Time, fromOpen bool) []store.Event {
+func (w eventWriter) proposal(effect outcome.Effect, action string, at time.Time, fromOpen bool) []store.Event {
 	proposal := effect.Proposal
 	opened := func(application string) promotion.Snapshot {
 		if !fromOpen || proposal.Open == nil {
@@ -131,7 +131,7 @@ func withSnapshot(e store.Event, snapshot promotion.Snapshot, moves []promotion.
 
 // merged are the landings for which the forge returned a pull request. What they changed
 // is in the history of the branch, or differs from the landing before.
-func (w eventWriter) merged(report engine.Report, landed []landing.Landed) []store.Event {
+func (w eventWriter) merged(report outcome.Report, landed []landing.Landed) []store.Event {
 	var all []store.Event
 	for target, landings := range report.Landings {
 		for i, l := range landings {

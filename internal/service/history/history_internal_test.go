@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/store"
 )
 
@@ -55,7 +55,7 @@ func TestEventWriter_namesWhatChanged(t *testing.T) {
 	all := promotiontest.SnapshotOf("api:1.1", "web:1.6", "worker:2.1")
 	decision := promotion.Decision{Target: target, Snapshot: all, Moves: promotion.ChangesOf(old, all)}
 	open := &promotion.Open{Number: 7, Snapshots: map[string]promotion.Snapshot{"shop": web}}
-	effect := engine.Effect{Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}, Open: open}}
+	effect := outcome.Effect{Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}, Open: open}}
 	landings := []promotion.Landing{{Commit: "b", Number: 8, At: time.Unix(9, 0), Snapshot: web}, {Commit: "a", Number: 6, At: time.Unix(8, 0), Snapshot: old}}
 	w := eventWriter{key: "k", name: "n", now: time.Unix(10, 0)}
 	const everything, onlyWeb = "api 1.0 -> 1.1, web 1.4 -> 1.6, worker 2.0 -> 2.1", "web 1.4 -> 1.5"
@@ -68,9 +68,9 @@ func TestEventWriter_namesWhatChanged(t *testing.T) {
 		{"an open pull request", w.proposal(effect, store.EventOpened, w.now, true), onlyWeb},
 		{"a landing", w.landed([]landing.Landed{{Target: target, Snapshot: web, Moves: promotion.ChangesOf(old, web)}}), onlyWeb},
 		{"a landing after nothing known", w.landed([]landing.Landed{{Target: target, Snapshot: old}}), "api 1.0, web 1.4, worker 2.0"},
-		{"merges", w.merged(engine.Report{Landings: map[promotion.Target][]promotion.Landing{target: landings}}, nil), "api 1.0, web 1.4, worker 2.0; " + onlyWeb},
+		{"merges", w.merged(outcome.Report{Landings: map[promotion.Target][]promotion.Landing{target: landings}}, nil), "api 1.0, web 1.4, worker 2.0; " + onlyWeb},
 		{
-			"a merge that the history has", w.merged(engine.Report{Landings: map[promotion.Target][]promotion.Landing{target: landings[1:]}},
+			"a merge that the history has", w.merged(outcome.Report{Landings: map[promotion.Target][]promotion.Landing{target: landings[1:]}},
 				[]landing.Landed{{Target: target, Commit: "a", Moves: promotion.ChangesOf(web, old)}}), "web 1.5 -> 1.4",
 		},
 	} {

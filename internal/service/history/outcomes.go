@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/state"
 	"promoter/internal/store"
 )
@@ -18,7 +18,7 @@ import (
 // outcomes are what became of landed snapshots: healthy, failed, or reverted. All can be
 // observed again: health is mirrored on the forge, failures are on the state branch, and what
 // was reverted is in Git.
-func (w eventWriter) outcomes(report engine.Report) []store.Event {
+func (w eventWriter) outcomes(report outcome.Report) []store.Event {
 	var all []store.Event
 	add := func(target promotion.Target, action string, at time.Time, l promotion.Landing, since time.Time) {
 		e := withSnapshot(w.event(target, action, w.notAfterNow(at)), l.Snapshot, promotion.ChangesOf(l.Before, l.Snapshot))
@@ -51,7 +51,7 @@ func (w eventWriter) outcomes(report engine.Report) []store.Event {
 
 // failed are the landed snapshots that are recorded as failed. Since when each was unhealthy is
 // known while its health is.
-func (w eventWriter) failed(report engine.Report, target state.Target, failures []state.Failure) []store.Event {
+func (w eventWriter) failed(report outcome.Report, target state.Target, failures []state.Failure) []store.Event {
 	var all []store.Event
 	for _, failure := range failures {
 		e := w.event(promotion.Target(target), store.EventFailed, failure.At)
@@ -72,11 +72,11 @@ func (w eventWriter) failed(report engine.Report, target state.Target, failures 
 
 // times are the times of promotions that are underway: of conditions and gates, of images, and
 // of source commits, as far as they were read for pull requests.
-func (w eventWriter) times(report engine.Report) []store.PromotionTime {
+func (w eventWriter) times(report outcome.Report) []store.PromotionTime {
 	times := promotionTimes{}
 	for _, effect := range report.Effects {
 		for _, d := range effect.Decisions {
-			if effect.Action != engine.ActionNone { // the last cycle may know nothing about it
+			if effect.Action != outcome.ActionNone { // the last cycle may know nothing about it
 				w.addGates(times, d)
 			}
 			w.addSources(times, d, effect.Changes)

@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/engine"
 	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm"
 	"promoter/internal/state"
 	"promoter/internal/store"
@@ -30,7 +30,7 @@ func TestOutcomes(t *testing.T) {
 	target := promotion.Target{Environment: "prod", Application: "shop"}
 	one, two, three := promotiontest.SnapshotOf("web:1"), promotiontest.SnapshotOf("web:2"), promotiontest.SnapshotOf("web:3")
 	decisions, _ := state.State{}.Apply(state.Fail(state.Target(target), state.Failure{Snapshot: three.ID(), Reason: "Degraded for 15m", At: noon}, nil, nil))
-	report := engine.Report{
+	report := outcome.Report{
 		UserDecisions: []state.State{decisions},
 		Landings: map[promotion.Target][]promotion.Landing{target: {
 			{Commit: "d", First: "c", Snapshot: three, Before: one, Health: health.State{Status: health.Degraded, UnhealthySince: noon.Add(-15 * time.Minute)}},
@@ -83,9 +83,9 @@ func TestTimes(t *testing.T) {
 			Source: scm.Change{Removes: true, Comparison: scm.Comparison{Commits: []scm.Commit{{Committed: noon}}}},
 		},
 	}
-	report := engine.Report{
+	report := outcome.Report{
 		Decisions: []promotion.Decision{decision},
-		Effects:   []engine.Effect{{Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}}, Changes: changes, Action: engine.ActionNone}},
+		Effects:   []outcome.Effect{{Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}}, Changes: changes, Action: outcome.ActionNone}},
 	}
 	var got []string
 	for _, one := range (eventWriter{key: "k", now: noon}).times(report) {
@@ -98,7 +98,7 @@ func TestTimes(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	decision.State = promotion.Same
-	report = engine.Report{Decisions: []promotion.Decision{decision}}
+	report = outcome.Report{Decisions: []promotion.Decision{decision}}
 	if again := (eventWriter{key: "k", now: noon}).times(report); len(again) != 0 {
 		t.Errorf("of what does not move: %+v", again)
 	}
@@ -108,7 +108,7 @@ func TestTimes(t *testing.T) {
 func TestActions_haveTheReceiptOfTheirTrigger(t *testing.T) {
 	t.Parallel()
 	decision := promotion.Decision{Target: promotion.Target{Environment: "prod", Application: "shop"}, Snapshot: promotiontest.SnapshotOf("web:1")}
-	effects := []engine.Effect{{Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}}, Action: engine.ActionOpened, Number: 1}}
+	effects := []outcome.Effect{{Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}}, Action: outcome.ActionOpened, Number: 1}}
 	trigger := store.Trigger{DeliveryRef: store.DeliveryRef{Receiver: "ghcr", Delivery: "d1"}, At: noon}
 	got := (eventWriter{key: "k", now: noon.Add(time.Minute)}).actions(effects, trigger)
 	if len(got) != 1 || !got[0].Since.Equal(noon) || got[0].Trigger != trigger.DeliveryRef {

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"promoter/internal/api"
-	"promoter/internal/engine"
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/outbound"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm"
 	"promoter/internal/store"
 	"promoter/internal/view"
@@ -58,7 +58,7 @@ func parseCursor(text string) (store.Cursor, error) {
 
 // Observed returns what the history of a repository contains that can be read without a
 // database, from its report and its commits.
-func Observed(info scm.Info, report engine.Report, landed []landing.Landed, now time.Time) []store.Event {
+func Observed(info scm.Info, report outcome.Report, landed []landing.Landed, now time.Time) []store.Event {
 	host := cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL))
 	events := eventWriter{key: string(info.Key), name: strings.TrimPrefix(host+"/"+info.Name, "/"), now: now}
 	return events.observed(report, landed)

@@ -19,9 +19,10 @@ import (
 	"time"
 
 	"promoter/internal/connect"
-	"promoter/internal/engine"
 	"promoter/internal/landing"
 	"promoter/internal/outbound"
+	"promoter/internal/reconcile"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/repo"
 	"promoter/internal/store"
 )
@@ -59,7 +60,7 @@ func (l Landings) IsFirst(branch string) bool { return l.known[branch] == "" }
 
 // ReadLandings reads what landed. An error is added to the report, as a partial failure
 // that is retried.
-func (r *Recorder) ReadLandings(ctx context.Context, reconciler *engine.Reconciler, report *engine.Report) Landings {
+func (r *Recorder) ReadLandings(ctx context.Context, reconciler *reconcile.Reconciler, report *outcome.Report) Landings {
 	if report.Heads == nil || report.Config == nil {
 		return Landings{}
 	}
@@ -90,7 +91,7 @@ func (r *Recorder) since() time.Time {
 }
 
 // Actions returns the events of what promoter just did.
-func (r *Recorder) Actions(repository store.Repository, effects []engine.Effect, trigger store.Trigger) []store.Event {
+func (r *Recorder) Actions(repository store.Repository, effects []outcome.Effect, trigger store.Trigger) []store.Event {
 	return r.writer(repository).actions(effects, trigger)
 }
 
@@ -101,7 +102,7 @@ func (r *Recorder) writer(repository store.Repository) eventWriter {
 // Update returns what a reconciliation adds to the history: what promoter did, in case
 // that could not be written when it was done, and what was observed, unless this process has written the
 // same observation already. The function is to be called after the update was written.
-func (r *Recorder) Update(repository store.Repository, report engine.Report, trigger store.Trigger, landings Landings) (_ store.HistoryUpdate, written func()) {
+func (r *Recorder) Update(repository store.Repository, report outcome.Report, trigger store.Trigger, landings Landings) (_ store.HistoryUpdate, written func()) {
 	events := r.writer(repository)
 	observed, since := events.observed(report, landings.landed), r.since()
 	observed = slices.DeleteFunc(observed, func(e store.Event) bool { return e.At.Before(since) })

@@ -7,14 +7,14 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/store"
 )
 
 // repositoryDetailOf returns what users ask about a repository beside its targets, without the
 // config.
-func repositoryDetailOf(report engine.Report) store.RepositoryDetail {
+func repositoryDetailOf(report outcome.Report) store.RepositoryDetail {
 	var refused []store.RefusedFile
 	for _, target := range slices.SortedFunc(maps.Keys(report.Refused), promotion.Target.Compare) {
 		for _, refusal := range report.Refused[target] {

@@ -10,23 +10,23 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
-	"promoter/internal/engine"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm"
 	"promoter/internal/store"
 )
 
-func reportOf(t *testing.T, configText string) engine.Report {
+func reportOf(t *testing.T, configText string) outcome.Report {
 	t.Helper()
 	loaded, problems := config.Load(config.FileName, []byte(configText))
 	if problems.Err() != nil {
 		t.Fatal(problems)
 	}
-	return engine.Report{Repository: "github:1", Config: loaded, Decisions: []promotion.Decision{}, Problems: loaded.Warnings()}
+	return outcome.Report{Repository: "github:1", Config: loaded, Decisions: []promotion.Decision{}, Problems: loaded.Warnings()}
 }
 
 const small = `version: 1
@@ -63,11 +63,11 @@ func TestRecorder_foundInAnUnusableRepository(t *testing.T) {
 	t.Parallel()
 	r := &Recorder{Now: time.Now}
 	_, problems := config.Load(config.FileName, []byte("version: 2\n"))
-	found, digest, changed, err := r.Found(engine.Report{Unusable: "the config cannot be used", Problems: problems}, store.FoundDigest{All: "x", Config: "y"})
+	found, digest, changed, err := r.Found(outcome.Report{Unusable: "the config cannot be used", Problems: problems}, store.FoundDigest{All: "x", Config: "y"})
 	if err != nil || !changed || found.Usable || digest.Config != "" || len(found.Detail.Problems.Errors()) == 0 {
 		t.Errorf("%+v %v %v %v", found, digest, changed, err)
 	}
-	if _, _, changed, _ = r.Found(engine.Report{}, digest); changed {
+	if _, _, changed, _ = r.Found(outcome.Report{}, digest); changed {
 		t.Error("a reconciliation that found nothing is written")
 	}
 }
@@ -83,7 +83,7 @@ func TestAddSourceChanges(t *testing.T) {
 			{ID: "58b5d4a3f1", Message: "Round\x1b prices down\n\nMore.", Author: "Cem", PullRequest: scm.PullLink{Number: 88, URL: "https://github.com/acme/web/pull/88"}},
 		}, 12), Total: 40}},
 	}
-	effect := engine.Effect{
+	effect := outcome.Effect{
 		Proposal: propose.Proposal{Decisions: []promotion.Decision{decision}},
 		Changes: map[pullrequest.ChangeKey]pullrequest.Change{
 			pullrequest.KeyOf(decision.Moves[0]): {Unread: "the new image is not readable"}, pullrequest.KeyOf(decision.Moves[1]): change,
@@ -91,7 +91,7 @@ func TestAddSourceChanges(t *testing.T) {
 	}
 	added := func(d promotion.Decision) (sources []store.SourceChange, pulls string) {
 		one := store.Target{Wanted: []store.EventVersion{{Component: "api"}, {Component: "web"}}}
-		addSourceChanges(&one, engine.Report{Effects: []engine.Effect{effect}}, d)
+		addSourceChanges(&one, outcome.Report{Effects: []outcome.Effect{effect}}, d)
 		for _, version := range one.Wanted {
 			pulls += version.Component + ":" + strings.Join(version.SourcePullRequests, " ") + " "
 		}
@@ -118,7 +118,7 @@ func TestRepositoryDetailOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := repositoryDetailOf(engine.Report{
+	got := repositoryDetailOf(outcome.Report{
 		Refused: map[promotion.Target][]edit.Refusal{
 			{Environment: "prod", Application: "web"}: {{File: "b.yaml", Line: 2, Reason: "the tag stands alone"}},
 			{Environment: "dev", Application: "web"}:  {{File: "a.yaml", Reason: "larger than 1 MiB"}},

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"promoter/internal/engine"
 	"promoter/internal/printable"
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm"
 	"promoter/internal/store"
 )
@@ -23,7 +23,7 @@ const (
 
 // addSourceChanges adds to a target what its open pull request brings: the source commits of each
 // change, as its body has them.
-func addSourceChanges(one *store.Target, report engine.Report, d promotion.Decision) {
+func addSourceChanges(one *store.Target, report outcome.Report, d promotion.Decision) {
 	for _, effect := range report.Effects {
 		if !slices.ContainsFunc(effect.Decisions, func(one promotion.Decision) bool { return one.Target == d.Target }) {
 			continue

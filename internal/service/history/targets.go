@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"promoter/internal/config"
-	"promoter/internal/engine"
 	"promoter/internal/glob"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/state"
 	"promoter/internal/store"
 )
@@ -42,7 +42,7 @@ const foundVersion = "1 "
 // Found returns what a reconciliation found, without the config, and what identifies it. It
 // returns false if that is known to be stored, or if nothing was found. Of an incremental
 // reconciliation it returns what it found about the touched applications, which nothing identifies.
-func (r *Recorder) Found(report engine.Report, known store.FoundDigest) (found Found, digest store.FoundDigest, changed bool, err error) {
+func (r *Recorder) Found(report outcome.Report, known store.FoundDigest) (found Found, digest store.FoundDigest, changed bool, err error) {
 	found = Found{Detail: repositoryDetailOf(report), Usable: report.Config != nil && report.Unusable == "" && report.Decisions != nil}
 	if !found.Usable && report.Unusable == "" {
 		return Found{}, known, false, nil
@@ -77,13 +77,13 @@ func (r *Recorder) Found(report engine.Report, known store.FoundDigest) (found F
 }
 
 // All returns all targets of a report.
-func (r *Recorder) All(report engine.Report) []store.Target {
+func (r *Recorder) All(report outcome.Report) []store.Target {
 	report.Touched = nil
 	return targetsOf(report, r.Now())
 }
 
 // postedIn returns the snapshots that are requested, as far as the state branch has them.
-func postedIn(key string, report engine.Report) (posted []store.Snapshot) {
+func postedIn(key string, report outcome.Report) (posted []store.Snapshot) {
 	decisions := lastDecisions(report)
 	for _, d := range report.Decisions {
 		request := decisions.At(state.Target(d.Target)).Request
@@ -110,7 +110,7 @@ func postedIn(key string, report engine.Report) (posted []store.Snapshot) {
 }
 
 // lastDecisions are the user decisions as the reconciliation left them.
-func lastDecisions(report engine.Report) (decisions state.State) {
+func lastDecisions(report outcome.Report) (decisions state.State) {
 	if n := len(report.UserDecisions); n > 0 {
 		decisions = report.UserDecisions[n-1]
 	}
@@ -118,7 +118,7 @@ func lastDecisions(report engine.Report) (decisions state.State) {
 }
 
 // targetsOf returns the targets that have files of the application, of those that were touched.
-func targetsOf(report engine.Report, now time.Time) []store.Target {
+func targetsOf(report outcome.Report, now time.Time) []store.Target {
 	decisions := lastDecisions(report)
 	open := openPullRequests(report)
 	var targets []store.Target
@@ -168,10 +168,10 @@ func labelsOf(c *config.Config, environment *config.Environment, application str
 }
 
 // openPullRequests returns the open pull request of each target that has one.
-func openPullRequests(report engine.Report) map[promotion.Target]promotion.Open {
+func openPullRequests(report outcome.Report) map[promotion.Target]promotion.Open {
 	open := map[promotion.Target]promotion.Open{}
 	for _, effect := range report.Effects {
-		if effect.Action == engine.ActionMerged || effect.Action == engine.ActionClosed || effect.Action == engine.ActionPushed {
+		if effect.Action == outcome.ActionMerged || effect.Action == outcome.ActionClosed || effect.Action == outcome.ActionPushed {
 			continue
 		}
 		number, url, opened := effect.Number, effect.URL, time.Time{}

@@ -221,14 +221,14 @@ func readRoots(ctx context.Context, b service.Borrowed) (roots, error) {
 	r := roots{config: c, targets: map[promotion.Target]promotion.Current{}}
 	for _, environment := range c.Environments {
 		branch := cmp.Or(environment.Branch, defaultBranch)
-		heads, err := b.Workspace.Reconciler.Remote.Fetch(ctx, branch)
+		heads, err := b.Workspace.Reconciler.Clients.Remote.Fetch(ctx, branch)
 		if err != nil {
 			return roots{}, err
 		}
 		if heads[branch] == "" {
 			continue
 		}
-		tree, err := b.Workspace.Reconciler.Files.At(ctx, c, heads[branch], []string{environment.Name})
+		tree, err := b.Workspace.Reconciler.Clients.Files.At(ctx, c, heads[branch], []string{environment.Name})
 		if err != nil {
 			return roots{}, err
 		}
@@ -345,7 +345,7 @@ func (r roots) verifyOne(ctx context.Context, b service.Borrowed, one image.Refe
 	}
 	resolve := func(tag, digest string) (image.Version, error) {
 		fact := promotion.Fact{Repository: one.Repository, Tag: tag, Digest: digest}
-		return b.Workspace.Reconciler.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
+		return b.Workspace.Reconciler.Clients.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
 	}
 	if one.Digest != "" {
 		found, err := resolve("", one.Digest)

@@ -1,0 +1,82 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/landing"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/decide"
+	"promoter/internal/reconcile/observe"
+	"promoter/internal/reconcile/outcome"
+	"promoter/internal/reconcile/plan"
+	"promoter/internal/repo"
+	"promoter/internal/state"
+)
+
+// Landed reads the landings from the trailers in the first-parent history of the
+// branches of a report, newest first in each, as far as it is readable. It stops at the
+// known commit of a branch, and at the time. A merge without trailers, such as a squash
+// with another message, is not included: only the forge knows about it.
+func (r *Reconciler) Landed(ctx context.Context, report outcome.Report, known map[string]string, since time.Time) ([]landing.Landed, error) {
+	if report.Config == nil {
+		return nil, nil
+	}
+	o := landing.Observed{Heads: report.Heads, Promotion: promotion.Observation{Config: report.Config, DefaultBranch: report.Default}}
+	return r.Clients.History(report.Config).Landed(ctx, o, known, since)
+}
+
+// HistoryFromGit reads the history without a database: what landed since the time, and
+// the user decisions that are in effect. It queries no registry and writes nothing.
+func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (outcome.Report, []landing.Landed, error) {
+	o, err := r.reader().Branches(ctx)
+	if err != nil || o.Unusable != "" {
+		return outcome.Unplanned(o), nil, err
+	}
+	for branch := range o.Promotion.EnvironmentsByBranch() {
+		if o.Heads[branch] == "" {
+			continue
+		}
+		if err := r.Clients.Remote.Deepen(ctx, branch, since); err != nil {
+			return outcome.Unplanned(o), nil, fmt.Errorf("read the history of %s: %w", branch, err)
+		}
+	}
+	report := outcome.Of(o, plan.Plan{}, nil)
+	landed, err := r.Landed(ctx, report, nil, since)
+	return report, landed, err
+}
+
+// Before returns the state of a target to which a rollback returns: the previous one, or that
+// of a commit or a snapshot. It also returns what was observed.
+func (r *Reconciler) Before(ctx context.Context, target promotion.Target, named string) (landing.Earlier, promotion.Observation, error) {
+	o, err := r.quietReader().Observe(ctx, observe.Start{LastAttempt: true})
+	if err != nil {
+		return landing.Earlier{}, o.Promotion, err
+	}
+	if o.Unusable != "" {
+		return landing.Earlier{}, o.Promotion, fault.New(fault.Invalid, "%s", o.Unusable)
+	}
+	if _, present := o.Promotion.Targets[target]; !present {
+		return landing.Earlier{}, o.Promotion, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)
+	}
+	if reason, unavailable := o.Promotion.Unavailable[target.Environment]; unavailable {
+		return landing.Earlier{}, o.Promotion, fault.New(fault.Temporary, "%s", reason)
+	}
+	earlier, err := r.Clients.History(o.Promotion.Config).Before(ctx, o.Landed(), target, named)
+	return earlier, o.Promotion, err
+}
+
+// Decide returns what promoter would decide after changes of the state, with the
+// observation that it decides from. It writes nothing. Without a usable config, both are
+// empty.
+func (r *Reconciler) Decide(ctx context.Context, changes ...state.Change) (promotion.Observation, []promotion.Decision, error) {
+	o, err := r.quietReader().Observe(ctx, observe.Start{LastAttempt: true})
+	if err != nil || o.Unusable != "" {
+		return promotion.Observation{}, nil, err
+	}
+	o.Promotion.State, _ = o.Promotion.State.Apply(changes...)
+	o.Promotion.Bypasses = r.reader().ReadBypasses(ctx, o.Promotion, repo.Collect(o.Failures, true))
+	return o.Promotion, decide.Plan(o.Promotion, o.Now), nil
+}

@@ -1,0 +1,251 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/config"
+	"promoter/internal/promotion"
+	"promoter/internal/reconcile/cache"
+	"promoter/internal/reconcile/observe"
+	"promoter/internal/reconcile/outcome"
+	"promoter/internal/reconcile/reconciletest"
+	"promoter/internal/repo"
+	"promoter/internal/state"
+)
+
+// twoApplications is a config of applications that share no image. Nothing waits for a pull
+// request.
+const twoApplications = `version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["dev/{application}.txt"], land: push}
+  staging: {paths: ["staging/{application}.txt"], after: [dev], land: push}
+`
+
+// process is a promoter that runs: it keeps observations, and webhooks name changed images.
+type process struct {
+	*world
+	kept     *cache.Entry
+	known    int  // changes in the registry that it heard of
+	polls    bool // in the next reconciliation
+	files    func(repo.Files) repo.Files
+	selected *selections
+}
+
+// newProcess returns a process with shop, which has web, and cart, which has worker, after its first
+// reconciliation.
+func newProcess(t *testing.T) *process {
+	t.Helper()
+	files := map[string]string{}
+	for _, environment := range []string{"dev", "staging"} {
+		files[environment+"/shop.txt"], files[environment+"/cart.txt"] = line(web, "1.0.0")+"\n", line(worker, "1.0.0")+"\n"
+	}
+	p := &process{world: &world{World: reconciletest.New(twoApplications, files), t: t}, files: func(f repo.Files) repo.Files { return f }}
+	p.push(web, "1.0.0")
+	p.push(worker, "1.0.0")
+	p.wantTouched(p.reconcile(), nil)
+	return p
+}
+
+// Load implements cache.Cache.
+func (p *process) Load(context.Context) (*cache.Entry, cache.Changed, error) {
+	changed, known := p.Registry.Changed(p.known)
+	p.known = known
+	if p.polls {
+		return nil, cache.Changed{}, nil
+	}
+	return p.kept, cache.Changed{Image: changed}, nil
+}
+
+// Keep implements cache.Cache.
+func (p *process) Store(kept *cache.Entry) { p.kept = kept }
+
+func (p *process) reconcile() outcome.Report {
+	p.t.Helper()
+	r := p.Reconciler()
+	p.selected = &selections{Registries: r.Clients.Registries}
+	r.Cache, r.Clients.Registries, r.Clients.Files = p, p.selected, p.files(r.Clients.Files)
+	report, err := r.Reconcile(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return report
+}
+
+// wantTouched checks about which applications the last reconciliation decided; nil: all. The report
+// has decisions about all of them in any case.
+func (p *process) wantTouched(report outcome.Report, want []string) {
+	p.t.Helper()
+	var got []string
+	if report.Touched != nil {
+		got = append([]string{}, slices.Sorted(maps.Keys(report.Touched))...)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.t.Errorf("touched (-want +got):\n%s", diff)
+	}
+	var targets []string
+	for _, d := range report.Decisions {
+		targets = append(targets, d.Environment+"/"+d.Application)
+	}
+	if diff := cmp.Diff([]string{"dev/cart", "dev/shop", "staging/cart", "staging/shop"}, targets); diff != "" {
+		p.t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+}
+
+// selections records for which images the version is selected.
+type selections struct {
+	observe.Registries
+	mutex  sync.Mutex
+	images []string
+}
+
+// Select implements observe.Registries.
+func (s *selections) Select(ctx context.Context, request observe.VersionRequest) promotion.Available {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.images = append(s.images, request.Repository.String())
+	return s.Registries.Select(ctx, request)
+}
+
+func TestIncremental_decidesAboutWhatAnEventTouches(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+
+	p.push(worker, "1.1.0")
+	report := p.reconcile()
+	p.wantTouched(report, []string{"cart"})
+	if len(report.Effects) != 2 {
+		t.Errorf("effects: %+v", report.Effects)
+	}
+	if slices.Contains(p.selected.images, web) {
+		t.Errorf("the registry was asked for %v", p.selected.images)
+	}
+
+	p.wantTouched(p.reconcile(), []string{}) // nothing happened
+
+	p.Git.Commit("main", reconciletest.Human, p.Clock.Now(), "Go back", func(all map[string]string) {
+		all["staging/shop.txt"] = line(web, "0.9.0") + "\n"
+	})
+	p.wantTouched(p.reconcile(), []string{"shop"})
+
+	p.decide(state.Hold(state.Target{Environment: "dev", Application: "cart"}, state.Act{At: p.Clock.Now()}))
+	p.wantTouched(p.reconcile(), []string{"cart"})
+}
+
+func TestIncremental_decidesAboutEverything(t *testing.T) {
+	t.Parallel()
+	for name, happens := range map[string]func(*process){
+		"a poll":             func(p *process) { p.polls = true },
+		"the config changes": func(p *process) { p.write(repo.ConfigFile, twoApplications+"# more\n") },
+		"an environment is frozen": func(p *process) {
+			p.decide(state.Freeze("dev", state.Act{At: p.Clock.Now()}, nil))
+		},
+		"the branch was moved back": func(p *process) {
+			parent := p.Git.Branch("main")
+			p.write("README", "x")
+			p.reconcile()
+			p.Git.Set("main", parent)
+		},
+		"the last one failed": func(p *process) {
+			p.Registry.Down = true
+			p.push(web, "1.1.0")
+			p.reconcile()
+			p.Registry.Down = false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProcess(t)
+			happens(p)
+			p.wantTouched(p.reconcile(), nil)
+		})
+	}
+}
+
+// What depends on the time is decided again each time.
+func TestIncremental_timesPass(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+	p.write(repo.ConfigFile, strings.ReplaceAll(twoApplications, "after: [dev]", "after: {dev: {soak: 1h}}"))
+	p.reconcile()
+	p.push(worker, "1.1.0")
+	p.reconcile()
+	p.wantTouched(p.reconcile(), []string{"cart"}) // it soaks
+	p.Clock.Add(2 * time.Hour)
+	p.wantTouched(p.reconcile(), []string{"cart"})
+	if got := p.Git.FilesOf(p.Git.Branch("main"))["staging/cart.txt"]; !strings.Contains(got, "1.1.0") {
+		t.Errorf("staging/cart.txt: %s", got)
+	}
+	p.wantTouched(p.reconcile(), []string{})
+}
+
+// A scan that was remembered wrongly must not decide what is written.
+func TestIncremental_readsWhatItWritesAgain(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+	p.files = func(f repo.Files) repo.Files { return &forgetful{Files: f} }
+	p.push(worker, "1.1.0")
+	report := p.reconcile()
+	if !strings.Contains(report.Mismatch, "cart in dev") || len(report.Errors) > 0 {
+		t.Fatalf("mismatch: %q, errors: %v", report.Mismatch, report.Errors)
+	}
+	p.wantTouched(report, nil)
+	if got := p.Git.FilesOf(p.Git.Branch("main"))["staging/cart.txt"]; !strings.Contains(got, "1.1.0") {
+		t.Errorf("the full attempt did not promote: %s", got)
+	}
+}
+
+// forgetful are files whose first scan has a version that is not in them.
+type forgetful struct {
+	repo.Files
+	scanned bool
+}
+
+// At implements repo.Files.
+func (f *forgetful) At(ctx context.Context, c *config.Config, commit string, environments []string) (repo.Tree, error) {
+	tree, err := f.Files.At(ctx, c, commit, environments)
+	if f.scanned || err != nil {
+		return tree, err
+	}
+	f.scanned = true
+	return wrongTree{tree}, nil
+}
+
+// Reread implements repo.Files.
+func (f *forgetful) Reread(ctx context.Context, tree repo.Tree, target promotion.Target) (promotion.Current, error) {
+	if wrong, ok := tree.(wrongTree); ok {
+		tree = wrong.Tree
+	}
+	return f.Files.Reread(ctx, tree, target)
+}
+
+type wrongTree struct{ repo.Tree }
+
+// Targets implements repo.Tree.
+func (t wrongTree) Targets() map[promotion.Target]promotion.Current {
+	targets := t.Tree.Targets()
+	for target, current := range targets {
+		current.References = slices.Clone(current.References)
+		for i := range current.References {
+			current.References[i].Tag, current.References[i].Digest = "0.9.0", ""
+		}
+		targets[target] = current
+	}
+	return targets
+}
+
+func (p *process) write(path, content string) {
+	p.t.Helper()
+	p.Git.Commit("main", reconciletest.Human, p.Clock.Now(), fmt.Sprintf("Write %s", path), func(all map[string]string) { all[path] = content })
+}

@@ -1,0 +1,256 @@
+package modeltest
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/health"
+	"promoter/internal/identity"
+	"promoter/internal/reconcile/reconciletest"
+	"promoter/internal/repo"
+	"promoter/internal/scm"
+	"promoter/internal/scm/scmtest"
+	"promoter/internal/state"
+)
+
+// stateBranch contains the user decisions.
+const stateBranch = state.Branch
+
+// story is a world in which random events happen.
+type story struct {
+	World
+	shape
+	t      *testing.T
+	repo   scm.Repository
+	random *rand.Rand
+	logged []string
+
+	released        map[string]int             // the minor version of each repository
+	minorOf         map[string]int             // of every reference that was ever released, and unselected ones
+	held            map[string]map[string]bool // references that each target ever had
+	verifiedHeads   map[string]string          // by branch, the commit that was checked
+	refused         map[string]map[string]bool // references that a user refused in a target
+	rolledBack      map[string][]string        // references that a user rolled a target back to
+	userHeads       map[string]string          // heads that a user committed to, with the commit
+	seen            map[int]scm.PullRequest    // every pull request that was ever open
+	fork            int                        // the number of the pull request of a fork; 0: none
+	renamed         bool                       // the repository
+	guarded         bool                       // the forge requires ci before a merge into main
+	queued          bool                       // the forge merges into main by a queue only
+	stored          state.State                // the state before the step
+	reported        map[string]scm.CheckState  // the last ci result, by commit
+	reviewed        map[int]map[string]review  // the last review of each user, by pull request
+	titles          map[int]string             // that users wrote
+	resumes         map[state.Target]time.Time // the last resume in a comment
+	reconciliations int                        // so far
+	partial         int                        // of them, those that decided about a part only
+	keeper          *keeper
+	configured      string // before the step, as main has it
+	stateHead       string // of the state branch, when failures were read
+	evidence        *reconciletest.Evidence
+	delivered       []health.Report            // all reports about health
+	healthy         map[string][]health.Report // reports of the right sources that a target is healthy
+	failures        map[string][]*failure      // that were ever recorded, by target
+	blind           bool                       // processes have no database
+	signed          map[string]bool            // digests that were ever signed as they must be
+	checkedHeads    map[string]bool            // commits of ours whose images are signed
+	sealed          bool                       // requests on the state branch are authentic
+	bypassing       map[string]bool            // targets about which Ann bypassed something in a comment
+	skipped         bool                       // the event that was drawn cannot happen
+	interleaved     bool                       // a user acted in the middle of the step: too late for some of it
+
+	onEffect  func(before bool, what string) error // around every push and every write to the forge
+	onRequest func(what string) error              // before every request to the forge
+}
+
+func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string) World, random *rand.Rand) *story {
+	t.Helper()
+	s := &story{
+		t: t, random: random,
+		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{},
+		userHeads: map[string]string{}, verifiedHeads: map[string]string{}, rolledBack: map[string][]string{}, seen: map[int]scm.PullRequest{},
+		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titles: map[int]string{}, resumes: map[state.Target]time.Time{},
+		evidence: reconciletest.NewEvidence(), healthy: map[string][]health.Report{}, failures: map[string][]*failure{},
+		signed: map[string]bool{}, checkedHeads: map[string]bool{}, bypassing: map[string]bool{},
+		minorOf: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
+	}
+	s.shape = shape{pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, ownBranch: random.IntN(3) == 0, verified: random.IntN(3) == 0}
+	s.byCheck = !s.pushOnly && random.IntN(2) == 0
+	s.keeper = &keeper{s: s}
+	s.World = world(t, random, files(s.config(random)))
+	s.open()
+	if s.People.Merge == nil && !s.pushOnly {
+		s.pushOnly, s.byCheck = true, false
+		s.write("main", repo.ConfigFile, s.config(random))
+	}
+	s.pushSigned(web, "1.0.0")
+	s.pushSigned(worker, "1.0.0")
+	if s.moving {
+		s.minorOf[moveTag(s, 0)] = 0
+	}
+	if s.ownBranch {
+		s.write(release, "README", "y\n")
+	}
+	s.settings()
+	for _, target := range targets() {
+		s.held[target], s.refused[target] = map[string]bool{}, map[string]bool{}
+	}
+	acceptCurrent(s)
+	return s
+}
+
+// settings sets up the repository on the forge.
+func (s *story) settings() {
+	s.t.Helper()
+	world, method := s.World.Bench.World, []string{"merge", "squash", "rebase"}[s.random.IntN(3)]
+	if world.Methods != nil {
+		s.log("the merge method is %s", method)
+		world.Methods(s.t, method)
+	}
+	switch chance := s.random.IntN(10); {
+	case s.pushOnly:
+	case chance < 2 && world.Protect != nil:
+		s.log("main requires ci before a merge")
+		s.guarded = true
+		world.Protect(s.t, ci)
+	case chance == 2 && world.Queue != nil:
+		s.log("main requires a merge queue")
+		s.queued = true
+		world.Queue(s.t)
+	}
+}
+
+// ci is the name of a check.
+const ci = "ci"
+
+// open opens the repository for the story itself.
+func (s *story) open() {
+	s.t.Helper()
+	var err error
+	if s.repo, err = s.Forge.Open(s.t.Context(), s.Name); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *story) log(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.Secret != "" && strings.Contains(text, s.Secret) {
+		s.t.Errorf("the credential is visible: %s", text)
+	}
+	s.logged = append(s.logged, text)
+}
+
+// step lets one event happen, and often a run after it.
+func (s *story) step() {
+	s.Clock.Add(time.Minute)
+	s.readState()
+	before := s.reconciliations
+	for range 5 {
+		s.skipped = false
+		if pick(s, eventsOf(s)...)(); !s.skipped {
+			break
+		}
+	}
+	if s.reconciliations == before && s.random.IntN(2) == 0 {
+		s.check()
+		s.readState()
+		s.run()
+	}
+}
+
+// skip reports that the event that was drawn cannot happen now.
+func (s *story) skip() { s.skipped = true }
+
+// readState keeps the user decisions from before a step.
+func (s *story) readState() {
+	s.interleaved, s.stored = false, s.stateAt(s.head(stateBranch))
+	s.configured = s.Store.Files(s.head("main"))[repo.ConfigFile]
+}
+
+// stateAt returns the user decisions in a commit of the state branch; empty: none.
+func (s *story) stateAt(commit string) state.State {
+	if commit == "" {
+		return state.State{}
+	}
+	read, err := state.Read(contents(s.Store.Files(commit)))
+	if err != nil {
+		s.t.Error(err)
+	}
+	return read
+}
+
+func contents(files map[string]string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for path, content := range files {
+			if !yield(path, []byte(content)) {
+				return
+			}
+		}
+	}
+}
+
+// write commits one file to a branch as a user.
+func (s *story) write(branch, path, content string) {
+	s.commit(branch, path, content, "By hand")
+}
+
+func (s *story) commit(branch, path, content, message string) string {
+	return s.Git.Commit(s.t, scmtest.Commit{By: scmtest.Ann, Branch: branch, Path: path, Content: content, Message: message})
+}
+
+// act is a decision of a user, now.
+func (s *story) act() state.Act {
+	return state.Act{By: identity.User{Host: s.repo.Info().Self.Host, Login: scmtest.Ann}, At: s.Clock.Now(), Reason: "because"}
+}
+
+// finish checks that reconciliations write nothing any more some time after the last
+// event.
+func (s *story) finish() {
+	s.t.Helper()
+	s.log("the end")
+	for range 4 {
+		s.Clock.Add(2 * time.Hour)
+		s.readState()
+		s.reconcile()
+		s.check()
+	}
+	checkProgress(s)
+	for range 4 { // time passed since the last one, and Gitea defers merges of new heads
+		s.reconcile()
+	}
+	disturbed(s, func(before bool, what string) error {
+		if !before && what != saying {
+			s.t.Errorf("reconciliations never rest: %s", what)
+		}
+		return nil
+	})
+}
+
+// checkProgress checks that the next release is promoted once nothing holds it.
+func checkProgress(s *story) {
+	s.t.Helper()
+	everything := state.Target{Environment: state.All, Application: state.All}
+	changes := []state.Change{state.Resume(everything, s.act()), state.Thaw(state.All)}
+	for _, environment := range environments() {
+		changes = append(changes, state.Thaw(environment))
+	}
+	s.record("resume and thaw everything", changes...)
+	forgetRefused(s, everything)
+	s.released[web]++
+	tag := s.next(web)
+	s.sign(reference(web, tag))
+	for range 3 {
+		s.readState()
+		s.reconcile()
+		s.Clock.Add(2 * time.Hour)
+		s.check()
+	}
+	if !s.guarded && !s.queued && pushes(s.Store.Files(s.head("main"))[repo.ConfigFile]) && !slices.Contains(currentReferences(s, "dev/shop"), reference(web, tag)) {
+		s.t.Errorf("dev never got web %s", tag)
+	}
+}

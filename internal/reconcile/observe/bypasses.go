@@ -1,0 +1,61 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	"promoter/internal/comments"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
+	"promoter/internal/state"
+	"promoter/internal/statebranch"
+)
+
+// ReadBypasses checks, live, what the users of requests may bypass. The state branch grants
+// nothing: a request counts only if it is authentic, and only for a user whom the forge
+// authenticated and the server file names now. What cannot be asked is not bypassed, and is a
+// partial failure.
+func (r Reader) ReadBypasses(ctx context.Context, o promotion.Observation, failures *repo.Collector) map[promotion.Target]promotion.Bypass {
+	bypasses := map[promotion.Target]promotion.Bypass{}
+	for target := range o.Targets {
+		request := o.State.At(state.Target(target)).Request
+		if request == nil || len(request.Bypass) == 0 {
+			continue
+		}
+		checked := promotion.Bypass{By: request.By, At: request.At, Refused: map[string]string{}}
+		for _, condition := range request.Bypass {
+			refused, err := refuseBypass(ctx, r.Clients.Seals, r.Users.Bypasses, *request, condition, o.Deployment(target))
+			if err != nil {
+				failures.Add("bypass of "+condition+" for "+target.Application+" in "+target.Environment, err)
+				refused = "the permission could not be read"
+			}
+			if refused != "" {
+				checked.Refused[condition] = refused
+			}
+		}
+		bypasses[target] = checked
+	}
+	return bypasses
+}
+
+// refuseBypass returns why a request may not bypass a condition; empty: it may.
+func refuseBypass(
+	ctx context.Context, seals statebranch.Seals, rules comments.Bypasses, request state.Request, condition string, target promotion.Deployment,
+) (string, error) {
+	switch {
+	case !statebranch.Authenticates(seals):
+		return state.Branch + " has no seals, so any user who can push could have written the request: set seal.keys or PROMOTER_SEAL_KEY", nil
+	case request.Reason == "":
+		return "it has no reason", nil
+	case rules == nil:
+		return "there is no server file that permits it", nil
+	}
+	permission, err := rules.MayBypass(ctx, request.By, condition, target)
+	if err != nil {
+		return "", fmt.Errorf("ask whether %s may bypass %s: %w", request.By.Login, condition, err)
+	}
+	if permission.Allowed {
+		return "", nil
+	}
+	return permission.Reason, nil
+}

@@ -1,0 +1,210 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/landing"
+	"promoter/internal/promotion"
+	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/plan"
+	"promoter/internal/repo"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// deletionDelay is how long after a close the forge may report the branch deletion that
+// caused it: forges report whole seconds.
+const deletionDelay = time.Second
+
+// readUserDecisions reads the last closed pull requests of each branch from which one
+// would be opened now, and of each that would be deleted. A close by a user is a
+// decision. It may make room for another branch, which is then read too. Last it reads what the
+// forge requires of the branches of the plan.
+func (r Reader) readUserDecisions(ctx context.Context, o Observation, history landing.Reader, failures *repo.Collector) (Observation, error) {
+	var made plan.Plan
+	for read := map[string]bool{}; !o.Promotion.PushOnly; {
+		made = o.Plan()
+		heads := slices.DeleteFunc(headsToClose(o, made, r.Clients), func(head string) bool { return read[head] })
+		if len(heads) == 0 {
+			break
+		}
+		closed := sideBySide(r.Parallel, heads, func(head string) ([]scm.PullRequest, error) {
+			return r.Clients.Forge.PullRequests().Closed(ctx, head, landing.MaxClosed)
+		})
+		for _, head := range heads {
+			read[head] = true
+			listed, err := closed(head)
+			if err == nil {
+				o, err = readClosed(ctx, history, o, head, listed, failures)
+			} else {
+				err = fmt.Errorf("list the closed pull requests of %s: %w", head, err)
+			}
+			if err := failures.SkipBranch(ctx, head, err); err != nil {
+				return o, err
+			}
+		}
+	}
+	var err error
+	o.Promotion.Protected, err = readRules(ctx, r.Clients.Forge, o, made, failures)
+	if err != nil {
+		return o, err
+	}
+	return o, readHeads(ctx, r.Clients.Forge, o, made, r.Parallel, failures)
+}
+
+// headsToClose returns the branches whose closed pull requests decide about a plan: those that it opens one from, and those
+// that it deletes, because a close of them looks like a deleted branch then.
+func headsToClose(o Observation, made plan.Plan, c Clients) []string {
+	heads := made.UnusedBranches(o.Refs.Branches, o.Promotion.Open, c.Objects, c.By)
+	for _, p := range made.Proposals {
+		if p.Step == propose.StepPush || p.Step == propose.StepPropose && p.Open == nil {
+			heads = append(heads, o.HeadsOf(p)...)
+		}
+	}
+	return heads
+}
+
+// readClosed reads the last closed pull requests of a branch: the decisions of users up
+// to the one that was merged, and what was merged and reverted.
+func readClosed(
+	ctx context.Context, h landing.Reader, o Observation, head string, closed []scm.PullRequest, failures *repo.Collector,
+) (Observation, error) {
+	branch, _ := promotion.ParseHead(head)
+	afterMerge := true
+	for _, pr := range closed {
+		if pr.Unread != nil {
+			failures.Add(fmt.Sprintf("who closed #%d", pr.Number), pr.Unread)
+		}
+		landed := promotion.ReadTrailers(h.Objects.Trailers(pr.Head.Message))
+		landed = slices.DeleteFunc(landed, func(l promotion.Landed) bool { return !landing.Covers(branch, l.Target) })
+		if pr.State == scm.StateMerged {
+			afterMerge = false
+		}
+		switch {
+		case pr.State == scm.StateMerged && pr.Head.Own:
+			// A merge may leave no trailers in Git.
+			for _, l := range landed {
+				reverted, err := h.RevertedMerge(ctx, o.Landed(), l, pr.Merged.Commit, pr.Merged.At)
+				if err != nil {
+					return o, err
+				}
+				o = o.withReverted(l.Target, reverted)
+			}
+		case afterMerge && pr.Head.Own:
+			changes, err := decisionOf(ctx, h.Repository, o, pr, branch, landed, failures)
+			if err != nil {
+				return o, err
+			}
+			o = o.WithChanges(changes...)
+		}
+	}
+	return o, nil
+}
+
+// withReverted returns the observation with what a user reverted of a merge that left no trailers.
+func (o Observation) withReverted(target promotion.Target, reverted []promotion.Reversion) Observation {
+	if len(reverted) == 0 {
+		return o
+	}
+	add := func(all map[promotion.Target][]promotion.Reversion) map[promotion.Target][]promotion.Reversion {
+		more := map[promotion.Target][]promotion.Reversion{}
+		maps.Copy(more, all)
+		more[target] = slices.Concat(all[target], reverted)
+		return more
+	}
+	o.Promotion.Reverted, o.reverted = add(o.Promotion.Reverted), add(o.reverted)
+	return o
+}
+
+// decisionOf returns what a closed pull request means for the state.
+func decisionOf(
+	ctx context.Context, repository scm.Repository, o Observation, pr scm.PullRequest, branch promotion.Target, landed []promotion.Landed, failures *repo.Collector,
+) ([]state.Change, error) {
+	record := o.Promotion.State.At(state.Target(branch))
+	if closedByUs(repository, record, pr) || isRecorded(o, pr, branch, landed) {
+		return nil, nil
+	}
+	act := state.Act{By: pr.Closer, At: pr.ClosedAt}
+	deleted, err := closedByDeletion(ctx, repository, o, pr, failures)
+	switch {
+	case err != nil:
+		return nil, err
+	case deleted && record.Reopened == nil:
+		// Branches are deleted for many reasons: it is opened again once.
+		return []state.Change{state.ReopenedOnce(state.Target(branch), pr.Number, o.Now)}, nil
+	case deleted && (record.Reopened.Number == pr.Number || record.Hold != nil):
+		return nil, nil
+	case deleted:
+		act.Reason = fmt.Sprintf("the branch of pull request #%d was deleted, as that of #%d was before", pr.Number, record.Reopened.Number)
+		return []state.Change{state.Hold(state.Target(branch), act)}, nil
+	}
+	act.Reason = fmt.Sprintf("pull request #%d was closed", pr.Number)
+	var changes []state.Change
+	for _, l := range landed {
+		if resumedAfter(o, pr, l.Target) {
+			continue
+		}
+		if images := landing.ChangedBy(o.Promotion, l); len(images) > 0 {
+			changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{Act: act, Images: images, Number: pr.Number}))
+		}
+		if images := landing.RewrittenBy(o.Promotion, l); len(images) > 0 {
+			form := act
+			form.Reason = fmt.Sprintf("pull request #%d was closed, which writes the same versions in another form", pr.Number)
+			changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{Act: form, Images: images, Number: pr.Number, Form: true}))
+		}
+	}
+	return changes, nil
+}
+
+// closedByUs reports whether we closed the pull request. Where the forge names who did,
+// it must agree with our record, which may be older than a user's later close.
+func closedByUs(repository scm.Repository, record state.Record, pr scm.PullRequest) bool {
+	recorded := slices.ContainsFunc(record.Closings, func(c state.Closing) bool { return c.Number == pr.Number })
+	if !repository.Features().Closers || pr.Closer.Login == "" {
+		return recorded
+	}
+	return recorded && pr.Closer.Same(repository.Info().Self)
+}
+
+// isRecorded reports whether the decision is in the state already, or was resumed since.
+// The branch may contain something else by now.
+func isRecorded(o Observation, pr scm.PullRequest, branch promotion.Target, landed []promotion.Landed) bool {
+	return resumedAfter(o, pr, branch) || slices.ContainsFunc(landed, func(l promotion.Landed) bool {
+		rejections := o.Promotion.State.At(state.Target(l.Target)).Rejections
+		return slices.ContainsFunc(rejections, func(r state.Rejection) bool { return r.Number == pr.Number })
+	})
+}
+
+// resumedAfter reports whether the target, or a wider one, was resumed after the pull
+// request was closed.
+func resumedAfter(o Observation, pr scm.PullRequest, target promotion.Target) bool {
+	return pr.ClosedAt.Before(o.Promotion.State.ResumedAt(state.Target(target)))
+}
+
+// closedByDeletion reports whether the deletion of its branch closed the pull request. A
+// user may also have closed it first and deleted the branch afterwards.
+func closedByDeletion(
+	ctx context.Context, repository scm.Repository, o Observation, pr scm.PullRequest, failures *repo.Collector,
+) (bool, error) {
+	if _, exists := o.Refs.Branches[pr.Head.Branch]; exists {
+		return false, nil
+	}
+	deletions, can := repository.(scm.Deletions)
+	if !can {
+		return true, nil
+	}
+	deleted, err := deletions.HeadDeleted(ctx, pr.Number)
+	if fault.KindOf(err) == fault.Invalid { // as if the forge did not report it
+		failures.Add(fmt.Sprintf("when the branch of #%d was deleted", pr.Number), err)
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("ask when the branch of #%d was deleted: %w", pr.Number, err)
+	}
+	return !deleted.After(pr.ClosedAt.Add(deletionDelay)), nil
+}

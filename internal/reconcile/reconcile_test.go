@@ -1,0 +1,116 @@
+package reconcile_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/fault"
+	"promoter/internal/promotion/propose"
+	"promoter/internal/scm"
+)
+
+// A squashed commit has the trailers of its head, or what the forge made of them.
+func TestReconcile_mergedByHand(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"squash", "bare squash"} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, strings.ReplaceAll(threeEnvironments, "after: [staging]", "after: {staging: {soak: 1h}}"))
+			w.Forge.Bare = method == "bare squash"
+			w.pushAndRun(web, "1.1.0")
+			if err := w.Forge.MergeByHand(1, strings.TrimPrefix(method, "bare ")); err != nil {
+				t.Fatal(err)
+			}
+			report := w.run()
+			wantReason(t, report, "prod", "soak")
+			w.calm()
+			w.Clock.Add(61 * time.Minute)
+			w.run()
+			w.holds("prod", "1.1.0 1.0.0")
+			w.calm()
+		})
+	}
+}
+
+func TestReconcile_lostResponses(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []string{"create", "merge", "status", "edit"} {
+		t.Run(lost, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, threeEnvironments)
+			w.push(web, "1.1.0")
+			once := true
+			w.Forge.Effect = func(before bool, what string) error {
+				if !before && what == lost && once {
+					once = false
+					return fault.New(fault.Temporary, "the connection broke")
+				}
+				return nil
+			}
+			for range 3 {
+				_, _ = w.Reconciler().Reconcile(t.Context())
+			}
+			if len(w.Forge.All()) == 1 && w.pull(1).State == scm.StateOpen {
+				w.mergeByHand(1, "merge")
+			}
+			for range 3 {
+				_, _ = w.Reconciler().Reconcile(t.Context())
+			}
+			w.holds("prod", "1.1.0 1.0.0")
+			w.wantPulls("promoter/staging/shop merged", "promoter/prod/shop merged")
+			w.calm()
+		})
+	}
+}
+
+func TestReconcile_rateLimited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.push(web, "1.1.0")
+	w.Forge.Effect = func(before bool, what string) error {
+		if before && what == "create" {
+			return fault.Limited(w.Clock.Now().Add(time.Hour), errLimited)
+		}
+		return nil
+	}
+	_, err := w.Reconciler().Reconcile(t.Context())
+	if at, limited := fault.RetryAt(err); !limited || at.IsZero() {
+		t.Errorf("error: %v", err)
+	}
+	w.Forge.Effect = nil
+	w.run()
+	w.wantPulls("promoter/staging/shop open")
+}
+
+var errLimited = fault.New(fault.RateLimited, "slow down")
+
+func TestReconcile_dryRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.push(web, "1.1.0")
+	before := w.Git.Branches()
+	reconciler := w.Reconciler()
+	report, err := reconciler.Rehearse(t.Context())
+	if err != nil || w.Git.Pushes != 0 || len(w.Forge.All()) != 0 || len(before) != len(w.Git.Branches()) {
+		t.Errorf("a dry run wrote: %v", err)
+	}
+	if len(report.Effects) == 0 || report.Effects[0].Step != propose.StepPush {
+		t.Errorf("it shows %+v", report.Effects)
+	}
+}
+
+func TestReconcile_idle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.run()
+	w.Git.Listings, w.Git.Pushes = 0, 0
+	clear(w.Forge.Calls)
+	w.run()
+	if w.Git.Listings != 1 || w.Git.Pushes != 0 {
+		t.Errorf("an idle pass listed %d times and pushed %d times", w.Git.Listings, w.Git.Pushes)
+	}
+	if len(w.Forge.Calls) != 2 || w.Forge.Calls["list open"] != 1 || w.Forge.Calls["recent"] != 1 {
+		t.Errorf("an idle pass asked the forge %v", w.Forge.Calls)
+	}
+}
