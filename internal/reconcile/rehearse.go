@@ -64,7 +64,7 @@ func (h *rehearsal) attempt(ctx context.Context, start observe.Start, _ *repo.Re
 		if lands(p) || h.merged[p.Head] {
 			continue
 		}
-		e := outcome.Effect{Proposal: p, Action: outcome.ActionNone, Err: o.SkipReason(p)}.WithPromotions(o)
+		e := outcome.Effect{Proposal: p, Action: outcome.ActionNone, Err: o.SkipReason(p, o.Failures.Skip)}.WithPromotions(o)
 		if p.Step == propose.StepPropose {
 			e.Follows = h.follows(o, p)
 		}

@@ -27,6 +27,9 @@ func (f Failures) Any() bool {
 	return len(f.Errors) > 0 || len(f.Skipped) > 0 || len(f.Unavailable) > 0
 }
 
+// Skip returns why nothing is done about a branch; nil: something may be.
+func (f Failures) Skip(branch string) error { return f.Skipped[branch] }
+
 // Collector collects failures. It belongs to the function that reads or acts, and is not kept.
 type Collector struct {
 	// lastAttempt: a conflict is the failure of its part, because no restart follows.

@@ -66,7 +66,7 @@ func (k keeper) Load(ctx context.Context) (*cache.Entry, cache.Changed, error) {
 	return last.kept, cache.Changed{Image: k.fresh.staleAt(now, last.fresh)}, nil
 }
 
-// Keep implements cache.Cache.
+// Store implements cache.Cache.
 func (k keeper) Store(kept *cache.Entry) {
 	fresh, known := k.fresh.last()
 	if kept == nil || !known {

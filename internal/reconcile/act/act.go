@@ -3,16 +3,11 @@
 package act
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 
-	"promoter/internal/comments"
 	"promoter/internal/config"
-	"promoter/internal/fault"
-	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/reconcile/describe"
@@ -21,7 +16,6 @@ import (
 	"promoter/internal/reconcile/plan"
 	"promoter/internal/repo"
 	"promoter/internal/state"
-	"promoter/internal/statebranch"
 )
 
 // Actor carries out the plans of one repository.
@@ -92,14 +86,19 @@ type executor struct {
 
 func (a Actor) begin(o observe.Observation, made plan.Plan, lastAttempt bool) *executor {
 	return &executor{
-		actor: a, c: a.Clients, o: o.Clone(), plan: made, failures: repo.Collect(o.Failures, lastAttempt), again: o.Refreshed,
+		actor: a, c: a.Clients,
+		o: o.Clone(), plan: made, failures: repo.Collect(o.Failures, lastAttempt),
 		merged: map[string]string{}, written: map[string]map[string]bool{}, statusSet: map[string]bool{},
+		again: o.Refreshed,
 	}
 }
 
 func (x *executor) done() Done {
 	x.o.Failures = x.failures.Failures()
-	return Done{Observation: x.o, Plan: x.plan, Effects: x.effects, Landed: x.landed, Again: x.again, merged: len(x.merged) > 0}
+	return Done{
+		Observation: x.o, Plan: x.plan, Effects: x.effects,
+		Landed: x.landed, Again: x.again, merged: len(x.merged) > 0,
+	}
 }
 
 // execute acts in a fixed order.
@@ -121,7 +120,9 @@ func (x *executor) execute(ctx context.Context) error {
 		if effect.Err == nil {
 			effect = x.carryOut(ctx, effect)
 		}
-		x.progress(i+1, len(pulls))
+		if x.actor.Progress != nil { // forges ask for time between writes: twenty new ones can take a minute
+			x.actor.Progress("updating pull requests", i+1, len(pulls))
+		}
 		if err := x.record(ctx, effect); err != nil {
 			return err
 		}
@@ -157,47 +158,7 @@ func (x *executor) execute(ctx context.Context) error {
 }
 
 // skipReason returns why a proposal is not carried out; nil: it is.
-func (x *executor) skipReason(p propose.Proposal) error {
-	x.o.Failures = x.failures.Failures()
-	return x.o.SkipReason(p)
-}
-
-// progress reports how many pull requests are done. Forges ask for time between writes, so
-// that twenty new ones can take a minute.
-func (x *executor) progress(done, total int) {
-	if x.actor.Progress != nil {
-		x.actor.Progress("updating pull requests", done, total)
-	}
-}
-
-// pushProposals records in the state what is to be remembered, and pushes some proposals.
-func (x *executor) pushProposals(ctx context.Context, pushed func(propose.Proposal) bool) error {
-	// The state first: the effects depend on it.
-	x.o = x.o.WithChanges(x.plan.StateChanges(x.o.Promotion, x.o.Now, x.skipReason)...)
-	if err := x.writeState(ctx); err != nil {
-		return err
-	}
-
-	// Then the pushes, one chain of commits for each branch.
-	proposals := x.plan.Proposals
-	chains, branches := map[string][]*propose.Proposal{}, []string{}
-	for i, p := range proposals {
-		if !pushed(p) {
-			continue
-		}
-		branch := x.o.Promotion.BranchOf(p.Environment)
-		if chains[branch] == nil {
-			branches = append(branches, branch)
-		}
-		chains[branch] = append(chains[branch], &proposals[i])
-	}
-	for _, branch := range branches {
-		if err := x.pushChain(ctx, branch, chains[branch]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (x *executor) skipReason(p propose.Proposal) error { return x.o.SkipReason(p, x.failures.Skipped) }
 
 // record adds effects to the report, and announces those that did something. Some errors
 // end the reconciliation; what was done before is in the report all the same.
@@ -205,12 +166,16 @@ func (x *executor) record(ctx context.Context, effects ...outcome.Effect) (stop 
 	var done []outcome.Effect
 	for _, effect := range effects {
 		err := x.failures.Stop(ctx, effect.Err)
-		if stop = cmp.Or(stop, err); err != nil {
+		if err != nil {
 			effect.Err = nil // it is the error of the reconciliation
 		}
-		if effect = effect.WithPromotions(x.o); effect.Action != outcome.ActionNone {
+		if stop == nil {
+			stop = err
+		}
+		effect = effect.WithPromotions(x.o)
+		if effect.Action != outcome.ActionNone {
 			done = append(done, effect)
-			x.logBypassed(ctx, effect)
+			logBypassed(ctx, x.c.Log, effect)
 		}
 		if err == nil || effect.Action != outcome.ActionNone {
 			x.effects = append(x.effects, effect)
@@ -223,14 +188,20 @@ func (x *executor) record(ctx context.Context, effects ...outcome.Effect) (stop 
 }
 
 // logBypassed logs what a promotion bypassed when it is proposed, and when it lands.
-func (x *executor) logBypassed(ctx context.Context, effect outcome.Effect) {
+func logBypassed(ctx context.Context, log *slog.Logger, effect outcome.Effect) {
+	if effect.Action == outcome.ActionClosed || effect.Action == outcome.ActionUpdated {
+		return
+	}
 	for _, d := range effect.Decisions {
 		a := promotion.AttributionOf(d)
-		if len(a.Bypassed) == 0 || effect.Action == outcome.ActionClosed || effect.Action == outcome.ActionUpdated {
+		if len(a.Bypassed) == 0 {
 			continue
 		}
-		x.c.Log.WarnContext(ctx, "conditions bypassed", slog.String("environment", d.Environment), slog.String("application", d.Application),
-			slog.String("conditions", strings.Join(a.Bypassed, ", ")), slog.String("by", a.RequestedBy), slog.String("reason", a.Reason), slog.String("action", string(effect.Action)))
+		log.WarnContext(ctx, "conditions bypassed",
+			slog.String("environment", d.Environment), slog.String("application", d.Application),
+			slog.String("conditions", strings.Join(a.Bypassed, ", ")),
+			slog.String("by", a.RequestedBy), slog.String("reason", a.Reason),
+			slog.String("action", string(effect.Action)))
 	}
 }
 
@@ -256,118 +227,6 @@ func (x *executor) carryOut(ctx context.Context, effect outcome.Effect) (done ou
 	}
 }
 
-// maxUnpushed is how many bytes of new objects are in memory before they are pushed. Each
-// commit has new trees: 80 KB in a folder of 2,000 applications.
-const maxUnpushed = 16 << 20
-
-// pushChain makes one commit for each proposal of a branch and pushes them in their order:
-// all together, or as many at a time as fit into maxUnpushed.
-func (x *executor) pushChain(ctx context.Context, branch string, chain []*propose.Proposal) error {
-	x.written[branch] = map[string]bool{}
-	for len(chain) > 0 {
-		effects, err := x.pushNext(ctx, branch, chain)
-		chain = chain[len(effects):]
-		if err != nil { // the rest would build on what the branch does not have
-			for _, p := range chain {
-				effects = append(effects, outcome.Effect{Proposal: *p, Action: outcome.ActionNone, Err: cmp.Or(x.skipReason(*p), err)})
-			}
-			chain = nil
-		}
-		if err := x.record(ctx, effects...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pushNext pushes the commits of the first proposals of a chain and returns their effects.
-// The error is that of the push.
-func (x *executor) pushNext(ctx context.Context, branch string, chain []*propose.Proposal) (effects []outcome.Effect, err error) {
-	ctx, end := x.actor.Trace.Begin(ctx, string(propose.StepPush))
-	defer func() { end(effects, nil) }()
-	tip, written := x.o.Heads[branch], x.written[branch]
-	before := x.c.Objects.Unpushed()
-	for _, p := range chain {
-		effect := outcome.Effect{Proposal: *p, Action: outcome.ActionNone, Err: x.skipReason(*p)}
-		var files map[string][]byte
-		if effect.Err == nil {
-			files, effect.Err = x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], *p, tip, written)
-		}
-		if effect.Err == nil && len(files) > 0 {
-			if effect.Commit, effect.Err = x.commit(ctx, *p, files, tip); effect.Err == nil {
-				tip, effect.Action = effect.Commit, outcome.ActionPushed
-				for path := range files {
-					written[path] = true
-				}
-			}
-		}
-		effects = append(effects, effect)
-		if x.c.Objects.Unpushed()-before >= maxUnpushed {
-			break
-		}
-	}
-	if tip == x.o.Heads[branch] {
-		return effects, nil
-	}
-	if err = x.push(ctx, repo.Update{Branch: branch, Old: x.o.Heads[branch], New: tip}); err == nil {
-		x.landed = true
-		x.c.History(x.o.Promotion.Config).Remember(ctx, pushed(effects)...)
-		x.describer().Pushed(ctx, x.o, effects)
-		return effects, nil
-	}
-	if err = fmt.Errorf("push to %s: %w", branch, err); fault.KindOf(err) == fault.Unauthorized {
-		err = fmt.Errorf("%w (allow promoter to bypass the protection of %s, or use land: automerge or pr)", err, branch)
-	}
-	for i := range effects {
-		if effects[i].Action == outcome.ActionPushed {
-			effects[i].Action, effects[i].Commit, effects[i].Err = outcome.ActionNone, "", err
-		}
-	}
-	return effects, err
-}
-
-// commit writes the commit of a proposal as it is to be pushed.
-func (x *executor) commit(ctx context.Context, p propose.Proposal, files map[string][]byte, parent string) (string, error) {
-	commit, err := x.rewriter().commit(p, files, parent)
-	if err != nil {
-		return "", err
-	}
-	if commit, err = x.c.Remote.Sign(ctx, commit); err != nil {
-		return "", fmt.Errorf("sign a commit for %s: %w", p.Head, err)
-	}
-	return commit, nil
-}
-
-func (x *executor) describer() describe.Describer {
-	return describe.Describer{Clients: x.c, Users: x.actor.Users, Readers: x.actor.Describe}
-}
-
-// pushed returns the commits of effects.
-func pushed(effects []outcome.Effect) (commits []landing.Pushed) {
-	for _, e := range effects {
-		if e.Action == outcome.ActionPushed {
-			commits = append(commits, landing.Pushed{Commit: e.Commit, Decisions: e.Decisions})
-		}
-	}
-	return commits
-}
-
-// push pushes, and keeps where the branches are now.
-func (x *executor) push(ctx context.Context, updates ...repo.Update) error {
-	if err := x.c.Remote.Push(ctx, updates...); err != nil {
-		return err // the caller names what it pushed
-	}
-	for _, update := range updates {
-		if update.New == "" {
-			delete(x.o.Heads, update.Branch)
-			delete(x.o.Refs.Branches, update.Branch)
-			continue
-		}
-		x.o.Heads[update.Branch], x.o.Refs.Branches[update.Branch] = update.New, update.New
-	}
-	return nil
-}
-
 // replan plans again with what is known about a pull request now, and returns its
 // proposal.
 func (x *executor) replan(open promotion.Open) (propose.Proposal, bool) {
@@ -379,46 +238,4 @@ func (x *executor) replan(open promotion.Open) (propose.Proposal, bool) {
 		}
 	}
 	return propose.Proposal{}, false
-}
-
-// replyToCommands replies to the commands in comments, and records that it did.
-func (x *executor) replyToCommands(ctx context.Context) error {
-	reader := x.c.Comments(x.actor.Users, x.c.History(x.o.Promotion.Config))
-	decided := comments.Decided{Proposals: x.plan.Proposals, Decisions: x.plan.Decisions}
-	replied, err := reader.Reply(ctx, x.o.Commented(), decided, x.failures)
-	if err != nil || len(replied) == 0 {
-		return err
-	}
-	x.o = x.o.WithChanges(replied...)
-	return x.writeState(ctx)
-}
-
-// writeState writes the recorded changes to the state branch, in one commit. It also seals
-// what users added there, and removes what does not count.
-func (x *executor) writeState(ctx context.Context) error {
-	states := x.c.StateBranch()
-	if len(x.o.Changes) == 0 && (x.o.Branch.Sealed || !states.IsSealed()) {
-		return nil
-	}
-	message := "Record what a reconciliation observed"
-	switch n := len(x.o.Messages); {
-	case n == 1:
-		message = x.o.Messages[0]
-	case n > 1:
-		message = fmt.Sprintf("Apply %d commands from comments\n\n%s", n, strings.Join(x.o.Messages, "\n\n"))
-	}
-	if len(x.o.Branch.Ignored) > 0 {
-		message += "\n\nRemoved, because it had no seal: " + statebranch.IgnoredText(x.o.Branch.Ignored) + "."
-	}
-	after, _ := x.o.Branch.Counts.Apply(x.o.Changes...) // see Observation.WithChanges
-	update, written, err := states.Draft(ctx, x.o.Branch, after, message, states.IsSealed())
-	x.o.Changes, x.o.Messages = nil, nil
-	if err != nil || update.New == "" {
-		return err
-	}
-	if err := x.push(ctx, update); err != nil {
-		return fmt.Errorf("write %s: %w", state.Branch, err)
-	}
-	x.o.Branch = written
-	return nil
 }

@@ -148,10 +148,11 @@ func (o Observation) HeadsOf(p propose.Proposal) []string {
 	return heads
 }
 
-// SkipReason returns why a proposal is not carried out; nil: it is.
-func (o Observation) SkipReason(p propose.Proposal) error {
+// SkipReason returns why a proposal is not carried out; nil: it is. Nothing is done about a branch for which
+// skipped returns an error.
+func (o Observation) SkipReason(p propose.Proposal, skipped func(branch string) error) error {
 	for _, head := range o.HeadsOf(p) {
-		if err := o.Failures.Skipped[head]; err != nil {
+		if err := skipped(head); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,172 @@
+package act
+
+import (
+	"context"
+	"fmt"
+
+	"promoter/internal/fault"
+	"promoter/internal/landing"
+	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/describe"
+	"promoter/internal/reconcile/outcome"
+	"promoter/internal/repo"
+)
+
+// pushProposals records in the state what is to be remembered, and pushes some proposals.
+func (x *executor) pushProposals(ctx context.Context, pushed func(propose.Proposal) bool) error {
+	// The state first: the effects depend on it.
+	x.o = x.o.WithChanges(x.plan.StateChanges(x.o.Promotion, x.o.Now, x.skipReason)...)
+	if err := x.writeState(ctx); err != nil {
+		return err
+	}
+
+	// Then the pushes, one chain of commits for each branch.
+	proposals := x.plan.Proposals
+	chains, branches := map[string][]*propose.Proposal{}, []string{}
+	for i, p := range proposals {
+		if !pushed(p) {
+			continue
+		}
+		branch := x.o.Promotion.BranchOf(p.Environment)
+		if chains[branch] == nil {
+			branches = append(branches, branch)
+		}
+		chains[branch] = append(chains[branch], &proposals[i])
+	}
+	for _, branch := range branches {
+		if err := x.pushChain(ctx, branch, chains[branch]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxUnpushed is how many bytes of new objects are in memory before they are pushed. Each
+// commit has new trees: 80 KB in a folder of 2,000 applications.
+const maxUnpushed = 16 << 20
+
+// pushChain makes one commit for each proposal of a branch and pushes them in their order:
+// all together, or as many at a time as fit into maxUnpushed.
+func (x *executor) pushChain(ctx context.Context, branch string, chain []*propose.Proposal) error {
+	x.written[branch] = map[string]bool{}
+	for len(chain) > 0 {
+		effects, err := x.pushNext(ctx, branch, chain)
+		chain = chain[len(effects):]
+		if err != nil { // the rest would build on what the branch does not have
+			for _, p := range chain {
+				effect := outcome.Effect{Proposal: *p, Action: outcome.ActionNone, Err: x.skipReason(*p)}
+				if effect.Err == nil {
+					effect.Err = err
+				}
+				effects = append(effects, effect)
+			}
+			chain = nil
+		}
+		if err := x.record(ctx, effects...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pushNext pushes the commits of the first proposals of a chain and returns their effects.
+// The error is that of the push.
+func (x *executor) pushNext(ctx context.Context, branch string, chain []*propose.Proposal) (effects []outcome.Effect, err error) {
+	ctx, end := x.actor.Trace.Begin(ctx, string(propose.StepPush))
+	defer func() { end(effects, nil) }()
+	tip := x.o.Heads[branch]
+	before := x.c.Objects.Unpushed()
+	for _, p := range chain {
+		effect := x.commitNext(ctx, *p, branch, tip)
+		if effect.Action == outcome.ActionPushed {
+			tip = effect.Commit
+		}
+		effects = append(effects, effect)
+		if x.c.Objects.Unpushed()-before >= maxUnpushed {
+			break
+		}
+	}
+	if tip == x.o.Heads[branch] {
+		return effects, nil
+	}
+	err = x.push(ctx, repo.Update{Branch: branch, Old: x.o.Heads[branch], New: tip})
+	if err == nil {
+		x.landed = true
+		x.c.History(x.o.Promotion.Config).Remember(ctx, pushed(effects)...)
+		x.describer().Pushed(ctx, x.o, effects)
+		return effects, nil
+	}
+	err = fmt.Errorf("push to %s: %w", branch, err)
+	if fault.KindOf(err) == fault.Unauthorized {
+		err = fmt.Errorf("%w (allow promoter to bypass the protection of %s, or use land: automerge or pr)", err, branch)
+	}
+	for i := range effects {
+		if effects[i].Action == outcome.ActionPushed {
+			effects[i].Action, effects[i].Commit, effects[i].Err = outcome.ActionNone, "", err
+		}
+	}
+	return effects, err
+}
+
+// commitNext writes the commit of a proposal on the tip of a chain. Without a commit, nothing differs there.
+func (x *executor) commitNext(ctx context.Context, p propose.Proposal, branch, tip string) outcome.Effect {
+	effect := outcome.Effect{Proposal: p, Action: outcome.ActionNone}
+	if err := x.skipReason(p); err != nil {
+		return effect.Failed(err)
+	}
+	files, err := x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], p, tip, x.written[branch])
+	if err != nil || len(files) == 0 {
+		return effect.Failed(err)
+	}
+	commit, err := x.commit(ctx, p, files, tip)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	for path := range files {
+		x.written[branch][path] = true
+	}
+	effect.Commit, effect.Action = commit, outcome.ActionPushed
+	return effect
+}
+
+// commit writes the commit of a proposal as it is to be pushed.
+func (x *executor) commit(ctx context.Context, p propose.Proposal, files map[string][]byte, parent string) (string, error) {
+	commit, err := x.rewriter().commit(p, files, parent)
+	if err != nil {
+		return "", err
+	}
+	if commit, err = x.c.Remote.Sign(ctx, commit); err != nil {
+		return "", fmt.Errorf("sign a commit for %s: %w", p.Head, err)
+	}
+	return commit, nil
+}
+
+func (x *executor) describer() describe.Describer {
+	return describe.Describer{Clients: x.c, Users: x.actor.Users, Readers: x.actor.Describe}
+}
+
+// pushed returns the commits of effects.
+func pushed(effects []outcome.Effect) (commits []landing.Pushed) {
+	for _, e := range effects {
+		if e.Action == outcome.ActionPushed {
+			commits = append(commits, landing.Pushed{Commit: e.Commit, Decisions: e.Decisions})
+		}
+	}
+	return commits
+}
+
+// push pushes, and keeps where the branches are now.
+func (x *executor) push(ctx context.Context, updates ...repo.Update) error {
+	if err := x.c.Remote.Push(ctx, updates...); err != nil {
+		return err // the caller names what it pushed
+	}
+	for _, update := range updates {
+		if update.New == "" {
+			delete(x.o.Heads, update.Branch)
+			delete(x.o.Refs.Branches, update.Branch)
+			continue
+		}
+		x.o.Heads[update.Branch], x.o.Refs.Branches[update.Branch] = update.New, update.New
+	}
+	return nil
+}
