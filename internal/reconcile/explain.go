@@ -40,7 +40,10 @@ func (r *Reconciler) Explain(ctx context.Context, q Question) (outcome.Report, e
 	}
 	made := r.plan(ctx, o)
 	report := outcome.Preview(o, made)
-	facts := explain.Facts{Observation: o.Promotion, Decisions: report.Decisions, Proposals: made.Proposals, Landed: dated(r.Clients.Objects, o.Promotion.Landings)}
+	facts := explain.Facts{
+		Observation: o.Promotion, Decisions: report.Decisions, Proposals: made.Proposals,
+		Landed: dated(r.Clients.Objects, o.Promotion.Landings),
+	}
 	for _, d := range report.Decisions {
 		if q.About(d.Target) {
 			report.Paths = append(report.Paths, explain.Paths(facts, d.Target)...)
@@ -70,7 +73,7 @@ func dated(objects repo.Commits, of map[promotion.Target][]promotion.Landing) ma
 				return landed.Target == target && landed.Snapshot.ID() == l.Snapshot.ID()
 			}
 			switch {
-			case err != nil || l.Number == 0 && len(commit.Parents) < 2 && !slices.ContainsFunc(promotion.ReadTrailers(commit.Trailers), names):
+			case err != nil, l.Number == 0 && len(commit.Parents) < 2 && !slices.ContainsFunc(promotion.ReadTrailers(commit.Trailers), names):
 				l.Commit = ""
 			case l.At.IsZero():
 				l.At = commit.Committer.When
@@ -96,7 +99,8 @@ func (r *Reconciler) resolveAsked(ctx context.Context, paths []explain.Path, tex
 			continue
 		}
 		asked := explain.Asked{Repository: wanted.Repository, Version: image.Version{Tag: wanted.Tag, Digest: wanted.Digest}}
-		lookup := promotion.Lookup{Fact: promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}, Component: p.Component, Created: true}
+		fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
+		lookup := promotion.Lookup{Fact: fact, Component: p.Component, Created: true}
 		version, err := r.Clients.Registries.Resolve(ctx, lookup)
 		switch {
 		case err != nil:
@@ -109,5 +113,6 @@ func (r *Reconciler) resolveAsked(ctx context.Context, paths []explain.Path, tex
 		}
 		return asked, nil
 	}
-	return explain.Asked{}, fault.New(fault.Invalid, "--with %s: want COMPONENT:TAG or REPOSITORY[:TAG][@DIGEST] of a component that the environment references", text)
+	return explain.Asked{}, fault.New(fault.Invalid,
+		"--with %s: want COMPONENT:TAG or REPOSITORY[:TAG][@DIGEST] of a component that the environment references", text)
 }

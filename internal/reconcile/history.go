@@ -20,7 +20,9 @@ import (
 // branches of a report, newest first in each, as far as it is readable. It stops at the
 // known commit of a branch, and at the time. A merge without trailers, such as a squash
 // with another message, is not included: only the forge knows about it.
-func (r *Reconciler) Landed(ctx context.Context, report outcome.Report, known map[string]string, since time.Time) ([]landing.Landed, error) {
+func (r *Reconciler) Landed(
+	ctx context.Context, report outcome.Report, known map[string]string, since time.Time,
+) ([]landing.Landed, error) {
 	if report.Config == nil {
 		return nil, nil
 	}

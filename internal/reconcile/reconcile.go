@@ -163,7 +163,9 @@ func (r *Reconciler) attempt(ctx context.Context, start observe.Start, known *re
 }
 
 // observe observes, with branches that need not be listed again.
-func (r *Reconciler) observe(ctx context.Context, reader observe.Reader, start observe.Start, known *repo.Refs) (o observe.Observation, err error) {
+func (r *Reconciler) observe(
+	ctx context.Context, reader observe.Reader, start observe.Start, known *repo.Refs,
+) (o observe.Observation, err error) {
 	ctx, end := r.Trace.Begin(ctx, "observe")
 	defer func() { end(nil, err) }()
 	if known != nil {

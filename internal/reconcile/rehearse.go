@@ -27,7 +27,8 @@ type rehearsal struct {
 func (r *Reconciler) Rehearse(ctx context.Context) (outcome.Report, error) {
 	trial := *r
 	trial.Clients.Remote, trial.Clients.ReadOnly = &repo.Overlay{Remote: r.Clients.Remote}, true
-	trial.Users.Permissions, trial.Acted, trial.Cache = nil, nil, nil
+	trial.Users.Permissions = nil
+	trial.Acted, trial.Cache = nil, nil
 	h := &rehearsal{r: &trial, landed: map[promotion.Target]bool{}, merged: map[string]bool{}}
 	return trial.repeat(ctx, observe.Start{}, h.attempt, afterRehearsal)
 }
@@ -119,6 +120,7 @@ func afterRehearsal(r, before outcome.Report) outcome.Report {
 		}
 	}
 	r.Effects = slices.Concat(planned, r.Effects)
-	r.Default, r.Heads, r.Landings, r.UserDecisions = before.Default, before.Heads, before.Landings, before.UserDecisions
+	r.Default, r.Heads = before.Default, before.Heads
+	r.Landings, r.UserDecisions = before.Landings, before.UserDecisions
 	return r
 }

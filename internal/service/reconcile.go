@@ -166,7 +166,9 @@ func (r *reconciler) recordActions(ctx context.Context, repository *connect.Repo
 	})
 }
 
-func (r *reconciler) reconcile(ctx context.Context, current *refresh, repository *connect.Repository, acted actedFunc) (report outcome.Report, landings history.Landings, err error) {
+func (r *reconciler) reconcile(
+	ctx context.Context, current *refresh, repository *connect.Repository, acted actedFunc,
+) (report outcome.Report, landings history.Landings, err error) {
 	if repository.Err != nil { // it could not be opened again: it has no key
 		return report, landings, repository.Err
 	}
@@ -280,7 +282,9 @@ func (r *reconciler) record(ctx context.Context, current *refresh, repository *c
 
 // storeFound stores what a reconciliation found. An incremental one has the targets of the touched
 // applications, which suffice unless a target came or went.
-func (r *reconciler) storeFound(ctx context.Context, tx *database.Tx, key string, report outcome.Report, found history.Found, digest store.FoundDigest) error {
+func (r *reconciler) storeFound(
+	ctx context.Context, tx *database.Tx, key string, report outcome.Report, found history.Found, digest store.FoundDigest,
+) error {
 	incremental, written := found.Touched != nil && found.Usable, 0
 	if incremental {
 		var err error
@@ -308,7 +312,9 @@ func (r *reconciler) storeFound(ctx context.Context, tx *database.Tx, key string
 
 // notifySource returns what messages are about. It returns false without a config, which names the
 // destinations: events then wait for the next reconciliation. A dry run sends nothing.
-func (r *reconciler) notifySource(current *refresh, repository *connect.Repository, stored store.Repository, o reconciled) (notifications.Source, bool) {
+func (r *reconciler) notifySource(
+	current *refresh, repository *connect.Repository, stored store.Repository, o reconciled,
+) (notifications.Source, bool) {
 	server := current.session.Server
 	return notifications.Source{
 		Repository: stored, Config: o.report.Config, URL: server.File.URL,
@@ -336,7 +342,9 @@ func driftText(found []drift.Drift) string {
 
 // subscribe stores the subscriptions and schedules of a config. It reports whether there
 // are new subscriptions. Without a config both stay as they are.
-func (r *reconciler) subscribe(ctx context.Context, tx *database.Tx, key string, current *refresh, report outcome.Report) (added bool, err error) {
+func (r *reconciler) subscribe(
+	ctx context.Context, tx *database.Tx, key string, current *refresh, report outcome.Report,
+) (added bool, err error) {
 	c := report.Config
 	if c == nil {
 		return false, nil

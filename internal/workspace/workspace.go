@@ -207,7 +207,9 @@ func (w *Workspace) emptyOthers(grown int64) {
 
 // Use opens a repository for one function, whose context has the budget of one
 // reconciliation. A panic closes it too, because the next one to open it waits for that.
-func Use(ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(context.Context, *Workspace) error) (err error) {
+func Use(
+	ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(context.Context, *Workspace) error,
+) (err error) {
 	w, err := Open(ctx, session, r, options)
 	if err != nil {
 		return err
@@ -219,7 +221,9 @@ func Use(ctx context.Context, session *connect.Session, r *connect.Repository, o
 }
 
 // Try is Use, and returns a panic as an error, so that it affects no other repository.
-func Try(ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(context.Context, *Workspace) error) (err error) {
+func Try(
+	ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(context.Context, *Workspace) error,
+) (err error) {
 	defer fault.Survive(&err)
 	return Use(ctx, session, r, options, do)
 }

@@ -213,7 +213,8 @@ func (x *executor) carryOut(ctx context.Context, effect outcome.Effect) (done ou
 	ctx, end := x.actor.Trace.Begin(ctx, string(effect.Step))
 	defer func() { end([]outcome.Effect{done}, done.Err) }()
 	if open := effect.Open; open != nil {
-		effect.Number, effect.URL, effect.Commit = open.Number, open.URL, open.Commit
+		effect.Number, effect.URL = open.Number, open.URL
+		effect.Commit = open.Commit
 	}
 	switch {
 	case effect.Step == propose.StepPropose:

@@ -46,7 +46,8 @@ func (x *executor) merge(ctx context.Context, effect outcome.Effect, files map[s
 	for _, trailer := range append(pullrequest.Trailers(fresh), x.c.StateBranch().Marks(x.o.Branch)...) {
 		body += trailer.Key + ": " + trailer.Value + "\n"
 	}
-	merged, err := x.c.Forge.PullRequests().Merge(ctx, effect.Number, scm.Merge{Head: effect.Commit, Base: base, Title: title, Message: body})
+	wanted := scm.Merge{Head: effect.Commit, Base: base, Title: title, Message: body}
+	merged, err := x.c.Forge.PullRequests().Merge(ctx, effect.Number, wanted)
 	switch kind := fault.KindOf(err); {
 	case errors.Is(err, scm.ErrBehind) && behind:
 		return x.rebuild(ctx, notYet(effect, err), files)
@@ -57,10 +58,13 @@ func (x *executor) merge(ctx context.Context, effect outcome.Effect, files map[s
 	case err != nil:
 		return effect.Failed(fmt.Errorf("merge pull request #%d: %w", effect.Number, err))
 	}
-	effect.Action, x.landed, effect.Decisions = outcome.ActionMerged, true, fresh.Decisions // with the users who approved
-	deleted := x.deleteHead(ctx, effect)
-	if effect.Err = deleted.Err; merged.Commit != "" {
-		effect.Commit, x.merged[base] = merged.Commit, merged.Commit
+	x.landed = true
+	effect.Action = outcome.ActionMerged
+	effect.Decisions = fresh.Decisions // with the users who approved
+	effect.Err = x.deleteHead(ctx, effect).Err
+	if merged.Commit != "" {
+		effect.Commit = merged.Commit
+		x.merged[base] = merged.Commit
 	}
 	return effect
 }

@@ -28,46 +28,31 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 		return effect.Failed(err)
 	}
 	head := x.o.Heads[p.Head]
-	pushed := head == ""
-	if !pushed {
-		contained, err := x.rewriter().isProposal(ctx, head, p, files)
-		if err != nil {
-			return effect.Failed(err)
-		}
-		commit, err := x.c.Objects.Commit(head)
-		if err != nil {
-			return effect.Failed(fmt.Errorf("read the head of %s: %w", p.Head, err))
-		}
-		history := x.c.History(x.o.Promotion.Config)
-		ours, err := history.Wrote(ctx, p.Head, commit)
-		if err != nil {
-			return effect.Failed(err)
-		}
-		if pushed = !contained; pushed && !ours {
-			// Our branch without a pull request contains a user's commit: it is theirs.
-			effect.Step, effect.Reason = propose.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Message: fmt.Sprintf(
-				"the branch %s contains a commit of %s: delete it, or open its pull request again", p.Head, commit.Committer.Name)}
-			return effect
-		}
-		if contained && p.Open == nil { // a pull request of a merged head would be empty
-			if pushed, err = history.Merged(ctx, base, x.o.Heads[base], commit); err != nil {
-				return effect.Failed(err)
-			}
-		}
+	pushed, foreign, err := x.needsPush(ctx, p, head, files)
+	if err != nil {
+		return effect.Failed(err)
+	}
+	if foreign != "" {
+		// Our branch without a pull request contains a user's commit: it is theirs.
+		effect.Step, effect.Reason = propose.StepWait, promotion.Reason{Rule: promotion.RuleBranch, Message: fmt.Sprintf(
+			"the branch %s contains a commit of %s: delete it, or open its pull request again", p.Head, foreign)}
+		return effect
 	}
 	if pushed {
 		if effect = x.writeHead(ctx, effect, files, head); effect.Err != nil {
 			return effect
 		}
 	}
-	if effect.Commit = x.o.Heads[p.Head]; p.Open == nil {
+	effect.Commit = x.o.Heads[p.Head]
+	if p.Open == nil {
 		return x.createPullRequest(ctx, effect)
 	}
 	if pushed {
 		effect.Action = outcome.ActionRefreshed
 		// On a new head no check ran, and no user approved it.
 		open := x.o.Promotion.Open[p.Head]
-		open.Checks, open.Approvals, open.Votes, open.Void, open.Refused = nil, nil, nil, nil, nil
+		open.Checks, open.Refused = nil, nil
+		open.Approvals, open.Votes, open.Void = nil, nil, nil
 		if fresh, found := x.replan(open); found && fresh.Step == p.Step {
 			effect.Proposal = fresh
 		}
@@ -80,6 +65,38 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 		return effect
 	}
 	return x.merge(ctx, effect, files)
+}
+
+// needsPush reports whether the head of a proposal has to be written. It returns the user who committed to it last, if it
+// would be written although it contains work of theirs.
+func (x *executor) needsPush(ctx context.Context, p propose.Proposal, head string, files map[string][]byte) (needed bool, foreign string, err error) {
+	if head == "" {
+		return true, "", nil
+	}
+	contained, err := x.rewriter().isProposal(ctx, head, p, files)
+	if err != nil {
+		return false, "", err
+	}
+	commit, err := x.c.Objects.Commit(head)
+	if err != nil {
+		return false, "", fmt.Errorf("read the head of %s: %w", p.Head, err)
+	}
+	history := x.c.History(x.o.Promotion.Config)
+	ours, err := history.Wrote(ctx, p.Head, commit)
+	switch {
+	case err != nil:
+		return false, "", err
+	case !contained && !ours:
+		return false, commit.Committer.Name, nil
+	case !contained:
+		return true, "", nil
+	case p.Open != nil:
+		return false, "", nil
+	}
+	// A pull request of a merged head would be empty.
+	base := x.o.Promotion.BranchOf(p.Environment)
+	needed, err = history.Merged(ctx, base, x.o.Heads[base], commit)
+	return needed, "", err
 }
 
 // writeHead writes the branch of a proposal on the current base.
@@ -103,13 +120,15 @@ func (x *executor) createPullRequest(ctx context.Context, effect outcome.Effect)
 	effect.Changes = page.Changes
 	settings := p.Environment.PullRequest
 	pr, err := x.c.Forge.PullRequests().Create(ctx, scm.Draft{
-		Head: p.Head, Base: x.o.Promotion.BranchOf(p.Environment), Title: pullrequest.Title(page), Body: pullrequest.MergeBody("", pullrequest.Body(page)),
+		Head: p.Head, Base: x.o.Promotion.BranchOf(p.Environment),
+		Title: pullrequest.Title(page), Body: pullrequest.MergeBody("", pullrequest.Body(page)),
 		AsDraft: settings.Draft, Labels: settings.Labels, Reviewers: settings.Reviewers, Assignees: settings.Assignees,
 	})
 	if err != nil {
 		return effect.Failed(fmt.Errorf("open a pull request for %s: %w", p.Head, err))
 	}
-	effect.Action, effect.Number, effect.URL = outcome.ActionOpened, pr.Number, pr.URL
+	effect.Action = outcome.ActionOpened
+	effect.Number, effect.URL = pr.Number, pr.URL
 	x.again = x.again || propose.Ready(p)
 	if err := describe.Summarize(ctx, x.c.Forge, page, x.o.Heads[p.Head]); err != nil {
 		return effect.Failed(err)
@@ -192,8 +211,9 @@ func (x *executor) setStatus(ctx context.Context, effect outcome.Effect) outcome
 // keep leaves a pull request as it is. For one that belongs to a user it adds the reason as a comment, once.
 func (x *executor) keep(ctx context.Context, effect outcome.Effect) outcome.Effect {
 	if foreign := effect.Open.Foreign; foreign != "" {
-		return x.comment(ctx, effect, "<!-- promoter: hands off -->", "promoter leaves this pull request to you: "+pullrequest.Sanitize(foreign)+
-			". Undo that, or delete its branch, to let promoter continue.")
+		text := "promoter leaves this pull request to you: " + pullrequest.Sanitize(foreign) +
+			". Undo that, or delete its branch, to let promoter continue."
+		return x.comment(ctx, effect, "<!-- promoter: hands off -->", text)
 	}
 	if effect = x.refreshText(ctx, effect, false); effect.Err != nil {
 		return effect

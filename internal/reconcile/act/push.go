@@ -102,7 +102,8 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*propose
 	}
 	for i := range effects {
 		if effects[i].Action == outcome.ActionPushed {
-			effects[i].Action, effects[i].Commit, effects[i].Err = outcome.ActionNone, "", err
+			effects[i].Action, effects[i].Commit = outcome.ActionNone, ""
+			effects[i].Err = err
 		}
 	}
 	return effects, err

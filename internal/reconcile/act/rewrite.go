@@ -36,7 +36,9 @@ func (x *executor) rewriter() rewriter {
 
 // proposal rewrites the files of a proposal, from a tree that was read before. Files
 // that were written since then are read again from the parent.
-func (w rewriter) proposal(ctx context.Context, tree repo.Tree, p propose.Proposal, parent string, written map[string]bool) (map[string][]byte, error) {
+func (w rewriter) proposal(
+	ctx context.Context, tree repo.Tree, p propose.Proposal, parent string, written map[string]bool,
+) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, decision := range p.Decisions {
 		rewritten, err := w.rewrite(ctx, tree, decision)
@@ -61,7 +63,9 @@ func overlap[A, B any](files map[string]A, written map[string]B) bool {
 }
 
 // rewriteOn rewrites a target in the files of a commit with some of them replaced.
-func (w rewriter) rewriteOn(ctx context.Context, parent string, files map[string][]byte, decision promotion.Decision) (map[string][]byte, error) {
+func (w rewriter) rewriteOn(
+	ctx context.Context, parent string, files map[string][]byte, decision promotion.Decision,
+) (map[string][]byte, error) {
 	commit := parent
 	if len(files) > 0 {
 		var err error

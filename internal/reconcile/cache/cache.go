@@ -18,7 +18,6 @@ import (
 	"slices"
 
 	"promoter/internal/config"
-	"promoter/internal/config/trust"
 	"promoter/internal/drift"
 	"promoter/internal/edit"
 	"promoter/internal/image"
@@ -98,10 +97,12 @@ func (e *Entry) Config(objects repo.Contents, commit, branch string) (*config.Co
 	return repo.LoadConfig(objects, commit, branch, before)
 }
 
-// Rules returns the policies and the required signatures of all components: those of the applications that
-// are decided about, and for the others those of the entry.
-func (e *Entry) Rules(policies map[string]*image.Policy, verify map[string][]trust.Requirement) (map[string]*image.Policy, map[string][]trust.Requirement) {
-	return overlay(e.read.Promotion.Policies, policies), overlay(e.read.Promotion.Verify, verify)
+// Rules returns an observation with the policies and the required signatures of all components: those of the
+// applications that it is about, and for the others those of the entry.
+func (e *Entry) Rules(o promotion.Observation) promotion.Observation {
+	o.Policies = overlay(e.read.Promotion.Policies, o.Policies)
+	o.Verify = overlay(e.read.Promotion.Verify, o.Verify)
+	return o
 }
 
 // overlay returns a map with the entries of another one over it.

@@ -136,5 +136,6 @@ func imagesIn(o promotion.Observation, before *Entry) map[image.Repository]map[s
 
 // sameImages reports whether the files of a target refer to the same images as before.
 func sameImages(a, b promotion.Current) bool {
-	return slices.EqualFunc(a.References, b.References, func(a, b edit.Reference) bool { return a.Repository == b.Repository && a.Mirror == b.Mirror })
+	same := func(a, b edit.Reference) bool { return a.Repository == b.Repository && a.Mirror == b.Mirror }
+	return slices.EqualFunc(a.References, b.References, same)
 }

@@ -57,7 +57,8 @@ const maxChanges = 30
 // change reads what is known about the change of a component. With an error, a part of it
 // is missing that may be known soon.
 func (d Describer) change(ctx context.Context, o observe.Observation, moved pullrequest.Changed) (pullrequest.Change, error) {
-	change := pullrequest.Change{Others: pullrequest.OthersWith(o.Promotion, moved, landedAt(d.Clients.Objects), d.Clients.Forge.Features().PullSign)}
+	sign := d.Clients.Forge.Features().PullSign
+	change := pullrequest.Change{Others: pullrequest.OthersWith(o.Promotion, moved, landedAt(d.Clients.Objects), sign)}
 	to, err := d.describe(ctx, o, moved, moved.To)
 	if err != nil {
 		change.Unread = "the new image is not readable: " + err.Error()
@@ -92,7 +93,9 @@ func componentOf(o observe.Observation, moved pullrequest.Changed) (component co
 }
 
 // describe returns what the image of a version of a changed component says about itself.
-func (d Describer) describe(ctx context.Context, o observe.Observation, moved pullrequest.Changed, version image.Version) (image.Description, error) {
+func (d Describer) describe(
+	ctx context.Context, o observe.Observation, moved pullrequest.Changed, version image.Version,
+) (image.Description, error) {
 	fact := promotion.Fact{Repository: moved.Repository, Tag: version.Tag, Digest: version.Digest}
 	fact.Digest = cmp.Or(fact.Digest, o.Promotion.Facts[fact].Digest)
 	return d.Readers.Images.Describe(ctx, fact, componentOf(o, moved).Select.Platforms)

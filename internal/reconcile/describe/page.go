@@ -35,7 +35,10 @@ func (d Describer) Page(ctx context.Context, o observe.Observation, p propose.Pr
 	for _, moved := range page.Changed() {
 		key := pullrequest.KeyOf(moved.Move)
 		// What is written on a copy has no readers.
-		if _, read := page.Changes[key]; read || d.Readers.Images == nil || moved.Form != "" || moved.Repository.IsZero() || len(page.Changes) == maxChanges {
+		if _, read := page.Changes[key]; read || moved.Form != "" || moved.Repository.IsZero() {
+			continue
+		}
+		if d.Readers.Images == nil || len(page.Changes) == maxChanges {
 			continue
 		}
 		change, err := d.change(ctx, o, moved)

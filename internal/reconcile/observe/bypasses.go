@@ -40,11 +40,13 @@ func (r Reader) ReadBypasses(ctx context.Context, o promotion.Observation, failu
 
 // refuseBypass returns why a request may not bypass a condition; empty: it may.
 func refuseBypass(
-	ctx context.Context, seals statebranch.Seals, rules comments.Bypasses, request state.Request, condition string, target promotion.Deployment,
+	ctx context.Context, seals statebranch.Seals, rules comments.Bypasses,
+	request state.Request, condition string, target promotion.Deployment,
 ) (string, error) {
 	switch {
 	case !statebranch.Authenticates(seals):
-		return state.Branch + " has no seals, so any user who can push could have written the request: set seal.keys or PROMOTER_SEAL_KEY", nil
+		return state.Branch + " has no seals, so any user who can push could have written the request: " +
+			"set seal.keys or PROMOTER_SEAL_KEY", nil
 	case request.Reason == "":
 		return "it has no reason", nil
 	case rules == nil:

@@ -25,7 +25,9 @@ const deletionDelay = time.Second
 // would be opened now, and of each that would be deleted. A close by a user is a
 // decision. It may make room for another branch, which is then read too. Last it reads what the
 // forge requires of the branches of the plan.
-func (r Reader) readUserDecisions(ctx context.Context, o Observation, history landing.Reader, failures *repo.Collector) (Observation, error) {
+func (r Reader) readUserDecisions(
+	ctx context.Context, o Observation, history landing.Reader, failures *repo.Collector,
+) (Observation, error) {
 	var made plan.Plan
 	for read := map[string]bool{}; !o.Promotion.PushOnly; {
 		made = o.Plan()
@@ -123,7 +125,8 @@ func (o Observation) withReverted(target promotion.Target, reverted []promotion.
 
 // decisionOf returns what a closed pull request means for the state.
 func decisionOf(
-	ctx context.Context, repository scm.Repository, o Observation, pr scm.PullRequest, branch promotion.Target, landed []promotion.Landed, failures *repo.Collector,
+	ctx context.Context, repository scm.Repository, o Observation, pr scm.PullRequest,
+	branch promotion.Target, landed []promotion.Landed, failures *repo.Collector,
 ) ([]state.Change, error) {
 	record := o.Promotion.State.At(state.Target(branch))
 	if closedByUs(repository, record, pr) || isRecorded(o, pr, branch, landed) {
@@ -155,7 +158,8 @@ func decisionOf(
 		if images := landing.RewrittenBy(o.Promotion, l); len(images) > 0 {
 			form := act
 			form.Reason = fmt.Sprintf("pull request #%d was closed, which writes the same versions in another form", pr.Number)
-			changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{Act: form, Images: images, Number: pr.Number, Form: true}))
+			rejection := state.Rejection{Act: form, Images: images, Number: pr.Number, Form: true}
+			changes = append(changes, state.Reject(state.Target(l.Target), rejection))
 		}
 	}
 	return changes, nil

@@ -91,13 +91,16 @@ func readRefusedEdits(ctx context.Context, o Observation) (map[promotion.Target]
 	return o.Promotion.Targets, nil
 }
 
-func readTree(ctx context.Context, files repo.Files, o Observation, branch string, environments []string, failures *repo.Collector) (repo.Tree, error) {
+func readTree(
+	ctx context.Context, files repo.Files, o Observation, branch string, environments []string, failures *repo.Collector,
+) (repo.Tree, error) {
 	commit := o.Heads[branch]
 	if err := failures.Skipped(branch); err != nil {
 		return nil, err
 	}
 	if commit == "" {
-		return nil, fault.New(fault.NotFound, "the repository has no branch %s: create it, or correct branch in %s", branch, repo.ConfigFile)
+		return nil, fault.New(fault.NotFound,
+			"the repository has no branch %s: create it, or correct branch in %s", branch, repo.ConfigFile)
 	}
 	tree, err := files.At(ctx, o.Promotion.Config, commit, environments)
 	if err != nil {

@@ -77,7 +77,8 @@ func impossibleHealth(o promotion.Observation, repository scm.Repository) string
 		case source == health.Deployment && !features.Deployments:
 			return fmt.Sprintf("%s: health.deployment: promoter cannot read deployments of this forge: use another source", h.Position)
 		case !features.Statuses && (source == health.Check || source == health.Flux && h.From == ""):
-			return fmt.Sprintf("%s: health.%s: this repository has no commit statuses, because it is plain Git: use a receiver, with from", h.Position, source)
+			return fmt.Sprintf("%s: health.%s: this repository has no commit statuses, because it is plain Git: use a receiver, with from",
+				h.Position, source)
 		}
 	}
 	return ""

@@ -41,7 +41,8 @@ func restoreState(ctx context.Context, c Clients, o Observation, failures *repo.
 	}
 	if len(changes) > 0 {
 		failures.Add(state.Branch, fault.New(fault.Invalid,
-			"it was %s; the holds, freezes, and rejections of its commit %.7s are restored: end them with 'promoter resume' and 'promoter thaw'", what, last.ID))
+			"it was %s; the holds, freezes, and rejections of its commit %.7s are restored: end them with 'promoter resume' and 'promoter thaw'",
+			what, last.ID))
 	}
 	return o.WithChanges(changes...), nil
 }

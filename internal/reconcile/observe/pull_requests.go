@@ -59,7 +59,8 @@ func (r Reader) readSignals(ctx context.Context, o Observation, own []scm.PullRe
 	var numbers []int
 	for _, pr := range own {
 		target, _ := promotion.ParseHead(pr.Head.Branch)
-		if _, known := o.Promotion.Config.Environment(target.Environment); !known || takenOver(o, pr) != "" || failures.Skipped(pr.Head.Branch) != nil {
+		_, known := o.Promotion.Config.Environment(target.Environment)
+		if !known || takenOver(o, pr) != "" || failures.Skipped(pr.Head.Branch) != nil {
 			continue
 		}
 		if features.Statuses {
@@ -220,7 +221,9 @@ func takenOver(o Observation, pr scm.PullRequest) string {
 // countReviews counts the last vote of each user. For the config only votes on the
 // current head count, and neither those of bots nor that of the author; for the forge,
 // those that it did not dismiss.
-func countReviews(ctx context.Context, forge scm.Repository, open *promotion.Open, pr scm.PullRequest, reviews []scm.Review, teams []string) error {
+func countReviews(
+	ctx context.Context, forge scm.Repository, open *promotion.Open, pr scm.PullRequest, reviews []scm.Review, teams []string,
+) error {
 	votes := map[string]scm.Review{}
 	for _, review := range reviews {
 		open.Changed = later(open.Changed, review.At)
@@ -293,7 +296,9 @@ func later(a, b time.Time) time.Time {
 }
 
 // readHeads skips the new branches of a plan to which the forge accepts no push of ours.
-func readHeads(ctx context.Context, repository scm.Repository, o Observation, made plan.Plan, parallel int, failures *repo.Collector) error {
+func readHeads(
+	ctx context.Context, repository scm.Repository, o Observation, made plan.Plan, parallel int, failures *repo.Collector,
+) error {
 	ruled, can := repository.(scm.HeadRuled)
 	if !can {
 		return nil

@@ -83,7 +83,8 @@ func (r Reader) readConfig(ctx context.Context, o Observation, start Start, fail
 	}
 	loaded, err := start.Entry.Config(r.Clients.Objects, o.Heads[o.Refs.Default], o.Refs.Default)
 	if unusable := new(repo.UnusableError); errors.As(err, &unusable) {
-		o.Unusable, o.BrokenConfig, o.Problems = unusable.Text, unusable.Broken, unusable.Problems
+		o.Unusable, o.BrokenConfig = unusable.Text, unusable.Broken
+		o.Problems = unusable.Problems
 		return o, nil
 	}
 	if err != nil {
@@ -124,7 +125,8 @@ func (r Reader) readState(ctx context.Context, o Observation, failures *repo.Col
 		failures.Add(state.Branch, fault.New(fault.Invalid, "%s", problem))
 	}
 	if len(o.Branch.Ignored) > 0 {
-		failures.Add(state.Branch, fault.New(fault.Invalid, "changes of users without a seal have no effect: %s", statebranch.IgnoredText(o.Branch.Ignored)))
+		failures.Add(state.Branch, fault.New(fault.Invalid,
+			"changes of users without a seal have no effect: %s", statebranch.IgnoredText(o.Branch.Ignored)))
 	}
 	if o.Branch.Restored != "" {
 		failures.Add(state.Branch, fault.New(fault.Invalid, "%s", o.Branch.Restored))
@@ -159,7 +161,8 @@ func impossibleLand(o promotion.Observation) string {
 	if len(refused) == 0 {
 		return ""
 	}
-	return strings.Join(refused, "; ") + ": this repository has no pull requests, because it is plain Git, or they are disabled: write land: push"
+	return strings.Join(refused, "; ") +
+		": this repository has no pull requests, because it is plain Git, or they are disabled: write land: push"
 }
 
 // fetch fetches the branches of the environments, our own heads, and the state.

@@ -49,11 +49,11 @@ func (r Reader) readVersions(ctx context.Context, o Observation, failures *repo.
 // components of the applications that are decided about. What others have stays.
 func (o Observation) withFollowed(server func(image.Repository) []trust.Requirement) Observation {
 	followed := promotion.FollowedIn(o.Promotion.Config, o.Promotion.Selected(), promotion.Everywhere)
-	policies, verify := promotion.Policies(o.Promotion.Config, followed), promotion.Verifications(followed, server)
+	o.Promotion.Policies = promotion.Policies(o.Promotion.Config, followed)
+	o.Promotion.Verify = promotion.Verifications(followed, server)
 	if o.Entry != nil {
-		policies, verify = o.Entry.Rules(policies, verify)
+		o.Promotion = o.Entry.Rules(o.Promotion)
 	}
-	o.Promotion.Policies, o.Promotion.Verify = policies, verify
 	return o
 }
 
@@ -142,7 +142,9 @@ func firstSeen(recorded state.State, component string) func(digest string) (time
 }
 
 // resolveRequested resolves the versions that promotion requests name.
-func resolveRequested(ctx context.Context, registries Registries, o Observation, failures *repo.Collector) map[promotion.Target]map[string]promotion.Available {
+func resolveRequested(
+	ctx context.Context, registries Registries, o Observation, failures *repo.Collector,
+) map[promotion.Target]map[string]promotion.Available {
 	explicit := map[promotion.Target]map[string]promotion.Available{}
 	for _, target := range sortedTargets(o.Promotion.Selected()) {
 		request := o.Promotion.State.At(state.Target(target)).Request
@@ -174,7 +176,9 @@ func sortedTargets(all iter.Seq2[promotion.Target, promotion.Current]) []promoti
 
 // resolveReference finds the component of an explicit version, its digest, and its date if
 // that is needed.
-func resolveReference(ctx context.Context, registries Registries, o promotion.Observation, target promotion.Target, text string, created bool) (string, promotion.Available, error) {
+func resolveReference(
+	ctx context.Context, registries Registries, o promotion.Observation, target promotion.Target, text string, created bool,
+) (string, promotion.Available, error) {
 	wanted, err := image.Parse(text)
 	if err != nil {
 		return "", promotion.Available{}, err
@@ -187,7 +191,8 @@ func resolveReference(ctx context.Context, registries Registries, o promotion.Ob
 	component := current.References[i].Component
 	wanted.Repository = current.References[i].Repository
 	fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
-	version, err := registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component, Created: created, Verify: o.Verify[component]})
+	lookup := promotion.Lookup{Fact: fact, Component: component, Created: created, Verify: o.Verify[component]}
+	version, err := registries.Resolve(ctx, lookup)
 	available := promotion.Available{Version: version, Found: version.Digest != "", Explicit: true, Err: err}
 	if err == nil && !available.Found {
 		available.Reason = "the registry has no " + text
@@ -203,7 +208,9 @@ func (r Reader) withFacts(ctx context.Context, o Observation, failures *repo.Col
 	return resolve(ctx, r.Clients.Registries, o, decide.MirrorLookupsOf(o.Promotion), failures)
 }
 
-func resolve(ctx context.Context, registries Registries, o Observation, of map[string][]promotion.Lookup, failures *repo.Collector) Observation {
+func resolve(
+	ctx context.Context, registries Registries, o Observation, of map[string][]promotion.Lookup, failures *repo.Collector,
+) Observation {
 	type resolution struct {
 		promotion.Lookup
 		version image.Version

@@ -194,7 +194,8 @@ func Of(o observe.Observation, made plan.Plan, effects []Effect) Report {
 			report.Refused[target] = current.Refusals
 		}
 	}
-	report.Default, report.Heads, report.Landings = o.Refs.Default, o.Heads, o.Promotion.Landings
+	report.Default, report.Heads = o.Refs.Default, o.Heads
+	report.Landings = o.Promotion.Landings
 	report.UserDecisions = append(report.UserDecisions, o.Promotion.State)
 	return report
 }

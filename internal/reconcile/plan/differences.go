@@ -32,7 +32,8 @@ func Differences(incremental, full []promotion.Decision) string {
 		other, known := others[d.Target]
 		delete(others, d.Target)
 		if !known || !sameDecision(other, d) {
-			texts = append(texts, fmt.Sprintf("%s: incremental %s, full %s%s", d.Name(), describe(other, known), describe(d, true), differingFields(other, d)))
+			texts = append(texts, fmt.Sprintf("%s: incremental %s, full %s%s",
+				d.Name(), describe(other, known), describe(d, true), differingFields(other, d)))
 		}
 	}
 	for _, target := range slices.SortedFunc(maps.Keys(others), promotion.Target.Compare) {
@@ -51,10 +52,10 @@ const maxField = 300
 func differingFields(incremental, full promotion.Decision) string {
 	fields := func(d promotion.Decision) (found map[string]json.RawMessage) {
 		text, err := json.Marshal(d)
-		if err == nil {
-			err = json.Unmarshal(text, &found)
-		}
 		if err != nil {
+			return nil
+		}
+		if err := json.Unmarshal(text, &found); err != nil {
 			return nil
 		}
 		return found
