@@ -38,16 +38,6 @@ func loggerOf(log *slog.Logger, r *connect.Repository) *slog.Logger {
 	return log.With(slog.String("repository", r.Name), slog.String("key", string(r.Key())))
 }
 
-// measure counts the outcome of a reconciliation.
-func (r reporter) measure(report outcome.Report, failed error, took time.Duration) {
-	r.metrics.Reconciled(resultOf(report, failed), took)
-	for _, effect := range report.Effects {
-		if effect.Err != nil {
-			r.metrics.Action(actionFailed)
-		}
-	}
-}
-
 // acted counts and logs actions when they happen.
 func (r reporter) acted(ctx context.Context, repository *connect.Repository, item queue.Item, effects []outcome.Effect) {
 	log := loggerOf(r.log, repository)
@@ -60,12 +50,14 @@ func (r reporter) acted(ctx context.Context, repository *connect.Repository, ite
 	}
 }
 
-// write logs the outcome of a reconciliation: a line for it, and one for each failure.
+// write counts and logs the outcome of a reconciliation: a line for it, and one for each failure.
 func (r reporter) write(ctx context.Context, repository *connect.Repository, report outcome.Report, err error, took time.Duration) {
-	log := loggerOf(r.log, repository)
-	telemetry.Set(ctx, slog.String(traceResult, resultOf(report, err)))
+	log, result := loggerOf(r.log, repository), resultOf(report, err)
+	telemetry.Set(ctx, slog.String(traceResult, result))
+	r.metrics.Reconciled(result, took)
 	for _, effect := range report.Effects {
 		if effect.Err != nil {
+			r.metrics.Action(actionFailed)
 			log.WarnContext(ctx, "action failed", append(logAttrs(effect), slog.String("step", string(effect.Step)), slog.Any("error", effect.Err))...)
 		}
 	}

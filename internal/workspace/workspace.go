@@ -42,17 +42,23 @@ type Options struct {
 	Log       *slog.Logger   // nil: nothing is logged
 	Trace     outcome.Tracer // nil: nothing is traced
 	Freshness *store.Store   // nil: answers of registries are valid for the session
+	// Kept is what earlier reconciliations of the process left.
+	Kept Kept
+	// Seals remembers the newest seal of the repository, besides a file beside the mirror.
+	// Nil: nothing else does.
+	Seals statebranch.SealMemory
+}
+
+// Kept is what a process keeps in memory from one workspace to the next, of all repositories.
+type Kept struct {
 	// Scans remembers what was found in the files of repositories. Nil: each workspace reads it from
 	// disk, or scans all files.
 	Scans *scan.Memory
 	// Mirrors keeps what mirrors read of their files. Nil: each workspace reads it again.
 	Mirrors *git.Memory
-	// Observations keeps the last observation of repositories, so that a reconciliation decides only about what
+	// Observations keeps the last decisions of repositories, so that a reconciliation decides only about what
 	// an event touches. It needs Freshness. Nil: each one decides about everything.
 	Observations *Observations
-	// Seals remembers the newest seal of the repository, besides a file beside the mirror.
-	// Nil: nothing else does.
-	Seals statebranch.SealMemory
 }
 
 // Workspace is a repository that is open, with its mirror.
@@ -106,15 +112,15 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		PackLimit:   server.File.Sizes.Pack,
 		ObjectLimit: server.File.Sizes.Object,
 		DiskLimit:   server.File.Sizes.Mirror,
-		Memory:      options.Mirrors,
+		Memory:      options.Kept.Mirrors,
 	})
 	if err != nil {
 		return nil, err
 	}
 	mirror := &mirror{git: opened, sign: signer(session, r)}
-	scans := scan.NewCache(filepath.Join(folder, scanFolder), options.Scans)
+	scans := scan.NewCache(filepath.Join(folder, scanFolder), options.Kept.Scans)
 	sources := session.Sources(r)
-	landings := options.Observations.landings(string(key), filepath.Join(folder, "landings.jsonl"))
+	landings := options.Kept.Observations.landings(string(key), filepath.Join(folder, "landings.jsonl"))
 	fresh := &freshness{server: server, store: options.Freshness, key: key}
 	if session.Kept() {
 		fresh.kept = session.Began()
@@ -163,8 +169,8 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	if r.SCM.Features().Compare {
 		w.Reconciler.Describe.Sources = sources
 	}
-	if options.Observations != nil && options.Freshness != nil && server.File.Incremental {
-		w.Reconciler.Cache = keeper{all: options.Observations, key: string(key), session: session, fresh: fresh, landings: landings}
+	if options.Kept.Observations != nil && options.Freshness != nil && server.File.Incremental {
+		w.Reconciler.Cache = keeper{all: options.Kept.Observations, key: string(key), session: session, fresh: fresh, landings: landings}
 	}
 	return w, nil
 }
