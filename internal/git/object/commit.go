@@ -44,21 +44,21 @@ func (s *Store) Commit(id ID) (Commit, error) {
 }
 
 // commit is Commit with the boundary of the shallow history.
-func (s *Store) commit(id ID, boundary map[ID]bool) (commit Commit, err error) {
-	commit, kept := s.cache.commits.Get(id)
-	if !kept {
-		if commit, err = s.readCommit(id); err != nil {
-			return Commit{}, err
-		}
-		s.cache.keepCommit(commit)
+func (s *Store) commit(id ID, boundary map[ID]bool) (Commit, error) {
+	commit, err := s.encoded.commit(id)
+	if err != nil {
+		return Commit{}, err
 	}
 	commit.Shallow = boundary[id] && len(commit.Parents) > 0 && !s.Has(commit.Parents[0])
 	return commit, nil
 }
 
-// readCommit reads a commit from the storage, without Shallow.
-func (s *Store) readCommit(id ID) (Commit, error) {
-	encoded, err := s.encoded(plumbing.CommitObject, id)
+// commit returns a commit without Shallow.
+func (o encodedObjects) commit(id ID) (Commit, error) {
+	if kept, ok := o.cache.commits.Get(id); ok {
+		return kept, nil
+	}
+	encoded, err := o.open(plumbing.CommitObject, id)
 	if err != nil {
 		return Commit{}, err
 	}
@@ -74,6 +74,7 @@ func (s *Store) readCommit(id ID) (Commit, error) {
 	for _, parent := range decoded.ParentHashes {
 		commit.Parents = append(commit.Parents, ID(parent))
 	}
+	o.cache.keepCommit(commit)
 	return commit, nil
 }
 

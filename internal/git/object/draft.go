@@ -42,17 +42,17 @@ func (s *Store) Write(draft Draft) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
-	tree, err := s.rewrite(old, changes, "")
+	tree, err := s.encoded.rewrite(old, changes, "")
 	if err != nil {
 		return ID{}, err
 	}
 	if tree.IsZero() && !old.IsZero() { // the last file was deleted
-		if tree, err = s.write(plumbing.TreeObject, nil); err != nil {
+		if tree, err = s.encoded.write(plumbing.TreeObject, nil); err != nil {
 			return ID{}, err
 		}
 	}
 	if tree != old {
-		return s.write(plumbing.CommitObject, fmt.Appendf(nil, "tree %s\n%s", tree, header))
+		return s.encoded.write(plumbing.CommitObject, fmt.Appendf(nil, "tree %s\n%s", tree, header))
 	}
 	if draft.Parent.IsZero() {
 		return ID{}, fault.New(fault.Invalid, "a first commit needs a file")
@@ -133,8 +133,8 @@ func (d Draft) changes() (*change, error) {
 // rewrite stores a tree with the changes applied, and the trees below it, and
 // returns its ID: zero if nothing is left in it. The zero tree is a directory that
 // does not exist yet. The path of the directory ends with a slash.
-func (s *Store) rewrite(tree ID, changes *change, directory string) (ID, error) {
-	old, err := s.orderedTree(tree, directory)
+func (o encodedObjects) rewrite(tree ID, changes *change, directory string) (ID, error) {
+	old, err := o.orderedTree(tree, directory)
 	if err != nil {
 		return ID{}, err
 	}
@@ -146,7 +146,7 @@ func (s *Store) rewrite(tree ID, changes *change, directory string) (ID, error) 
 				return ID{}, fault.New(fault.Invalid, "the directory %s has two entries %s", displayDirectory(directory), display(name))
 			}
 			known[name] = true
-			after, err := s.apply(old.entry, c, directory)
+			after, err := o.apply(old.entry, c, directory)
 			if err != nil {
 				return ID{}, err
 			}
@@ -161,14 +161,14 @@ func (s *Store) rewrite(tree ID, changes *change, directory string) (ID, error) 
 		if known[name] {
 			continue
 		}
-		e, err := s.apply(treeEntry{name: name}, c, directory)
+		e, err := o.apply(treeEntry{name: name}, c, directory)
 		if err != nil {
 			return ID{}, err
 		}
 		added = append(added, e)
 	}
 	if len(added) > 0 {
-		if splices, err = s.withAdded(splices, added, tree, directory); err != nil {
+		if splices, err = o.withAdded(splices, added, tree, directory); err != nil {
 			return ID{}, err
 		}
 	}
@@ -176,13 +176,13 @@ func (s *Store) rewrite(tree ID, changes *change, directory string) (ID, error) 
 	if len(content) == 0 {
 		return ID{}, nil
 	}
-	return s.write(plumbing.TreeObject, content)
+	return o.write(plumbing.TreeObject, content)
 }
 
 // withAdded returns the splices of a tree with those that add entries, in Git's order.
-func (s *Store) withAdded(splices []splice, added []treeEntry, tree ID, directory string) ([]splice, error) {
+func (o encodedObjects) withAdded(splices []splice, added []treeEntry, tree ID, directory string) ([]splice, error) {
 	slices.SortFunc(added, compareEntries)
-	old, err := s.orderedTree(tree, directory)
+	old, err := o.orderedTree(tree, directory)
 	if err != nil {
 		return nil, err
 	}
@@ -194,13 +194,15 @@ func (s *Store) withAdded(splices []splice, added []treeEntry, tree ID, director
 		}
 		splices = append(splices, splice{old.begin, old.begin, e})
 	}
-	slices.SortStableFunc(splices, func(a, b splice) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
+	slices.SortStableFunc(splices, func(a, b splice) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
+	})
 	return splices, nil
 }
 
 // apply applies a change to an entry, which is of kindNone if it does not exist
 // before or after the change.
-func (s *Store) apply(e treeEntry, c *change, directory string) (treeEntry, error) {
+func (o encodedObjects) apply(e treeEntry, c *change, directory string) (treeEntry, error) {
 	name := display(directory + e.name)
 	var err error
 	switch {
@@ -211,7 +213,7 @@ func (s *Store) apply(e treeEntry, c *change, directory string) (treeEntry, erro
 		if e.kind == kindNone {
 			e.mode, e.kind = modeDirectory, kindDirectory
 		}
-		if e.id, err = s.rewrite(e.id, c, directory+e.name+"/"); e.id.IsZero() {
+		if e.id, err = o.rewrite(e.id, c, directory+e.name+"/"); e.id.IsZero() {
 			e.kind = kindNone
 		}
 		return e, err
@@ -227,7 +229,7 @@ func (s *Store) apply(e treeEntry, c *change, directory string) (treeEntry, erro
 	case e.kind != kindFile:
 		return e, fault.New(fault.Invalid, "%s is not a regular file", name)
 	}
-	if e.id, err = s.write(plumbing.BlobObject, c.content); err != nil {
+	if e.id, err = o.write(plumbing.BlobObject, c.content); err != nil {
 		return e, fmt.Errorf("write %s: %w", name, err)
 	}
 	return e, nil

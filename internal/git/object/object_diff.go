@@ -22,9 +22,9 @@ func (s *Store) NewObjects(ctx context.Context, tip ID, have ...ID) ([]ID, error
 		return nil, err
 	}
 	var found []ID
-	seen := map[ID]bool{}
+	w := newObjectWalk{objects: s.encoded, seen: map[ID]bool{}, visit: func(id ID, _ entryKind) { found = append(found, id) }}
 	for _, commit := range slices.Backward(commits) { // oldest first
-		seen[commit.ID] = true
+		w.seen[commit.ID] = true
 		found = append(found, commit.ID)
 		bases := make([]ID, len(commit.Parents))
 		for i, parent := range commit.Parents {
@@ -32,8 +32,7 @@ func (s *Store) NewObjects(ctx context.Context, tip ID, have ...ID) ([]ID, error
 				return nil, err
 			}
 		}
-		err := s.walkNew(ctx, commit.Tree, bases, seen, 0, func(id ID, _ entryKind) { found = append(found, id) })
-		if err != nil {
+		if err := w.tree(ctx, commit.Tree, bases, 0); err != nil {
 			return nil, fmt.Errorf("collect the objects of %s: %w", commit.ID, err)
 		}
 	}
@@ -54,19 +53,26 @@ func (s *Store) AbsentBlobs(ctx context.Context, head, base ID, seen map[ID]bool
 		bases = []ID{old.Tree}
 	}
 	var absent []ID
-	err = s.walkNew(ctx, commit.Tree, bases, seen, 0, func(id ID, kind entryKind) {
+	w := newObjectWalk{objects: s.encoded, seen: seen, visit: func(id ID, kind entryKind) {
 		if kind != kindDirectory && !s.Has(id) && !s.tooLarge(id) {
 			absent = append(absent, id)
 		}
-	})
+	}}
+	err = w.tree(ctx, commit.Tree, bases, 0)
 	return absent, err
 }
 
-// walkNew visits a tree and the trees and blobs below it, except those that one of
-// the base trees has at the same path and those in seen. It does not read subtrees
-// that are equal. Visited objects are added to seen.
-func (s *Store) walkNew(ctx context.Context, tree ID, bases []ID, seen map[ID]bool, depth int, visit func(ID, entryKind)) error {
-	if seen[tree] || slices.Contains(bases, tree) {
+// newObjectWalk visits each object once that some trees have and others lack.
+type newObjectWalk struct {
+	objects encodedObjects
+	seen    map[ID]bool // objects that were visited, or need no visit
+	visit   func(ID, entryKind)
+}
+
+// tree visits a tree and the trees and blobs below it, except those that one of the base trees
+// has at the same path. It does not read subtrees that are equal.
+func (w newObjectWalk) tree(ctx context.Context, tree ID, bases []ID, depth int) error {
+	if w.seen[tree] || slices.Contains(bases, tree) {
 		return nil
 	}
 	if depth > maxDepth+1 {
@@ -75,7 +81,7 @@ func (s *Store) walkNew(ctx context.Context, tree ID, bases []ID, seen map[ID]bo
 	if err := ctx.Err(); err != nil {
 		return fault.Wrap(fault.Temporary, err)
 	}
-	content, err := s.readTree(tree)
+	content, err := w.objects.readTree(tree)
 	if err != nil {
 		return err
 	}
@@ -84,14 +90,14 @@ func (s *Store) walkNew(ctx context.Context, tree ID, bases []ID, seen map[ID]bo
 		if base.IsZero() {
 			continue
 		}
-		old, err := s.readTree(base)
+		old, err := w.objects.readTree(base)
 		if err != nil {
 			return err
 		}
 		cursors = append(cursors, newCursor(old))
 	}
-	seen[tree] = true
-	visit(tree, kindDirectory)
+	w.seen[tree] = true
+	w.visit(tree, kindDirectory)
 	var found []treeEntry
 	rest := skipSame(content, cursors)
 	for rest != "" {
@@ -116,12 +122,12 @@ func (s *Store) walkNew(ctx context.Context, tree ID, bases []ID, seen map[ID]bo
 					below = append(below, old.id)
 				}
 			}
-			if err := s.walkNew(ctx, e.id, below, seen, depth+1, visit); err != nil {
+			if err := w.tree(ctx, e.id, below, depth+1); err != nil {
 				return err
 			}
-		case !seen[e.id]:
-			seen[e.id] = true
-			visit(e.id, e.kind)
+		case !w.seen[e.id]:
+			w.seen[e.id] = true
+			w.visit(e.id, e.kind)
 		}
 		if !known {
 			rest = skipSame(rest, cursors)

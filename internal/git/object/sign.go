@@ -15,7 +15,7 @@ const signatureHeader = "gpgsig "
 
 // Sign stores a commit again with the signature of its encoded form, and returns its ID.
 func (s *Store) Sign(id ID, sign func(payload []byte) (string, error)) (ID, error) {
-	payload, err := s.read(plumbing.CommitObject, id, MaxSize)
+	payload, err := s.encoded.read(plumbing.CommitObject, id, MaxSize)
 	if err != nil {
 		return ID{}, err
 	}
@@ -27,7 +27,7 @@ func (s *Store) Sign(id ID, sign func(payload []byte) (string, error)) (ID, erro
 	if !ok {
 		return ID{}, fault.New(fault.Invalid, "the commit %s cannot be signed", id)
 	}
-	return s.write(plumbing.CommitObject, signed)
+	return s.encoded.write(plumbing.CommitObject, signed)
 }
 
 // WriteSigned stores a commit that a server signed: what was signed, and the signature. It
@@ -37,7 +37,7 @@ func (s *Store) WriteSigned(id ID, payload, signature string) error {
 	for _, form := range []string{trimmed, trimmed + "\n"} { // Git's own, and GitHub's, which ends with an empty line
 		signed, ok := withSignature([]byte(payload), form)
 		if ok && ID(plumbing.ComputeHash(plumbing.CommitObject, signed)) == id {
-			_, err := s.write(plumbing.CommitObject, signed)
+			_, err := s.encoded.write(plumbing.CommitObject, signed)
 			return err
 		}
 	}

@@ -43,9 +43,8 @@ type Storage interface {
 // Store reads and writes the objects of one repository. Like the storage below it,
 // it is not safe for concurrent use.
 type Store struct {
-	storage  Storage
+	encoded  encodedObjects
 	tooLarge func(blob ID) bool
-	cache    *Cache
 }
 
 // New returns a Store of the storage. tooLarge reports whether a missing blob was
@@ -55,15 +54,37 @@ func New(storage Storage, tooLarge func(blob ID) bool, cache *Cache) *Store {
 	if tooLarge == nil {
 		tooLarge = func(ID) bool { return false }
 	}
-	return &Store{storage: storage, tooLarge: tooLarge, cache: cache}
+	return &Store{encoded: encodedObjects{storage: storage, cache: cache}, tooLarge: tooLarge}
 }
 
 // Has reports whether an object is stored.
-func (s *Store) Has(id ID) bool { return s.storage.HasEncodedObject(plumbing.Hash(id)) == nil }
+func (s *Store) Has(id ID) bool { return s.encoded.has(id) }
+
+// boundary returns the commits at which the shallow history ends.
+func (s *Store) boundary() (map[ID]bool, error) {
+	shallow, err := s.encoded.storage.Shallow()
+	if err != nil {
+		return nil, fmt.Errorf("read the shallow boundary: %w", err)
+	}
+	ids := make(map[ID]bool, len(shallow))
+	for _, hash := range shallow {
+		ids[ID(hash)] = true
+	}
+	return ids, nil
+}
+
+// encodedObjects reads and writes single objects as Git encodes them, and knows nothing of how
+// they name each other. The cache spares it most reads of commits and large trees.
+type encodedObjects struct {
+	storage Storage
+	cache   *Cache
+}
+
+func (o encodedObjects) has(id ID) bool { return o.storage.HasEncodedObject(plumbing.Hash(id)) == nil }
 
 // read returns the first limit bytes of an object.
-func (s *Store) read(kind plumbing.ObjectType, id ID, limit int64) (string, error) {
-	encoded, err := s.encoded(kind, id)
+func (o encodedObjects) read(kind plumbing.ObjectType, id ID, limit int64) (string, error) {
+	encoded, err := o.open(kind, id)
 	if err != nil {
 		return "", err
 	}
@@ -81,10 +102,10 @@ func (s *Store) read(kind plumbing.ObjectType, id ID, limit int64) (string, erro
 	return content.String(), nil
 }
 
-// encoded returns an object that is not decoded yet. Commits and trees that exceed
+// open returns an object that is not decoded yet. Commits and trees that exceed
 // MaxSize are refused; of a blob, the caller reads as much as it needs.
-func (s *Store) encoded(kind plumbing.ObjectType, id ID) (plumbing.EncodedObject, error) {
-	found, err := s.storage.EncodedObject(kind, plumbing.Hash(id))
+func (o encodedObjects) open(kind plumbing.ObjectType, id ID) (plumbing.EncodedObject, error) {
+	found, err := o.storage.EncodedObject(kind, plumbing.Hash(id))
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		err = ErrMissing
 	}
@@ -98,7 +119,7 @@ func (s *Store) encoded(kind plumbing.ObjectType, id ID) (plumbing.EncodedObject
 }
 
 // write stores an object, unless it is stored already, and returns its ID.
-func (s *Store) write(kind plumbing.ObjectType, content []byte) (ID, error) {
+func (o encodedObjects) write(kind plumbing.ObjectType, content []byte) (ID, error) {
 	if len(content) > MaxSize {
 		return ID{}, fault.New(fault.Invalid, "a %s of %d bytes exceeds the limit of %d", kind, len(content), MaxSize)
 	}
@@ -108,24 +129,11 @@ func (s *Store) write(kind plumbing.ObjectType, content []byte) (ID, error) {
 		return ID{}, fmt.Errorf("write a %s: %w", kind, err)
 	}
 	id := ID(encoded.Hash())
-	if s.Has(id) {
+	if o.has(id) {
 		return id, nil
 	}
-	if _, err := s.storage.SetEncodedObject(encoded); err != nil {
+	if _, err := o.storage.SetEncodedObject(encoded); err != nil {
 		return ID{}, fmt.Errorf("write the %s %s: %w", kind, id, err)
 	}
 	return id, nil
-}
-
-// boundary returns the commits at which the shallow history ends.
-func (s *Store) boundary() (map[ID]bool, error) {
-	shallow, err := s.storage.Shallow()
-	if err != nil {
-		return nil, fmt.Errorf("read the shallow boundary: %w", err)
-	}
-	ids := make(map[ID]bool, len(shallow))
-	for _, hash := range shallow {
-		ids[ID(hash)] = true
-	}
-	return ids, nil
 }

@@ -56,7 +56,7 @@ func (s *Store) File(path string, mode Mode, id ID) Entry {
 // than limit means that the file is too large for the caller. A blob that the
 // server left out because of its size is ErrTooLarge.
 func (e Entry) Read(limit int64) ([]byte, error) {
-	content, err := e.store.read(plumbing.BlobObject, e.ID, limit+1)
+	content, err := e.store.encoded.read(plumbing.BlobObject, e.ID, limit+1)
 	if errors.Is(err, ErrMissing) && e.store.tooLarge(e.ID) {
 		err = ErrTooLarge
 	}
@@ -82,35 +82,35 @@ func (s *Store) Tree(commit ID) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.newTree(found.Tree, commit.String()), nil
+	return newTree(s, found.Tree, commit.String()), nil
 }
 
 // Subtree returns a directory of a tree; the empty path is the tree itself. A
 // directory that does not exist is an empty Tree. The name is used in errors.
 func (s *Store) Subtree(tree ID, directory, name string) (*Tree, error) {
-	if _, err := s.readTree(tree); err != nil {
+	if _, err := s.encoded.readTree(tree); err != nil {
 		return nil, fmt.Errorf("read the tree of %s: %w", name, err)
 	}
 	if directory == "" {
-		return s.newTree(tree, name), nil
+		return newTree(s, tree, name), nil
 	}
 	for segment := range strings.SplitSeq(directory, "/") {
-		found, err := s.findEntry(tree, segment)
+		found, err := s.encoded.findEntry(tree, segment)
 		if err == nil && found.kind == kindDirectory {
-			_, err = s.readTree(found.id)
+			_, err = s.encoded.readTree(found.id)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the directory %s of %s: %w", directory, name, err)
 		}
 		if found.kind != kindDirectory {
-			return s.newTree(ID{}, name), nil
+			return newTree(s, ID{}, name), nil
 		}
 		tree = found.id
 	}
-	return s.newTree(tree, name), nil
+	return newTree(s, tree, name), nil
 }
 
-func (s *Store) newTree(root ID, name string) *Tree {
+func newTree(s *Store, root ID, name string) *Tree {
 	return &Tree{store: s, root: root, name: name, maxFiles: maxFiles, maxDirectories: maxDirectories}
 }
 
@@ -139,7 +139,7 @@ func (t *Tree) find(name string) (treeEntry, error) {
 	tree := t.root
 	for rest := name; !tree.IsZero(); {
 		segment, below, deeper := strings.Cut(rest, "/")
-		found, err := t.store.findEntry(tree, segment)
+		found, err := t.store.encoded.findEntry(tree, segment)
 		if err != nil {
 			return treeEntry{}, fmt.Errorf("read %s of %s: %w", display(name), t.name, err)
 		}
@@ -155,8 +155,8 @@ func (t *Tree) find(name string) (treeEntry, error) {
 }
 
 // findEntry returns the entry with the name, or the zero entry.
-func (s *Store) findEntry(tree ID, name string) (treeEntry, error) {
-	content, err := s.readTree(tree)
+func (o encodedObjects) findEntry(tree ID, name string) (treeEntry, error) {
+	content, err := o.readTree(tree)
 	if err != nil {
 		return treeEntry{}, err
 	}
@@ -204,7 +204,7 @@ func (w *walk) directory(id ID, path string, depth int) bool {
 	if depth > maxDepth+1 {
 		return fail(fault.New(fault.Invalid, "directories are nested deeper than %d in %s, below %s", maxDepth, t.name, display(path[:64])))
 	}
-	content, err := t.store.readTree(id)
+	content, err := t.store.encoded.readTree(id)
 	if err != nil {
 		return fail(fmt.Errorf("read the directory %s of %s: %w", displayDirectory(path), t.name, err))
 	}

@@ -29,7 +29,7 @@ func (s *Store) Changed(a, b ID) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := treeDiff{store: s}
+	d := treeDiff{objects: s.encoded}
 	if err := d.compare(before, after, "", 0); err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a, b, err)
 	}
@@ -47,7 +47,7 @@ func (s *Store) treeOf(commit ID) (ID, error) {
 
 // treeDiff collects the paths that differ between two trees.
 type treeDiff struct {
-	store       *Store
+	objects     encodedObjects
 	directories int
 	paths       []string
 }
@@ -64,11 +64,11 @@ func (d *treeDiff) compare(before, after ID, directory string, depth int) error 
 	if d.directories++; d.directories > maxDirectories {
 		return fault.New(fault.Invalid, "more than %d directories differ", maxDirectories)
 	}
-	olds, err := d.store.orderedTree(before, directory)
+	olds, err := d.objects.orderedTree(before, directory)
 	if err != nil {
 		return err
 	}
-	news, err := d.store.orderedTree(after, directory)
+	news, err := d.objects.orderedTree(after, directory)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,11 @@ func compareEntries(a, b treeEntry) int {
 		return 0
 	}
 	n := min(len(a.name), len(b.name))
-	return cmp.Or(strings.Compare(a.name[:n], b.name[:n]), cmp.Compare(a.sortByte(n), b.sortByte(n)), cmp.Compare(len(a.name), len(b.name)))
+	return cmp.Or(
+		strings.Compare(a.name[:n], b.name[:n]),
+		cmp.Compare(a.sortByte(n), b.sortByte(n)),
+		cmp.Compare(len(a.name), len(b.name)),
+	)
 }
 
 func (e treeEntry) sortByte(i int) byte {
@@ -116,13 +120,13 @@ func (e treeEntry) sortByte(i int) byte {
 }
 
 // readTree returns the encoded tree.
-func (s *Store) readTree(id ID) (string, error) {
-	if kept, ok := s.cache.trees.Get(id); ok {
+func (o encodedObjects) readTree(id ID) (string, error) {
+	if kept, ok := o.cache.trees.Get(id); ok {
 		return kept, nil
 	}
-	content, err := s.read(plumbing.TreeObject, id, MaxSize)
+	content, err := o.read(plumbing.TreeObject, id, MaxSize)
 	if err == nil {
-		s.cache.keepTree(id, content)
+		o.cache.keepTree(id, content)
 	}
 	return content, err
 }
@@ -138,12 +142,12 @@ type orderedTree struct {
 }
 
 // orderedTree returns the tree of a directory at its first entry; the zero ID has none.
-func (s *Store) orderedTree(tree ID, directory string) (*orderedTree, error) {
+func (o encodedObjects) orderedTree(tree ID, directory string) (*orderedTree, error) {
 	t := &orderedTree{directory: directory}
 	if tree.IsZero() {
 		return t, nil
 	}
-	content, err := s.readTree(tree)
+	content, err := o.readTree(tree)
 	if err != nil {
 		return nil, fmt.Errorf("read the directory %s: %w", displayDirectory(directory), err)
 	}
