@@ -74,7 +74,7 @@ func (f *fetcher) deepen(ctx context.Context, head object.ID, step fetchStep) er
 		return err
 	}
 	for depth := 0; depth <= maxDepth; {
-		last, count, err := f.m.oldest(head)
+		last, count, err := oldestStored(f.m.Objects, head)
 		if err != nil {
 			return err
 		}

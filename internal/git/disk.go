@@ -19,38 +19,29 @@ import (
 // A mirror never shrinks: each fetch and each push adds a pack. So its packs have a limit,
 // and so have all mirrors together.
 
-// room returns how many bytes of packs fit into the mirror.
-func (m *Mirror) room() (int64, error) {
-	used, err := m.packs.use()
-	return m.options.DiskLimit - used, err
-}
-
-// use returns the size of the packs and their indexes, in bytes.
-func (p *packStorage) use() (int64, error) {
-	size, err := folderSize(filepath.Join(p.dir, "objects", "pack"))
+// room returns how many more bytes the packs and their indexes may need.
+func (p *packStorage) room(limit int64) (int64, error) {
+	used, err := folderSize(filepath.Join(p.dir, "objects", "pack"))
 	if err != nil {
 		return 0, fmt.Errorf("measure the packs of a mirror: %w", err)
 	}
-	return size, nil
+	return limit - used, nil
 }
 
 // packTooLarge returns the error of a fetch whose pack was larger than a limit: that of a
-// pack, or of what is left of the mirror's. In the second case, the mirror is replaced when
-// it is opened again, unless it is new: then the branches are too large.
-func (m *Mirror) packTooLarge(step fetchStep, room int64) error {
+// pack, or of what is left of the mirror's.
+func packTooLarge(step fetchStep, room int64, limits Options) error {
 	branches := slices.Sorted(maps.Keys(step.heads))
 	what := strings.Join(branches[:min(len(branches), 3)], ", ")
 	if more := len(branches) - 3; more > 0 {
 		what += fmt.Sprintf(" and %d more branches", more)
 	}
-	if room >= m.options.PackLimit {
-		return fault.New(fault.Invalid, "the commits of %s need more than %s, the limit of one fetch (sizes.pack in the server file)", what, size(m.options.PackLimit))
-	}
-	if !m.fresh {
-		m.packs.damaged = true
+	if room >= limits.PackLimit {
+		return fault.New(fault.Invalid, "the commits of %s need more than %s, the limit of one fetch (sizes.pack in the server file)",
+			what, size(limits.PackLimit))
 	}
 	return fault.New(fault.Invalid, "with the commits of %s, the repository needs more than %s of disk (sizes.mirror in the server file); %s are in use",
-		what, size(m.options.DiskLimit), size(m.options.DiskLimit-room))
+		what, size(limits.DiskLimit), size(limits.DiskLimit-room))
 }
 
 // size formats a number of bytes.

@@ -47,7 +47,7 @@ func (m *Mirror) Fetch(ctx context.Context, branches ...string) (map[string]obje
 			return nil, err
 		}
 	}
-	if found, ok := m.current(branches); ok {
+	if found, ok := m.listing.current(m.state, branches); ok {
 		return found, nil
 	}
 	var found map[string]object.ID
@@ -94,21 +94,16 @@ func (m *Mirror) fetch(ctx context.Context, branches []string) (map[string]objec
 	if err != nil {
 		return nil, err
 	}
-	refs := f.refs
-	steps, err := m.plan(refs, branches)
-	for _, step := range steps {
-		if err == nil {
-			err = f.run(ctx, step)
-		}
-	}
+	transferred, err := f.fetch(ctx, branches)
 	if err := f.close(err); err != nil {
 		return nil, err
 	}
-	found := m.record(refs, branches)
-	if len(steps) > 0 {
-		err = m.packs.joinSmallPacks()
+	found := m.state.record(f.refs, branches)
+	var joining error
+	if transferred {
+		joining = m.packs.joinSmallPacks()
 	}
-	return found, errors.Join(err, m.state.write(m.dir))
+	return found, errors.Join(joining, m.state.write(m.dir))
 }
 
 // fetchStep is what one session fetches: the commits of some branches, and how much
@@ -121,23 +116,29 @@ type fetchStep struct {
 	whole bool
 }
 
+// fetchPlanner decides what to request for branches, from what the mirror has of them.
+type fetchPlanner struct {
+	state   *mirrorState
+	objects *object.Store
+}
+
 // plan returns the steps that fetch the branches. Branches at commits that the
 // mirror has need none.
-func (m *Mirror) plan(refs Refs, branches []string) ([]fetchStep, error) {
-	stored := m.heads()
+func (p fetchPlanner) plan(refs Refs, branches []string) ([]fetchStep, error) {
+	stored := p.state.heads()
 	added, moved := map[string]object.ID{}, map[string]object.ID{}
 	for _, branch := range branches {
 		id, exists := refs.Branches[branch]
 		if !exists || slices.Contains(stored, id) {
 			continue
 		}
-		if _, have := m.state.Branches[branch]; have {
+		if _, have := p.state.Branches[branch]; have {
 			moved[branch] = id
 		} else {
 			added[branch] = id
 		}
 	}
-	steps, err := m.planMoved(moved)
+	steps, err := p.planMoved(moved)
 	if err != nil || len(added) == 0 {
 		return steps, err
 	}
@@ -148,9 +149,6 @@ func (m *Mirror) plan(refs Refs, branches []string) ([]fetchStep, error) {
 	return append(steps, fetchStep{heads: added, depth: depth}), nil
 }
 
-// heads returns the commits of all branches in the mirror.
-func (m *Mirror) heads() []object.ID { return slices.Collect(maps.Values(m.state.Branches)) }
-
 // sameHorizon is how far apart the ends of two branches' histories may be if they
 // are fetched together, because the history in between may be sent for both.
 const sameHorizon = 7 * 24 * time.Hour
@@ -158,14 +156,14 @@ const sameHorizon = 7 * 24 * time.Hour
 // planMoved returns the steps for branches that have moved. Branches whose history
 // ends at about the same time are fetched together; an old branch would otherwise
 // bring the history of all others since.
-func (m *Mirror) planMoved(moved map[string]object.ID) ([]fetchStep, error) {
+func (p fetchPlanner) planMoved(moved map[string]object.ID) ([]fetchStep, error) {
 	type branchEnd struct {
 		branch string
 		end    time.Time
 	}
 	var ends []branchEnd
 	for branch := range moved {
-		end, err := m.horizon(branch)
+		end, err := p.horizon(branch)
 		if err != nil {
 			return nil, err
 		}
@@ -186,55 +184,31 @@ func (m *Mirror) planMoved(moved map[string]object.ID) ([]fetchStep, error) {
 // that of its oldest commit, or the time to which it was deepened. Zero: the mirror
 // has all history. A fetch must name it, because after a forced push to an older
 // commit the server would send everything since the first commit.
-func (m *Mirror) horizon(branch string) (time.Time, error) {
-	if len(m.state.Shallow) == 0 {
+func (p fetchPlanner) horizon(branch string) (time.Time, error) {
+	if len(p.state.Shallow) == 0 {
 		return time.Time{}, nil
 	}
-	oldest, _, err := m.oldest(m.state.Branches[branch])
+	oldest, _, err := oldestStored(p.objects, p.state.Branches[branch])
 	if err != nil {
 		return time.Time{}, err
 	}
 	end := oldest.Committer.When
-	if since, ok := m.state.Since[branch]; ok && since.Before(end) {
+	if since, ok := p.state.Since[branch]; ok && since.Before(end) {
 		end = since
 	}
 	return end, nil
 }
 
-// oldest returns the last commit of the first-parent history that is stored, and the
+// oldestStored returns the last commit of the first-parent history that is stored, and the
 // number of its commits.
-func (m *Mirror) oldest(head object.ID) (last object.Commit, count int, err error) {
-	for last, err = range m.Objects.History(head) {
+func oldestStored(objects *object.Store, head object.ID) (last object.Commit, count int, err error) {
+	for last, err = range objects.History(head) {
 		if err != nil {
 			return last, count, incomplete(err)
 		}
 		count++
 	}
 	return last, count, nil
-}
-
-// record moves the requested branches to where they are on the remote, and returns
-// them. It removes all branches that the remote does not have anymore.
-func (m *Mirror) record(refs Refs, branches []string) map[string]object.ID {
-	stored := m.heads()
-	found := map[string]object.ID{}
-	for _, branch := range branches {
-		id, exists := refs.Branches[branch]
-		if !exists {
-			continue
-		}
-		found[branch] = id
-		if m.state.Branches[branch] != id && slices.Contains(stored, id) {
-			delete(m.state.Since, branch) // that was the history of another commit
-		}
-		m.state.set(branch, id)
-	}
-	for branch := range m.state.Branches {
-		if _, exists := refs.Branches[branch]; !exists {
-			m.state.set(branch, object.ID{})
-		}
-	}
-	return found
 }
 
 // fetcher makes the requests of one fetch. A session answers only one request.
@@ -286,9 +260,23 @@ func (f *fetcher) close(err error) error {
 	return err
 }
 
+// fetch brings what the mirror lacks of the branches, and reports whether that was anything.
+func (f *fetcher) fetch(ctx context.Context, branches []string) (transferred bool, err error) {
+	steps, err := fetchPlanner{state: f.m.state, objects: f.m.Objects}.plan(f.refs, branches)
+	if err != nil {
+		return false, err
+	}
+	for _, step := range steps {
+		if err := f.run(ctx, step); err != nil {
+			return false, err
+		}
+	}
+	return len(steps) > 0, nil
+}
+
 // run fetches the commits of a step and checks that they are complete.
 func (f *fetcher) run(ctx context.Context, step fetchStep) error {
-	stored := f.m.heads()
+	stored := f.m.state.heads()
 	err := f.transfer(ctx, step)
 	if errors.Is(err, wire.ErrNoResponse) && !step.since.IsZero() {
 		// All commits are older than the time, after a forced push to an older
@@ -303,7 +291,7 @@ func (f *fetcher) run(ctx context.Context, step fetchStep) error {
 	if err != nil {
 		return err
 	}
-	absent, err := f.m.verify(ctx, step.heads, stored)
+	absent, err := f.verify(ctx, step.heads, stored)
 	if err != nil || len(absent) == 0 {
 		return err
 	}
@@ -325,21 +313,22 @@ func (f *fetcher) run(ctx context.Context, step fetchStep) error {
 // verify checks that the new commits are stored with their history and trees, as far
 // as they differ from commits that were verified before. It returns the blobs that
 // are not stored and not known as too large.
-func (m *Mirror) verify(ctx context.Context, heads map[string]object.ID, verified []object.ID) ([]object.ID, error) {
-	commits, seen := map[object.ID]bool{}, map[object.ID]bool{}
+func (f *fetcher) verify(ctx context.Context, heads map[string]object.ID, verified []object.ID) ([]object.ID, error) {
+	commits := map[object.ID]bool{}
+	seen := map[object.ID]bool{}
 	for _, id := range verified {
 		commits[id] = true
 	}
 	var absent []object.ID
 	for branch, head := range heads {
-		base, ok := m.state.Branches[branch]
+		base, ok := f.m.state.Branches[branch]
 		if !ok && len(verified) > 0 {
 			base = verified[0]
 		}
-		if err := m.Objects.CheckHistory(ctx, head, commits); err != nil {
+		if err := f.m.Objects.CheckHistory(ctx, head, commits); err != nil {
 			return nil, incomplete(err)
 		}
-		blobs, err := m.Objects.AbsentBlobs(ctx, head, base, seen)
+		blobs, err := f.m.Objects.AbsentBlobs(ctx, head, base, seen)
 		if err != nil {
 			return nil, incomplete(err)
 		}
@@ -363,19 +352,23 @@ func (f *fetcher) transfer(ctx context.Context, step fetchStep) error {
 		}
 	}
 	f.used = true
-	room, err := m.room()
+	room, err := m.packs.room(m.options.DiskLimit)
 	if err != nil {
 		return err
 	}
 	if room <= 0 {
-		return m.packTooLarge(step, room)
+		return f.tooLarge(step, room)
 	}
 	request := wire.FetchRequest{
-		Wants: hashes(slices.Collect(maps.Values(step.heads))), Depth: step.depth, Since: step.since,
-		BlobLimit: m.options.BlobLimit, PackLimit: min(m.options.PackLimit, room),
+		Wants:     hashes(slices.Collect(maps.Values(step.heads))),
+		Depth:     step.depth,
+		Since:     step.since,
+		BlobLimit: m.options.BlobLimit,
+		PackLimit: min(m.options.PackLimit, room),
 	}
 	if !step.whole {
-		request.Shallow, request.Haves = hashes(m.state.Shallow), hashes(m.heads())
+		request.Shallow = hashes(m.state.Shallow)
+		request.Haves = hashes(m.state.heads())
 	}
 
 	file, err := os.CreateTemp(m.dir, incomingPack)
@@ -388,7 +381,7 @@ func (f *fetcher) transfer(ctx context.Context, step fetchStep) error {
 	}()
 	boundary, err := f.session.Fetch(ctx, request, file)
 	if errors.Is(err, wire.ErrPackTooLarge) {
-		return m.packTooLarge(step, room)
+		return f.tooLarge(step, room)
 	}
 	if err != nil {
 		return err
@@ -408,7 +401,17 @@ func (f *fetcher) transfer(ctx context.Context, step fetchStep) error {
 	if step.whole {
 		return nil
 	}
-	return m.moveBoundary(boundary)
+	return f.moveBoundary(boundary)
+}
+
+// tooLarge returns the error of a step that exceeds a limit. If the packs of earlier fetches took
+// the room, a new mirror has more of it, so this one is replaced when it is opened again. If the
+// mirror is new, the branches themselves are too large.
+func (f *fetcher) tooLarge(step fetchStep, room int64) error {
+	if room < f.m.options.PackLimit && !f.m.fresh {
+		f.m.packs.damaged = true
+	}
+	return packTooLarge(step, room, f.m.options)
 }
 
 // contextReader reads a file until the context ends.
@@ -432,7 +435,8 @@ func (r *contextReader) Seek(offset int64, whence int) (int64, error) {
 // moveBoundary records where the shallow history ends now. A server that is asked for
 // a number of commits also names commits of which the mirror has the parents; one
 // that is asked by time also names commits that it does not send.
-func (m *Mirror) moveBoundary(update wire.Boundary) error {
+func (f *fetcher) moveBoundary(update wire.Boundary) error {
+	m := f.m
 	ends := map[object.ID]bool{}
 	for _, id := range m.state.Shallow {
 		ends[id] = true

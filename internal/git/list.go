@@ -58,17 +58,17 @@ func (m *Mirror) List(ctx context.Context) (Refs, error) {
 }
 
 // current returns the branches as they were listed, if the mirror has all of them.
-func (m *Mirror) current(branches []string) (map[string]object.ID, bool) {
-	if m.listing == nil {
+func (l *listing) current(stored *mirrorState, branches []string) (map[string]object.ID, bool) {
+	if l == nil {
 		return nil, false
 	}
 	heads := make(map[string]object.ID, len(branches))
 	for _, branch := range branches {
-		id, exists := m.listing.refs.Branches[branch]
+		id, exists := l.refs.Branches[branch]
 		if !exists {
 			continue
 		}
-		if have, ok := m.Have(branch); !ok || have != id {
+		if have, ok := stored.Branches[branch]; !ok || have != id {
 			return nil, false
 		}
 		heads[branch] = id

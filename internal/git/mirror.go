@@ -100,7 +100,7 @@ func Open(ctx context.Context, dir string, options Options) (*Mirror, error) {
 	}
 	_, _ = lock.WriteAt([]byte("\n"), 0) // its time is when the mirror was opened last; a full disk does not matter
 	m := &Mirror{dir: dir, options: options.withDefaults(), endpoint: endpoint, lock: lock, state: &mirrorState{}}
-	m.removeLeftovers()
+	removeLeftovers(dir)
 	m.packs = openStorage(dir, m.state, m.options.PackLimit)
 	m.cache = object.NewCache()
 	if packs, err := m.packs.list(); err == nil {
@@ -131,7 +131,7 @@ func (m *Mirror) load() bool {
 		return false
 	}
 	*m.state = state
-	if room, err := m.room(); err != nil || room < 0 || m.packs.check() != nil {
+	if room, err := m.packs.room(m.options.DiskLimit); err != nil || room < 0 || m.packs.check() != nil {
 		return false
 	}
 	for _, id := range state.Branches {
@@ -164,11 +164,11 @@ func (m *Mirror) reset() error {
 }
 
 // removeLeftovers removes the temporary files of a process that was killed.
-func (m *Mirror) removeLeftovers() {
-	_ = atomicfile.Sweep(filepath.Join(m.dir, stateFile)) // tried again the next time
-	removeMatching(m.dir, incomingPack+"*")
-	removeMatching(m.dir, unfinishedPack)
-	removeMatching(m.dir, unfinishedIndex)
+func removeLeftovers(dir string) {
+	_ = atomicfile.Sweep(filepath.Join(dir, stateFile)) // tried again the next time
+	removeMatching(dir, incomingPack+"*")
+	removeMatching(dir, unfinishedPack)
+	removeMatching(dir, unfinishedIndex)
 }
 
 // Close releases the files of the mirror and its lock.
@@ -190,7 +190,7 @@ func (m *Mirror) Close() error {
 
 // remember keeps what was read of the files, for the next time. The lock is still held.
 func (m *Mirror) remember() {
-	if len(m.packs.pending) > 0 { // they are dropped, and may have been read
+	if len(m.packs.pending.objects) > 0 { // they are dropped, and may have been read
 		m.cache.Clear()
 	}
 	if packs, err := m.packs.list(); err == nil { // the same as in the indexes: no other process had the lock

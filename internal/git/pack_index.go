@@ -17,13 +17,23 @@ import (
 	"promoter/internal/fault"
 )
 
+// A pack is a header with the number of its objects, the objects one after the other, and the SHA-1 of all
+// of it. Each object has a kind, a size, and its content, compressed with zlib. A pack does not contain the
+// IDs of its objects: they are hashes of the contents, so that an index can only be made by unpacking all.
+//
+// The content of a delta is a list of instructions that make an object from another one, its base. A delta
+// names its base by the distance in the pack or by the hash, and the base may be a delta too. So a delta can
+// only be hashed after its base, and one base may have thousands of deltas.
+//
+// A pack comes from a remote, which may be hostile: a few kilobytes can stand for gigabytes. All limits below
+// are checked before anything is unpacked into memory.
 const (
 	// maxPackObjects is how many objects a pack may contain. Each takes about 250
 	// bytes of memory while the pack is indexed, and as few as a dozen in the pack.
 	maxPackObjects = 1_000_000
 
-	// maxUnpacked is how many bytes the objects of a pack may unpack to in total,
-	// where a delta counts with its own size.
+	// maxUnpacked is how many bytes the objects of a pack may unpack to in total, where a delta counts
+	// with its own size. It bounds the time that one pack takes, not the memory.
 	maxUnpacked = 16 << 30
 
 	// maxDeltas is how many deltas may follow each other, as in Git.
@@ -40,7 +50,12 @@ func indexPack(pack io.ReadSeeker, objectLimit int64) (*idxfile.Writer, uint32, 
 	if _, err := pack.Seek(0, io.SeekStart); err != nil {
 		return nil, 0, fmt.Errorf("read a pack: %w", err)
 	}
-	x := packIndexer{pack: packfile.NewScanner(pack), objectLimit: objectLimit, byBase: map[int][]int{}, byBaseHash: map[plumbing.Hash][]int{}}
+	x := packIndexer{
+		pack:        packfile.NewScanner(pack),
+		objectLimit: objectLimit,
+		byBase:      map[int][]int{},
+		byBaseHash:  map[plumbing.Hash][]int{},
+	}
 	checksum, err := x.readObjects()
 	if err == nil {
 		err = x.resolveDeltas()
@@ -91,7 +106,8 @@ func (x *packIndexer) readObjects() (plumbing.Hash, error) {
 	if count > maxPackObjects {
 		return plumbing.ZeroHash, fault.New(fault.Invalid, "the pack contains %d objects, over the limit of %d", count, maxPackObjects)
 	}
-	unpacked, hasher := int64(0), plumbing.NewHasher(plumbing.BlobObject, 0)
+	unpacked := int64(0)
+	hasher := plumbing.NewHasher(plumbing.BlobObject, 0)
 	for range count {
 		header, err := x.pack.NextObjectHeader()
 		if err != nil {
@@ -145,7 +161,8 @@ func (x *packIndexer) readDelta(object *packedObject, header *packfile.ObjectHea
 	if header.Type == plumbing.REFDeltaObject {
 		x.byBaseHash[header.Reference] = append(x.byBaseHash[header.Reference], len(x.objects))
 	} else {
-		base, found := slices.BinarySearchFunc(x.objects, header.OffsetReference, func(o packedObject, offset int64) int { return cmp.Compare(o.offset, offset) })
+		byOffset := func(o packedObject, offset int64) int { return cmp.Compare(o.offset, offset) }
+		base, found := slices.BinarySearchFunc(x.objects, header.OffsetReference, byOffset)
 		if !found {
 			return malformed(errors.New("a delta has no base"))
 		}
@@ -187,7 +204,9 @@ func (x *packIndexer) resolveDeltas() error {
 			if !delta.hash.IsZero() { // the pack has the base twice
 				continue
 			}
-			delta.kind, delta.base, delta.deltas = x.objects[i].kind, i, x.objects[i].deltas+1
+			delta.kind = x.objects[i].kind
+			delta.base = i
+			delta.deltas = x.objects[i].deltas + 1
 			if delta.deltas > maxDeltas {
 				return malformed(fmt.Errorf("more than %d deltas follow each other", maxDeltas))
 			}
@@ -228,14 +247,16 @@ func (x *packIndexer) content(i int) ([]byte, error) {
 	}
 	var err error
 	if !kept {
-		content, err = x.unpack(i)
-	}
-	for _, d := range slices.Backward(chain) {
-		if err == nil {
-			content, err = x.patch(content, d)
+		if content, err = x.unpack(i); err != nil {
+			return nil, err
 		}
 	}
-	return content, err
+	for _, d := range slices.Backward(chain) {
+		if content, err = x.patch(content, d); err != nil {
+			return nil, err
+		}
+	}
+	return content, nil
 }
 
 // patch returns what a delta makes from the content of its base.

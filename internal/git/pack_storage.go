@@ -26,11 +26,41 @@ import (
 	"promoter/internal/git/object"
 )
 
+// The files of a mirror are these:
+//
+//	state.json                     what is known of the objects: see mirrorState
+//	lock                           locked while the mirror is open
+//	objects/pack/pack-SHA1.pack    objects, compressed, many as deltas of others
+//	objects/pack/pack-SHA1.idx     where each object is in that pack, sorted by its ID
+//	incoming-*                     a pack that is being received or written
+//
+// Packs and indexes have Git's own formats (https://git-scm.com/docs/gitformat-pack, version 2), so
+// that Git's tools can read a mirror. SHA1 is the checksum of the pack, which is also its last 20
+// bytes. So a name stands for a content, a file that was cut short does not fit its name, and a pack
+// that is received twice is stored once.
+//
+// The life of a pack:
+//
+//  1. It is received, or encoded here for a push, and indexed within the limits of pack_index.go.
+//     Until then nothing in it is trusted.
+//  2. Its index is written, and then the pack is renamed to its final name. The order matters: readers
+//     list packs, and a pack without its index cannot be read. A crash between the two leaves an index
+//     without a pack, which nobody opens and the next fetch of the same pack replaces.
+//  3. The state file names the commits that became available. A crash before that leaves objects that no
+//     branch needs, and the next fetch brings the branches again.
+//  4. When there are many small packs, they are joined. No object is ever removed alone: a mirror only
+//     grows, until it reaches a limit and is replaced as a whole.
+//
+// Objects that are written here stay in memory until the remote accepted them. So the packs contain only
+// what the remote has, and a mirror can be deleted at any time.
 const (
-	// objectCache is how many bytes of objects a mirror keeps in memory.
+	// objectCache is how many bytes of unpacked objects an open mirror keeps in memory. Without it, the
+	// base of many deltas would be unpacked once for each of them.
 	objectCache = 16 << 20
 
-	// maxPacks is how many packs a mirror may have before it is created again.
+	// maxPacks is how many packs a mirror may have when it is opened; one with more is created again.
+	// A lookup searches one index after the other, and go-git keeps each pack open. Small packs are
+	// joined long before, so only large ones can become so many.
 	maxPacks = 256
 
 	// unfinishedPack matches go-git's name of a pack that is being written.
@@ -47,28 +77,62 @@ const (
 	largePack        = 4 << 20
 )
 
-// packStorage stores the objects of a mirror: those of the remote in packs, and
-// those that are not pushed yet in memory. So the packs contain only what the remote
-// has, and objects that are never pushed leave nothing behind.
+// packStorage stores the objects of a mirror: those of the remote in packs, and those that are not
+// pushed yet in memory. It implements object.Storage on top of go-git's storage of a repository.
 type packStorage struct {
 	dir     string
 	state   *mirrorState // has the boundary of the shallow history
 	files   *filesystem.Storage
-	objects *cache.ObjectLRU                         // of files
-	pending map[plumbing.Hash]plumbing.EncodedObject // not pushed yet
-	size    int64                                    // of pending, in bytes
-	limit   int64                                    // of size
-	damaged bool                                     // an object could not be read, or there is no room for more
-	partial bool                                     // an index could not be read
-	grown   int64                                    // of packs that were added, in bytes
+	objects *cache.ObjectLRU // of files
+	pending pendingObjects
+	grown   int64 // the size of the packs that were added since the mirror was opened, in bytes
+
+	// damaged reports that an object could not be read, or that there is no room for more. The mirror
+	// is replaced when it is opened the next time: until then, its user holds IDs of what is in it.
+	damaged bool
+	// partial reports that an index could not be read. What is in memory then lacks a part, so that
+	// Memory must not keep it; the files themselves may be intact.
+	partial bool
 }
 
+// pendingObjects are objects that were written and not pushed yet, in memory.
+type pendingObjects struct {
+	objects map[plumbing.Hash]plumbing.EncodedObject
+	size    int64 // of all objects, in bytes before compression
+	limit   int64 // of size
+}
+
+// add keeps an object. It fails if the objects would not fit into a pack.
+func (p *pendingObjects) add(hash plumbing.Hash, encoded plumbing.EncodedObject) error {
+	if p.size+encoded.Size() > p.limit {
+		return fault.New(fault.Invalid, "the new objects exceed the size limit of a pack")
+	}
+	p.size += encoded.Size()
+	p.objects[hash] = encoded
+	return nil
+}
+
+// drop forgets objects that are in a pack now.
+func (p *pendingObjects) drop(pushed []object.ID) {
+	for _, id := range pushed {
+		if encoded, ok := p.objects[plumbing.Hash(id)]; ok {
+			p.size -= encoded.Size()
+			delete(p.objects, plumbing.Hash(id))
+		}
+	}
+}
+
+// openStorage opens the packs below the directory of a mirror. New objects may have limit bytes until
+// they are pushed.
 func openStorage(dir string, state *mirrorState, limit int64) *packStorage {
-	p := &packStorage{dir: dir, state: state, pending: map[plumbing.Hash]plumbing.EncodedObject{}, limit: limit}
+	pending := pendingObjects{objects: map[plumbing.Hash]plumbing.EncodedObject{}, limit: limit}
+	p := &packStorage{dir: dir, state: state, pending: pending}
 	p.open()
 	return p
 }
 
+// open reads nothing yet: go-git lists the packs and reads their indexes with the first lookup. It is
+// called again after packs were removed, because go-git has no other way to forget their indexes.
 func (p *packStorage) open() {
 	p.objects = cache.NewObjectLRU(objectCache)
 	p.files = filesystem.NewStorageWithOptions(onlyPacks{osfs.New(p.dir)}, p.objects, filesystem.Options{
@@ -99,7 +163,7 @@ func (f onlyPacks) Open(name string) (billy.File, error) {
 
 // EncodedObject implements object.Storage.
 func (p *packStorage) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash) (plumbing.EncodedObject, error) {
-	if encoded, ok := p.pending[hash]; ok && (kind == plumbing.AnyObject || kind == encoded.Type()) {
+	if encoded, ok := p.pending.objects[hash]; ok && (kind == plumbing.AnyObject || kind == encoded.Type()) {
 		return encoded, nil
 	}
 	encoded, err := p.files.EncodedObject(kind, hash)
@@ -111,7 +175,7 @@ func (p *packStorage) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash
 
 // HasEncodedObject implements object.Storage.
 func (p *packStorage) HasEncodedObject(hash plumbing.Hash) error {
-	if _, ok := p.pending[hash]; ok {
+	if _, ok := p.pending.objects[hash]; ok {
 		return nil
 	}
 	err := p.files.HasEncodedObject(hash)
@@ -127,12 +191,7 @@ func (p *packStorage) SetEncodedObject(encoded plumbing.EncodedObject) (plumbing
 	if p.HasEncodedObject(hash) == nil {
 		return hash, nil
 	}
-	if p.size+encoded.Size() > p.limit {
-		return hash, fault.New(fault.Invalid, "the new objects exceed the size limit of a pack")
-	}
-	p.size += encoded.Size()
-	p.pending[hash] = encoded
-	return hash, nil
+	return hash, p.pending.add(hash, encoded)
 }
 
 // Shallow implements object.Storage.
@@ -157,22 +216,19 @@ func (p *packStorage) addPack(pack []byte, index *idxfile.Writer, pushed []objec
 		_ = os.Remove(file) // it is also removed when the mirror is opened
 		return fmt.Errorf("write a pack: %w", err)
 	}
-	for _, id := range pushed {
-		if encoded, ok := p.pending[plumbing.Hash(id)]; ok {
-			p.size -= encoded.Size()
-			delete(p.pending, plumbing.Hash(id))
-		}
-	}
+	p.pending.drop(pushed)
 	return nil
 }
 
-// takePack makes a file a pack of the mirror.
+// takePack makes a file in the directory of the mirror one of its packs, under the name of its checksum. The
+// file is moved, not copied: by default, it may have 512 MiB.
 func (p *packStorage) takePack(file string, index *idxfile.Writer) error {
 	content, err := index.Index()
 	if err != nil {
 		return fmt.Errorf("index a pack: %w", err)
 	}
-	pack := filepath.Join(p.dir, "objects", "pack", "pack-"+plumbing.Hash(content.PackfileChecksum).String()+".pack")
+	checksum := plumbing.Hash(content.PackfileChecksum).String()
+	pack := filepath.Join(p.dir, "objects", "pack", "pack-"+checksum+".pack")
 	if _, err := os.Stat(pack); err == nil { // it is the same, by its checksum
 		return os.Remove(file)
 	}
@@ -218,7 +274,8 @@ func (p *packStorage) announce(index *idxfile.Writer) error {
 // first, because go-git's encoder reads trees and blobs concurrently, which its
 // storage on disk does not support.
 func (p *packStorage) encodePack(pack io.Writer, all []plumbing.Hash) error {
-	loaded, size := memory.NewStorage(), int64(0)
+	loaded := memory.NewStorage()
+	size := int64(0)
 	for _, hash := range all {
 		encoded, err := p.EncodedObject(plumbing.AnyObject, hash)
 		if err == nil {
@@ -239,13 +296,16 @@ func (p *packStorage) encodePack(pack io.Writer, all []plumbing.Hash) error {
 	return nil
 }
 
-// Each fetch and each push adds a pack, which costs an open file and time in each
-// lookup. When there are more than maxSmallPacks, the small ones are joined.
+// Each fetch and each push adds a pack, usually of a few kilobytes. Each costs an open file, and time in
+// each lookup. When there are more than maxSmallPacks small ones, they are joined to one.
+//
+// Large packs are never joined: to copy them costs more than they do. What is joined is in memory, so it has
+// limits after unpacking too: a hostile pack may unpack to a thousand times its size.
 const (
 	maxSmallPacks = 32
 	smallPack     = 1 << 20  // bytes of the file
-	smallContent  = 4 << 20  // bytes of the objects in a pack: a hostile one may unpack to a thousand times its size
-	maxJoined     = 32 << 20 // bytes of the objects that are joined in memory
+	smallContent  = 4 << 20  // bytes of the objects of one pack, unpacked
+	maxJoined     = 32 << 20 // bytes of the objects of all joined packs, unpacked
 )
 
 // joinSmallPacks replaces small packs by one if there are many. After a crash, some
@@ -268,13 +328,22 @@ func (p *packStorage) joinSmallPacks() error {
 	if len(small) <= maxSmallPacks {
 		return nil
 	}
+	if err := p.join(small); err != nil {
+		return fmt.Errorf("join the packs of a mirror: %w", err)
+	}
+	return nil
+}
+
+// join replaces those of the packs that unpack to little by one.
+func (p *packStorage) join(packs []string) error {
 	var joined []string
 	var all []plumbing.Hash
-	seen, total := map[plumbing.Hash]bool{}, int64(0)
-	for _, name := range small {
+	seen := map[plumbing.Hash]bool{}
+	total := int64(0)
+	for _, name := range packs {
 		content, size, err := p.packContent(name)
 		if err != nil {
-			return fmt.Errorf("join the packs of a mirror: %w", err)
+			return err
 		}
 		if size > smallContent || total+size > maxJoined {
 			continue
@@ -292,23 +361,22 @@ func (p *packStorage) joinSmallPacks() error {
 		return nil
 	}
 	var pack bytes.Buffer
-	var index *idxfile.Writer
-	err = p.encodePack(&pack, all)
-	if err == nil {
-		index, _, err = indexPack(bytes.NewReader(pack.Bytes()), object.MaxSize)
+	if err := p.encodePack(&pack, all); err != nil {
+		return err
 	}
-	if err == nil {
-		err = p.addPack(pack.Bytes(), index, nil)
-	}
+	index, _, err := indexPack(bytes.NewReader(pack.Bytes()), object.MaxSize)
 	if err != nil {
-		return fmt.Errorf("join the packs of a mirror: %w", err)
+		return err
+	}
+	if err := p.addPack(pack.Bytes(), index, nil); err != nil {
+		return err
 	}
 	if err := p.files.Close(); err != nil { // before their files are removed
-		return fmt.Errorf("join the packs of a mirror: %w", err)
+		return err
 	}
 	for _, name := range joined {
 		if err := errors.Join(os.Remove(name), os.Remove(indexOf(name))); err != nil {
-			return fmt.Errorf("join the packs of a mirror: %w", err)
+			return err
 		}
 	}
 	p.open()
@@ -326,7 +394,7 @@ func (p *packStorage) list() ([]string, error) {
 
 func indexOf(pack string) string { return strings.TrimSuffix(pack, ".pack") + ".idx" }
 
-// packContent returns the objects of a pack and their total size.
+// packContent returns the objects of a pack, as its index names them, and their total size in bytes, unpacked.
 func (p *packStorage) packContent(pack string) (all []plumbing.Hash, size int64, err error) {
 	content, err := os.ReadFile(indexOf(pack))
 	if err != nil {
@@ -337,24 +405,29 @@ func (p *packStorage) packContent(pack string) (all []plumbing.Hash, size int64,
 		return nil, 0, err
 	}
 	entries, err := index.Entries()
-	for err == nil {
-		var entry *idxfile.Entry
-		var unpacked int64
-		if entry, err = entries.Next(); err != nil {
-			break
-		}
-		unpacked, err = p.files.EncodedObjectSize(entry.Hash)
-		all, size = append(all, entry.Hash), size+unpacked
-	}
-	if !errors.Is(err, io.EOF) {
+	if err != nil {
 		return nil, 0, err
 	}
-	return all, size, nil
+	for {
+		entry, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			return all, size, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		unpacked, err := p.files.EncodedObjectSize(entry.Hash)
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, entry.Hash)
+		size += unpacked
+	}
 }
 
-// check reports whether the packs are complete, by their last bytes: the checksum
-// that names the file. A pack that was truncated by a crash or a full disk has
-// others.
+// check reports whether the packs are complete, by their last 20 bytes: the checksum that names the
+// file. A pack that was truncated by a crash or a full disk has others. A bit that flipped inside is not
+// found here, which would take the time to read all packs; the read of the object finds it.
 func (p *packStorage) check() error {
 	packs, err := p.list()
 	if err != nil {

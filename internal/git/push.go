@@ -56,7 +56,7 @@ func (m *Mirror) push(ctx context.Context, updates []Update) error {
 		return err
 	}
 	defer p.session.Close() //nolint:errcheck // the report has the result
-	ids, err := m.missing(ctx, p.refs, updates)
+	ids, err := missing(ctx, m.Objects, p.refs, updates)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (m *Mirror) openPush(ctx context.Context, updates []Update) (pushSession, e
 
 // Unpushed returns how many bytes of written objects are in memory, because they were not
 // pushed yet.
-func (m *Mirror) Unpushed() int64 { return m.packs.size }
+func (m *Mirror) Unpushed() int64 { return m.packs.pending.size }
 
 // conflict returns a Conflict error if a branch is not where it must be.
 func conflict(refs Refs, updates []Update) error {
@@ -172,10 +172,10 @@ func conflict(refs Refs, updates []Update) error {
 }
 
 // missing returns the objects of the new commits that the remote lacks, each once.
-func (m *Mirror) missing(ctx context.Context, refs Refs, updates []Update) ([]object.ID, error) {
+func missing(ctx context.Context, objects *object.Store, refs Refs, updates []Update) ([]object.ID, error) {
 	var shared []object.ID
 	for _, id := range refs.Branches {
-		if m.Objects.Has(id) {
+		if objects.Has(id) {
 			shared = append(shared, id)
 		}
 	}
@@ -185,7 +185,7 @@ func (m *Mirror) missing(ctx context.Context, refs Refs, updates []Update) ([]ob
 		if u.New.IsZero() {
 			continue
 		}
-		ids, err := m.Objects.NewObjects(ctx, u.New, shared...)
+		ids, err := objects.NewObjects(ctx, u.New, shared...)
 		if err != nil {
 			return nil, fmt.Errorf("find what is new in %s: %w", u.Branch, err)
 		}

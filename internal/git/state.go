@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"promoter/internal/atomicfile"
@@ -79,6 +81,33 @@ func (s *mirrorState) write(dir string) error {
 		return fmt.Errorf("write the state of a mirror: %w", err)
 	}
 	return nil
+}
+
+// heads returns the commits of all branches.
+func (s *mirrorState) heads() []object.ID { return slices.Collect(maps.Values(s.Branches)) }
+
+// record moves the requested branches to where they are on the remote, and returns
+// them. It removes all branches that the remote does not have anymore.
+func (s *mirrorState) record(refs Refs, branches []string) map[string]object.ID {
+	stored := s.heads()
+	found := map[string]object.ID{}
+	for _, branch := range branches {
+		id, exists := refs.Branches[branch]
+		if !exists {
+			continue
+		}
+		found[branch] = id
+		if s.Branches[branch] != id && slices.Contains(stored, id) {
+			delete(s.Since, branch) // that was the history of another commit
+		}
+		s.set(branch, id)
+	}
+	for branch := range s.Branches {
+		if _, exists := refs.Branches[branch]; !exists {
+			s.set(branch, object.ID{})
+		}
+	}
+	return found
 }
 
 // set moves a branch to a commit; the zero ID removes the branch.
