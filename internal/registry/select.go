@@ -2,10 +2,7 @@ package registry
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -37,10 +34,6 @@ type Request struct {
 	DigestOnly bool
 	// Newer asks for newer versions that the policy does not select.
 	Newer bool
-	// List asks for the fingerprint of the list of tags. If it is that of Listed, nothing else is
-	// requested, and nothing is selected.
-	List   bool
-	Listed string
 	// AsOf is the time of the last event that made responses of registries outdated.
 	// Responses for this time or a later one are accepted from the cache. Zero: only
 	// responses of this Batch.
@@ -98,9 +91,6 @@ type Selection struct {
 	// NotSelected are the newest versions that the policy does not select, if they were
 	// asked for.
 	NotSelected []image.NotSelected
-	// List is the fingerprint of the list of tags, if it was asked for. Empty: the version is not
-	// selected from a list, or the list is not complete.
-	List string
 }
 
 // Ineligible is a version that cannot be selected.
@@ -147,12 +137,6 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	if err != nil {
 		return Selection{}, err
 	}
-	fingerprint := ""
-	if r.List && list.complete {
-		if fingerprint = fingerprintOf(list.tags); fingerprint == r.Listed {
-			return Selection{List: fingerprint}, nil
-		}
-	}
 	if err := budget.Spend(ctx, budget.Matching, r.Repository.String(), r.Policy.Cost(list.tags)); err != nil {
 		return Selection{}, err
 	}
@@ -167,7 +151,7 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	} else {
 		selected, err = v.firstEligible(ctx, a, r, candidates.Ordered)
 	}
-	selected.Skipped, selected.List = candidates.Skipped, fingerprint
+	selected.Skipped = candidates.Skipped
 	if r.Newer && err == nil {
 		if err := budget.Spend(ctx, budget.Matching, r.Repository.String(), r.Policy.Cost(list.tags)); err != nil {
 			return Selection{}, err
@@ -186,15 +170,6 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 		selected.Reason = fmt.Sprintf("none of %d tags matches: %d excluded, %d not parsed", len(list.tags), candidates.Excluded, candidates.Skipped)
 	}
 	return selected, nil
-}
-
-// fingerprintOf identifies a list of tags, in the order in which the registry lists them.
-func fingerprintOf(tags []string) string {
-	sum := sha256.New()
-	for _, tag := range tags {
-		_, _ = io.WriteString(sum, tag+"\n") // which no tag contains
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
 // firstEligible selects the first candidate that is eligible.

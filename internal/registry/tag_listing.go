@@ -57,36 +57,25 @@ func (p progress) valid() bool {
 
 func invalidTag(tag string) bool { return !image.ValidTag(tag) }
 
-// tags lists the tags of a repository. With Listed, they were read to their end the last time, so that there is
-// no progress to continue: they are requested, and not compared with those in the cache.
+// tags lists the tags of a repository.
 func (v *View) tags(ctx context.Context, a *access, r Request) (listing, error) {
-	whole := r.Listed != ""
-	if !whole {
-		if known, ok := a.cache.tags(v.validity(r.AsOf)); ok {
-			return known, nil
-		}
+	if known, ok := a.cache.tags(v.validity(r.AsOf)); ok {
+		return known, nil
 	}
-	read, err := v.batch.tags.do(ctx, flightKey{scope: a.scope}, r.AsOf, r.AsOf, func() (listing, error) {
+	return v.batch.tags.do(ctx, flightKey{scope: a.scope}, r.AsOf, r.AsOf, func() (listing, error) {
 		read, err := send(v.batch.client, a, "tags", func() (listing, error) {
-			return a.readTags(ctx, v.batch.client.options.Limits.Tags, whole)
+			return a.readTags(ctx, v.batch.client.options.Limits.Tags)
 		})
-		if err == nil && !whole {
-			read = a.cache.setTags(read, r.keptAsOf())
+		if err != nil {
+			return listing{}, err
 		}
-		return read, err
+		return a.cache.setTags(read, r.keptAsOf()), nil
 	})
-	if err == nil && !whole && read.changed.IsZero() { // it was requested with Listed
-		read = a.cache.setTags(read, r.keptAsOf())
-	}
-	return read, err
 }
 
 // readTags reads at most limit tags and remembers where it stopped.
-func (a *access) readTags(ctx context.Context, limit int, whole bool) (listing, error) {
-	var before progress
-	if !whole {
-		before = a.cache.progress()
-	}
+func (a *access) readTags(ctx context.Context, limit int) (listing, error) {
+	before := a.cache.progress()
 	now, err := a.readPages(ctx, before, limit)
 	switch {
 	case (fault.KindOf(err) == fault.RateLimited || errors.Is(err, budget.ErrExceeded)) && now.Next != "":
@@ -105,7 +94,8 @@ func (a *access) readTags(ctx context.Context, limit int, whole bool) (listing, 
 	}
 	a.cache.setProgress(now)
 	if len(now.Previous) == 0 {
-		return listing{incomplete: fmt.Sprintf("the repository has more tags than one reconciliation reads: %d are read, the next one continues", len(now.Tags))}, nil
+		const reason = "the repository has more tags than one reconciliation reads: %d are read, the next one continues"
+		return listing{incomplete: fmt.Sprintf(reason, len(now.Tags))}, nil
 	}
 	all := slices.Concat(now.Previous, now.Tags)
 	slices.Sort(all)
