@@ -19,7 +19,27 @@ import (
 	"promoter/internal/image"
 )
 
-// maxCacheBytes bounds the tags in memory, in bytes with an overhead for each. The
+// A cache has one entry for each image repository and credential: what one credential may read is never
+// given to another one. An entry keeps two kinds of things:
+//
+//   - what never changes, because a digest is a hash: the metadata of a digest, and that it is signed. It is
+//     kept until there is no room for it.
+//   - what may change: the list of tags, and the digest of a tag. Each has a time, AsOf. That is not when the
+//     response came, but the time of the event for which it was requested, such as a webhook or a poll. A
+//     request asks for answers as of a time, and one of that time or a later one is accepted. So replicas whose
+//     clocks differ agree on what is outdated. The clock of this process only refuses times that are too
+//     far ahead, see validity.
+//
+// A list also has the time since when it is as it is, Changed. While a list is the same, the digest of a listed tag
+// is accepted for longer, because few publishers push such a tag again (docs/decisions/0044).
+//
+// The life of an entry: the first use reads its file, if Options.CacheDir is set. Client.Flush writes what changed,
+// after a reconciliation. When clients that came later did not use the entry, or there is no room in memory, it is
+// written and forgotten, and the next use reads its file again. Client.Close deletes the oldest files of a folder that
+// is too large. Everything in the cache can be requested again, so each step may fail and lose it: a broken file, one of
+// another version, or a full disk costs requests and nothing else.
+
+// maxCacheBytes bounds what entries have in memory, in bytes with estimated overheads. The
 // entries that do not fit are written to the cache folder too, if there is one.
 const maxCacheBytes = 96 << 20
 
@@ -32,19 +52,21 @@ const maxCacheEntries = 1 << 15
 // used is dropped. Two may work side by side.
 const idleClients = 3
 
-// Cache keeps responses from one Client to the next.
+// Cache keeps responses from one Client to the next. It is safe for many goroutines.
+//
+// Locks are taken in this order: mu of the cache, saving and mu of an entry, and changes.
 type Cache struct {
-	limit   int   // entries in memory
-	most    int64 // bytes in memory, about
-	bytes   atomic.Int64
-	written atomic.Bool // a file, since the last pruning of the folder
+	limit   int          // entries in memory
+	most    int64        // bytes in memory, about
+	bytes   atomic.Int64 // of all entries, see cacheEntry.count
+	written atomic.Bool  // a file was written since the last pruning of the folder
 
 	mu      sync.Mutex
 	clients int // how many have begun
 	entries map[scope]*usedEntry
 
-	changes sync.Mutex // locked after all others
-	changed map[image.Repository]bool
+	changes sync.Mutex
+	changed map[image.Repository]bool // see TakeChanged; at most limit, and the rest waits for its own turn
 }
 
 // usedEntry is an entry with the number of the last client that used it.
@@ -55,11 +77,17 @@ type usedEntry struct {
 
 // NewCache makes an empty one.
 func NewCache() *Cache {
-	return &Cache{limit: maxCacheEntries, most: maxCacheBytes, entries: map[scope]*usedEntry{}, changed: map[image.Repository]bool{}}
+	return &Cache{
+		limit:   maxCacheEntries,
+		most:    maxCacheBytes,
+		entries: map[scope]*usedEntry{},
+		changed: map[image.Repository]bool{},
+	}
 }
 
 // TakeChanged returns the image repositories of which a response differs from an earlier
-// one, since the last call: other tags, or another digest of a tag.
+// one, since the last call: other tags, or another digest of a tag. Other GitOps repositories that follow them
+// are triggered as by a webhook.
 func (c *Cache) TakeChanged() (all []image.Repository) {
 	c.changes.Lock()
 	defer c.changes.Unlock()
@@ -121,7 +149,10 @@ func (c *Cache) entry(at scope, options Options) *cacheEntry {
 	}
 	c.dropUntil(func() bool { return len(c.entries) < c.limit && c.bytes.Load() <= c.most })
 	made := newCacheEntry(options.CacheDir, at)
-	made.observe, made.all, made.written, made.noteChanged = options.ObserveCache, &c.bytes, &c.written, func() { c.noteChanged(at.repository) }
+	made.observe = options.ObserveCache
+	made.all = &c.bytes
+	made.written = &c.written
+	made.noteChanged = func() { c.noteChanged(at.repository) }
 	c.entries[at] = &usedEntry{entry: made, client: c.clients}
 	return made
 }
@@ -141,8 +172,9 @@ func (c *Cache) save() error {
 	return errors.Join(failed...)
 }
 
-// prune deletes the oldest files of a cache folder that has become too large: config
-// files name the repositories.
+// prune deletes the oldest files of a cache folder that has more than most bytes: config files name the
+// repositories, and a file of an image that nobody follows any more is never read again. The oldest are those that
+// were not written for the longest time.
 func prune(folder string, most int64) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,28 +211,32 @@ const cacheFolder = "registry"
 type cacheEntry struct {
 	file    string // empty: not kept on disk
 	scope   scope
-	observe func(hit bool)
+	observe func(hit bool) // called for each lookup of metadata
 	// noteChanged is called when a response differs from the one before.
 	noteChanged func()
+	written     *atomic.Bool // set when a file was written; nil: it is not needed
 
-	once    sync.Once
-	loaded  atomic.Bool // once is done
-	mu      sync.Mutex
+	once   sync.Once
+	loaded atomic.Bool // once is done
+
+	mu      sync.Mutex // locked by lock, which reads the file first
 	content cacheFile
-	size    int           // of all metadata, see metadata.size
-	all     *atomic.Int64 // bytes of all entries in memory; nil: they are not counted
-	counted int64         // bytes of this entry in all
-	written *atomic.Bool  // set when a file was written; nil: it is not needed
-	tagSize int64         // of all tag lists
 	// changed counts changes; saved is the count that is on disk. Touched reports that only times
 	// changed since, which are written when the entry leaves the memory.
 	changed, saved int
 	touched        bool
 
+	// What the entry takes in memory, in bytes. The parts that are costly to add up are kept.
+	size    int           // of all metadata, see metadata.size
+	tagSize int64         // of all tag lists
+	counted int64         // of this entry in all
+	all     *atomic.Int64 // of all entries in memory; nil: they are not counted
+
 	saving sync.Mutex // one write at a time
 }
 
-// cacheFile is the content of a cache file.
+// cacheFile is the content of a cache file: JSON, one file for each entry. It is named by a hash of credential and
+// repository, and repeats both, so that a file is never used for another entry.
 type cacheFile struct {
 	Version    int    `json:"version"`
 	Credential string `json:"credential"` // see identify; no secret
@@ -212,8 +248,8 @@ type cacheFile struct {
 	LastDigests map[string]string `json:"lastDigests,omitempty"`
 	// Listing is how far a long tag list was read.
 	Listing progress `json:"listing,omitzero"`
-	// Slice counts the slices of tags that were rechecked, see access.recheck, and
-	// SliceAsOf is the time of the last one.
+	// Slice counts the slices of tags that were rechecked for policy newest, see access.recheck, and
+	// SliceAsOf is the time of the last one. Another process continues with the next slice.
 	Slice     uint16    `json:"slice,omitempty"`
 	SliceAsOf time.Time `json:"sliceAsOf,omitzero"`
 	// Signers are those of the digests that were verified, by policy and digest. Only that a
@@ -248,15 +284,16 @@ const writeTimes = 10 * time.Minute
 // are ignored.
 const cacheFileVersion = 3
 
-// Bounds of one entry.
+// Bounds of one entry. What exceeds them is not kept, and requested again. A publisher decides how many tags
+// and digests there are, and must not fill the memory or the disk.
 const (
 	maxMetadataSize = 16 << 20 // bytes of all metadata: those of 25,000 images and more
-	maxLastDigests  = 20_000
-	maxDigests      = 2000 // more than one batch requests
-	maxSigners      = 5000
-	maxSignerText   = 2048
-	maxCacheFile    = 64 << 20
-	maxCacheFolder  = 1 << 30 // bytes of all files
+	maxLastDigests  = 20_000   // as many as the tags that one batch reads by default
+	maxDigests      = 2000     // more than one batch requests
+	maxSigners      = 5000     // digests that were verified, for all policies
+	maxSignerText   = 2048     // bytes of a signer: an identity of a certificate, or the name of a key
+	maxCacheFile    = 64 << 20 // bytes; a larger file is not read
+	maxCacheFolder  = 1 << 30  // bytes of all files
 )
 
 func newCacheEntry(folder string, at scope) *cacheEntry {
@@ -282,7 +319,8 @@ func (e *cacheEntry) lock() {
 	e.mu.Lock()
 }
 
-// Overheads of an entry in memory, in bytes.
+// Overheads of what an entry has in memory, in bytes: of the strings, maps, and structs around the texts. They are
+// estimates for the limit of the cache, rounded up.
 const (
 	tagOverhead    = 32  // of a string
 	digestOverhead = 300 // of a tag with its digest in a map
@@ -294,7 +332,10 @@ func (e *cacheEntry) count() {
 	if e.all == nil {
 		return
 	}
-	size := int64(e.size) + int64(len(e.content.LastDigests)+len(e.content.Digests))*digestOverhead + int64(len(e.content.Signers))*signerOverhead + e.tagSize
+	digests := len(e.content.LastDigests) + len(e.content.Digests)
+	size := int64(e.size) + e.tagSize
+	size += int64(digests) * digestOverhead
+	size += int64(len(e.content.Signers)) * signerOverhead
 	e.all.Add(size - e.counted)
 	e.counted = size
 }
@@ -320,14 +361,20 @@ func (e *cacheEntry) uncount() {
 	defer e.mu.Unlock()
 	if e.all != nil {
 		e.all.Add(-e.counted)
-		e.all, e.counted = nil, 0
+		e.all = nil
+		e.counted = 0
 	}
 }
 
 func readCacheFile(file string, at scope) cacheFile {
 	empty := cacheFile{
-		Version: cacheFileVersion, Credential: at.credential, Repository: at.repository.String(),
-		Metadata: map[string]metadata{}, LastDigests: map[string]string{}, Digests: map[string]cachedDigest{}, Signers: map[string]string{},
+		Version:     cacheFileVersion,
+		Credential:  at.credential,
+		Repository:  at.repository.String(),
+		Metadata:    map[string]metadata{},
+		LastDigests: map[string]string{},
+		Digests:     map[string]cachedDigest{},
+		Signers:     map[string]string{},
 	}
 	if file == "" {
 		return empty
@@ -352,21 +399,12 @@ func parseCacheFile(data []byte, empty cacheFile) cacheFile {
 	if read.Version != empty.Version || read.Credential != empty.Credential || read.Repository != empty.Repository {
 		return empty
 	}
-	maps.DeleteFunc(read.Metadata, func(digest string, m metadata) bool { return !image.ValidDigest(digest) || !m.valid() })
-	maps.DeleteFunc(read.LastDigests, func(tag, digest string) bool { return !image.ValidTag(tag) || !image.ValidDigest(digest) })
-	maps.DeleteFunc(read.Digests, func(tag string, d cachedDigest) bool { return !image.ValidTag(tag) || !image.ValidDigest(d.Digest) })
-	maps.DeleteFunc(read.Signers, func(_, by string) bool { return by == "" || len(by) > maxSignerText })
-	if read.Signers == nil || len(read.Signers) > maxSigners {
-		read.Signers = map[string]string{}
-	}
-	if read.Metadata == nil {
-		read.Metadata = map[string]metadata{}
-	}
-	if read.LastDigests == nil {
-		read.LastDigests = map[string]string{}
-	}
-	if read.Digests == nil {
-		read.Digests = map[string]cachedDigest{}
+	read.Metadata = validOf(read.Metadata, func(digest string, m metadata) bool { return image.ValidDigest(digest) && m.valid() })
+	read.LastDigests = validOf(read.LastDigests, func(tag, digest string) bool { return image.ValidTag(tag) && image.ValidDigest(digest) })
+	read.Digests = validOf(read.Digests, func(tag string, d cachedDigest) bool { return image.ValidTag(tag) && image.ValidDigest(d.Digest) })
+	read.Signers = validOf(read.Signers, func(_, by string) bool { return by != "" && len(by) <= maxSignerText })
+	if len(read.Signers) > maxSigners {
+		clear(read.Signers)
 	}
 	for tag, d := range read.Digests {
 		d.written = d.AsOf
@@ -379,6 +417,17 @@ func parseCacheFile(data []byte, empty cacheFile) cacheFile {
 		read.Tags = nil
 	}
 	return read
+}
+
+// validOf returns the valid entries of a map; never nil.
+func validOf[V any](all map[string]V, valid func(key string, value V) bool) map[string]V {
+	kept := make(map[string]V, len(all))
+	for key, value := range all {
+		if valid(key, value) {
+			kept[key] = value
+		}
+	}
+	return kept
 }
 
 // saveAll is save, also if only times changed.
@@ -510,7 +559,8 @@ func (e *cacheEntry) nextSlice(when validity) int {
 	e.lock()
 	defer e.mu.Unlock()
 	if !when.holds(e.content.SliceAsOf) {
-		e.content.Slice, e.content.SliceAsOf = e.content.Slice+1, when.from
+		e.content.Slice++
+		e.content.SliceAsOf = when.from
 		e.changed++
 	}
 	return int(e.content.Slice)
@@ -578,7 +628,8 @@ func (e *cacheEntry) setTags(read listing, asOf time.Time) listing {
 	case known != nil && known.AsOf.After(asOf):
 		return read
 	case known != nil && slices.Equal(known.Tags, read.tags):
-		read.tags, read.changed = known.Tags, known.Changed // the same tags are not in memory twice
+		read.tags = known.Tags // the same tags are not in memory twice
+		read.changed = known.Changed
 		e.touched = e.touched || asOf.After(known.AsOf)
 	default:
 		if known != nil {
@@ -626,7 +677,8 @@ func (e *cacheEntry) setDigest(tag, digest string, asOf time.Time) {
 	}
 	now := cachedDigest{Digest: digest, AsOf: asOf, written: asOf}
 	if found && known.Digest == digest && asOf.Sub(known.written) < writeTimes {
-		now.written, e.touched = known.written, true
+		now.written = known.written
+		e.touched = true
 	} else {
 		e.changed++
 	}
