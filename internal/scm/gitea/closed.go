@@ -48,13 +48,13 @@ type end struct {
 // Closed lists closed and merged pull requests. The full list is read once and cached
 // while its latest change and its length are the same.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	noun := p.repository.noun("closed pull requests from %s", rest.OneLine(head))
+	noun := p.repo.noun("closed pull requests from %s", rest.OneLine(head))
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
 	known, err := p.archive(ctx)
 	if err != nil {
-		return nil, p.repository.explain(noun, err)
+		return nil, p.repo.explain(noun, err)
 	}
 	found := slices.DeleteFunc(slices.Clone(known.pulls), func(pull scm.PullRequest) bool { return pull.Head.Branch != head })
 	if len(found) == 0 && known.cut {
@@ -89,9 +89,9 @@ func (p pulls) archive(ctx context.Context) (*archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.repository.forge.mu.Lock()
-	known := p.repository.forge.closed[p.repository.info.Key]
-	p.repository.forge.mu.Unlock()
+	p.repo.forge.mu.Lock()
+	known := p.repo.forge.closed[p.repo.info.Key]
+	p.repo.forge.mu.Unlock()
 	if known != nil && known.mark == now {
 		return known, nil
 	}
@@ -99,14 +99,14 @@ func (p pulls) archive(ctx context.Context) (*archive, error) {
 	if fresh.pulls, fresh.cut, err = p.scan(ctx); err != nil {
 		return nil, err
 	}
-	p.repository.forge.mu.Lock()
-	defer p.repository.forge.mu.Unlock()
+	p.repo.forge.mu.Lock()
+	defer p.repo.forge.mu.Unlock()
 	for _, pull := range fresh.pulls {
 		if before, ok := known.endOf(pull.Number); ok && before.at.Equal(pull.ClosedAt) {
 			fresh.ends[pull.Number] = before
 		}
 	}
-	p.repository.forge.closed[p.repository.info.Key] = fresh
+	p.repo.forge.closed[p.repo.info.Key] = fresh
 	return fresh, nil
 }
 
@@ -142,9 +142,9 @@ func (p pulls) scan(ctx context.Context) (all []scm.PullRequest, cut bool, err e
 
 // end fetches what a list does not include, once each time a pull request is closed.
 func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (end, error) {
-	p.repository.forge.mu.Lock()
+	p.repo.forge.mu.Lock()
 	ended, ok := known.ends[pull.Number]
-	p.repository.forge.mu.Unlock()
+	p.repo.forge.mu.Unlock()
 	if ok {
 		return ended, nil
 	}
@@ -159,15 +159,15 @@ func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (e
 	if pull.State == scm.StateClosed {
 		ended.closer, err = p.closer(ctx, pull)
 		if fault.KindOf(err) == fault.Invalid { // of no consequence for other pull requests
-			ended.unread = explain(p.repository.noun("timeline of pull request %d", pull.Number), err)
+			ended.unread = explain(p.repo.noun("timeline of pull request %d", pull.Number), err)
 			return ended, nil
 		}
 		if err != nil {
 			return end{}, err
 		}
 	}
-	p.repository.forge.mu.Lock()
-	defer p.repository.forge.mu.Unlock()
+	p.repo.forge.mu.Lock()
+	defer p.repo.forge.mu.Unlock()
 	known.ends[pull.Number] = ended
 	return ended, nil
 }
@@ -175,7 +175,7 @@ func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (e
 // head returns the commit with which a pull request ended. A list has the current
 // commit of the branch, which may have been reused.
 func (p pulls) head(ctx context.Context, pull scm.PullRequest) (string, error) {
-	ref, resp, err := p.repository.forge.api(ctx).GetRepoRef(p.repository.owner, p.repository.name, fmt.Sprintf("pull/%d/head", pull.Number))
+	ref, resp, err := p.repo.forge.api(ctx).GetRepoRef(p.repo.owner, p.repo.name, fmt.Sprintf("pull/%d/head", pull.Number))
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 		return pull.Head.Commit, nil
@@ -192,7 +192,7 @@ func (p pulls) message(ctx context.Context, commit string) (string, error) {
 	if !rest.IsCommit(commit) {
 		return "", nil
 	}
-	found, resp, err := p.repository.forge.client(ctx, p.repository.forge.wishing(brief)).GetSingleCommit(p.repository.owner, p.repository.name, commit)
+	found, resp, err := p.repo.forge.client(ctx, p.repo.forge.wishing(brief)).GetSingleCommit(p.repo.owner, p.repo.name, commit)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound, err == nil && found.RepoCommit == nil:
 		return "", nil
@@ -204,14 +204,14 @@ func (p pulls) message(ctx context.Context, commit string) (string, error) {
 
 // closer returns the user who last closed a pull request, from its timeline.
 func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.User, error) {
-	events, err := p.repository.timeline(ctx, pull.Number, pull.ClosedAt.Add(-time.Second))
+	events, err := p.repo.timeline(ctx, pull.Number, pull.ClosedAt.Add(-time.Second))
 	if err != nil {
 		return identity.User{}, err
 	}
 	var closer identity.User
 	for _, event := range events {
 		if event.Type == "close" {
-			closer = p.repository.forge.person(event.Poster)
+			closer = p.repo.forge.person(event.Poster)
 		}
 	}
 	return closer, nil
@@ -224,13 +224,13 @@ func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.User,
 // returns none.
 // https://github.com/go-gitea/gitea/pull/29242
 func (p pulls) behind(ctx context.Context, known *archive, head string) ([]scm.PullRequest, error) {
-	p.repository.forge.mu.Lock()
+	p.repo.forge.mu.Lock()
 	older, asked := known.older[head]
-	p.repository.forge.mu.Unlock()
-	if asked || p.repository.info.DefaultBranch == "" {
+	p.repo.forge.mu.Unlock()
+	if asked || p.repo.info.DefaultBranch == "" {
 		return older, nil
 	}
-	pull, resp, err := p.repository.forge.api(ctx).GetPullRequestByBaseHead(p.repository.owner, p.repository.name, p.repository.info.DefaultBranch, head)
+	pull, resp, err := p.repo.forge.api(ctx).GetPullRequestByBaseHead(p.repo.owner, p.repo.name, p.repo.info.DefaultBranch, head)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 	case err != nil:
@@ -241,8 +241,8 @@ func (p pulls) behind(ctx context.Context, known *archive, head string) ([]scm.P
 			older = []scm.PullRequest{found}
 		}
 	}
-	p.repository.forge.mu.Lock()
-	defer p.repository.forge.mu.Unlock()
+	p.repo.forge.mu.Lock()
+	defer p.repo.forge.mu.Unlock()
 	known.older[head] = older
 	return older, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // conversation holds the comments of a pull request.
-type conversation struct{ repository *repository }
+type conversation struct{ repo *repository }
 
 // Comments lists all comments, except review comments on lines of the diff.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
@@ -23,17 +23,17 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 
 // whole lists the comments of a pull request with their full texts.
 func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
-	if c.repository.withoutPull {
+	if c.repo.withoutPull {
 		return nil, nil
 	}
 	comments, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
-		return c.repository.forge.api(ctx).ListIssueComments(c.repository.owner, c.repository.name, int64(number), sdk.ListIssueCommentOptions{ListOptions: page})
+		return c.repo.forge.api(ctx).ListIssueComments(c.repo.owner, c.repo.name, int64(number), sdk.ListIssueCommentOptions{ListOptions: page})
 	}, func(comment *sdk.Comment) (scm.Comment, bool) { return c.translate(comment, number), true })
-	return comments, explain(c.repository.noun("comments of pull request %d", number), err)
+	return comments, explain(c.repo.noun("comments of pull request %d", number), err)
 }
 
 func (c conversation) translate(comment *sdk.Comment, number int) scm.Comment {
-	author, created, changed := c.repository.forge.person(comment.Poster), comment.Created.UTC(), comment.Updated.UTC()
+	author, created, changed := c.repo.forge.person(comment.Poster), comment.Created.UTC(), comment.Updated.UTC()
 	return scm.Comment{
 		ID: comment.ID, Number: number, Author: author, Bot: author.Bot, Body: comment.Body,
 		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),
@@ -43,7 +43,7 @@ func (c conversation) translate(comment *sdk.Comment, number int) scm.Comment {
 // Say creates, updates or leaves our comment. The marker is prepended to a text that
 // does not contain it.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
-	if c.repository.withoutPull {
+	if c.repo.withoutPull {
 		return nil
 	}
 	if !strings.Contains(text, marker) {
@@ -55,31 +55,31 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 		return err
 	}
 	target := slices.IndexFunc(comments, func(comment scm.Comment) bool {
-		return c.repository.info.Self.Same(comment.Author) && strings.Contains(comment.Body, marker)
+		return c.repo.info.Self.Same(comment.Author) && strings.Contains(comment.Body, marker)
 	})
 	var resp *sdk.Response
 	switch {
 	case target < 0:
-		_, resp, err = c.repository.forge.api(ctx).CreateIssueComment(c.repository.owner, c.repository.name, int64(number), sdk.CreateIssueCommentOption{Body: text})
+		_, resp, err = c.repo.forge.api(ctx).CreateIssueComment(c.repo.owner, c.repo.name, int64(number), sdk.CreateIssueCommentOption{Body: text})
 	case !rest.SameText(comments[target].Body, text):
-		_, resp, err = c.repository.forge.api(ctx).EditIssueComment(c.repository.owner, c.repository.name, comments[target].ID, sdk.EditIssueCommentOption{Body: text})
+		_, resp, err = c.repo.forge.api(ctx).EditIssueComment(c.repo.owner, c.repo.name, comments[target].ID, sdk.EditIssueCommentOption{Body: text})
 	}
-	return explain(c.repository.noun("comment on pull request %d", number), answered(resp, err))
+	return explain(c.repo.noun("comment on pull request %d", number), answered(resp, err))
 }
 
 // Recent lists the comments of the whole repository. Gitea sorts them by creation
 // time, whatever since refers to, so all are read before they are truncated.
 func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
-	noun := c.repository.noun("recent comments")
+	noun := c.repo.noun("recent comments")
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
-	if c.repository.withoutPull {
+	if c.repo.withoutPull {
 		return nil, nil
 	}
 	since = rest.Since(since)
 	comments, err := pages(rest.Everything, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
-		return c.repository.forge.api(ctx).ListRepoIssueComments(c.repository.owner, c.repository.name, sdk.ListIssueCommentOptions{ListOptions: page, Since: since})
+		return c.repo.forge.api(ctx).ListRepoIssueComments(c.repo.owner, c.repo.name, sdk.ListIssueCommentOptions{ListOptions: page, Since: since})
 	}, func(comment *sdk.Comment) (scm.Comment, bool) {
 		translated := c.translate(comment, rest.NumberIn(comment.PRURL))
 		return translated, translated.Number != 0 && !translated.Changed.Before(since) // the others are on issues
@@ -96,22 +96,22 @@ func reactionOf(reaction scm.Reaction) string {
 
 // React adds one reaction. Gitea returns the existing one if we added it before.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	if c.repository.withoutPull {
+	if c.repo.withoutPull {
 		return nil
 	}
-	_, resp, err := c.repository.forge.api(ctx).PostIssueCommentReaction(c.repository.owner, c.repository.name, comment.ID, reactionOf(reaction))
-	return explain(c.repository.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
+	_, resp, err := c.repo.forge.api(ctx).PostIssueCommentReaction(c.repo.owner, c.repo.name, comment.ID, reactionOf(reaction))
+	return explain(c.repo.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
 }
 
 // Reacted reads the reactions to a comment.
 func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
-	if c.repository.withoutPull {
+	if c.repo.withoutPull {
 		return false, nil
 	}
-	given, resp, err := c.repository.forge.api(ctx).GetIssueCommentReactions(c.repository.owner, c.repository.name, comment.ID)
+	given, resp, err := c.repo.forge.api(ctx).GetIssueCommentReactions(c.repo.owner, c.repo.name, comment.ID)
 	ours := func(one *sdk.Reaction) bool {
 		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return reactionOf(r) == one.Reaction }) &&
-			c.repository.info.Self.Same(c.repository.forge.person(one.User))
+			c.repo.info.Self.Same(c.repo.forge.person(one.User))
 	}
-	return slices.ContainsFunc(given, ours), explain(c.repository.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
+	return slices.ContainsFunc(given, ours), explain(c.repo.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
 }

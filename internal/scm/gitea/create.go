@@ -20,14 +20,14 @@ import (
 // rejects would fail the whole request. If one of those fails, the pull request is
 // returned along with the error: it is open.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
-	noun := p.repository.noun("pull request from %s", rest.OneLine(draft.Head))
+	noun := p.repo.noun("pull request from %s", rest.OneLine(draft.Head))
 	wanted := sdk.CreatePullRequestOption{Head: draft.Head, Base: draft.Base, Title: cutTitle(draft.Title), Body: cutBody(draft.Body)}
 	if draft.AsDraft {
 		wanted.Title = cutTitle(draftPrefix + draft.Title)
 	}
-	pull, resp, err := p.repository.forge.api(ctx).CreatePullRequest(p.repository.owner, p.repository.name, wanted)
+	pull, resp, err := p.repo.forge.api(ctx).CreatePullRequest(p.repo.owner, p.repo.name, wanted)
 	var opened scm.PullRequest
-	switch err = p.repository.explain(noun, answered(resp, err)); fault.KindOf(err) {
+	switch err = p.repo.explain(noun, answered(resp, err)); fault.KindOf(err) {
 	case "":
 		opened = p.translate(pull)
 	case fault.Temporary:
@@ -45,7 +45,7 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 func (p pulls) lost(ctx context.Context, wanted sdk.CreatePullRequestOption, cause error) (scm.PullRequest, error) {
 	found, err := pages(1, p.list(ctx, sdk.StateOpen, ""), func(pull *sdk.PullRequest) (scm.PullRequest, bool) {
 		translated := p.translate(pull)
-		ours := translated.Head.Own && translated.Head.Branch == wanted.Head && translated.Base == wanted.Base && p.repository.info.Self.Same(translated.Author)
+		ours := translated.Head.Own && translated.Head.Branch == wanted.Head && translated.Base == wanted.Base && p.repo.info.Self.Same(translated.Author)
 		return translated, ours && pull.Title == wanted.Title && rest.SameText(translated.Body, wanted.Body)
 	})
 	if err != nil || len(found) == 0 {
@@ -75,8 +75,8 @@ func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	noun := p.repository.noun("assignees of pull request %d", number)
-	may, resp, err := p.repository.forge.api(ctx).GetAssignees(p.repository.owner, p.repository.name)
+	noun := p.repo.noun("assignees of pull request %d", number)
+	may, resp, err := p.repo.forge.api(ctx).GetAssignees(p.repo.owner, p.repo.name)
 	if err != nil {
 		return explain(noun, answered(resp, err))
 	}
@@ -91,19 +91,19 @@ func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	if len(kept) == 0 {
 		return nil
 	}
-	_, resp, err = p.repository.forge.api(ctx).EditPullRequest(p.repository.owner, p.repository.name, int64(number), sdk.EditPullRequestOption{Assignees: kept})
+	_, resp, err = p.repo.forge.api(ctx).EditPullRequest(p.repo.owner, p.repo.name, int64(number), sdk.EditPullRequestOption{Assignees: kept})
 	return explain(noun, answered(resp, err))
 }
 
 // review requests reviews. Gitea rejects all names because of one.
 func (p pulls) review(ctx context.Context, number int, names []string) error {
-	err := rest.ForAll(rest.Reviewers(names, p.repository.owner, p.repository.info.Self.Login), func(names []string) error {
+	err := rest.ForAll(rest.Reviewers(names, p.repo.owner, p.repo.info.Self.Login), func(names []string) error {
 		var wanted sdk.PullReviewRequestOptions
 		wanted.Reviewers, wanted.TeamReviewers = rest.PeopleAndTeams(names)
-		resp, err := p.repository.forge.api(ctx).CreateReviewRequests(p.repository.owner, p.repository.name, int64(number), wanted)
+		resp, err := p.repo.forge.api(ctx).CreateReviewRequests(p.repo.owner, p.repo.name, int64(number), wanted)
 		return answered(resp, err)
 	}, refusesName)
-	return explain(p.repository.noun("reviewers of pull request %d", number), err)
+	return explain(p.repo.noun("reviewers of pull request %d", number), err)
 }
 
 // refusesName reports whether Gitea does not know a user, or not as a reader.
@@ -119,7 +119,7 @@ const labelColor = "#ededed"
 // labels by ID: those of the repository, then of its organization. A missing label is
 // created, or omitted if the account may not create labels.
 func (p pulls) label(ctx context.Context, number int, names []string) ([]string, error) {
-	noun := p.repository.noun("labels of pull request %d", number)
+	noun := p.repo.noun("labels of pull request %d", number)
 	var ids []int64
 	for _, name := range names {
 		id, err := p.labelID(ctx, rest.CutRunes(name, maxLabel))
@@ -133,7 +133,7 @@ func (p pulls) label(ctx context.Context, number int, names []string) ([]string,
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	set, resp, err := p.repository.forge.api(ctx).AddIssueLabels(p.repository.owner, p.repository.name, int64(number), sdk.IssueLabelsOption{Labels: ids})
+	set, resp, err := p.repo.forge.api(ctx).AddIssueLabels(p.repo.owner, p.repo.name, int64(number), sdk.IssueLabelsOption{Labels: ids})
 	if err != nil {
 		return nil, explain(noun, answered(resp, err))
 	}
@@ -150,32 +150,32 @@ func (p pulls) labelID(ctx context.Context, name string) (int64, error) {
 	if err != nil || id != 0 {
 		return id, err
 	}
-	made, resp, err := p.repository.forge.api(ctx).CreateLabel(p.repository.owner, p.repository.name, sdk.CreateLabelOption{Name: name, Color: labelColor})
-	switch err = explain(p.repository.noun("label %s", rest.OneLine(name)), answered(resp, err)); fault.KindOf(err) {
+	made, resp, err := p.repo.forge.api(ctx).CreateLabel(p.repo.owner, p.repo.name, sdk.CreateLabelOption{Name: name, Color: labelColor})
+	switch err = explain(p.repo.noun("label %s", rest.OneLine(name)), answered(resp, err)); fault.KindOf(err) {
 	case "":
 	case fault.Unauthorized:
 		return 0, nil
 	default:
 		return 0, err
 	}
-	p.repository.mu.Lock()
-	defer p.repository.mu.Unlock()
-	p.repository.labels[name] = made.ID
+	p.repo.mu.Lock()
+	defer p.repo.mu.Unlock()
+	p.repo.labels[name] = made.ID
 	return made.ID, nil
 }
 
 // knownLabel returns zero for a label that does not exist. All labels are fetched
 // once per reconciliation.
 func (p pulls) knownLabel(ctx context.Context, name string) (int64, error) {
-	p.repository.mu.Lock()
-	defer p.repository.mu.Unlock()
-	if p.repository.labels == nil {
+	p.repo.mu.Lock()
+	defer p.repo.mu.Unlock()
+	if p.repo.labels == nil {
 		var err error
-		if p.repository.labels, err = p.listLabels(ctx); err != nil {
+		if p.repo.labels, err = p.listLabels(ctx); err != nil {
 			return 0, err
 		}
 	}
-	return p.repository.labels[name], nil
+	return p.repo.labels[name], nil
 }
 
 func (p pulls) listLabels(ctx context.Context) (map[string]int64, error) {
@@ -188,7 +188,7 @@ func (p pulls) listLabels(ctx context.Context) (map[string]int64, error) {
 		return err
 	}
 	err := of(func(page sdk.ListOptions) ([]*sdk.Label, *sdk.Response, error) {
-		return p.repository.forge.api(ctx).ListOrgLabels(p.repository.owner, sdk.ListOrgLabelsOptions{ListOptions: page})
+		return p.repo.forge.api(ctx).ListOrgLabels(p.repo.owner, sdk.ListOrgLabelsOptions{ListOptions: page})
 	})
 	switch fault.KindOf(explain("labels", err)) {
 	case "", fault.NotFound, fault.Unauthorized: // the owner is a user, or the token cannot read the organization
@@ -196,7 +196,7 @@ func (p pulls) listLabels(ctx context.Context) (map[string]int64, error) {
 		return nil, err
 	}
 	err = of(func(page sdk.ListOptions) ([]*sdk.Label, *sdk.Response, error) {
-		return p.repository.forge.api(ctx).ListRepoLabels(p.repository.owner, p.repository.name, sdk.ListLabelsOptions{ListOptions: page})
+		return p.repo.forge.api(ctx).ListRepoLabels(p.repo.owner, p.repo.name, sdk.ListLabelsOptions{ListOptions: page})
 	})
 	return known, err
 }

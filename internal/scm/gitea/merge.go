@@ -40,9 +40,9 @@ func mergeMethods(found *sdk.Repository) []sdk.MergeStyle {
 // repository was opened, the next one is tried. If Gitea refuses, or its response is
 // lost, the pull request is read before a result is returned.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
-	noun := p.repository.noun("merge of pull request %d", number)
+	noun := p.repo.noun("merge of pull request %d", number)
 	err := fault.New(fault.Unauthorized, "%s: the repository allows no merge method", noun)
-	for _, method := range p.repository.methods {
+	for _, method := range p.repo.methods {
 		if err = p.merge(ctx, number, method, merge); err == nil {
 			return p.merged(ctx, number), nil
 		}
@@ -57,7 +57,7 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 // merge requests one method. The library does not return the message of a refusal, so
 // its body is read here. It is in memory.
 func (p pulls) merge(ctx context.Context, number int, method sdk.MergeStyle, merge scm.Merge) error {
-	done, resp, err := p.repository.forge.api(ctx).MergePullRequest(p.repository.owner, p.repository.name, int64(number), sdk.MergePullRequestOption{
+	done, resp, err := p.repo.forge.api(ctx).MergePullRequest(p.repo.owner, p.repo.name, int64(number), sdk.MergePullRequestOption{
 		Style: method, HeadCommitId: merge.Head, Title: merge.Title, Message: merge.Message,
 	})
 	if err != nil || done {
@@ -80,9 +80,9 @@ const wordsDiverged = "DivergingFastForwardOnly"
 // merged fetches the result of a merge, which Gitea's response does not include. The
 // merge itself is certain.
 func (p pulls) merged(ctx context.Context, number int) scm.Merged {
-	pull, _, err := p.repository.forge.api(ctx).GetPullRequest(p.repository.owner, p.repository.name, int64(number))
+	pull, _, err := p.repo.forge.api(ctx).GetPullRequest(p.repo.owner, p.repo.name, int64(number))
 	if err != nil || !pull.HasMerged {
-		return scm.Merged{At: p.repository.forge.now().UTC()}
+		return scm.Merged{At: p.repo.forge.now().UTC()}
 	}
 	return mergedOf(pull)
 }
@@ -133,7 +133,7 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 	if status := statusOf(cause); fault.KindOf(cause) == fault.RateLimited || status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return scm.Merged{}, cause
 	}
-	pull, _, err := p.repository.forge.api(ctx).GetPullRequest(p.repository.owner, p.repository.name, int64(number))
+	pull, _, err := p.repo.forge.api(ctx).GetPullRequest(p.repo.owner, p.repo.name, int64(number))
 	if err != nil {
 		return scm.Merged{}, cause
 	}
@@ -151,7 +151,7 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 		return scm.Merged{}, fault.New(fault.Conflict, "%s: its head is %.12s now", noun, current.Head.Commit)
 	case current.State == scm.StateClosed:
 		return scm.Merged{}, fault.New(fault.Conflict, "%s: it was closed meanwhile", noun)
-	case wordsLater.MatchString(cause.Error()) && p.repository.forge.conflicts(p.repository.info.Key, pull):
+	case wordsLater.MatchString(cause.Error()) && p.repo.forge.conflicts(p.repo.info.Key, pull):
 		return scm.Merged{}, fault.New(fault.Temporary, "%s: it conflicts with its base: %w: %w", noun, scm.ErrBehind, cause)
 	}
 	return scm.Merged{}, p.named(ctx, current.Base, cause)
@@ -164,7 +164,7 @@ func (p pulls) named(ctx context.Context, base string, cause error) error {
 	if !ok || !strings.Contains(refused.Words, "required status checks") {
 		return cause
 	}
-	branch, _, err := p.repository.forge.api(ctx).GetRepoBranch(p.repository.owner, p.repository.name, base)
+	branch, _, err := p.repo.forge.api(ctx).GetRepoBranch(p.repo.owner, p.repo.name, base)
 	if err != nil || len(branch.StatusCheckContexts) == 0 {
 		return cause
 	}

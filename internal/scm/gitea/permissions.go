@@ -27,7 +27,7 @@ const (
 
 // MayWrite queries Gitea on each call.
 func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
-	noun := s.repository.noun("permission of %s", rest.OneLine(person.Login))
+	noun := s.repo.noun("permission of %s", rest.OneLine(person.Login))
 	may, err := s.access(ctx, person, s.roster)
 	if err == nil && may == hidden {
 		limit, err := s.limit(ctx)
@@ -42,9 +42,9 @@ func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, erro
 // writer is access, cached per reconciliation.
 func (s signals) writer(ctx context.Context, person identity.User) (access, error) {
 	login := strings.ToLower(person.Login)
-	s.repository.mu.Lock()
-	may, known := s.repository.writers[login]
-	s.repository.mu.Unlock()
+	s.repo.mu.Lock()
+	may, known := s.repo.writers[login]
+	s.repo.mu.Unlock()
 	if known {
 		return may, nil
 	}
@@ -52,9 +52,9 @@ func (s signals) writer(ctx context.Context, person identity.User) (access, erro
 	if err != nil {
 		return hidden, err
 	}
-	s.repository.mu.Lock()
-	defer s.repository.mu.Unlock()
-	s.repository.writers[login] = may
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	s.repo.writers[login] = may
 	return may, nil
 }
 
@@ -65,7 +65,7 @@ type roster struct {
 }
 
 func (s signals) roster(ctx context.Context) (*roster, error) {
-	users, resp, err := s.repository.forge.api(ctx).GetAssignees(s.repository.owner, s.repository.name)
+	users, resp, err := s.repo.forge.api(ctx).GetAssignees(s.repo.owner, s.repo.name)
 	if err != nil {
 		return nil, answered(resp, err)
 	}
@@ -75,16 +75,16 @@ func (s signals) roster(ctx context.Context) (*roster, error) {
 
 // keptRoster is roster, cached per reconciliation.
 func (s signals) keptRoster(ctx context.Context) (*roster, error) {
-	s.repository.mu.Lock()
-	defer s.repository.mu.Unlock()
-	if s.repository.roster == nil {
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	if s.repo.roster == nil {
 		found, err := s.roster(ctx)
 		if err != nil {
 			return nil, err
 		}
-		s.repository.roster = found
+		s.repo.roster = found
 	}
-	return s.repository.roster, nil
+	return s.repo.roster, nil
 }
 
 // access finds out whether a user may push. Gitea shows the permissions of users to
@@ -92,7 +92,7 @@ func (s signals) keptRoster(ctx context.Context) (*roster, error) {
 // team. Everyone sees the users who may be assigned, and the teams: who may push is
 // among the former, and the others there may read pull requests through a team.
 func (s signals) access(ctx context.Context, person identity.User, read func(context.Context) (*roster, error)) (access, error) {
-	if person.Bot || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
+	if person.Bot || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repo.forge.host) {
 		return denied, nil
 	}
 	level, err := s.level(ctx, person.Login)
@@ -103,7 +103,7 @@ func (s signals) access(ctx context.Context, person identity.User, read func(con
 	if err != nil {
 		return hidden, err
 	}
-	if !slices.ContainsFunc(found.assignable, func(u *sdk.User) bool { return s.repository.forge.person(u).Same(person) }) {
+	if !slices.ContainsFunc(found.assignable, func(u *sdk.User) bool { return s.repo.forge.person(u).Same(person) }) {
 		return denied, nil
 	}
 	switch {
@@ -125,10 +125,10 @@ func (s signals) access(ctx context.Context, person identity.User, read func(con
 
 // level returns what a user may without a team. A deleted account may nothing.
 func (s signals) level(ctx context.Context, login string) (access, error) {
-	if !s.repository.admin {
+	if !s.repo.admin {
 		return hidden, nil
 	}
-	level, resp, err := s.repository.forge.api(ctx).CollaboratorPermission(s.repository.owner, s.repository.name, login)
+	level, resp, err := s.repo.forge.api(ctx).CollaboratorPermission(s.repo.owner, s.repo.name, login)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 		return denied, nil
@@ -155,7 +155,7 @@ type teams struct {
 
 // teams lists the teams with access to the repository. Only an organization has teams.
 func (s signals) teams(ctx context.Context) (teams, error) {
-	listed, resp, err := s.repository.forge.api(ctx).GetRepoTeams(s.repository.owner, s.repository.name)
+	listed, resp, err := s.repo.forge.api(ctx).GetRepoTeams(s.repo.owner, s.repo.name)
 	switch err = answered(resp, err); statusOf(err) {
 	case http.StatusMethodNotAllowed: // the owner is a user
 		return teams{}, nil
@@ -192,7 +192,7 @@ func (s signals) member(ctx context.Context, team *sdk.Team, login string) (acce
 	case status != http.StatusNotFound:
 		return hidden, err
 	}
-	switch err := s.inTeam(ctx, team.ID, s.repository.info.Self.Login); statusOf(err) {
+	switch err := s.inTeam(ctx, team.ID, s.repo.info.Self.Login); statusOf(err) {
 	case http.StatusForbidden, http.StatusNotFound:
 		return hidden, nil
 	default:
@@ -230,23 +230,23 @@ func (r *repository) PermissionLimit(ctx context.Context) (scm.PermissionLimit, 
 // limit returns the zero value if access is never hidden.
 func (s signals) limit(ctx context.Context) (scm.PermissionLimit, error) {
 	found, err := s.teams(ctx)
-	if err != nil || !found.hidden && (len(found.readers) == 0 || s.repository.admin && len(found.writers) == 0) {
+	if err != nil || !found.hidden && (len(found.readers) == 0 || s.repo.admin && len(found.writers) == 0) {
 		return scm.PermissionLimit{}, err
 	}
 	var unseen []string
 	for _, team := range found.writers {
-		member, err := s.member(ctx, team, s.repository.info.Self.Login)
+		member, err := s.member(ctx, team, s.repo.info.Self.Login)
 		if err != nil {
 			return scm.PermissionLimit{}, err
 		}
 		if member != allowed {
-			unseen = append(unseen, s.repository.owner+"/"+team.Name)
+			unseen = append(unseen, s.repo.owner+"/"+team.Name)
 		}
 	}
-	fix := "make " + s.repository.info.Self.Login
+	fix := "make " + s.repo.info.Self.Login
 	wanted := strings.Join(unseen, ", ")
 	switch {
-	case !s.repository.admin:
+	case !s.repo.admin:
 		limit := scm.PermissionLimit{
 			All: len(unseen) == len(found.writers), Reason: "Gitea shows only to administrators of the repository which users may push",
 			Fix: fix + " an administrator of the repository",

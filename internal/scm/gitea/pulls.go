@@ -12,7 +12,7 @@ import (
 )
 
 // pulls are the pull requests of a repository.
-type pulls struct{ repository *repository }
+type pulls struct{ repo *repository }
 
 // Open lists the open pull requests, oldest first: one that is opened while the pages
 // are read comes last and does not shift the others.
@@ -20,14 +20,14 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	all, err := pages(0, p.list(ctx, sdk.StateOpen, "oldest"), func(pull *sdk.PullRequest) (scm.PullRequest, bool) {
 		return p.translate(pull), true
 	})
-	return all, p.repository.explain(p.repository.noun("open pull requests"), err)
+	return all, p.repo.explain(p.repo.noun("open pull requests"), err)
 }
 
 // list reads one page. Gitea sorts by oldest, recentupdate and others, by default by
 // creation, newest first; it has no filter by head.
 func (p pulls) list(ctx context.Context, state sdk.StateType, sort string) func(sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
 	return func(page sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
-		return p.repository.forge.api(ctx).ListRepoPullRequests(p.repository.owner, p.repository.name, sdk.ListPullRequestsOptions{ListOptions: page, State: state, Sort: sort})
+		return p.repo.forge.api(ctx).ListRepoPullRequests(p.repo.owner, p.repo.name, sdk.ListPullRequestsOptions{ListOptions: page, State: state, Sort: sort})
 	}
 }
 
@@ -35,9 +35,9 @@ func (p pulls) list(ctx context.Context, state sdk.StateType, sort string) func(
 // when the branch is deleted. A pull request that was pushed without a branch (AGit)
 // has no label, and belongs to no branch.
 func (p pulls) translate(pull *sdk.PullRequest) scm.PullRequest {
-	p.repository.forge.watchMergeable(p.repository.info.Key, pull)
+	p.repo.forge.watchMergeable(p.repo.info.Key, pull)
 	translated := scm.PullRequest{
-		Number: int(pull.Index), URL: p.repository.info.URL + "/pulls/" + strconv.FormatInt(pull.Index, 10), Title: pull.Title, Author: p.repository.forge.person(pull.Poster),
+		Number: int(pull.Index), URL: p.repo.info.URL + "/pulls/" + strconv.FormatInt(pull.Index, 10), Title: pull.Title, Author: p.repo.forge.person(pull.Poster),
 		Draft: pull.Draft, Opened: utc(pull.Created), State: scm.StateOpen,
 	}
 	if head, base := pull.Head, pull.Base; head != nil && base != nil {
@@ -78,7 +78,7 @@ func utc(at *time.Time) time.Time {
 
 // Edit changes the fields that are set. It sends no request if none is set.
 func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
-	noun := p.repository.noun("pull request %d", number)
+	noun := p.repo.noun("pull request %d", number)
 	var change sdk.EditPullRequestOption
 	if edit.Title != nil {
 		prefix, err := p.keptPrefix(ctx, number)
@@ -102,7 +102,7 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 		change.State = &state
 	}
 	if change.Title != "" || change.Body != nil || change.Base != "" || change.State != nil {
-		_, resp, err := p.repository.forge.api(ctx).EditPullRequest(p.repository.owner, p.repository.name, int64(number), change)
+		_, resp, err := p.repo.forge.api(ctx).EditPullRequest(p.repo.owner, p.repo.name, int64(number), change)
 		if err != nil {
 			return explain(noun, answered(resp, err))
 		}
@@ -133,9 +133,9 @@ func draftPrefixes(isDraft bool) []string {
 // editing the title keeps the draft state.
 func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
 	prefix := prefixOf(pull.Title, pull.Draft)
-	p.repository.mu.Lock()
-	defer p.repository.mu.Unlock()
-	p.repository.drafts[pull.Number] = prefix
+	p.repo.mu.Lock()
+	defer p.repo.mu.Unlock()
+	p.repo.drafts[pull.Number] = prefix
 	return pull.Draft || prefix != "", pull.Title[len(prefix):]
 }
 
@@ -152,13 +152,13 @@ func prefixOf(title string, isDraft bool) string {
 
 // keptPrefix returns the current draft prefix of a pull request.
 func (p pulls) keptPrefix(ctx context.Context, number int) (string, error) {
-	p.repository.mu.Lock()
-	prefix, known := p.repository.drafts[number]
-	p.repository.mu.Unlock()
+	p.repo.mu.Lock()
+	prefix, known := p.repo.drafts[number]
+	p.repo.mu.Unlock()
 	if known {
 		return prefix, nil
 	}
-	pull, resp, err := p.repository.forge.api(ctx).GetPullRequest(p.repository.owner, p.repository.name, int64(number))
+	pull, resp, err := p.repo.forge.api(ctx).GetPullRequest(p.repo.owner, p.repo.name, int64(number))
 	if err != nil {
 		return "", answered(resp, err)
 	}

@@ -17,12 +17,12 @@ import (
 // per user, and only for reviews that could count. Where Gitea does not show it, those
 // reviews count that Gitea calls official.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
-	if s.repository.withoutPull {
+	if s.repo.withoutPull {
 		return nil, nil
 	}
-	noun := s.repository.noun("reviews of pull request %d", number)
+	noun := s.repo.noun("reviews of pull request %d", number)
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.PullReview, *sdk.Response, error) {
-		return s.repository.forge.api(ctx).ListPullReviews(s.repository.owner, s.repository.name, int64(number), sdk.ListPullReviewsOptions{ListOptions: page})
+		return s.repo.forge.api(ctx).ListPullReviews(s.repo.owner, s.repo.name, int64(number), sdk.ListPullReviewsOptions{ListOptions: page})
 	}, all[*sdk.PullReview])
 	if err != nil {
 		return nil, explain(noun, err)
@@ -47,7 +47,7 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 
 // reviewOf omits review requests, and our own pending reviews.
 func (s signals) reviewOf(given *sdk.PullReview) (scm.Review, bool) {
-	review := scm.Review{Author: s.repository.forge.person(given.Reviewer), Commit: given.CommitID, At: given.Submitted.UTC()}
+	review := scm.Review{Author: s.repo.forge.person(given.Reviewer), Commit: given.CommitID, At: given.Submitted.UTC()}
 	switch given.State {
 	case sdk.ReviewStateApproved:
 		review.State = scm.Approved
@@ -68,12 +68,12 @@ func (s signals) reviewOf(given *sdk.PullReview) (scm.Review, bool) {
 // members, and the members of a team to the team and to owners.
 func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	group, name, _ := strings.Cut(team, "/")
-	if !rest.IsName(group) || !rest.IsName(name) || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
+	if !rest.IsName(group) || !rest.IsName(name) || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repo.forge.host) {
 		return false, nil
 	}
 	noun := "members of team " + team
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Team, *sdk.Response, error) {
-		return s.repository.forge.api(ctx).ListOrgTeams(group, sdk.ListTeamsOptions{ListOptions: page})
+		return s.repo.forge.api(ctx).ListOrgTeams(group, sdk.ListTeamsOptions{ListOptions: page})
 	}, func(one *sdk.Team) (int64, bool) { return one.ID, strings.EqualFold(one.Name, name) })
 	if err != nil {
 		return false, s.teamFault(noun, err)
@@ -87,7 +87,7 @@ func (s signals) Member(ctx context.Context, team string, person identity.User) 
 
 // inTeam returns nil for a member of a team.
 func (s signals) inTeam(ctx context.Context, team int64, login string) error {
-	_, resp, err := s.repository.forge.api(ctx).GetTeamMember(team, login)
+	_, resp, err := s.repo.forge.api(ctx).GetTeamMember(team, login)
 	return answered(resp, err)
 }
 
@@ -99,7 +99,7 @@ func (s signals) teamFault(noun string, err error) error {
 	}
 	err = explain(noun, err)
 	if fault.KindOf(err) == fault.Unauthorized && strings.Contains(err.Error(), "Must be") {
-		return fault.New(fault.Unauthorized, "%w: take %s into the team, or make it an owner of the organization", err, s.repository.info.Self.Login)
+		return fault.New(fault.Unauthorized, "%w: take %s into the team, or make it an owner of the organization", err, s.repo.info.Self.Login)
 	}
 	return err
 }

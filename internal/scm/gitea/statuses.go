@@ -11,12 +11,12 @@ import (
 )
 
 // signals holds the checks and reviews of commits.
-type signals struct{ repository *repository }
+type signals struct{ repo *repository }
 
 // Checks lists the latest status of every context. Gitea has no other checks: results
 // of Actions are statuses too.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
-	noun := s.repository.noun("checks of commit %.12s", rest.OneLine(commit))
+	noun := s.repo.noun("checks of commit %.12s", rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return nil, fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
@@ -28,7 +28,7 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 // latest: times are in seconds.
 func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Status, *sdk.Response, error) {
-		return s.repository.forge.client(ctx, s.repository.forge.wishing(byIndex)).ListStatuses(s.repository.owner, s.repository.name, commit, sdk.ListStatusesOption{ListOptions: page})
+		return s.repo.forge.client(ctx, s.repo.forge.wishing(byIndex)).ListStatuses(s.repo.owner, s.repo.name, commit, sdk.ListStatusesOption{ListOptions: page})
 	}, all[*sdk.Status])
 	if err != nil {
 		return nil, err
@@ -48,11 +48,11 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 	for _, name := range order {
 		check := s.translate(latest[name])
 		if check.Own {
-			s.repository.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+			s.repo.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
 		}
 		checks = append(checks, check)
 	}
-	s.repository.statusCache.Read(commit)
+	s.repo.statusCache.Read(commit)
 	return checks, nil
 }
 
@@ -61,7 +61,7 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 func (s signals) translate(status *sdk.Status) scm.Check {
 	check := scm.Check{
 		Name: status.Context, State: scm.CheckFailed, Description: status.Description, URL: status.TargetURL,
-		At: status.Created.UTC(), Own: s.repository.info.Self.Login != "" && s.repository.info.Self.Same(s.repository.forge.person(status.Creator)),
+		At: status.Created.UTC(), Own: s.repo.info.Self.Login != "" && s.repo.info.Self.Same(s.repo.forge.person(status.Creator)),
 	}
 	switch status.State {
 	case sdk.StatusSuccess, sdk.StatusWarning, "skipped":
@@ -75,23 +75,23 @@ func (s signals) translate(status *sdk.Status) scm.Check {
 // SetStatus sets the status, unless it is already set: each one is an entry that
 // users see.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
-	noun := s.repository.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
+	noun := s.repo.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status.Description = rest.Shorten(status.Description, maxDescription, "…")
-	before, err := s.repository.statusCache.Ours(commit, status.Context, func() error {
+	before, err := s.repo.statusCache.Ours(commit, status.Context, func() error {
 		_, err := s.statuses(ctx, commit)
 		return err
 	})
 	if err != nil || before == status {
 		return explain(noun, err)
 	}
-	_, resp, err := s.repository.forge.api(ctx).CreateStatus(s.repository.owner, s.repository.name, commit, sdk.CreateStatusOption{
+	_, resp, err := s.repo.forge.api(ctx).CreateStatus(s.repo.owner, s.repo.name, commit, sdk.CreateStatusOption{
 		State: wordOf(status.State), TargetURL: status.URL, Description: status.Description, Context: status.Context,
 	})
 	if err == nil {
-		s.repository.statusCache.Remember(commit, status.Context, status)
+		s.repo.statusCache.Remember(commit, status.Context, status)
 	}
 	return explain(noun, answered(resp, err))
 }

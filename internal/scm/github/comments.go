@@ -21,7 +21,7 @@ import (
 )
 
 // conversation holds the comments of a pull request.
-type conversation struct{ repository *repository }
+type conversation struct{ repo *repository }
 
 // issueComment is a comment in GitHub's form. App is the app that wrote it on behalf
 // of a user, which the library omits.
@@ -52,22 +52,22 @@ func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, err
 		}
 		return list, resp, c.settle(ctx, found, list)
 	})
-	return comments, explain(c.repository.noun("comments of pull request %d", number), err)
+	return comments, explain(c.repo.noun("comments of pull request %d", number), err)
 }
 
 // comments reads one page.
 func (c conversation) comments(ctx context.Context, path string) ([]*issueComment, *gogithub.Response, error) {
-	request, err := c.repository.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", c.repository.owner, c.repository.name, path), nil)
+	request, err := c.repo.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", c.repo.owner, c.repo.name, path), nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	var found []*issueComment
-	resp, err := c.repository.forge.api.Do(ctx, request, &found)
+	resp, err := c.repo.forge.api.Do(ctx, request, &found)
 	return found, resp, err
 }
 
 func (c conversation) translate(comment *issueComment, number int) scm.Comment {
-	author, created, changed := c.repository.forge.person(comment.GetUser()), comment.GetCreatedAt().UTC(), comment.GetUpdatedAt().UTC()
+	author, created, changed := c.repo.forge.person(comment.GetUser()), comment.GetCreatedAt().UTC(), comment.GetUpdatedAt().UTC()
 	return scm.Comment{
 		ID: comment.GetID(), Number: number, Author: author, Bot: author.Bot || comment.App != nil, Body: comment.GetBody(),
 		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),
@@ -91,10 +91,10 @@ func (c conversation) settle(ctx context.Context, found []*issueComment, comment
 	for i, one := range comments {
 		late := one.Edited && one.Changed.Sub(one.Created) <= lateUpdate
 		atOnce := !one.Edited && strings.Contains(one.Body, command.Prefix)
-		if !late && !atOnce || one.Bot || found[i].GetNodeID() == "" || c.repository.info.Self.Same(one.Author) {
+		if !late && !atOnce || one.Bot || found[i].GetNodeID() == "" || c.repo.info.Self.Same(one.Author) {
 			continue
 		}
-		if edited, known := c.repository.forge.edits.get(one.ID, one.Changed); known {
+		if edited, known := c.repo.forge.edits.get(one.ID, one.Changed); known {
 			comments[i].Edited = edited
 			continue
 		}
@@ -103,7 +103,7 @@ func (c conversation) settle(ctx context.Context, found []*issueComment, comment
 	if len(unclear) == 0 {
 		return nil
 	}
-	edited, err := c.repository.forge.edited(ctx, slices.Sorted(maps.Keys(unclear)))
+	edited, err := c.repo.forge.edited(ctx, slices.Sorted(maps.Keys(unclear)))
 	switch fault.KindOf(explain("", err)) {
 	case "":
 	case fault.Temporary, fault.RateLimited:
@@ -114,8 +114,8 @@ func (c conversation) settle(ctx context.Context, found []*issueComment, comment
 	for id, was := range edited {
 		if i, asked := unclear[id]; asked {
 			comments[i].Edited = was
-			if was || c.repository.forge.now().Sub(comments[i].Changed) > settledAfter { // an edit may still fall into the same second
-				c.repository.forge.edits.put(comments[i].ID, comments[i].Changed, was)
+			if was || c.repo.forge.now().Sub(comments[i].Changed) > settledAfter { // an edit may still fall into the same second
+				c.repo.forge.edits.put(comments[i].ID, comments[i].Changed, was)
 			}
 		}
 	}
@@ -200,15 +200,15 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 		return err
 	}
 	target := slices.IndexFunc(comments, func(comment scm.Comment) bool {
-		return c.repository.info.Self.Same(comment.Author) && strings.Contains(comment.Body, marker)
+		return c.repo.info.Self.Same(comment.Author) && strings.Contains(comment.Body, marker)
 	})
 	switch {
 	case target < 0:
-		_, _, err = c.repository.forge.api.Issues.CreateComment(ctx, c.repository.owner, c.repository.name, number, comment)
+		_, _, err = c.repo.forge.api.Issues.CreateComment(ctx, c.repo.owner, c.repo.name, number, comment)
 	case !rest.SameText(comments[target].Body, text):
-		_, _, err = c.repository.forge.api.Issues.EditComment(ctx, c.repository.owner, c.repository.name, comments[target].ID, comment)
+		_, _, err = c.repo.forge.api.Issues.EditComment(ctx, c.repo.owner, c.repo.name, comments[target].ID, comment)
 	}
-	return explain(c.repository.noun("comment on pull request %d", number), err)
+	return explain(c.repo.noun("comment on pull request %d", number), err)
 }
 
 // Recent lists the comments of the whole repository. Each page starts at the last
@@ -216,7 +216,7 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 // and would shift the following pages.
 // https://docs.github.com/en/rest/issues/comments#list-issue-comments-for-a-repository
 func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
-	noun := c.repository.noun("recent comments")
+	noun := c.repo.noun("recent comments")
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
@@ -287,18 +287,18 @@ func reactionOf(reaction scm.Reaction) string {
 
 // React adds one reaction. GitHub returns the existing one if we added it before.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	_, _, err := c.repository.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.repository.owner, c.repository.name, comment.ID, reactionOf(reaction))
-	return explain(c.repository.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), err)
+	_, _, err := c.repo.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.repo.owner, c.repo.name, comment.ID, reactionOf(reaction))
+	return explain(c.repo.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), err)
 }
 
 // Reacted reads the reactions to a comment.
 func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
 	given, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.Reaction, *gogithub.Response, error) {
-		return c.repository.forge.api.Reactions.ListIssueCommentReactions(ctx, c.repository.owner, c.repository.name, comment.ID, &page)
+		return c.repo.forge.api.Reactions.ListIssueCommentReactions(ctx, c.repo.owner, c.repo.name, comment.ID, &page)
 	})
 	ours := func(one *gogithub.Reaction) bool {
 		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return reactionOf(r) == one.GetContent() }) &&
-			c.repository.info.Self.Same(c.repository.forge.person(one.GetUser()))
+			c.repo.info.Self.Same(c.repo.forge.person(one.GetUser()))
 	}
-	return slices.ContainsFunc(given, ours), explain(c.repository.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number), err)
+	return slices.ContainsFunc(given, ours), explain(c.repo.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number), err)
 }

@@ -19,7 +19,7 @@ import (
 // Labels, assignees and reviewers are separate requests. If one of those fails, the
 // pull request is returned along with the error: it is open.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
-	noun := p.repository.noun("pull request from %s", rest.OneLine(draft.Head))
+	noun := p.repo.noun("pull request from %s", rest.OneLine(draft.Head))
 	wanted := &gogithub.NewPullRequest{
 		Title: gogithub.String(cutTitle(draft.Title)), Body: gogithub.String(cutBody(draft.Body)),
 		Head: &draft.Head, Base: &draft.Base,
@@ -27,7 +27,7 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 	if draft.AsDraft {
 		wanted.Draft = gogithub.Bool(true)
 	}
-	pull, _, err := p.repository.forge.api.PullRequests.Create(ctx, p.repository.owner, p.repository.name, wanted)
+	pull, _, err := p.repo.forge.api.PullRequests.Create(ctx, p.repo.owner, p.repo.name, wanted)
 	var opened scm.PullRequest
 	if refusesHead(err) {
 		return opened, fault.New(fault.Temporary, "%w: GitHub does not know the branch yet", explain(noun, err))
@@ -50,7 +50,7 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 func (p pulls) lost(ctx context.Context, wanted *gogithub.NewPullRequest, cause error) (scm.PullRequest, error) {
 	options := p.from(gogithub.PullRequestListOptions{State: "open", Base: wanted.GetBase()}, wanted.GetHead())
 	found, err := p.list(ctx, options, 1, func(pull scm.PullRequest) bool {
-		ours := pull.Head.Own && pull.Head.Branch == wanted.GetHead() && p.repository.info.Self.Same(pull.Author)
+		ours := pull.Head.Own && pull.Head.Branch == wanted.GetHead() && p.repo.info.Self.Same(pull.Author)
 		return ours && pull.Title == wanted.GetTitle() && rest.SameText(pull.Body, wanted.GetBody())
 	})
 	if err != nil || len(found) == 0 {
@@ -84,9 +84,9 @@ func (p pulls) label(ctx context.Context, number int, names []string) ([]string,
 	for i, name := range names {
 		cut[i] = rest.CutRunes(name, maxLabel)
 	}
-	all, _, err := p.repository.forge.api.Issues.AddLabelsToIssue(ctx, p.repository.owner, p.repository.name, number, cut)
+	all, _, err := p.repo.forge.api.Issues.AddLabelsToIssue(ctx, p.repo.owner, p.repo.name, number, cut)
 	if err != nil {
-		return nil, explain(p.repository.noun("labels of pull request %d", number), err)
+		return nil, explain(p.repo.noun("labels of pull request %d", number), err)
 	}
 	set := make([]string, len(all))
 	for i, label := range all {
@@ -100,22 +100,22 @@ func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	_, _, err := p.repository.forge.api.Issues.AddAssignees(ctx, p.repository.owner, p.repository.name, number, names)
+	_, _, err := p.repo.forge.api.Issues.AddAssignees(ctx, p.repo.owner, p.repo.name, number, names)
 	if refusesName(err) {
 		return nil
 	}
-	return explain(p.repository.noun("assignees of pull request %d", number), err)
+	return explain(p.repo.noun("assignees of pull request %d", number), err)
 }
 
 // review requests reviews. GitHub rejects all names because of one.
 func (p pulls) review(ctx context.Context, number int, names []string) error {
-	err := rest.ForAll(rest.Reviewers(names, p.repository.owner, p.repository.info.Self.Login), func(names []string) error {
+	err := rest.ForAll(rest.Reviewers(names, p.repo.owner, p.repo.info.Self.Login), func(names []string) error {
 		var wanted gogithub.ReviewersRequest
 		wanted.Reviewers, wanted.TeamReviewers = rest.PeopleAndTeams(names)
-		_, _, err := p.repository.forge.api.PullRequests.RequestReviewers(ctx, p.repository.owner, p.repository.name, number, wanted)
+		_, _, err := p.repo.forge.api.PullRequests.RequestReviewers(ctx, p.repo.owner, p.repo.name, number, wanted)
 		return err
 	}, refusesName)
-	return explain(p.repository.noun("reviewers of pull request %d", number), err)
+	return explain(p.repo.noun("reviewers of pull request %d", number), err)
 }
 
 // refusesHead reports whether GitHub does not know the head, as in the moments after

@@ -35,9 +35,9 @@ func methodsOf(found *gogithub.Repository) []string {
 // allow. If those could not be read, the next one is tried. If GitHub refuses, or its
 // response is lost, the pull request is read before a result is returned.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
-	noun := p.repository.noun("merge of pull request %d", number)
+	noun := p.repo.noun("merge of pull request %d", number)
 	err := fault.New(fault.Unauthorized, "%s: %w", noun, &scm.RefusedError{Words: "the repository allows no merge method"})
-	for _, method := range p.repository.methodsInto(merge.Base) {
+	for _, method := range p.repo.methodsInto(merge.Base) {
 		var merged scm.Merged
 		if merged, err = p.merge(ctx, number, method, merge); err == nil {
 			return merged, nil
@@ -57,11 +57,11 @@ func (p pulls) merge(ctx context.Context, number int, method string, merge scm.M
 	if method != "rebase" {
 		options.CommitTitle, message = merge.Title, merge.Message
 	}
-	done, _, err := p.repository.forge.api.PullRequests.Merge(ctx, p.repository.owner, p.repository.name, number, message, options)
+	done, _, err := p.repo.forge.api.PullRequests.Merge(ctx, p.repo.owner, p.repo.name, number, message, options)
 	if err != nil {
 		return scm.Merged{}, err
 	}
-	return scm.Merged{Commit: strings.ToLower(done.GetSHA()), At: p.repository.forge.now().UTC()}, nil
+	return scm.Merged{Commit: strings.ToLower(done.GetSHA()), At: p.repo.forge.now().UTC()}, nil
 }
 
 // Messages that distinguish GitHub's refusals of a merge. They are undocumented.
@@ -126,7 +126,7 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 	case fault.KindOf(cause) == fault.RateLimited, status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
 		return scm.Merged{}, cause
 	}
-	pull, _, err := p.repository.forge.api.PullRequests.Get(ctx, p.repository.owner, p.repository.name, number)
+	pull, _, err := p.repo.forge.api.PullRequests.Get(ctx, p.repo.owner, p.repo.name, number)
 	if err != nil {
 		return scm.Merged{}, cause
 	}

@@ -15,14 +15,14 @@ import (
 )
 
 // pulls are the pull requests of a repository.
-type pulls struct{ repository *repository }
+type pulls struct{ repo *repository }
 
 // Open lists the open pull requests, oldest first: one that is opened while the pages
 // are read comes last and does not shift the others.
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	options := gogithub.PullRequestListOptions{State: "open", Sort: "created", Direction: "asc"}
 	all, err := p.list(ctx, options, rest.Everything, func(scm.PullRequest) bool { return true })
-	return all, explain(p.repository.noun("open pull requests"), err)
+	return all, explain(p.repo.noun("open pull requests"), err)
 }
 
 // list reads pages until it has enough matching pull requests. It releases GitHub's
@@ -30,7 +30,7 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 func (p pulls) list(ctx context.Context, options gogithub.PullRequestListOptions, limit int, wanted func(scm.PullRequest) bool) ([]scm.PullRequest, error) {
 	return pages(limit, func(page gogithub.ListOptions) ([]scm.PullRequest, *gogithub.Response, error) {
 		options.ListOptions = page
-		found, resp, err := p.repository.forge.api.PullRequests.List(ctx, p.repository.owner, p.repository.name, &options)
+		found, resp, err := p.repo.forge.api.PullRequests.List(ctx, p.repo.owner, p.repo.name, &options)
 		var kept []scm.PullRequest
 		for _, pull := range found {
 			if translated := p.translate(pull); wanted(translated) {
@@ -44,7 +44,7 @@ func (p pulls) list(ctx context.Context, options gogithub.PullRequestListOptions
 // from restricts a list to one head branch. GitHub interprets it as OWNER:BRANCH,
 // which a fork of the same owner can have too.
 func (p pulls) from(options gogithub.PullRequestListOptions, head string) gogithub.PullRequestListOptions {
-	options.Head = p.repository.owner + ":" + head
+	options.Head = p.repo.owner + ":" + head
 	return options
 }
 
@@ -52,7 +52,7 @@ func (p pulls) translate(pull *gogithub.PullRequest) scm.PullRequest {
 	head := pull.GetHead()
 	translated := scm.PullRequest{
 		Number: pull.GetNumber(), URL: pull.GetHTMLURL(), Title: pull.GetTitle(),
-		Author: p.repository.forge.person(pull.GetUser()),
+		Author: p.repo.forge.person(pull.GetUser()),
 		Head:   scm.Head{Branch: head.GetRef(), Commit: head.GetSHA(), Own: head.GetRepo().GetID() != 0 && head.GetRepo().GetID() == pull.GetBase().GetRepo().GetID()},
 		Base:   pull.GetBase().GetRef(), Draft: pull.GetDraft(), Opened: pull.GetCreatedAt().UTC(), State: scm.StateOpen,
 	}
@@ -95,8 +95,8 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 		}
 	}
 	if change.Title != nil || change.Body != nil || change.Base != nil || change.State != nil {
-		if _, _, err := p.repository.forge.api.PullRequests.Edit(ctx, p.repository.owner, p.repository.name, number, &change); err != nil {
-			return explain(p.repository.noun("pull request %d", number), err)
+		if _, _, err := p.repo.forge.api.PullRequests.Edit(ctx, p.repo.owner, p.repo.name, number, &change); err != nil {
+			return explain(p.repo.noun("pull request %d", number), err)
 		}
 	}
 	_, err := p.label(ctx, number, edit.AddLabels)
@@ -106,7 +106,7 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 // Closed lists closed and merged pull requests. For each one it fetches the message
 // of its head, and, if it was not merged, the user who closed it.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	noun := p.repository.noun("closed pull requests from %s", rest.OneLine(head))
+	noun := p.repo.noun("closed pull requests from %s", rest.OneLine(head))
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
@@ -126,7 +126,7 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 // complete fetches what a list does not include. Neither changes: both responses are
 // cached with their ETags.
 func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
-	commit, _, err := p.repository.forge.api.Git.GetCommit(ctx, p.repository.owner, p.repository.name, pull.Head.Commit)
+	commit, _, err := p.repo.forge.api.Git.GetCommit(ctx, p.repo.owner, p.repo.name, pull.Head.Commit)
 	if err != nil {
 		return err
 	}
@@ -143,20 +143,20 @@ func (p pulls) complete(ctx context.Context, pull *scm.PullRequest) error {
 // read, the user is empty: our own closes are known without it.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 func (p pulls) closer(ctx context.Context, number int) (identity.User, error) {
-	issue, _, err := p.repository.forge.api.Issues.Get(ctx, p.repository.owner, p.repository.name, number)
+	issue, _, err := p.repo.forge.api.Issues.Get(ctx, p.repo.owner, p.repo.name, number)
 	if err == nil {
-		return p.repository.forge.person(issue.GetClosedBy()), nil
+		return p.repo.forge.person(issue.GetClosedBy()), nil
 	}
 	if !isHidden(err) {
 		return identity.User{}, err
 	}
-	events, err := p.repository.events(ctx, number)
+	events, err := p.repo.events(ctx, number)
 	if err != nil && !isHidden(err) {
 		return identity.User{}, err
 	}
 	for _, event := range slices.Backward(events) {
 		if event.GetEvent() == "closed" {
-			return p.repository.forge.person(event.GetActor()), nil
+			return p.repo.forge.person(event.GetActor()), nil
 		}
 	}
 	return identity.User{}, nil

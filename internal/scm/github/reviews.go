@@ -17,9 +17,9 @@ import (
 // per user, and only for reviews that could count: not for bots, comments and
 // dismissed reviews.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
-	noun := s.repository.noun("reviews of pull request %d", number)
+	noun := s.repo.noun("reviews of pull request %d", number)
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.PullRequestReview, *gogithub.Response, error) {
-		return s.repository.forge.api.PullRequests.ListReviews(ctx, s.repository.owner, s.repository.name, number, &page)
+		return s.repo.forge.api.PullRequests.ListReviews(ctx, s.repo.owner, s.repo.name, number, &page)
 	})
 	if err != nil {
 		return nil, explain(noun, err)
@@ -43,7 +43,7 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 // translate omits our own pending reviews, which no other user sees, and unknown
 // states.
 func (s signals) translate(given *gogithub.PullRequestReview) (scm.Review, bool) {
-	review := scm.Review{Author: s.repository.forge.person(given.GetUser()), Commit: given.GetCommitID(), At: given.GetSubmittedAt().UTC()}
+	review := scm.Review{Author: s.repo.forge.person(given.GetUser()), Commit: given.GetCommitID(), At: given.GetSubmittedAt().UTC()}
 	switch given.GetState() {
 	case "APPROVED":
 		review.State = scm.Approved
@@ -62,11 +62,11 @@ func (s signals) translate(given *gogithub.PullRequestReview) (scm.Review, bool)
 // writer reports whether a user may push, cached per reconciliation.
 func (s signals) writer(ctx context.Context, person identity.User) (bool, error) {
 	login := strings.ToLower(person.Login)
-	s.repository.users.Lock()
-	defer s.repository.users.Unlock()
-	s.repository.mu.Lock()
-	may, known := s.repository.writers[login]
-	s.repository.mu.Unlock()
+	s.repo.users.Lock()
+	defer s.repo.users.Unlock()
+	s.repo.mu.Lock()
+	may, known := s.repo.writers[login]
+	s.repo.mu.Unlock()
 	if known {
 		return may, nil
 	}
@@ -74,25 +74,25 @@ func (s signals) writer(ctx context.Context, person identity.User) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	s.repository.mu.Lock()
-	defer s.repository.mu.Unlock()
-	s.repository.writers[login] = may
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	s.repo.writers[login] = may
 	return may, nil
 }
 
 // MayWrite queries GitHub on each call.
 func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
 	may, err := s.permitted(ctx, person)
-	return may, explain(s.repository.noun("permission of %s", rest.OneLine(person.Login)), err)
+	return may, explain(s.repo.noun("permission of %s", rest.OneLine(person.Login)), err)
 }
 
 // permitted fetches a permission. GitHub reports none for bots, and a deleted account
 // has none.
 func (s signals) permitted(ctx context.Context, person identity.User) (bool, error) {
-	if person.Bot || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
+	if person.Bot || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repo.forge.host) {
 		return false, nil
 	}
-	level, _, err := s.repository.forge.api.Repositories.GetPermissionLevel(ctx, s.repository.owner, s.repository.name, person.Login)
+	level, _, err := s.repo.forge.api.Repositories.GetPermissionLevel(ctx, s.repo.owner, s.repo.name, person.Login)
 	if statusOf(err) == http.StatusNotFound {
 		return false, nil
 	}
@@ -109,10 +109,10 @@ func (s signals) permitted(ctx context.Context, person identity.User) (bool, err
 // classic token without the scope is detected, for any other the team is empty.
 func (s signals) Member(ctx context.Context, team string, person identity.User) (bool, error) {
 	group, slug, _ := strings.Cut(team, "/")
-	if !rest.IsName(group) || !rest.IsName(slug) || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repository.forge.host) {
+	if !rest.IsName(group) || !rest.IsName(slug) || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repo.forge.host) {
 		return false, nil
 	}
-	membership, _, err := s.repository.forge.api.Teams.GetTeamMembershipBySlug(ctx, group, slug, person.Login)
+	membership, _, err := s.repo.forge.api.Teams.GetTeamMembershipBySlug(ctx, group, slug, person.Login)
 	if statusOf(err) != http.StatusNotFound {
 		return membership.GetState() == "active", explain("members of team "+team, err)
 	}

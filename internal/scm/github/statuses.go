@@ -18,7 +18,7 @@ import (
 // the creators.
 func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.RepoStatus, *gogithub.Response, error) {
-		return s.repository.forge.api.Repositories.ListStatuses(ctx, s.repository.owner, s.repository.name, commit, &page)
+		return s.repo.forge.api.Repositories.ListStatuses(ctx, s.repo.owner, s.repo.name, commit, &page)
 	})
 	if err != nil {
 		return nil, err
@@ -32,18 +32,18 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 		seen[status.GetContext()] = true
 		check := s.statusCheck(status)
 		if check.Own {
-			s.repository.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+			s.repo.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
 		}
 		checks = append(checks, check)
 	}
-	s.repository.statusCache.Read(commit)
+	s.repo.statusCache.Read(commit)
 	return checks, nil
 }
 
 func (s signals) statusCheck(status *gogithub.RepoStatus) scm.Check {
 	check := scm.Check{
 		Name: status.GetContext(), State: scm.CheckFailed, Description: status.GetDescription(), URL: status.GetTargetURL(),
-		At: status.GetCreatedAt().UTC(), Own: s.repository.info.Self.Same(s.repository.forge.person(status.GetCreator())),
+		At: status.GetCreatedAt().UTC(), Own: s.repo.info.Self.Same(s.repo.forge.person(status.GetCreator())),
 	}
 	switch status.GetState() {
 	case "success":
@@ -60,24 +60,24 @@ func (s signals) statusCheck(status *gogithub.RepoStatus) scm.Check {
 // SetStatus sets the status, unless it is already set: each one is an entry that
 // users see, and GitHub accepts 1,000 per commit and context.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
-	noun := s.repository.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
+	noun := s.repo.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status.Description = rest.Shorten(status.Description, maxDescription, "…")
-	before, err := s.repository.statusCache.Ours(commit, status.Context, func() error {
+	before, err := s.repo.statusCache.Ours(commit, status.Context, func() error {
 		_, err := s.statuses(ctx, commit)
 		return err
 	})
 	if err != nil || before == status {
 		return explain(noun, err)
 	}
-	_, _, err = s.repository.forge.api.Repositories.CreateStatus(ctx, s.repository.owner, s.repository.name, commit, &gogithub.RepoStatus{
+	_, _, err = s.repo.forge.api.Repositories.CreateStatus(ctx, s.repo.owner, s.repo.name, commit, &gogithub.RepoStatus{
 		State: gogithub.String(wordOf(status.State)), TargetURL: textOrNil(status.URL),
 		Description: gogithub.String(status.Description), Context: gogithub.String(status.Context),
 	})
 	if err == nil {
-		s.repository.statusCache.Remember(commit, status.Context, status)
+		s.repo.statusCache.Remember(commit, status.Context, status)
 	}
 	return explain(noun, err)
 }
@@ -102,12 +102,12 @@ func textOrNil(text string) *string {
 }
 
 // signals holds the checks and reviews of commits.
-type signals struct{ repository *repository }
+type signals struct{ repo *repository }
 
 // Checks lists statuses and check runs, one result per name. If several sources use
 // the same name, the worst result counts: GitHub requires all of them too.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
-	noun := s.repository.noun("checks of commit %.12s", rest.OneLine(commit))
+	noun := s.repo.noun("checks of commit %.12s", rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return nil, fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
@@ -130,7 +130,7 @@ func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 	options := gogithub.ListCheckRunsOptions{Filter: gogithub.String("latest")}
 	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]*gogithub.CheckRun, *gogithub.Response, error) {
 		options.ListOptions = page
-		list, resp, err := s.repository.forge.api.Checks.ListCheckRunsForRef(ctx, s.repository.owner, s.repository.name, commit, &options)
+		list, resp, err := s.repo.forge.api.Checks.ListCheckRunsForRef(ctx, s.repo.owner, s.repo.name, commit, &options)
 		if err != nil {
 			return nil, resp, err
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // conversation holds the comments of a merge request.
-type conversation struct{ repository *repository }
+type conversation struct{ repo *repository }
 
 // notes lists all notes of a merge request, oldest first, including system notes.
 func (r *repository) notes(ctx context.Context, number int) ([]*gogitlab.Note, error) {
@@ -39,15 +39,15 @@ func isComment(note *gogitlab.Note) bool { return !note.System && note.Type != g
 // Comments lists comments by users, without those on lines of the diff and system
 // notes.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
-	if c.repository.withoutPulls {
+	if c.repo.withoutPulls {
 		return nil, nil
 	}
 	var comments []scm.Comment
-	notes, err := c.repository.written(ctx, number)
+	notes, err := c.repo.written(ctx, number)
 	if err == nil {
 		comments, err = c.translate(ctx, notes)
 	}
-	return comments, explain(c.repository.noun("notes on merge request %d", number), err)
+	return comments, explain(c.repo.noun("notes on merge request %d", number), err)
 }
 
 // translate converts notes to comments. Their last change is the time by which GitLab
@@ -58,8 +58,8 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 func (c conversation) translate(ctx context.Context, notes []*gogitlab.Note) ([]scm.Comment, error) {
 	var comments []scm.Comment
 	for _, note := range notes {
-		author, created := c.repository.forge.person(note.Author.Username), timeOf(note.CreatedAt)
-		bot, err := c.repository.forge.isBot(ctx, author, note.Author.ID)
+		author, created := c.repo.forge.person(note.Author.Username), timeOf(note.CreatedAt)
+		bot, err := c.repo.forge.isBot(ctx, author, note.Author.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -75,27 +75,27 @@ func (c conversation) translate(ctx context.Context, notes []*gogitlab.Note) ([]
 // Say creates, updates or leaves our note. The marker is prepended to a text that
 // does not contain it.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
-	if c.repository.withoutPulls {
+	if c.repo.withoutPulls {
 		return nil
 	}
 	if !strings.Contains(text, marker) {
 		text = marker + "\n" + text
 	}
 	text = bodyOf(text)
-	notes, err := c.repository.written(ctx, number)
+	notes, err := c.repo.written(ctx, number)
 	if err != nil {
-		return explain(c.repository.noun("notes on merge request %d", number), err)
+		return explain(c.repo.noun("notes on merge request %d", number), err)
 	}
 	target := slices.IndexFunc(notes, func(note *gogitlab.Note) bool {
-		return c.repository.info.Self.Same(c.repository.forge.person(note.Author.Username)) && strings.Contains(note.Body, marker)
+		return c.repo.info.Self.Same(c.repo.forge.person(note.Author.Username)) && strings.Contains(note.Body, marker)
 	})
 	switch {
 	case target < 0:
-		_, _, err = c.repository.forge.api.Notes.CreateMergeRequestNote(c.repository.id, number, &gogitlab.CreateMergeRequestNoteOptions{Body: &text}, in(ctx))
+		_, _, err = c.repo.forge.api.Notes.CreateMergeRequestNote(c.repo.id, number, &gogitlab.CreateMergeRequestNoteOptions{Body: &text}, in(ctx))
 	case !rest.SameText(notes[target].Body, text):
-		_, _, err = c.repository.forge.api.Notes.UpdateMergeRequestNote(c.repository.id, number, notes[target].ID, &gogitlab.UpdateMergeRequestNoteOptions{Body: &text}, in(ctx))
+		_, _, err = c.repo.forge.api.Notes.UpdateMergeRequestNote(c.repo.id, number, notes[target].ID, &gogitlab.UpdateMergeRequestNoteOptions{Body: &text}, in(ctx))
 	}
-	return c.repository.denied(ctx, explain(c.repository.noun("note on merge request %d", number), err))
+	return c.repo.denied(ctx, explain(c.repo.noun("note on merge request %d", number), err))
 }
 
 // GitLab's limits in characters.
@@ -169,11 +169,11 @@ type event struct {
 // An edit is not an event: an edited comment is listed by its creation time.
 // https://docs.gitlab.com/api/events/#list-all-visible-events-for-a-project
 func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([]scm.Comment, error) {
-	noun := c.repository.noun("recent notes")
+	noun := c.repo.noun("recent notes")
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
-	if c.repository.withoutPulls {
+	if c.repo.withoutPulls {
 		return nil, nil
 	}
 	since = rest.Since(since)
@@ -194,11 +194,11 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 func (c conversation) events(ctx context.Context, since time.Time, page gogitlab.ListOptions) (found []event, resp *gogitlab.Response, err error) {
 	action, after, sort := gogitlab.CommentedEventType, gogitlab.ISOTime(dayBefore(since)), "asc"
 	options := &gogitlab.ListProjectVisibleEventsOptions{ListOptions: page, Action: &action, After: &after, Sort: &sort}
-	req, err := c.repository.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("projects/%d/events", c.repository.id), options, []gogitlab.RequestOptionFunc{in(ctx)})
+	req, err := c.repo.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("projects/%d/events", c.repo.id), options, []gogitlab.RequestOptionFunc{in(ctx)})
 	if err != nil {
 		return nil, nil, err
 	}
-	resp, err = c.repository.forge.api.Do(req, &found)
+	resp, err = c.repo.forge.api.Do(req, &found)
 	return found, resp, err
 }
 
@@ -228,38 +228,38 @@ func emojiOf(reaction scm.Reaction) string {
 // a deleted note, so the emoji of the note are read to distinguish the two.
 // https://docs.gitlab.com/api/emoji_reactions/#add-an-emoji-reaction-to-a-comment
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	if c.repository.withoutPulls {
+	if c.repo.withoutPulls {
 		return nil
 	}
 	name := emojiOf(reaction)
-	_, _, err := c.repository.forge.api.AwardEmoji.CreateMergeRequestAwardEmojiOnNote(
-		c.repository.id, comment.Number, int(comment.ID), &gogitlab.CreateAwardEmojiOptions{Name: name}, in(ctx))
+	_, _, err := c.repo.forge.api.AwardEmoji.CreateMergeRequestAwardEmojiOnNote(
+		c.repo.id, comment.Number, int(comment.ID), &gogitlab.CreateAwardEmojiOptions{Name: name}, in(ctx))
 	if wasNotFound(err) {
 		if there, failed := c.awarded(ctx, comment, reaction); failed != nil || there {
 			err = failed
 		}
 	}
-	return c.repository.denied(ctx, explain(c.repository.noun("reaction to note %d on merge request %d", comment.ID, comment.Number), err))
+	return c.repo.denied(ctx, explain(c.repo.noun("reaction to note %d on merge request %d", comment.ID, comment.Number), err))
 }
 
 // Reacted reads the emoji of a note.
 func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
-	if c.repository.withoutPulls {
+	if c.repo.withoutPulls {
 		return false, nil
 	}
 	there, err := c.awarded(ctx, comment, scm.Reactions()...)
-	return there, c.repository.denied(ctx, explain(c.repository.noun("reactions to note %d on merge request %d", comment.ID, comment.Number), err))
+	return there, c.repo.denied(ctx, explain(c.repo.noun("reactions to note %d on merge request %d", comment.ID, comment.Number), err))
 }
 
 // awarded reports whether a note has one of some emoji of ours.
 func (c conversation) awarded(ctx context.Context, comment scm.Comment, reactions ...scm.Reaction) (bool, error) {
 	given, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.AwardEmoji, *gogitlab.Response, error) {
 		options := gogitlab.ListAwardEmojiOptions(page)
-		return c.repository.forge.api.AwardEmoji.ListMergeRequestAwardEmojiOnNote(c.repository.id, comment.Number, int(comment.ID), &options, in(ctx))
+		return c.repo.forge.api.AwardEmoji.ListMergeRequestAwardEmojiOnNote(c.repo.id, comment.Number, int(comment.ID), &options, in(ctx))
 	})
 	ours := func(one *gogitlab.AwardEmoji) bool {
 		return slices.ContainsFunc(reactions, func(r scm.Reaction) bool { return emojiOf(r) == one.Name }) &&
-			c.repository.info.Self.Same(c.repository.forge.person(one.User.Username))
+			c.repo.info.Self.Same(c.repo.forge.person(one.User.Username))
 	}
 	return slices.ContainsFunc(given, ours), err
 }

@@ -18,17 +18,17 @@ import (
 // one for the same head and base. If the response is lost, the merge request is
 // looked up, and the request is not repeated.
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, error) {
-	noun := p.repository.noun("merge request from %s", rest.OneLine(draft.Head))
+	noun := p.repo.noun("merge request from %s", rest.OneLine(draft.Head))
 	wanted, err := p.wanted(ctx, draft)
 	if err != nil {
 		return scm.PullRequest{}, explain(noun, err)
 	}
-	mr, _, err := p.repository.forge.api.MergeRequests.CreateMergeRequest(p.repository.id, wanted, in(ctx))
+	mr, _, err := p.repo.forge.api.MergeRequests.CreateMergeRequest(p.repo.id, wanted, in(ctx))
 	switch err = explain(noun, err); {
 	case fault.KindOf(err) == fault.Temporary:
 		return p.lost(ctx, draft, err)
 	case err != nil:
-		return scm.PullRequest{}, p.repository.denied(ctx, err)
+		return scm.PullRequest{}, p.repo.denied(ctx, err)
 	case mr.SHA == "":
 		return scm.PullRequest{}, p.headless(ctx, noun, mr.IID)
 	}
@@ -45,7 +45,7 @@ func (p pulls) wanted(ctx context.Context, draft scm.Draft) (*gogitlab.CreateMer
 	if len(draft.Labels) > 0 {
 		wanted.Labels = gogitlab.Ptr(gogitlab.LabelOptions(labelsOf(draft.Labels)))
 	}
-	if p.repository.squash {
+	if p.repo.squash {
 		wanted.Squash = gogitlab.Ptr(false)
 	}
 	reviewers, err := p.numbers(ctx, draft.Reviewers)
@@ -70,10 +70,10 @@ const teamPrefix = "team:"
 func (p pulls) numbers(ctx context.Context, names []string) ([]int, error) {
 	var ids []int
 	for _, name := range names {
-		if strings.HasPrefix(name, teamPrefix) || strings.EqualFold(name, p.repository.info.Self.Login) {
+		if strings.HasPrefix(name, teamPrefix) || strings.EqualFold(name, p.repo.info.Self.Login) {
 			continue
 		}
-		id, err := p.repository.userID(ctx, identity.User{Host: p.repository.forge.host, Login: name})
+		id, err := p.repo.userID(ctx, identity.User{Host: p.repo.forge.host, Login: name})
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (p pulls) lost(ctx context.Context, draft scm.Draft, cause error) (scm.Pull
 	}
 	title, body := bareTitle(titleOf(draft.Title, draft.AsDraft)), textOf(bodyOf(draft.Body))
 	found, err := p.list(ctx, options, 1, func(pull scm.PullRequest) bool {
-		ours := pull.Head.Own && pull.Head.Branch == draft.Head && p.repository.info.Self.Same(pull.Author)
+		ours := pull.Head.Own && pull.Head.Branch == draft.Head && p.repo.info.Self.Same(pull.Author)
 		return ours && bareTitle(pull.Title) == title && rest.SameText(pull.Body, body)
 	})
 	if err != nil || len(found) == 0 {
@@ -104,7 +104,7 @@ func (p pulls) lost(ctx context.Context, draft scm.Draft, cause error) (scm.Pull
 // headless closes a merge request that GitLab opened from a branch that does not
 // exist.
 func (p pulls) headless(ctx context.Context, noun string, number int) error {
-	_, _, err := p.repository.forge.api.MergeRequests.UpdateMergeRequest(p.repository.id, number,
+	_, _, err := p.repo.forge.api.MergeRequests.UpdateMergeRequest(p.repo.id, number,
 		&gogitlab.UpdateMergeRequestOptions{StateEvent: gogitlab.Ptr("close")}, in(ctx))
 	if err != nil {
 		return explain(noun, err)

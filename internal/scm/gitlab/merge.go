@@ -19,8 +19,8 @@ import (
 // In a project with merge trains, the API can bypass the train, and merge what the
 // train did not test: this is never requested.
 func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merged, error) {
-	noun := p.repository.noun("merge of merge request %d", number)
-	project, _, err := p.repository.forge.api.Projects.GetProject(p.repository.id, nil, in(ctx))
+	noun := p.repo.noun("merge of merge request %d", number)
+	project, _, err := p.repo.forge.api.Projects.GetProject(p.repo.id, nil, in(ctx))
 	if err != nil {
 		return scm.Merged{}, explain(noun, err)
 	}
@@ -32,7 +32,7 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 	if strings.TrimSpace(message) != "" {
 		options.MergeCommitMessage, options.SquashCommitMessage = &message, &message
 	}
-	mr, _, err := p.repository.forge.api.MergeRequests.AcceptMergeRequest(p.repository.id, number, options, in(ctx))
+	mr, _, err := p.repo.forge.api.MergeRequests.AcceptMergeRequest(p.repo.id, number, options, in(ctx))
 	if err == nil && mr.State == "merged" {
 		return p.done(ctx, mr)
 	}
@@ -60,7 +60,7 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 	if fault.KindOf(cause) == fault.RateLimited {
 		return scm.Merged{}, cause
 	}
-	mr, _, err := p.repository.forge.api.MergeRequests.GetMergeRequest(p.repository.id, number, nil, in(ctx))
+	mr, _, err := p.repo.forge.api.MergeRequests.GetMergeRequest(p.repo.id, number, nil, in(ctx))
 	if err != nil {
 		if cause == nil {
 			cause = explain(noun, err)
@@ -86,7 +86,7 @@ func (p pulls) blocked(ctx context.Context, noun string, mr *gogitlab.MergeReque
 		return refuse(noun, &scm.RefusedError{Words: "GitLab does not let this account merge into " + rest.OneLine(mr.TargetBranch) +
 			": the role Developer is needed, and where the branch is protected, to be allowed to merge"})
 	case http.StatusForbidden:
-		return p.repository.denied(ctx, cause)
+		return p.repo.denied(ctx, cause)
 	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnprocessableEntity, http.StatusBadRequest:
 		return p.verdict(ctx, noun, mr, cause)
 	}

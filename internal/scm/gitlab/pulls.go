@@ -15,7 +15,7 @@ import (
 )
 
 // pulls are the merge requests of a project.
-type pulls struct{ repository *repository }
+type pulls struct{ repo *repository }
 
 // Open lists the open merge requests. One that GitLab is merging is locked, and open
 // again if that fails.
@@ -27,7 +27,7 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 			return !slices.ContainsFunc(all, func(one scm.PullRequest) bool { return one.Number == pull.Number })
 		})
 		if err != nil {
-			return nil, explain(p.repository.noun("open merge requests"), err)
+			return nil, explain(p.repo.noun("open merge requests"), err)
 		}
 		all = append(all, found...)
 	}
@@ -38,7 +38,7 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 func (p pulls) list(ctx context.Context, options gogitlab.ListProjectMergeRequestsOptions, limit int, wanted func(scm.PullRequest) bool) ([]scm.PullRequest, error) {
 	return pages(limit, func(page gogitlab.ListOptions) ([]scm.PullRequest, *gogitlab.Response, error) {
 		options.ListOptions = page
-		found, resp, err := p.repository.forge.api.MergeRequests.ListProjectMergeRequests(p.repository.id, &options, in(ctx))
+		found, resp, err := p.repo.forge.api.MergeRequests.ListProjectMergeRequests(p.repo.id, &options, in(ctx))
 		if err != nil {
 			return nil, resp, err
 		}
@@ -56,8 +56,8 @@ func (p pulls) list(ctx context.Context, options gogitlab.ListProjectMergeReques
 func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 	own := mr.SourceProjectID != 0 && mr.SourceProjectID == mr.TargetProjectID
 	pull := scm.PullRequest{
-		Number: mr.IID, URL: p.repository.info.URL + "/-/merge_requests/" + strconv.Itoa(mr.IID), Title: mr.Title,
-		Author: p.repository.forge.personOf(mr.Author), Draft: mr.Draft,
+		Number: mr.IID, URL: p.repo.info.URL + "/-/merge_requests/" + strconv.Itoa(mr.IID), Title: mr.Title,
+		Author: p.repo.forge.personOf(mr.Author), Draft: mr.Draft,
 		Head: scm.Head{Branch: mr.SourceBranch, Commit: strings.ToLower(mr.SHA), Own: own},
 		Base: mr.TargetBranch, Labels: mr.Labels, Opened: timeOf(mr.CreatedAt), State: scm.StateOpen,
 	}
@@ -72,13 +72,13 @@ func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 		pull.State, pull.Merged = scm.StateMerged, mergedOf(mr)
 		pull.ClosedAt = pull.Merged.At
 	case "closed":
-		pull.State, pull.ClosedAt, pull.Closer = scm.StateClosed, timeOf(mr.ClosedAt), p.repository.forge.personOf(mr.ClosedBy)
+		pull.State, pull.ClosedAt, pull.Closer = scm.StateClosed, timeOf(mr.ClosedAt), p.repo.forge.personOf(mr.ClosedBy)
 	}
-	p.repository.mu.Lock()
-	defer p.repository.mu.Unlock()
-	p.repository.drafts[mr.IID] = mr.Draft
+	p.repo.mu.Lock()
+	defer p.repo.mu.Unlock()
+	p.repo.drafts[mr.IID] = mr.Draft
 	if pull.State == scm.StateOpen {
-		p.repository.requests[pull.Head.Commit] = mr.IID
+		p.repo.requests[pull.Head.Commit] = mr.IID
 	}
 	return pull
 }
@@ -103,7 +103,7 @@ func (p pulls) landed(ctx context.Context, merged scm.Merged, head, base string)
 		return merged, nil
 	}
 	options := &gogitlab.MergeBaseOptions{Ref: &[]string{head, base}}
-	found, _, err := p.repository.forge.api.Repositories.MergeBase(p.repository.id, options, in(ctx))
+	found, _, err := p.repo.forge.api.Repositories.MergeBase(p.repo.id, options, in(ctx))
 	if wasNotFound(err) {
 		return merged, nil // the base does not exist
 	}
@@ -129,7 +129,7 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 	if edit.Title == nil && edit.Body == nil && edit.Base == nil && edit.Closed == nil && len(edit.AddLabels) == 0 {
 		return nil
 	}
-	noun := p.repository.noun("merge request %d", number)
+	noun := p.repo.noun("merge request %d", number)
 	change := gogitlab.UpdateMergeRequestOptions{TargetBranch: edit.Base}
 	if edit.Title != nil {
 		draft, err := p.isDraft(ctx, number)
@@ -147,9 +147,9 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 	if len(edit.AddLabels) > 0 {
 		change.AddLabels = gogitlab.Ptr(gogitlab.LabelOptions(labelsOf(edit.AddLabels)))
 	}
-	mr, _, err := p.repository.forge.api.MergeRequests.UpdateMergeRequest(p.repository.id, number, &change, in(ctx))
+	mr, _, err := p.repo.forge.api.MergeRequests.UpdateMergeRequest(p.repo.id, number, &change, in(ctx))
 	if err != nil {
-		return p.repository.denied(ctx, explain(noun, err))
+		return p.repo.denied(ctx, explain(noun, err))
 	}
 	// GitLab returns success even if it did not change the state.
 	if edit.Closed != nil && (mr.State == "closed") != *edit.Closed {
@@ -166,13 +166,13 @@ func stateEvent(closed bool) string {
 }
 
 func (p pulls) isDraft(ctx context.Context, number int) (bool, error) {
-	p.repository.mu.Lock()
-	draft, known := p.repository.drafts[number]
-	p.repository.mu.Unlock()
+	p.repo.mu.Lock()
+	draft, known := p.repo.drafts[number]
+	p.repo.mu.Unlock()
 	if known {
 		return draft, nil
 	}
-	mr, _, err := p.repository.forge.api.MergeRequests.GetMergeRequest(p.repository.id, number, nil, in(ctx))
+	mr, _, err := p.repo.forge.api.MergeRequests.GetMergeRequest(p.repo.id, number, nil, in(ctx))
 	if err != nil {
 		return false, err
 	}
@@ -182,7 +182,7 @@ func (p pulls) isDraft(ctx context.Context, number int) (bool, error) {
 // Closed lists closed and merged merge requests. For each one it fetches the message
 // of its head, which GitLab keeps when the branch is deleted.
 func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	noun := p.repository.noun("closed merge requests from %s", rest.OneLine(head))
+	noun := p.repo.noun("closed merge requests from %s", rest.OneLine(head))
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
@@ -214,7 +214,7 @@ func (p pulls) message(ctx context.Context, commit string) (string, error) {
 	if !rest.IsCommit(commit) {
 		return "", nil
 	}
-	found, _, err := p.repository.forge.api.Commits.GetCommit(p.repository.id, commit, nil, in(ctx))
+	found, _, err := p.repo.forge.api.Commits.GetCommit(p.repo.id, commit, nil, in(ctx))
 	if wasNotFound(err) {
 		return "", nil
 	}

@@ -22,11 +22,11 @@ import (
 // Whether a reviewer may push is queried once per user, and only for reviews that
 // could count.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
-	if s.repository.withoutPulls {
+	if s.repo.withoutPulls {
 		return nil, nil
 	}
-	noun := s.repository.noun("reviews of merge request %d", number)
-	notes, err := s.repository.notes(ctx, number)
+	noun := s.repo.noun("reviews of merge request %d", number)
+	notes, err := s.repo.notes(ctx, number)
 	if err != nil {
 		return nil, explain(noun, err)
 	}
@@ -107,15 +107,15 @@ type approval struct {
 
 // approvals lists the current approvals, in every tier.
 func (s signals) approvals(ctx context.Context, number int) ([]approval, error) {
-	path := fmt.Sprintf("projects/%d/merge_requests/%d/approvals", s.repository.id, number)
-	req, err := s.repository.forge.api.NewRequest(http.MethodGet, path, nil, []gogitlab.RequestOptionFunc{in(ctx)})
+	path := fmt.Sprintf("projects/%d/merge_requests/%d/approvals", s.repo.id, number)
+	req, err := s.repo.forge.api.NewRequest(http.MethodGet, path, nil, []gogitlab.RequestOptionFunc{in(ctx)})
 	if err != nil {
 		return nil, err
 	}
 	var answer struct {
 		By []approval `json:"approved_by"`
 	}
-	_, err = s.repository.forge.api.Do(req, &answer)
+	_, err = s.repo.forge.api.Do(req, &answer)
 	return answer.By, err
 }
 
@@ -182,7 +182,7 @@ func (s signals) objections(ctx context.Context, number int, votes []vote) ([]vo
 
 // reviewers returns the states of the requested reviewers, by ID.
 func (s signals) reviewers(ctx context.Context, number int) (map[int]string, error) {
-	found, _, err := s.repository.forge.api.MergeRequests.GetMergeRequestReviewers(s.repository.id, number, in(ctx))
+	found, _, err := s.repo.forge.api.MergeRequests.GetMergeRequestReviewers(s.repo.id, number, in(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ type version struct {
 func (s signals) versions(ctx context.Context, number int) ([]version, error) {
 	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]version, *gogitlab.Response, error) {
 		options := gogitlab.GetMergeRequestDiffVersionsOptions(page)
-		list, resp, err := s.repository.forge.api.MergeRequests.GetMergeRequestDiffVersions(s.repository.id, number, &options, in(ctx))
+		list, resp, err := s.repo.forge.api.MergeRequests.GetMergeRequestDiffVersions(s.repo.id, number, &options, in(ctx))
 		heads := make([]version, len(list))
 		for i, one := range list {
 			heads[i] = version{head: one.HeadCommitSHA, at: timeOf(one.CreatedAt)}
@@ -234,7 +234,7 @@ func headAt(versions []version, at time.Time) string {
 func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([]scm.Review, error) {
 	reviews := make([]scm.Review, len(votes))
 	for i, one := range votes {
-		review := scm.Review{Author: s.repository.forge.person(one.login), State: one.state, Commit: headAt(versions, one.at), At: one.at}
+		review := scm.Review{Author: s.repo.forge.person(one.login), State: one.state, Commit: headAt(versions, one.at), At: one.at}
 		if one.state == scm.Approved || one.state == scm.ChangesRequested {
 			bot, writes, err := s.roleOf(ctx, review.Author, one.user)
 			if err != nil {
@@ -250,27 +250,27 @@ func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([
 // roleOf reports whether an account is a bot, and whether it may push, cached per
 // reconciliation. A bot's approval never counts, so its permissions are not queried.
 func (s signals) roleOf(ctx context.Context, person identity.User, id int) (bot, writes bool, err error) {
-	s.repository.reviewers.Lock()
-	defer s.repository.reviewers.Unlock()
-	s.repository.mu.Lock()
-	known, ok := s.repository.weight[id]
-	s.repository.mu.Unlock()
+	s.repo.reviewers.Lock()
+	defer s.repo.reviewers.Unlock()
+	s.repo.mu.Lock()
+	known, ok := s.repo.weight[id]
+	s.repo.mu.Unlock()
 	if ok {
 		return known.bot, known.writes, nil
 	}
-	if bot, err = s.repository.forge.isBot(ctx, person, id); err != nil {
+	if bot, err = s.repo.forge.isBot(ctx, person, id); err != nil {
 		return false, false, err
 	}
 	if !bot {
-		level, err := s.repository.level(ctx, id)
+		level, err := s.repo.level(ctx, id)
 		if err != nil {
 			return false, false, err
 		}
 		writes = level >= developer
 	}
-	s.repository.mu.Lock()
-	defer s.repository.mu.Unlock()
-	s.repository.weight[id] = weight{bot: bot, writes: writes}
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	s.repo.weight[id] = weight{bot: bot, writes: writes}
 	return bot, writes, nil
 }
 
@@ -317,12 +317,12 @@ func (r *repository) ownLevel(ctx context.Context, found *gogitlab.Project, self
 
 // MayWrite queries GitLab on each call.
 func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, error) {
-	noun := s.repository.noun("role of %s", rest.OneLine(person.Login))
-	id, err := s.repository.userID(ctx, person)
+	noun := s.repo.noun("role of %s", rest.OneLine(person.Login))
+	id, err := s.repo.userID(ctx, person)
 	if err != nil || id == 0 || person.Bot {
 		return false, explain(noun, err)
 	}
-	level, err := s.repository.level(ctx, id)
+	level, err := s.repo.level(ctx, id)
 	return level >= developer, explain(noun, err)
 }
 
@@ -335,11 +335,11 @@ func (s signals) Member(ctx context.Context, team string, person identity.User) 
 	if !isPath(team) {
 		return false, nil
 	}
-	id, err := s.repository.userID(ctx, person)
+	id, err := s.repo.userID(ctx, person)
 	if err != nil || id == 0 {
 		return false, explain(noun, err)
 	}
-	member, _, err := s.repository.forge.api.GroupMembers.GetGroupMember(strings.ToLower(team), id, in(ctx))
+	member, _, err := s.repo.forge.api.GroupMembers.GetGroupMember(strings.ToLower(team), id, in(ctx))
 	if wasNotFound(err) {
 		return false, nil
 	}

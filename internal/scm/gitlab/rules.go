@@ -29,7 +29,7 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 		Linear:  project.MergeMethod == gogitlab.FastForwardMerge,
 		Queue:   project.MergeTrainsEnabled,
 	}
-	look := &looking{repository: r, ctx: ctx, branch: branch, rules: &rules}
+	look := &looking{repo: r, ctx: ctx, branch: branch, rules: &rules}
 	for _, read := range []func() (string, error){look.pushes, look.owners, look.approvals, look.approvers, look.signatures} {
 		what, err := read()
 		switch {
@@ -48,17 +48,17 @@ func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error
 
 // looking reads the rules of one branch. Each part returns what it reads.
 type looking struct {
-	repository *repository
-	ctx        context.Context //nolint:containedctx // of one call, shared by its parts
-	branch     string
-	rules      *scm.Rules
-	protected  bool
-	hidden     []string
+	repo      *repository
+	ctx       context.Context //nolint:containedctx // of one call, shared by its parts
+	branch    string
+	rules     *scm.Rules
+	protected bool
+	hidden    []string
 }
 
 // pushes checks whether our account may push to the branch at all.
 func (l *looking) pushes() (string, error) {
-	branch, _, err := l.repository.forge.api.Branches.GetBranch(l.repository.id, l.branch, in(l.ctx))
+	branch, _, err := l.repo.forge.api.Branches.GetBranch(l.repo.id, l.branch, in(l.ctx))
 	if err == nil {
 		l.protected, l.rules.PullRequests = branch.Protected, branch.Protected && !branch.CanPush
 	}
@@ -73,7 +73,7 @@ func (l *looking) owners() (string, error) {
 		return what, nil
 	}
 	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.ProtectedBranch, *gogitlab.Response, error) {
-		return l.repository.forge.api.ProtectedBranches.ListProtectedBranches(l.repository.id, &gogitlab.ListProtectedBranchesOptions{ListOptions: page}, in(l.ctx))
+		return l.repo.forge.api.ProtectedBranches.ListProtectedBranches(l.repo.id, &gogitlab.ListProtectedBranchesOptions{ListOptions: page}, in(l.ctx))
 	})
 	for _, one := range found {
 		l.rules.Owners = l.rules.Owners || one.CodeOwnerApprovalRequired && covers(one.Name, l.branch)
@@ -94,7 +94,7 @@ func covers(pattern, branch string) bool {
 func (l *looking) approvals() (string, error) {
 	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.ProjectApprovalRule, *gogitlab.Response, error) {
 		options := gogitlab.GetProjectApprovalRulesListsOptions(page)
-		return l.repository.forge.api.Projects.GetProjectApprovalRules(l.repository.id, &options, in(l.ctx))
+		return l.repo.forge.api.Projects.GetProjectApprovalRules(l.repo.id, &options, in(l.ctx))
 	})
 	for _, rule := range found {
 		if l.applies(rule) {
@@ -127,7 +127,7 @@ func (l *looking) applies(rule *gogitlab.ProjectApprovalRule) bool {
 // user who pushed it. If a push does not reset approvals, an older one satisfies
 // GitLab.
 func (l *looking) approvers() (string, error) {
-	found, _, err := l.repository.forge.api.Projects.GetApprovalConfiguration(l.repository.id, in(l.ctx))
+	found, _, err := l.repo.forge.api.Projects.GetApprovalConfiguration(l.repo.id, in(l.ctx))
 	if err == nil {
 		l.rules.NotByPusher = found.MergeRequestsDisableCommittersApproval && found.ResetApprovalsOnPush
 	}
@@ -137,10 +137,10 @@ func (l *looking) approvers() (string, error) {
 // signatures checks whether commits must be signed. Without a signature of ours, the push of
 // their branch is already rejected.
 func (l *looking) signatures() (string, error) {
-	found, _, err := l.repository.forge.api.Projects.GetProjectPushRules(l.repository.id, in(l.ctx))
+	found, _, err := l.repo.forge.api.Projects.GetProjectPushRules(l.repo.id, in(l.ctx))
 	if err == nil && found.RejectUnsignedCommits {
 		l.rules.Signed = true
-		if !l.repository.forge.signs {
+		if !l.repo.forge.signs {
 			l.rules.Stuck = "a push rule of the project rejects commits that are not signed, and promoter signs none: " +
 				"set signing in the server file, or disable the rule for this project"
 		}

@@ -51,23 +51,23 @@ func (s signals) statuses(ctx context.Context, commit string) ([]*gogitlab.Commi
 		}
 	}
 	into := s.pipelineFor(found, head, asked, commit)
-	s.repository.mu.Lock()
-	s.repository.pipelines[commit] = into
-	s.repository.mu.Unlock()
+	s.repo.mu.Lock()
+	s.repo.pipelines[commit] = into
+	s.repo.mu.Unlock()
 	found = s.latest(found, into)
 	for _, status := range found {
 		if s.isOwn(status) {
 			s.remember(commit, status)
 		}
 	}
-	s.repository.statusCache.Read(commit)
+	s.repo.statusCache.Read(commit)
 	return found, nil
 }
 
 // list lists all jobs and statuses of a commit, without those that were replaced.
 func (s signals) list(ctx context.Context, commit string) ([]*gogitlab.CommitStatus, error) {
 	return pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.CommitStatus, *gogitlab.Response, error) {
-		return s.repository.forge.api.Commits.GetCommitStatuses(s.repository.id, commit, &gogitlab.GetCommitStatusesOptions{ListOptions: page}, in(ctx))
+		return s.repo.forge.api.Commits.GetCommitStatuses(s.repo.id, commit, &gogitlab.GetCommitStatusesOptions{ListOptions: page}, in(ctx))
 	})
 }
 
@@ -77,24 +77,24 @@ func (s signals) list(ctx context.Context, commit string) ([]*gogitlab.CommitSta
 // the head and the target branch; GitLab may still report one of an earlier head.
 // https://docs.gitlab.com/ci/pipelines/merged_results_pipelines/
 func (s signals) headPipeline(ctx context.Context, commit string) (head *gogitlab.Pipeline, asked bool, err error) {
-	s.repository.mu.Lock()
-	number, asked := s.repository.requests[strings.ToLower(commit)]
-	s.repository.mu.Unlock()
+	s.repo.mu.Lock()
+	number, asked := s.repo.requests[strings.ToLower(commit)]
+	s.repo.mu.Unlock()
 	if !asked {
 		return nil, false, nil
 	}
-	mr, _, err := s.repository.forge.api.MergeRequests.GetMergeRequest(s.repository.id, number, nil, in(ctx))
+	mr, _, err := s.repo.forge.api.MergeRequests.GetMergeRequest(s.repo.id, number, nil, in(ctx))
 	if err != nil {
 		return nil, false, err
 	}
 	head = mr.HeadPipeline
 	switch {
-	case head == nil || head.ProjectID != s.repository.id: // of a fork
+	case head == nil || head.ProjectID != s.repo.id: // of a fork
 		return nil, true, nil
 	case strings.EqualFold(head.SHA, commit):
 		return head, true, nil
 	}
-	merged, _, err := s.repository.forge.api.Commits.GetCommit(s.repository.id, head.SHA, nil, in(ctx))
+	merged, _, err := s.repo.forge.api.Commits.GetCommit(s.repo.id, head.SHA, nil, in(ctx))
 	if wasNotFound(err) || err == nil && !slices.ContainsFunc(merged.ParentIDs, func(id string) bool { return strings.EqualFold(id, commit) }) {
 		return nil, true, nil
 	}
@@ -118,7 +118,7 @@ func (s signals) pipelineFor(found []*gogitlab.CommitStatus, head *gogitlab.Pipe
 }
 
 func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
-	s.repository.statusCache.Remember(commit, status.Name, ownStatus{
+	s.repo.statusCache.Remember(commit, status.Name, ownStatus{
 		status: scm.Status{Context: status.Name, State: stateOf(status), Description: status.Description, URL: status.TargetURL},
 		word:   status.Status,
 	})
@@ -127,21 +127,21 @@ func (s signals) remember(commit string, status *gogitlab.CommitStatus) {
 // SetStatus sets the status, unless it is already set, or there is no pipeline with other
 // jobs yet.
 func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status) error {
-	noun := s.repository.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
+	noun := s.repo.noun("status %s of commit %.12s", rest.OneLine(status.Context), rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
 	status = fitting(status)
-	before, err := s.repository.statusCache.Ours(commit, status.Context, func() error {
+	before, err := s.repo.statusCache.Ours(commit, status.Context, func() error {
 		_, err := s.statuses(ctx, commit)
 		return err
 	})
 	if err != nil || before.status == status {
 		return explain(noun, err)
 	}
-	s.repository.mu.Lock()
-	into := s.repository.pipelines[commit]
-	s.repository.mu.Unlock()
+	s.repo.mu.Lock()
+	into := s.repo.pipelines[commit]
+	s.repo.mu.Unlock()
 	if into.id == 0 {
 		return fault.New(fault.NotFound, "%s: %w", noun, scm.ErrStatusNotStored)
 	}
@@ -192,7 +192,7 @@ func (s signals) set(ctx context.Context, commit string, into statusPipeline, wo
 	if status.URL != "" {
 		options.TargetURL = &status.URL
 	}
-	set, _, err := s.repository.forge.api.Commits.SetCommitStatus(s.repository.id, into.sha, options, in(ctx))
+	set, _, err := s.repo.forge.api.Commits.SetCommitStatus(s.repo.id, into.sha, options, in(ctx))
 	if err == nil {
 		s.remember(commit, set)
 	}
@@ -203,12 +203,12 @@ func (s signals) set(ctx context.Context, commit string, into statusPipeline, wo
 // GitLab rejects it as an invalid transition.
 func (s signals) settled(ctx context.Context, noun, commit string, status scm.Status, cause error) error {
 	if rest.StatusOf(cause) != http.StatusBadRequest || !strings.Contains(strings.ToLower(cause.Error()), "transition") {
-		return s.protectedHead(s.repository.denied(ctx, cause), cause)
+		return s.protectedHead(s.repo.denied(ctx, cause), cause)
 	}
 	if _, err := s.statuses(ctx, commit); err != nil {
 		return cause
 	}
-	if now, _ := s.repository.statusCache.Latest(commit, status.Context); now.status.State == status.State {
+	if now, _ := s.repo.statusCache.Latest(commit, status.Context); now.status.State == status.State {
 		return nil
 	}
 	return fault.New(fault.Conflict, "%s: it was set meanwhile: %w", noun, cause)
@@ -225,12 +225,12 @@ func (s signals) protectedHead(err, cause error) error {
 }
 
 // signals holds the checks and reviews of commits.
-type signals struct{ repository *repository }
+type signals struct{ repo *repository }
 
 // Checks lists the statuses of a commit. GitLab keeps the jobs of pipelines and
 // external statuses in one list.
 func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error) {
-	noun := s.repository.noun("checks of commit %.12s", rest.OneLine(commit))
+	noun := s.repo.noun("checks of commit %.12s", rest.OneLine(commit))
 	if !rest.IsCommit(commit) {
 		return nil, fault.New(fault.Invalid, "%s: a commit is named in hex", noun)
 	}
@@ -260,7 +260,7 @@ func (s signals) checkOf(status *gogitlab.CommitStatus) scm.Check {
 // isOwn reports whether we set a status. Jobs of a pipeline that our push triggered
 // have our account as their author too; only external statuses have a description.
 func (s signals) isOwn(status *gogitlab.CommitStatus) bool {
-	return status.Description != "" && s.repository.info.Self.Same(s.repository.forge.person(status.Author.Username))
+	return status.Description != "" && s.repo.info.Self.Same(s.repo.forge.person(status.Author.Username))
 }
 
 // stateOf converts the status of a job. A job that is allowed to fail has passed if
