@@ -23,9 +23,6 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 
 // whole lists the comments of a pull request with their full texts.
 func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
-	if c.repo.withoutPull {
-		return nil, nil
-	}
 	comments, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
 		return c.repo.forge.api(ctx).ListIssueComments(c.repo.owner, c.repo.name, int64(number), sdk.ListIssueCommentOptions{ListOptions: page})
 	}, func(comment *sdk.Comment) (scm.Comment, bool) { return c.translate(comment, number), true })
@@ -43,9 +40,6 @@ func (c conversation) translate(comment *sdk.Comment, number int) scm.Comment {
 // Say creates, updates or leaves our comment. The marker is prepended to a text that
 // does not contain it.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
-	if c.repo.withoutPull {
-		return nil
-	}
 	if !strings.Contains(text, marker) {
 		text = marker + "\n" + text
 	}
@@ -74,9 +68,6 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
-	if c.repo.withoutPull {
-		return nil, nil
-	}
 	since = rest.Since(since)
 	comments, err := pages(rest.Everything, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
 		return c.repo.forge.api(ctx).ListRepoIssueComments(c.repo.owner, c.repo.name, sdk.ListIssueCommentOptions{ListOptions: page, Since: since})
@@ -96,18 +87,12 @@ func reactionOf(reaction scm.Reaction) string {
 
 // React adds one reaction. Gitea returns the existing one if we added it before.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	if c.repo.withoutPull {
-		return nil
-	}
 	_, resp, err := c.repo.forge.api(ctx).PostIssueCommentReaction(c.repo.owner, c.repo.name, comment.ID, reactionOf(reaction))
 	return explain(c.repo.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
 }
 
 // Reacted reads the reactions to a comment.
 func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
-	if c.repo.withoutPull {
-		return false, nil
-	}
 	given, resp, err := c.repo.forge.api(ctx).GetIssueCommentReactions(c.repo.owner, c.repo.name, comment.ID)
 	ours := func(one *sdk.Reaction) bool {
 		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return reactionOf(r) == one.Reaction }) &&

@@ -57,10 +57,10 @@ type Forge struct {
 	http *http.Client
 	now  func() time.Time
 
-	mu       sync.Mutex
-	self     identity.User // refreshed once an hour
-	selfRead time.Time     // time of that refresh
-	closed   map[identity.RepositoryKey]*archive
+	self rest.Account[identity.User]
+
+	mu     sync.Mutex
+	closed map[identity.RepositoryKey]*archive
 
 	unmergeable map[pullKey]unmergeable
 	limits      map[identity.RepositoryKey]keptLimit

@@ -41,21 +41,9 @@ func (s signals) MayWrite(ctx context.Context, person identity.User) (bool, erro
 
 // writer is access, cached per reconciliation.
 func (s signals) writer(ctx context.Context, person identity.User) (access, error) {
-	login := strings.ToLower(person.Login)
-	s.repo.mu.Lock()
-	may, known := s.repo.writers[login]
-	s.repo.mu.Unlock()
-	if known {
-		return may, nil
-	}
-	may, err := s.access(ctx, person, s.keptRoster)
-	if err != nil {
-		return hidden, err
-	}
-	s.repo.mu.Lock()
-	defer s.repo.mu.Unlock()
-	s.repo.writers[login] = may
-	return may, nil
+	return s.repo.writers.Get(strings.ToLower(person.Login), func() (access, error) {
+		return s.access(ctx, person, s.keptRoster)
+	})
 }
 
 // roster is what Gitea shows to every account about who may push.

@@ -31,9 +31,9 @@ type repository struct {
 	empty       bool             // without a commit, as Gitea reports
 	admin       bool             // our account administers the repository
 
+	writers     rest.Memo[string, access] // by login in lower case
 	mu          sync.Mutex
-	writers     map[string]access // by login in lower case
-	roster      *roster           // nil: not fetched yet
+	roster      *roster // nil: not fetched yet
 	statusCache rest.StatusCache[scm.Status]
 	labels      map[string]int64 // IDs by name; nil: not fetched yet
 	drafts      map[int]string   // by number, the draft prefix of the title
@@ -69,8 +69,8 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	return &repository{
 		forge: f, owner: owner, name: short, info: info, methods: mergeMethods(found), withoutPull: !found.HasPullRequests,
 		empty: found.Empty, admin: found.Permissions != nil && found.Permissions.Admin,
-		linear:  !found.AllowMerge && !found.AllowRebaseMerge,
-		writers: map[string]access{}, drafts: map[int]string{},
+		linear: !found.AllowMerge && !found.AllowRebaseMerge,
+		drafts: map[int]string{},
 	}, nil
 }
 
@@ -96,23 +96,12 @@ func (f *Forge) describe(found *sdk.Repository) (scm.Info, error) {
 	return info, nil
 }
 
-// accountKept is how long the name of our account is cached: the service is
-// long-running, and accounts can be renamed.
-const accountKept = time.Hour
-
 // account fetches the account of the credential. Without a credential it is empty.
 func (f *Forge) account(ctx context.Context) (identity.User, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.self.Login != "" && f.now().Before(f.selfRead.Add(accountKept)) {
-		return f.self, nil
-	}
-	user, resp, err := f.api(ctx).GetMyUserInfo()
-	if err != nil {
-		return identity.User{}, answered(resp, err)
-	}
-	f.self, f.selfRead = f.person(user), f.now()
-	return f.self, nil
+	return f.self.Get(f.now(), func() (identity.User, error) {
+		user, resp, err := f.api(ctx).GetMyUserInfo()
+		return f.person(user), answered(resp, err)
+	})
 }
 
 // Info returns what Gitea reported when the repository was opened.
@@ -132,7 +121,7 @@ func (r *repository) Features() scm.Features {
 // PullRequests returns the pull requests of the repository.
 func (r *repository) PullRequests() scm.PullRequests {
 	if r.withoutPull {
-		return rest.NoPulls{Repository: r.info.Name, Setting: "allow them in the settings of the repository"}
+		return rest.NoPulls{Repository: r.info.Name, Reason: "pull requests are disabled: allow them in the settings of the repository"}
 	}
 	return pulls{r}
 }
@@ -141,7 +130,12 @@ func (r *repository) PullRequests() scm.PullRequests {
 func (r *repository) Signals() scm.Signals { return signals{r} }
 
 // Conversation returns the comments on its pull requests.
-func (r *repository) Conversation() scm.Conversation { return conversation{r} }
+func (r *repository) Conversation() scm.Conversation {
+	if r.withoutPull {
+		return rest.NoConversation{}
+	}
+	return conversation{r}
+}
 
 // noun formats a description of an object of the repository for errors.
 func (r *repository) noun(format string, args ...any) string {

@@ -104,7 +104,7 @@ func (a *App) Self(ctx context.Context) (identity.User, error) {
 func (a *App) committer(ctx context.Context, as *Forge) scm.Committer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	login := as.self.Login
+	login := as.installed.Login
 	if a.bot == 0 {
 		var found struct {
 			ID    int64  `json:"id"`

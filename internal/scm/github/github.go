@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	gogithub "github.com/google/go-github/v62/github"
@@ -66,10 +65,8 @@ type Forge struct {
 	api  *gogithub.Client
 	now  func() time.Time
 
-	mu       sync.Mutex
-	self     identity.User // refreshed once an hour; fixed for an installation
-	selfRead time.Time     // time of that refresh
-
+	self      rest.Account[identity.User] // of a user's credential
+	installed identity.User               // of an installation
 	edits     edits
 	permitted Permitted // permissions of the installation; nil: a user's credential
 	app       *App      // of the installation; nil: a user's credential

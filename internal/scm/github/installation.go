@@ -172,7 +172,8 @@ func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
 		return nil, err
 	}
 	forge.renewing(made, a.options.Sleep)
-	forge.self, forge.app = self, a
+	forge.installed = self
+	forge.app = a
 	forge.permitted = i.Permitted
 	return &Installed{Forge: forge, Installation: i, tokens: made}, nil
 }
@@ -185,7 +186,7 @@ func (a *App) UseAgain(ctx context.Context, before *Installed, i Installation) (
 	if err != nil {
 		return nil, err
 	}
-	if before == nil || before.self != self || !before.of(a, i) {
+	if before == nil || before.installed != self || !before.of(a, i) {
 		return a.Use(ctx, i)
 	}
 	return before, nil

@@ -25,9 +25,8 @@ type repository struct {
 	methods     []string // merge methods, in the order in which they are tried
 	administers bool     // the credential can read all settings of a branch
 
-	users       sync.Mutex // held while a user is looked up, so that each is looked up once
+	writers     rest.Memo[string, bool] // by login in lower case
 	mu          sync.Mutex
-	writers     map[string]bool // by login in lower case
 	statusCache rest.StatusCache[scm.Status]
 	asked       map[string]asked // by branch, as far as it was read
 }
@@ -62,8 +61,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	}
 	return &repository{
 		forge: f, owner: found.GetOwner().GetLogin(), name: found.GetName(), info: info, methods: methodsOf(found),
-		writers: map[string]bool{},
-		asked:   map[string]asked{}, administers: f.administers(found),
+		asked: map[string]asked{}, administers: f.administers(found),
 	}, nil
 }
 
@@ -103,10 +101,6 @@ func (f *Forge) administers(found *gogithub.Repository) bool {
 	return found.GetPermissions()["admin"]
 }
 
-// accountKept is how long the name of our account is cached: the service is
-// long-running, and accounts can be renamed.
-const accountKept = time.Hour
-
 // TeamsHidden reports whether the App may not read teams. GitHub refuses to request their
 // reviews then, with the words of an unknown team.
 // https://github.com/github/docs/issues/35057
@@ -119,17 +113,13 @@ func (r *repository) TeamsHidden() string {
 
 // account fetches the account of the credential.
 func (f *Forge) account(ctx context.Context) (identity.User, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.permitted != nil || f.self.Login != "" && f.now().Before(f.selfRead.Add(accountKept)) {
-		return f.self, nil
+	if f.app != nil {
+		return f.installed, nil
 	}
-	user, _, err := f.api.Users.Get(ctx, "")
-	if err != nil {
-		return identity.User{}, err
-	}
-	f.self, f.selfRead = f.person(user), f.now()
-	return f.self, nil
+	return f.self.Get(f.now(), func() (identity.User, error) {
+		user, _, err := f.api.Users.Get(ctx, "")
+		return f.person(user), err
+	})
 }
 
 // person converts an account. Deleted accounts have no login.

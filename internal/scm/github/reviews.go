@@ -61,23 +61,7 @@ func (s signals) translate(given *gogithub.PullRequestReview) (scm.Review, bool)
 
 // writer reports whether a user may push, cached per reconciliation.
 func (s signals) writer(ctx context.Context, person identity.User) (bool, error) {
-	login := strings.ToLower(person.Login)
-	s.repo.users.Lock()
-	defer s.repo.users.Unlock()
-	s.repo.mu.Lock()
-	may, known := s.repo.writers[login]
-	s.repo.mu.Unlock()
-	if known {
-		return may, nil
-	}
-	may, err := s.permitted(ctx, person)
-	if err != nil {
-		return false, err
-	}
-	s.repo.mu.Lock()
-	defer s.repo.mu.Unlock()
-	s.repo.writers[login] = may
-	return may, nil
+	return s.repo.writers.Get(strings.ToLower(person.Login), func() (bool, error) { return s.permitted(ctx, person) })
 }
 
 // MayWrite queries GitHub on each call.

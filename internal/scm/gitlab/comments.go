@@ -39,9 +39,6 @@ func isComment(note *gogitlab.Note) bool { return !note.System && note.Type != g
 // Comments lists comments by users, without those on lines of the diff and system
 // notes.
 func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, error) {
-	if c.repo.withoutPulls {
-		return nil, nil
-	}
 	var comments []scm.Comment
 	notes, err := c.repo.written(ctx, number)
 	if err == nil {
@@ -75,9 +72,6 @@ func (c conversation) translate(ctx context.Context, notes []*gogitlab.Note) ([]
 // Say creates, updates or leaves our note. The marker is prepended to a text that
 // does not contain it.
 func (c conversation) Say(ctx context.Context, number int, marker, text string) error {
-	if c.repo.withoutPulls {
-		return nil
-	}
 	if !strings.Contains(text, marker) {
 		text = marker + "\n" + text
 	}
@@ -173,9 +167,6 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	if err := rest.CheckLimit(limit); err != nil {
 		return nil, explain(noun, err)
 	}
-	if c.repo.withoutPulls {
-		return nil, nil
-	}
 	since = rest.Since(since)
 	comments, err := pages(limit, func(page gogitlab.ListOptions) ([]scm.Comment, *gogitlab.Response, error) {
 		page.PerPage = rest.PerPage // most events of a day are before since
@@ -228,9 +219,6 @@ func emojiOf(reaction scm.Reaction) string {
 // a deleted note, so the emoji of the note are read to distinguish the two.
 // https://docs.gitlab.com/api/emoji_reactions/#add-an-emoji-reaction-to-a-comment
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	if c.repo.withoutPulls {
-		return nil
-	}
 	name := emojiOf(reaction)
 	_, _, err := c.repo.forge.api.AwardEmoji.CreateMergeRequestAwardEmojiOnNote(
 		c.repo.id, comment.Number, int(comment.ID), &gogitlab.CreateAwardEmojiOptions{Name: name}, in(ctx))
@@ -244,9 +232,6 @@ func (c conversation) React(ctx context.Context, comment scm.Comment, reaction s
 
 // Reacted reads the emoji of a note.
 func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
-	if c.repo.withoutPulls {
-		return false, nil
-	}
 	there, err := c.awarded(ctx, comment, scm.Reactions()...)
 	return there, c.repo.denied(ctx, explain(c.repo.noun("reactions to note %d on merge request %d", comment.ID, comment.Number), err))
 }

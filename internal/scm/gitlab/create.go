@@ -3,8 +3,8 @@ package gitlab
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
-	"time"
 
 	gogitlab "github.com/xanzy/go-gitlab"
 
@@ -112,25 +112,18 @@ func (p pulls) headless(ctx context.Context, noun string, number int) error {
 	return fault.New(fault.NotFound, "%s: there is no such branch", noun)
 }
 
-// accountKept is how long the name of our account is cached: the service is
-// long-running, and accounts can be renamed.
-const accountKept = time.Hour
-
 // account fetches the account of the credential.
 func (f *Forge) account(ctx context.Context) (account, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.self.id != 0 && f.now().Before(f.selfRead.Add(accountKept)) {
-		return f.self, nil
-	}
-	user, _, err := f.api.Users.CurrentUser(in(ctx))
-	if err != nil {
-		return account{}, err
-	}
-	person := f.person(user.Username)
-	person.ID, person.Bot = identity.NumericID(user.ID), person.Bot || user.Bot
-	f.self, f.selfRead = account{id: user.ID, person: person}, f.now()
-	return f.self, nil
+	return f.self.Get(f.now(), func() (account, error) {
+		user, _, err := f.api.Users.CurrentUser(in(ctx))
+		if err != nil {
+			return account{}, err
+		}
+		person := f.person(user.Username)
+		person.ID = identity.NumericID(user.ID)
+		person.Bot = person.Bot || user.Bot
+		return account{id: user.ID, person: person}, nil
+	})
 }
 
 // botName matches the names of accounts of project and group access tokens and, by
@@ -163,26 +156,14 @@ func (r *repository) userID(ctx context.Context, person identity.User) (int, err
 	if !isName(person.Login) || !strings.EqualFold(person.Host, r.forge.host) {
 		return 0, nil
 	}
-	login := strings.ToLower(person.Login)
-	r.mu.Lock()
-	id, known := r.users[login]
-	r.mu.Unlock()
-	if known {
-		return id, nil
-	}
-	found, _, err := r.forge.api.Users.ListUsers(&gogitlab.ListUsersOptions{Username: &person.Login}, in(ctx))
-	if err != nil {
-		return 0, err
-	}
-	for _, user := range found {
-		if strings.EqualFold(user.Username, person.Login) {
-			id = user.ID
+	return r.users.Get(strings.ToLower(person.Login), func() (int, error) {
+		found, _, err := r.forge.api.Users.ListUsers(&gogitlab.ListUsersOptions{Username: &person.Login}, in(ctx))
+		i := slices.IndexFunc(found, func(user *gogitlab.User) bool { return strings.EqualFold(user.Username, person.Login) })
+		if err != nil || i < 0 {
+			return 0, err
 		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.users[login] = id
-	return id, nil
+		return found[i].ID, nil
+	})
 }
 
 // isBot queries whether an account is a bot, which the names of some service accounts
@@ -193,21 +174,11 @@ func (f *Forge) isBot(ctx context.Context, person identity.User, id int) (bool, 
 	if person.Bot {
 		return true, nil
 	}
-	f.mu.Lock()
-	bot, known := f.bots[id]
-	f.mu.Unlock()
-	if known {
-		return bot, nil
-	}
-	user, _, err := f.api.Users.GetUser(id, gogitlab.GetUsersOptions{}, in(ctx))
-	if wasNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.bots[id] = user.Bot
-	return user.Bot, nil
+	return f.bots.Get(id, func() (bool, error) {
+		user, _, err := f.api.Users.GetUser(id, gogitlab.GetUsersOptions{}, in(ctx))
+		if wasNotFound(err) {
+			return false, nil
+		}
+		return err == nil && user.Bot, err
+	})
 }

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	gogitlab "github.com/xanzy/go-gitlab"
@@ -71,10 +70,8 @@ type Forge struct {
 	api   *gogitlab.Client //nolint:staticcheck // the whole module is deprecated; docs/dependencies.md explains its use
 	now   func() time.Time
 
-	mu       sync.Mutex
-	self     account      // refreshed once an hour
-	selfRead time.Time    // time of that refresh
-	bots     map[int]bool // by account ID
+	self rest.Account[account]
+	bots rest.Memo[int, bool] // by account ID
 }
 
 // account is a user with the ID that GitLab's API requires.
@@ -96,7 +93,7 @@ func New(options Options) (*Forge, error) {
 		return nil, fmt.Errorf("the URL of GitLab: %w", err)
 	}
 	page.Path = strings.TrimRight(page.Path, "/")
-	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, bots: map[int]bool{}, signs: options.Signs}
+	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs}
 	client := rest.NewClient(rest.Options{
 		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
 	})

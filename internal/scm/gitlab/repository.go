@@ -29,13 +29,12 @@ type repository struct {
 	squash       bool // squashing is on by default
 	withoutPulls bool // merge requests are disabled
 
-	reviewers   sync.Mutex // held while a reviewer is looked up, so that each is looked up once
+	users       rest.Memo[string, int] // account IDs by login in lower case, zero: unknown
+	weight      rest.Memo[int, weight] // of reviewers, by account ID
 	mu          sync.Mutex
 	drafts      map[int]bool   // known merge requests, and whether they are drafts
 	requests    map[string]int // open merge requests by head commit
 	pipelines   map[string]statusPipeline
-	users       map[string]int // account IDs by login in lower case, zero: unknown
-	weight      map[int]weight // of reviewers, by account ID
 	statusCache rest.StatusCache[ownStatus]
 }
 
@@ -67,7 +66,7 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	r := &repository{
 		forge: f, id: found.ID, info: info, squash: found.SquashOption == gogitlab.SquashOptionDefaultOn,
 		withoutPulls: found.MergeRequestsAccessLevel == gogitlab.DisabledAccessControl,
-		drafts:       map[int]bool{}, requests: map[string]int{}, pipelines: map[string]statusPipeline{}, users: map[string]int{}, weight: map[int]weight{},
+		drafts:       map[int]bool{}, requests: map[string]int{}, pipelines: map[string]statusPipeline{},
 	}
 	level, err := r.ownLevel(ctx, found, self.id)
 	if err != nil {
@@ -117,7 +116,7 @@ func (r *repository) Features() scm.Features {
 // PullRequests returns the merge requests of the project.
 func (r *repository) PullRequests() scm.PullRequests {
 	if r.withoutPulls {
-		return rest.NoPulls{Repository: r.info.Name, Setting: "allow merge requests in the settings of the project"}
+		return rest.NoPulls{Repository: r.info.Name, Reason: "pull requests are disabled: allow merge requests in the settings of the project"}
 	}
 	return pulls{r}
 }
@@ -126,7 +125,12 @@ func (r *repository) PullRequests() scm.PullRequests {
 func (r *repository) Signals() scm.Signals { return signals{r} }
 
 // Conversation returns the notes on its merge requests.
-func (r *repository) Conversation() scm.Conversation { return conversation{r} }
+func (r *repository) Conversation() scm.Conversation {
+	if r.withoutPulls {
+		return rest.NoConversation{}
+	}
+	return conversation{r}
+}
 
 // noun formats a description of an object of the project for errors.
 func (r *repository) noun(format string, args ...any) string {

@@ -236,45 +236,31 @@ func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([
 	for i, one := range votes {
 		review := scm.Review{Author: s.repo.forge.person(one.login), State: one.state, Commit: headAt(versions, one.at), At: one.at}
 		if one.state == scm.Approved || one.state == scm.ChangesRequested {
-			bot, writes, err := s.roleOf(ctx, review.Author, one.user)
+			found, err := s.weightOf(ctx, review.Author, one.user)
 			if err != nil {
 				return nil, err
 			}
-			review.Author.Bot, review.MayWrite = bot, writes
+			review.Author.Bot = found.bot
+			review.MayWrite = found.writes
 		}
 		reviews[i] = review
 	}
 	return reviews, nil
 }
 
-// roleOf reports whether an account is a bot, and whether it may push, cached per
-// reconciliation. A bot's approval never counts, so its permissions are not queried.
-func (s signals) roleOf(ctx context.Context, person identity.User, id int) (bot, writes bool, err error) {
-	s.repo.reviewers.Lock()
-	defer s.repo.reviewers.Unlock()
-	s.repo.mu.Lock()
-	known, ok := s.repo.weight[id]
-	s.repo.mu.Unlock()
-	if ok {
-		return known.bot, known.writes, nil
-	}
-	if bot, err = s.repo.forge.isBot(ctx, person, id); err != nil {
-		return false, false, err
-	}
-	if !bot {
-		level, err := s.repo.level(ctx, id)
-		if err != nil {
-			return false, false, err
+// weightOf is cached per reconciliation. A bot's approval never counts, so its permissions are not queried.
+func (s signals) weightOf(ctx context.Context, person identity.User, id int) (weight, error) {
+	return s.repo.weight.Get(id, func() (weight, error) {
+		bot, err := s.repo.forge.isBot(ctx, person, id)
+		if err != nil || bot {
+			return weight{bot: bot}, err
 		}
-		writes = level >= developer
-	}
-	s.repo.mu.Lock()
-	defer s.repo.mu.Unlock()
-	s.repo.weight[id] = weight{bot: bot, writes: writes}
-	return bot, writes, nil
+		level, err := s.repo.level(ctx, id)
+		return weight{writes: level >= developer}, err
+	})
 }
 
-// weight determines whether a review counts.
+// weight determines whether a review counts: whether its author is a bot, and may push.
 type weight struct{ bot, writes bool }
 
 // developer is the lowest role that may push. Custom roles have the level of their

@@ -7,11 +7,11 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // Options specifies where the repositories are.
@@ -72,42 +72,15 @@ func (r repository) Info() scm.Info { return r.info }
 func (repository) Features() scm.Features { return scm.Features{} }
 
 // PullRequests returns an implementation without pull requests.
-func (r repository) PullRequests() scm.PullRequests { return pullRequests(r) }
+func (r repository) PullRequests() scm.PullRequests {
+	return rest.NoPulls{Repository: r.info.Name, Reason: "plain Git has no pull requests, only pushes"}
+}
 
 // Signals returns an implementation without checks and reviews.
 func (repository) Signals() scm.Signals { return signals{} }
 
 // Conversation returns an implementation without comments.
-func (repository) Conversation() scm.Conversation { return conversation{} }
-
-// pullRequests is always empty.
-type pullRequests struct{ info scm.Info }
-
-// Open returns an empty list.
-func (pullRequests) Open(context.Context) ([]scm.PullRequest, error) { return nil, nil }
-
-// Closed returns an empty list.
-func (pullRequests) Closed(context.Context, string, int) ([]scm.PullRequest, error) { return nil, nil }
-
-// Create returns an Invalid fault: the config requires a feature that plain Git
-// lacks.
-func (p pullRequests) Create(_ context.Context, draft scm.Draft) (scm.PullRequest, error) {
-	return scm.PullRequest{}, fault.New(fault.Invalid, "pull request from %s in %s: plain Git has no pull requests, only pushes", draft.Head, p.info.Name)
-}
-
-// Edit returns a NotFound fault.
-func (p pullRequests) Edit(_ context.Context, number int, _ scm.Edit) error {
-	return p.missing(number)
-}
-
-// Merge returns a NotFound fault.
-func (p pullRequests) Merge(_ context.Context, number int, _ scm.Merge) (scm.Merged, error) {
-	return scm.Merged{}, p.missing(number)
-}
-
-func (p pullRequests) missing(number int) error {
-	return fault.New(fault.NotFound, "pull request %d of %s: plain Git has no pull requests", number, p.info.Name)
-}
+func (repository) Conversation() scm.Conversation { return rest.NoConversation{} }
 
 // signals is always empty; plain Git has no users.
 type signals struct{}
@@ -126,21 +99,3 @@ func (signals) Member(context.Context, string, identity.User) (bool, error) { re
 
 // MayWrite returns false.
 func (signals) MayWrite(context.Context, identity.User) (bool, error) { return false, nil }
-
-// conversation is always empty.
-type conversation struct{}
-
-// Comments returns an empty list.
-func (conversation) Comments(context.Context, int) ([]scm.Comment, error) { return nil, nil }
-
-// Recent returns an empty list.
-func (conversation) Recent(context.Context, time.Time, int) ([]scm.Comment, error) { return nil, nil }
-
-// Say does nothing.
-func (conversation) Say(context.Context, int, string, string) error { return nil }
-
-// React does nothing.
-func (conversation) React(context.Context, scm.Comment, scm.Reaction) error { return nil }
-
-// Reacted returns false.
-func (conversation) Reacted(context.Context, scm.Comment) (bool, error) { return false, nil }

@@ -2,16 +2,17 @@ package rest
 
 import (
 	"context"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/scm"
 )
 
-// NoPulls implements pull requests for a repository in which they are disabled: lists
-// are empty, and no request is sent.
+// NoPulls implements pull requests for a repository that has none: lists are empty, and
+// no request is sent.
 type NoPulls struct {
 	Repository string // name, for errors
-	Setting    string // setting that enables them, as text
+	Reason     string // why there are none, as text
 }
 
 // Open returns an empty list.
@@ -20,9 +21,9 @@ func (NoPulls) Open(context.Context) ([]scm.PullRequest, error) { return nil, ni
 // Closed returns an empty list.
 func (NoPulls) Closed(context.Context, string, int) ([]scm.PullRequest, error) { return nil, nil }
 
-// Create returns an Invalid fault: the config requires a disabled feature.
+// Create returns an Invalid fault: the config requires a feature that the repository lacks.
 func (n NoPulls) Create(_ context.Context, draft scm.Draft) (scm.PullRequest, error) {
-	return scm.PullRequest{}, fault.New(fault.Invalid, "pull request from %s of %s: pull requests are disabled: %s", OneLine(draft.Head), n.Repository, n.Setting)
+	return scm.PullRequest{}, fault.New(fault.Invalid, "pull request from %s of %s: %s", OneLine(draft.Head), n.Repository, n.Reason)
 }
 
 // Edit returns a NotFound fault.
@@ -34,11 +35,33 @@ func (n NoPulls) Merge(_ context.Context, number int, _ scm.Merge) (scm.Merged, 
 }
 
 func (n NoPulls) missing(number int) error {
-	return fault.New(fault.NotFound, "pull request %d of %s: pull requests are disabled: %s", number, n.Repository, n.Setting)
+	return fault.New(fault.NotFound, "pull request %d of %s: %s", number, n.Repository, n.Reason)
 }
 
 // Without returns the features of a repository in which pull requests are disabled.
 func (NoPulls) Without(has scm.Features) scm.Features {
-	has.PullRequests, has.Closers, has.Approvals, has.Comments, has.GuardedMerge = false, false, false, false, false
+	has.PullRequests = false
+	has.Closers = false
+	has.Approvals = false
+	has.Comments = false
+	has.GuardedMerge = false
 	return has
 }
+
+// NoConversation implements comments for a repository that has no pull requests.
+type NoConversation struct{}
+
+// Comments returns an empty list.
+func (NoConversation) Comments(context.Context, int) ([]scm.Comment, error) { return nil, nil }
+
+// Recent returns an empty list.
+func (NoConversation) Recent(context.Context, time.Time, int) ([]scm.Comment, error) { return nil, nil }
+
+// Say does nothing.
+func (NoConversation) Say(context.Context, int, string, string) error { return nil }
+
+// React does nothing.
+func (NoConversation) React(context.Context, scm.Comment, scm.Reaction) error { return nil }
+
+// Reacted returns false.
+func (NoConversation) Reacted(context.Context, scm.Comment) (bool, error) { return false, nil }

@@ -10,7 +10,7 @@ import (
 
 func TestNoPulls(t *testing.T) {
 	t.Parallel()
-	var none scm.PullRequests = NoPulls{Repository: "acme/deploy", Setting: "switch them on in the settings"}
+	var none scm.PullRequests = NoPulls{Repository: "acme/deploy", Reason: "switch them on in the settings"}
 	if open, err := none.Open(t.Context()); len(open) != 0 || err != nil {
 		t.Errorf("open: %v, %v", open, err)
 	}
