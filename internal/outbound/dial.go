@@ -87,8 +87,7 @@ func (c *Client) DialListedContext(ctx context.Context, network, address string)
 		if addr = plainAddress(addr); c.guard.listed(addr) {
 			return nil
 		}
-		err := fault.New(fault.Invalid, "address %s is refused without TLS: it must be in `networks` of the server file", addr)
-		return &refusalError{host: host, err: err}
+		return fault.New(fault.Invalid, "%s: address %s is refused without TLS: it must be in `networks` of the server file", host, addr)
 	}
 	conn, err := dialer{check: check}.DialContext(ctx, network, address)
 	if err != nil {
@@ -119,7 +118,7 @@ func newTransport(d dialer, trust *tls.Config) *http.Transport {
 
 func (c *Client) checkSecure(host string, addr netip.Addr) error {
 	if err := c.guard.check(addr); err != nil {
-		return fault.Wrap(fault.Invalid, &refusalError{host: host, err: err})
+		return fault.New(fault.Invalid, "%s: %w", host, err)
 	}
 	return nil
 }
@@ -135,8 +134,8 @@ func (c *Client) checkPlain(host string, addr netip.Addr) error {
 	if c.insecureName(host) && c.guard.listed(addr) {
 		return nil
 	}
-	err := fault.New(fault.Invalid, "plain http to address %s is refused: the host must be marked insecure and the address must be in `networks` of the server file", addr)
-	return fault.Wrap(fault.Invalid, &refusalError{host: host, err: err})
+	return fault.New(fault.Invalid, "%s: plain http to address %s is refused: "+
+		"the host must be marked insecure and the address must be in `networks` of the server file", host, addr)
 }
 
 // traced makes a request report to its host which address it is sent to. The address behind
@@ -197,15 +196,3 @@ func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
 	}
 	return nil
 }
-
-// refusalError adds the name that was dialed.
-type refusalError struct {
-	host string
-	err  error
-}
-
-// Error returns host: reason.
-func (r *refusalError) Error() string { return r.host + ": " + r.err.Error() }
-
-// Unwrap returns the reason.
-func (r *refusalError) Unwrap() error { return r.err }

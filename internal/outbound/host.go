@@ -102,7 +102,7 @@ func (h *host) wait(ctx context.Context) error {
 			return h.limited(h.now().Add(wait))
 		}
 		resume := budget.Wait(ctx)
-		err := sleep(ctx, wait)
+		err := Sleep(ctx, wait)
 		resume()
 		if err != nil {
 			return fault.Wrap(kindOfFailure(err), err)
@@ -262,7 +262,11 @@ func (c *Client) Backoffs() []Backoff {
 	return all
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for some time, or until the context ends.
+func Sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -38,11 +38,15 @@ func Redact(err error) error {
 	if err == nil {
 		return nil
 	}
-	safe := Scrub(err.Error())
-	if safe == err.Error() {
+	return Reworded(err, Scrub(err.Error()))
+}
+
+// Reworded returns err with another text, and the same chain.
+func Reworded(err error, text string) error {
+	if text == err.Error() {
 		return err
 	}
-	return &redactedError{text: safe, err: err}
+	return &redactedError{text: text, err: err}
 }
 
 var (
@@ -85,11 +89,7 @@ func bareURL(text string) string {
 // redactFor also redacts the credential of this request, in any form in which a server
 // may have sent it back.
 func redactFor(req *http.Request, err error) error {
-	text := Scrub(secret.Erase(err.Error(), credentialsOf(req)...))
-	if text == err.Error() {
-		return err
-	}
-	return &redactedError{text: text, err: err}
+	return Reworded(err, Scrub(secret.Erase(err.Error(), credentialsOf(req)...)))
 }
 
 // credentialsOf lists the credentials of a request and of those that led to it: a redirect

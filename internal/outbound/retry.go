@@ -51,7 +51,7 @@ func (c *Client) attempt(req *http.Request, h *host, via http.RoundTripper) (*ht
 			return resp, nil
 		default:
 			discard(resp)
-			if err := sleep(req.Context(), jittered(firstBackoff<<(n-1))); err != nil {
+			if err := Sleep(req.Context(), jittered(firstBackoff<<(n-1))); err != nil {
 				return nil, fault.Wrap(kindOfFailure(err), err)
 			}
 		}
@@ -72,15 +72,15 @@ func (c *Client) refusal(resp *http.Response, h *host) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	now := c.options.Now()
-	asked, named := retryAfter(resp.Header.Get("Retry-After"), now)
+	asked, named := RetryAfter(resp.Header.Get("Retry-After"), now)
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable && named {
 		return h.refuse(now, asked, named), true
 	}
 	return time.Time{}, false
 }
 
-// retryAfter parses the header of RFC 9110, section 10.2.3: seconds or a date.
-func retryAfter(value string, now time.Time) (time.Duration, bool) {
+// RetryAfter parses the header of RFC 9110, section 10.2.3: seconds or a date.
+func RetryAfter(value string, now time.Time) (time.Duration, bool) {
 	if value == "" {
 		return 0, false
 	}

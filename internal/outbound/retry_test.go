@@ -190,13 +190,13 @@ func TestRetry_retryAfterMayBeADate(t *testing.T) {
 		"Fri, 02 Jan 2026 03:05:05 GMT": time.Minute,
 		"Fri, 02 Jan 2026 03:00:00 GMT": 0,
 	} {
-		if got, ok := retryAfter(value, now); !ok || got != want {
-			t.Errorf("retryAfter(%q) = %v, %v", value, got, ok)
+		if got, ok := RetryAfter(value, now); !ok || got != want {
+			t.Errorf("RetryAfter(%q) = %v, %v", value, got, ok)
 		}
 	}
 	for _, value := range []string{"", "-1", "soon", "1.5", "99999999999999999999"} {
-		if got, ok := retryAfter(value, now); ok {
-			t.Errorf("retryAfter(%q) = %v", value, got)
+		if got, ok := RetryAfter(value, now); ok {
+			t.Errorf("RetryAfter(%q) = %v", value, got)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -59,7 +60,7 @@ func (a *access) explain(noun string, err error) error {
 	}
 	if known, ok := errors.AsType[*fault.Error](err); ok {
 		// The library's text around it contains the whole URL.
-		return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: &requestError{what: noun + " of " + a.repository.String(), err: known}}
+		return fmt.Errorf("%s of %s: %w", noun, a.repository, known)
 	}
 	if answer, ok := errors.AsType[*ggcr.Error](err); ok {
 		return a.explainStatus(noun, answer)
@@ -79,18 +80,6 @@ func (a *access) explain(noun string, err error) error {
 	}
 	return fault.New(kind, "%s of %s: %s", noun, a.repository, outbound.Scrub(err.Error()))
 }
-
-// requestError is an error with what was requested.
-type requestError struct {
-	what string
-	err  error
-}
-
-// Error returns what was requested and the reason.
-func (r *requestError) Error() string { return r.what + ": " + r.err.Error() }
-
-// Unwrap returns the reason.
-func (r *requestError) Unwrap() error { return r.err }
 
 // codes are the error codes of the distribution specification and of the distribution
 // project.

@@ -150,7 +150,7 @@ func (a *access) readManifest(ctx context.Context, connection *connection, manif
 	if reader == nil || parsed.Config.Size > maxConfig {
 		return found, nil
 	}
-	config, err := a.blob(ctx, connection, parsed.Config)
+	config, err := a.blob(ctx, connection, parsed.Config, maxConfig)
 	if err != nil {
 		return metadata{}, err
 	}
@@ -226,8 +226,8 @@ func isAttestation(d v1.Descriptor) bool {
 	return d.Annotations[attestationAnnotation] != "" || d.ArtifactType != "" || d.Platform != nil && d.Platform.OS == "unknown"
 }
 
-// blob reads a config; the library verifies its digest.
-func (a *access) blob(ctx context.Context, connection *connection, d v1.Descriptor) ([]byte, error) {
+// blob reads a config or a layer of at most limit bytes; the library verifies its digest.
+func (a *access) blob(ctx context.Context, connection *connection, d v1.Descriptor, limit int64) ([]byte, error) {
 	layer, err := connection.puller.Layer(ctx, a.session.repository.Digest(d.Digest.String()))
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (a *access) blob(ctx context.Context, connection *connection, d v1.Descript
 		return nil, err
 	}
 	defer func() { _ = from.Close() }()
-	return outbound.ReadAll(from, maxConfig)
+	return outbound.ReadAll(from, limit)
 }
 
 // readConfig reads an image's config. Its created time has priority over its labels. A field

@@ -15,7 +15,6 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/image"
-	"promoter/internal/outbound"
 	"promoter/internal/signature"
 )
 
@@ -138,25 +137,11 @@ func (r *materialReader) manifest(ctx context.Context, reference name.Reference)
 		if r.sum -= layer.Size; r.sum < 0 || len(r.found) == maxMaterials {
 			return fault.New(fault.Invalid, "there are more than %d signatures and attestations, or they are larger than %d bytes", maxMaterials, maxMaterialsSum)
 		}
-		payload, err := r.blob(ctx, layer)
+		payload, err := r.access.blob(ctx, r.connection, layer, maxMaterialSize)
 		if err != nil {
 			return err
 		}
 		r.found = append(r.found, signature.Material{Format: format, Payload: payload, Annotations: layer.Annotations})
 	}
 	return nil
-}
-
-// blob reads a layer; the library verifies its digest.
-func (r *materialReader) blob(ctx context.Context, d v1.Descriptor) ([]byte, error) {
-	layer, err := r.connection.puller.Layer(ctx, r.access.session.repository.Digest(d.Digest.String()))
-	if err != nil {
-		return nil, err
-	}
-	from, err := layer.Compressed()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = from.Close() }()
-	return outbound.ReadAll(from, maxMaterialSize)
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -199,7 +200,7 @@ func (r *refresher) explain(err error) error {
 	if kind == fault.Internal {
 		kind = fault.Temporary
 	}
-	known := &fault.Error{Kind: kind, Err: &requestError{what: "no login for " + r.host, err: err}}
+	known := &fault.Error{Kind: kind, Err: fmt.Errorf("no login for %s: %w", r.host, err)}
 	known.RetryAt, _ = fault.RetryAt(err)
 	return known
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 	"promoter/internal/secret"
 )
 
@@ -74,23 +75,8 @@ func (c Credential) redact(err error) error {
 			text = strings.ReplaceAll(text, base64.StdEncoding.EncodeToString([]byte(user+":"+password)), secret.Redacted)
 		}
 	}
-	if text == err.Error() {
-		return err
-	}
-	return &redactedError{text: text, err: err}
+	return outbound.Reworded(err, text)
 }
-
-// redactedError replaces the text of an error and keeps its chain.
-type redactedError struct {
-	text string
-	err  error
-}
-
-// Error returns the redacted text.
-func (r *redactedError) Error() string { return r.text }
-
-// Unwrap returns the original error for errors.Is and errors.As.
-func (r *redactedError) Unwrap() error { return r.err }
 
 // Endpoint is a Remote with a valid URL. It contains no secret.
 type Endpoint struct {

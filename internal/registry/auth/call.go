@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -187,26 +188,12 @@ func (c *Call) transport(to *url.URL) (http.RoundTripper, error) {
 
 // unanswered keeps the kind and the retry time of a transport error.
 func (c *Call) unanswered(err error) error {
-	kind := fault.KindOf(err)
-	if kind == fault.Internal {
-		kind = fault.Temporary
+	err = fmt.Errorf("%s: %w", c.name, outbound.Redact(err))
+	if fault.KindOf(err) == fault.Internal {
+		return fault.Wrap(fault.Temporary, err)
 	}
-	known := &fault.Error{Kind: kind, Err: &callError{name: c.name, err: outbound.Redact(err)}}
-	known.RetryAt, _ = fault.RetryAt(err)
-	return known
+	return err
 }
-
-// callError is an error with the step's name.
-type callError struct {
-	name string
-	err  error
-}
-
-// Error returns the name and the reason.
-func (e *callError) Error() string { return e.name + ": " + e.err.Error() }
-
-// Unwrap returns the reason.
-func (e *callError) Unwrap() error { return e.err }
 
 // refused explains a status. Of the body only an error code is shown: the rest may
 // contain what was sent.

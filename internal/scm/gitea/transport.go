@@ -1,11 +1,9 @@
 package gitea
 
 import (
-	"encoding/json"
+	"cmp"
 	"net/http"
 	"strings"
-
-	"promoter/internal/scm/rest"
 )
 
 // limitPrefix is the prefix of rate limit headers. Gitea itself sends none; proxies
@@ -18,14 +16,7 @@ func limited(resp *http.Response, data []byte) (words string, refused bool) {
 	if resp.StatusCode != http.StatusTooManyRequests {
 		return "", false
 	}
-	var body struct {
-		Message string `json:"message"`
-	}
-	_ = json.Unmarshal(data, &body) // no message if this fails
-	if body.Message == "" {
-		body.Message = http.StatusText(resp.StatusCode)
-	}
-	return rest.OneLine(body.Message), true
+	return cmp.Or(wordsIn(resp.StatusCode, data), http.StatusText(resp.StatusCode)), true
 }
 
 // Query parameters for which the library has no options.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	gogithub "github.com/google/go-github/v62/github"
+
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/outbound"
@@ -157,12 +159,23 @@ func (f *Forge) settings(of account) string {
 
 // get fetches an object for which the library has no type.
 func (f *Forge) get(ctx context.Context, path string, into any) error {
-	req, err := f.api.NewRequest(http.MethodGet, path, nil)
-	if err != nil {
-		return err
-	}
-	_, err = f.api.Do(ctx, req, into)
+	_, err := f.call(ctx, http.MethodGet, path, nil, into)
 	return err
+}
+
+// readPage fetches one page of a list for which the library has no type.
+func readPage[T any](ctx context.Context, f *Forge, path string) (list []T, resp *gogithub.Response, err error) {
+	resp, err = f.call(ctx, http.MethodGet, path, nil, &list)
+	return list, resp, err
+}
+
+// call sends a request for which the library has no function.
+func (f *Forge) call(ctx context.Context, method, path string, body, into any) (*gogithub.Response, error) {
+	req, err := f.api.NewRequest(method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	return f.api.Do(ctx, req, into)
 }
 
 // explain converts an error about the App's own credential to a fault with advice.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -42,7 +41,7 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 // whole lists the comments of a pull request with their full texts.
 func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
 	comments, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]scm.Comment, *gogithub.Response, error) {
-		found, resp, err := c.comments(ctx, fmt.Sprintf("issues/%d/comments?%s", number, query(page)))
+		found, resp, err := c.page(ctx, fmt.Sprintf("issues/%d/comments?%s", number, query(page)))
 		if err != nil {
 			return nil, resp, err
 		}
@@ -55,15 +54,8 @@ func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, err
 	return comments, explain(c.repo.noun("comments of pull request %d", number), err)
 }
 
-// comments reads one page.
-func (c conversation) comments(ctx context.Context, path string) ([]*issueComment, *gogithub.Response, error) {
-	request, err := c.repo.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", c.repo.owner, c.repo.name, path), nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	var found []*issueComment
-	resp, err := c.repo.forge.api.Do(ctx, request, &found)
-	return found, resp, err
+func (c conversation) page(ctx context.Context, path string) ([]*issueComment, *gogithub.Response, error) {
+	return readPage[*issueComment](ctx, c.repo.forge, fmt.Sprintf("repos/%s/%s/%s", c.repo.owner, c.repo.name, path))
 }
 
 func (c conversation) translate(comment *issueComment, number int) scm.Comment {
@@ -236,7 +228,7 @@ type recent struct {
 
 // next reads one page, and reports whether another one follows.
 func (r *recent) next(ctx context.Context) (comments []scm.Comment, more int, err error) {
-	found, resp, err := r.conversation.comments(ctx, "issues/comments?"+r.query())
+	found, resp, err := r.conversation.page(ctx, "issues/comments?"+r.query())
 	if err != nil {
 		return nil, 0, err
 	}

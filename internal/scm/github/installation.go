@@ -41,13 +41,8 @@ func (a *App) Installations(ctx context.Context) ([]Installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := pages(rest.Everything, func(page gogithub.ListOptions) (list []installationAnswer, resp *gogithub.Response, err error) {
-		req, err := a.hub.api.NewRequest(http.MethodGet, "app/installations?"+query(page), nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		resp, err = a.hub.api.Do(ctx, req, &list)
-		return list, resp, err
+	found, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]installationAnswer, *gogithub.Response, error) {
+		return readPage[installationAnswer](ctx, a.hub, "app/installations?"+query(page))
 	})
 	if err != nil {
 		return nil, a.explain("the installations of the App "+app.Slug, err)

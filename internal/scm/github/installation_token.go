@@ -174,10 +174,6 @@ func isSuspended(answer *http.Response) bool {
 
 // post sends an object for which the library has no type.
 func (f *Forge) post(ctx context.Context, path string, body, into any) error {
-	req, err := f.api.NewRequest(http.MethodPost, path, body)
-	if err != nil {
-		return err
-	}
-	_, err = f.api.Do(ctx, req, into)
+	_, err := f.call(ctx, http.MethodPost, path, body, into)
 	return err
 }

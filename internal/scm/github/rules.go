@@ -144,12 +144,7 @@ func (a *asked) protect(p *gogithub.Protection) {
 // get fetches an object of the repository that the library does not support, or not
 // well.
 func (r *repository) get(ctx context.Context, path string, into any) error {
-	request, err := r.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/%s", r.owner, r.name, path), nil)
-	if err != nil {
-		return err
-	}
-	_, err = r.forge.api.Do(ctx, request, into)
-	return err
+	return r.forge.get(ctx, fmt.Sprintf("repos/%s/%s/%s", r.owner, r.name, path), into)
 }
 
 // rule is one rule of a ruleset that applies to a branch. The library fails on
@@ -194,14 +189,8 @@ func (r *repository) applyRulesets(ctx context.Context, branch string, found *as
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (r *repository) rulesets(ctx context.Context, branch string, found *asked) ([]rule, error) {
 	rules, err := pages(rest.Everything, func(page gogithub.ListOptions) ([]rule, *gogithub.Response, error) {
-		path := fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=%d&page=%d", r.owner, r.name, url.PathEscape(branch), page.PerPage, max(page.Page, 1))
-		request, err := r.forge.api.NewRequest(http.MethodGet, path, nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		var some []rule
-		response, err := r.forge.api.Do(ctx, request, &some)
-		return some, response, err
+		path := fmt.Sprintf("repos/%s/%s/rules/branches/%s?%s", r.owner, r.name, url.PathEscape(branch), query(page))
+		return readPage[rule](ctx, r.forge, path)
 	})
 	if answer := refused(err); answer != nil && statusOf(err) == http.StatusForbidden && strings.Contains(answer.Message, "Upgrade to GitHub") {
 		found.Note = "its plan has no rulesets: " + wordsOf(answer)

@@ -29,8 +29,8 @@ func Explain(forge, noun string, err error, answer func(error) (Answer, bool)) e
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err // the rest is the method and the full URL
 	}
-	if known, ok := errors.AsType[*fault.Error](err); ok {
-		return &fault.Error{Kind: known.Kind, RetryAt: known.RetryAt, Err: fmt.Errorf("%s: %w", noun, outbound.Redact(err))}
+	if _, ok := errors.AsType[*fault.Error](err); ok {
+		return fmt.Errorf("%s: %w", noun, outbound.Redact(err))
 	}
 	if known, ok := answer(err); ok {
 		return &fault.Error{Kind: known.Kind, Err: &answerError{

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -96,7 +95,7 @@ func (g *gate) admit(req *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := Sleep(req.Context(), wait); err != nil {
+	if err := outbound.Sleep(req.Context(), wait); err != nil {
 		return err
 	}
 	return g.paused()
@@ -125,21 +124,6 @@ func (g *gate) turn() (time.Duration, error) {
 	}
 	g.write = turn.Add(g.pace)
 	return turn.Sub(now), nil
-}
-
-// Sleep waits until the time has passed or the context ends.
-func Sleep(ctx context.Context, wait time.Duration) error {
-	if wait <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func limited(until time.Time, words string) error {
@@ -178,8 +162,8 @@ func (g *gate) note(req *http.Request, resp *http.Response, data []byte) error {
 // the reset of the exhausted limit, or after a default backoff.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
 func (g *gate) end(now time.Time, head http.Header, spent bool) time.Time {
-	if asked, ok := retryAfter(head.Get("Retry-After"), now); ok {
-		return asked
+	if asked, ok := outbound.RetryAfter(head.Get("Retry-After"), now); ok {
+		return now.Add(asked)
 	}
 	if reset, ok := g.resetOf(head); ok && spent {
 		return Later(reset, now.Add(time.Second)) // the two clocks may differ
@@ -214,14 +198,6 @@ func (g *gate) resetOf(head http.Header) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return time.Unix(seconds, 0).UTC(), true
-}
-
-func retryAfter(value string, now time.Time) (time.Time, bool) {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return now.Add(time.Duration(seconds) * time.Second), true
-	}
-	at, err := http.ParseTime(value)
-	return at, err == nil
 }
 
 // Later returns the later one of two times.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 	"promoter/internal/secret"
 )
 
@@ -116,29 +117,13 @@ func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// redactedError is an error whose text contained the credential.
-type redactedError struct {
-	text string
-	err  error
-}
-
-// Error returns the text without the credential.
-func (s *redactedError) Error() string { return s.text }
-
-// Unwrap returns the original error.
-func (s *redactedError) Unwrap() error { return s.err }
-
 // redact replaces the credential in the text of an error, in case a server or a proxy
 // echoed it in an invalid response.
 func redact(err error, token secret.String) error {
 	if token.IsZero() {
 		return err
 	}
-	text := secret.Erase(err.Error(), token.Reveal())
-	if text == err.Error() {
-		return err
-	}
-	return &redactedError{text: text, err: err}
+	return outbound.Reworded(err, secret.Erase(err.Error(), token.Reveal()))
 }
 
 // redactResponse replaces the credential in the headers, such as Location, and in a body
