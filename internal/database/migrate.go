@@ -53,7 +53,8 @@ func (d *DB) apply(ctx context.Context, steps []migration) error {
 				return err
 			}
 		}
-		const table = "create table if not exists schema_version (version bigint primary key, name text not null, applied_at bigint not null)"
+		const table = "create table if not exists schema_version (version bigint primary key, name text not null, " +
+			"applied_at bigint not null)"
 		if _, err := tx.Exec(ctx, table); err != nil {
 			return err
 		}
@@ -143,7 +144,8 @@ func SchemaVersion(ctx context.Context, url secret.String) (at, known int, err e
 		return tx.One(ctx, []any{&at}, selectVersion)
 	})
 	if err == nil && at > len(steps) {
-		err = fault.New(fault.Invalid, "the database was used by a newer promoter: its schema is version %d, this release knows %d", at, len(steps))
+		err = fault.New(fault.Invalid,
+			"the database was used by a newer promoter: its schema is version %d, this release knows %d", at, len(steps))
 	}
 	return at, len(steps), err
 }

@@ -31,7 +31,8 @@ const (
 const sessionSettings = `select
 	set_config('lock_timeout', '5s', false),
 	set_config('idle_in_transaction_session_timeout', '30s', false),
-	set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, false)`
+	set_config('synchronous_commit',
+		case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, false)`
 
 func openPostgreSQL(ctx context.Context, address secret.String, now func() time.Time) (*DB, error) {
 	config, err := parseURL(address)
@@ -51,7 +52,8 @@ func openPostgreSQL(ctx context.Context, address secret.String, now func() time.
 		read: pool, write: pool, timeout: transactionTimeout, closing: []func() error{pool.Close},
 	}
 	version, name := 0, ""
-	err = pool.QueryRowContext(ctx, "select current_setting('server_version_num')::int, current_setting('server_version')").Scan(&version, &name)
+	err = pool.QueryRowContext(ctx,
+		"select current_setting('server_version_num')::int, current_setting('server_version')").Scan(&version, &name)
 	if err = d.explain(ctx, err); err == nil && version < oldestServer {
 		err = fault.New(fault.Invalid, "the database server is PostgreSQL %s; promoter needs 12 or newer", name)
 	}
@@ -72,7 +74,8 @@ func parseURL(address secret.String) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(text)
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the database URL cannot be parsed; it looks like "+
-			"postgres://user:password@host:5432/database?sslmode=verify-full, with %%-escapes for characters like @ and / in the password, "+
+			"postgres://user:password@host:5432/database?sslmode=verify-full, "+
+			"with %%-escapes for characters like @ and / in the password, "+
 			"and the files it names must exist")
 	}
 	if config.ConnectTimeout == 0 {
@@ -105,7 +108,8 @@ func explainPostgres(config *pgx.ConnConfig) func(context.Context, error) error 
 			return fault.New(fault.Temporary, "%s, did not respond in time: %w", where, context.Cause(ctx))
 		default:
 			lines := strings.Split(strings.TrimSpace(err.Error()), "\n") // one for each address
-			return fault.New(fault.Temporary, "%s, cannot be reached: %s; a running promoter retries, one that is starting exits", where, strings.TrimSpace(lines[len(lines)-1]))
+			return fault.New(fault.Temporary, "%s, cannot be reached: %s; a running promoter retries, one that is starting exits",
+				where, strings.TrimSpace(lines[len(lines)-1]))
 		}
 	}
 }

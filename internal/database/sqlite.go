@@ -25,7 +25,10 @@ const sqliteName = "SQLite"
 var (
 	writerSettings = url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": {"auto_vacuum(incremental)", "busy_timeout(5000)", "journal_mode(wal)", "synchronous(full)", "foreign_keys(on)", "journal_size_limit(67108864)"},
+		"_pragma": {
+			"auto_vacuum(incremental)", "busy_timeout(5000)", "journal_mode(wal)", "synchronous(full)", "foreign_keys(on)",
+			"journal_size_limit(67108864)",
+		},
 	}
 	readerSettings = url.Values{
 		"mode":    {"ro"},
@@ -166,7 +169,9 @@ func (d *DB) checkFile(ctx context.Context, path string) error {
 		return d.explain(ctx, err)
 	}
 	if tables > 0 && ours == 0 {
-		return fault.New(fault.Invalid, "the database file %s belongs to another program: it has %d tables, and none is promoter's; configure another path", path, tables)
+		return fault.New(fault.Invalid,
+			"the database file %s belongs to another program: it has %d tables, and none is promoter's; "+
+				"configure another path", path, tables)
 	}
 	limited, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -214,7 +219,8 @@ func explainSQLite(path string) func(context.Context, error) error {
 func describeSQLite(code int) (kind fault.Kind, what string) {
 	switch code {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		return fault.Temporary, "is locked by another program, for instance a backup or a shell; nothing is written until the lock is released"
+		return fault.Temporary, "is locked by another program, for instance a backup or a shell; " +
+			"nothing is written until the lock is released"
 	case sqlite3.SQLITE_FULL:
 		return fault.Temporary, "cannot grow: the disk is full; free some space, nothing is accepted until then"
 	case sqlite3.SQLITE_IOERR:

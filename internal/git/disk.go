@@ -40,7 +40,8 @@ func packTooLarge(step fetchStep, room int64, limits Options) error {
 		return fault.New(fault.Invalid, "the commits of %s need more than %s, the limit of one fetch (sizes.pack in the server file)",
 			what, size(limits.PackLimit))
 	}
-	return fault.New(fault.Invalid, "with the commits of %s, the repository needs more than %s of disk (sizes.mirror in the server file); %s are in use",
+	return fault.New(fault.Invalid,
+		"with the commits of %s, the repository needs more than %s of disk (sizes.mirror in the server file); %s are in use",
 		what, size(limits.DiskLimit), size(limits.DiskLimit-room))
 }
 

@@ -69,7 +69,9 @@ func (g guard) check(addr netip.Addr) error {
 		return g.check(inner)
 	}
 	if name := specialName(addr); name != "" {
-		return fault.New(fault.Invalid, "address %s (%s) is not dialed: to permit it, list its network under `networks` in the server file, or name it with --network", addr, name)
+		return fault.New(fault.Invalid,
+			"address %s (%s) is not dialed: to permit it, list its network under `networks` in the server file, "+
+				"or name it with --network", addr, name)
 	}
 	return nil
 }

@@ -190,7 +190,9 @@ func (c *Client) transportFor(ctx context.Context, req *http.Request) (http.Roun
 	case "https":
 	case "http":
 		if !c.options.AllowLoopback && !c.Insecure(req.URL.Host) {
-			return nil, fault.New(fault.Invalid, "plain http to %s is refused: only a host that the server file marks insecure, at an address in its networks, may be used without TLS", req.URL.Host)
+			return nil, fault.New(fault.Invalid,
+				"plain http to %s is refused: only a host that the server file marks insecure, at an address in its networks, "+
+					"may be used without TLS", req.URL.Host)
 		}
 		return c.plain, nil
 	default:

@@ -84,7 +84,10 @@ func newPace(limit RateLimit) pace {
 		most = limit.PerSecond
 	}
 	begin := min(limit.PerSecond, most)
-	return pace{own: own, begin: begin, most: most, limit: most, rate: begin, burst: limit.Burst, slowBurst: min(limit.Burst, limit.Concurrent)}
+	return pace{
+		own: own, begin: begin, most: most, limit: most, rate: begin,
+		burst: limit.Burst, slowBurst: min(limit.Burst, limit.Concurrent),
+	}
 }
 
 // reserve reserves the next request, and returns how long to wait for it. One that is

@@ -171,7 +171,8 @@ const restart = `(work.triggered = work.done or work.triggered_at = 0 or (work.o
 
 // addTriggers inserts or updates rows. Failed work is not run before retry_after.
 const addTriggers = `
-insert into work (kind, key, triggered, claimed, done, triggered_at, due_by, not_before, retry_after, attempts, last_error, failed_at, owner, lease_until, traces, tenant, urgent)
+insert into work (kind, key, triggered, claimed, done, triggered_at, due_by, not_before, retry_after, attempts, last_error,
+	failed_at, owner, lease_until, traces, tenant, urgent)
 select value->>'kind', value->>'key', cast(value->>'triggers' as bigint), 0, 0, @now,
 	@now + cast(value->>'maxDebounce' as bigint), @now + cast(value->>'debounce' as bigint), 0, 0, '', 0, '', 0, value->>'traces',
 	value->>'tenant', cast(value->>'urgent' as bigint)

@@ -111,7 +111,8 @@ returning key, attempts, triggered_at, claimed_traces, tenant, urgent, case when
 // Each statement of a claim has its own time, so that work may have become due meanwhile.
 const untilDue = `
 select (select min(lease_until) from work where kind = ? and owner <> '') - @now,
-	(select not_before from work where ` + isReady + ` and not_before > cast(? as bigint) and crashes = 0 order by not_before limit 1) - @now,
+	(select not_before from work where ` + isReady + ` and not_before > cast(? as bigint) and crashes = 0
+		order by not_before limit 1) - @now,
 	(select min(not_before) from work where ` + isReady + ` and crashes > 0) - @now`
 
 // Claim starts runs of a kind; of each tenant, urgent ones and those that have been due
@@ -263,7 +264,8 @@ func (q *Queue) Renew(ctx context.Context, item Item, lease time.Duration) error
 // Release ends a run as if it had not begun. It may begin again after the delay.
 func (q *Queue) Release(ctx context.Context, item Item, delay time.Duration) error {
 	return q.change(ctx, item,
-		"update work set owner = '', lease_until = 0, attempts = attempts - cast(? as bigint), not_before = @greatest(not_before, @now + ?)",
+		"update work set owner = '', lease_until = 0, attempts = attempts - cast(? as bigint), "+
+			"not_before = @greatest(not_before, @now + ?)",
 		item.counted, delay.Microseconds())
 }
 
@@ -277,8 +279,10 @@ type Result struct {
 
 // A schedule counts as a trigger with a time to run, but without a time of the trigger.
 const (
-	succeeded = `update work set done = claimed, owner = '', lease_until = 0, attempts = 0, last_error = '', failed_at = 0, retry_after = 0, retry_at = 0, crashes = 0,
-		urgent = case when triggered = claimed then 0 else urgent end, claimed_traces = '', triggered_at = case when triggered = claimed then 0 else triggered_at end`
+	succeeded = `update work set done = claimed, owner = '', lease_until = 0, attempts = 0, last_error = '', failed_at = 0,
+	retry_after = 0, retry_at = 0, crashes = 0,
+		urgent = case when triggered = claimed then 0 else urgent end, claimed_traces = '',
+	triggered_at = case when triggered = claimed then 0 else triggered_at end`
 	succeededWithNext = succeeded + `,
 		not_before = case when triggered = claimed then cast(? as bigint) else not_before end,
 		triggered  = case when triggered = claimed then triggered + 1 else triggered end`

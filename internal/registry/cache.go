@@ -401,7 +401,8 @@ func parseCacheFile(data []byte, empty cacheFile) cacheFile {
 	}
 	read.Metadata = validOf(read.Metadata, func(digest string, m metadata) bool { return image.ValidDigest(digest) && m.valid() })
 	read.LastDigests = validOf(read.LastDigests, func(tag, digest string) bool { return image.ValidTag(tag) && image.ValidDigest(digest) })
-	read.Digests = validOf(read.Digests, func(tag string, d cachedDigest) bool { return image.ValidTag(tag) && image.ValidDigest(d.Digest) })
+	read.Digests = validOf(read.Digests,
+		func(tag string, d cachedDigest) bool { return image.ValidTag(tag) && image.ValidDigest(d.Digest) })
 	read.Signers = validOf(read.Signers, func(_, by string) bool { return by != "" && len(by) <= maxSignerText })
 	if len(read.Signers) > maxSigners {
 		clear(read.Signers)

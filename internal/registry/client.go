@@ -192,7 +192,10 @@ func (c *Client) session(at scope, granted grant, repository name.Repository) *s
 			break
 		}
 	}
-	made := &session{repository: repository, auth: granted.auth, realm: granted.realm(repository), base: c.transport, pageSize: c.options.Limits.PageSize}
+	made := &session{
+		repository: repository, auth: granted.auth, realm: granted.realm(repository), base: c.transport,
+		pageSize: c.options.Limits.PageSize,
+	}
 	c.sessions[at] = made
 	return made
 }

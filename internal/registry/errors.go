@@ -72,7 +72,8 @@ func (a *access) explain(noun string, err error) error {
 		return fault.New(fault.Invalid, "%s of %s: the registry's response is larger than %d bytes", noun, a.repository, tooLarge.Limit)
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fault.New(fault.Temporary, "%s of %s: the response is not JSON, as from a proxy or a login page: %s", noun, a.repository, outbound.Scrub(syntax.Error()))
+		return fault.New(fault.Temporary,
+			"%s of %s: the response is not JSON, as from a proxy or a login page: %s", noun, a.repository, outbound.Scrub(syntax.Error()))
 	}
 	kind := fault.Invalid
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, context.DeadlineExceeded) {
@@ -100,10 +101,12 @@ func (a *access) explainStatus(noun string, answer *ggcr.Error) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fault.New(fault.Unauthorized, "%s of %s: %d %s: %s", noun, a.repository, answer.StatusCode, text, a.advice())
 	case http.StatusNotFound:
-		return fault.New(fault.NotFound, "%s of %s: %d %s: check the name; a registry also answers this if the credential may not read it", noun, a.repository, answer.StatusCode, text)
+		return fault.New(fault.NotFound, "%s of %s: %d %s: check the name; a registry also answers this if the credential may not read it",
+			noun, a.repository, answer.StatusCode, text)
 	case http.StatusTooManyRequests:
 		return fault.New(fault.RateLimited, "%s of %s: %d %s", noun, a.repository, answer.StatusCode, text)
-	case http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout:
 		return fault.New(fault.Temporary, "%s of %s: %d %s", noun, a.repository, answer.StatusCode, text)
 	}
 	return fault.New(fault.Invalid, "%s of %s: the registry answered %d %s", noun, a.repository, answer.StatusCode, text)
@@ -123,5 +126,6 @@ func (a *access) advice() string {
 	case a.grant.docker:
 		return "requested without a credential; check the name and, if it is private, log in with `docker login " + host + "`"
 	}
-	return "requested without a credential; check the name and, if it is private, add an entry for " + host + " under `registries` in the server file whose `usableBy` names this repository"
+	return "requested without a credential; check the name and, if it is private, " +
+		"add an entry for " + host + " under `registries` in the server file whose `usableBy` names this repository"
 }

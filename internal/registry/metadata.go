@@ -79,7 +79,8 @@ func (a *access) describe(ctx context.Context, digest string, platforms []string
 	}
 	one, err := a.metadata(ctx, dated.Digest)
 	if fault.KindOf(a.explain("image", err)) == fault.NotFound {
-		return metadata{}, fault.New(fault.NotFound, "the image of %s in index %s of %s is not in the registry", dated.Platform, digest, a.repository)
+		return metadata{}, fault.New(fault.NotFound,
+			"the image of %s in index %s of %s is not in the registry", dated.Platform, digest, a.repository)
 	}
 	if err != nil {
 		return metadata{}, err

@@ -41,7 +41,8 @@ func (v *View) newest(ctx context.Context, a *access, r Request, candidates []im
 		return Selection{}, err
 	}
 	if more > 0 {
-		return Selection{Incomplete: true, Reason: fmt.Sprintf("the created times of %d images are not read yet; one reconciliation reads %d, the next one continues", more, limit)}, nil
+		const reason = "the created times of %d images are not read yet; one reconciliation reads %d, the next one continues"
+		return Selection{Incomplete: true, Reason: fmt.Sprintf(reason, more, limit)}, nil
 	}
 	known, unknown = a.cachedDates(candidates, r.Platforms)
 	byCreated(known)

@@ -167,7 +167,8 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	case len(selected.Ineligible) > 0:
 		selected.Reason = "no version is eligible yet: " + selected.Ineligible[0].Tag + ": " + selected.Ineligible[0].Reason
 	default:
-		selected.Reason = fmt.Sprintf("none of %d tags matches: %d excluded, %d not parsed", len(list.tags), candidates.Excluded, candidates.Skipped)
+		selected.Reason = fmt.Sprintf("none of %d tags matches: %d excluded, %d not parsed",
+			len(list.tags), candidates.Excluded, candidates.Skipped)
 	}
 	return selected, nil
 }
@@ -178,7 +179,8 @@ func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidat
 	for _, c := range candidates {
 		if len(s.Ineligible) == maxEvaluated {
 			s.Incomplete = true
-			s.Reason = fmt.Sprintf("the best %d versions are not eligible; older ones are not evaluated: %s: %s", maxEvaluated, s.Ineligible[0].Tag, s.Ineligible[0].Reason)
+			s.Reason = fmt.Sprintf("the best %d versions are not eligible; older ones are not evaluated: %s: %s",
+				maxEvaluated, s.Ineligible[0].Tag, s.Ineligible[0].Reason)
 			return s, nil
 		}
 		found, why, err := v.evaluate(ctx, a, r, c)
@@ -280,7 +282,8 @@ func undated(created time.Time) string {
 	if created.IsZero() {
 		return "it has no created time, so it cannot be the newest"
 	}
-	return "its created time is in " + created.UTC().Format("2006") + ", which is a fixed stamp, so it cannot be the newest: use numeric, semver or a moving tag"
+	return "its created time is in " + created.UTC().Format("2006") + ", which is a fixed stamp, so it cannot be the newest: " +
+		"use numeric, semver or a moving tag"
 }
 
 // ageUnknown reports whether the age of no version can be known.
@@ -292,7 +295,8 @@ func (r Request) tooYoung(digest string, now time.Time) (string, time.Time) {
 		return "", time.Time{}
 	}
 	if r.ageUnknown() {
-		return fmt.Sprintf("minAge %s: when it became available is not known here, and its build time proves nothing", r.MinAge), time.Time{}
+		return fmt.Sprintf("minAge %s: when it became available is not known here, and its build time proves nothing",
+			r.MinAge), time.Time{}
 	}
 	seen, ok := r.FirstSeen(digest)
 	if !ok || seen.After(now) {

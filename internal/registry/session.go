@@ -136,7 +136,9 @@ func (l *loginTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		first = first.Response.Request
 	}
 	if l.homeOnly && isPing(first) && first.URL.Host != req.URL.Host {
-		return nil, fault.New(fault.Invalid, "%s redirects to %s for the login, and the credential is not for that host: name %s in the image if it is meant", first.URL.Host, req.URL.Host, req.URL.Host)
+		return nil, fault.New(fault.Invalid,
+			"%s redirects to %s for the login, and the credential is not for that host: "+
+				"name %s in the image if it is meant", first.URL.Host, req.URL.Host, req.URL.Host)
 	}
 	if err := l.realm.check(req); err != nil {
 		return nil, err
@@ -170,7 +172,9 @@ func (r realm) check(req *http.Request) error {
 	if req.Response != nil || !carries || r.admits(host) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "%s wants the credential to be sent to %s, which does not belong to it by its name: if it does, write `tokenHost: %s` beside the credentials in the server file", r.registry, host, host)
+	return fault.New(fault.Invalid,
+		"%s wants the credential to be sent to %s, which does not belong to it by its name: "+
+			"if it does, write `tokenHost: %s` beside the credentials in the server file", r.registry, host, host)
 }
 
 func (r realm) admits(host string) bool {

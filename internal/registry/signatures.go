@@ -46,7 +46,8 @@ func (v *View) signature(ctx context.Context, a *access, digest string, policy s
 		return image.Signature{By: by}, nil
 	}
 	return v.batch.signatures.do(ctx, flightKey{a.scope, kept}, asOf, asOf, func() (image.Signature, error) {
-		material, err := send(v.batch.client, a, "signatures of "+digest, func() ([]signature.Material, error) { return a.materials(ctx, digest) })
+		material, err := send(v.batch.client, a, "signatures of "+digest,
+			func() ([]signature.Material, error) { return a.materials(ctx, digest) })
 		if err != nil {
 			return image.Signature{}, err
 		}
@@ -72,7 +73,8 @@ func (a *access) materials(ctx context.Context, digest string) ([]signature.Mate
 			return nil, err
 		}
 	}
-	referrers, err := remote.Referrers(a.session.repository.Digest(digest), remote.WithContext(ctx), remote.WithTransport(connection.login.client.Transport))
+	referrers, err := remote.Referrers(a.session.repository.Digest(digest),
+		remote.WithContext(ctx), remote.WithTransport(connection.login.client.Transport))
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +97,8 @@ func (a *access) materials(ctx context.Context, digest string) ([]signature.Mate
 // that build the list of the referrers themselves may omit the type.
 func holdsMaterial(artifactType string) bool {
 	return artifactType == "" || artifactType == artifactCosign || strings.HasPrefix(artifactType, mediaBundle) ||
-		artifactType == mediaEnvelope || strings.HasPrefix(artifactType, "application/vnd.oci.image.config") || strings.HasPrefix(artifactType, "application/vnd.oci.empty")
+		artifactType == mediaEnvelope || strings.HasPrefix(artifactType, "application/vnd.oci.image.config") ||
+		strings.HasPrefix(artifactType, "application/vnd.oci.empty")
 }
 
 // materialReader collects materials within their bounds.
@@ -135,7 +138,8 @@ func (r *materialReader) manifest(ctx context.Context, reference name.Reference)
 			continue
 		}
 		if r.sum -= layer.Size; r.sum < 0 || len(r.found) == maxMaterials {
-			return fault.New(fault.Invalid, "there are more than %d signatures and attestations, or they are larger than %d bytes", maxMaterials, maxMaterialsSum)
+			return fault.New(fault.Invalid,
+				"there are more than %d signatures and attestations, or they are larger than %d bytes", maxMaterials, maxMaterialsSum)
 		}
 		payload, err := r.access.blob(ctx, r.connection, layer, maxMaterialSize)
 		if err != nil {

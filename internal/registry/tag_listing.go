@@ -139,7 +139,9 @@ func (a *access) readPages(ctx context.Context, p progress, limit int) (progress
 		over := budget.Spend(ctx, budget.Tags, a.repository.String(), int64(size))
 		switch {
 		case len(p.Tags) > maxTags || total > maxTagBytes:
-			return p, fault.New(fault.Invalid, "the repository has more than %d tags, or %d MiB of them: delete old ones, or follow one moving tag with `select: {tag: …}`", maxTags, maxTagBytes>>20)
+			return p, fault.New(fault.Invalid,
+				"the repository has more than %d tags, or %d MiB of them: "+
+					"delete old ones, or follow one moving tag with `select: {tag: …}`", maxTags, maxTagBytes>>20)
 		case over != nil:
 			return p, over
 		case idle > maxIdlePages:

@@ -48,7 +48,8 @@ type ping struct {
 // errPlain is the response to a TLS ping of a host without TLS. The library then tries
 // plain HTTP where it considers that, and the outbound client refuses it where it is not
 // allowed. It is not a fault, so that the error of the second request is shown.
-var errPlain = errors.New("the host speaks plain http where https is required: if that is meant, mark it `insecure: true` in the server file and list its network under `networks`")
+var errPlain = errors.New("the host speaks plain http where https is required: if that is meant, " +
+	"mark it `insecure: true` in the server file and list its network under `networks`")
 
 func newTransport(inner outboundClient, now func() time.Time) *transport {
 	return &transport{inner: inner, now: now, pings: map[string]ping{}}

@@ -129,7 +129,8 @@ func (a *access) digest(ctx context.Context, wanted string) (string, error) {
 		return "", err
 	}
 	// Any other error that is not an HTTP status is a response without a digest.
-	if status, ok := errors.AsType[*ggcr.Error](err); ok && status.StatusCode != http.StatusMethodNotAllowed && status.StatusCode != http.StatusNotImplemented {
+	if status, ok := errors.AsType[*ggcr.Error](err); ok &&
+		status.StatusCode != http.StatusMethodNotAllowed && status.StatusCode != http.StatusNotImplemented {
 		return "", err
 	}
 	whole, err := connection.puller.Get(ctx, reference)

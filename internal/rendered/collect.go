@@ -36,7 +36,8 @@ func collect(before, after Tree, changed []string) (request, []Difference, error
 	var refused []Difference
 	for _, root := range c.rootsOf(changed) {
 		if len(wanted.Roots)+len(refused) == maxRoots {
-			refused = append(refused, Difference{Root: root, Problem: fmt.Sprintf("more than %d kustomizations and charts change", maxRoots)})
+			refused = append(refused,
+				Difference{Root: root, Problem: fmt.Sprintf("more than %d kustomizations and charts change", maxRoots)})
 			break
 		}
 		if err := c.add(root); err != nil {
@@ -195,7 +196,8 @@ func (c *collector) addField(file, folder, field string, value *yaml.Node) error
 		return fault.New(fault.Invalid, "%s:%d: %s can run programs: it is not rendered", file, value.Line, field)
 	}
 	for _, text := range scalars(value, nil) {
-		if isRemote(text.Value) && (slices.Contains(resourceFields, field) || strings.Contains(text.Value, "://")) && !strings.Contains(text.Value, "\n") && field != "images" {
+		if isRemote(text.Value) && (slices.Contains(resourceFields, field) || strings.Contains(text.Value, "://")) &&
+			!strings.Contains(text.Value, "\n") && field != "images" {
 			return fault.New(fault.Invalid, "%s:%d: %s is not in this repository: it is not rendered", file, text.Line, shown(text.Value))
 		}
 		candidate := text.Value
@@ -256,7 +258,8 @@ func isRemote(text string) bool {
 	if parsed, err := url.Parse(text); err == nil && parsed.Scheme != "" && strings.Contains(text, "://") {
 		return true
 	}
-	return strings.Contains(text, "?ref=") || strings.Contains(text, "//") || remoteHost.MatchString(text) && strings.Contains(firstSegment(text), ".")
+	return strings.Contains(text, "?ref=") || strings.Contains(text, "//") ||
+		remoteHost.MatchString(text) && strings.Contains(firstSegment(text), ".")
 }
 
 func firstSegment(text string) string {

@@ -116,6 +116,11 @@ type Check struct {
 	Sources map[string]CheckState
 }
 
+// Status returns the status of which a check is.
+func (c Check) Status() Status {
+	return Status{Context: c.Name, State: c.State, Description: c.Description, URL: c.URL}
+}
+
 // ReviewState is the state of a review.
 type ReviewState string
 

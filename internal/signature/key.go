@@ -116,7 +116,8 @@ func verifies(key any, message, signature []byte) bool {
 		}
 		return false
 	case *rsa.PublicKey:
-		return rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) == nil || rsa.VerifyPSS(key, crypto.SHA256, sum[:], signature, nil) == nil
+		return rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) == nil ||
+			rsa.VerifyPSS(key, crypto.SHA256, sum[:], signature, nil) == nil
 	case ed25519.PublicKey:
 		return ed25519.Verify(key, message, signature)
 	}

@@ -15,7 +15,8 @@ type ID [20]byte
 func ParseID(text string) (ID, error) {
 	var id ID
 	if len(text) != hex.EncodedLen(len(id)) {
-		return ID{}, fault.New(fault.Invalid, "%.64q is not an object ID: it must have %d hexadecimal digits", text, hex.EncodedLen(len(id)))
+		return ID{}, fault.New(fault.Invalid,
+			"%.64q is not an object ID: it must have %d hexadecimal digits", text, hex.EncodedLen(len(id)))
 	}
 	if _, err := hex.Decode(id[:], []byte(text)); err != nil {
 		return ID{}, fault.New(fault.Invalid, "%q is not an object ID: %w", text, err)

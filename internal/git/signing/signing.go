@@ -86,7 +86,9 @@ func Parse(private, passphrase secret.String) (Key, error) {
 	case strings.HasPrefix(text, "-----BEGIN "):
 		return parseSSH(text, passphrase)
 	default:
-		return Key{}, fault.New(fault.Invalid, "this is no private key: write a GPG key as 'gpg --export-secret-keys --armor KEY' prints it, or an SSH key as ssh-keygen writes it")
+		return Key{}, fault.New(fault.Invalid,
+			"this is no private key: write a GPG key as 'gpg --export-secret-keys --armor KEY' prints it, "+
+				"or an SSH key as ssh-keygen writes it")
 	}
 }
 
@@ -96,7 +98,8 @@ func parseGPG(text string, passphrase secret.String) (Key, error) {
 		return Key{}, fault.New(fault.Invalid, "the GPG key cannot be read: %v", err)
 	}
 	if len(entities) != 1 {
-		return Key{}, fault.New(fault.Invalid, "there are %d GPG keys: export one with 'gpg --export-secret-keys --armor KEY'", len(entities))
+		return Key{}, fault.New(fault.Invalid,
+			"there are %d GPG keys: export one with 'gpg --export-secret-keys --armor KEY'", len(entities))
 	}
 	entity := entities[0]
 	if err := decrypt(entity, passphrase); err != nil {
@@ -112,10 +115,16 @@ func parseGPG(text string, passphrase secret.String) (Key, error) {
 	key.sign = func(payload []byte, at time.Time) (string, error) {
 		found, ok := entity.SigningKey(at)
 		if !ok || found.PrivateKey == nil || found.PrivateKey.Dummy() {
-			return "", errors.New("it has expired, was revoked, or has no secret key for signing: renew it, or export it with its subkey for signing")
+			return "", errors.New("it has expired, was revoked, or has no secret key for signing: renew it, " +
+				"or export it with its subkey for signing")
 		}
 		var armored bytes.Buffer
-		config := &packet.Config{Time: func() time.Time { return at }, SigningKeyId: found.PublicKey.KeyId, NonDeterministicSignaturesViaNotation: packet.BoolPointer(false)}
+		config := &packet.Config{
+			Time:         func() time.Time { return at },
+			SigningKeyId: found.PublicKey.KeyId,
+
+			NonDeterministicSignaturesViaNotation: packet.BoolPointer(false),
+		}
 		err := openpgp.ArmoredDetachSign(&armored, entity, bytes.NewReader(payload), config)
 		return armored.String(), err
 	}

@@ -123,7 +123,8 @@ func (h *httpTransport) send(request *http.Request, want string) (*http.Response
 		return nil, h.statusError(response)
 	}
 	if got, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); got != want {
-		return nil, fault.New(fault.Invalid, "%s responded with %.60q: there is no Git repository at this URL", response.Request.URL.Host, got)
+		return nil, fault.New(fault.Invalid,
+			"%s responded with %.60q: there is no Git repository at this URL", response.Request.URL.Host, got)
 	}
 	return response, nil
 }

@@ -43,7 +43,8 @@ func startLocal(ctx context.Context, e Endpoint, service Service) (transport, er
 	if runtime.GOOS == "windows" {
 		path = strings.TrimPrefix(path, "/") // of /C:/repository
 	}
-	command := exec.CommandContext(ctx, "git", strings.TrimPrefix(string(service), "git-"), path) //nolint:gosec // a path that begins with a hyphen was refused
+	name := strings.TrimPrefix(string(service), "git-")
+	command := exec.CommandContext(ctx, "git", name, path) //nolint:gosec // a path that begins with a hyphen was refused
 	command.Stdout, command.Stderr = writer, &p.stderr
 	command.WaitDelay = exitTimeout // a hook may keep stderr open
 	p.stdin, err = command.StdinPipe()

@@ -161,8 +161,10 @@ func parseShort(text string) (Endpoint, error) {
 	if !hasUser {
 		user, host = "", target
 	}
-	if !found || host == "" || path == "" || strings.ContainsAny(target, "/\\") || strings.ContainsRune(host+path, '@') || strings.HasPrefix(path, "-") {
-		return Endpoint{}, fault.New(fault.Invalid, "the URL of the Git repository is invalid: it must begin with https://, ssh://, or file://, or be user@host:path")
+	if !found || host == "" || path == "" || strings.ContainsAny(target, "/\\") ||
+		strings.ContainsRune(host+path, '@') || strings.HasPrefix(path, "-") {
+		return Endpoint{}, fault.New(fault.Invalid,
+			"the URL of the Git repository is invalid: it must begin with https://, ssh://, or file://, or be user@host:path")
 	}
 	return Endpoint{scheme: "ssh", user: user, host: strings.ToLower(host), path: path}, nil
 }

@@ -54,7 +54,8 @@ func classify(err error) error {
 		return fault.New(fault.NotFound, "the repository does not exist")
 	case errors.Is(err, ErrNoResponse):
 		return fault.Wrap(fault.Temporary, err)
-	case errors.Is(err, gittransport.ErrEmptyUploadPackRequest), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, packp.ErrEmptyInput):
+	case errors.Is(err, gittransport.ErrEmptyUploadPackRequest), errors.Is(err, packp.ErrEmptyInput),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.Wrap(fault.Temporary, ErrNoResponse)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fault.Wrap(fault.Temporary, err)
@@ -85,8 +86,14 @@ func messageKind(text string) fault.Kind {
 		phrases []string
 	}{
 		{fault.RateLimited, []string{"rate limit", "too many requests"}},
-		{fault.NotFound, []string{"not found", "no such repository", "does not appear to be a git repository", "could not be found", "does not exist", "not exported"}},
-		{fault.Unauthorized, []string{"denied", "not authorized", "unauthorized", "not allowed", "permission", "authentication", "read-only", "archived", "forbidden", "dubious ownership"}},
+		{fault.NotFound, []string{
+			"not found", "no such repository", "does not appear to be a git repository", "could not be found", "does not exist",
+			"not exported",
+		}},
+		{fault.Unauthorized, []string{
+			"denied", "not authorized", "unauthorized", "not allowed", "permission", "authentication", "read-only", "archived",
+			"forbidden", "dubious ownership",
+		}},
 	} {
 		for _, phrase := range known.phrases {
 			if strings.Contains(text, phrase) {

@@ -241,7 +241,8 @@ type Command struct {
 // delete branches have no pack.
 func (s *Session) Push(ctx context.Context, commands []Command, pack []byte) (*Report, error) {
 	request := packp.NewReferenceUpdateRequest()
-	request.Capabilities = s.negotiate(capability.ReportStatus, capability.Sideband64k, capability.Atomic, capability.DeleteRefs, capability.Quiet)
+	request.Capabilities = s.negotiate(capability.ReportStatus, capability.Sideband64k,
+		capability.Atomic, capability.DeleteRefs, capability.Quiet)
 	if !request.Capabilities.Supports(capability.ReportStatus) {
 		return nil, fault.New(fault.Invalid, "the server does not report the result of a push")
 	}
@@ -301,7 +302,9 @@ func (r *Report) Err(branches ...string) error {
 		reasons = append(reasons, outbound.Scrub("unpack: "+r.status.UnpackStatus))
 	}
 	text := strings.Join(reasons, "; ")
-	for _, temporary := range []string{"cannot lock ref", "failed to lock", "failed to update ref", "unable to create temporary", "timeout", "internal server error"} {
+	for _, temporary := range []string{
+		"cannot lock ref", "failed to lock", "failed to update ref", "unable to create temporary", "timeout", "internal server error",
+	} {
 		if strings.Contains(strings.ToLower(text), temporary) {
 			kind = fault.Temporary
 		}

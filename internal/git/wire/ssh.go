@@ -151,9 +151,12 @@ func (k *hostKeys) check(host string, remote net.Addr, key ssh.PublicKey) error 
 	var revoked *knownhosts.RevokedError
 	switch {
 	case errors.As(err, &unknown) && len(unknown.Want) == 0:
-		k.reason = fault.New(fault.Invalid, "the SSH host key of %s is not in %s: verify that its fingerprint is %s, then add it", k.host, k.file, ssh.FingerprintSHA256(key))
+		k.reason = fault.New(fault.Invalid, "the SSH host key of %s is not in %s: verify that its fingerprint is %s, then add it",
+			k.host, k.file, ssh.FingerprintSHA256(key))
 	case errors.As(err, &unknown):
-		k.reason = fault.New(fault.Invalid, "the SSH host key of %s has changed to %s, but %s has another one in line %d: the connection may be intercepted", k.host, ssh.FingerprintSHA256(key), k.file, unknown.Want[0].Line)
+		k.reason = fault.New(fault.Invalid,
+			"the SSH host key of %s has changed to %s, but %s has another one in line %d: "+
+				"the connection may be intercepted", k.host, ssh.FingerprintSHA256(key), k.file, unknown.Want[0].Line)
 	case errors.As(err, &revoked):
 		k.reason = fault.New(fault.Invalid, "the SSH host key of %s is revoked in %s", k.host, k.file)
 	case err != nil:
@@ -193,7 +196,8 @@ func (k *hostKeys) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return fault.Wrap(fault.Temporary, context.Cause(ctx))
 	case errors.As(err, &mismatch):
-		return fault.New(fault.Invalid, "the server supports none of our SSH algorithms, or has no host key of a type that %s has for %s: %w", k.file, k.host, err)
+		return fault.New(fault.Invalid,
+			"the server supports none of our SSH algorithms, or has no host key of a type that %s has for %s: %w", k.file, k.host, err)
 	case strings.Contains(err.Error(), "unable to authenticate"): // the error has no type
 		return fault.New(fault.Unauthorized, "the server rejected the SSH key or the password")
 	case errors.Is(err, io.EOF):

@@ -155,7 +155,8 @@ func (c *Call) roundTrip(req *http.Request) (*http.Response, error) {
 	c.sent = true
 	c.mu.Unlock()
 
-	resp, err := through.RoundTrip(req.WithContext(ctx)) //nolint:contextcheck // derived from the context of the call, canceled with the request
+	//nolint:contextcheck // derived from the context of the call, canceled with the request
+	resp, err := through.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return nil, c.unanswered(err)
 	}
@@ -181,7 +182,8 @@ func (c *Call) transport(to *url.URL) (http.RoundTripper, error) {
 	case !c.local:
 		return nil, fault.New(fault.Invalid, "%s: the services of a cloud are called only over HTTPS", c.name)
 	case to.Scheme != "http" || !slices.Contains(MetadataHosts(c.machine.Env), to.Host):
-		return nil, fault.New(fault.Invalid, "%s: %s is not a service of this machine, so it is not called over plain HTTP", c.name, to.Host)
+		return nil, fault.New(fault.Invalid,
+			"%s: %s is not a service of this machine, so it is not called over plain HTTP", c.name, to.Host)
 	}
 	return c.machine.Metadata, nil
 }

@@ -175,7 +175,7 @@ func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (e
 // head returns the commit with which a pull request ended. A list has the current
 // commit of the branch, which may have been reused.
 func (p pulls) head(ctx context.Context, pull scm.PullRequest) (string, error) {
-	ref, resp, err := p.repo.forge.api(ctx).GetRepoRef(p.repo.owner, p.repo.name, fmt.Sprintf("pull/%d/head", pull.Number))
+	ref, resp, err := p.repo.api(ctx).GetRepoRef(p.repo.owner, p.repo.name, fmt.Sprintf("pull/%d/head", pull.Number))
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 		return pull.Head.Commit, nil
@@ -230,7 +230,7 @@ func (p pulls) behind(ctx context.Context, known *archive, head string) ([]scm.P
 	if asked || p.repo.info.DefaultBranch == "" {
 		return older, nil
 	}
-	pull, resp, err := p.repo.forge.api(ctx).GetPullRequestByBaseHead(p.repo.owner, p.repo.name, p.repo.info.DefaultBranch, head)
+	pull, resp, err := p.repo.api(ctx).GetPullRequestByBaseHead(p.repo.owner, p.repo.name, p.repo.info.DefaultBranch, head)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 	case err != nil:

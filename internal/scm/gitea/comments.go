@@ -24,7 +24,7 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 // whole lists the comments of a pull request with their full texts.
 func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, error) {
 	comments, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
-		return c.repo.forge.api(ctx).ListIssueComments(c.repo.owner, c.repo.name, int64(number), sdk.ListIssueCommentOptions{ListOptions: page})
+		return c.repo.api(ctx).ListIssueComments(c.repo.owner, c.repo.name, int64(number), sdk.ListIssueCommentOptions{ListOptions: page})
 	}, func(comment *sdk.Comment) (scm.Comment, bool) { return c.translate(comment, number), true })
 	return comments, explain(c.repo.noun("comments of pull request %d", number), err)
 }
@@ -54,9 +54,11 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	var resp *sdk.Response
 	switch {
 	case target < 0:
-		_, resp, err = c.repo.forge.api(ctx).CreateIssueComment(c.repo.owner, c.repo.name, int64(number), sdk.CreateIssueCommentOption{Body: text})
+		_, resp, err = c.repo.api(ctx).CreateIssueComment(c.repo.owner,
+			c.repo.name, int64(number), sdk.CreateIssueCommentOption{Body: text})
 	case !rest.SameText(comments[target].Body, text):
-		_, resp, err = c.repo.forge.api(ctx).EditIssueComment(c.repo.owner, c.repo.name, comments[target].ID, sdk.EditIssueCommentOption{Body: text})
+		_, resp, err = c.repo.api(ctx).EditIssueComment(c.repo.owner,
+			c.repo.name, comments[target].ID, sdk.EditIssueCommentOption{Body: text})
 	}
 	return explain(c.repo.noun("comment on pull request %d", number), answered(resp, err))
 }
@@ -70,7 +72,8 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	}
 	since = rest.Since(since)
 	comments, err := pages(rest.Everything, func(page sdk.ListOptions) ([]*sdk.Comment, *sdk.Response, error) {
-		return c.repo.forge.api(ctx).ListRepoIssueComments(c.repo.owner, c.repo.name, sdk.ListIssueCommentOptions{ListOptions: page, Since: since})
+		return c.repo.api(ctx).ListRepoIssueComments(c.repo.owner, c.repo.name,
+			sdk.ListIssueCommentOptions{ListOptions: page, Since: since})
 	}, func(comment *sdk.Comment) (scm.Comment, bool) {
 		translated := c.translate(comment, rest.NumberIn(comment.PRURL))
 		return translated, translated.Number != 0 && !translated.Changed.Before(since) // the others are on issues
@@ -87,16 +90,17 @@ func reactionOf(reaction scm.Reaction) string {
 
 // React adds one reaction. Gitea returns the existing one if we added it before.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	_, resp, err := c.repo.forge.api(ctx).PostIssueCommentReaction(c.repo.owner, c.repo.name, comment.ID, reactionOf(reaction))
+	_, resp, err := c.repo.api(ctx).PostIssueCommentReaction(c.repo.owner, c.repo.name, comment.ID, reactionOf(reaction))
 	return explain(c.repo.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
 }
 
 // Reacted reads the reactions to a comment.
 func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
-	given, resp, err := c.repo.forge.api(ctx).GetIssueCommentReactions(c.repo.owner, c.repo.name, comment.ID)
+	given, resp, err := c.repo.api(ctx).GetIssueCommentReactions(c.repo.owner, c.repo.name, comment.ID)
 	ours := func(one *sdk.Reaction) bool {
 		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return reactionOf(r) == one.Reaction }) &&
 			c.repo.info.Self.Same(c.repo.forge.person(one.User))
 	}
-	return slices.ContainsFunc(given, ours), explain(c.repo.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
+	noun := c.repo.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number)
+	return slices.ContainsFunc(given, ours), explain(noun, answered(resp, err))
 }

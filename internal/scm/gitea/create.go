@@ -25,7 +25,7 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 	if draft.AsDraft {
 		wanted.Title = cutTitle(draftPrefix + draft.Title)
 	}
-	pull, resp, err := p.repo.forge.api(ctx).CreatePullRequest(p.repo.owner, p.repo.name, wanted)
+	pull, resp, err := p.repo.api(ctx).CreatePullRequest(p.repo.owner, p.repo.name, wanted)
 	var opened scm.PullRequest
 	switch err = p.repo.explain(noun, answered(resp, err)); fault.KindOf(err) {
 	case "":
@@ -45,7 +45,8 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (scm.PullRequest, er
 func (p pulls) lost(ctx context.Context, wanted sdk.CreatePullRequestOption, cause error) (scm.PullRequest, error) {
 	found, err := pages(1, p.list(ctx, sdk.StateOpen, ""), func(pull *sdk.PullRequest) (scm.PullRequest, bool) {
 		translated := p.translate(pull)
-		ours := translated.Head.Own && translated.Head.Branch == wanted.Head && translated.Base == wanted.Base && p.repo.info.Self.Same(translated.Author)
+		ours := translated.Head.Own && translated.Head.Branch == wanted.Head &&
+			translated.Base == wanted.Base && p.repo.info.Self.Same(translated.Author)
 		return translated, ours && pull.Title == wanted.Title && rest.SameText(translated.Body, wanted.Body)
 	})
 	if err != nil || len(found) == 0 {
@@ -76,7 +77,7 @@ func (p pulls) assign(ctx context.Context, number int, names []string) error {
 		return nil
 	}
 	noun := p.repo.noun("assignees of pull request %d", number)
-	may, resp, err := p.repo.forge.api(ctx).GetAssignees(p.repo.owner, p.repo.name)
+	may, resp, err := p.repo.api(ctx).GetAssignees(p.repo.owner, p.repo.name)
 	if err != nil {
 		return explain(noun, answered(resp, err))
 	}
@@ -91,7 +92,7 @@ func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	if len(kept) == 0 {
 		return nil
 	}
-	_, resp, err = p.repo.forge.api(ctx).EditPullRequest(p.repo.owner, p.repo.name, int64(number), sdk.EditPullRequestOption{Assignees: kept})
+	_, resp, err = p.repo.api(ctx).EditPullRequest(p.repo.owner, p.repo.name, int64(number), sdk.EditPullRequestOption{Assignees: kept})
 	return explain(noun, answered(resp, err))
 }
 
@@ -100,7 +101,7 @@ func (p pulls) review(ctx context.Context, number int, names []string) error {
 	err := rest.ForAll(rest.Reviewers(names, p.repo.owner, p.repo.info.Self.Login), func(names []string) error {
 		var wanted sdk.PullReviewRequestOptions
 		wanted.Reviewers, wanted.TeamReviewers = rest.PeopleAndTeams(names)
-		resp, err := p.repo.forge.api(ctx).CreateReviewRequests(p.repo.owner, p.repo.name, int64(number), wanted)
+		resp, err := p.repo.api(ctx).CreateReviewRequests(p.repo.owner, p.repo.name, int64(number), wanted)
 		return answered(resp, err)
 	}, refusesName)
 	return explain(p.repo.noun("reviewers of pull request %d", number), err)
@@ -133,7 +134,7 @@ func (p pulls) label(ctx context.Context, number int, names []string) ([]string,
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	set, resp, err := p.repo.forge.api(ctx).AddIssueLabels(p.repo.owner, p.repo.name, int64(number), sdk.IssueLabelsOption{Labels: ids})
+	set, resp, err := p.repo.api(ctx).AddIssueLabels(p.repo.owner, p.repo.name, int64(number), sdk.IssueLabelsOption{Labels: ids})
 	if err != nil {
 		return nil, explain(noun, answered(resp, err))
 	}
@@ -150,7 +151,7 @@ func (p pulls) labelID(ctx context.Context, name string) (int64, error) {
 	if err != nil || id != 0 {
 		return id, err
 	}
-	made, resp, err := p.repo.forge.api(ctx).CreateLabel(p.repo.owner, p.repo.name, sdk.CreateLabelOption{Name: name, Color: labelColor})
+	made, resp, err := p.repo.api(ctx).CreateLabel(p.repo.owner, p.repo.name, sdk.CreateLabelOption{Name: name, Color: labelColor})
 	switch err = explain(p.repo.noun("label %s", rest.OneLine(name)), answered(resp, err)); fault.KindOf(err) {
 	case "":
 	case fault.Unauthorized:
@@ -188,7 +189,7 @@ func (p pulls) listLabels(ctx context.Context) (map[string]int64, error) {
 		return err
 	}
 	err := of(func(page sdk.ListOptions) ([]*sdk.Label, *sdk.Response, error) {
-		return p.repo.forge.api(ctx).ListOrgLabels(p.repo.owner, sdk.ListOrgLabelsOptions{ListOptions: page})
+		return p.repo.api(ctx).ListOrgLabels(p.repo.owner, sdk.ListOrgLabelsOptions{ListOptions: page})
 	})
 	switch fault.KindOf(explain("labels", err)) {
 	case "", fault.NotFound, fault.Unauthorized: // the owner is a user, or the token cannot read the organization
@@ -196,7 +197,7 @@ func (p pulls) listLabels(ctx context.Context) (map[string]int64, error) {
 		return nil, err
 	}
 	err = of(func(page sdk.ListOptions) ([]*sdk.Label, *sdk.Response, error) {
-		return p.repo.forge.api(ctx).ListRepoLabels(p.repo.owner, p.repo.name, sdk.ListLabelsOptions{ListOptions: page})
+		return p.repo.api(ctx).ListRepoLabels(p.repo.owner, p.repo.name, sdk.ListLabelsOptions{ListOptions: page})
 	})
 	return known, err
 }

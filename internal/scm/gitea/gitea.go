@@ -76,7 +76,14 @@ func New(options Options) (*Forge, error) {
 		return nil, fmt.Errorf("the URL of Gitea: %w", err)
 	}
 	page.Path = strings.TrimRight(page.Path, "/")
-	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, closed: map[identity.RepositoryKey]*archive{}, unmergeable: map[pullKey]unmergeable{}, limits: map[identity.RepositoryKey]keptLimit{}}
+	made := &Forge{
+		host:        strings.ToLower(page.Host),
+		page:        page.String(),
+		now:         options.Now,
+		closed:      map[identity.RepositoryKey]*archive{},
+		unmergeable: map[pullKey]unmergeable{},
+		limits:      map[identity.RepositoryKey]keptLimit{},
+	}
 	made.http = rest.NewClient(rest.Options{
 		Endpoint: page.JoinPath("api", "v1"), Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
 		Limits: rest.Limits{Prefix: limitPrefix, Refused: limited}, Pauses: &made.Pauses, Clock: &made.clock,
@@ -87,6 +94,8 @@ func New(options Options) (*Forge, error) {
 // api returns the client for one call. Creating it sends nothing: with an empty
 // version the library does not request one.
 func (f *Forge) api(ctx context.Context) *sdk.Client { return f.client(ctx, f.http) }
+
+func (r *repository) api(ctx context.Context) *sdk.Client { return r.forge.api(ctx) }
 
 func (f *Forge) client(ctx context.Context, over *http.Client) *sdk.Client {
 	// None of these options can fail.

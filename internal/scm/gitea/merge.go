@@ -57,7 +57,7 @@ func (p pulls) Merge(ctx context.Context, number int, merge scm.Merge) (scm.Merg
 // merge requests one method. The library does not return the message of a refusal, so
 // its body is read here. It is in memory.
 func (p pulls) merge(ctx context.Context, number int, method sdk.MergeStyle, merge scm.Merge) error {
-	done, resp, err := p.repo.forge.api(ctx).MergePullRequest(p.repo.owner, p.repo.name, int64(number), sdk.MergePullRequestOption{
+	done, resp, err := p.repo.api(ctx).MergePullRequest(p.repo.owner, p.repo.name, int64(number), sdk.MergePullRequestOption{
 		Style: method, HeadCommitId: merge.Head, Title: merge.Title, Message: merge.Message,
 	})
 	if err != nil || done {
@@ -80,7 +80,7 @@ const wordsDiverged = "DivergingFastForwardOnly"
 // merged fetches the result of a merge, which Gitea's response does not include. The
 // merge itself is certain.
 func (p pulls) merged(ctx context.Context, number int) scm.Merged {
-	pull, _, err := p.repo.forge.api(ctx).GetPullRequest(p.repo.owner, p.repo.name, int64(number))
+	pull, _, err := p.repo.api(ctx).GetPullRequest(p.repo.owner, p.repo.name, int64(number))
 	if err != nil || !pull.HasMerged {
 		return scm.Merged{At: p.repo.forge.now().UTC()}
 	}
@@ -130,10 +130,11 @@ func judgeMerge(noun string, err error) error {
 // look determines the outcome of a merge that was refused or got no response. Gitea
 // returns "not found" for a closed pull request.
 func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merge, cause error) (scm.Merged, error) {
-	if status := statusOf(cause); fault.KindOf(cause) == fault.RateLimited || status == http.StatusUnauthorized || status == http.StatusForbidden {
+	if status := statusOf(cause); fault.KindOf(cause) == fault.RateLimited ||
+		status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return scm.Merged{}, cause
 	}
-	pull, _, err := p.repo.forge.api(ctx).GetPullRequest(p.repo.owner, p.repo.name, int64(number))
+	pull, _, err := p.repo.api(ctx).GetPullRequest(p.repo.owner, p.repo.name, int64(number))
 	if err != nil {
 		return scm.Merged{}, cause
 	}
@@ -164,7 +165,7 @@ func (p pulls) named(ctx context.Context, base string, cause error) error {
 	if !ok || !strings.Contains(refused.Words, "required status checks") {
 		return cause
 	}
-	branch, _, err := p.repo.forge.api(ctx).GetRepoBranch(p.repo.owner, p.repo.name, base)
+	branch, _, err := p.repo.api(ctx).GetRepoBranch(p.repo.owner, p.repo.name, base)
 	if err != nil || len(branch.StatusCheckContexts) == 0 {
 		return cause
 	}

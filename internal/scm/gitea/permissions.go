@@ -53,7 +53,7 @@ type roster struct {
 }
 
 func (s signals) roster(ctx context.Context) (*roster, error) {
-	users, resp, err := s.repo.forge.api(ctx).GetAssignees(s.repo.owner, s.repo.name)
+	users, resp, err := s.repo.api(ctx).GetAssignees(s.repo.owner, s.repo.name)
 	if err != nil {
 		return nil, answered(resp, err)
 	}
@@ -116,7 +116,7 @@ func (s signals) level(ctx context.Context, login string) (access, error) {
 	if !s.repo.admin {
 		return hidden, nil
 	}
-	level, resp, err := s.repo.forge.api(ctx).CollaboratorPermission(s.repo.owner, s.repo.name, login)
+	level, resp, err := s.repo.api(ctx).CollaboratorPermission(s.repo.owner, s.repo.name, login)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 		return denied, nil
@@ -143,7 +143,7 @@ type teams struct {
 
 // teams lists the teams with access to the repository. Only an organization has teams.
 func (s signals) teams(ctx context.Context) (teams, error) {
-	listed, resp, err := s.repo.forge.api(ctx).GetRepoTeams(s.repo.owner, s.repo.name)
+	listed, resp, err := s.repo.api(ctx).GetRepoTeams(s.repo.owner, s.repo.name)
 	switch err = answered(resp, err); statusOf(err) {
 	case http.StatusMethodNotAllowed: // the owner is a user
 		return teams{}, nil

@@ -25,9 +25,12 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 
 // list reads one page. Gitea sorts by oldest, recentupdate and others, by default by
 // creation, newest first; it has no filter by head.
-func (p pulls) list(ctx context.Context, state sdk.StateType, sort string) func(sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
+func (p pulls) list(
+	ctx context.Context, state sdk.StateType, sort string,
+) func(sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
 	return func(page sdk.ListOptions) ([]*sdk.PullRequest, *sdk.Response, error) {
-		return p.repo.forge.api(ctx).ListRepoPullRequests(p.repo.owner, p.repo.name, sdk.ListPullRequestsOptions{ListOptions: page, State: state, Sort: sort})
+		return p.repo.api(ctx).ListRepoPullRequests(p.repo.owner, p.repo.name,
+			sdk.ListPullRequestsOptions{ListOptions: page, State: state, Sort: sort})
 	}
 }
 
@@ -37,11 +40,13 @@ func (p pulls) list(ctx context.Context, state sdk.StateType, sort string) func(
 func (p pulls) translate(pull *sdk.PullRequest) scm.PullRequest {
 	p.repo.forge.watchMergeable(p.repo.info.Key, pull)
 	translated := scm.PullRequest{
-		Number: int(pull.Index), URL: p.repo.info.URL + "/pulls/" + strconv.FormatInt(pull.Index, 10), Title: pull.Title, Author: p.repo.forge.person(pull.Poster),
+		Number: int(pull.Index), URL: p.repo.info.URL + "/pulls/" + strconv.FormatInt(pull.Index, 10),
+		Title: pull.Title, Author: p.repo.forge.person(pull.Poster),
 		Draft: pull.Draft, Opened: utc(pull.Created), State: scm.StateOpen,
 	}
 	if head, base := pull.Head, pull.Base; head != nil && base != nil {
-		translated.Head = scm.Head{Branch: head.Name, Commit: strings.ToLower(head.Sha), Own: head.Name != "" && head.RepoID > 0 && head.RepoID == base.RepoID}
+		own := head.Name != "" && head.RepoID > 0 && head.RepoID == base.RepoID
+		translated.Head = scm.Head{Branch: head.Name, Commit: strings.ToLower(head.Sha), Own: own}
 		translated.Base = base.Ref
 	}
 	if translated.Head.Own {
@@ -102,7 +107,7 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 		change.State = &state
 	}
 	if change.Title != "" || change.Body != nil || change.Base != "" || change.State != nil {
-		_, resp, err := p.repo.forge.api(ctx).EditPullRequest(p.repo.owner, p.repo.name, int64(number), change)
+		_, resp, err := p.repo.api(ctx).EditPullRequest(p.repo.owner, p.repo.name, int64(number), change)
 		if err != nil {
 			return explain(noun, answered(resp, err))
 		}
@@ -158,7 +163,7 @@ func (p pulls) keptPrefix(ctx context.Context, number int) (string, error) {
 	if known {
 		return prefix, nil
 	}
-	pull, resp, err := p.repo.forge.api(ctx).GetPullRequest(p.repo.owner, p.repo.name, int64(number))
+	pull, resp, err := p.repo.api(ctx).GetPullRequest(p.repo.owner, p.repo.name, int64(number))
 	if err != nil {
 		return "", answered(resp, err)
 	}

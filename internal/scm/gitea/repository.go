@@ -202,7 +202,10 @@ func (f *Forge) missing(ctx context.Context, owner, name string, cause error, re
 
 // mergedPull matches how Gitea names a pull request in the subject of a merge, and of a
 // squash merge. https://docs.gitea.com/usage/merge-message-templates
-var mergedPull = []*regexp.Regexp{regexp.MustCompile(`^Merge pull request '[^\n]*' \(#([0-9]{1,9})\) from `), regexp.MustCompile(`^[^\n]* \(#([0-9]{1,9})\)(?:\n|$)`)}
+var mergedPull = []*regexp.Regexp{
+	regexp.MustCompile(`^Merge pull request '[^\n]*' \(#([0-9]{1,9})\) from `),
+	regexp.MustCompile(`^[^\n]* \(#([0-9]{1,9})\)(?:\n|$)`),
+}
 
 // commitsOf reverses the list: oldest first.
 func (f *Forge) commitsOf(repository string, found []*sdk.Commit) []scm.Commit {

@@ -22,7 +22,7 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 	}
 	noun := s.repo.noun("reviews of pull request %d", number)
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.PullReview, *sdk.Response, error) {
-		return s.repo.forge.api(ctx).ListPullReviews(s.repo.owner, s.repo.name, int64(number), sdk.ListPullReviewsOptions{ListOptions: page})
+		return s.repo.api(ctx).ListPullReviews(s.repo.owner, s.repo.name, int64(number), sdk.ListPullReviewsOptions{ListOptions: page})
 	}, all[*sdk.PullReview])
 	if err != nil {
 		return nil, explain(noun, err)
@@ -73,7 +73,7 @@ func (s signals) Member(ctx context.Context, team string, person identity.User) 
 	}
 	noun := "members of team " + team
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Team, *sdk.Response, error) {
-		return s.repo.forge.api(ctx).ListOrgTeams(group, sdk.ListTeamsOptions{ListOptions: page})
+		return s.repo.api(ctx).ListOrgTeams(group, sdk.ListTeamsOptions{ListOptions: page})
 	}, func(one *sdk.Team) (int64, bool) { return one.ID, strings.EqualFold(one.Name, name) })
 	if err != nil {
 		return false, s.teamFault(noun, err)
@@ -87,7 +87,7 @@ func (s signals) Member(ctx context.Context, team string, person identity.User) 
 
 // inTeam returns nil for a member of a team.
 func (s signals) inTeam(ctx context.Context, team int64, login string) error {
-	_, resp, err := s.repo.forge.api(ctx).GetTeamMember(team, login)
+	_, resp, err := s.repo.api(ctx).GetTeamMember(team, login)
 	return answered(resp, err)
 }
 
@@ -99,7 +99,8 @@ func (s signals) teamFault(noun string, err error) error {
 	}
 	err = explain(noun, err)
 	if fault.KindOf(err) == fault.Unauthorized && strings.Contains(err.Error(), "Must be") {
-		return fault.New(fault.Unauthorized, "%w: take %s into the team, or make it an owner of the organization", err, s.repo.info.Self.Login)
+		return fault.New(fault.Unauthorized,
+			"%w: take %s into the team, or make it an owner of the organization", err, s.repo.info.Self.Login)
 	}
 	return err
 }

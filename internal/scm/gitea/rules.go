@@ -17,7 +17,7 @@ import (
 // a part of it, administrators see all of it.
 func (r *repository) Rules(ctx context.Context, branch string) (scm.Rules, error) {
 	noun := r.noun("rules of branch %s", rest.OneLine(branch))
-	found, resp, err := r.forge.api(ctx).GetRepoBranch(r.owner, r.name, branch)
+	found, resp, err := r.api(ctx).GetRepoBranch(r.owner, r.name, branch)
 	if err != nil {
 		return scm.Rules{}, explain(noun, answered(resp, err))
 	}
@@ -72,7 +72,7 @@ func (r *repository) protection(ctx context.Context, branch *sdk.Branch) (*sdk.B
 	if branch.EffectiveBranchProtectionName == "" {
 		return nil, nil //nolint:nilnil // not returned is no error
 	}
-	found, resp, err := r.forge.api(ctx).ListBranchProtections(r.owner, r.name, sdk.ListBranchProtectionsOptions{})
+	found, resp, err := r.api(ctx).ListBranchProtections(r.owner, r.name, sdk.ListBranchProtectionsOptions{})
 	if err != nil {
 		return nil, answered(resp, err)
 	}

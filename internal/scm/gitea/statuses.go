@@ -28,7 +28,8 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 // latest: times are in seconds.
 func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, error) {
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Status, *sdk.Response, error) {
-		return s.repo.forge.client(ctx, s.repo.forge.wishing(byIndex)).ListStatuses(s.repo.owner, s.repo.name, commit, sdk.ListStatusesOption{ListOptions: page})
+		return s.repo.forge.client(ctx, s.repo.forge.wishing(byIndex)).ListStatuses(s.repo.owner,
+			s.repo.name, commit, sdk.ListStatusesOption{ListOptions: page})
 	}, all[*sdk.Status])
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 	for _, name := range order {
 		check := s.translate(latest[name])
 		if check.Own {
-			s.repo.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+			s.repo.statusCache.Remember(commit, check.Name, check.Status())
 		}
 		checks = append(checks, check)
 	}
@@ -87,7 +88,7 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 	if err != nil || before == status {
 		return explain(noun, err)
 	}
-	_, resp, err := s.repo.forge.api(ctx).CreateStatus(s.repo.owner, s.repo.name, commit, sdk.CreateStatusOption{
+	_, resp, err := s.repo.api(ctx).CreateStatus(s.repo.owner, s.repo.name, commit, sdk.CreateStatusOption{
 		State: wordOf(status.State), TargetURL: status.URL, Description: status.Description, Context: status.Context,
 	})
 	if err == nil {

@@ -36,7 +36,8 @@ func (r *repository) timeline(ctx context.Context, number int, since time.Time) 
 			query.Set("since", since.UTC().Format(time.RFC3339))
 		}
 		var events []timelineEvent
-		err := r.forge.get(ctx, fmt.Sprintf("repos/%s/%s/issues/%d/timeline", url.PathEscape(r.owner), url.PathEscape(r.name), number), query, &events)
+		err := r.forge.get(ctx,
+			fmt.Sprintf("repos/%s/%s/issues/%d/timeline", url.PathEscape(r.owner), url.PathEscape(r.name), number), query, &events)
 		if err != nil || len(events) == 0 {
 			return nil, 0, err
 		}

@@ -98,14 +98,16 @@ func parseKey(text secret.String) (*rsa.PrivateKey, error) {
 	}
 	block, _ := pem.Decode([]byte(text.Reveal()))
 	if block == nil {
-		return nil, fault.New(fault.Invalid, "the private key is no PEM: it is the file that GitHub gave for download, which begins with -----BEGIN RSA PRIVATE KEY-----")
+		return nil, fault.New(fault.Invalid,
+			"the private key is no PEM: it is the file that GitHub gave for download, which begins with -----BEGIN RSA PRIVATE KEY-----")
 	}
 	key, err := parseBlock(block)
 	if err != nil {
 		return nil, err
 	}
 	if err := key.Validate(); err != nil || key.N.BitLen() < minKeyBits {
-		return nil, fault.New(fault.Invalid, "the private key is damaged, or shorter than %d bits: make a new one on the App's page", minKeyBits)
+		return nil, fault.New(fault.Invalid,
+			"the private key is damaged, or shorter than %d bits: make a new one on the App's page", minKeyBits)
 	}
 	return key, nil
 }

@@ -196,7 +196,8 @@ func (f *Forge) Convert(ctx context.Context, code string, hooked bool) (Register
 func (f *Forge) answerOfConversion(err error) (rest.Answer, bool) {
 	answer, ok := answerOf(err)
 	if ok && answer.Status == http.StatusNotFound {
-		answer.Advice = ": it does not know the code, which was used before or is older than an hour: delete the App, if there is one, at " +
+		answer.Advice = ": it does not know the code, which was used before or is older than an hour: delete the App, " +
+			"if there is one, at " +
 			f.page + "/settings/apps, and make it again"
 	}
 	return answer, ok
@@ -229,7 +230,8 @@ func (f *Forge) registered(converted conversion, hooked bool) (Registered, error
 		}
 	}
 	if len(lacks) > 0 {
-		return Registered{}, fault.New(fault.Invalid, "the credentials of the new App: GitHub's answer has no usable %s: delete the App at %s, and make it again",
+		return Registered{}, fault.New(fault.Invalid,
+			"the credentials of the new App: GitHub's answer has no usable %s: delete the App at %s, and make it again",
 			strings.Join(lacks, ", "), f.page+"/settings/apps")
 	}
 	made.Page = f.appPage(converted.Slug, converted.HTMLURL)

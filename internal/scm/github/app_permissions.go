@@ -28,18 +28,52 @@ type Permission struct {
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 func Permissions() []Permission {
 	return []Permission{
-		{Name: "metadata", Title: "Metadata", Access: "read", For: "finding repositories; a reviewer's permission; branch rules. GitHub always adds it"},
+		{
+			Name: "metadata", Title: "Metadata", Access: "read",
+			For: "finding repositories; a reviewer's permission; branch rules. GitHub always adds it",
+		},
 		{Name: "contents", Title: "Contents", Access: "write", For: "fetching, pushing, merging; commits between two versions; releases"},
-		{Name: "pull_requests", Title: "Pull requests", Access: "write", For: "pull requests, labels, reviewers, assignees, comments, reviews"},
+		{
+			Name: "pull_requests", Title: "Pull requests", Access: "write",
+			For: "pull requests, labels, reviewers, assignees, comments, reviews",
+		},
 		{Name: "statuses", Title: "Commit statuses", Access: "write", For: "the status `promoter`; statuses that a gate waits for"},
 		{Name: "checks", Title: "Checks", Access: "read", For: "check runs that a gate waits for, including GitHub Actions"},
-		{Name: "issues", Title: "Issues", Access: "write", For: "creating labels; comment events; reactions to commands", Optional: "a config names labels that do not exist yet, or users write commands in comments"},
-		{Name: "members", Title: "Members (organization)", Access: "read", For: "members of a team; reviews requested from a team", Optional: "a rule or the reviewers of a config name a team"},
-		{Name: "packages", Title: "Packages", Access: "read", For: "events of images pushed to GHCR", Optional: "such images are followed and have no webhook of their own", EventOnly: true},
-		{Name: "administration", Title: "Administration", Access: "read", For: "all requirements of classic branch protection", Optional: "promoter must know them before it tries to merge; rulesets do not need it", OnRequest: true},
-		{Name: "deployments", Title: "Deployments", Access: "read", For: "deployments as a source of health", Optional: "a config sets `health.deployment`", OnRequest: true},
-		{Name: "checks", Title: "Checks", Access: "write", For: "the check `promoter/rendered`", Optional: "a config sets `pullRequest.rendered`, and differences are too long for a pull request", OnRequest: true},
-		{Name: "workflows", Title: "Workflows", Access: "write", For: "pushing changes to workflows", Optional: "environments contain files below `.github/workflows`, which are excluded by default", OnRequest: true},
+		{
+			Name: "issues", Title: "Issues", Access: "write",
+			For:      "creating labels; comment events; reactions to commands",
+			Optional: "a config names labels that do not exist yet, or users write commands in comments",
+		},
+		{
+			Name: "members", Title: "Members (organization)", Access: "read",
+			For:      "members of a team; reviews requested from a team",
+			Optional: "a rule or the reviewers of a config name a team",
+		},
+		{
+			Name: "packages", Title: "Packages", Access: "read",
+			For:      "events of images pushed to GHCR",
+			Optional: "such images are followed and have no webhook of their own", EventOnly: true,
+		},
+		{
+			Name: "administration", Title: "Administration", Access: "read",
+			For:      "all requirements of classic branch protection",
+			Optional: "promoter must know them before it tries to merge; rulesets do not need it", OnRequest: true,
+		},
+		{
+			Name: "deployments", Title: "Deployments", Access: "read",
+			For:      "deployments as a source of health",
+			Optional: "a config sets `health.deployment`", OnRequest: true,
+		},
+		{
+			Name: "checks", Title: "Checks", Access: "write",
+			For:      "the check `promoter/rendered`",
+			Optional: "a config sets `pullRequest.rendered`, and differences are too long for a pull request", OnRequest: true,
+		},
+		{
+			Name: "workflows", Title: "Workflows", Access: "write",
+			For:      "pushing changes to workflows",
+			Optional: "environments contain files below `.github/workflows`, which are excluded by default", OnRequest: true,
+		},
 	}
 }
 

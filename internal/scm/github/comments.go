@@ -292,5 +292,6 @@ func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, e
 		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return reactionOf(r) == one.GetContent() }) &&
 			c.repo.info.Self.Same(c.repo.forge.person(one.GetUser()))
 	}
-	return slices.ContainsFunc(given, ours), explain(c.repo.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number), err)
+	return slices.ContainsFunc(given, ours),
+		explain(c.repo.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number), err)
 }

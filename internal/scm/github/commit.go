@@ -36,7 +36,8 @@ func (r *repository) Commit(ctx context.Context, commit scm.NewCommit) (scm.Sign
 		return scm.SignedCommit{}, explain(noun, err)
 	}
 	if tree.GetSHA() != commit.Tree {
-		return scm.SignedCommit{}, fault.New(fault.Invalid, "%s: GitHub made the tree %s of its files, not %s", noun, rest.OneLine(tree.GetSHA()), commit.Tree)
+		return scm.SignedCommit{}, fault.New(fault.Invalid,
+			"%s: GitHub made the tree %s of its files, not %s", noun, rest.OneLine(tree.GetSHA()), commit.Tree)
 	}
 	wanted := &gogithub.Commit{Message: &commit.Message, Tree: tree}
 	for _, parent := range commit.Parents {
@@ -48,7 +49,9 @@ func (r *repository) Commit(ctx context.Context, commit scm.NewCommit) (scm.Sign
 	}
 	verified := made.GetVerification()
 	if !verified.GetVerified() {
-		return scm.SignedCommit{}, fault.New(fault.Invalid, "%s: GitHub did not sign it (%s): on GitHub Enterprise Server, enable web commit signing; or set signing.key instead of signing.githubApp",
+		return scm.SignedCommit{}, fault.New(fault.Invalid,
+			"%s: GitHub did not sign it (%s): on GitHub Enterprise Server, enable web commit signing; "+
+				"or set signing.key instead of signing.githubApp",
 			noun, rest.OneLine(verified.GetReason()))
 	}
 	return scm.SignedCommit{ID: made.GetSHA(), Payload: verified.GetPayload(), Signature: verified.GetSignature()}, nil

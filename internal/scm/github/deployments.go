@@ -15,7 +15,8 @@ import (
 func (r *repository) Deployed(ctx context.Context, environment string) (scm.Deployment, bool, error) {
 	noun := r.noun("deployments to %s", rest.OneLine(environment))
 	one := gogithub.ListOptions{PerPage: 1} // the newest is the first
-	found, _, err := r.forge.api.Repositories.ListDeployments(ctx, r.owner, r.name, &gogithub.DeploymentsListOptions{Environment: environment, ListOptions: one})
+	found, _, err := r.forge.api.Repositories.ListDeployments(ctx, r.owner, r.name,
+		&gogithub.DeploymentsListOptions{Environment: environment, ListOptions: one})
 	if err != nil || len(found) == 0 {
 		return scm.Deployment{}, false, explain(noun, err)
 	}

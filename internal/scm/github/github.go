@@ -94,7 +94,8 @@ func New(options Options) (*Forge, error) {
 	endpoint.Path = strings.TrimRight(endpoint.Path, "/") + "/"
 	made := &Forge{host: strings.ToLower(page.Host), page: strings.TrimRight(page.String(), "/"), now: options.Now, signs: options.Signs}
 	made.api = gogithub.NewClient(rest.NewClient(rest.Options{
-		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
+		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
+		Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
 	}))
 	made.api.BaseURL, made.api.UserAgent = endpoint, "promoter"
 	return made, nil

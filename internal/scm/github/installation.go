@@ -70,7 +70,8 @@ func (a *App) InstallationOf(ctx context.Context, name string) (Installation, er
 	var found installationAnswer
 	err = a.hub.get(ctx, "repos/"+owner+"/"+short+"/installation", &found)
 	if statusOf(err) == http.StatusNotFound {
-		return Installation{}, fault.New(fault.NotFound, "%s: it is not there, or the App %s is not installed on it: an owner of %s installs it at %s",
+		return Installation{}, fault.New(fault.NotFound,
+			"%s: it is not there, or the App %s is not installed on it: an owner of %s installs it at %s",
 			noun, app.Slug, owner, a.installURL(app))
 	}
 	if err != nil {
@@ -115,12 +116,14 @@ func (a *App) Check(ctx context.Context, i Installation) error {
 
 // suspended returns the error for a suspended installation.
 func (a *App) suspended(i Installation) error {
-	return fault.New(fault.Unauthorized, "the installation of the App at %s is suspended: an owner of %s lets it work again at %s", i.Account, i.Account, i.URL)
+	return fault.New(fault.Unauthorized,
+		"the installation of the App at %s is suspended: an owner of %s lets it work again at %s", i.Account, i.Account, i.URL)
 }
 
 // gone returns the error for an installation that no longer exists.
 func (a *App) gone(i Installation) error {
-	return fault.New(fault.NotFound, "the App was removed from %s: install it again, or take the repositories of %s from the list", i.Account, i.Account)
+	return fault.New(fault.NotFound,
+		"the App was removed from %s: install it again, or take the repositories of %s from the list", i.Account, i.Account)
 }
 
 // query formats the query for a page of a list.
@@ -224,7 +227,8 @@ func (i *Installed) Repositories(ctx context.Context) ([]Listed, error) {
 	for _, one := range found {
 		if _, _, err := rest.SplitName(one.GetFullName()); err == nil {
 			all = append(all, Listed{
-				ID: identity.NumericID(one.GetID()), Name: one.GetFullName(), Fork: one.GetFork(), Archived: one.GetArchived() || one.GetDisabled(),
+				ID: identity.NumericID(one.GetID()), Name: one.GetFullName(),
+				Fork: one.GetFork(), Archived: one.GetArchived() || one.GetDisabled(),
 				Branch: one.GetDefaultBranch(), Pushed: one.GetPushedAt().UTC(),
 			})
 		}

@@ -85,7 +85,8 @@ func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 		return secret.String{}, err
 	}
 	if made.Token == "" || !t.app.signer.now().Before(made.Expires) {
-		return secret.String{}, fault.New(fault.Temporary, "a token for the installation at %s: the answer holds none, or one that has ended", t.of.Account)
+		return secret.String{}, fault.New(fault.Temporary,
+			"a token for the installation at %s: the answer holds none, or one that has ended", t.of.Account)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

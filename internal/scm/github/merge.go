@@ -66,7 +66,8 @@ func (p pulls) merge(ctx context.Context, number int, method string, merge scm.M
 
 // Messages that distinguish GitHub's refusals of a merge. They are undocumented.
 var (
-	wordsMethod    = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|merge method .*not allowed|verified signature|automatically signed`)
+	wordsMethod = regexp.MustCompile(`(?i)(merge commits|squash merges|rebase merges) are not allowed|must not contain merge commits|` +
+		`merge method .*not allowed|verified signature|automatically signed`)
 	wordsMoved     = regexp.MustCompile(`(?i)head branch was modified`)
 	wordsBehind    = regexp.MustCompile(`(?i)out of date|not up to date|is behind|conflict`)
 	wordsTransient = regexp.MustCompile(`(?i)base branch was modified|merge already in progress`)
@@ -122,8 +123,11 @@ func ruleOf(words string) string {
 
 // look determines the outcome of a merge that was refused or got no response.
 func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merge, cause error) (scm.Merged, error) {
-	switch status := statusOf(cause); {
-	case fault.KindOf(cause) == fault.RateLimited, status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
+	if fault.KindOf(cause) == fault.RateLimited {
+		return scm.Merged{}, cause
+	}
+	switch statusOf(cause) {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
 		return scm.Merged{}, cause
 	}
 	pull, _, err := p.repo.forge.api.PullRequests.Get(ctx, p.repo.owner, p.repo.name, number)

@@ -27,7 +27,9 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 
 // list reads pages until it has enough matching pull requests. It releases GitHub's
 // large responses page by page.
-func (p pulls) list(ctx context.Context, options gogithub.PullRequestListOptions, limit int, wanted func(scm.PullRequest) bool) ([]scm.PullRequest, error) {
+func (p pulls) list(
+	ctx context.Context, options gogithub.PullRequestListOptions, limit int, wanted func(scm.PullRequest) bool,
+) ([]scm.PullRequest, error) {
 	return pages(limit, func(page gogithub.ListOptions) ([]scm.PullRequest, *gogithub.Response, error) {
 		options.ListOptions = page
 		found, resp, err := p.repo.forge.api.PullRequests.List(ctx, p.repo.owner, p.repo.name, &options)
@@ -50,10 +52,11 @@ func (p pulls) from(options gogithub.PullRequestListOptions, head string) gogith
 
 func (p pulls) translate(pull *gogithub.PullRequest) scm.PullRequest {
 	head := pull.GetHead()
+	from := head.GetRepo().GetID()
 	translated := scm.PullRequest{
 		Number: pull.GetNumber(), URL: pull.GetHTMLURL(), Title: pull.GetTitle(),
 		Author: p.repo.forge.person(pull.GetUser()),
-		Head:   scm.Head{Branch: head.GetRef(), Commit: head.GetSHA(), Own: head.GetRepo().GetID() != 0 && head.GetRepo().GetID() == pull.GetBase().GetRepo().GetID()},
+		Head:   scm.Head{Branch: head.GetRef(), Commit: head.GetSHA(), Own: from != 0 && from == pull.GetBase().GetRepo().GetID()},
 		Base:   pull.GetBase().GetRef(), Draft: pull.GetDraft(), Opened: pull.GetCreatedAt().UTC(), State: scm.StateOpen,
 	}
 	if translated.Head.Own {

@@ -128,7 +128,8 @@ func (f *Forge) person(user *gogithub.User) identity.User {
 	if login == "" {
 		return identity.User{}
 	}
-	return identity.User{Host: f.host, ID: identity.NumericID(user.GetID()), Login: login, Bot: user.GetType() == "Bot" || strings.HasSuffix(login, "[bot]")}
+	bot := user.GetType() == "Bot" || strings.HasSuffix(login, "[bot]")
+	return identity.User{Host: f.host, ID: identity.NumericID(user.GetID()), Login: login, Bot: bot}
 }
 
 // Info returns what GitHub reported when the repository was opened.
@@ -186,7 +187,10 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 // mergedPull matches how GitHub names a pull request in the subject of a merge, and of a
 // squash merge.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges
-var mergedPull = []*regexp.Regexp{regexp.MustCompile(`^Merge pull request #([0-9]{1,9}) from `), regexp.MustCompile(`^[^\n]* \(#([0-9]{1,9})\)(?:\n|$)`)}
+var mergedPull = []*regexp.Regexp{
+	regexp.MustCompile(`^Merge pull request #([0-9]{1,9}) from `),
+	regexp.MustCompile(`^[^\n]* \(#([0-9]{1,9})\)(?:\n|$)`),
+}
 
 func (f *Forge) commitsOf(repository string, found []*gogithub.RepositoryCommit) []scm.Commit {
 	commits := make([]scm.Commit, len(found))
@@ -249,7 +253,8 @@ func published(list []*gogithub.RepositoryRelease) []scm.Release {
 	var releases []scm.Release
 	for _, release := range list {
 		if !release.GetDraft() {
-			releases = append(releases, scm.Release{Tag: release.GetTagName(), Prerelease: release.GetPrerelease(), Published: release.GetPublishedAt().UTC()})
+			releases = append(releases,
+				scm.Release{Tag: release.GetTagName(), Prerelease: release.GetPrerelease(), Published: release.GetPublishedAt().UTC()})
 		}
 	}
 	return releases

@@ -192,7 +192,8 @@ func (r *repository) rulesets(ctx context.Context, branch string, found *asked) 
 		path := fmt.Sprintf("repos/%s/%s/rules/branches/%s?%s", r.owner, r.name, url.PathEscape(branch), query(page))
 		return readPage[rule](ctx, r.forge, path)
 	})
-	if answer := refused(err); answer != nil && statusOf(err) == http.StatusForbidden && strings.Contains(answer.Message, "Upgrade to GitHub") {
+	if answer := refused(err); answer != nil && statusOf(err) == http.StatusForbidden &&
+		strings.Contains(answer.Message, "Upgrade to GitHub") {
 		found.Note = "its plan has no rulesets: " + wordsOf(answer)
 		return nil, nil
 	}

@@ -32,7 +32,7 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 		seen[status.GetContext()] = true
 		check := s.statusCheck(status)
 		if check.Own {
-			s.repo.statusCache.Remember(commit, check.Name, scm.Status{Context: check.Name, State: check.State, Description: check.Description, URL: check.URL})
+			s.repo.statusCache.Remember(commit, check.Name, check.Status())
 		}
 		checks = append(checks, check)
 	}
@@ -162,9 +162,10 @@ func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 
 // isReplaced reports whether a run ended without a result, and another one follows.
 func isReplaced(run *gogithub.CheckRun, all []*gogithub.CheckRun) bool {
-	return slices.Contains([]string{"cancelled", "stale"}, run.GetConclusion()) && slices.ContainsFunc(all, func(one *gogithub.CheckRun) bool {
-		return one.GetName() == run.GetName() && one.GetApp().GetID() == run.GetApp().GetID() && one.GetID() > run.GetID()
-	})
+	return slices.Contains([]string{"cancelled", "stale"}, run.GetConclusion()) &&
+		slices.ContainsFunc(all, func(one *gogithub.CheckRun) bool {
+			return one.GetName() == run.GetName() && one.GetApp().GetID() == run.GetApp().GetID() && one.GetID() > run.GetID()
+		})
 }
 
 // checkOf converts a check run. Our account sets statuses, never check runs.

@@ -24,7 +24,8 @@ func (r *repository) SetSummary(ctx context.Context, commit string, summary scm.
 	if !r.forge.permitted.Grants(Permission{Name: "checks", Access: "write"}) {
 		return fault.New(fault.Unauthorized, "%s: only a GitHub App with the permission to write checks may create it", noun)
 	}
-	existing, _, err := r.forge.api.Checks.ListCheckRunsForRef(ctx, r.owner, r.name, commit, &gogithub.ListCheckRunsOptions{CheckName: &summary.Name})
+	existing, _, err := r.forge.api.Checks.ListCheckRunsForRef(ctx, r.owner,
+		r.name, commit, &gogithub.ListCheckRunsOptions{CheckName: &summary.Name})
 	if err != nil {
 		return explain(noun, err)
 	}

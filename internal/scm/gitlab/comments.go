@@ -85,9 +85,11 @@ func (c conversation) Say(ctx context.Context, number int, marker, text string) 
 	})
 	switch {
 	case target < 0:
-		_, _, err = c.repo.forge.api.Notes.CreateMergeRequestNote(c.repo.id, number, &gogitlab.CreateMergeRequestNoteOptions{Body: &text}, in(ctx))
+		_, _, err = c.repo.forge.api.Notes.CreateMergeRequestNote(c.repo.id,
+			number, &gogitlab.CreateMergeRequestNoteOptions{Body: &text}, in(ctx))
 	case !rest.SameText(notes[target].Body, text):
-		_, _, err = c.repo.forge.api.Notes.UpdateMergeRequestNote(c.repo.id, number, notes[target].ID, &gogitlab.UpdateMergeRequestNoteOptions{Body: &text}, in(ctx))
+		_, _, err = c.repo.forge.api.Notes.UpdateMergeRequestNote(c.repo.id, number,
+			notes[target].ID, &gogitlab.UpdateMergeRequestNoteOptions{Body: &text}, in(ctx))
 	}
 	return c.repo.denied(ctx, explain(c.repo.noun("note on merge request %d", number), err))
 }
@@ -182,14 +184,20 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 
 // events reads one page, oldest first. A filter by target type would omit replies in
 // a thread.
-func (c conversation) events(ctx context.Context, since time.Time, page gogitlab.ListOptions) (found []event, resp *gogitlab.Response, err error) {
-	action, after, sort := gogitlab.CommentedEventType, gogitlab.ISOTime(dayBefore(since)), "asc"
-	options := &gogitlab.ListProjectVisibleEventsOptions{ListOptions: page, Action: &action, After: &after, Sort: &sort}
-	req, err := c.repo.forge.api.NewRequest(http.MethodGet, fmt.Sprintf("projects/%d/events", c.repo.id), options, []gogitlab.RequestOptionFunc{in(ctx)})
+func (c conversation) events(ctx context.Context, since time.Time, page gogitlab.ListOptions) ([]event, *gogitlab.Response, error) {
+	options := &gogitlab.ListProjectVisibleEventsOptions{
+		ListOptions: page,
+		Action:      gogitlab.Ptr(gogitlab.CommentedEventType),
+		After:       gogitlab.Ptr(gogitlab.ISOTime(dayBefore(since))),
+		Sort:        gogitlab.Ptr("asc"),
+	}
+	req, err := c.repo.forge.api.NewRequest(http.MethodGet,
+		fmt.Sprintf("projects/%d/events", c.repo.id), options, []gogitlab.RequestOptionFunc{in(ctx)})
 	if err != nil {
 		return nil, nil, err
 	}
-	resp, err = c.repo.forge.api.Do(req, &found)
+	var found []event
+	resp, err := c.repo.forge.api.Do(req, &found)
 	return found, resp, err
 }
 
@@ -203,7 +211,8 @@ func commentsIn(events []event, since time.Time) []*gogitlab.Note {
 	var notes []*gogitlab.Note
 	for _, one := range events {
 		note := one.Note
-		if note != nil && isComment(note) && note.NoteableType == "MergeRequest" && note.NoteableIID != 0 && !timeOf(note.CreatedAt).Before(since) {
+		if note != nil && isComment(note) && note.NoteableType == "MergeRequest" &&
+			note.NoteableIID != 0 && !timeOf(note.CreatedAt).Before(since) {
 			notes = append(notes, note)
 		}
 	}
@@ -212,7 +221,11 @@ func commentsIn(events []event, since time.Time) []*gogitlab.Note {
 
 // emojiOf returns the name of one of our reactions.
 func emojiOf(reaction scm.Reaction) string {
-	return map[scm.Reaction]string{scm.ReactionDone: "thumbsup", scm.ReactionRefused: "thumbsdown", scm.ReactionUnclear: "confused"}[reaction]
+	return map[scm.Reaction]string{
+		scm.ReactionDone:    "thumbsup",
+		scm.ReactionRefused: "thumbsdown",
+		scm.ReactionUnclear: "confused",
+	}[reaction]
 }
 
 // React awards one emoji. GitLab returns the same error for an existing emoji as for

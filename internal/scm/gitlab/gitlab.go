@@ -95,7 +95,8 @@ func New(options Options) (*Forge, error) {
 	page.Path = strings.TrimRight(page.Path, "/")
 	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs}
 	client := rest.NewClient(rest.Options{
-		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace, Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
+		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
+		Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
 	})
 	// The credential, the limits and the tries again are ours.
 	api, err := gogitlab.NewOAuthClient("", //nolint:staticcheck // see Forge

@@ -41,8 +41,9 @@ func (r *repository) Inspect(ctx context.Context, url string) ([]scm.Notice, err
 			continue
 		}
 		notices = append(notices, scm.Notice{
-			Message: "GitLab disabled its webhook to the service after failures: it is " + rest.OneLine(strings.ReplaceAll(hook.AlertStatus, "_", " ")),
-			Fix:     "correct the cause, then test the webhook at " + r.info.URL + "/-/hooks",
+			Message: "GitLab disabled its webhook to the service after failures: it is " +
+				rest.OneLine(strings.ReplaceAll(hook.AlertStatus, "_", " ")),
+			Fix: "correct the cause, then test the webhook at " + r.info.URL + "/-/hooks",
 		})
 	}
 	return notices, nil

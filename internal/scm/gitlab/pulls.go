@@ -23,9 +23,10 @@ type pulls struct{ repo *repository }
 func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 	var all []scm.PullRequest
 	for _, state := range []string{"locked", "opened"} { // the next state comes second
-		found, err := p.list(ctx, gogitlab.ListProjectMergeRequestsOptions{State: &state}, rest.Everything, func(pull scm.PullRequest) bool {
-			return !slices.ContainsFunc(all, func(one scm.PullRequest) bool { return one.Number == pull.Number })
-		})
+		found, err := p.list(ctx, gogitlab.ListProjectMergeRequestsOptions{State: &state},
+			rest.Everything, func(pull scm.PullRequest) bool {
+				return !slices.ContainsFunc(all, func(one scm.PullRequest) bool { return one.Number == pull.Number })
+			})
 		if err != nil {
 			return nil, explain(p.repo.noun("open merge requests"), err)
 		}
@@ -35,7 +36,9 @@ func (p pulls) Open(ctx context.Context) ([]scm.PullRequest, error) {
 }
 
 // list reads merge requests, newest first, and keeps those that match.
-func (p pulls) list(ctx context.Context, options gogitlab.ListProjectMergeRequestsOptions, limit int, wanted func(scm.PullRequest) bool) ([]scm.PullRequest, error) {
+func (p pulls) list(
+	ctx context.Context, options gogitlab.ListProjectMergeRequestsOptions, limit int, wanted func(scm.PullRequest) bool,
+) ([]scm.PullRequest, error) {
 	return pages(limit, func(page gogitlab.ListOptions) ([]scm.PullRequest, *gogitlab.Response, error) {
 		options.ListOptions = page
 		found, resp, err := p.repo.forge.api.MergeRequests.ListProjectMergeRequests(p.repo.id, &options, in(ctx))

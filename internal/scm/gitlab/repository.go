@@ -116,7 +116,8 @@ func (r *repository) Features() scm.Features {
 // PullRequests returns the merge requests of the project.
 func (r *repository) PullRequests() scm.PullRequests {
 	if r.withoutPulls {
-		return rest.NoPulls{Repository: r.info.Name, Reason: "pull requests are disabled: allow merge requests in the settings of the project"}
+		return rest.NoPulls{Repository: r.info.Name, Reason: "pull requests are disabled: " +
+			"allow merge requests in the settings of the project"}
 	}
 	return pulls{r}
 }
@@ -222,7 +223,8 @@ func (f *Forge) commitsOf(repository string, found []*gogitlab.Commit) []scm.Com
 	commits := make([]scm.Commit, len(found))
 	for i, commit := range found {
 		commits[i] = scm.Commit{ID: commit.ID, Message: commit.Message, Author: commit.AuthorName, Committed: timeOf(commit.CommittedDate)}
-		if named := mergedRequest.FindStringSubmatch(rest.CutBytes(commit.Message, scm.MaxComment)); named != nil && strings.EqualFold(named[1], repository) {
+		if named := mergedRequest.FindStringSubmatch(rest.CutBytes(commit.Message, scm.MaxComment)); named != nil &&
+			strings.EqualFold(named[1], repository) {
 			number, _ := strconv.Atoi(named[2]) // at most nine digits
 			commits[i].PullRequest = scm.PullLink{Number: number, URL: fmt.Sprintf("%s/%s/-/merge_requests/%d", f.page, repository, number)}
 		}

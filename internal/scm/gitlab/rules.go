@@ -73,7 +73,8 @@ func (l *looking) owners() (string, error) {
 		return what, nil
 	}
 	found, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.ProtectedBranch, *gogitlab.Response, error) {
-		return l.repo.forge.api.ProtectedBranches.ListProtectedBranches(l.repo.id, &gogitlab.ListProtectedBranchesOptions{ListOptions: page}, in(l.ctx))
+		return l.repo.forge.api.ProtectedBranches.ListProtectedBranches(l.repo.id,
+			&gogitlab.ListProtectedBranchesOptions{ListOptions: page}, in(l.ctx))
 	})
 	for _, one := range found {
 		l.rules.Owners = l.rules.Owners || one.CodeOwnerApprovalRequired && covers(one.Name, l.branch)

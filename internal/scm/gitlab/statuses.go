@@ -95,7 +95,8 @@ func (s signals) headPipeline(ctx context.Context, commit string) (head *gogitla
 		return head, true, nil
 	}
 	merged, _, err := s.repo.forge.api.Commits.GetCommit(s.repo.id, head.SHA, nil, in(ctx))
-	if wasNotFound(err) || err == nil && !slices.ContainsFunc(merged.ParentIDs, func(id string) bool { return strings.EqualFold(id, commit) }) {
+	if wasNotFound(err) ||
+		err == nil && !slices.ContainsFunc(merged.ParentIDs, func(id string) bool { return strings.EqualFold(id, commit) }) {
 		return nil, true, nil
 	}
 	return head, true, err

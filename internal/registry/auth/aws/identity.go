@@ -36,7 +36,9 @@ func (s *Source) ambient(ctx context.Context) (aws.Credentials, error) {
 	case m.Var("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") != "" || m.Var("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "":
 		return s.container(ctx)
 	case strings.EqualFold(m.Var("AWS_EC2_METADATA_DISABLED"), "true"):
-		return aws.Credentials{}, fault.New(fault.Invalid, "AWS credentials: none are set up here: no variables, no web identity, no profile, no container agent, and AWS_EC2_METADATA_DISABLED is true")
+		return aws.Credentials{}, fault.New(fault.Invalid,
+			"AWS credentials: none are set up here: no variables, no web identity, no profile, no container agent, "+
+				"and AWS_EC2_METADATA_DISABLED is true")
 	}
 	return s.instance(ctx)
 }
@@ -62,26 +64,26 @@ func (t identityToken) GetIdentityToken() ([]byte, error) { return []byte(t), ni
 func (s *Source) webIdentity(ctx context.Context, file, role string) (aws.Credentials, error) {
 	const name = "AWS web identity"
 	if role == "" {
-		return aws.Credentials{}, fault.New(fault.Invalid, "%s: AWS_WEB_IDENTITY_TOKEN_FILE is set without AWS_ROLE_ARN: annotate the service account with its role", name)
+		return aws.Credentials{}, fault.New(fault.Invalid,
+			"%s: AWS_WEB_IDENTITY_TOKEN_FILE is set without AWS_ROLE_ARN: annotate the service account with its role", name)
 	}
 	token, err := s.machine.File(name, file)
 	if err != nil {
 		return aws.Credentials{}, err
 	}
 	call := s.machine.Call(ctx, name, "let the trust policy of "+role+" name this service account and its issuer")
-	provider := stscreds.NewWebIdentityRoleProvider(s.sts(call, nil), role, identityToken(token.Reveal()), func(o *stscreds.WebIdentityRoleOptions) {
-		o.RoleSessionName = sessionName
-	})
+	named := func(o *stscreds.WebIdentityRoleOptions) { o.RoleSessionName = sessionName }
+	provider := stscreds.NewWebIdentityRoleProvider(s.sts(call, nil), role, identityToken(token.Reveal()), named)
 	return retrieve(ctx, name, call, provider)
 }
 
 // assume assumes a role with other keys.
 func (s *Source) assume(ctx context.Context, keys aws.Credentials, role string) (aws.Credentials, error) {
 	const name = "AWS role"
-	call := s.machine.Call(ctx, name, "allow sts:AssumeRole on "+role+" to the identity that promoter runs with, and let its trust policy name that identity")
-	provider := stscreds.NewAssumeRoleProvider(s.sts(call, credentials.StaticCredentialsProvider{Value: keys}), role, func(o *stscreds.AssumeRoleOptions) {
-		o.RoleSessionName = sessionName
-	})
+	call := s.machine.Call(ctx, name,
+		"allow sts:AssumeRole on "+role+" to the identity that promoter runs with, and let its trust policy name that identity")
+	named := func(o *stscreds.AssumeRoleOptions) { o.RoleSessionName = sessionName }
+	provider := stscreds.NewAssumeRoleProvider(s.sts(call, credentials.StaticCredentialsProvider{Value: keys}), role, named)
 	return retrieve(ctx, name, call, provider)
 }
 
@@ -142,7 +144,9 @@ func (s *Source) instance(ctx context.Context) (aws.Credentials, error) {
 		})
 	}))
 	if fault.KindOf(err) == fault.Temporary {
-		return aws.Credentials{}, fault.New(fault.Temporary, "AWS credentials: none are set up here (no variables, no web identity, no profile, no container agent), and the metadata service of a virtual machine did not answer: %w: %s", err, advice)
+		return aws.Credentials{}, fault.New(fault.Temporary,
+			"AWS credentials: none are set up here (no variables, no web identity, no profile, no container agent), "+
+				"and the metadata service of a virtual machine did not answer: %w: %s", err, advice)
 	}
 	return keys, err
 }

@@ -67,7 +67,9 @@ func (s *Source) fromProfile(ctx context.Context, p profile, depth int) (aws.Cre
 	}
 	for _, key := range unsupported {
 		if p[key] != "" {
-			return aws.Credentials{}, fault.New(fault.Invalid, "%s: %s is not supported: promoter runs no program and has no interactive login: use a web identity, a role of the machine, or keys", name, key)
+			return aws.Credentials{}, fault.New(fault.Invalid,
+				"%s: %s is not supported: promoter runs no program and has no interactive login: use a web identity, "+
+					"a role of the machine, or keys", name, key)
 		}
 	}
 	return aws.Credentials{}, fault.New(fault.Invalid, "%s: it has neither keys nor a role with a source", name)
@@ -96,7 +98,8 @@ func (s *Source) profileSource(ctx context.Context, p profile, depth int) (aws.C
 	case "EcsContainer":
 		return s.container(ctx)
 	}
-	return aws.Credentials{}, fault.New(fault.Invalid, "AWS profile: a role needs source_profile, web_identity_token_file, or a credential_source that is available")
+	return aws.Credentials{}, fault.New(fault.Invalid,
+		"AWS profile: a role needs source_profile, web_identity_token_file, or a credential_source that is available")
 }
 
 // readProfiles reads both shared files. A missing file has no profiles, unless a

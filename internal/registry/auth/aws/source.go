@@ -37,7 +37,8 @@ type Source struct {
 func New(machine auth.Machine, host, role string) (*Source, error) {
 	found, ok := parseHost(host)
 	if !ok {
-		return nil, fault.New(fault.Invalid, "provider aws: %s is not a registry of Amazon, which are ACCOUNT.dkr.ecr.REGION.amazonaws.com and public.ecr.aws", host)
+		return nil, fault.New(fault.Invalid,
+			"provider aws: %s is not a registry of Amazon, which are ACCOUNT.dkr.ecr.REGION.amazonaws.com and public.ecr.aws", host)
 	}
 	return &Source{machine: machine, registry: found, role: role}, nil
 }
@@ -54,7 +55,8 @@ type registry struct {
 // https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
 var (
 	privateHost   = regexp.MustCompile(`^[0-9]{12}\.dkr\.ecr(-fips)?\.([a-z]{2,6}(?:-[a-z]+)+-[0-9]{1,2})\.amazonaws\.(?:com|com\.cn|eu)$`)
-	dualStackHost = regexp.MustCompile(`^[0-9]{12}\.dkr-ecr(-fips)?\.([a-z]{2,6}(?:-[a-z]+)+-[0-9]{1,2})\.on\.(?:aws|amazonwebservices\.(?:com\.cn|eu))$`)
+	dualStackHost = regexp.MustCompile(`^[0-9]{12}\.dkr-ecr(-fips)?\.([a-z]{2,6}(?:-[a-z]+)+-[0-9]{1,2})` +
+		`\.on\.(?:aws|amazonwebservices\.(?:com\.cn|eu))$`)
 )
 
 // The hosts of ECR Public, whose logins come from one region.
@@ -119,7 +121,8 @@ func (s *Source) privateLogin(ctx context.Context, keys aws.Credentials, identit
 }
 
 func (s *Source) publicLogin(ctx context.Context, keys aws.Credentials, identity string) (string, secret.String, time.Time, error) {
-	call := s.machine.Call(ctx, "ECR login in "+s.registry.region, "allow ecr-public:GetAuthorizationToken and sts:GetServiceBearerToken to "+identity)
+	call := s.machine.Call(ctx, "ECR login in "+s.registry.region,
+		"allow ecr-public:GetAuthorizationToken and sts:GetServiceBearerToken to "+identity)
 	output, err := ecrpublic.New(ecrpublic.Options{
 		Region:          s.registry.region,
 		Credentials:     credentials.StaticCredentialsProvider{Value: keys},

@@ -70,7 +70,8 @@ func New(machine auth.Machine, host string, settings Settings) (*Source, error) 
 			return &Source{machine: machine, registry: name, login: c.login, settings: settings}, nil
 		}
 	}
-	return nil, fault.New(fault.Invalid, "provider azure: %s is not a registry of Azure, which are NAME.azurecr.io, NAME.azurecr.cn and NAME.azurecr.us", host)
+	return nil, fault.New(fault.Invalid,
+		"provider azure: %s is not a registry of Azure, which are NAME.azurecr.io, NAME.azurecr.cn and NAME.azurecr.us", host)
 }
 
 // Login requests a token of Entra ID and exchanges it at the registry.
@@ -84,7 +85,8 @@ func (s *Source) Login(ctx context.Context) (string, secret.String, time.Time, e
 	if tenant := s.tenant(); tenant != "" {
 		form.Set("tenant", tenant)
 	}
-	call := s.machine.Call(ctx, "login at "+s.registry, "give the identity the role AcrPull (or Container Registry Repository Reader) on the registry")
+	call := s.machine.Call(ctx, "login at "+s.registry,
+		"give the identity the role AcrPull (or Container Registry Repository Reader) on the registry")
 	response, err := call.PostForm("https://"+s.registry+"/oauth2/exchange", form)
 	if err != nil {
 		return "", secret.String{}, time.Time{}, err
@@ -140,9 +142,8 @@ func (s *Source) clientSecret(ctx context.Context, value secret.String) (secret.
 		return secret.String{}, err
 	}
 	call := s.machine.Call(ctx, name, "check whether the secret of client "+s.client()+" expired, and whether the tenant is right")
-	credential, err := azidentity.NewClientSecretCredential(s.tenant(), s.client(), value.Reveal(), &azidentity.ClientSecretCredentialOptions{
-		ClientOptions: s.clientOptions(call), DisableInstanceDiscovery: true,
-	})
+	options := &azidentity.ClientSecretCredentialOptions{ClientOptions: s.clientOptions(call), DisableInstanceDiscovery: true}
+	credential, err := azidentity.NewClientSecretCredential(s.tenant(), s.client(), value.Reveal(), options)
 	if err != nil {
 		return secret.String{}, call.Failure(err)
 	}
@@ -160,7 +161,8 @@ func (s *Source) workloadIdentity(ctx context.Context, file string) (secret.Stri
 	if err != nil {
 		return secret.String{}, err
 	}
-	call := s.machine.Call(ctx, name, "let the federated credential of client "+s.client()+" name the issuer and the service account of this pod")
+	call := s.machine.Call(ctx, name,
+		"let the federated credential of client "+s.client()+" name the issuer and the service account of this pod")
 	credential, err := azidentity.NewClientAssertionCredential(s.tenant(), s.client(), func(context.Context) (string, error) {
 		return assertion.Reveal(), nil
 	}, &azidentity.ClientAssertionCredentialOptions{ClientOptions: s.clientOptions(call), DisableInstanceDiscovery: true})
@@ -177,7 +179,8 @@ const maxTenant = 128 // bytes
 
 func (s *Source) checkClient(name string) error {
 	if s.client() == "" || len(s.tenant()) > maxTenant || !validTenant.MatchString(s.tenant()) {
-		return fault.New(fault.Invalid, "%s: set the tenant and the client, in the server file or as AZURE_TENANT_ID and AZURE_CLIENT_ID", name)
+		return fault.New(fault.Invalid,
+			"%s: set the tenant and the client, in the server file or as AZURE_TENANT_ID and AZURE_CLIENT_ID", name)
 	}
 	return nil
 }
@@ -205,7 +208,8 @@ const managed = "Azure managed identity"
 func (s *Source) appService(ctx context.Context) (secret.String, error) {
 	header := s.machine.Var("IDENTITY_HEADER")
 	if header == "" {
-		return secret.String{}, fault.New(fault.Invalid, "%s: IDENTITY_ENDPOINT is set without IDENTITY_HEADER: only App Service, Functions and Container Apps are supported", managed)
+		return secret.String{}, fault.New(fault.Invalid,
+			"%s: IDENTITY_ENDPOINT is set without IDENTITY_HEADER: only App Service, Functions and Container Apps are supported", managed)
 	}
 	return s.managedToken(ctx, s.machine.Var("IDENTITY_ENDPOINT"), "2019-08-01", map[string]string{"X-Identity-Header": header})
 }
@@ -213,9 +217,12 @@ func (s *Source) appService(ctx context.Context) (secret.String, error) {
 // instance calls the metadata service of a virtual machine.
 // https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token#get-a-token-using-http
 func (s *Source) instance(ctx context.Context) (secret.String, error) {
-	token, err := s.managedToken(ctx, "http://"+auth.Instance+"/metadata/identity/oauth2/token", "2018-02-01", map[string]string{"Metadata": "true"})
+	const endpoint = "http://" + auth.Instance + "/metadata/identity/oauth2/token"
+	token, err := s.managedToken(ctx, endpoint, "2018-02-01", map[string]string{"Metadata": "true"})
 	if fault.KindOf(err) == fault.Temporary {
-		err = fault.New(fault.Temporary, "Azure credentials: none are set up here (no client secret, no workload identity, no managed identity of a service), and the metadata service of a virtual machine did not answer: %w", err)
+		err = fault.New(fault.Temporary,
+			"Azure credentials: none are set up here (no client secret, no workload identity, no managed identity of a service), "+
+				"and the metadata service of a virtual machine did not answer: %w", err)
 	}
 	return token, err
 }

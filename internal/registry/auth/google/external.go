@@ -50,7 +50,8 @@ func (s *Source) external(ctx context.Context, file secret.String) (*oauth2.Toke
 	}
 	for _, address := range []string{f.TokenURL, f.Impersonation} {
 		parsed, err := url.Parse(address)
-		if err != nil || address != "" && (parsed.Scheme != "https" || parsed.User != nil || !strings.HasSuffix(parsed.Host, ".googleapis.com")) {
+		if err != nil ||
+			address != "" && (parsed.Scheme != "https" || parsed.User != nil || !strings.HasSuffix(parsed.Host, ".googleapis.com")) {
 			return nil, fault.New(fault.Invalid, "%s: the file names a service that is not below https://googleapis.com", federated)
 		}
 	}
@@ -63,10 +64,11 @@ func (s *Source) external(ctx context.Context, file secret.String) (*oauth2.Toke
 		impersonation: s.machine.Call(ctx, "Google service account of the workload identity",
 			"give the federated identity the role roles/iam.workloadIdentityUser on that account"),
 	}
-	source, err := externalaccount.NewTokenSource(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: through}), externalaccount.Config{
-		Audience: f.Audience, SubjectTokenType: f.Kind, TokenURL: f.TokenURL, ServiceAccountImpersonationURL: f.Impersonation,
-		Scopes: []string{scope}, SubjectTokenSupplier: subjectToken(subject.Reveal()),
-	})
+	source, err := externalaccount.NewTokenSource(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: through}),
+		externalaccount.Config{
+			Audience: f.Audience, SubjectTokenType: f.Kind, TokenURL: f.TokenURL, ServiceAccountImpersonationURL: f.Impersonation,
+			Scopes: []string{scope}, SubjectTokenSupplier: subjectToken(subject.Reveal()),
+		})
 	if err != nil {
 		return nil, through.exchange.Failure(err)
 	}
@@ -101,9 +103,11 @@ func (s *Source) subject(ctx context.Context, from subjectSource) (secret.String
 	var text string
 	switch {
 	case from.Executable != nil:
-		return secret.String{}, fault.New(fault.Invalid, "%s: the file names a program, which promoter does not run: use a file or a url", federated)
+		return secret.String{}, fault.New(fault.Invalid,
+			"%s: the file names a program, which promoter does not run: use a file or a url", federated)
 	case from.Environment != "" || from.Certificate != nil:
-		return secret.String{}, fault.New(fault.Invalid, "%s: a subject from AWS signatures or certificates is not supported: use a file or a url", federated)
+		return secret.String{}, fault.New(fault.Invalid,
+			"%s: a subject from AWS signatures or certificates is not supported: use a file or a url", federated)
 	case from.File != "":
 		read, err := s.machine.File(federated, from.File)
 		if err != nil {
@@ -111,7 +115,8 @@ func (s *Source) subject(ctx context.Context, from subjectSource) (secret.String
 		}
 		text = read.Reveal()
 	case from.URL != "":
-		response, err := s.machine.LocalCall(ctx, federated, "check the service at the url of credential_source").Get(from.URL, from.Headers)
+		call := s.machine.LocalCall(ctx, federated, "check the service at the url of credential_source")
+		response, err := call.Get(from.URL, from.Headers)
 		if err != nil {
 			return secret.String{}, err
 		}
@@ -124,7 +129,8 @@ func (s *Source) subject(ctx context.Context, from subjectSource) (secret.String
 		err := json.Unmarshal([]byte(text), &fields)
 		value, ok := fields[from.Format.Field].(string)
 		if err != nil || !ok {
-			return secret.String{}, fault.New(fault.Invalid, "%s: the subject's JSON has no string in the field that the file names", federated)
+			return secret.String{}, fault.New(fault.Invalid,
+				"%s: the subject's JSON has no string in the field that the file names", federated)
 		}
 		text = value
 	}

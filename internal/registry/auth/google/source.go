@@ -45,7 +45,8 @@ type Source struct {
 func New(machine auth.Machine, host string, key secret.String) (*Source, error) {
 	name := strings.ToLower(host)
 	if name != "gcr.io" && !strings.HasSuffix(name, ".gcr.io") && !strings.HasSuffix(name, ".pkg.dev") {
-		return nil, fault.New(fault.Invalid, "provider google: %s is not a registry of Google, which are LOCATION-docker.pkg.dev and gcr.io", host)
+		return nil, fault.New(fault.Invalid,
+			"provider google: %s is not a registry of Google, which are LOCATION-docker.pkg.dev and gcr.io", host)
 	}
 	return &Source{machine: machine, key: key}, nil
 }
@@ -92,9 +93,11 @@ func (s *Source) token(ctx context.Context) (*oauth2.Token, error) {
 	case "external_account":
 		return s.external(ctx, file)
 	case "authorized_user", "impersonated_service_account", "external_account_authorized_user":
-		return nil, fault.New(fault.Invalid, "%s: the file is for a user (%s): use a service account or a federated identity", name, kind.Type)
+		return nil, fault.New(fault.Invalid,
+			"%s: the file is for a user (%s): use a service account or a federated identity", name, kind.Type)
 	}
-	return nil, fault.New(fault.Invalid, "%s: the type of the file is unknown: use the file of a service account or of a federated identity", name)
+	return nil, fault.New(fault.Invalid,
+		"%s: the type of the file is unknown: use the file of a service account or of a federated identity", name)
 }
 
 // tokenURL is where a service account gets its tokens. The token_uri of a key file is
@@ -113,7 +116,8 @@ func (s *Source) serviceAccount(ctx context.Context, file secret.String) (*oauth
 	if json.Unmarshal([]byte(file.Reveal()), &key) != nil || key.Email == "" {
 		return nil, fault.New(fault.Invalid, "%s: the key file has no client_email", name)
 	}
-	call := s.machine.Call(ctx, name, "check whether the key of "+key.Email+" was deleted or the account disabled, and whether the clock of this machine is right")
+	call := s.machine.Call(ctx, name,
+		"check whether the key of "+key.Email+" was deleted or the account disabled, and whether the clock of this machine is right")
 	config := jwt.Config{Email: key.Email, PrivateKeyID: key.ID, PrivateKey: []byte(key.Key), Scopes: []string{scope}, TokenURL: tokenURL}
 	token, err := config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, call.Client())).Token()
 	if err != nil && !call.Sent() {
@@ -131,10 +135,14 @@ const flavor = "Metadata-Flavor"
 
 func (s *Source) metadata(ctx context.Context) (*oauth2.Token, error) {
 	const name = "Google metadata service"
-	call := s.machine.LocalCall(ctx, name, "give the machine a service account, or the pod's service account an identity (iam.gke.io/gcp-service-account, or a principal of its own in the policy)")
+	call := s.machine.LocalCall(ctx, name,
+		"give the machine a service account, or the pod's service account an identity (iam.gke.io/gcp-service-account, "+
+			"or a principal of its own in the policy)")
 	response, err := call.Get(metadataURL, map[string]string{flavor: "Google"})
 	if fault.KindOf(err) == fault.Temporary {
-		return nil, fault.New(fault.Temporary, "Google credentials: neither a key in the server file nor GOOGLE_APPLICATION_CREDENTIALS is set, and the metadata service of a machine did not answer: %w", err)
+		return nil, fault.New(fault.Temporary,
+			"Google credentials: neither a key in the server file nor GOOGLE_APPLICATION_CREDENTIALS is set, "+
+				"and the metadata service of a machine did not answer: %w", err)
 	}
 	if err != nil {
 		return nil, err
