@@ -13,8 +13,6 @@ package gitea
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,25 +23,11 @@ import (
 
 	"promoter/internal/identity"
 	"promoter/internal/scm/rest"
-	"promoter/internal/secret"
 )
 
-// Options configures access to a server.
-type Options struct {
-	// URL is the URL of the web pages, including the path of the server. The API is
-	// below /api/v1.
-	URL string
-	// Token returns the credential; it is called before every request. If absent,
-	// requests are anonymous.
-	Token func(ctx context.Context) (secret.String, error)
-	// HTTP sends the requests. Its own redirect policy is not used.
-	HTTP *http.Client
-	// Now returns the current time.
-	Now func() time.Time
-	// Pace is the minimum interval between two writes. Zero: none; Gitea does not
-	// require one.
-	Pace time.Duration
-}
+// Options configures access to a server. The API is below /api/v1 of its URL. Gitea does not
+// require a pace, and does not care whether commits are signed.
+type Options = rest.Connection
 
 // Forge is one Gitea or Forgejo server with one credential: an scm.Forge,
 // scm.Comparer and scm.Releases. It is safe for concurrent use.
@@ -68,14 +52,10 @@ type Forge struct {
 
 // New returns a Forge. It sends no request. URL, Token, HTTP and Now are required.
 func New(options Options) (*Forge, error) {
-	if options.Token == nil || options.HTTP == nil || options.Now == nil {
-		return nil, errors.New("gitea: a forge needs a token source, an HTTP client and a clock")
-	}
-	page, err := rest.WebURL(options.URL)
+	page, err := options.Page("Gitea", "")
 	if err != nil {
-		return nil, fmt.Errorf("the URL of Gitea: %w", err)
+		return nil, err
 	}
-	page.Path = strings.TrimRight(page.Path, "/")
 	made := &Forge{
 		host:        strings.ToLower(page.Host),
 		page:        page.String(),

@@ -10,10 +10,7 @@
 package github
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -22,7 +19,6 @@ import (
 
 	"promoter/internal/identity"
 	"promoter/internal/scm/rest"
-	"promoter/internal/secret"
 )
 
 // PublicURL is the URL of github.com.
@@ -32,26 +28,9 @@ const PublicURL = "https://github.com"
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 const WritePace = time.Second
 
-// Options configures access to GitHub.
-type Options struct {
-	// URL is the URL of the web pages: PublicURL, or that of a GitHub Enterprise
-	// server. Empty: PublicURL.
-	URL string
-	// API is the URL of the REST API. Empty: derived from URL; below /api/v3 on a
-	// GitHub Enterprise server.
-	API string
-	// Token returns the credential; it is called before every request. If absent,
-	// requests are anonymous.
-	Token func(ctx context.Context) (secret.String, error)
-	// HTTP sends the requests. Its own redirect policy is not used.
-	HTTP *http.Client
-	// Now returns the current time.
-	Now func() time.Time
-	// Pace is the minimum interval between two writes, see WritePace. Zero: none.
-	Pace time.Duration
-	// Signs is set if the commits that are pushed are signed.
-	Signs bool
-}
+// Options configures access to GitHub. Without a URL, it is PublicURL. Without one of the API, that
+// is derived from URL: it is below /api/v3 on a GitHub Enterprise server. See WritePace for a pace.
+type Options = rest.Connection
 
 // Forge is GitHub with one credential: an scm.Forge, scm.Comparer and scm.Releases.
 // It is safe for concurrent use.
@@ -75,15 +54,9 @@ type Forge struct {
 
 // New returns a Forge. It sends no request. Token, HTTP and Now are required.
 func New(options Options) (*Forge, error) {
-	if options.Token == nil || options.HTTP == nil || options.Now == nil {
-		return nil, errors.New("github: a forge needs a token source, an HTTP client and a clock")
-	}
-	if options.URL == "" {
-		options.URL = PublicURL
-	}
-	page, err := rest.WebURL(options.URL)
+	page, err := options.Page("GitHub", PublicURL)
 	if err != nil {
-		return nil, fmt.Errorf("the URL of GitHub: %w", err)
+		return nil, err
 	}
 	endpoint := apiOf(page)
 	if options.API != "" {
@@ -92,7 +65,7 @@ func New(options Options) (*Forge, error) {
 		}
 	}
 	endpoint.Path = strings.TrimRight(endpoint.Path, "/") + "/"
-	made := &Forge{host: strings.ToLower(page.Host), page: strings.TrimRight(page.String(), "/"), now: options.Now, signs: options.Signs}
+	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs}
 	made.api = gogithub.NewClient(rest.NewClient(rest.Options{
 		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
 		Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,

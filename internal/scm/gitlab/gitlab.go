@@ -15,7 +15,6 @@ package gitlab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -25,7 +24,6 @@ import (
 
 	"promoter/internal/identity"
 	"promoter/internal/scm/rest"
-	"promoter/internal/secret"
 )
 
 // PublicURL is the URL of gitlab.com.
@@ -39,23 +37,9 @@ const WritePace = time.Second
 // GitUser is the user name that Git sends with a token.
 const GitUser = "oauth2"
 
-// Options configures access to GitLab.
-type Options struct {
-	// URL is the URL of the web pages, including the path of the server, if any.
-	// Empty: PublicURL.
-	URL string
-	// Token returns the credential: a personal, group or project access token. It is
-	// called before every request. If absent, requests are anonymous.
-	Token func(ctx context.Context) (secret.String, error)
-	// HTTP sends the requests. Its own redirect policy is not used.
-	HTTP *http.Client
-	// Now returns the current time.
-	Now func() time.Time
-	// Pace is the minimum interval between two writes, see WritePace. Zero: none.
-	Pace time.Duration
-	// Signs is set if the commits that are pushed are signed.
-	Signs bool
-}
+// Options configures access to GitLab. Without a URL, it is PublicURL. The token is a personal,
+// group or project access token. See WritePace for a pace.
+type Options = rest.Connection
 
 // Forge is GitLab with one credential: an scm.Forge, scm.Comparer and scm.Releases.
 // It is safe for concurrent use.
@@ -82,17 +66,10 @@ type account struct {
 
 // New returns a Forge. It sends no request. Token, HTTP and Now are required.
 func New(options Options) (*Forge, error) {
-	if options.Token == nil || options.HTTP == nil || options.Now == nil {
-		return nil, errors.New("gitlab: a forge needs a token source, an HTTP client and a clock")
-	}
-	if options.URL == "" {
-		options.URL = PublicURL
-	}
-	page, err := rest.WebURL(options.URL)
+	page, err := options.Page("GitLab", PublicURL)
 	if err != nil {
-		return nil, fmt.Errorf("the URL of GitLab: %w", err)
+		return nil, err
 	}
-	page.Path = strings.TrimRight(page.Path, "/")
 	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs}
 	client := rest.NewClient(rest.Options{
 		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
