@@ -82,17 +82,18 @@ func (c *Checkout) DetachedAt() ([]string, error) {
 	if err != nil || head.Type() != plumbing.HashReference {
 		return nil, nil //nolint:nilerr // a clone without a head has no commit
 	}
-	var names []string
 	references, err := c.repository.References()
-	if err == nil {
-		err = references.ForEach(func(r *plumbing.Reference) error {
-			name, remote := strings.CutPrefix(r.Name().String(), originBranches)
-			if remote && r.Type() == plumbing.HashReference && r.Hash() == head.Hash() {
-				names = append(names, name)
-			}
-			return nil
-		})
+	if err != nil {
+		return nil, fmt.Errorf("list the branches of the clone: %w", err)
 	}
+	var names []string
+	err = references.ForEach(func(r *plumbing.Reference) error {
+		name, remote := strings.CutPrefix(r.Name().String(), originBranches)
+		if remote && r.Type() == plumbing.HashReference && r.Hash() == head.Hash() {
+			names = append(names, name)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of the clone: %w", err)
 	}
@@ -115,7 +116,12 @@ func (c *Checkout) Remote(branch string) (*object.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the commit of origin/%s: %w", branch, err)
 	}
-	return object.New(c.repository.Storer, nil, object.NewCache()).Subtree(object.ID(commit.TreeHash), c.prefix, branch)
+	return c.tree(commit.TreeHash, branch)
+}
+
+// tree returns the directory of the Checkout in a tree.
+func (c *Checkout) tree(root plumbing.Hash, name string) (*object.Tree, error) {
+	return object.New(c.repository.Storer, nil, object.NewCache()).Subtree(object.ID(root), c.prefix, name)
 }
 
 // Revision returns the tree of a commit that the clone has, at the directory of the
@@ -133,7 +139,7 @@ func (c *Checkout) Revision(revision string) (*object.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the commit of %s: %w", revision, err)
 	}
-	return object.New(c.repository.Storer, nil, object.NewCache()).Subtree(object.ID(commit.TreeHash), c.prefix, revision)
+	return c.tree(commit.TreeHash, revision)
 }
 
 // IsRoot reports whether the directory is the root of the clone.

@@ -105,7 +105,9 @@ func Open(ctx context.Context, dir string, options Options) (*Mirror, error) {
 	m.cache = object.NewCache()
 	if packs, err := m.packs.list(); err == nil {
 		if kept, same := options.Memory.take(dir, packs); same {
-			m.packs.files, m.packs.objects, m.cache = kept.files, kept.objects, kept.cache
+			m.packs.files = kept.files
+			m.packs.objects = kept.objects
+			m.cache = kept.cache
 		}
 	}
 	m.Objects = object.New(m.packs, m.TooLarge, m.cache)

@@ -278,11 +278,11 @@ func (p *packStorage) encodePack(pack io.Writer, all []plumbing.Hash) error {
 	size := int64(0)
 	for _, hash := range all {
 		encoded, err := p.EncodedObject(plumbing.AnyObject, hash)
-		if err == nil {
-			size += encoded.Size()
-			_, err = loaded.SetEncodedObject(encoded)
-		}
 		if err != nil {
+			return fmt.Errorf("pack %s: %w", hash, err)
+		}
+		size += encoded.Size()
+		if _, err := loaded.SetEncodedObject(encoded); err != nil {
 			return fmt.Errorf("pack %s: %w", hash, err)
 		}
 	}
@@ -375,7 +375,10 @@ func (p *packStorage) join(packs []string) error {
 		return err
 	}
 	for _, name := range joined {
-		if err := errors.Join(os.Remove(name), os.Remove(indexOf(name))); err != nil {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+		if err := os.Remove(indexOf(name)); err != nil {
 			return err
 		}
 	}

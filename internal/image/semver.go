@@ -48,7 +48,9 @@ func parseVersion(text string, filtered bool) (version, bool) {
 	if hasPre && !validIdentifiers(pre) || hasMetadata && !validIdentifiers(metadata) {
 		return version{}, false
 	}
-	v.pre, v.metadata, v.describedPre = pre, metadata, pre
+	v.pre = pre
+	v.metadata = metadata
+	v.describedPre = pre
 	if m := describeSuffix.FindStringSubmatch(pre); m != nil {
 		v.describedPre = m[1]
 		v.commits, _ = parseNumber(m[2])

@@ -129,7 +129,9 @@ func (p *pace) count(now time.Time) {
 		if age >= 2*time.Second {
 			p.before, p.second = 0, now
 		}
-		p.sent, p.responses, p.took = 0, 0, 0
+		p.sent = 0
+		p.responses = 0
+		p.took = 0
 	}
 	p.sent++
 }
@@ -191,7 +193,9 @@ func (p *pace) setNear(now time.Time, near bool) {
 	if p.slowed.IsZero() {
 		p.rate = rate
 	}
-	p.limit, p.rate, p.next = limit, min(p.rate, limit), now
+	p.limit = limit
+	p.rate = min(p.rate, limit)
+	p.next = now
 }
 
 func later(a, b time.Time) time.Time {

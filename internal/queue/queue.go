@@ -300,7 +300,9 @@ func (q *Queue) Entries(ctx context.Context, kind, after string, limit int) (all
 			one := Entry{Kind: kind}
 			var triggered, notBefore, failed int64
 			err := scan(&one.Key, &one.Owner, &triggered, &notBefore, &one.Attempts, &one.LastError, &failed, &one.Crashes)
-			one.TriggeredAt, one.NotBefore, one.FailedAt = database.Time(triggered), database.Time(notBefore), database.Time(failed)
+			one.TriggeredAt = database.Time(triggered)
+			one.NotBefore = database.Time(notBefore)
+			one.FailedAt = database.Time(failed)
 			all = append(all, one)
 			return err
 		}, `

@@ -220,9 +220,14 @@ func oldestOf(a, b *int64) int64 {
 func (c *claimer) claim(ctx context.Context, statement string, limit int, conditions ...any) error {
 	arguments := append([]any{c.o.Kind, c.suspects}, conditions...)
 	return c.tx.Query(ctx, func(scan database.Scan) error {
-		item, triggered, traces, urgent := Item{Kind: c.o.Kind, owner: c.owner}, int64(0), "", 0
+		item := Item{Kind: c.o.Kind, owner: c.owner}
+		var triggered int64
+		var traces string
+		var urgent int
 		err := scan(&item.Key, &item.Attempt, &triggered, &traces, &item.Tenant, &urgent, &item.counted)
-		item.TriggeredAt, item.Traces, item.Urgent = database.Time(triggered), tracesOf(traces), urgent > 0
+		item.TriggeredAt = database.Time(triggered)
+		item.Traces = tracesOf(traces)
+		item.Urgent = urgent > 0
 		c.items = append(c.items, item)
 		return err
 	}, statement, append(arguments, limit, c.owner, c.o.Lease.Microseconds())...)

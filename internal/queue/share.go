@@ -149,7 +149,9 @@ const maxTurns = 10_000
 // half while others wait. A part is for urgent work only. Urgent work comes first, then
 // the tenant with the fewest runs, then the one whose last start is the longest ago.
 func (r *room) share(waiting []Waiting, free int) []Share {
-	running, given, notUrgent := maps.Clone(r.running), map[string]int{}, r.notUrgent
+	running := maps.Clone(r.running)
+	given := map[string]int{}
+	notUrgent := r.notUrgent
 	maxNotUrgent := max(1, r.capacity-max(1, r.capacity/4))
 	isUrgent := func(w Waiting) bool { return given[w.Tenant] < w.Urgent }
 	order := func(a, b Waiting) int {

@@ -135,7 +135,8 @@ func (c *Client) Close() error {
 	if c.options.CacheDir == "" || !c.options.Cache.written.Swap(false) {
 		return err
 	}
-	return errors.Join(err, prune(filepath.Join(c.options.CacheDir, cacheFolder), maxCacheFolder))
+	pruning := prune(filepath.Join(c.options.CacheDir, cacheFolder), maxCacheFolder) // also if a file could not be written
+	return errors.Join(err, pruning)
 }
 
 // access is an image repository as one view may read it.

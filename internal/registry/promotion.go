@@ -48,7 +48,9 @@ func (v *View) Lookup(ctx context.Context, lookup promotion.Lookup) (image.Versi
 	if err != nil {
 		return version, err
 	}
-	described.Tag, described.Digest, described.Signature = version.Tag, version.Digest, version.Signature
+	described.Tag = version.Tag
+	described.Digest = version.Digest
+	described.Signature = version.Signature
 	return described, nil
 }
 

@@ -235,7 +235,9 @@ func (r *refresher) refused(number int) bool {
 	case !r.replaced.IsZero() && now.Before(r.replaced.Add(refusalFor)):
 		return false
 	default:
-		r.replaced, r.current.refresh, r.current.expires = now, time.Time{}, time.Time{}
+		r.replaced = now
+		r.current.refresh = time.Time{}
+		r.current.expires = time.Time{}
 		return true
 	}
 }

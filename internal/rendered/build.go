@@ -26,17 +26,9 @@ func build(r request) []Difference {
 	var found []Difference
 	left := maxDiff
 	for _, root := range r.Roots {
-		was, err := manifests(root, r.Before)
-		if err == nil {
-			var now []byte
-			if now, err = manifests(root, after); err == nil {
-				d := compare(root, was, now, left)
-				left -= len(d.Diff)
-				found = append(found, d)
-				continue
-			}
-		}
-		found = append(found, Difference{Root: root, Problem: err.Error()})
+		d := difference(root, r.Before, after, left)
+		left -= len(d.Diff)
+		found = append(found, d)
 	}
 	return found
 }

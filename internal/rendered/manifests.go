@@ -86,20 +86,27 @@ func hide(object *yaml.Node) {
 	}
 }
 
-// compare returns the differences between the manifests of a root.
-func compare(root Root, before, after []byte, limit int) Difference {
-	d := Difference{Root: root}
-	was, err := objects(before)
-	if err == nil {
-		var now map[string]object
-		if now, err = objects(after); err == nil {
-			d.Objects, d.Diff, d.Cut = compareObjects(was, now, limit)
-		}
-	}
+// difference renders a root from the files before and after, and compares the objects.
+func difference(root Root, before, after map[string][]byte, limit int) Difference {
+	was, err := renderedObjects(root, before)
 	if err != nil {
-		d.Problem = err.Error()
+		return Difference{Root: root, Problem: err.Error()}
 	}
+	now, err := renderedObjects(root, after)
+	if err != nil {
+		return Difference{Root: root, Problem: err.Error()}
+	}
+	d := Difference{Root: root}
+	d.Objects, d.Diff, d.Cut = compareObjects(was, now, limit)
 	return d
+}
+
+func renderedObjects(root Root, files map[string][]byte) (map[string]object, error) {
+	text, err := manifests(root, files)
+	if err != nil {
+		return nil, err
+	}
+	return objects(text)
 }
 
 func compareObjects(was, now map[string]object, limit int) (n int, text string, cut bool) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -78,13 +79,12 @@ func (h *httpTransport) advertisement(ctx context.Context) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	reached := *response.Request.URL
+	reached := response.Request.URL
 	path, found := strings.CutSuffix(reached.Path, infoRefs)
 	if !found {
 		return nil, fault.New(fault.Invalid, "%s redirects to a URL that is not a Git repository", request.URL.Host)
 	}
-	reached.Path, reached.RawPath, reached.RawQuery, reached.User = path, "", "", nil
-	h.base = reached.String()
+	h.base = (&url.URL{Scheme: reached.Scheme, Host: reached.Host, Path: path}).String()
 	return response.Body, nil
 }
 

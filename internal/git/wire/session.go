@@ -82,22 +82,26 @@ func (e Endpoint) Connect(ctx context.Context, service Service) (*Session, error
 	if err != nil {
 		return nil, s.credential.redact(err)
 	}
-	reader, err := s.transport.advertisement(ctx)
-	if err == nil {
-		err = s.advertised.Decode(&limitedReader{reader: reader, left: maxReferences, name: "the server's list of references"})
-		if errors.Is(err, packp.ErrEmptyAdvRefs) {
-			err = nil // an empty repository
-		}
-		if err != nil {
-			err = s.transport.explain(ctx, err)
-		}
-	}
-	if err != nil {
+	if err := s.receiveReferences(ctx); err != nil {
 		_ = s.Close() // the first error counts
 		return nil, s.credential.redact(err)
 	}
 	gittransport.FilterUnsupportedCapabilities(s.advertised.Capabilities)
 	return s, nil
+}
+
+// receiveReferences reads what the service sends first. An empty repository has no references.
+func (s *Session) receiveReferences(ctx context.Context) error {
+	reader, err := s.transport.advertisement(ctx)
+	if err != nil {
+		return err
+	}
+	limited := &limitedReader{reader: reader, left: maxReferences, name: "the server's list of references"}
+	err = s.advertised.Decode(limited)
+	if err == nil || errors.Is(err, packp.ErrEmptyAdvRefs) {
+		return nil
+	}
+	return s.transport.explain(ctx, err)
 }
 
 // login returns the credential of the remote.
@@ -198,14 +202,14 @@ func (s *Session) Fetch(ctx context.Context, fetch FetchRequest, pack io.Writer)
 		_ = request.Capabilities.Set(capability.DeepenSince)
 		request.Depth = packp.DepthSince(fetch.Since)
 	}
-	request.Wants, request.Haves = fetch.Wants, fetch.Haves
+	request.Wants = fetch.Wants
+	request.Haves = fetch.Haves
 
 	var encoded bytes.Buffer
-	err := request.UploadRequest.Encode(&encoded)
-	if err == nil {
-		err = request.UploadHaves.Encode(&encoded, false)
+	if err := request.UploadRequest.Encode(&encoded); err != nil {
+		return Boundary{}, fmt.Errorf("encode the request: %w", err)
 	}
-	if err != nil {
+	if err := request.UploadHaves.Encode(&encoded, false); err != nil {
 		return Boundary{}, fmt.Errorf("encode the request: %w", err)
 	}
 	encoded.WriteString("0009done\n") // no negotiation: our commits are few

@@ -104,27 +104,35 @@ func startRemote(conn net.Conn, e Endpoint, service Service, config *ssh.ClientC
 	}
 	client := ssh.NewClient(secure, channels, requests)
 	p := &program{exited: make(chan struct{}), end: client.Close}
-	session, err := client.NewSession()
-	if err == nil {
-		session.Stderr = &p.stderr
-		p.stdin, err = session.StdinPipe()
-	}
-	if err == nil {
-		p.stdout, err = session.StdoutPipe()
-	}
-	if err == nil {
-		path := "'" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(e.path) + "'" // one word for the remote shell
-		err = session.Start(string(service) + " " + path)
-	}
-	if err != nil {
+	if err := p.startIn(client, e, service); err != nil {
 		_ = client.Close()
 		return nil, fmt.Errorf("start the service: %w", err)
+	}
+	return p, nil
+}
+
+// startIn starts the service in a session of the client.
+func (p *program) startIn(client *ssh.Client, e Endpoint, service Service) error {
+	session, err := client.NewSession()
+	if err != nil {
+		return err
+	}
+	session.Stderr = &p.stderr
+	if p.stdin, err = session.StdinPipe(); err != nil {
+		return err
+	}
+	if p.stdout, err = session.StdoutPipe(); err != nil {
+		return err
+	}
+	path := "'" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(e.path) + "'" // one word for the remote shell
+	if err := session.Start(string(service) + " " + path); err != nil {
+		return err
 	}
 	go func() {
 		defer close(p.exited)
 		_ = session.Wait() // stderr has the reason
 	}()
-	return p, nil
+	return nil
 }
 
 // hostKeys verifies the key of a server with a known_hosts file, and keeps the

@@ -68,7 +68,10 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 		if err != nil {
 			return nil, explain(noun, err)
 		}
-		pull.Head.Commit, pull.Head.Message, pull.Closer, pull.Unread = ended.commit, ended.message, ended.closer, ended.unread
+		pull.Head.Commit = ended.commit
+		pull.Head.Message = ended.message
+		pull.Closer = ended.closer
+		pull.Unread = ended.unread
 		closed = append(closed, pull)
 	}
 	return closed, nil

@@ -30,7 +30,9 @@ func (c conversation) whole(ctx context.Context, number int) ([]scm.Comment, err
 }
 
 func (c conversation) translate(comment *sdk.Comment, number int) scm.Comment {
-	author, created, changed := c.repo.forge.person(comment.Poster), comment.Created.UTC(), comment.Updated.UTC()
+	author := c.repo.forge.person(comment.Poster)
+	created := comment.Created.UTC()
+	changed := comment.Updated.UTC()
 	return scm.Comment{
 		ID: comment.ID, Number: number, Author: author, Bot: author.Bot, Body: comment.Body,
 		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),

@@ -59,7 +59,9 @@ func (c conversation) page(ctx context.Context, path string) ([]*issueComment, *
 }
 
 func (c conversation) translate(comment *issueComment, number int) scm.Comment {
-	author, created, changed := c.repo.forge.person(comment.GetUser()), comment.GetCreatedAt().UTC(), comment.GetUpdatedAt().UTC()
+	author := c.repo.forge.person(comment.GetUser())
+	created := comment.GetCreatedAt().UTC()
+	changed := comment.GetUpdatedAt().UTC()
 	return scm.Comment{
 		ID: comment.GetID(), Number: number, Author: author, Bot: author.Bot || comment.App != nil, Body: comment.GetBody(),
 		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),

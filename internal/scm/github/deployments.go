@@ -29,7 +29,9 @@ func (r *repository) Deployed(ctx context.Context, environment string) (scm.Depl
 	if len(statuses) > 0 {
 		latest := statuses[0]
 		deployment.Status = deploymentStatus(latest.GetState())
-		deployment.Description, deployment.URL, deployment.At = latest.GetDescription(), latest.GetLogURL(), latest.GetCreatedAt().UTC()
+		deployment.Description = latest.GetDescription()
+		deployment.URL = latest.GetLogURL()
+		deployment.At = latest.GetCreatedAt().UTC()
 	}
 	return deployment, true, nil
 }

@@ -90,7 +90,10 @@ func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.token, t.expires, t.worked, t.refused = secret.New(made.Token), made.Expires, false, false
+	t.token = secret.New(made.Token)
+	t.expires = made.Expires
+	t.worked = false
+	t.refused = false
 	t.made = t.app.signer.now()
 	t.number++
 	return t.token, nil

@@ -75,7 +75,9 @@ func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 		pull.State, pull.Merged = scm.StateMerged, mergedOf(mr)
 		pull.ClosedAt = pull.Merged.At
 	case "closed":
-		pull.State, pull.ClosedAt, pull.Closer = scm.StateClosed, timeOf(mr.ClosedAt), p.repo.forge.personOf(mr.ClosedBy)
+		pull.State = scm.StateClosed
+		pull.ClosedAt = timeOf(mr.ClosedAt)
+		pull.Closer = p.repo.forge.personOf(mr.ClosedBy)
 	}
 	p.repo.mu.Lock()
 	defer p.repo.mu.Unlock()

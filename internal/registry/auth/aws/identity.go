@@ -127,7 +127,9 @@ func (s *Source) container(ctx context.Context) (aws.Credentials, error) {
 	}
 	call := m.LocalCall(ctx, name, "give the task a role, or the service account a pod identity association")
 	return retrieve(ctx, name, call, endpointcreds.New(endpoint, func(o *endpointcreds.Options) {
-		o.HTTPClient, o.Retryer, o.AuthorizationToken = call.Client(), aws.NopRetryer{}, token
+		o.HTTPClient = call.Client()
+		o.Retryer = aws.NopRetryer{}
+		o.AuthorizationToken = token
 	}))
 }
 
