@@ -45,7 +45,7 @@ import (
 //     Until then nothing in it is trusted.
 //  2. Its index is written, and then the pack is renamed to its final name. The order matters: readers
 //     list packs, and a pack without its index cannot be read. A crash between the two leaves an index
-//     without a pack, which nobody opens and the next fetch of the same pack replaces.
+//     without a pack, which no reader opens and the next fetch of the same pack replaces.
 //  3. The state file names the commits that became available. A crash before that leaves objects that no
 //     branch needs, and the next fetch brings the branches again.
 //  4. When there are many small packs, they are joined. No object is ever removed alone: a mirror only

@@ -173,7 +173,7 @@ func (c *Cache) save() error {
 }
 
 // prune deletes the oldest files of a cache folder that has more than most bytes: config files name the
-// repositories, and a file of an image that nobody follows any more is never read again. The oldest are those that
+// repositories, and a file of an image that no repository follows any more is never read again. The oldest are those that
 // were not written for the longest time.
 func prune(folder string, most int64) error {
 	entries, err := os.ReadDir(folder)

@@ -73,7 +73,7 @@ func (s *Store) boundary() (map[ID]bool, error) {
 	return ids, nil
 }
 
-// encodedObjects reads and writes single objects as Git encodes them, and knows nothing of how
+// encodedObjects reads and writes single objects as Git encodes them, and does not follow how
 // they name each other. The cache spares it most reads of commits and large trees.
 type encodedObjects struct {
 	storage Storage
