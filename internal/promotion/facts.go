@@ -31,8 +31,6 @@ type Available struct {
 	// NotSelected are newer versions that the policy does not select. They are only shown,
 	// and known only where a user asks.
 	NotSelected []image.NotSelected
-	// List is the fingerprint of the tags from which the version was selected, if it was asked for.
-	List string `json:"-"`
 }
 
 // HeldVersion is a newer version that may not be selected yet, with the condition
