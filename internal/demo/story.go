@@ -271,7 +271,11 @@ func showDashboard(ctx context.Context, s *show) error {
 			return fmt.Errorf("promise broken: the dashboard does not show %q, but\n%s", text, page)
 		}
 	}
-	s.say("shop has 1.7.0 in dev, and 1.6.1 in staging and prod: open %s/", s.service.url)
+	where := ", as the dashboard shows." // its address is gone when the demo has ended
+	if !s.options.Once {
+		where = ": open " + s.service.url + "/"
+	}
+	s.say("shop has 1.7.0 in dev, and 1.6.1 in staging and prod%s", where)
 	s.conclude()
 	return nil
 }
