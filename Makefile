@@ -14,6 +14,8 @@ SOAKTIME ?= 20m
 MODELTIME ?= 30s
 # How often the service is killed on each database.
 KILLS     ?= 100
+# Which files `make mutants` changes; empty: all of its table.
+FILES     ?=
 # Packages to test, for instance `make test PACKAGES=./internal/image`.
 PACKAGES ?= ./...
 
@@ -162,8 +164,12 @@ kill: ## Kill the service at random moments, KILLS (100) times on each database.
 faults: ## Let what the service depends on fail, and measure how soon it recovers.
 	@CGO_ENABLED=0 go test ./hack/faults -run '^$$' -bench . -benchtime 1x -timeout 20m
 
+.PHONY: mutants
+mutants: ## Fail if no test notices a mutant of the code that keeps decisions (FILES: a regexp).
+	@CGO_ENABLED=0 go run ./hack/mutants -files '$(FILES)'
+
 .PHONY: soak
-soak: ## Run attacks, faults, load, and kills for SOAKTIME (20m), and print one table.
+soak: ## Run attacks, faults, load, mutants, and kills for SOAKTIME (20m), and print one table.
 	@CGO_ENABLED=0 go run ./hack/bench -for $(SOAKTIME) soak
 
 .PHONY: soak-short

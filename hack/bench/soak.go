@@ -8,14 +8,16 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
 // soakArgument makes this program run all campaigns against the service: attacks, faults,
-// load, and kills.
+// load, mutants, and kills.
 const soakArgument = "soak"
 
 // Limits of the campaigns.
@@ -30,6 +32,7 @@ type soak struct {
 	attacks, faults, data map[string]result
 	load                  load
 	kills                 int // on each database
+	mutants               int // that a test noticed
 }
 
 // campaign is one of them.
@@ -56,6 +59,11 @@ func (s *soak) long(end time.Time) []campaign {
 		benchmark("attacks", &s.attacks, "./hack/attack", "BenchmarkAttack", func() string { return "1x" }),
 		benchmark("data", &s.data, "./hack/faults", "BenchmarkData", func() string { return "1x" }),
 		{"load", func(ctx context.Context) error { return s.load.measure(ctx, true) }},
+		// A fifth of what is left, and the time that the tests take without a mutant.
+		{"mutants", func(ctx context.Context) (err error) {
+			s.mutants, err = killMutants(ctx, max(time.Second, time.Until(end)/5))
+			return err
+		}},
 		// A quarter of what is left for each database, and the rest for kills.
 		benchmark("faults", &s.faults, "./hack/faults", "BenchmarkFaults", func() string { return max(time.Second, time.Until(end)/4).String() }),
 		{"kills", func(ctx context.Context) (err error) {
@@ -125,6 +133,19 @@ func killUntil(ctx context.Context, end time.Time) (kills int, err error) {
 	return kills, nil
 }
 
+// killMutants tests mutants for some time, and returns how many of them a test noticed.
+func killMutants(ctx context.Context, length time.Duration) (killed int, err error) {
+	output, err := exec.CommandContext(ctx, "go", "run", "./hack/mutants", "-for", length.String()).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, output)
+	}
+	found := regexp.MustCompile(`(?m)^killed +(\d+)$`).FindSubmatch(output)
+	if found == nil {
+		return 0, fmt.Errorf("hack/mutants does not print how many are killed, but\n%s", output)
+	}
+	return strconv.Atoi(string(found[1]))
+}
+
 // figures lists what all campaigns measured.
 func (s *soak) figures() (all []figure) {
 	for _, name := range slices.Sorted(maps.Keys(s.attacks)) {
@@ -159,6 +180,9 @@ func (s *soak) figures() (all []figure) {
 	}
 	if s.kills > 0 {
 		all = append(all, figure{name: "kills on each database, without a loss", measured: fmt.Sprint(s.kills)})
+	}
+	if s.mutants > 0 {
+		all = append(all, figure{name: "mutants, each noticed by a test", measured: fmt.Sprint(s.mutants)})
 	}
 	return append(all, s.load.figures()...)
 }

@@ -179,6 +179,7 @@ var table = map[string]position{
 	"hack/attack":             {layer: 14, support: true},
 	"hack/faults":             {layer: 14, support: true},
 	"hack/load":               {layer: 14, support: true},
+	"hack/mutants":            {layer: 14, support: true},
 	"hack/process":            {layer: 13, support: true},
 	"hack/image":              {layer: 14, support: true},
 	"hack/release":            {layer: 14, support: true},

@@ -1,0 +1,39 @@
+package main
+
+// group is code whose mutants the same tests must notice.
+type group struct {
+	files     []string // paths from the root; * stands for a part of a name
+	functions string   // a regular expression of the names; empty: all of them
+	tests     []tests  // the fastest ones first
+}
+
+// tests are what `go test` runs.
+type tests struct {
+	packages []string
+	run      string // a regular expression of the names; empty: all of them
+}
+
+// groups is the code that marks what an incremental reconciliation may reuse, and what an event
+// touches. A mistake there shows only as a decision that is made too late.
+func groups() []group {
+	engine := tests{[]string{"./internal/engine"}, ""}
+	service := tests{[]string{"./internal/app"}, "ncremental"}
+	return []group{
+		{[]string{"internal/engine/incremental.go"}, "", []tests{engine, service}},
+		{
+			[]string{"internal/promotion/input/*.go"},
+			"",
+			[]tests{{[]string{"./internal/promotion/..."}, ""}, {[]string{"./internal/engine"}, "ncremental"}, service},
+		},
+		{
+			[]string{"internal/promotion/decide/plan.go"},
+			"^(PlanVolatile|dependsOnMore)$",
+			[]tests{{[]string{"./internal/promotion/decide"}, ""}, {[]string{"./internal/engine"}, "ncremental"}, service},
+		},
+		{
+			[]string{"internal/workspace/observations.go", "internal/workspace/freshness.go"},
+			"",
+			[]tests{{[]string{"./internal/workspace"}, ""}, service},
+		},
+	}
+}
