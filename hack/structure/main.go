@@ -3,23 +3,40 @@
 // point against their order, and phrases that no other project of this field uses.
 //
 //	go run ./hack/structure [DIR...]
+//	go run ./hack/structure -walk FILE
+//	go run ./hack/structure -check
 //
 // DIR is the root of a checkout; several are printed below each other, for instance one of
-// an older commit.
+// an older commit. -walk follows the steps that a document lists (walk.go), and -check fails
+// where shipped code puts several thoughts into one statement (habits.go), both in this checkout.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
 )
 
 func main() {
-	dirs := os.Args[1:]
-	if len(dirs) == 0 {
-		dirs = []string{"."}
+	document := flag.String("walk", "", "follow the steps that a `FILE` lists, and count files and climbs")
+	check := flag.Bool("check", false, "fail where a statement of the shipped code holds several thoughts")
+	flag.Parse()
+	var err error
+	switch here := os.DirFS("."); {
+	case *document != "":
+		err = walk(os.Stdout, here, *document)
+	case *check:
+		var read *tree
+		if read, err = readTree(here); err == nil {
+			err = read.checkHabits()
+		}
+	case flag.NArg() == 0:
+		err = run(os.Stdout, []string{"."})
+	default:
+		err = run(os.Stdout, flag.Args())
 	}
-	if err := run(os.Stdout, dirs); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "structure:", err)
 		os.Exit(1)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -56,11 +57,40 @@ func (t *tree) rows() []row {
 		{"widest types (methods in files)", strings.Join(widest, "; ")},
 		{"types with more than 30 methods", fmt.Sprint(count(types, func(w wide) bool { return w.methods > 30 }))},
 		{"upward dependencies between files of a package", fmt.Sprintf("%d of %d", against, edges)},
+		{"the same in internal/engine and internal/reconcile", t.upwardBelow("internal/engine", "internal/reconcile")},
+		{"the same in internal/workspace", t.upwardBelow("internal/workspace")},
+		{"lines of more than 140 columns", fmt.Sprint(t.having(longLine))},
+		{"statements of more than 200 characters", fmt.Sprint(t.having(longStatement))},
+		{"if err == nil that assigns err, per 1,000 lines", perThousand(t.having(whileNoError), shipped)},
+		{"three or more values assigned at once, per 1,000 lines", perThousand(t.having(parallel), shipped)},
 		{"phrases per 1,000 comment lines", perThousand(t.commentHits, t.commentLines)},
 		{"phrases per 1,000 words of documentation", perThousand(t.docHits, t.docWords)},
 		{"phrases per 1,000 words of help and output", perThousand(t.helpHits, t.helpWords)},
 		{"test names with codes", fmt.Sprintf("%d of %d", t.codedTests, t.testNames)},
 	}
+}
+
+// having counts the places of the shipped code with a habit.
+func (t *tree) having(h habit) int {
+	return count(t.habits, func(f finding) bool { return f.habit == h })
+}
+
+// upwardBelow returns the upward dependencies between the files of the packages in some folders,
+// together and of each.
+func (t *tree) upwardBelow(folders ...string) string {
+	var against, edges int
+	var each []string
+	for _, folder := range slices.Sorted(maps.Keys(t.packages)) {
+		within := func(parent string) bool { return folder == parent || strings.HasPrefix(folder, parent+"/") }
+		if !slices.ContainsFunc(folders, within) {
+			continue
+		}
+		a, e := t.packages[folder].upward()
+		against += a
+		edges += e
+		each = append(each, fmt.Sprintf("%s %d of %d", folder, a, e))
+	}
+	return fmt.Sprintf("%d of %d: %s", against, edges, cmp.Or(strings.Join(each, "; "), "none"))
 }
 
 func median(values []int) int { return quantile(values, 50) }

@@ -16,6 +16,7 @@ import (
 // tree is a checkout as the figures see it.
 type tree struct {
 	packages     map[string]*pkg // shipped packages by folder
+	habits       []finding       // of shipped code
 	testLines    int             // of _test.go files and of support packages
 	testNames    int
 	codedTests   int // test names with a code of two digits, for instance TestRun_P13
@@ -117,6 +118,7 @@ func (t *tree) addGo(name, text string) error {
 	}
 	p.lines += lines
 	p.files[name] = file
+	t.habits = append(t.habits, findHabits(name, text, files, file)...)
 	for _, declaration := range file.Decls {
 		f, ok := declaration.(*ast.FuncDecl)
 		if !ok {
