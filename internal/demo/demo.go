@@ -120,7 +120,8 @@ func newShow(ctx context.Context, options Options, folder string, r *registry) (
 	}
 	s := &show{options: options, folder: folder, file: filepath.Join(folder, serverFileName), registry: r, hub: h}
 	// Prod's window opens long after the demo, until the user moves it.
-	s.want = sample{host: r.loopback.host, config: config, opens: later(options.Now(), time.Hour), holds: map[place]version{}}
+	opens := later(options.Now(), time.Hour)
+	s.want = sample{host: r.loopback.host, config: config, opens: opens, holds: map[place]version{}}
 	if options.GitHub != nil {
 		return s, prepareGitHub(ctx, s)
 	}
@@ -152,7 +153,7 @@ func (s *show) close(ctx context.Context) (err error) {
 		err = errors.Join(err, s.git.loopback.stop())
 	}
 	if s.github != nil && !s.options.Keep {
-		err = errors.Join(err, s.github.remove(ctx, s.github.name), s.github.remove(ctx, s.github.sources))
+		err = errors.Join(err, s.github.remove(ctx, s.github.name, s.github.sources))
 	}
 	return err
 }

@@ -95,12 +95,21 @@ func (h *hub) compare(want tree) error {
 	return nil
 }
 
-func (h *hub) files() (tree, error) {
+// head returns the commit of main.
+func (h *hub) head() (plumbing.Hash, error) {
 	head, err := h.repository.Reference(mainBranch, true)
 	if err != nil {
-		return nil, fmt.Errorf("read main: %w", err)
+		return plumbing.ZeroHash, fmt.Errorf("read main: %w", err)
 	}
-	commit, err := h.repository.CommitObject(head.Hash())
+	return head.Hash(), nil
+}
+
+func (h *hub) files() (tree, error) {
+	head, err := h.head()
+	if err != nil {
+		return nil, err
+	}
+	commit, err := h.repository.CommitObject(head)
 	if err != nil {
 		return nil, fmt.Errorf("read main: %w", err)
 	}
@@ -134,11 +143,11 @@ func (h *hub) refs() (string, error) {
 
 // log returns the commits of main, newest first, like git log --format='%an: %s'.
 func (h *hub) log() (string, error) {
-	head, err := h.repository.Reference(mainBranch, true)
+	head, err := h.head()
 	if err != nil {
-		return "", fmt.Errorf("read main: %w", err)
+		return "", err
 	}
-	commits, err := h.repository.Log(&gogit.LogOptions{From: head.Hash(), Order: gogit.LogOrderCommitterTime})
+	commits, err := h.repository.Log(&gogit.LogOptions{From: head, Order: gogit.LogOrderCommitterTime})
 	if err != nil {
 		return "", fmt.Errorf("read the log: %w", err)
 	}
@@ -171,9 +180,11 @@ func newUser(name, dir string, h *hub, now func() time.Time) (*user, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a clone: %w", err)
 	}
-	settings.User.Name, settings.User.Email = name, name+"@example.com"
+	settings.User.Name = name
+	settings.User.Email = name + "@example.com"
 	settings.Remotes[gogit.DefaultRemoteName] = &gitconfig.RemoteConfig{
-		Name: gogit.DefaultRemoteName, URLs: []string{h.address}, Fetch: []gitconfig.RefSpec{"+refs/heads/*:refs/remotes/origin/*"},
+		Name: gogit.DefaultRemoteName, URLs: []string{h.address},
+		Fetch: []gitconfig.RefSpec{"+refs/heads/*:refs/remotes/origin/*"},
 	}
 	settings.Branches[mainBranch.Short()] = &gitconfig.Branch{
 		Name: mainBranch.Short(), Remote: gogit.DefaultRemoteName, Merge: mainBranch,
@@ -191,10 +202,7 @@ func (p *user) pull(ctx context.Context) error {
 		return fmt.Errorf("pull: %w", err)
 	}
 	err = work.PullContext(ctx, &gogit.PullOptions{ReferenceName: mainBranch, SingleBranch: true, Auth: p.auth})
-	if errors.Is(err, gogit.NoErrAlreadyUpToDate) {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, gogit.NoErrAlreadyUpToDate) {
 		return fmt.Errorf("pull: %w", err)
 	}
 	return nil

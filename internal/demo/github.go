@@ -62,7 +62,8 @@ func openGitHub(ctx context.Context, options GitHub, now func() time.Time) (*git
 		return nil, err
 	}
 	if strings.EqualFold(g.promoter.login, g.user.login) {
-		return nil, fault.New(fault.Invalid, "both tokens are of the account %s: the user must have another account than promoter", g.user.login)
+		return nil, fault.New(fault.Invalid, "both tokens are of the account %s: the user must have another account than promoter",
+			g.user.login)
 	}
 	return g, g.create(ctx, now())
 }
@@ -76,7 +77,8 @@ func loopbackURL(text string) (string, error) {
 		return "", fault.New(fault.Invalid, "the URL of the forge is none: it is http://127.0.0.1:PORT, without user and query")
 	}
 	if ip := net.ParseIP(parsed.Hostname()); parsed.Hostname() != "localhost" && !ip.IsLoopback() {
-		return "", fault.New(fault.Invalid, "the forge at %s is on another machine: the demo makes and removes repositories, so it works with a forge on this one only", parsed.Host)
+		return "", fault.New(fault.Invalid, "the forge at %s is on another machine: the demo makes and removes repositories, "+
+			"so it works with a forge on this one only", parsed.Host)
 	}
 	return strings.TrimRight(parsed.String(), "/"), nil
 }
@@ -110,7 +112,8 @@ func identify(ctx context.Context, address string, client *http.Client, token se
 		return account{}, fault.New(fault.Invalid, "%w: check the tokens", err)
 	}
 	if err != nil {
-		return account{}, fmt.Errorf("find GitHub's API at %s: %w: check --forge-url; 'make demo-github' starts such a server", address, outbound.Redact(err))
+		return account{}, fmt.Errorf("find GitHub's API at %s: %w: check --forge-url; 'make demo-github' starts such a server",
+			address, outbound.Redact(err))
 	}
 	return account{api: api, login: user.GetLogin()}, nil
 }
@@ -129,7 +132,7 @@ func (g *github) create(ctx context.Context, now time.Time) error {
 	}
 	permission := &gogithub.RepositoryAddCollaboratorOptions{Permission: "push"}
 	if _, _, err := g.user.api.Repositories.AddCollaborator(ctx, g.owner, g.name, g.promoter.login, permission); err != nil {
-		return errors.Join(fmt.Errorf("prepare the repository %s: %w", g.fullName(), err), g.remove(ctx, g.name), g.remove(ctx, g.sources))
+		return errors.Join(fmt.Errorf("prepare the repository %s: %w", g.fullName(), err), g.remove(ctx, g.name, g.sources))
 	}
 	return nil
 }
@@ -141,14 +144,16 @@ func (g *github) cloneURL() string { return g.url + "/" + g.fullName() + ".git" 
 // removeTimeout limits the cleanup, which an interrupt does not stop.
 const removeTimeout = 10 * time.Second
 
-// remove deletes a repository of the demo.
-func (g *github) remove(ctx context.Context, name string) error {
+// remove deletes repositories of the demo.
+func (g *github) remove(ctx context.Context, names ...string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	if _, err := g.user.api.Repositories.Delete(ctx, g.owner, name); err != nil {
-		return fmt.Errorf("remove the repository %s/%s: %w", g.owner, name, err)
+	for _, name := range names {
+		if _, failure := g.user.api.Repositories.Delete(ctx, g.owner, name); failure != nil {
+			err = errors.Join(err, fmt.Errorf("remove the repository %s/%s: %w", g.owner, name, failure))
+		}
 	}
-	return nil
+	return err
 }
 
 func (g *github) pull(ctx context.Context, number int) (*gogithub.PullRequest, error) {

@@ -23,7 +23,8 @@ Push an image, shop 1.8.0, which the service brings to dev. Review the change, a
 Report that it is healthy in staging, so that prod follows; with Degraded, it is rolled back:
   %[8]s
   sleep 3; promoter status; promoter history --app shop --limit 5
-`, s.service.url, s.hub.address, s.folder, cloneName, s.options.Program, pushImage(s, "1.7.0", "1.8.0"), s.ann.name, reportHealth(s, "Healthy"))
+`, s.service.url, s.hub.address, s.folder, cloneName, s.options.Program,
+		pushImage(s, "1.7.0", "1.8.0"), s.ann.name, reportHealth(s, "Healthy"))
 }
 
 // pushImage returns a command line that pushes an image of the shop, with another digest

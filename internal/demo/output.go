@@ -68,13 +68,6 @@ func (s *show) excerpt(printed string, patterns []string) {
 	}
 }
 
-// excerptOnce prints the first line that matches a pattern.
-func (s *show) excerptOnce(printed, pattern string) {
-	if !s.options.Verbose {
-		s.excerpt(regexp.MustCompile(`(?m)`+pattern).FindString(printed)+"\n", []string{pattern})
-	}
-}
-
 // uncolored removes the colors that commands print on a terminal.
 func uncolored(printed string) string {
 	return regexp.MustCompile(`\x1b\[[0-9;]*m`).ReplaceAllString(printed, "")

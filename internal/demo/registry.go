@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -18,22 +17,31 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"promoter/internal/outbound"
 )
 
-// registry is an OCI registry on loopback.
+// registry is an OCI registry on loopback. It sends a notification for every pushed manifest, as
+// the CNCF distribution registry does: an envelope of events, with a header that authenticates
+// the sender.
+//
+// https://distribution.github.io/distribution/about/notifications/
 type registry struct {
 	loopback *loopback
-	notifier *notifier
+	images   http.Handler
+	now      func() time.Time
+
+	mutex  sync.Mutex
+	hook   hook
+	pushes int // of which it notified
+	sent   notified
 }
 
-func startRegistry(ctx context.Context, now func() time.Time) (*registry, error) {
+func startRegistry(ctx context.Context, now func() time.Time) (r *registry, err error) {
 	silent := slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
-	n := &notifier{next: fake.New(fake.Logger(silent)), now: now}
-	served, err := startLoopback(ctx, n)
-	if err != nil {
-		return nil, err
-	}
-	return &registry{loopback: served, notifier: n}, nil
+	r = &registry{images: fake.New(fake.Logger(silent)), now: now}
+	r.loopback, err = startLoopback(ctx, r)
+	return r, err
 }
 
 // publish pushes images and fills in their digests.
@@ -79,22 +87,6 @@ func build(v version) (v1.Image, error) {
 	}})
 }
 
-// notifier sends a notification for every pushed manifest, as the CNCF
-// distribution registry does: an envelope of events, with a header that
-// authenticates the sender.
-//
-// https://distribution.github.io/distribution/about/notifications/
-type notifier struct {
-	next http.Handler
-	now  func() time.Time
-
-	mutex  sync.Mutex
-	client *http.Client
-	to     string // a URL; empty: no receiver
-	secret string
-	sent   []notified
-}
-
 // notified is a notification and its response.
 type notified struct {
 	repository, tag string
@@ -104,30 +96,27 @@ type notified struct {
 }
 
 // notifyTo starts sending notifications to a URL.
-func (n *notifier) notifyTo(client *http.Client, to, secret string) {
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	n.client, n.to, n.secret = client, to, secret
+func (r *registry) notifyTo(client *http.Client, to, secret string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.hook = hook{client, to, secret}
 }
 
 // last returns the latest notification.
-func (n *notifier) last() (notified, bool) {
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	if len(n.sent) == 0 {
-		return notified{}, false
-	}
-	return n.sent[len(n.sent)-1], true
+func (r *registry) last() notified {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.sent
 }
 
 // ServeHTTP serves the registry. A push returns after its notification was
 // answered or failed; a real registry would retry.
-func (n *notifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (r *registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	seen := &statusWriter{ResponseWriter: w}
-	n.next.ServeHTTP(seen, r)
-	repository, tag, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v2/"), "/manifests/")
-	if r.Method == http.MethodPut && found && seen.status == http.StatusCreated {
-		n.notify(r.Context(), r.Host, repository, tag, r.Header.Get("Content-Type"), w.Header().Get("Docker-Content-Digest"))
+	r.images.ServeHTTP(seen, request)
+	repository, tag, found := strings.Cut(strings.TrimPrefix(request.URL.Path, "/v2/"), "/manifests/")
+	if request.Method == http.MethodPut && found && seen.status == http.StatusCreated {
+		r.notify(request, repository, tag, w.Header().Get("Docker-Content-Digest"))
 	}
 }
 
@@ -143,54 +132,68 @@ func (s *statusWriter) WriteHeader(status int) {
 	s.ResponseWriter.WriteHeader(status)
 }
 
-func (n *notifier) notify(ctx context.Context, host, repository, tag, mediaType, digest string) {
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	if n.to == "" {
+func (r *registry) notify(push *http.Request, repository, tag, digest string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.hook.url == "" {
 		return
 	}
-	n.sent = append(n.sent, notified{repository: repository, tag: tag, at: n.now()})
-	one := &n.sent[len(n.sent)-1]
-	id := fmt.Sprintf("%s-%d", strings.TrimPrefix(digest, "sha256:"), len(n.sent))
-	envelope, err := json.Marshal(envelopeOf(id, host, repository, tag, mediaType, digest))
-	if err != nil {
-		one.answer = err.Error()
-		return
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, n.to, bytes.NewReader(envelope))
-	if err != nil {
-		one.answer = err.Error()
-		return
-	}
-	request.Header.Set("Content-Type", "application/vnd.docker.distribution.events.v2+json")
-	request.Header.Set("Authorization", "Bearer "+n.secret)
-	one.status, one.answer = send(n.client, request)
+	r.pushes++
+	r.sent = notified{repository: repository, tag: tag, at: r.now()}
+	envelope := payload{"events": []payload{{
+		"id":     fmt.Sprintf("%s-%d", strings.TrimPrefix(digest, "sha256:"), r.pushes),
+		"action": "push", "request": payload{"host": push.Host, "method": push.Method},
+		"target": payload{"mediaType": push.Header.Get("Content-Type"), "digest": digest, "repository": repository, "tag": tag},
+	}}}
+	r.sent.status, r.sent.answer = r.hook.post(push.Context(), envelope, func([]byte) map[string]string {
+		return map[string]string{
+			"Content-Type":  "application/vnd.docker.distribution.events.v2+json",
+			"Authorization": "Bearer " + r.hook.secret,
+		}
+	})
 }
 
-// maxResponse limits a response, in bytes.
-const maxResponse = 1 << 20
-
-// send returns the status and the body of the response, or the error.
-func send(client *http.Client, request *http.Request) (status int, answer string) {
-	response, err := client.Do(request)
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
-	if err != nil {
-		return response.StatusCode, err.Error()
-	}
-	return response.StatusCode, strings.TrimSpace(string(text))
+// hook is where a server posts what happened.
+type hook struct {
+	client *http.Client
+	url    string // empty: no receiver
+	secret string
 }
 
 // payload is a JSON object.
 type payload map[string]any
 
-// envelopeOf returns the notification for one push.
-func envelopeOf(id, host, repository, tag, mediaType, digest string) payload {
-	return payload{"events": []payload{{
-		"id": id, "action": "push", "request": payload{"host": host, "method": http.MethodPut},
-		"target": payload{"mediaType": mediaType, "digest": digest, "repository": repository, "tag": tag},
-	}}}
+// maxResponse limits a response, in bytes.
+const maxResponse = 1 << 20
+
+// post sends an object with headers that depend on it. It returns the status and the body of the
+// response, or the error.
+func (h hook) post(ctx context.Context, object payload, headers func(body []byte) map[string]string) (status int, answer string) {
+	body, err := json.Marshal(object)
+	if err != nil {
+		return 0, err.Error()
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(body))
+	if err != nil {
+		return 0, err.Error()
+	}
+	for name, value := range headers(body) {
+		request.Header.Set(name, value)
+	}
+	status, answer, err = exchange(h.client, request)
+	if err != nil {
+		return status, err.Error()
+	}
+	return status, strings.TrimSpace(answer)
+}
+
+// exchange sends a request, and returns the status and the body of the response.
+func exchange(client *http.Client, request *http.Request) (status int, body string, err error) {
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := outbound.ReadAll(response.Body, maxResponse)
+	return response.StatusCode, string(text), err
 }

@@ -1,12 +1,10 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -68,10 +66,8 @@ type gitHost struct {
 	moved    chan time.Time // when main was pushed to, as many as are read
 	pushes   int
 
-	client *http.Client
-	to     string // URL for webhooks; empty: no receiver
-	secret string
-	sent   notified
+	hook hook
+	sent notified
 }
 
 // gitName is the name of the repository on that host.
@@ -95,7 +91,7 @@ func (g *gitHost) url() string { return "http://" + g.loopback.host + "/" + gitN
 func (g *gitHost) notifyTo(client *http.Client, to, secret string) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	g.client, g.to, g.secret = client, to, secret
+	g.hook = hook{client, to, secret}
 	for len(g.moved) > 0 {
 		<-g.moved // of a push before
 	}
@@ -152,26 +148,20 @@ func (g *gitHost) move(command *packp.Command) error {
 //
 // https://docs.gitea.com/usage/webhooks
 func (g *gitHost) notify(ctx context.Context) {
-	if g.to == "" {
+	if g.hook.url == "" {
 		return
 	}
 	g.pushes++
 	g.sent = notified{repository: gitName, at: g.now()}
-	body, err := json.Marshal(payload{"repository": payload{"full_name": gitName, "clone_url": g.url()}})
-	if err != nil {
-		g.sent.answer = err.Error()
-		return
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.to, bytes.NewReader(body))
-	if err != nil {
-		g.sent.answer = err.Error()
-		return
-	}
-	signature := hmac.New(sha256.New, []byte(g.secret))
-	signature.Write(body)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("X-Gitea-Event", "push")
-	request.Header.Set("X-Gitea-Delivery", fmt.Sprintf("push-%d", g.pushes))
-	request.Header.Set("X-Gitea-Signature", hex.EncodeToString(signature.Sum(nil)))
-	g.sent.status, g.sent.answer = send(g.client, request)
+	pushed := payload{"repository": payload{"full_name": gitName, "clone_url": g.url()}}
+	g.sent.status, g.sent.answer = g.hook.post(ctx, pushed, func(body []byte) map[string]string {
+		signature := hmac.New(sha256.New, []byte(g.hook.secret))
+		signature.Write(body)
+		return map[string]string{
+			"Content-Type":      "application/json",
+			"X-Gitea-Event":     "push",
+			"X-Gitea-Delivery":  fmt.Sprintf("push-%d", g.pushes),
+			"X-Gitea-Signature": hex.EncodeToString(signature.Sum(nil)),
+		}
+	})
 }

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"promoter/internal/outbound"
 )
 
 // service runs promoter serve with the demo's registry and repository. Its
@@ -72,7 +70,8 @@ func newService(ctx context.Context, s *show) (v *service, err error) {
 	address := v.reserve.Addr().String()
 	v.url = "http://" + address
 	text := strings.NewReplacer(
-		"LISTEN", address, "FOLDER", filepath.ToSlash(s.folder), "GIT", v.git.loopback.host, "NAME", gitName, "HOST", s.registry.loopback.host,
+		"LISTEN", address, "FOLDER", filepath.ToSlash(s.folder),
+		"GIT", v.git.loopback.host, "NAME", gitName, "HOST", s.registry.loopback.host,
 	).Replace(serverFile)
 	if err := os.WriteFile(s.file, []byte(text), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("write the server file: %w", err), v.reserve.Close())
@@ -112,7 +111,7 @@ func (v *service) start(ctx context.Context, s *show) error {
 			return err
 		}
 	}
-	s.registry.notifier.notifyTo(v.client, v.url+"/webhooks/registry", v.secrets["registry"])
+	s.registry.notifyTo(v.client, v.url+"/webhooks/registry", v.secrets["registry"])
 	v.git.notifyTo(v.client, v.url+"/webhooks/git", v.secrets["git"])
 	return nil
 }
@@ -123,23 +122,15 @@ func (v *service) page(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("open the dashboard: %w", err)
 	}
-	response, err := v.client.Do(request)
+	status, page, err := exchange(v.client, request)
 	if err != nil {
 		return "", fmt.Errorf("open the dashboard: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }()
-	page, err := outbound.ReadAll(response.Body, maxPage)
-	if err != nil {
-		return "", fmt.Errorf("read the dashboard: %w", err)
+	if status != http.StatusOK {
+		return "", fmt.Errorf("promise broken: the dashboard answers with %d", status)
 	}
-	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("promise broken: the dashboard answers with %s", response.Status)
-	}
-	return string(page), nil
+	return page, nil
 }
-
-// maxPage limits the size of a page in bytes.
-const maxPage = 1 << 20
 
 // end stops the service and waits until it has stopped.
 func (v *service) end() error {
@@ -207,7 +198,8 @@ func (j *journal) Write(p []byte) (int, error) {
 		if !whole {
 			break
 		}
-		j.lines, j.part = append(j.lines, string(line)), rest
+		j.lines = append(j.lines, string(line))
+		j.part = rest
 	}
 	select {
 	case j.change <- struct{}{}:

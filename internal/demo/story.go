@@ -77,7 +77,8 @@ func pushed(target, change string) string {
 func publish(ctx context.Context, s *show, versions ...version) ([]version, error) {
 	for i := range versions {
 		v := &versions[i]
-		v.source, v.revision = "https://git.example.com/acme/"+v.application, fmt.Sprintf("%x", sha1.Sum([]byte(v.String()))) //nolint:gosec // an ID
+		v.source = "https://git.example.com/acme/" + v.application
+		v.revision = fmt.Sprintf("%x", sha1.Sum([]byte(v.String()))) //nolint:gosec // an ID
 		if s.sources == nil || v.application != "shop" {
 			continue
 		}
@@ -101,9 +102,10 @@ func landInDev(ctx context.Context, s *show) (err error) {
 		return err
 	}
 	s.want.take("dev", s.after...)
-	_, err = s.run(ctx,
-		[]string{pushed("dev/shop", "newer: shop 1.4.2 -> 1.5.0"), `^  staging/shop  waiting  propose is manual`},
-		pushed("dev/blog", "newer: blog 2.0.1 -> 2.1.0"), pushed("dev/mail", "newer: mail main-3f9c2ab -> main-a81d04e"), `3 pushed$`)
+	shown := []string{pushed("dev/shop", "newer: shop 1.4.2 -> 1.5.0"), `^  staging/shop  waiting  propose is manual`}
+	blog := pushed("dev/blog", "newer: blog 2.0.1 -> 2.1.0")
+	mail := pushed("dev/mail", "newer: mail main-3f9c2ab -> main-a81d04e")
+	_, err = s.run(ctx, shown, blog, mail, `3 pushed$`)
 	return err
 }
 
@@ -111,18 +113,20 @@ func askForStaging(ctx context.Context, s *show) error {
 	if err := s.ann.pull(ctx); err != nil {
 		return err
 	}
-	_, err := s.promoter(ctx, []string{"plan", "--env", "staging", "--dir", cloneName},
-		[]string{`^-    newTag: "1\.4\.2" `, `^\+    newTag: "1\.5\.0" `}, `^\+  tag: 2\.1\.0$`, `^\+ .*acme/mail:main-a81d04e@`)
+	plan := []string{"plan", "--env", "staging", "--dir", cloneName}
+	shop := []string{`^-    newTag: "1\.4\.2" `, `^\+    newTag: "1\.5\.0" `}
+	_, err := s.promoter(ctx, plan, shop, `^\+  tag: 2\.1\.0$`, `^\+ .*acme/mail:main-a81d04e@`)
 	if err != nil {
 		return err
 	}
-	_, err = s.promoter(ctx, []string{"promote", "--to", "staging", "--as", s.ann.name, "--reason", "for the testers"},
-		nil, `recorded in promoter/_state as unverified: ann`, `Promote .*: for the testers$`)
+	request := []string{"promote", "--to", "staging", "--as", s.ann.name, "--reason", "for the testers"}
+	_, err = s.promoter(ctx, request, nil, `recorded in promoter/_state as unverified: ann`, `Promote .*: for the testers$`)
 	if err != nil {
 		return err
 	}
 	s.want.take("staging", s.after...)
-	printed, err := s.run(ctx, []string{pushed("staging/shop", "dev has: shop 1.4.2 -> 1.5.0"), `^  prod/shop  waiting  staging soak: `}, `3 pushed$`)
+	shown := []string{pushed("staging/shop", "dev has: shop 1.4.2 -> 1.5.0"), `^  prod/shop  waiting  staging soak: `}
+	printed, err := s.run(ctx, shown, `3 pushed$`)
 	if err != nil {
 		return err
 	}
@@ -134,19 +138,22 @@ func askForStaging(ctx context.Context, s *show) error {
 }
 
 func landInProd(ctx context.Context, s *show) error {
-	printed, err := s.run(ctx, nil, `^  prod/shop  proposed  staging has: shop 1\.4\.2 -> 1\.5\.0$`, `gate windows change: waiting`, `nothing to do$`)
+	const proposed = `^  prod/shop  proposed  staging has: shop 1\.4\.2 -> 1\.5\.0$`
+	printed, err := s.run(ctx, nil, proposed, `gate windows change: waiting`, `nothing to do$`)
 	if err != nil {
 		return err
 	}
-	// The lesson shows the gate of one application.
 	const gate = `^ *gate windows change: waiting, .*`
-	s.excerptOnce(printed, gate)
+	if !s.options.Verbose { // the lesson shows the gate of one application
+		s.say("%s", strings.TrimSpace(regexp.MustCompile(`(?m)`+gate).FindString(printed)))
+	}
 	until, err := untilIn(printed, gate)
 	if err != nil {
 		return err
 	}
 	if !until.Equal(s.want.opens) {
-		return fmt.Errorf("promise broken: the window opens at %s, not at %s", s.want.opens.Format(time.RFC3339), until.Format(time.RFC3339))
+		return fmt.Errorf("promise broken: the window opens at %s, not at %s",
+			s.want.opens.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
 	if err := moveWindow(ctx, s); err != nil {
 		return err
@@ -240,13 +247,15 @@ func withoutDigests(file string) string {
 }
 
 func showResult(ctx context.Context, s *show) error {
-	if err := showHistory(s); err != nil {
+	err := showLog(s, ` staging: shop 1\.[67]\.`, ` prod: shop 1\.6\.1$`, `^ann: Revert`)
+	if err != nil {
 		return err
 	}
 	return showDashboard(ctx, s)
 }
 
-func showHistory(s *show) error {
+// showLog prints the commits of main whose lines match a pattern.
+func showLog(s *show, patterns ...string) error {
 	log, err := s.hub.log()
 	if err != nil {
 		return err
@@ -255,7 +264,7 @@ func showHistory(s *show) error {
 	if s.options.Verbose {
 		fmt.Fprint(s.options.Out, log)
 	} else {
-		s.excerpt(log, []string{` staging: shop 1\.[67]\.`, ` prod: shop 1\.6\.1$`, `^ann: Revert`})
+		s.excerpt(log, patterns)
 	}
 	return nil
 }

@@ -18,12 +18,16 @@ func prepareGitHub(ctx context.Context, s *show) (err error) {
 		return err
 	}
 	g := s.github
-	s.want.config, s.want.soak = configOnGitHub, "1h"
-	text := strings.NewReplacer("URL", g.url, "TOKEN", options.Variable, "NAME", g.fullName(), "HOST", s.registry.loopback.host).Replace(serverFileOnGitHub)
+	s.want.config = configOnGitHub
+	s.want.soak = "1h"
+	text := strings.NewReplacer(
+		"URL", g.url, "TOKEN", options.Variable, "NAME", g.fullName(), "HOST", s.registry.loopback.host,
+	).Replace(serverFileOnGitHub)
 	if err := os.WriteFile(s.file, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write the server file: %w", err)
 	}
-	s.hub.address, s.hub.mirror = g.cloneURL(), true
+	s.hub.address = g.cloneURL()
+	s.hub.mirror = true
 	s.hub.auth = &githttp.BasicAuth{Username: g.user.login, Password: options.User.Reveal()}
 	if s.ann, err = newUser(g.user.login, filepath.Join(s.folder, cloneName), s.hub, s.options.Now); err != nil {
 		return err
@@ -92,7 +96,8 @@ func mergeStaging(ctx context.Context, s *show) error {
 	if err := showPull(ctx, s, 1, "merged, by "+s.ann.name); err != nil {
 		return err
 	}
-	if _, err := s.run(ctx, []string{`^  prod/shop  waiting  staging soak: present since .*, until `}, `^  staging/shop  same  `, `nothing to do$`); err != nil {
+	waits := []string{`^  prod/shop  waiting  staging soak: present since .*, until `}
+	if _, err := s.run(ctx, waits, `^  staging/shop  same  `, `nothing to do$`); err != nil {
 		return err
 	}
 	if err := shorten(ctx, s); err != nil {
@@ -111,7 +116,8 @@ const (
 // shorten commits the shortened gates.
 func shorten(ctx context.Context, s *show) error {
 	before := s.want.tree()[configFile]
-	s.want.soak, s.want.opens = shortSoak.String(), later(s.options.Now(), shortWindow)
+	s.want.soak = shortSoak.String()
+	s.want.opens = later(s.options.Now(), shortWindow)
 	s.say("An hour is too long for a demo. You commit and push a shorter one, and an earlier start:")
 	return changeConfig(ctx, s, before, "Let prod follow sooner")
 }
@@ -124,7 +130,8 @@ func mergeProd(ctx context.Context, s *show) error {
 		return err
 	}
 	// On a slow machine the window may be open already.
-	if gate := `^ +gate windows change: waiting, .*until ` + s.want.opens.Format(time.RFC3339) + `$`; s.options.Now().Before(s.want.opens) {
+	if s.options.Now().Before(s.want.opens) {
+		gate := `^ +gate windows change: waiting, .*until ` + s.want.opens.Format(time.RFC3339) + `$`
 		if err := prints("run", printed, gate); err != nil {
 			return err
 		}
@@ -167,7 +174,8 @@ func closeStaging(ctx context.Context, s *show) error {
 		return err
 	}
 	s.want.take("dev", bad...)
-	if _, err := s.run(ctx, []string{pushed("dev/shop", "newer: shop 1.5.0 -> 1.6.0")}, `^  staging  opened  #3 `, `1 pushed, 1 opened$`); err != nil {
+	shown := []string{pushed("dev/shop", "newer: shop 1.5.0 -> 1.6.0")}
+	if _, err := s.run(ctx, shown, `^  staging  opened  #3 `, `1 pushed, 1 opened$`); err != nil {
 		return err
 	}
 	s.say("It does not start. You close the pull request.")
@@ -193,7 +201,8 @@ func closeStaging(ctx context.Context, s *show) error {
 	}
 	s.say("You push a fix, shop 1.6.1:")
 	s.want.take("dev", good...)
-	if _, err := s.run(ctx, []string{`1 pushed, 1 opened$`}, `^  staging  opened  #4 `, `^  staging/shop  opened  #4  dev has: shop 1\.5\.0 -> 1\.6\.1$`); err != nil {
+	const opened = `^  staging/shop  opened  #4  dev has: shop 1\.5\.0 -> 1\.6\.1$`
+	if _, err := s.run(ctx, []string{`1 pushed, 1 opened$`}, `^  staging  opened  #4 `, opened); err != nil {
 		return err
 	}
 	return showPull(ctx, s, 4, "open, by "+s.github.promoter.login)
@@ -205,15 +214,8 @@ func showHistoryOnGitHub(ctx context.Context, s *show) error {
 		return err
 	}
 	s.say("%s", all)
-	log, err := s.hub.log()
-	if err != nil {
+	if err := showLog(s, `^promoter: .* prod`, `^ann: `); err != nil {
 		return err
-	}
-	s.command("git -C " + cloneName + " log --format='%an: %s'")
-	if s.options.Verbose {
-		fmt.Fprint(s.options.Out, log)
-	} else {
-		s.excerpt(log, []string{`^promoter: .* prod`, `^ann: `})
 	}
 	s.conclude()
 	return nil
@@ -234,6 +236,8 @@ func showPull(ctx context.Context, s *show, number int, promised string) error {
 
 // inviteOnGitHub prints where everything is, and commands to continue with.
 func inviteOnGitHub(s *show) {
+	image := pushImage(s, "1.6.1", "1.7.0")
+	api := s.github.url + "/api/v3/repos/" + s.github.fullName()
 	fmt.Fprintf(s.options.Out, `
 It keeps running until Ctrl-C, which removes the folder and the repository:
   repository  %[1]s
@@ -250,6 +254,5 @@ Merge it, and open the one for prod:
   curl -X PUT -d '{}' -H "Authorization: Bearer $PROMOTER_DEMO_USER_TOKEN" \
     %[8]s/pulls/4/merge
   sleep 2; promoter run
-`, s.hub.address, s.registry.loopback.host, s.folder, cloneName, s.options.GitHub.Variable, s.options.Program,
-		pushImage(s, "1.6.1", "1.7.0"), s.github.url+"/api/v3/repos/"+s.github.fullName())
+`, s.hub.address, s.registry.loopback.host, s.folder, cloneName, s.options.GitHub.Variable, s.options.Program, image, api)
 }

@@ -1,9 +1,7 @@
 package demo
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -25,16 +23,14 @@ func pushShop(ctx context.Context, s *show, tag string, day int) error {
 	if err != nil {
 		return err
 	}
-	s.before, s.after = s.after, published
-	sent, _ := s.registry.notifier.last()
+	s.before = s.after
+	s.after = published
+	sent := s.registry.last()
 	if err := accepted(s, "webhooks/registry", sent); err != nil {
 		return err
 	}
 	s.want.take("dev", published...)
-	if err := served(ctx, s, "You push shop "+tag+". dev", "dev", sent, "the webhook"); err != nil {
-		return err
-	}
-	return s.compare(ctx)
+	return served(ctx, s, "You push shop "+tag+". dev", "dev", sent, "the webhook")
 }
 
 // accepted checks the response to what was sent to a path of the service.
@@ -46,8 +42,8 @@ func accepted(s *show, path string, sent notified) error {
 	return nil
 }
 
-// served waits until the service has pushed the expected versions, and prints
-// its log.
+// served waits until the service has pushed, prints its log, and checks that it pushed the
+// expected versions.
 func served(ctx context.Context, s *show, what, environment string, since notified, trigger string) error {
 	at, err := s.service.pushed(ctx)
 	if err != nil {
@@ -59,7 +55,7 @@ func served(ctx context.Context, s *show, what, environment string, since notifi
 	}
 	s.detail("%s", strings.Join(lines, "\n"))
 	s.say("%s was pushed %s after %s.", what, at.Sub(since.at).Round(time.Millisecond), trigger)
-	return nil
+	return s.compare(ctx)
 }
 
 // askOfService requests the latest version for staging as the user. The Git server notifies the
@@ -76,10 +72,7 @@ func askOfService(ctx context.Context, s *show, reason string) error {
 		return err
 	}
 	s.want.take("staging", s.after...)
-	if err := served(ctx, s, "staging", "staging", sent, "the webhook"); err != nil {
-		return err
-	}
-	return s.compare(ctx)
+	return served(ctx, s, "staging", "staging", sent, "the webhook")
 }
 
 // advanceHealthy lets prod wait until the tests report that staging is healthy.
@@ -99,7 +92,9 @@ func advanceHealthy(ctx context.Context, s *show) error {
 	if _, err := s.service.printed(ctx, `msg=reconciled `); err != nil {
 		return err
 	}
-	if _, err := s.promoter(ctx, []string{"explain", "prod", "--app", "shop"}, []string{`^  prod/shop  waiting  staging healthy: only the service knows `}); err != nil {
+	_, err := s.promoter(ctx, []string{"explain", "prod", "--app", "shop"},
+		[]string{`^  prod/shop  waiting  staging healthy: only the service knows `})
+	if err != nil {
 		return err
 	}
 	sent, err := report(ctx, s, "Healthy")
@@ -107,10 +102,7 @@ func advanceHealthy(ctx context.Context, s *show) error {
 		return err
 	}
 	s.want.take("prod", s.after...)
-	if err := served(ctx, s, "Your tests report shop as healthy. prod", "prod", sent, "the report"); err != nil {
-		return err
-	}
-	return s.compare(ctx)
+	return served(ctx, s, "Your tests report shop as healthy. prod", "prod", sent, "the report")
 }
 
 // rollBack releases a version that fails in staging.
@@ -130,9 +122,6 @@ func rollBack(ctx context.Context, s *show) error {
 	if err := served(ctx, s, "Your tests report shop as degraded. staging", "staging", sent, "the report"); err != nil {
 		return err
 	}
-	if err := s.compare(ctx); err != nil {
-		return err
-	}
 	_, err = s.promoter(ctx, []string{"explain", "staging", "--app", "shop"},
 		[]string{`^  staging/shop  rejected  shop 1\.7\.0 was rejected by promoter .*: Degraded for `})
 	return err
@@ -140,24 +129,19 @@ func rollBack(ctx context.Context, s *show) error {
 
 // report reports the health of staging as the tests do.
 func report(ctx context.Context, s *show, status string) (sent notified, err error) {
-	head, err := s.hub.repository.Reference(mainBranch, true)
+	head, err := s.hub.head()
 	if err != nil {
-		return sent, fmt.Errorf("read main: %w", err)
+		return sent, err
 	}
 	s.detail("$ %s", reportHealth(s, status))
-	body, err := json.Marshal(payload{
-		"repository": s.git.url(), "environment": "staging", "application": "shop", "status": status, "revision": head.Hash().String(),
-	})
-	if err != nil {
-		return sent, err
+	reported := payload{
+		"repository": s.git.url(), "environment": "staging", "application": "shop", "status": status, "revision": head.String(),
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.service.url+evidencePath, bytes.NewReader(body))
-	if err != nil {
-		return sent, err
-	}
-	request.Header.Set("Authorization", "Bearer "+s.service.secrets["tests"])
+	to := hook{s.service.client, s.service.url + evidencePath, s.service.secrets["tests"]}
 	sent.at = s.options.Now()
-	sent.status, sent.answer = send(s.service.client, request)
+	sent.status, sent.answer = to.post(ctx, reported, func([]byte) map[string]string {
+		return map[string]string{"Authorization": "Bearer " + to.secret}
+	})
 	return sent, accepted(s, evidencePath[1:], sent)
 }
 
@@ -168,5 +152,6 @@ const evidencePath = "/api/v1/evidence"
 func reportHealth(s *show, status string) string {
 	return fmt.Sprintf(`curl %s%s -H "Authorization: Bearer $(cat secrets/tests)" \
     -d '{"repository":"%s/%s","environment":"staging","application":"shop",
-      "status":"%s","revision":"'$(git -C gitops.git rev-parse main)'"}'`, s.service.url, evidencePath, s.git.loopback.host, gitName, status)
+      "status":"%s","revision":"'$(git -C gitops.git rev-parse main)'"}'`,
+		s.service.url, evidencePath, s.git.loopback.host, gitName, status)
 }
