@@ -9,13 +9,19 @@ import (
 const maxListed = 20
 
 // List joins names for an error message. It truncates long lists.
-func List(names []string) string {
+func List[Name ~string](names []Name) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	text := strings.Join(names[:min(len(names), maxListed)], ", ")
-	if more := len(names) - maxListed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+	var text strings.Builder
+	for i, name := range names[:min(len(names), maxListed)] {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(string(name))
 	}
-	return text
+	if more := len(names) - maxListed; more > 0 {
+		fmt.Fprintf(&text, " and %d more", more)
+	}
+	return text.String()
 }

@@ -169,8 +169,8 @@ func (d *Decoder) unknownKey(key *Node, keys []string, sensitive bool) {
 	if hint == "" || near != "" {
 		hint = DidYouMean(key.Value, keys)
 	}
-	shown, rest, joined := strings.Cut(key.Value, ":")
-	if joined && rest != "" {
+	shown, rest, _ := strings.Cut(key.Value, ":")
+	if rest != "" {
 		hint = "write a space after the colon"
 	}
 	if sensitive && near == "" && !slices.Contains(keys, shown) {

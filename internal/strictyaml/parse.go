@@ -107,7 +107,8 @@ func syntaxProblem(file string, data []byte, err error) Problem {
 	}
 	if unknownAnchor.MatchString(message) {
 		// The name is not quoted: it may be a password that starts with *.
-		out.Message, out.Hint = "there is no anchor with this name", "define it above with &NAME; put values that start with * in quotes"
+		out.Message = "there is no anchor with this name"
+		out.Hint = "define it above with &NAME; put values that start with * in quotes"
 		return out
 	}
 	if strings.Contains(message, "cannot start any token") {
@@ -191,9 +192,6 @@ func lineAt(data []byte, line int) (start int, text []byte) {
 		}
 		start += next + 1
 	}
-	text = data[start:]
-	if end := bytes.IndexByte(text, '\n'); end >= 0 {
-		text = text[:end]
-	}
+	text, _, _ = bytes.Cut(data[start:], []byte("\n"))
 	return start, text
 }

@@ -211,16 +211,17 @@ func DidYouMean(written string, candidates []string) string {
 
 // Nearest returns the candidate with the fewest edits, at most a third of its
 // length, or "". Case and separators do not count.
-func Nearest(written string, candidates []string) string {
+func Nearest[Name ~string](written string, candidates []Name) Name {
 	if len(written) > maxSuggest {
 		return ""
 	}
 	plain := func(s string) string {
 		return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(s))
 	}
-	best, least := "", maxSuggest
+	var best Name
+	least := maxSuggest
 	for _, candidate := range candidates {
-		edits := distance(plain(written), plain(candidate))
+		edits := distance(plain(written), plain(string(candidate)))
 		if edits < least && edits <= max(1, len(candidate)/3) {
 			best, least = candidate, edits
 		}
