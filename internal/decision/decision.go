@@ -95,7 +95,8 @@ func subject(d Decision, targets []promotion.Target) string {
 	case len(targets) == 1:
 		return state.Subject(label, targets[0].Name(), d.Reason)
 	case d.Environment == "": // targets of one application
-		return state.Subject(label+" "+d.Application+" everywhere in", state.Target{Environment: state.All, Application: state.All}.String(), d.Reason)
+		everywhere := state.Target{Environment: state.All, Application: state.All}
+		return state.Subject(label+" "+d.Application+" everywhere in", everywhere.String(), d.Reason)
 	default:
 		return state.Subject(label, state.Target{Environment: d.Environment, Application: state.All}.String(), d.Reason)
 	}

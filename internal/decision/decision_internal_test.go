@@ -107,7 +107,7 @@ func TestImagesOf_canBeParsed(t *testing.T) {
 		"quay.io/acme/web@" + digest:   {Digest: digest},
 		"quay.io/acme/web:1@" + digest: {Tag: "1", Digest: digest},
 	} {
-		got := imagesOf(promotion.Snapshot{"web": {Repository: web.Repository, Version: version}})["web"]
+		got := promotion.Pinned{Repository: web.Repository, Version: version}.Reference()
 		if _, err := image.Parse(got); err != nil || got != want {
 			t.Errorf("%s: %s, %v", want, got, err)
 		}

@@ -42,16 +42,17 @@ func rolledBack(ctx context.Context, r repository, target promotion.Target) ([]s
 		versions = append(versions, version(component, to))
 		reject = append(reject, strings.Replace(version(component, to), " ", ":", 1))
 	}
-	return []string{
-		fmt.Sprintf("%s is already rolled back to %s by %s", name(at), strings.Join(versions, ", "), actText(back.Act)),
-		fmt.Sprintf("to go further back, run 'promoter reject %s --env %s%s', and roll back again", strings.Join(reject, " "),
-			target.Environment, target.ApplicationFlag()),
-	}, nil
+	already := fmt.Sprintf("%s is already rolled back to %s by %s", name(at), strings.Join(versions, ", "), actText(back.Act))
+	further := fmt.Sprintf("to go further back, run 'promoter reject %s --env %s%s', and roll back again",
+		strings.Join(reject, " "), target.Environment, target.ApplicationFlag())
+	return []string{already, further}, nil
 }
 
 // promotable returns the targets in which a request has an effect, and for the others the
 // reason why it has none. It returns all of them if that cannot be decided.
-func promotable(ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act) (useful []promotion.Target, effects []string, err error) {
+func promotable(
+	ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act,
+) (useful []promotion.Target, effects []string, err error) {
 	var changes []state.Change
 	for _, target := range targets {
 		changes = append(changes, state.AddRequest(state.Target(target), state.Request{Act: act, With: d.With, Bypass: d.Bypass}))
@@ -115,8 +116,9 @@ func effects(d Decision, targets []promotion.Target, images map[string]string, r
 				add("%s is already requested by %s", name(at), actText(before.Request.Act))
 			}
 		case verb.Reject:
-			if i := slices.IndexFunc(before.Rejections, func(x state.Rejection) bool { return x.Number == 0 && maps.Equal(x.Images, images) }); i >= 0 {
-				add("%s is already rejected in %s by %s", strings.Join(versionsOf(images), ", "), name(at), actText(before.Rejections[i].Act))
+			i := slices.IndexFunc(before.Rejections, func(x state.Rejection) bool { return x.Number == 0 && maps.Equal(x.Images, images) })
+			if i >= 0 {
+				add("%s is already rejected in %s by %s", versionsOf(images), name(at), actText(before.Rejections[i].Act))
 			}
 		case verb.Thaw:
 			if before.Freeze != nil {
@@ -126,7 +128,8 @@ func effects(d Decision, targets []promotion.Target, images map[string]string, r
 			}
 		case verb.Resume:
 			ended := endedBy(at, recorded)
-			if lines = append(lines, ended...); len(ended) == 0 {
+			lines = append(lines, ended...)
+			if len(ended) == 0 {
 				add("%s had no hold, rollback, or rejection", name(at))
 			}
 		}
@@ -145,6 +148,7 @@ func effects(d Decision, targets []promotion.Target, images map[string]string, r
 // endedBy returns what a resume of a target ended, in it and within it.
 func endedBy(target state.Target, recorded statebranch.Recorded) []string {
 	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, at := range recorded.Before.Targets() {
 		before, after := recorded.Before.At(at), recorded.After.At(at)
 		if !covers(target, at) {
@@ -152,12 +156,12 @@ func endedBy(target state.Target, recorded statebranch.Recorded) []string {
 		}
 		switch {
 		case before.Rollback != nil && after.Rollback == nil:
-			lines = append(lines, fmt.Sprintf("ended the rollback of %s by %s", name(at), actText(before.Rollback.Act)))
+			add("ended the rollback of %s by %s", name(at), actText(before.Rollback.Act))
 		case before.Hold != nil && after.Hold == nil:
-			lines = append(lines, fmt.Sprintf("ended the hold of %s by %s", name(at), actText(*before.Hold)))
+			add("ended the hold of %s by %s", name(at), actText(*before.Hold))
 		}
 		for _, rejection := range before.Rejections[:len(before.Rejections)-len(after.Rejections)] {
-			lines = append(lines, fmt.Sprintf("ended the rejection of %s in %s by %s", strings.Join(versionsOf(rejection.Images), ", "), name(at), actText(rejection.Act)))
+			add("ended the rejection of %s in %s by %s", versionsOf(rejection.Images), name(at), actText(rejection.Act))
 		}
 	}
 	return lines
@@ -200,14 +204,15 @@ func covers(wide, target state.Target) bool {
 // name describes a target for users.
 func name(target state.Target) string { return promotion.Target(target).Name() }
 
-// versionsOf returns the versions of images by component.
-func versionsOf(images map[string]string) (versions []string) {
+// versionsOf lists the versions of images by component.
+func versionsOf(images map[string]string) string {
+	var versions []string
 	for _, component := range slices.Sorted(maps.Keys(images)) {
 		if parsed, err := image.Parse(images[component]); err == nil {
 			versions = append(versions, version(component, parsed))
 		}
 	}
-	return versions
+	return strings.Join(versions, ", ")
 }
 
 // version returns a component with its tag, or without one its digest.

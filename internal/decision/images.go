@@ -13,15 +13,6 @@ import (
 	"promoter/internal/promotion"
 )
 
-// imagesOf returns the images of a snapshot by component.
-func imagesOf(snapshot promotion.Snapshot) map[string]string {
-	images := make(map[string]string, len(snapshot))
-	for component, pinned := range snapshot {
-		images[component] = pinned.Reference()
-	}
-	return images
-}
-
 // readImages returns the images of a rejection by component.
 func readImages(ctx context.Context, d Decision, r repository) (map[string]string, error) {
 	if len(d.Images) == 0 {
@@ -48,20 +39,16 @@ func resolveImage(ctx context.Context, d Decision, r repository, text string) (c
 	if err != nil {
 		return "", promotion.Pinned{}, err
 	}
-	pinned = promotion.Pinned{
-		Repository: reference.Repository,
-		Version:    image.Version{Tag: reference.Tag, Digest: reference.Digest},
+	if reference.Digest == "" {
+		fact := promotion.Fact{Repository: reference.Repository, Tag: reference.Tag}
+		version, err := r.workspace.Reconciler.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
+		if err != nil {
+			return "", promotion.Pinned{}, err
+		}
+		reference.Digest = version.Digest
 	}
-	if reference.Digest != "" {
-		return component, pinned, nil
-	}
-	fact := promotion.Fact{Repository: reference.Repository, Tag: reference.Tag}
-	version, err := r.workspace.Reconciler.Clients.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
-	if err != nil {
-		return "", promotion.Pinned{}, err
-	}
-	pinned.Version.Digest = version.Digest
-	return component, pinned, nil
+	version := image.Version{Tag: reference.Tag, Digest: reference.Digest}
+	return component, promotion.Pinned{Repository: reference.Repository, Version: version}, nil
 }
 
 // withRepositories replaces the names of components in explicit versions.
@@ -88,7 +75,8 @@ func withRepository(text string, r repository) (string, error) {
 		return text, nil
 	}
 	if known.Template != "" && r.captured == "" {
-		return "", fault.New(fault.Invalid, "%q: %s is another image in each application: name the application with --app, or write the whole REPOSITORY:TAG", text, name)
+		return "", fault.New(fault.Invalid, "%q: %s is another image in each application: "+
+			"name the application with --app, or write the whole REPOSITORY:TAG", text, name)
 	}
 	repository, one := known.RepositoryIn(r.captured)
 	if !one {
@@ -120,7 +108,8 @@ func parseImage(d Decision, r repository, text string) (component string, refere
 			}
 		}
 	}
-	return "", image.Reference{}, fault.New(fault.Invalid, "%q: no component follows %s; the components are %s", text, reference.Repository.Familiar(), fault.List(componentNames(c)))
+	return "", image.Reference{}, fault.New(fault.Invalid, "%q: no component follows %s; the components are %s",
+		text, reference.Repository.Familiar(), fault.List(componentNames(c)))
 }
 
 func componentNames(c *config.Config) []string {

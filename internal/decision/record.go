@@ -26,7 +26,8 @@ func Record(ctx context.Context, c *connect.Connections, d Decision, cacheDir st
 		return Result{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo", d.Verb)
 	}
 	if len(server.Targets) > 1 {
-		return Result{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo; there are %s", d.Verb, fault.List(server.Repositories()))
+		return Result{}, fault.New(fault.Invalid, "%s is for one repository: name it with --repo; there are %s",
+			d.Verb, fault.List(server.Repositories()))
 	}
 	session, err := c.Open(ctx, cacheDir)
 	if err != nil {
@@ -41,6 +42,9 @@ func Record(ctx context.Context, c *connect.Connections, d Decision, cacheDir st
 	return result, err
 }
 
+// Deployments returns what targets are in the repository. Reading them observes it.
+type Deployments func(ctx context.Context) ([]promotion.Deployment, error)
+
 // Authority decides who is recorded for a decision, and whether that user may decide.
 type Authority interface {
 	// Covers reports whether an environment or a target may be named to the user; a target
@@ -50,18 +54,18 @@ type Authority interface {
 	// deleted or moved back.
 	Confirms() bool
 	// Authorize returns the user to record, or why that user may not decide about all of the
-	// targets. The deployments are what the targets are in the repository; reading them
-	// observes it.
-	Authorize(ctx context.Context, targets []promotion.Target, deployments func(context.Context) ([]promotion.Deployment, error)) (identity.User, error)
+	// targets, which are the deployments.
+	Authorize(ctx context.Context, targets []promotion.Target, deployments Deployments) (identity.User, error)
 }
 
 // RecordIn records a decision in a repository that is open.
-func RecordIn(ctx context.Context, session *connect.Session, r *connect.Repository, w *workspace.Workspace, d Decision, authority Authority) (Result, error) {
+func RecordIn(
+	ctx context.Context, session *connect.Session, r *connect.Repository, w *workspace.Workspace, d Decision, authority Authority,
+) (Result, error) {
 	if err := d.validate(); err != nil {
 		return Result{}, err
 	}
-	info := r.SCM.Info()
-	if info.Archived {
+	if r.SCM.Info().Archived {
 		return Result{}, fault.New(fault.Invalid, "the repository is archived: unarchive it first")
 	}
 	loaded, branch, err := w.Config(ctx)
@@ -73,7 +77,9 @@ func RecordIn(ctx context.Context, session *connect.Session, r *connect.Reposito
 	if err != nil {
 		return Result{}, err
 	}
-	by, err := authority.Authorize(ctx, targets, func(ctx context.Context) ([]promotion.Deployment, error) { return opened.deployments(ctx, targets) })
+	by, err := authority.Authorize(ctx, targets, func(ctx context.Context) ([]promotion.Deployment, error) {
+		return opened.deployments(ctx, targets)
+	})
 	if err != nil {
 		return Result{}, err
 	}
@@ -85,22 +91,23 @@ func RecordIn(ctx context.Context, session *connect.Session, r *connect.Reposito
 	if d.With, err = withRepositories(d.With, opened); err != nil {
 		return Result{}, err
 	}
-	if err := checkBypass(ctx, d, session, r, opened, targets, by); err != nil {
-		return Result{}, err
+	if len(d.Bypass) > 0 {
+		if err := checkBypass(ctx, d, session, r, opened, targets, by); err != nil {
+			return Result{}, err
+		}
 	}
 	act := state.Act{By: by, At: session.Server.Now().UTC(), Reason: d.Reason}
 	result := Result{Repository: r.Name, By: act.By, Targets: targets, Subject: subject(d, targets)}
-	switch d.Verb {
-	case verb.Rollback:
-		if d.To != "" {
-			break
-		}
-		if result.Effects, err = rolledBack(ctx, opened, targets[0]); err != nil || len(result.Effects) > 0 {
+	if d.Verb == verb.Rollback && d.To == "" {
+		result.Effects, err = rolledBack(ctx, opened, targets[0])
+		if err != nil || len(result.Effects) > 0 {
 			result.Unchanged = true
 			return result, err
 		}
-	case verb.Promote:
-		if targets, result.Effects, err = promotable(ctx, d, opened, targets, act); err != nil || len(targets) == 0 {
+	}
+	if d.Verb == verb.Promote {
+		targets, result.Effects, err = promotable(ctx, d, opened, targets, act)
+		if err != nil || len(targets) == 0 {
 			result.Unchanged = true
 			return result, err
 		}
@@ -109,8 +116,11 @@ func RecordIn(ctx context.Context, session *connect.Session, r *connect.Reposito
 	var changes []state.Change
 	var notes []string
 	if d.Verb == verb.Rollback {
-		changes = make([]state.Change, 1)
-		changes[0], result.Images, notes, err = rollback(ctx, d, opened, targets[0], act)
+		var back state.RolledBack
+		back, notes, err = rollback(ctx, d, opened, targets[0])
+		back.Act = act
+		result.Images = back.Images
+		changes = []state.Change{state.Rollback(state.Target(targets[0]), back)}
 	} else {
 		changes, result.Images, err = changesOf(ctx, d, opened, targets, act)
 	}
@@ -125,7 +135,8 @@ func RecordIn(ctx context.Context, session *connect.Session, r *connect.Reposito
 	}
 	result.Unchanged = !recorded.Written
 	if recorded.Confirmed {
-		result.Effects = []string{state.Branch + " is confirmed as it is now; nothing else changed: repeat the command to resume the repository"}
+		const confirmed = " is confirmed as it is now; nothing else changed: repeat the command to resume the repository"
+		result.Effects = []string{state.Branch + confirmed}
 		return result, nil
 	}
 	result.Effects = append(result.Effects, notes...)
@@ -149,7 +160,7 @@ func (userOfCommand) Covers(promotion.Target) bool { return true }
 func (userOfCommand) Confirms() bool { return true }
 
 // Authorize implements Authority.
-func (u userOfCommand) Authorize(ctx context.Context, _ []promotion.Target, _ func(context.Context) ([]promotion.Deployment, error)) (identity.User, error) {
+func (u userOfCommand) Authorize(ctx context.Context, _ []promotion.Target, _ Deployments) (identity.User, error) {
 	if u.decision.As != "" {
 		return identity.Unverified(u.decision.As), nil
 	}
@@ -162,15 +173,17 @@ func (u userOfCommand) Authorize(ctx context.Context, _ []promotion.Target, _ fu
 
 // checkBypass refuses a bypass that would have no effect. It grants nothing: the next
 // reconciliation checks the rights again, with the server file of the service.
-func checkBypass(ctx context.Context, d Decision, session *connect.Session, r *connect.Repository, opened repository, targets []promotion.Target, by identity.User) error {
-	if len(d.Bypass) == 0 {
-		return nil
-	}
+func checkBypass(
+	ctx context.Context, d Decision, session *connect.Session, r *connect.Repository, opened repository, targets []promotion.Target,
+	by identity.User,
+) error {
 	if !by.Verified() {
-		return fault.New(fault.Unauthorized, "--bypass needs a user whom the forge authenticates, and this is %s: set PROMOTER_USER_TOKEN to a token of yours", by.Login)
+		return fault.New(fault.Unauthorized, "--bypass needs a user whom the forge authenticates, and this is %s: "+
+			"set PROMOTER_USER_TOKEN to a token of yours", by.Login)
 	}
-	if !statebranch.Authenticates(opened.workspace.Reconciler.Clients.Seals) {
-		return fault.New(fault.Unauthorized, "--bypass needs a seal, because any user who can push can write %s: set seal.keys or PROMOTER_SEAL_KEY", state.Branch)
+	if !statebranch.Authenticates(opened.workspace.Reconciler.Seals) {
+		return fault.New(fault.Unauthorized, "--bypass needs a seal, because any user who can push can write %s: "+
+			"set seal.keys or PROMOTER_SEAL_KEY", state.Branch)
 	}
 	if session.Server.Standalone {
 		return nil // only the service knows the rights
@@ -196,10 +209,14 @@ func checkBypass(ctx context.Context, d Decision, session *connect.Session, r *c
 
 // changesOf returns the change of the state of each target, and for a rejection the images
 // by component.
-func changesOf(ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act) (changes []state.Change, images map[string]string, err error) {
-	if images, err = readImages(ctx, d, r); err != nil {
+func changesOf(
+	ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act,
+) ([]state.Change, map[string]string, error) {
+	images, err := readImages(ctx, d, r)
+	if err != nil {
 		return nil, nil, err
 	}
+	var changes []state.Change
 	for _, target := range targets {
 		at := state.Target(target)
 		var change state.Change

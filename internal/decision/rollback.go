@@ -13,34 +13,37 @@ import (
 	"promoter/internal/state"
 )
 
-// rollback returns the change that restores an earlier state of a target, its images, and
-// what users should know about them.
-func rollback(ctx context.Context, d Decision, r repository, target promotion.Target, act state.Act) (change state.Change, images map[string]string, notes []string, err error) {
+// rollback returns the earlier state of a target that is restored, and what users should know
+// about its images.
+func rollback(ctx context.Context, d Decision, r repository, target promotion.Target) (back state.RolledBack, notes []string, err error) {
 	earlier, observed, err := r.workspace.Reconciler.Before(ctx, target, d.To)
 	if err != nil {
-		return nil, nil, nil, err
+		return back, nil, err
 	}
+	back = state.RolledBack{Images: map[string]string{}, Commit: earlier.Commit}
 	for _, component := range earlier.Snapshot.Components() {
 		pinned := earlier.Snapshot[component]
 		var note string
 		pinned.Version, note, err = r.verifyImage(ctx, observed, target, component, pinned)
 		if err != nil {
-			return nil, nil, nil, err
+			return back, nil, err
 		}
-		earlier.Snapshot[component] = pinned
+		back.Images[component] = pinned.Reference()
 		if note != "" {
 			notes = append(notes, note)
 		}
 	}
-	images = imagesOf(earlier.Snapshot)
-	return state.Rollback(state.Target(target), state.RolledBack{Act: act, Images: images, Commit: earlier.Commit}), images, notes, nil
+	return back, notes, nil
 }
 
 // verifyImage compares an image to restore with the registry. A registry that does not answer
 // prevents no rollback: the next reconciliation verifies the image again.
-func (r repository) verifyImage(ctx context.Context, o promotion.Observation, target promotion.Target, component string, pinned promotion.Pinned) (v image.Version, note string, err error) {
+func (r repository) verifyImage(
+	ctx context.Context, o promotion.Observation, target promotion.Target, component string, pinned promotion.Pinned,
+) (v image.Version, note string, err error) {
 	v = pinned.Version
 	name := component + " " + promotion.Label(v)
+	was := promotion.ShortDigest(v.Digest)
 	resolve := func(tag, digest string) (found image.Version, known bool) {
 		fact := promotion.Fact{Repository: pinned.Repository, Tag: tag, Digest: digest}
 		found, err := r.workspace.Reconciler.Clients.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
@@ -62,6 +65,7 @@ func (r repository) verifyImage(ctx context.Context, o promotion.Observation, ta
 		return v, "", fault.New(fault.Invalid, "%s: the tag moves and the files had no digest, so it is unknown which image ran", name)
 	}
 	now, known := resolve(v.Tag, "")
+	points := promotion.ShortDigest(now.Digest)
 	byTag := slices.ContainsFunc(o.Targets[target].References, func(r edit.Reference) bool {
 		return r.Component == component && r.Digest == "" && !r.Form.Digest
 	})
@@ -72,12 +76,12 @@ func (r repository) verifyImage(ctx context.Context, o promotion.Observation, ta
 		return v, "", fault.New(fault.NotFound, "%s: the registry no longer has this tag", name)
 	case v.Digest == "":
 		v.Digest = now.Digest
-		return v, fmt.Sprintf("%s was written without a digest: it is restored as the tag is now, %s", name, promotion.ShortDigest(now.Digest)), nil
+		return v, fmt.Sprintf("%s was written without a digest: it is restored as the tag is now, %s", name, points), nil
 	case byTag:
-		return v, "", fault.New(fault.Invalid, "%s: tag moved: it now points to %s instead of %s, and the files have no digest: write %s to them yourself, or set pin: tag+digest",
-			name, promotion.ShortDigest(now.Digest), promotion.ShortDigest(v.Digest), pinned.Reference())
+		return v, "", fault.New(fault.Invalid, "%s: tag moved: it now points to %s instead of %s, and the files have no digest: "+
+			"write %s to them yourself, or set pin: tag+digest", name, points, was, pinned.Reference())
 	default:
 		return v, fmt.Sprintf("%s: tag moved: it now points to %s; the digest that was there is restored, %s",
-			name, cmp.Or(promotion.ShortDigest(now.Digest), "nothing"), promotion.ShortDigest(v.Digest)), nil
+			name, cmp.Or(points, "nothing"), was), nil
 	}
 }

@@ -16,7 +16,9 @@ import (
 // does not have. Without an application, a hold is one for the whole environment, but a
 // promotion is one for each application in it.
 func findTargets(ctx context.Context, d Decision, r repository) ([]promotion.Target, error) {
-	environments := slices.DeleteFunc(slices.Clone(r.config.Order()), func(name string) bool { return !r.covers(promotion.Target{Environment: name}) })
+	environments := slices.DeleteFunc(slices.Clone(r.config.Order()), func(name string) bool {
+		return !r.covers(promotion.Target{Environment: name})
+	})
 	if d.Environment != "" {
 		if _, ok := r.config.Environment(d.Environment); !ok || !slices.Contains(environments, d.Environment) {
 			return nil, fault.New(fault.Invalid, "there is no environment %s here; there are %s", d.Environment, fault.List(environments))
@@ -69,7 +71,8 @@ func targetsOfApplication(d Decision, environments []string, applications map[st
 	}
 	if len(targets) == 0 {
 		slices.Sort(known)
-		return nil, fault.New(fault.Invalid, "there is no application %s here; there are %s", d.Application, fault.List(slices.Compact(known)))
+		known = slices.Compact(known)
+		return nil, fault.New(fault.Invalid, "there is no application %s here; there are %s", d.Application, fault.List(known))
 	}
 	return targets, nil
 }

@@ -49,7 +49,7 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 		return decided, fault.New(fault.Conflict, "the service runs with --dry-run: it records no decisions")
 	}
 	if !slices.Contains(verb.Decisions(), request.Verb) {
-		return decided, fault.New(fault.Invalid, "%.50q is not a decision: use %s", request.Verb, fault.List(verbNames()))
+		return decided, fault.New(fault.Invalid, "%.50q is not a decision: use %s", request.Verb, fault.List(verb.Decisions()))
 	}
 	if len(request.Reason) > maxReason {
 		return decided, fault.New(fault.Invalid, "the reason is longer than %d bytes", maxReason)
@@ -78,13 +78,6 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 		return a.service.Trigger(ctx, string(b.Repository.Key()))
 	})
 	return decided, api.Authenticated(err)
-}
-
-func verbNames() (names []string) {
-	for _, one := range verb.Decisions() {
-		names = append(names, string(one))
-	}
-	return names
 }
 
 // choice returns the function that finds the repository among those that the principal may
@@ -130,7 +123,7 @@ var (
 )
 
 // Authorize implements decision.Authority.
-func (a authority) Authorize(ctx context.Context, targets []promotion.Target, deployments func(context.Context) ([]promotion.Deployment, error)) (identity.User, error) {
+func (a authority) Authorize(ctx context.Context, targets []promotion.Target, deployments decision.Deployments) (identity.User, error) {
 	if !a.principal.Has(access.Operate) || slices.ContainsFunc(targets, func(t promotion.Target) bool { return !a.Covers(t) }) {
 		return identity.User{}, errScope
 	}
