@@ -86,7 +86,7 @@ func (v *View) Application(ctx context.Context, p access.Principal, repository, 
 		return found, err
 	}
 	for _, t := range targets {
-		if p.May(access.Read, access.Target{Repository: name, Environment: t.Environment, Application: t.Application}) {
+		if mayRead(p, name, t.Environment, t.Application) {
 			one := targetOf(t, landed[t.Environment])
 			one.Drift = drifts[store.TargetKey{Repository: key, Environment: t.Environment, Application: t.Application}]
 			found.Targets = append(found.Targets, one)
@@ -99,14 +99,16 @@ func (v *View) Application(ctx context.Context, p access.Principal, repository, 
 }
 
 func targetOf(t store.Target, landed store.Landed) Target {
+	detail := t.Detail
 	one := Target{
 		Environment: t.Environment, After: append([]string{}, t.After...), Branch: t.Branch, Paths: t.Paths,
-		Propose: t.Detail.Propose, Land: t.Detail.Land, Status: statusOf(t.Row()), State: t.State, Since: t.Since,
-		Reason: ReasonOf(t.Rule, t.Message, t.Until), Components: []Component{},
-		PullRequest: PullRequestOf(t.Number, t.URL, t.Detail.Opened), ApprovedBy: t.Detail.ApprovedBy,
-		Conditions: append([]promotion.Condition{}, t.Detail.Conditions...), Gates: append([]promotion.Condition{}, t.Detail.Gates...),
-		Notes: t.Detail.Notes, Left: t.Detail.Left, Health: t.Detail.Health, Hold: t.Detail.Hold, Request: t.Detail.Request,
-		Sources: t.Detail.Sources,
+		Propose: detail.Propose, Land: detail.Land,
+		Status: statusOf(t.Row()), State: t.State, Since: t.Since, Reason: ReasonOf(t.Rule, t.Message, t.Until),
+		Components: []Component{}, Notes: detail.Notes, Left: detail.Left, Sources: detail.Sources,
+		PullRequest: PullRequestOf(t.Number, t.URL, detail.Opened), ApprovedBy: detail.ApprovedBy,
+		Conditions: append([]promotion.Condition{}, detail.Conditions...),
+		Gates:      append([]promotion.Condition{}, detail.Gates...),
+		Health:     detail.Health, Hold: detail.Hold, Request: detail.Request,
 	}
 	for _, version := range t.Current {
 		component := Component{Name: version.Component, Image: version.Image(), Version: version.Label()}
@@ -117,7 +119,8 @@ func targetOf(t store.Target, landed store.Landed) Target {
 		one.Components = append(one.Components, component)
 	}
 	if !landed.At.IsZero() {
-		one.Landed = &Landed{At: landed.At, Commit: landed.Commit, Snapshot: landed.Snapshot, PullRequest: PullRequestOf(landed.Number, landed.URL, time.Time{})}
+		pull := PullRequestOf(landed.Number, landed.URL, time.Time{})
+		one.Landed = &Landed{At: landed.At, Commit: landed.Commit, Snapshot: landed.Snapshot, PullRequest: pull}
 	}
 	return one
 }

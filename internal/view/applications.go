@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -91,14 +92,12 @@ func (v *View) Applications(ctx context.Context, p access.Principal, query Appli
 		return list, err
 	}
 	rows, order := rowsOf(p, query, names, targets)
-	for _, row := range rows {
-		for i := range row.Targets {
-			row.Targets[i].Drift = len(drifts[store.TargetKey{Repository: row.Key, Environment: row.Targets[i].Environment, Application: row.Application}])
-		}
-	}
 	list.Environments = order.sorted()
 	for _, row := range rows {
-		for _, target := range row.Targets {
+		for i := range row.Targets {
+			target := &row.Targets[i]
+			key := store.TargetKey{Repository: row.Key, Environment: target.Environment, Application: row.Application}
+			target.Drift = len(drifts[key])
 			list.Statuses[target.Status]++
 		}
 	}
@@ -127,8 +126,9 @@ func (v *View) Applications(ctx context.Context, p access.Principal, query Appli
 }
 
 // rowsOf groups targets by application, without those that a query does not select.
-func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string, targets []store.TargetRow) ([]ApplicationRow, *environmentOrder) {
-	words := strings.Fields(strings.ToLower(query.Search))
+func rowsOf(
+	p access.Principal, query ApplicationsQuery, names map[string]string, targets []store.TargetRow,
+) ([]ApplicationRow, *environmentOrder) {
 	order := &environmentOrder{ranks: map[string]int{}}
 	var rows []ApplicationRow
 	index := map[[2]string]int{}
@@ -140,7 +140,7 @@ func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string
 		if !selected || query.Environment != "" && t.Environment != query.Environment {
 			continue
 		}
-		if p.Restricted() && !p.May(access.Read, access.Target{Repository: name, Environment: t.Environment, Application: t.Application}) {
+		if p.Restricted() && !mayRead(p, name, t.Environment, t.Application) {
 			continue
 		}
 		i, known := index[[2]string{t.Repository, t.Application}]
@@ -152,7 +152,7 @@ func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string
 		rows[i].Targets = append(rows[i].Targets, targetRowOf(t))
 		order.add(t.Repository, t.Environment)
 	}
-	if len(words) > 0 {
+	if words := strings.Fields(strings.ToLower(query.Search)); len(words) > 0 {
 		rows = slices.DeleteFunc(rows, func(row ApplicationRow) bool { return !row.contains(words) })
 	}
 	return rows, order
@@ -160,8 +160,9 @@ func rowsOf(p access.Principal, query ApplicationsQuery, names map[string]string
 
 func targetRowOf(t store.TargetRow) TargetRow {
 	return TargetRow{
-		Environment: t.Environment, Status: statusOf(t), State: t.State, Version: t.Version, Wanted: t.Wanted, Landed: t.LandedAt,
-		Reason: ReasonOf(t.Rule, t.Message, t.Until), Health: t.Health, Held: t.Held, PullRequest: PullRequestOf(t.Number, t.URL, time.Time{}),
+		Environment: t.Environment, Status: statusOf(t), State: t.State, Reason: ReasonOf(t.Rule, t.Message, t.Until),
+		Version: t.Version, Wanted: t.Wanted, Landed: t.LandedAt, Health: t.Health, Held: t.Held,
+		PullRequest: PullRequestOf(t.Number, t.URL, time.Time{}),
 	}
 }
 
@@ -216,10 +217,7 @@ func (o *environmentOrder) add(repository, environment string) {
 }
 
 func (o *environmentOrder) sorted() []string {
-	all := []string{}
-	for name := range o.ranks {
-		all = append(all, name)
-	}
+	all := slices.AppendSeq([]string{}, maps.Keys(o.ranks))
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(o.ranks[a], o.ranks[b]), cmp.Compare(a, b)) })
 	return all
 }

@@ -20,7 +20,9 @@ type Delivery struct {
 
 // DeliveryOf returns what users read of a delivery.
 func DeliveryOf(d store.Delivery) Delivery {
-	return Delivery{Receiver: d.Receiver, ID: d.ID, EventType: d.EventType, ReceivedAt: d.ReceivedAt, SeenAt: d.SeenAt, Times: d.Times}
+	return Delivery{
+		Receiver: d.Receiver, ID: d.ID, EventType: d.EventType, ReceivedAt: d.ReceivedAt, SeenAt: d.SeenAt, Times: d.Times,
+	}
 }
 
 // Deliveries lists stored webhooks, newest first. They belong to no repository: a principal that
@@ -35,7 +37,8 @@ func (v *View) Deliveries(ctx context.Context, p access.Principal, q ListQuery) 
 	if q.After == "" {
 		found, err = v.Store.Deliveries.Newest(ctx, q.Limit+1)
 	} else {
-		found, err = v.Store.Deliveries.Before(ctx, store.DeliveryCursor{At: at, DeliveryRef: store.DeliveryRef{Delivery: fields[0], Receiver: fields[1]}}, q.Limit+1)
+		last := store.DeliveryRef{Delivery: fields[0], Receiver: fields[1]}
+		found, err = v.Store.Deliveries.Before(ctx, store.DeliveryCursor{At: at, DeliveryRef: last}, q.Limit+1)
 	}
 	if err != nil {
 		return page, err

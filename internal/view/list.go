@@ -60,17 +60,15 @@ type TargetName struct {
 // targetFields is the number of fields of a cursor in a list of targets.
 const targetFields = 4
 
-func (t TargetName) compare(fields []string) int {
-	return cmp.Or(cmp.Compare(t.Repository, fields[0]), cmp.Compare(t.Key, fields[1]), cmp.Compare(t.Environment, fields[2]), cmp.Compare(t.Application, fields[3]))
-}
-
 func (t TargetName) fields() []string {
 	return []string{t.Repository, t.Key, t.Environment, t.Application}
 }
 
 // listTargets returns what a function makes of the targets that a query selects and a principal
 // may read, by name; nil: nothing. Only the repositories of the page are read.
-func listTargets[T any](ctx context.Context, v *View, p access.Principal, q ListQuery, itemOf func(TargetName, store.Target) *T) (Page[T], error) {
+func listTargets[T any](
+	ctx context.Context, v *View, p access.Principal, q ListQuery, itemOf func(TargetName, store.Target) *T,
+) (Page[T], error) {
 	page := Page[T]{Items: []T{}}
 	after, err := decodeCursor(q.After, targetFields)
 	if err != nil {
@@ -84,10 +82,10 @@ func listTargets[T any](ctx context.Context, v *View, p access.Principal, q List
 	for key, name := range names {
 		repositories = append(repositories, TargetName{Repository: name, Key: key})
 	}
-	slices.SortFunc(repositories, func(a, b TargetName) int { return a.compare(b.fields()) })
+	slices.SortFunc(repositories, func(a, b TargetName) int { return slices.Compare(a.fields(), b.fields()) })
 	last := TargetName{}
 	for _, repository := range repositories {
-		if repository.compare([]string{after[0], after[1], "", ""}) < 0 {
+		if slices.Compare([]string{repository.Repository, repository.Key}, after[:2]) < 0 {
 			continue // of an earlier page
 		}
 		targets, err := v.Store.Targets.List(ctx, repository.Key, q.Environment, q.Application)
@@ -100,7 +98,8 @@ func listTargets[T any](ctx context.Context, v *View, p access.Principal, q List
 		for _, t := range targets {
 			name := repository
 			name.Environment, name.Application = t.Environment, t.Application
-			if q.After != "" && name.compare(after) <= 0 || !p.May(access.Read, access.Target{Repository: name.Repository, Environment: t.Environment, Application: t.Application}) {
+			shown := q.After != "" && slices.Compare(name.fields(), after) <= 0
+			if shown || !mayRead(p, name.Repository, t.Environment, t.Application) {
 				continue
 			}
 			item := itemOf(name, t)

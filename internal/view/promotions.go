@@ -53,7 +53,8 @@ func (v *View) Promotions(ctx context.Context, p access.Principal, state Promoti
 		}
 		shown := targetOf(t, store.Landed{})
 		one := &Promotion{
-			TargetName: name, State: PromotionOpen, At: t.Detail.Opened, Changes: []Change{}, PullRequest: shown.PullRequest, Reason: shown.Reason, ApprovedBy: shown.ApprovedBy,
+			TargetName: name, State: PromotionOpen, At: t.Detail.Opened, Changes: []Change{},
+			PullRequest: shown.PullRequest, Reason: shown.Reason, ApprovedBy: shown.ApprovedBy,
 		}
 		if shown.Request != nil {
 			one.RequestedBy = shown.Request.By
@@ -87,7 +88,7 @@ func (v *View) landedPromotions(ctx context.Context, p access.Principal, q ListQ
 		page.Next = encodeTime(last.At, last.ID)
 	}
 	events = slices.DeleteFunc(events, func(e store.Event) bool {
-		return !p.May(access.Read, access.Target{Repository: e.Name, Environment: e.Environment, Application: e.Application})
+		return !mayRead(p, e.Name, e.Environment, e.Application)
 	})
 	for _, e := range events {
 		page.Items = append(page.Items, landedPromotion(e))
@@ -97,8 +98,9 @@ func (v *View) landedPromotions(ctx context.Context, p access.Principal, q ListQ
 
 func landedPromotion(e store.Event) Promotion {
 	one := Promotion{
-		TargetName: TargetName{Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application}, State: PromotionLanded, At: e.At.UTC(),
-		Changes: []Change{}, PullRequest: PullRequestOf(e.Number, e.URL, time.Time{}), Commit: e.Commit, Reason: ReasonOf(e.Rule, e.Message, time.Time{}),
+		TargetName: TargetName{Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application},
+		State:      PromotionLanded, At: e.At.UTC(), Changes: []Change{}, Commit: e.Commit,
+		PullRequest: PullRequestOf(e.Number, e.URL, time.Time{}), Reason: ReasonOf(e.Rule, e.Message, time.Time{}),
 		RequestedBy: e.Attribution.RequestedBy, ApprovedBy: e.Attribution.ApprovedBy,
 	}
 	for _, version := range e.Versions {

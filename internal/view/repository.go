@@ -47,8 +47,11 @@ func (v *View) Repository(ctx context.Context, p access.Principal, repository st
 	if err != nil {
 		return found, err
 	}
-	found.Config, found.Problems = detail.Config, append(found.Problems, detail.Problems...)
-	found.Refused.Items, found.Refused.Total = append(found.Refused.Items, detail.Refused.Items...), detail.Refused.Total
-	found.Unfollowed.Items, found.Unfollowed.Total = append(found.Unfollowed.Items, detail.Unfollowed.Items...), detail.Unfollowed.Total
+	found.Config = detail.Config
+	found.Problems = append(found.Problems, detail.Problems...)
+	found.Refused.Items = append(found.Refused.Items, detail.Refused.Items...)
+	found.Refused.Total = detail.Refused.Total
+	found.Unfollowed.Items = append(found.Unfollowed.Items, detail.Unfollowed.Items...)
+	found.Unfollowed.Total = detail.Unfollowed.Total
 	return found, nil
 }

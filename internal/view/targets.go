@@ -37,11 +37,13 @@ func (v *View) Environments(ctx context.Context, p access.Principal, q ListQuery
 	return listTargets(ctx, v, p, q, func(name TargetName, t store.Target) *EnvironmentTarget {
 		shown := targetOf(t, store.Landed{})
 		one := &EnvironmentTarget{
-			TargetName: name, Branch: shown.Branch, Status: shown.Status, Components: []ActualComponent{}, Drift: []drift.Drift{}, Reason: shown.Reason,
+			TargetName: name, Branch: shown.Branch, Status: shown.Status, Reason: shown.Reason,
+			Components: []ActualComponent{}, Drift: []drift.Drift{},
 		}
 		var actual []store.EventVersion
 		if reported := t.Detail.Health; reported != nil {
-			one.Sync, one.Health, actual = reported.Sync, reported.Status, reported.Actual
+			one.Sync, one.Health = reported.Sync, reported.Status
+			actual = reported.Actual
 		}
 		for _, c := range shown.Components {
 			component := ActualComponent{Component: c}
@@ -50,7 +52,8 @@ func (v *View) Environments(ctx context.Context, p access.Principal, q ListQuery
 			}
 			one.Components = append(one.Components, component)
 		}
-		one.Drift = append(one.Drift, drifts[store.TargetKey{Repository: name.Key, Environment: name.Environment, Application: name.Application}]...)
+		key := store.TargetKey{Repository: name.Key, Environment: name.Environment, Application: name.Application}
+		one.Drift = append(one.Drift, drifts[key]...)
 		return one
 	})
 }

@@ -77,7 +77,8 @@ func (v *View) Where(ctx context.Context, p access.Principal, text string) (Wher
 	text = strings.ToLower(strings.TrimSpace(text))
 	found := Where{Query: text, Versions: []VersionLocation{}}
 	if len(text) < minWhere || len(text) > maxWhere {
-		return found, fault.New(fault.Invalid, "write a tag, a digest, an image, a commit, or a pull request, with %d to %d characters", minWhere, maxWhere)
+		return found, fault.New(fault.Invalid,
+			"write a tag, a digest, an image, a commit, or a pull request, with %d to %d characters", minWhere, maxWhere)
 	}
 	names, err := v.repositories(ctx, p, "")
 	if err != nil {
@@ -120,10 +121,12 @@ func (v *View) locate(ctx context.Context, p access.Principal, one store.Applica
 	}
 	var targets []inTarget
 	for _, t := range stored {
-		if !p.May(access.Read, access.Target{Repository: name, Environment: t.Environment, Application: t.Application}) {
+		if !mayRead(p, name, t.Environment, t.Application) {
 			continue
 		}
-		events, err := v.Store.History(ctx, store.HistoryFilter{Repository: one.Repository, Environment: t.Environment, Application: t.Application, Limit: maxLandings})
+		events, err := v.Store.History(ctx, store.HistoryFilter{
+			Repository: one.Repository, Environment: t.Environment, Application: t.Application, Limit: maxLandings,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -209,7 +212,11 @@ func nameOf(text string) store.VersionName {
 	if pull := pullRequestOf(text); pull != "" {
 		return store.VersionName{PullRequest: pull}
 	}
-	return store.VersionName{Tag: tagOf(text), Digits: digitsOf(text)}
+	name := store.VersionName{Tag: tagOf(text)}
+	if hex := hexOf(text); len(hex) >= minHex { // else it is too short for a digest or a commit
+		name.Digits = hex
+	}
+	return name
 }
 
 // pullRequests matches #12, acme/web#12, and GitLab's acme/web!12, and the pages of pull requests on
@@ -238,14 +245,6 @@ func tagOf(text string) string {
 	return text
 }
 
-// digitsOf is the part of a text that may begin a digest or a commit; empty: it is too short.
-func digitsOf(text string) string {
-	if hex := hexOf(text); len(hex) >= minHex {
-		return hex
-	}
-	return ""
-}
-
 // hexOf is a digest without its algorithm.
 func hexOf(text string) string {
 	if _, hex, found := strings.Cut(text, "sha256:"); found {
@@ -271,7 +270,9 @@ func placeIn(t inTarget, version store.EventVersion) Place {
 	})
 	if landed >= 0 {
 		e := t.landings[landed]
-		place.Since, place.Commit, place.PullRequest = e.At, e.Commit, PullRequestOf(e.Number, e.URL, time.Time{})
+		place.Since = e.At
+		place.Commit = e.Commit
+		place.PullRequest = PullRequestOf(e.Number, e.URL, time.Time{})
 	}
 	switch {
 	case i >= 0 && version.Same(t.Current[i]):
@@ -280,8 +281,11 @@ func placeIn(t inTarget, version store.EventVersion) Place {
 			place.Health = t.Detail.Health.Status
 		}
 	case slices.ContainsFunc(t.Wanted, version.Same):
-		place = Place{Environment: t.Environment, After: place.After, State: IsNext, Has: place.Has, Reason: ReasonOf(t.Rule, t.Message, t.Until)}
-		if place.PullRequest = PullRequestOf(t.Number, t.URL, t.Detail.Opened); place.PullRequest != nil {
+		place = Place{
+			Environment: t.Environment, After: place.After, State: IsNext, Has: place.Has,
+			Reason: ReasonOf(t.Rule, t.Message, t.Until), PullRequest: PullRequestOf(t.Number, t.URL, t.Detail.Opened),
+		}
+		if place.PullRequest != nil {
 			place.State = IsOpen
 		}
 	case landed >= 0:
