@@ -61,10 +61,11 @@ func (p *pages) application(c echo.Context) error {
 	decides := false
 	nodes := make([]graphNode, 0, len(found.Targets))
 	for i, target := range found.Targets {
+		one := targetBody{Target: target, Anchor: "environment-" + strconv.Itoa(i+1)}
 		nodes = append(nodes, graphNode{
-			Environment: target.Environment, After: target.After, Version: versionOf(target.Components), Status: string(target.Status), Anchor: anchor(i),
+			Environment: target.Environment, After: target.After, Anchor: one.Anchor,
+			Version: versionOf(target.Components), Status: string(target.Status),
 		})
-		one := targetBody{Target: target, Anchor: anchor(i)}
 		for _, condition := range target.Conditions {
 			one.Checks = append(one.Checks, check{"condition", condition})
 		}
@@ -84,26 +85,14 @@ func (p *pages) application(c echo.Context) error {
 	return p.write(c, http.StatusOK, "application", page{Title: found.Application, Live: true, Repository: found.Repository, Body: body})
 }
 
-// versionOf is the version of a single component, or how many versions there are.
+// versionOf is the version of all components, or the first of several.
 func versionOf(components []view.Component) string {
-	switch versions := distinctVersions(components); len(versions) {
-	case 0:
+	if len(components) == 0 {
 		return "no version"
-	case 1:
-		return versions[0]
-	default:
-		return versions[0] + " and others"
 	}
-}
-
-func distinctVersions(components []view.Component) []string {
-	var versions []string
-	for _, one := range components {
-		if !slices.Contains(versions, one.Version) {
-			versions = append(versions, one.Version)
-		}
+	first := components[0].Version
+	if slices.ContainsFunc(components, func(one view.Component) bool { return one.Version != first }) {
+		return first + " and others"
 	}
-	return versions
+	return first
 }
-
-func anchor(i int) string { return "environment-" + strconv.Itoa(i+1) }

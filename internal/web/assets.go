@@ -73,7 +73,9 @@ func parseTemplates() (templates, error) {
 		return nil, err
 	}
 	parsed := templates{}
-	for _, name := range []string{"sign-in", "error", "overview", "application", "decide", "repository", "history", "delivery", "where", "activity"} {
+	for _, name := range []string{
+		"sign-in", "error", "overview", "application", "decide", "repository", "history", "delivery", "where", "activity",
+	} {
 		clone, err := layout.Clone()
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -71,18 +72,13 @@ func (b *badges) draw(c echo.Context) ([]byte, error) {
 	}
 	label, states := application, statesOf(found)
 	if version := given["version"]; version != "" {
-		if label, states, err = b.locate(c, principal, found, version); err != nil {
+		label, states, err = b.locate(c, principal, found, version)
+		if err != nil {
 			return nil, err
 		}
 	}
 	if environment := given["environment"]; environment != "" {
-		var only []badgeState
-		for _, one := range states {
-			if one.Environment == environment {
-				only = append(only, one)
-			}
-		}
-		states = only
+		states = slices.DeleteFunc(states, func(one badgeState) bool { return one.Environment != environment })
 	}
 	if len(states) == 0 {
 		return nil, fault.New(fault.NotFound, "%s has no environment %.200q", found.Application, given["environment"])
@@ -102,7 +98,9 @@ func statesOf(found view.Application) (states []badgeState) {
 }
 
 // locate returns where a version of an application is, with its label.
-func (b *badges) locate(c echo.Context, principal access.Principal, of view.Application, text string) (label string, states []badgeState, err error) {
+func (b *badges) locate(
+	c echo.Context, principal access.Principal, of view.Application, text string,
+) (label string, states []badgeState, err error) {
 	found, err := b.view.Where(c.Request().Context(), principal, text)
 	if err != nil {
 		return "", nil, err

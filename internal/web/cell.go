@@ -22,7 +22,8 @@ func (c matrixCell) HTML() template.HTML {
 			b.WriteString(part)
 		}
 	}
-	write(`<td><span class="environment-name">`, html.EscapeString(c.Environment), ` </span><span class="version">`, html.EscapeString(c.Version))
+	write(`<td><span class="environment-name">`, html.EscapeString(c.Environment), ` </span>`)
+	write(`<span class="version">`, html.EscapeString(c.Version))
 	if c.Wanted != "" {
 		write(" → ", html.EscapeString(c.Wanted))
 	}

@@ -75,17 +75,30 @@ func (p *pages) decide(c echo.Context) error {
 		return fault.New(fault.Invalid, "the form cannot be read: %w", err)
 	}
 	body.Given = answersOf(c.Request().PostForm)
-	request, err := body.decision(p.Now())
-	if err == nil {
-		var decided api.Decided
-		if decided, err = p.Decisions.Decide(c.Request().Context(), principalOf(c), request); err == nil {
-			p.keepOutcome(c, outcome{Key: body.Application.Key, Application: body.Application.Application, By: decided.By.Login, Subject: decided.Subject, Effects: decided.Effects, Unchanged: decided.Unchanged})
-			return c.Redirect(http.StatusSeeOther, body.Back)
-		}
+	if err := p.record(c, body); err != nil {
+		var status int
+		status, body.Error = p.messageOf(c, err, "it is not known whether the decision was recorded: read the history, or try again; "+
+			"the log of the service has the reason")
+		return p.writeDecide(c, status, body)
 	}
-	var status int
-	status, body.Error = p.messageOf(c, err, "it is not known whether the decision was recorded: read the history, or try again; the log of the service has the reason")
-	return p.writeDecide(c, status, body)
+	return c.Redirect(http.StatusSeeOther, body.Back)
+}
+
+// record records what the user decides on a page, and keeps the result for the next one.
+func (p *pages) record(c echo.Context, body decideBody) error {
+	request, err := body.decision(p.Now())
+	if err != nil {
+		return err
+	}
+	decided, err := p.Decisions.Decide(c.Request().Context(), principalOf(c), request)
+	if err != nil {
+		return err
+	}
+	p.keepOutcome(c, outcome{
+		Key: body.Application.Key, Application: body.Application.Application, By: decided.By.Login,
+		Subject: decided.Subject, Effects: decided.Effects, Unchanged: decided.Unchanged,
+	})
+	return nil
 }
 
 func (p *pages) writeDecide(c echo.Context, status int, body decideBody) error {
@@ -115,10 +128,10 @@ func (p *pages) readDecide(c echo.Context) (body decideBody, err error) {
 		return body, fault.New(fault.NotFound, "%s has no environment %.200q", name, given["environment"])
 	}
 	target := found.Targets[i]
-	if !hasLogin(by) || !mayDecide(by, what, access.Target{Repository: found.Repository, Environment: target.Environment, Application: name}) {
+	about := promotion.Target{Environment: target.Environment, Application: name}
+	if !hasLogin(by) || !mayDecide(by, what, found.Repository, about) {
 		return body, api.Forbidden(whyNotDecide(by))
 	}
-	about := promotion.Target{Environment: target.Environment, Application: name}
 	body = decideBody{
 		question: questionOf(by, what, found, target), Verb: what, Name: about.Name(), Application: found, Target: target,
 		URL: decideURL(found.Repository, about, what), Back: applicationURL(found.Repository, name),
@@ -132,7 +145,8 @@ func (p *pages) readDecide(c echo.Context) (body decideBody, err error) {
 // decision returns what the user decides, or what is missing.
 func (b decideBody) decision(now time.Time) (api.Decision, error) {
 	request := api.Decision{
-		Repository: b.Application.Key, Verb: b.Verb, Environment: b.Target.Environment, Application: b.Application.Application, Reason: b.Given.Reason,
+		Repository: b.Application.Key, Environment: b.Target.Environment, Application: b.Application.Application,
+		Verb: b.Verb, Reason: b.Given.Reason,
 	}
 	if b.Given.Reason == "" {
 		return request, fault.New(fault.Invalid, "write a reason: it is shown with the decision")
@@ -150,7 +164,8 @@ func (b decideBody) decision(now time.Time) (api.Decision, error) {
 	case verb.Promote:
 		request.With = versions
 	case verb.Reject:
-		if request.Images = versions; len(versions) == 0 {
+		request.Images = versions
+		if len(versions) == 0 {
 			return request, fault.New(fault.Invalid, "write which versions to reject, such as web:1.4.2")
 		}
 	case verb.Rollback:

@@ -60,19 +60,23 @@ func graphOf(nodes []graphNode) graph {
 		x, y := column[one.Environment], rows[column[one.Environment]]
 		rows[column[one.Environment]]++
 		placed := node{
-			X: margin + x*(nodeWidth+gapX), Y: margin + y*(nodeHeight+gapY), Name: short(one.Environment), Version: short(one.Version),
+			X: margin + x*(nodeWidth+gapX), Y: margin + y*(nodeHeight+gapY),
+			Name: short(one.Environment), Version: short(one.Version),
 			Status: one.Status, Class: classOf(one.Status), Anchor: one.Anchor,
 		}
 		places[one.Environment] = placed
 		drawn.Nodes = append(drawn.Nodes, placed)
-		drawn.Width, drawn.Height = max(drawn.Width, placed.X+nodeWidth+margin), max(drawn.Height, placed.Y+nodeHeight+margin)
+		drawn.Width = max(drawn.Width, placed.X+nodeWidth+margin)
+		drawn.Height = max(drawn.Height, placed.Y+nodeHeight+margin)
 	}
 	for _, one := range nodes {
 		to := places[one.Environment]
 		for _, parent := range one.After {
 			if from, known := places[parent]; known {
 				drawn.Edges = append(drawn.Edges, edge{
-					FromX: from.X + nodeWidth, FromY: from.Y + nodeHeight/2, ToX: to.X, ToY: to.Y + nodeHeight/2, MiddleX: (from.X + nodeWidth + to.X) / 2,
+					FromX: from.X + nodeWidth, FromY: from.Y + nodeHeight/2,
+					ToX: to.X, ToY: to.Y + nodeHeight/2,
+					MiddleX: (from.X + nodeWidth + to.X) / 2,
 				})
 			}
 		}

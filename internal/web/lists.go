@@ -34,8 +34,8 @@ func (p *pages) history(c echo.Context) error {
 		return err
 	}
 	query := api.HistoryQuery{
-		Repository: given["repository"], Environment: given["environment"], Application: given["application"], Component: given["component"],
-		After: given["after"], Limit: eventsPerPage,
+		Repository: given["repository"], Environment: given["environment"], Application: given["application"],
+		Component: given["component"], After: given["after"], Limit: eventsPerPage,
 	}
 	if given["since"] != "" {
 		if query.Since, err = api.Since(given["since"], p.Now()); err != nil {

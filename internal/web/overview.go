@@ -75,7 +75,10 @@ func (p *pages) overview(c echo.Context) error {
 }
 
 func matrixOf(query view.ApplicationsQuery, list view.Applications, now time.Time) overviewBody {
-	body := overviewBody{Query: query, Environments: list.Environments, Columns: min(max(len(list.Environments), 1), maxColumns), Total: list.Total}
+	body := overviewBody{
+		Query: query, Environments: list.Environments, Total: list.Total,
+		Columns: min(max(len(list.Environments), 1), maxColumns),
+	}
 	for _, status := range view.Statuses() {
 		selected := query
 		selected.Status, selected.After = status, ""
@@ -95,7 +98,10 @@ func matrixOf(query view.ApplicationsQuery, list view.Applications, now time.Tim
 	}
 	rows := make([]matrixRow, 0, len(list.Applications))
 	for _, one := range list.Applications {
-		row := matrixRow{ApplicationRow: one, URL: applicationURL(one.Repository, one.Application), Cells: make([]matrixCell, len(list.Environments))}
+		row := matrixRow{
+			ApplicationRow: one, URL: applicationURL(one.Repository, one.Application),
+			Cells: make([]matrixCell, len(list.Environments)),
+		}
 		for _, target := range one.Targets {
 			row.Cells[positions[target.Environment]] = matrixCell{target, now}
 		}
@@ -108,7 +114,8 @@ func matrixOf(query view.ApplicationsQuery, list view.Applications, now time.Tim
 // overviewURL returns the URL of the overview with a query.
 func overviewURL(query view.ApplicationsQuery) string {
 	return pathWith("/", map[string]string{
-		"repository": query.Repository, "environment": query.Environment, "status": string(query.Status), "search": query.Search, "after": query.After,
+		"repository": query.Repository, "environment": query.Environment, "status": string(query.Status),
+		"search": query.Search, "after": query.After,
 	})
 }
 

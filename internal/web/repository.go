@@ -29,5 +29,7 @@ func (p *pages) repository(c echo.Context) error {
 	}
 	only := map[string]string{"repository": detail.Found.Repository}
 	body := repositoryBody{detail, pathWith("/", only), pathWith("/history", only)}
-	return p.write(c, http.StatusOK, "repository", page{Title: detail.Found.Repository, Live: true, Repository: detail.Found.Repository, Body: body})
+	return p.write(c, http.StatusOK, "repository", page{
+		Title: detail.Found.Repository, Live: true, Repository: detail.Found.Repository, Body: body,
+	})
 }

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"fmt"
-
 	"promoter/internal/access"
 	"promoter/internal/promotion"
 	"promoter/internal/store"
@@ -12,11 +10,11 @@ import (
 
 // mayDecide reports whether a principal may decide about a target with a verb. Freeze and thaw
 // are about all of its applications.
-func mayDecide(p access.Principal, what verb.Verb, target access.Target) bool {
+func mayDecide(p access.Principal, what verb.Verb, repository string, target promotion.Target) bool {
 	if ofEnvironment(what) {
 		target.Application = access.All
 	}
-	return p.May(access.Operate, target)
+	return p.May(access.Operate, access.Target{Repository: repository, Environment: target.Environment, Application: target.Application})
 }
 
 // ofEnvironment reports whether a verb is about a whole environment.
@@ -30,7 +28,7 @@ type verbLink struct{ Name, URL string }
 func verbLinks(p access.Principal, found view.Application, target view.Target) (links []verbLink) {
 	about := promotion.Target{Environment: target.Environment, Application: found.Application}
 	for _, what := range verb.Decisions() {
-		if applies(what, target) && mayDecide(p, what, access.Target{Repository: found.Repository, Environment: about.Environment, Application: about.Application}) {
+		if applies(what, target) && mayDecide(p, what, found.Repository, about) {
 			links = append(links, verbLink{what.Title(), decideURL(found.Repository, about, what)})
 		}
 	}
@@ -62,7 +60,8 @@ func applies(what verb.Verb, target view.Target) bool {
 func whyNotDecide(p access.Principal) string {
 	switch {
 	case !p.Has(access.Operate):
-		return "You may read this application, and not decide about it: that needs the role " + string(access.Operate) + " in the server file."
+		return "You may read this application, and not decide about it: that needs the role " + string(access.Operate) +
+			" in the server file."
 	case !hasLogin(p):
 		return "You may not decide about this application: api.oidc.users in the server file maps you to no user of a forge."
 	}
@@ -94,36 +93,49 @@ type question struct {
 // questionOf returns what the page of a verb asks a principal about a target.
 func questionOf(p access.Principal, what verb.Verb, found view.Application, target view.Target) question {
 	name := promotion.Target{Environment: target.Environment, Application: found.Application}.Name()
-	text := func(format string) string { return fmt.Sprintf(format, name) }
-	wide, every := access.Target{Repository: found.Repository, Environment: access.All, Application: found.Application}, ""
-	if mayDecide(p, what, wide) {
+	every := ""
+	if mayDecide(p, what, found.Repository, promotion.Target{Environment: access.All, Application: found.Application}) {
 		every = "In all environments of " + found.Application
+		if ofEnvironment(what) {
+			every = "In all environments of " + found.Repository
+		}
 	}
 	switch what {
 	case verb.Promote:
-		return question{Effect: text("Requests the promotion of %s. Conditions and gates still apply."), Versions: "Versions, instead of those that it waits for"}
+		return question{
+			Effect:   "Requests the promotion of " + name + ". Conditions and gates still apply.",
+			Versions: "Versions, instead of those that it waits for",
+		}
 	case verb.Hold:
-		return question{Effect: text("promoter proposes and merges nothing for %s until a user resumes it. Open pull requests stay open."), Wide: every}
+		return question{
+			Effect: "promoter proposes and merges nothing for " + name + " until a user resumes it. Open pull requests stay open.",
+			Wide:   every,
+		}
 	case verb.Resume:
-		return question{Effect: text("Ends the hold and the rollback of %s, and allows versions that were rejected or failed there. A freeze stays."), Wide: every}
+		return question{
+			Effect: "Ends the hold and the rollback of " + name + ", and allows versions that were rejected or failed there. " +
+				"A freeze stays.",
+			Wide: every,
+		}
 	case verb.Reject:
 		return question{
-			Effect:   text("promoter never proposes these versions for %s again, and closes a pull request that has them. Newer versions proceed."),
+			Effect: "promoter never proposes these versions for " + name + " again, and closes a pull request that has them. " +
+				"Newer versions proceed.",
 			Versions: "Versions", NeedVersions: true, Wide: every, Confirm: "Reject these versions",
 		}
 	case verb.Rollback:
 		return question{
-			Effect: text("Restores earlier versions of %s, and holds it until a user resumes it. ") + "The change lands as promotions do there, with land: " + target.Land + ".",
-			To:     true, Confirm: "Roll back " + name,
+			Effect: "Restores earlier versions of " + name + ", and holds it until a user resumes it. " +
+				"The change lands as promotions do there, with land: " + target.Land + ".",
+			To: true, Confirm: "Roll back " + name,
 		}
-	case verb.Freeze, verb.Thaw:
-		if every != "" {
-			every = "In all environments of " + found.Repository
+	case verb.Freeze:
+		return question{
+			Effect: "promoter proposes and merges nothing for any application in " + target.Environment + " until the freeze ends.",
+			Until:  true, Wide: every,
 		}
-		if what == verb.Thaw {
-			return question{Effect: "Ends the freeze of " + target.Environment + " for all its applications. Holds stay.", Wide: every}
-		}
-		return question{Effect: "promoter proposes and merges nothing for any application in " + target.Environment + " until the freeze ends.", Until: true, Wide: every}
+	case verb.Thaw:
+		return question{Effect: "Ends the freeze of " + target.Environment + " for all its applications. Holds stay.", Wide: every}
 	}
 	return question{}
 }

@@ -62,7 +62,9 @@ func whereOf(found view.Where) whereBody {
 			if place.State == view.IsThere {
 				has = version.Version
 			}
-			nodes = append(nodes, graphNode{Environment: place.Environment, After: place.After, Version: has, Status: string(place.State), Anchor: one.Anchor})
+			nodes = append(nodes, graphNode{
+				Environment: place.Environment, After: place.After, Version: has, Status: string(place.State), Anchor: one.Anchor,
+			})
 			located.Places = append(located.Places, one)
 		}
 		located.Graph = graphOf(nodes)
