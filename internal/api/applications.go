@@ -16,11 +16,11 @@ func (a *API) applications(c echo.Context) error {
 		return err
 	}
 	query := view.ApplicationsQuery{
-		Repository: given["repository"], Application: given["application"], Environment: given["environment"], Status: view.Status(given["status"]),
-		Search: given["search"], After: given["after"],
+		Repository: given["repository"], Environment: given["environment"], Application: given["application"],
+		Status: view.Status(given["status"]), Search: given["search"], After: given["after"],
 	}
 	if query.Status != "" && !slices.Contains(view.Statuses(), query.Status) {
-		return fault.New(fault.Invalid, "%.50q is not a status: use %s", query.Status, statusNames())
+		return fault.New(fault.Invalid, "%.50q is not a status: use %s", query.Status, fault.List(view.Statuses()))
 	}
 	if query.Limit, err = limitOf(given); err != nil {
 		return err
@@ -30,14 +30,6 @@ func (a *API) applications(c echo.Context) error {
 		return err
 	}
 	return respond(c, list)
-}
-
-func statusNames() string {
-	var names []string
-	for _, status := range view.Statuses() {
-		names = append(names, string(status))
-	}
-	return fault.List(names)
 }
 
 func (a *API) application(c echo.Context) error {

@@ -54,12 +54,21 @@ Data goes to standard output, messages to standard error.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"In a checkout:", []*cobra.Command{local.NewInit(system, schemaURL(releaseURL)), local.NewImport(system, schemaURL(releaseURL)), local.NewValidate(system), local.NewPlan(system), local.NewApply(system), forge.NewExplain(system)}},
-		{"On a forge:", []*cobra.Command{forge.NewRun(system), forge.NewSimulate(system), decide.NewDecisions(system), client.NewHistory(system), forge.NewDoctor(system), forge.NewApp(system)}},
-		{"Decisions:", []*cobra.Command{
-			decide.NewPromote(system), decide.NewHold(system), decide.NewResume(system), decide.NewReject(system), decide.NewRollback(system), decide.NewFreeze(system), decide.NewThaw(system),
+		{"In a checkout:", []*cobra.Command{
+			local.NewInit(system, schemaURL(releaseURL)), local.NewImport(system, schemaURL(releaseURL)), local.NewValidate(system),
+			local.NewPlan(system), local.NewApply(system), forge.NewExplain(system),
 		}},
-		{"As a service:", []*cobra.Command{newServe(system), client.NewStatus(system), client.NewWhere(system), client.NewMetrics(system), client.NewReplay(system)}},
+		{"On a forge:", []*cobra.Command{
+			forge.NewRun(system), forge.NewSimulate(system), decide.NewDecisions(system), client.NewHistory(system),
+			forge.NewDoctor(system), forge.NewApp(system),
+		}},
+		{"Decisions:", []*cobra.Command{
+			decide.NewPromote(system), decide.NewHold(system), decide.NewResume(system), decide.NewReject(system),
+			decide.NewRollback(system), decide.NewFreeze(system), decide.NewThaw(system),
+		}},
+		{"As a service:", []*cobra.Command{
+			newServe(system), client.NewStatus(system), client.NewWhere(system), client.NewMetrics(system), client.NewReplay(system),
+		}},
 		{otherCommands, []*cobra.Command{newDemo(system, demo), newVersion(system), newMan(system)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
@@ -85,7 +94,7 @@ Data goes to standard output, messages to standard error.`,
 // requireVerb makes a command require a verb: without one it prints its help, and an
 // unknown one is an error. Cobra would print the help of a command with a parent instead,
 // and exit with 0.
-func requireVerb(command *cobra.Command) *cobra.Command {
+func requireVerb(command *cobra.Command) {
 	command.Args = func(command *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
@@ -93,13 +102,13 @@ func requireVerb(command *cobra.Command) *cobra.Command {
 		if command.SuggestionsMinimumDistance <= 0 {
 			command.SuggestionsMinimumDistance = 2
 		}
+		path := command.CommandPath()
 		if meant := command.SuggestionsFor(args[0]); len(meant) > 0 {
 			slices.Sort(meant)
-			return fault.New(fault.Invalid, "unknown command \"%[2]s %[1]s\": did you mean %[3]s?", args[0], command.CommandPath(), strings.Join(meant, " or "))
+			return fault.New(fault.Invalid, "unknown command \"%s %s\": did you mean %s?", path, args[0], strings.Join(meant, " or "))
 		}
-		return fault.New(fault.Invalid, "unknown command \"%[2]s %[1]s\": '%[2]s --help' lists the commands", args[0], command.CommandPath())
+		return fault.New(fault.Invalid, "unknown command \"%[1]s %[2]s\": '%[1]s --help' lists the commands", path, args[0])
 	}
 	command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() }
 	command.DisableFlagsInUseLine = true
-	return command
 }

@@ -92,7 +92,8 @@ Exit codes: 0 success; 1 a step failed.`,
 			}
 			title := func(text string) string { return paint.Paint(render.ColorBold, text) }
 			return demo(command.Context(), DemoRequest{
-				Out: system.Out, Promoter: runVerbs(system), Title: title, Program: program, Verbose: verbose, Once: once, Keep: keep, Now: time.Now, Forge: forge,
+				Out: system.Out, Promoter: runVerbs(system), Title: title, Program: program,
+				Verbose: verbose, Once: once, Keep: keep, Now: time.Now, Forge: forge,
 			})
 		},
 	}
@@ -114,24 +115,25 @@ func demoForge(kind, address string, env func(string) (string, bool)) (*DemoForg
 	case kind != "github":
 		return nil, fault.New(fault.Invalid, "--forge %s: want git or github", kind)
 	case address == "":
-		return nil, fault.New(fault.Invalid, "--forge github: name a GitHub Enterprise server on this machine with --forge-url, as in http://127.0.0.1:4000; 'make demo-github' starts one")
+		return nil, fault.New(fault.Invalid, "--forge github: name a GitHub Enterprise server on this machine with --forge-url, "+
+			"as in http://127.0.0.1:4000; 'make demo-github' starts one")
 	}
-	forge := &DemoForge{URL: address, Variable: demoTokenVariable}
-	for variable, token := range map[string]*secret.String{demoTokenVariable: &forge.Promoter, demoUserVariable: &forge.User} {
-		value, _ := env(variable)
-		*token = secret.New(value)
+	token, _ := env(demoTokenVariable)
+	userToken, _ := env(demoUserVariable)
+	if token == "" || userToken == "" {
+		return nil, fault.New(fault.Invalid, "--forge github: set %s to a token of promoter's account there, and %s to one of the user's",
+			demoTokenVariable, demoUserVariable)
 	}
-	if forge.Promoter.IsZero() || forge.User.IsZero() {
-		return nil, fault.New(fault.Invalid, "--forge github: set %s to a token of promoter's account there, and %s to one of the user's", demoTokenVariable, demoUserVariable)
-	}
-	return forge, nil
+	return &DemoForge{URL: address, Promoter: secret.New(token), User: secret.New(userToken), Variable: demoTokenVariable}, nil
 }
 
 // runVerbs runs command lines inside the demo: with its output, without input.
 func runVerbs(system console.System) func(context.Context, io.Writer, ...string) int {
 	return func(ctx context.Context, out io.Writer, args ...string) int {
 		inner := system
-		inner.In, inner.Out, inner.Err, inner.ErrTerminal = strings.NewReader(""), out, out, false
+		inner.In = strings.NewReader("")
+		inner.Out, inner.Err = out, out
+		inner.ErrTerminal = false
 		return Main(ctx, args, inner, nil)
 	}
 }

@@ -76,7 +76,9 @@ func runServe(command *cobra.Command, flags serveFlags, system console.System) e
 	}
 	version := versionOf(released)
 	options := app.ServeOptions{
-		DryRun: flags.dryRun, Build: telemetry.Build{Version: version.Version, Commit: version.Revision}, Debounce: flags.quiet, Log: log, Profiles: flags.pprof, ProfilesOpen: flags.open,
+		DryRun: flags.dryRun, Debounce: flags.quiet,
+		Build: telemetry.Build{Version: version.Version, Commit: version.Revision},
+		Log:   log, Profiles: flags.pprof, ProfilesOpen: flags.open,
 		Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
 	}
 	if flags.quiet == 0 {

@@ -15,6 +15,7 @@ import (
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
 	"promoter/internal/fault"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/serverfile"
 	"promoter/internal/verb"
@@ -57,7 +58,8 @@ Exit codes: 0 success; 1 the service did not answer, or a repository could not b
 	set.StringVar(&flags.query.Environment, "env", "", "only the environment with this `NAME`")
 	set.StringVar(&flags.query.Application, "app", "", "only the application with this `NAME`")
 	set.StringVar(&flags.query.Component, "component", "", "only events that changed the component with this `NAME`")
-	set.StringVar(&flags.since, "since", "", "only events since this `TIME`: a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z")
+	set.StringVar(&flags.since, "since", "",
+		"only events since this `TIME`: a duration, as in 7d, or a time, as in 2026-01-31T00:00:00Z")
 	set.IntVar(&flags.query.Limit, "limit", 100, "maximum `NUMBER` of events, up to 1000")
 	set.StringVar(&flags.query.After, "after", "", "show the next `PAGE`: the value that the last line of the previous page shows")
 	set.BoolVar(&flags.direct, "direct", false, "read the repositories instead of querying the service")
@@ -88,7 +90,8 @@ func runHistory(command *cobra.Command, flags *historyFlags, system console.Syst
 		render.PrintMessage(system.Err, "there is more: add --after %s", history.Next)
 	}
 	if found.Omitted > 0 {
-		render.PrintMessage(system.Err, "%s not shown: add --limit, or a later --since", render.Count(found.Omitted, "older event is", "older events are"))
+		older := render.Count(found.Omitted, "older event is", "older events are")
+		render.PrintMessage(system.Err, "%s not shown: add --limit, or a later --since", older)
 	}
 	if len(found.Failures) > 0 {
 		render.PrintFailures(system.Err, found.Failures, "json")
@@ -117,7 +120,8 @@ func (f *historyFlags) read(command *cobra.Command, system console.System) (app.
 		return f.readGit(command, system)
 	}
 	if len(f.targets.Repositories) > 1 {
-		return app.GitHistory{}, fault.New(fault.Invalid, "the service is asked about one repository, or about all: write --repo once, or --direct")
+		return app.GitHistory{}, fault.New(fault.Invalid,
+			"the service is asked about one repository, or about all: write --repo once, or --direct")
 	}
 	f.query.Repository = strings.Join(f.targets.Repositories, "")
 	f.service.Config, f.service.Networks = f.targets.Config, f.targets.Networks
@@ -135,7 +139,8 @@ const defaultSince = 30 * 24 * time.Hour
 
 func (f *historyFlags) readGit(command *cobra.Command, system console.System) (app.GitHistory, error) {
 	if f.query.After != "" || f.service.URL != "" || f.service.CA != "" {
-		return app.GitHistory{}, fault.New(fault.Invalid, "--after, --url and --ca go with a service; the repositories themselves are read here")
+		return app.GitHistory{}, fault.New(fault.Invalid,
+			"--after, --url and --ca go with a service; the repositories themselves are read here")
 	}
 	if f.query.Since.IsZero() {
 		f.query.Since = time.Now().Add(-defaultSince)
@@ -162,7 +167,8 @@ func historyText(history api.History, paint render.Painter) string {
 		if !single {
 			row = append(row, e.Repository)
 		}
-		rows = append(rows, append(row, eventTarget(e), e.Action, eventDetails(e)))
+		target := render.Scope(promotion.Target{Environment: e.Environment, Application: e.Application})
+		rows = append(rows, append(row, target, e.Action, eventDetails(e)))
 	}
 	lines := render.Table(rows, func(column int, cell string) string {
 		if column != len(rows[0])-2 {
@@ -188,22 +194,18 @@ func historyText(history api.History, paint render.Painter) string {
 	return b.String()
 }
 
-func eventTarget(e api.Event) string {
-	return render.Scope(promotion.Target{Environment: e.Environment, Application: e.Application})
-}
-
 // eventDetails returns what an event changed, the pull request, the commit, and the
 // user.
 func eventDetails(e api.Event) string {
 	var parts []string
 	for _, version := range e.Versions {
-		move := promotion.Move{Component: version.Component}
-		move.From.Tag, move.From.Digest, move.To.Tag, move.To.Digest = version.FromTag, version.FromDigest, version.Tag, version.Digest
-		if move.From.Tag+move.From.Digest != "" {
-			parts = append(parts, move.String())
+		to := image.Version{Tag: version.Tag, Digest: version.Digest}
+		from := image.Version{Tag: version.FromTag, Digest: version.FromDigest}
+		if from.Tag+from.Digest == "" {
+			parts = append(parts, strings.TrimSpace(version.Component+" "+promotion.Label(to)))
 			continue
 		}
-		parts = append(parts, strings.TrimSpace(version.Component+" "+promotion.Label(move.To)))
+		parts = append(parts, promotion.Move{Component: version.Component, From: from, To: to}.String())
 	}
 	text := strings.Join(parts, ", ")
 	if e.PullRequest != nil {

@@ -50,7 +50,8 @@ Exit codes: 0 the service answered; 1 it did not.`,
 	set.StringVar(&flags.query.Environment, "env", "", "only the environment with this `NAME`")
 	set.StringVar(&flags.query.Application, "app", "", "only the application with this `NAME`")
 	set.StringVar(&flags.query.Label, "label", "", "only targets with this `LABEL` of the config: KEY or KEY=VALUE")
-	set.StringVar(&flags.since, "since", "", "from this `TIME`: a duration, as in 90d, or a time, as in 2026-01-31T00:00:00Z (default: the last 12 periods)")
+	set.StringVar(&flags.since, "since", "",
+		"from this `TIME`: a duration, as in 90d, or a time, as in 2026-01-31T00:00:00Z (default: the last 12 periods)")
 	set.StringVar(&flags.until, "until", "", "until this `TIME` (default: now)")
 	set.StringVar(&flags.by, "by", "week", "length of a `PERIOD`: week or month")
 	set.StringVar(&flags.query.Group, "group", "environment", "what `GROUPS` to show: environment, application, repository, or label:KEY")
@@ -66,17 +67,12 @@ func runMetrics(command *cobra.Command, flags *metricsFlags, system console.Syst
 		}
 	}
 	flags.query.By = delivery.Period(flags.by)
-	for name, at := range map[string]struct {
-		text string
-		into *time.Time
-	}{"since": {flags.since, &flags.query.Since}, "until": {flags.until, &flags.query.Until}} {
-		if at.text == "" {
-			continue
-		}
-		var err error
-		if *at.into, err = api.Since(at.text, time.Now()); err != nil {
-			return fault.New(fault.Invalid, "--%s %q: write a duration, as in 90d, or a time, as in 2026-01-31T00:00:00Z", name, at.text)
-		}
+	var err error
+	if flags.query.Since, err = parseTime("since", flags.since); err != nil {
+		return err
+	}
+	if flags.query.Until, err = parseTime("until", flags.until); err != nil {
+		return err
 	}
 	client, err := flags.service.Open(system)
 	if err != nil {
@@ -96,6 +92,18 @@ func runMetrics(command *cobra.Command, flags *metricsFlags, system console.Syst
 		render.PrintMessage(system.Err, "nothing happened in this time")
 	}
 	return nil
+}
+
+// parseTime parses the value of a flag; without one, the time is zero.
+func parseTime(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := api.Since(text, time.Now())
+	if err != nil {
+		return at, fault.New(fault.Invalid, "--%s %q: write a duration, as in 90d, or a time, as in 2026-01-31T00:00:00Z", flag, text)
+	}
+	return at, nil
 }
 
 // metricsText has a table for each group, with a row for each period in which something
@@ -123,7 +131,10 @@ func metricsText(r delivery.Report) string {
 }
 
 func metricsRow(name string, m delivery.Metrics) []string {
-	return []string{name, strconv.Itoa(m.Deployments), m.FailedText(), m.LeadTime.Text(), m.TimeToRestore.Text(), m.EventToPullRequest.Text(), m.OpenText()}
+	return []string{
+		name, strconv.Itoa(m.Deployments), m.FailedText(),
+		m.LeadTime.Text(), m.TimeToRestore.Text(), m.EventToPullRequest.Text(), m.OpenText(),
+	}
 }
 
 // writeNotes writes how long promotions waited, and what is not counted.
@@ -139,13 +150,11 @@ func writeNotes(b *strings.Builder, m delivery.Metrics) {
 		fmt.Fprintf(b, "  %s\n", render.Count(m.Rollbacks, "rollback", "rollbacks"))
 	}
 	var unknown []string
-	for _, one := range []struct {
-		times delivery.Times
-		of    string
-	}{{m.LeadTime, "lead time of "}, {m.TimeToRestore, "time to restore of "}} {
-		if one.times.Unknown > 0 {
-			unknown = append(unknown, one.of+render.Count(one.times.Unknown, "deployment", "deployments"))
-		}
+	if n := m.LeadTime.Unknown; n > 0 {
+		unknown = append(unknown, "lead time of "+render.Count(n, "deployment", "deployments"))
+	}
+	if n := m.TimeToRestore.Unknown; n > 0 {
+		unknown = append(unknown, "time to restore of "+render.Count(n, "deployment", "deployments"))
 	}
 	if len(unknown) > 0 {
 		fmt.Fprintf(b, "  not known: %s\n", strings.Join(unknown, ", "))

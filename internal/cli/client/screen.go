@@ -49,15 +49,16 @@ func (t *terminal) show(state report) error {
 }
 
 func (t *terminal) lost(err error) {
-	_ = t.draw(t.paint.Paint(render.ColorRed, render.Visible("state of "+t.last.At.UTC().Format(time.DateTime+"Z")+": "+err.Error())))
+	head := render.Visible("state of " + t.last.At.UTC().Format(time.DateTime+"Z") + ": " + err.Error())
+	_ = t.draw(t.paint.Paint(render.ColorRed, head))
 }
 
 // draw writes one frame at once, so that nothing flickers.
 func (t *terminal) draw(head string) error {
 	lines := append([]string{head, ""}, strings.Split(strings.TrimSuffix(t.last.text(t.paint), "\n"), "\n")...)
 	if height := t.lines(); height > 1 && len(lines) > height {
-		more := len(lines) - height + 1
-		lines = append(lines[:height-1], fmt.Sprintf("and %s: --repo, --env, --app, and --status select", render.Count(more, "more line", "more lines")))
+		more := render.Count(len(lines)-height+1, "more line", "more lines")
+		lines = append(lines[:height-1], fmt.Sprintf("and %s: --repo, --env, --app, and --status select", more))
 	}
 	var frame strings.Builder
 	if !t.open {
@@ -171,7 +172,8 @@ func (r report) missing(before report) (names []string) {
 		}
 		for _, one := range before.targetsOf(repository) {
 			if !listed[[3]string{repository.Key, one.application, one.Environment}] {
-				names = append(names, repository.Name+"  "+render.TargetName(promotion.Target{Environment: one.Environment, Application: one.application}))
+				target := promotion.Target{Environment: one.Environment, Application: one.application}
+				names = append(names, repository.Name+"  "+render.TargetName(target))
 			}
 		}
 	}
@@ -179,10 +181,17 @@ func (r report) missing(before report) (names []string) {
 }
 
 func sameTarget(a, b view.TargetRow) bool {
-	sameReason := a.Reason == b.Reason || a.Reason != nil && b.Reason != nil && a.Reason.Message == b.Reason.Message && a.Reason.Until.Equal(b.Reason.Until)
-	samePullRequest := a.PullRequest == b.PullRequest || a.PullRequest != nil && b.PullRequest != nil && a.PullRequest.Number == b.PullRequest.Number
-	return sameReason && samePullRequest && a.Version == b.Version && a.Wanted == b.Wanted && a.Landed.Equal(b.Landed) &&
-		a.Status == b.Status && a.State == b.State && a.Health == b.Health && a.Held == b.Held
+	if a.Version != b.Version || a.Wanted != b.Wanted || !a.Landed.Equal(b.Landed) {
+		return false
+	}
+	if a.Status != b.Status || a.State != b.State || a.Health != b.Health || a.Held != b.Held {
+		return false
+	}
+	sameReason := a.Reason == b.Reason ||
+		a.Reason != nil && b.Reason != nil && a.Reason.Message == b.Reason.Message && a.Reason.Until.Equal(b.Reason.Until)
+	samePullRequest := a.PullRequest == b.PullRequest ||
+		a.PullRequest != nil && b.PullRequest != nil && a.PullRequest.Number == b.PullRequest.Number
+	return sameReason && samePullRequest
 }
 
 func sameRepository(a, b api.Repository) bool {

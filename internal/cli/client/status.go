@@ -58,20 +58,12 @@ Exit codes: 0 the service answered; 1 it did not.`,
 	set.StringVar(&flags.query.Repository, "repo", "", "only the `REPOSITORY` with this name, host and name, or key")
 	set.StringVar(&flags.query.Environment, "env", "", "only the environment with this `NAME`")
 	set.StringVar(&flags.query.Application, "app", "", "only the application with this `NAME`")
-	set.StringVar(&flags.status, "status", "", "only applications with a target in this `STATUS`: "+statusNames())
+	set.StringVar(&flags.status, "status", "", "only applications with a target in this `STATUS`: "+fault.List(view.Statuses()))
 	set.IntVar(&flags.query.Limit, "limit", 100, "maximum `NUMBER` of applications, up to 1000")
 	set.BoolVarP(&flags.watch, "watch", "w", false, "show the state again after each change, until Ctrl-C")
 	set.StringVarP(&flags.output, "output", "o", "text", flag.OutputUsage)
 	set.StringVar(&flags.color, "color", "auto", flag.ColorUsage)
 	return command
-}
-
-func statusNames() string {
-	var names []string
-	for _, status := range view.Statuses() {
-		names = append(names, string(status))
-	}
-	return fault.List(names)
 }
 
 func runStatus(command *cobra.Command, flags *statusFlags, system console.System) error {
@@ -98,7 +90,8 @@ func runStatus(command *cobra.Command, flags *statusFlags, system console.System
 		return fmt.Errorf("print the status: %w", err)
 	}
 	if more := found.Total - len(found.Applications); more > 0 {
-		render.PrintMessage(system.Err, "%s not shown: add --limit, --env, --app, or --status", render.Count(more, "application is", "applications are"))
+		render.PrintMessage(system.Err, "%s not shown: add --limit, --env, --app, or --status",
+			render.Count(more, "application is", "applications are"))
 	}
 	return nil
 }
@@ -112,7 +105,7 @@ func (f *statusFlags) check() error {
 	}
 	f.query.Status = view.Status(f.status)
 	if f.status != "" && !slices.Contains(view.Statuses(), f.query.Status) {
-		return fault.New(fault.Invalid, "--status %s: want %s", f.status, statusNames())
+		return fault.New(fault.Invalid, "--status %s: want %s", f.status, fault.List(view.Statuses()))
 	}
 	return nil
 }

@@ -98,10 +98,11 @@ func writeTargets(b *strings.Builder, now time.Time, targets []target, paint ren
 }
 
 func (t target) row(now time.Time) []string {
-	application, version, age, request, left, reason := t.application, t.Version, "", "", "", ""
+	application, version := t.application, t.Version
 	if application == config.DefaultApplication {
 		application = ""
 	}
+	var age, request, left, reason string
 	if t.Wanted != "" {
 		version += " -> " + t.Wanted
 	}
@@ -203,7 +204,8 @@ func scheduleLines(status api.Status) []string {
 		if one.Credential != "" {
 			with = " with " + one.Credential
 		}
-		lines = append(lines, fmt.Sprintf("waiting: %s (%s): no requests%s until %s: %s", one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
+		lines = append(lines, fmt.Sprintf("waiting: %s (%s): no requests%s until %s: %s",
+			one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
 	}
 	return lines
 }

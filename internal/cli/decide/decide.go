@@ -99,8 +99,10 @@ whom the forge authenticates. Commits, the pull request, and the history name wh
 	set := command.Flags()
 	set.Lookup("env").Usage = requiredEnvUsage
 	set.StringVar(&flags.decision.Environment, "to", "", "`NAME` of the environment, same as --env")
-	set.StringArrayVar(&flags.decision.With, "with", nil, "`VERSION` to promote, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both (repeatable)")
-	set.StringSliceVar(&flags.decision.Bypass, "bypass", nil, "`CONDITION` or gate to bypass, with the permission and a reason (repeatable)")
+	set.StringArrayVar(&flags.decision.With, "with", nil,
+		"`VERSION` to promote, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both (repeatable)")
+	set.StringSliceVar(&flags.decision.Bypass, "bypass", nil,
+		"`CONDITION` or gate to bypass, with the permission and a reason (repeatable)")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if set.Changed("to") && set.Changed("env") {
 			return fault.New(fault.Invalid, "--to and --env both name the environment: use one of them")
@@ -125,7 +127,8 @@ that it had, by the ID that 'promoter explain' printed. A tag that points to ano
 then is reported.` + decideHelp
 	command.Example = `  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'
   promoter rollback --env prod --app shop --to 58b5d4a`
-	command.Flags().StringVar(&flags.decision.To, "to", "", "`COMMIT` of the branch of the environment, or snapshot: at least 7 digits of its ID (default: the previous versions)")
+	command.Flags().StringVar(&flags.decision.To, "to", "",
+		"`COMMIT` of the branch of the environment, or snapshot: at least 7 digits of its ID (default: the previous versions)")
 	command.Flags().Lookup("env").Usage = requiredEnvUsage
 	return command
 }
@@ -180,7 +183,8 @@ func newDecide(system console.System, what verb.Verb) (*cobra.Command, *decideFl
 	set := command.Flags()
 	set.StringVar(&flags.decision.Environment, "env", "", flag.EnvUsage)
 	set.StringVar(&flags.decision.Reason, "reason", "", "reason, as `TEXT` that other users see")
-	set.StringVar(&flags.decision.As, "as", "", "`NAME` of the user who decides, recorded as unverified (default: the account of $PROMOTER_USER_TOKEN, or of a user's token)")
+	set.StringVar(&flags.decision.As, "as", "",
+		"`NAME` of the user who decides, recorded as unverified (default: the account of $PROMOTER_USER_TOKEN, or of a user's token)")
 	return command, flags
 }
 
@@ -237,12 +241,7 @@ func recordByService(command *cobra.Command, flags *decideFlags, system console.
 			return answer, fault.New(fault.Invalid, "--%s is not for --url: the service decides", name)
 		}
 	}
-	repository := ""
-	switch len(flags.targets.Repositories) {
-	case 0:
-	case 1:
-		repository = flags.targets.Repositories[0]
-	default:
+	if len(flags.targets.Repositories) > 1 {
 		return answer, fault.New(fault.Invalid, "%s is for one repository: name it with --repo", flags.decision.Verb)
 	}
 	flags.service.Config, flags.service.Networks = flags.targets.Config, flags.targets.Networks
@@ -252,8 +251,8 @@ func recordByService(command *cobra.Command, flags *decideFlags, system console.
 	}
 	d := flags.decision
 	return client.Decide(command.Context(), api.Decision{
-		Repository: repository, Verb: d.Verb, Environment: d.Environment, Application: d.Application, Reason: d.Reason,
-		With: d.With, Bypass: d.Bypass, Images: d.Images, To: d.To, Until: d.Until,
+		Repository: strings.Join(flags.targets.Repositories, ""), Environment: d.Environment, Application: d.Application,
+		Verb: d.Verb, Reason: d.Reason, With: d.With, Bypass: d.Bypass, Images: d.Images, To: d.To, Until: d.Until,
 	})
 }
 

@@ -105,26 +105,11 @@ func decisionsInEffect(results []app.Result, now time.Time, selected func(state.
 				if !selected(target) {
 					continue
 				}
-				record := decisions.At(target)
-				add := func(what verb.Verb, act state.Act, more inEffectJSON) {
-					more.Repository, more.Environment, more.Application, more.Verb = result.Repository, target.Environment, target.Application, what
-					more.By, more.At, more.Reason = api.User{Host: act.By.Host, Login: act.By.Login}, act.At, act.Reason
-					out.Decisions = append(out.Decisions, more)
-				}
-				if freeze := record.Freeze; freeze != nil && (freeze.Until == nil || freeze.Until.After(now)) {
-					add(verb.Freeze, freeze.Act, inEffectJSON{Until: freeze.Until})
-				}
-				if rollback := record.Rollback; rollback != nil {
-					add(verb.Rollback, rollback.Act, inEffectJSON{Images: rollback.Images})
-				}
-				if record.Hold != nil && (record.Rollback == nil || !record.Hold.At.Equal(record.Rollback.At)) {
-					add(verb.Hold, *record.Hold, inEffectJSON{})
-				}
-				if request := record.Request; request != nil {
-					add(verb.Promote, request.Act, inEffectJSON{With: request.With, Bypass: request.Bypass, Snapshot: request.Posted})
-				}
-				for _, rejection := range record.Rejections {
-					add(verb.Reject, rejection.Act, inEffectJSON{Images: rejection.Images, PullRequest: rejection.Number})
+				for _, one := range inEffect(decisions.At(target), now) {
+					one.Repository = result.Repository
+					one.Environment = target.Environment
+					one.Application = target.Application
+					out.Decisions = append(out.Decisions, one)
 				}
 			}
 		}
@@ -132,13 +117,40 @@ func decisionsInEffect(results []app.Result, now time.Time, selected func(state.
 	return out
 }
 
+// inEffect returns the decisions of a record.
+func inEffect(record state.Record, now time.Time) (all []inEffectJSON) {
+	add := func(what verb.Verb, act state.Act, more inEffectJSON) {
+		more.Verb = what
+		more.By = api.User{Host: act.By.Host, Login: act.By.Login}
+		more.At = act.At
+		more.Reason = act.Reason
+		all = append(all, more)
+	}
+	if freeze := record.Freeze; freeze != nil && (freeze.Until == nil || freeze.Until.After(now)) {
+		add(verb.Freeze, freeze.Act, inEffectJSON{Until: freeze.Until})
+	}
+	if rollback := record.Rollback; rollback != nil {
+		add(verb.Rollback, rollback.Act, inEffectJSON{Images: rollback.Images})
+	}
+	if record.Hold != nil && (record.Rollback == nil || !record.Hold.At.Equal(record.Rollback.At)) {
+		add(verb.Hold, *record.Hold, inEffectJSON{})
+	}
+	if request := record.Request; request != nil {
+		add(verb.Promote, request.Act, inEffectJSON{With: request.With, Bypass: request.Bypass, Snapshot: request.Posted})
+	}
+	for _, rejection := range record.Rejections {
+		add(verb.Reject, rejection.Act, inEffectJSON{Images: rejection.Images, PullRequest: rejection.Number})
+	}
+	return all
+}
+
 // decisionsText has a paragraph for each repository, with one line for each decision, in
 // columns. Times are UTC.
 func decisionsText(found decisionsJSON) string {
-	widths := [2]int{}
+	targetWidth, verbWidth := 0, 0
 	for _, one := range found.Decisions {
-		widths[0] = max(widths[0], len(render.Visible(one.target())))
-		widths[1] = max(widths[1], len(one.Verb))
+		targetWidth = max(targetWidth, len(render.Visible(one.target())))
+		verbWidth = max(verbWidth, len(one.Verb))
 	}
 	var b strings.Builder
 	repository := ""
@@ -147,7 +159,8 @@ func decisionsText(found decisionsJSON) string {
 			repository = one.Repository
 			fmt.Fprintln(&b, render.Visible(repository))
 		}
-		fmt.Fprintf(&b, "  %-*s  %-*s  %s\n", widths[0], render.Visible(one.target()), widths[1], one.Verb, render.Visible(one.details()))
+		fmt.Fprintf(&b, "  %-*s  %-*s  %s\n",
+			targetWidth, render.Visible(one.target()), verbWidth, one.Verb, render.Visible(one.details()))
 	}
 	return b.String()
 }

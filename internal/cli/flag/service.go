@@ -19,7 +19,8 @@ type Service struct {
 // Add adds the flags to a command.
 func (f *Service) Add(command *cobra.Command) {
 	command.Flags().StringVar(&f.Config, "config", "", ConfigUsage)
-	command.Flags().StringArrayVar(&f.Networks, "network", nil, "private network (`CIDR`) that may contain the service of --url, without a server file (repeatable)")
+	command.Flags().StringArrayVar(&f.Networks, "network", nil,
+		"private network (`CIDR`) that may contain the service of --url, without a server file (repeatable)")
 	f.AddURL(command)
 }
 
@@ -30,7 +31,8 @@ func (f *Service) AddURL(command *cobra.Command) {
 
 // AddOptional adds the flags for the address of a service to a command that works without one.
 func (f *Service) AddOptional(command *cobra.Command) {
-	f.addAddress(command, "`URL` of a running service that records it; --repo is then OWNER/NAME (default: written to the repository from here)")
+	f.addAddress(command,
+		"`URL` of a running service that records it; --repo is then OWNER/NAME (default: written to the repository from here)")
 }
 
 func (f *Service) addAddress(command *cobra.Command, usage string) {
@@ -40,5 +42,6 @@ func (f *Service) addAddress(command *cobra.Command, usage string) {
 
 // Open returns a client of the service.
 func (f *Service) Open(system console.System) (*adminapi.Client, error) {
-	return adminapi.NewClient(serverfile.Options{Config: f.Config, Networks: f.Networks, Env: system.Env, Now: time.Now}, adminapi.ClientOptions{URL: f.URL, CA: f.CA})
+	file := serverfile.Options{Config: f.Config, Networks: f.Networks, Env: system.Env, Now: time.Now}
+	return adminapi.NewClient(file, adminapi.ClientOptions{URL: f.URL, CA: f.CA})
 }

@@ -27,7 +27,8 @@ type Targets struct {
 func (f *Targets) Add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.Config, "config", "", ConfigUsage)
-	flags.StringArrayVar(&f.Repositories, "repo", nil, "`REPOSITORY`: OWNER/NAME or FORGE:OWNER/NAME of the server file, or a URL without one (repeatable)")
+	flags.StringArrayVar(&f.Repositories, "repo", nil,
+		"`REPOSITORY`: OWNER/NAME or FORGE:OWNER/NAME of the server file, or a URL without one (repeatable)")
 	flags.StringArrayVar(&f.Networks, "network", nil, NetworkUsage)
 	flags.StringVar(&f.Cache, "cache", "", "`FOLDER` that keeps mirrors of repositories and immutable facts about images between runs")
 	flags.StringVarP(&f.Output, "output", "o", "text", OutputUsage)

@@ -18,7 +18,11 @@ import (
 
 // NewApp returns the command app.
 func NewApp(system console.System) *cobra.Command {
-	command := &cobra.Command{Use: "app", Short: "Create a GitHub App", Long: "app has the commands for the GitHub App that promoter works as."}
+	command := &cobra.Command{
+		Use:   "app",
+		Short: "Create a GitHub App",
+		Long:  "app has the commands for the GitHub App that promoter works as.",
+	}
 	command.AddCommand(newAppCreate(system))
 	return command
 }
@@ -58,14 +62,18 @@ Exit codes: 0 the App exists; 1 it does not, or its key could not be stored; 130
 	flags.StringVar(&options.URL, "url", "", "`URL` where GitHub reaches promoter serve (default: url of the server file, or no webhook)")
 	flags.StringVar(&options.Folder, "out", githubapp.DefaultFolder, "`FOLDER` for the credentials")
 	flags.BoolVar(&options.Public, "public", false, "allow other accounts to install the App")
-	flags.StringSliceVar(&options.With, "with", nil, "additional `PERMISSION` to request: administration, checks, deployments, or workflows (repeatable)")
+	flags.StringSliceVar(&options.With, "with", nil,
+		"additional `PERMISSION` to request: administration, checks, deployments, or workflows (repeatable)")
 	flags.StringArrayVar(&options.Networks, "network", nil, "private network (`CIDR`) that may contain GitHub (repeatable)")
 	flags.StringVarP(&output, "output", "o", "text", flag.OutputUsage)
 	return command
 }
 
 func runAppCreate(command *cobra.Command, options githubapp.Options, output string, system console.System) error {
-	options.Opened = func(address string) { printSetupAddress(system.Err, address) }
+	options.Opened = func(address string) {
+		render.PrintMessage(system.Err, "open this address in a browser that is signed in to GitHub; Ctrl-C to leave it")
+		render.PrintDetail(system.Err, "  %s", address)
+	}
 	options.Failed = func(err error) { render.PrintMessage(system.Err, "%v: load the page in the browser again", err) }
 	created, err := githubapp.Create(command.Context(), options)
 	if err != nil {
@@ -79,12 +87,6 @@ func runAppCreate(command *cobra.Command, options githubapp.Options, output stri
 	}
 	printCreated(system.Err, created)
 	return nil
-}
-
-// printSetupAddress prints the address that the user opens.
-func printSetupAddress(w io.Writer, address string) {
-	render.PrintMessage(w, "open this address in a browser that is signed in to GitHub; Ctrl-C to leave it")
-	render.PrintDetail(w, "  %s", address)
 }
 
 // printCreated prints what was created and the next steps.
@@ -141,11 +143,13 @@ type createdReceiverJSON struct {
 }
 
 func createdToJSON(c githubapp.Created) createdJSON {
+	app := c.App
+	forge := createdForgeJSON{Kind: "github", URL: c.URL, App: createdKeyRef{app.ID, "file:" + c.Key}}
 	out := createdJSON{
 		Schema:    createdSchema,
-		App:       createdAppJSON{c.App.ID, c.App.Slug, c.App.Owner, c.App.ClientID, c.App.Page, c.App.Install, c.App.Settings},
+		App:       createdAppJSON{app.ID, app.Slug, app.Owner, app.ClientID, app.Page, app.Install, app.Settings},
 		Files:     createdFilesJSON{c.Key, c.ClientSecret, c.WebhookSecret},
-		Forges:    map[string]createdForgeJSON{c.Forge: {Kind: "github", URL: c.URL, App: createdKeyRef{c.App.ID, "file:" + c.Key}}},
+		Forges:    map[string]createdForgeJSON{c.Forge: forge},
 		Receivers: map[string]createdReceiverJSON{},
 	}
 	if c.WebhookSecret != "" {

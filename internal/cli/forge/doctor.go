@@ -50,7 +50,8 @@ Exit codes: 0 nothing failed (there may be warnings); 1 a check failed.`,
 				}
 				return client.Status(ctx)
 			}
-			findings, err := doctor.Check(command.Context(), serverfile.Options{Config: flags.Config, Env: system.Env, Now: time.Now}, running, test)
+			file := serverfile.Options{Config: flags.Config, Env: system.Env, Now: time.Now}
+			findings, err := doctor.Check(command.Context(), file, running, test)
 			if err != nil {
 				return err
 			}
@@ -81,20 +82,19 @@ type findingJSON struct {
 }
 
 func printFindings(system console.System, findings []doctor.Finding, output string) error {
-	result := doctorJSON{Schema: doctorSchema, Healthy: true, Findings: []findingJSON{}}
+	result := doctorJSON{Schema: doctorSchema, Findings: []findingJSON{}}
 	total := map[doctor.Verdict]int{}
 	for _, f := range findings {
 		result.Findings = append(result.Findings, findingJSON(f))
 		total[f.Verdict]++
-		if f.Verdict == doctor.Fail {
-			result.Healthy = false
-		}
 	}
+	result.Healthy = total[doctor.Fail] == 0
 	if err := render.PrintAs(system.Out, output, result, func() string { return findingLines(findings) }); err != nil {
 		return err
 	}
 	if output == "text" {
-		render.PrintMessage(system.Err, "%d ok, %s, %d failed", total[doctor.OK], render.Count(total[doctor.Warn], "warning", "warnings"), total[doctor.Fail])
+		warnings := render.Count(total[doctor.Warn], "warning", "warnings")
+		render.PrintMessage(system.Err, "%d ok, %s, %d failed", total[doctor.OK], warnings, total[doctor.Fail])
 	}
 	if !result.Healthy {
 		return console.ExitError(console.ExitFailed)

@@ -87,7 +87,8 @@ func runExplain(command *cobra.Command, flags *explainFlags, environment string,
 		return err
 	}
 	text := render.Report{Paint: paint, DryRun: true, Details: true, Wanted: wanted}
-	if err := render.PrintAs(system.Out, flags.targets.Output, render.ReportJSON(results, wanted), func() string { return text.Results(results) }); err != nil {
+	data := render.ReportJSON(results, wanted)
+	if err := render.PrintAs(system.Out, flags.targets.Output, data, func() string { return text.Results(results) }); err != nil {
 		return fmt.Errorf("print the explanation: %w", err)
 	}
 	render.PrintFailures(system.Err, results, flags.targets.Output)
@@ -111,7 +112,8 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		return app.Explain(command.Context(), server, f.targets.Options(system, progress), question)
 	}
 	if f.with != "" {
-		return nil, fault.New(fault.Invalid, "--with needs the history of a repository, which a checkout may not have: name it with --repo or --config")
+		return nil, fault.New(fault.Invalid,
+			"--with needs the history of a repository, which a checkout may not have: name it with --repo or --config")
 	}
 	if err := render.CheckOutput(f.targets.Output); err != nil {
 		return nil, err
@@ -120,7 +122,9 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 	if err != nil {
 		return nil, err
 	}
-	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.targets.Cache, Networks: f.targets.Networks, Env: system.Env, Now: time.Now})
+	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{
+		CacheDir: f.targets.Cache, Networks: f.targets.Networks, Env: system.Env, Now: time.Now,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -33,15 +33,17 @@ func checkNames(results []app.Result, environment, application string, wanted fu
 		if environment != "" {
 			in = " in " + environment
 		}
-		return fault.New(fault.Invalid, "no application %s%s%s; the applications are %s", application, in, meant(application, applications), render.ShortList(applications))
+		return fault.New(fault.Invalid, "no application %s%s%s; the applications are %s",
+			application, in, meant(application, applications), fault.List(applications))
 	}
-	return fault.New(fault.Invalid, "no environment %s%s; the environments are %s", environment, meant(environment, environments), render.ShortList(environments))
+	return fault.New(fault.Invalid, "no environment %s%s; the environments are %s",
+		environment, meant(environment, environments), fault.List(environments))
 }
 
 // meant returns the name that a user probably meant, in parentheses.
-func meant(written string, known []string) string {
+func meant[Name ~string](written string, known []Name) string {
 	if near := strictyaml.Nearest(written, known); near != "" {
-		return " (did you mean " + near + "?)"
+		return " (did you mean " + string(near) + "?)"
 	}
 	return ""
 }

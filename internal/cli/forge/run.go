@@ -60,7 +60,8 @@ func runRun(command *cobra.Command, flags *flag.Targets, color string, dryRun bo
 	progress := console.NewProgress(system)
 	options := flags.Options(system, progress)
 	printer := render.NewRun(system.Out, system.Err, flags.Output, render.Report{Paint: paint, DryRun: dryRun}, progress.Around)
-	options.DryRun, options.Acted, options.Offered = dryRun, printer.Acted, printer.Offered
+	options.DryRun = dryRun
+	options.Acted, options.Offered = printer.Acted, printer.Offered
 	results, failed := app.Run(command.Context(), server, options)
 	progress.Clear()
 	if results == nil {

@@ -74,8 +74,10 @@ Exit codes: 0 success; 1 an error, or a repository failed.`,
 	flags.targets.Add(command)
 	set := command.Flags()
 	set.StringVar(&flags.at, "at", "", "`TIME` at which to stop, as in 'Sat 15:00', 2026-12-24, '2026-12-24 18:00', or +36h (required)")
-	set.StringArrayVar(&flags.with, "with", nil, "`VERSION` that the registry has, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both (repeatable)")
-	set.StringArrayVar(&flags.health, "health", nil, "`ENV=STATUS` that is reported, as in staging=Healthy, prod/shop=Degraded (repeatable)")
+	set.StringArrayVar(&flags.with, "with", nil,
+		"`VERSION` that the registry has, COMPONENT or REPOSITORY with :TAG, @DIGEST, or both (repeatable)")
+	set.StringArrayVar(&flags.health, "health", nil,
+		"`ENV=STATUS` that is reported, as in staging=Healthy, prod/shop=Degraded (repeatable)")
 	set.StringVar(&flags.environment, "env", "", flag.EnvUsage)
 	set.StringVar(&flags.application, "app", "", flag.AppUsage)
 	set.StringVar(&flags.assume, "assume", "", "`WHAT` users do: merged, they merge each pull request")
@@ -121,7 +123,8 @@ func runSimulate(command *cobra.Command, flags *simulateFlags, system console.Sy
 		return err
 	}
 	wanted := func(target promotion.Target) bool {
-		return (flags.environment == "" || target.Environment == flags.environment) && (flags.application == "" || target.Application == flags.application)
+		return (flags.environment == "" || target.Environment == flags.environment) &&
+			(flags.application == "" || target.Application == flags.application)
 	}
 	if flags.environment != "" || flags.application != "" {
 		if err := checkNames(results, flags.environment, flags.application, wanted); err != nil {
@@ -129,7 +132,8 @@ func runSimulate(command *cobra.Command, flags *simulateFlags, system console.Sy
 		}
 	}
 	text := render.Simulation{Paint: paint, Zone: time.Local, Wanted: wanted}
-	if err := render.PrintAs(system.Out, flags.targets.Output, render.SimulationJSON(results, wanted), func() string { return text.Results(results) }); err != nil {
+	data := render.SimulationJSON(results, wanted)
+	if err := render.PrintAs(system.Out, flags.targets.Output, data, func() string { return text.Results(results) }); err != nil {
 		return fmt.Errorf("print the simulation: %w", err)
 	}
 	render.PrintFailures(system.Err, results, flags.targets.Output)
@@ -142,11 +146,12 @@ func checkUsed(results []app.Result, with []string) error {
 		return nil
 	}
 	for _, text := range with {
-		unused := func(result app.Result) bool {
-			return result.Simulation == nil || slices.Contains(result.Simulation.Unused, text)
+		used := func(result app.Result) bool {
+			return result.Simulation != nil && !slices.Contains(result.Simulation.Unused, text)
 		}
-		if !slices.ContainsFunc(results, func(result app.Result) bool { return !unused(result) }) {
-			return fault.New(fault.Invalid, "--with %s: no environment without parents references %s", text, strings.TrimRight(text[:strings.IndexAny(text+":", ":@")], ":@"))
+		if !slices.ContainsFunc(results, used) {
+			name := text[:strings.IndexAny(text+":", ":@")]
+			return fault.New(fault.Invalid, "--with %s: no environment without parents references %s", text, name)
 		}
 	}
 	return nil
@@ -166,11 +171,8 @@ func parseHealth(texts []string) (map[promotion.Target]health.Status, error) {
 		target, name := cutHealth(text)
 		status, known := health.ParseStatus(name)
 		if target.Environment == "" || !known {
-			var names []string
-			for _, one := range health.Statuses() {
-				names = append(names, string(one))
-			}
-			return nil, fault.New(fault.Invalid, "--health %s: want ENV=STATUS or ENV/APPLICATION=STATUS%s; STATUS is one of %s", text, meant(name, names), fault.List(names))
+			return nil, fault.New(fault.Invalid, "--health %s: want ENV=STATUS or ENV/APPLICATION=STATUS%s; STATUS is one of %s",
+				text, meant(name, health.Statuses()), fault.List(health.Statuses()))
 		}
 		assumed[target] = status
 	}
@@ -201,7 +203,8 @@ func checkMonitored(results []app.Result, texts []string) error {
 		case len(environments) == 0:
 			return fault.New(fault.Invalid, "--health %s: no environment has health in the config", text)
 		case !slices.Contains(known, name):
-			return fault.New(fault.Invalid, "--health %s: %s has no health in the config%s; these have: %s", text, name, meant(name, known), render.ShortList(known))
+			return fault.New(fault.Invalid, "--health %s: %s has no health in the config%s; these have: %s",
+				text, name, meant(name, known), fault.List(known))
 		}
 	}
 	return nil

@@ -54,7 +54,8 @@ func runImport(ctx context.Context, system console.System, schema string, file *
 	if err != nil {
 		return err
 	}
-	held := render.Count(len(imported.Components), "component", "components") + ", " + render.Count(len(imported.Environments), "environment", "environments")
+	held := render.Count(len(imported.Components), "component", "components") + ", " +
+		render.Count(len(imported.Environments), "environment", "environments")
 	return file.write(system, imported.Text, held, func(w io.Writer) {
 		if len(imported.Notes) > 0 {
 			render.PrintDetail(w, "not in it, or narrower:")

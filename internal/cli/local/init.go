@@ -52,7 +52,9 @@ func runInit(ctx context.Context, system console.System, schema string, file *ne
 	}
 	suggestion, err := checkout.Suggest(ctx, file.dir, schema)
 	if errors.Is(err, suggest.ErrNothing) {
-		printNothingFound(system.Err, err)
+		render.PrintMessage(system.Err, "%v", err)
+		render.PrintDetail(system.Err, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, "+
+			"or a repository with a tag in Helm values", config.FileName)
 		return console.ExitError(console.ExitFailed)
 	}
 	if err != nil {
@@ -143,15 +145,10 @@ func contents(s *suggest.Suggestion) string {
 			active++
 		}
 	}
-	held := render.Count(active, "component", "components") + ", " + render.Count(len(s.Environments), "environment", "environments")
+	held := render.Count(active, "component", "components") + ", " +
+		render.Count(len(s.Environments), "environment", "environments")
 	if len(s.Applications) > 0 {
 		held += ", " + render.Count(len(s.Applications), "application", "applications")
 	}
 	return held
-}
-
-// printNothingFound prints what a folder would need.
-func printNothingFound(w io.Writer, err error) {
-	render.PrintMessage(w, "%v", err)
-	render.PrintDetail(w, "  -> %s needs at least one: a value like quay.io/acme/web:1.4.2, a kustomize images: entry, or a repository with a tag in Helm values", config.FileName)
 }

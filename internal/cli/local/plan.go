@@ -106,9 +106,11 @@ type planFlags struct {
 func (f *planFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.dir, "dir", ".", flag.DirUsage)
-	flags.StringVar(&f.configFrom, "config-from", "", "read .promoter.yaml, and the files that it names, from a `REVISION` of the clone, such as origin/main (default: the folder)")
+	flags.StringVar(&f.configFrom, "config-from", "",
+		"read .promoter.yaml, and the files that it names, from a `REVISION` of the clone, such as origin/main (default: the folder)")
 	flags.StringArrayVar(&f.environments, "env", nil, "only the environment with this `NAME` (repeatable; default: all)")
-	flags.StringArrayVar(&f.with, "with", nil, "use this `VERSION`, REPOSITORY[:TAG][@DIGEST], or read lines of them from standard input, - (repeatable)")
+	flags.StringArrayVar(&f.with, "with", nil,
+		"use this `VERSION`, REPOSITORY[:TAG][@DIGEST], or read lines of them from standard input, - (repeatable)")
 	flags.StringArrayVar(&f.paths, "path", nil, "only files that match this `GLOB` (repeatable)")
 	flags.StringVarP(&f.output, "output", "o", "text", "output `FORMAT`: text, json, diff, or markdown")
 	flags.StringVar(&f.color, "color", "auto", flag.ColorUsage)
@@ -125,11 +127,18 @@ func (f *planFlags) preview(command *cobra.Command, system console.System) (*che
 	if err != nil {
 		return nil, nil, err
 	}
-	opened, err := f.open(explicitVersions)
+	var opened *checkout.Checkout
+	if f.configFrom != "" {
+		opened, err = checkout.OpenRevision(f.dir, f.configFrom, explicitVersions)
+	} else {
+		opened, err = checkout.Open(f.dir, explicitVersions)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{CacheDir: f.cache, Networks: f.networks, Env: system.Env, Now: time.Now})
+	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{
+		CacheDir: f.cache, Networks: f.networks, Env: system.Env, Now: time.Now,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,14 +157,6 @@ func (f *planFlags) preview(command *cobra.Command, system console.System) (*che
 		render.PrintMessage(system.Err, "%v", closing) // only the cache is affected
 	}
 	return opened, preview, err
-}
-
-// open opens the checkout with the config file of the folder, or that of --config-from.
-func (f *planFlags) open(explicitVersions image.ExplicitVersions) (*checkout.Checkout, error) {
-	if f.configFrom != "" {
-		return checkout.OpenRevision(f.dir, f.configFrom, explicitVersions)
-	}
-	return checkout.Open(f.dir, explicitVersions)
 }
 
 // readVersions reads the versions of --with. Canceling the context ends the wait for a

@@ -55,23 +55,26 @@ type validateJSON struct {
 }
 
 // validate validates the files that the flags select.
-func validate(ctx context.Context, dir string, withConfig bool, server string, system console.System) (problems config.Problems, err error) {
+func validate(ctx context.Context, dir string, withConfig bool, server string, system console.System) (config.Problems, error) {
 	var loaded *config.Config
+	var problems config.Problems
+	var err error
 	if withConfig {
-		if loaded, problems, err = checkout.Validate(dir); err != nil {
+		loaded, problems, err = checkout.Validate(dir)
+		if err != nil {
 			return nil, err
 		}
-		if problems.Err() == nil {
-			unmatched, err := checkout.Unmatched(ctx, dir, loaded)
-			if err != nil {
-				return nil, err
-			}
-			writers, err := checkout.OtherWriters(ctx, dir, loaded)
-			if err != nil {
-				return nil, err
-			}
-			problems = slices.Concat(problems, unmatched, writers)
+	}
+	if withConfig && problems.Err() == nil {
+		unmatched, err := checkout.Unmatched(ctx, dir, loaded)
+		if err != nil {
+			return nil, err
 		}
+		writers, err := checkout.OtherWriters(ctx, dir, loaded)
+		if err != nil {
+			return nil, err
+		}
+		problems = slices.Concat(problems, unmatched, writers)
 	}
 	if server == "" {
 		return problems, nil

@@ -51,7 +51,7 @@ func PrintFailures(w io.Writer, results []app.Result, output string) {
 		}
 	}
 	if len(unfinished) > 0 {
-		PrintMessage(w, "not finished: %s", ShortList(unfinished))
+		PrintMessage(w, "not finished: %s", fault.List(unfinished))
 	}
 }
 

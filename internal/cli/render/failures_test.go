@@ -58,7 +58,7 @@ func TestPrintFailures_oneLinePerUnreachableHost(t *testing.T) {
 	if got, want := masked(out.String(), host), "promoter: HOST cannot be reached, which affects 60 components: CAUSE\n"; got != want {
 		t.Errorf("plan printed\n%swant\n%s", got, want)
 	}
-	if n := len(runToJSON([]app.Result{one}, nil).Repositories[0].Errors); n != 121 {
+	if n := len(ReportJSON([]app.Result{one}, nil).Repositories[0].Errors); n != 121 {
 		t.Errorf("the JSON has %d errors", n)
 	}
 }

@@ -82,7 +82,8 @@ func markdownDiff(preview *checkout.Preview) string {
 	}
 	block := fmt.Sprintf("\n<details><summary>Diff</summary>\n\n%sdiff\n%s%s\n\n</details>\n", fence, diff.String(), fence)
 	if left > 0 {
-		block += fmt.Sprintf("\nThe diff of %s is too long: `promoter plan -o diff` prints it.\n", Count(left, "application", "applications"))
+		applications := Count(left, "application", "applications")
+		block += fmt.Sprintf("\nThe diff of %s is too long: `promoter plan -o diff` prints it.\n", applications)
 	}
 	return block
 }

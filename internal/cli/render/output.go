@@ -180,21 +180,6 @@ func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
 }
 
-// maxShortList is how many names an error lists.
-const maxShortList = 20
-
-// ShortList joins names, up to a number of them.
-func ShortList(names []string) string {
-	text := strings.Join(names[:min(len(names), maxShortList)], ", ")
-	if more := len(names) - maxShortList; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	if text == "" {
-		return "none"
-	}
-	return text
-}
-
 // List turns a nil slice into an empty one.
 func List[T any](values []T) []T {
 	if values == nil {

@@ -38,9 +38,9 @@ func NewPlan(output string, summary bool, paint Painter, terminal bool) (Plan, e
 	case output == "markdown":
 		return renderMarkdown, nil
 	case output == "json" && summary:
-		return summaryJSONRenderer{}.render, nil
+		return renderSummaryJSON, nil
 	case output == "json":
-		return jsonRenderer{}.render, nil
+		return renderJSON, nil
 	default:
 		return nil, fault.New(fault.Invalid, "--output %s: want text, json, diff or markdown", output)
 	}
@@ -52,16 +52,21 @@ type textRenderer struct{ paint Painter }
 
 func (r textRenderer) render(w io.Writer, preview *checkout.Preview) error {
 	for rest := preview.Targets; len(rest) > 0; {
-		n := slices.IndexFunc(rest, func(t checkout.TargetPreview) bool { return t.Environment != rest[0].Environment })
-		if n < 0 {
-			n = len(rest)
-		}
+		n := countSame(rest, func(t checkout.TargetPreview) bool { return t.Environment == rest[0].Environment })
 		if err := Write(w, r.environment(rest[:n])); err != nil {
 			return err
 		}
 		rest = rest[n:]
 	}
 	return nil
+}
+
+// countSame returns how many elements at the start are the same in some way.
+func countSame[E any](all []E, same func(E) bool) int {
+	if n := slices.IndexFunc(all, func(e E) bool { return !same(e) }); n >= 0 {
+		return n
+	}
+	return len(all)
 }
 
 // environment prints the targets of one environment. Of many, it prints one diff, as an
@@ -92,7 +97,8 @@ func (r textRenderer) environment(targets []checkout.TargetPreview) string {
 		if many && (examples[target.State] || group.more) {
 			continue
 		}
-		if examples[target.State] = true; many && len(group.applications) > 1 && len(target.Files) > 0 {
+		examples[target.State] = true
+		if many && len(group.applications) > 1 && len(target.Files) > 0 {
 			fmt.Fprintf(&b, "  for example %s; -o diff prints all\n", Visible(target.Application))
 		}
 		b.WriteString(diffRenderer{paint: r.paint, visible: true}.target(target))
@@ -174,10 +180,7 @@ func (r summaryRenderer) render(w io.Writer, preview *checkout.Preview) error {
 	for _, e := range environments {
 		for rest := e.Targets; len(rest) > 0; {
 			first := rest[0]
-			same := slices.IndexFunc(rest, func(t summaryTarget) bool { return t.State != first.State || t.Reason != first.Reason })
-			if same < 0 {
-				same = len(rest)
-			}
+			same := countSame(rest, func(t summaryTarget) bool { return t.State == first.State && t.Reason == first.Reason })
 			var names []string
 			for _, target := range rest[:same] {
 				if target.Application != config.DefaultApplication {
@@ -256,10 +259,8 @@ func summarize(preview *checkout.Preview) []summaryEnvironment {
 	return environments
 }
 
-// summaryJSONRenderer prints a summary for programs.
-type summaryJSONRenderer struct{}
-
-func (summaryJSONRenderer) render(w io.Writer, preview *checkout.Preview) error {
+// renderSummaryJSON prints a summary for programs.
+func renderSummaryJSON(w io.Writer, preview *checkout.Preview) error {
 	return writeJSON(w, summaryJSON{Schema: planSchema, Errors: errorsToJSON(preview), Environments: summarize(preview)})
 }
 
@@ -306,13 +307,14 @@ func (r diffRenderer) line(line string) string {
 // characters, and followed by a tab if it contains a space.
 func diffName(name string) string {
 	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }
-	if strings.ContainsFunc(name, odd) {
+	switch {
+	case strings.ContainsFunc(name, odd):
 		return quoteName(name)
-	}
-	if strings.Contains(name, " ") {
+	case strings.Contains(name, " "):
 		return name + "\t"
+	default:
+		return name
 	}
-	return name
 }
 
 // quoteName quotes a name like a string in C, with octal escapes.
@@ -362,10 +364,8 @@ type previewJSON struct {
 	Gates       []promotion.Condition `json:"gates"`
 }
 
-// jsonRenderer prints the preview for programs. Lists are never null.
-type jsonRenderer struct{}
-
-func (jsonRenderer) render(w io.Writer, preview *checkout.Preview) error {
+// renderJSON prints the preview for programs. Lists are never null.
+func renderJSON(w io.Writer, preview *checkout.Preview) error {
 	out := planJSON{Schema: planSchema, Errors: errorsToJSON(preview), Environments: []previewJSON{}}
 	for i := range preview.Targets {
 		out.Environments = append(out.Environments, previewToJSON(&preview.Targets[i]))

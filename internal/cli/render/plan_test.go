@@ -94,10 +94,10 @@ func TestRenderers_golden(t *testing.T) {
 		"plan.txt":       textRenderer{}.render,
 		"plan.color.txt": textRenderer{paint: true}.render,
 		"plan.diff":      diffRenderer{}.render,
-		"plan.json":      jsonRenderer{}.render,
+		"plan.json":      renderJSON,
 		"plan.md":        renderMarkdown,
 		"summary.txt":    summaryRenderer{}.render,
-		"summary.json":   summaryJSONRenderer{}.render,
+		"summary.json":   renderSummaryJSON,
 	} {
 		var out bytes.Buffer
 		if err := r(&out, everything(t)); err != nil {
@@ -147,7 +147,7 @@ func TestJSON_isTheDocumentedForm(t *testing.T) {
 	t.Parallel()
 	for name, preview := range map[string]*checkout.Preview{"everything": everything(t), "nothing": {}} {
 		var out bytes.Buffer
-		if err := (jsonRenderer{}).render(&out, preview); err != nil {
+		if err := renderJSON(&out, preview); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(out.String(), "null") {

@@ -87,9 +87,11 @@ type groupedReport struct {
 func groupByEnvironment(report outcome.Report, wanted func(promotion.Target) bool) groupedReport {
 	g := groupedReport{
 		decisions: map[string][]promotion.Decision{},
-		actions:   map[promotion.Target][]outcome.Effect{},
-		single:    map[promotion.Target][]outcome.Effect{}, others: map[string][]outcome.Effect{},
-		paths: map[promotion.Target][]explain.Path{}, drift: map[string][]drift.Drift{},
+		actions:   map[promotion.Target][]engine.Effect{},
+		single:    map[promotion.Target][]engine.Effect{},
+		others:    map[string][]engine.Effect{},
+		paths:     map[promotion.Target][]explain.Path{},
+		drift:     map[string][]drift.Drift{},
 	}
 	for _, one := range report.Drift {
 		if isWanted(one, wanted) {
@@ -99,22 +101,11 @@ func groupByEnvironment(report outcome.Report, wanted func(promotion.Target) boo
 	for _, path := range report.Paths {
 		g.paths[path.Target] = append(g.paths[path.Target], path)
 	}
-	all := report.Decisions
-	if wanted != nil {
-		all = slices.DeleteFunc(slices.Clone(all), func(d promotion.Decision) bool { return !wanted(d.Target) })
-	}
-	for len(all) > 0 { // they are sorted by environment, mostly
-		name, n := all[0].Environment, 1
-		for n < len(all) && all[n].Environment == name {
-			n++
+	for _, decision := range report.Decisions {
+		if wanted == nil || wanted(decision.Target) {
+			g.environments = AppendNew(g.environments, decision.Environment)
+			g.decisions[decision.Environment] = append(g.decisions[decision.Environment], decision)
 		}
-		g.environments = AppendNew(g.environments, name)
-		if known := g.decisions[name]; known == nil {
-			g.decisions[name] = all[:n:n]
-		} else {
-			g.decisions[name] = append(known, all[:n]...)
-		}
-		all = all[n:]
 	}
 	for _, effect := range report.Effects {
 		if !isAbout(effect, wanted) {
@@ -146,7 +137,8 @@ func isWanted(one drift.Drift, wanted func(promotion.Target) bool) bool {
 func (r Report) drift(all []drift.Drift) string {
 	var b strings.Builder
 	for _, one := range all[:min(len(all), maxListed)] {
-		fmt.Fprintf(&b, "  %s  %s\n", r.Paint.Paint(ColorBold, Visible(strings.TrimPrefix(TargetName(one.Target())+"  drift", "  "))), Visible(one.String()))
+		name := strings.TrimPrefix(TargetName(one.Target())+"  drift", "  ")
+		fmt.Fprintf(&b, "  %s  %s\n", r.Paint.Paint(ColorBold, Visible(name)), Visible(one.String()))
 	}
 	if more := len(all) - maxListed; more > 0 {
 		fmt.Fprintf(&b, "  and %d more\n", more)
@@ -169,7 +161,10 @@ func (r Report) environment(g groupedReport, environment string) string {
 	var states []row
 	for _, decision := range g.decisions[environment] {
 		actions, single := g.actions[decision.Target], g.single[decision.Target]
-		one := row{application: decision.Application, state: decision.State, text: r.reason(decision), failed: decision.State == promotion.Refused}
+		one := row{
+			application: decision.Application, state: decision.State, text: reason(decision),
+			failed: decision.State == promotion.Refused,
+		}
 		details := ""
 		for _, effect := range single {
 			if r.Details && len(decision.Gates) > 0 {
@@ -184,7 +179,7 @@ func (r Report) environment(g groupedReport, environment string) string {
 		if r.Details || details != "" || addsToActions(decision, actions) || falseClaims(decision) != "" {
 			one.details = r.details(decision) + falseClaims(decision) + details
 			if len(g.decisions[environment]) <= maxListed { // those of many share one line
-				one.details = r.paths(g.paths[decision.Target]) + one.details
+				one.details = pathLines(g.paths[decision.Target]) + one.details
 			}
 			states = append(states, one)
 		}
@@ -218,7 +213,7 @@ func addsToActions(d promotion.Decision, actions []outcome.Effect) bool {
 
 // reason returns why a decision is as it is, until when, that what landed failed, and the hold
 // or freeze that is in effect though nothing is pending.
-func (r Report) reason(d promotion.Decision) string {
+func reason(d promotion.Decision) string {
 	text := reasonText(d.Reason)
 	for _, note := range d.Notes {
 		if note.Rule == promotion.RuleHeld || note.Rule == promotion.RuleFrozen || note.Rule == promotion.RuleFailed {
@@ -266,8 +261,8 @@ func (r Report) details(d promotion.Decision) string {
 	return b.String()
 }
 
-// paths lists the path of each component from the registry to a target.
-func (r Report) paths(paths []explain.Path) string {
+// pathLines lists the path of each component from the registry to a target.
+func pathLines(paths []explain.Path) string {
 	var b strings.Builder
 	for _, path := range paths {
 		for _, line := range path.Lines() {

@@ -32,8 +32,10 @@ func (r Report) actions(effects []outcome.Effect) string {
 		case len(applications) <= maxListed:
 			b.WriteString(r.action(effect))
 		case effect.Decisions[0].Application == applications[0]:
-			fmt.Fprintf(&b, "  %s  %s  %s\n", r.Paint.Paint(ColorBold, Visible(effect.Environment.Name)), r.Paint.Paint(ColorGreen, string(effect.Action)),
-				Visible(Count(len(applications), "application", "applications")+": "+effect.Reason.Message))
+			name := r.Paint.Paint(ColorBold, Visible(effect.Environment.Name))
+			action := r.Paint.Paint(ColorGreen, string(effect.Action))
+			count := Count(len(applications), "application", "applications")
+			fmt.Fprintf(&b, "  %s  %s  %s\n", name, action, Visible(count+": "+effect.Reason.Message))
 		}
 	}
 	return b.String()
@@ -68,8 +70,8 @@ func (r Report) actionLines(effect outcome.Effect) (lines []string) {
 		lines = append(lines, text)
 	}
 	commit := ""
-	if effect.Action == outcome.ActionPushed || effect.Action == outcome.ActionMerged {
-		commit = shortCommit(effect.Commit)
+	if effect.Action == engine.ActionPushed || effect.Action == engine.ActionMerged {
+		commit = effect.Commit[:min(len(effect.Commit), 7)]
 	}
 	number, reason := pullRequestName(effect.Number, effect.URL), effect.Reason.Message
 	switch {
@@ -188,6 +190,3 @@ func pullRequestName(number int, url string) string {
 	}
 	return strings.TrimSpace(fmt.Sprintf("#%d %s", number, url))
 }
-
-// shortCommit abbreviates a commit for display.
-func shortCommit(commit string) string { return commit[:min(len(commit), 7)] }

@@ -75,17 +75,21 @@ type stepJSON struct {
 }
 
 func pathToJSON(p explain.Path) pathJSON {
-	out := pathJSON{
-		Environment: p.Environment, Application: p.Application, Component: p.Component, Answer: p.Answer, Advice: p.Advice, Steps: []stepJSON{},
-		Registry: registryJSON{Repository: p.Registry.Repository, Selected: versionOfMove(p.Registry.Selected), Reason: p.Registry.Reason, Newer: []newerJSON{}},
+	registry := registryJSON{
+		Repository: p.Registry.Repository, Selected: versionOfMove(p.Registry.Selected),
+		Reason: p.Registry.Reason, Newer: []newerJSON{},
 	}
 	for _, newer := range p.Registry.Newer {
-		out.Registry.Newer = append(out.Registry.Newer, newerJSON(newer))
+		registry.Newer = append(registry.Newer, newerJSON(newer))
+	}
+	out := pathJSON{
+		Environment: p.Environment, Application: p.Application, Component: p.Component,
+		Answer: p.Answer, Advice: p.Advice, Registry: registry, Steps: []stepJSON{},
 	}
 	for _, s := range p.Steps {
 		step := stepJSON{
-			Environment: s.Environment, State: s.State, Versions: []versionInMove{}, Since: utc(s.Since), Commit: s.Commit, PullRequest: s.Number,
-			Open: s.Open, Blocker: s.Blocker,
+			Environment: s.Environment, State: s.State, Versions: []versionInMove{},
+			Since: utc(s.Since), Commit: s.Commit, PullRequest: s.Number, Open: s.Open, Blocker: s.Blocker,
 		}
 		for _, v := range s.Versions {
 			step.Versions = append(step.Versions, versionOfMove(v))
@@ -163,13 +167,8 @@ type actionJSON struct {
 	Error        *partialErrorJSON     `json:"error,omitempty"`
 }
 
-// ReportJSON returns the results for programs.
-func ReportJSON(results []app.Result, wanted func(promotion.Target) bool) any {
-	return runToJSON(results, wanted)
-}
-
-// runToJSON converts results for programs. Lists are never null.
-func runToJSON(results []app.Result, wanted func(promotion.Target) bool) runJSON {
+// ReportJSON converts results for programs. Lists are never null.
+func ReportJSON(results []app.Result, wanted func(promotion.Target) bool) runJSON {
 	out := runJSON{Schema: runSchema, Repositories: []repositoryJSON{}}
 	for i := range results {
 		out.Repositories = append(out.Repositories, repositoryToJSON(&results[i], wanted))
@@ -182,8 +181,7 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) re
 	out := repositoryJSON{
 		Repository: result.Repository, Key: report.Repository, Name: report.Name,
 		Failed: result.Failed(), Unfinished: result.Unfinished, State: report.Unusable,
-		Errors: []partialErrorJSON{}, Environments: []environmentJSON{}, Actions: []actionJSON{},
-		Drift: []drift.Drift{},
+		Errors: []partialErrorJSON{}, Environments: []environmentJSON{}, Actions: []actionJSON{}, Drift: []drift.Drift{},
 	}
 	if offered := result.Onboarding; offered != nil {
 		out.Onboarding = &onboardingJSON{offered.State, offered.Reason, offered.Number, offered.URL, offered.Commit, offered.Config}
@@ -223,9 +221,9 @@ func partialErrorToJSON(what string, err error) partialErrorJSON {
 
 func environmentToJSON(d promotion.Decision) environmentJSON {
 	out := environmentJSON{
-		Name: d.Environment, Application: d.Application, Snapshot: d.Snapshot.ID(), State: d.State,
-		Rule: d.Reason.Rule, Reason: d.Reason.String(), Notes: []noteJSON{}, Moves: movesToJSON(d.Moves),
-		Conditions: List(d.Conditions), Gates: List(d.Gates),
+		Name: d.Environment, Application: d.Application, Snapshot: d.Snapshot.ID(),
+		State: d.State, Rule: d.Reason.Rule, Reason: d.Reason.String(), Notes: []noteJSON{},
+		Moves: movesToJSON(d.Moves), Conditions: List(d.Conditions), Gates: List(d.Gates),
 	}
 	for _, note := range d.Notes {
 		out.Notes = append(out.Notes, noteJSON{Rule: note.Rule, Message: note.Message, Until: utc(note.Until)})
@@ -245,9 +243,10 @@ func versionOfMove(v image.Version) versionInMove { return versionInMove{Tag: v.
 
 func actionToJSON(effect outcome.Effect) actionJSON {
 	out := actionJSON{
-		Environment: effect.Environment.Name, Applications: []string{}, Action: effect.Action, Step: effect.Step,
-		Reason: effect.Reason.String(), Promotions: List(effect.Promotions), Branch: effect.Head, Number: effect.Number, URL: effect.URL,
-		Commit: effect.Commit, Land: effect.Land, Planned: effect.Planned, After: effect.Follows, Gates: List(effect.Gates),
+		Environment: effect.Environment.Name, Applications: []string{},
+		Action: effect.Action, Step: effect.Step, Reason: effect.Reason.String(), Promotions: List(effect.Promotions),
+		Branch: effect.Head, Number: effect.Number, URL: effect.URL, Commit: effect.Commit,
+		Land: effect.Land, Planned: effect.Planned, After: effect.Follows, Gates: List(effect.Gates),
 	}
 	for _, decision := range effect.Decisions {
 		out.Applications = append(out.Applications, decision.Application)

@@ -40,7 +40,7 @@ func TestRun_showsOnboarding(t *testing.T) {
 	if messages.String() != want {
 		t.Errorf("printed\n%swant\n%s", messages.String(), want)
 	}
-	json := runToJSON(results, nil)
+	json := ReportJSON(results, nil)
 	if one := json.Repositories[0]; one.Failed || one.Onboarding == nil || one.Onboarding.State != "opened" || one.Onboarding.Number != 3 {
 		t.Errorf("the JSON has %+v", one)
 	}

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"io"
 	"sync"
 
@@ -65,13 +64,15 @@ func (p *Run) print(repository, text string) {
 	if text != "" && p.under != repository {
 		text, p.under = p.text.heading(repository)+text, repository
 	}
-	p.failed = cmp.Or(p.failed, Write(p.out, text))
+	if p.failed == nil {
+		p.failed = Write(p.out, text)
+	}
 }
 
 // Results prints the results, and returns the first error of standard output.
 func (p *Run) Results(results []app.Result) error {
 	if p.output != "text" {
-		return writeJSON(p.out, runToJSON(results, nil))
+		return writeJSON(p.out, ReportJSON(results, nil))
 	}
 	for i := range results {
 		p.print(results[i].Repository, p.text.result(&results[i]))

@@ -106,12 +106,12 @@ func TestRunText_golden(t *testing.T) {
 func TestRunJSON_golden(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := writeJSON(&out, runToJSON(everyResult(), nil)); err != nil {
+	if err := writeJSON(&out, ReportJSON(everyResult(), nil)); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "run.json", out.String())
 	var empty bytes.Buffer
-	if err := writeJSON(&empty, runToJSON(nil, nil)); err != nil {
+	if err := writeJSON(&empty, ReportJSON(nil, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff("{\n  \"schema\": 1,\n  \"repositories\": []\n}\n", empty.String()); diff != "" {
@@ -133,7 +133,7 @@ func TestRunMessages_golden(t *testing.T) {
 func TestDocument_runJSON(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := writeJSON(&out, runToJSON(everyResult(), nil)); err != nil {
+	if err := writeJSON(&out, ReportJSON(everyResult(), nil)); err != nil {
 		t.Fatal(err)
 	}
 	var value any

@@ -172,10 +172,12 @@ func SimulationJSON(results []app.Result, wanted func(promotion.Target) bool) an
 	for i := range results {
 		all := repositoryToJSON(&results[i], wanted)
 		one := simulationJSON{
-			Repository: all.Repository, Failed: all.Failed, Errors: all.Errors, Environments: all.Environments, Events: []eventJSON{}, Waits: []waitJSON{},
+			Repository: all.Repository, Failed: all.Failed, Errors: all.Errors, Environments: all.Environments,
+			Events: []eventJSON{}, Waits: []waitJSON{},
 		}
 		if simulated := results[i].Simulation; simulated != nil && !simulated.From.IsZero() {
-			one.From, one.Until, one.Next, one.Stopped = utc(simulated.From), utc(simulated.Until), utc(simulated.Next), simulated.Stopped
+			one.From, one.Until = utc(simulated.From), utc(simulated.Until)
+			one.Next, one.Stopped = utc(simulated.Next), simulated.Stopped
 			for _, e := range simulated.Events {
 				if s.wants(e.Target) {
 					one.Events = append(one.Events, eventJSON{e.At.UTC(), e.Environment, e.Application, e.Kind, e.Message, e.Number, e.Assumed})

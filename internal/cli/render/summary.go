@@ -35,7 +35,7 @@ const maxStopped = 5
 
 // PrintCheckoutWarnings prints what a checkout cannot know, and what user decisions stop.
 func PrintCheckoutWarnings(w io.Writer, preview *checkout.Preview) {
-	waiting, ignored, stopped := 0, 0, 0
+	var waiting, ignored, stopped int
 	var reasons []string // of user decisions that are ignored
 	for i := range preview.Targets {
 		target := &preview.Targets[i]
@@ -110,7 +110,7 @@ func plannedAs(effect outcome.Effect) string {
 func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 	actions := map[outcome.Action]int{}
 	planned := map[string]int{}
-	failed, unfinished, refused, waiting := 0, 0, 0, 0
+	var failed, unfinished, refused, waiting int
 	for i := range results {
 		switch {
 		case results[i].Unfinished:
@@ -137,7 +137,9 @@ func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 		}
 	}
 	var parts []string
-	for _, action := range []outcome.Action{outcome.ActionPushed, outcome.ActionOpened, outcome.ActionRefreshed, outcome.ActionUpdated, outcome.ActionMerged, outcome.ActionClosed} {
+	for _, action := range []engine.Action{
+		engine.ActionPushed, engine.ActionOpened, engine.ActionRefreshed, engine.ActionUpdated, engine.ActionMerged, engine.ActionClosed,
+	} {
 		if n := actions[action]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, action))
 		}
