@@ -2,7 +2,6 @@ package scan
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/gob"
@@ -123,28 +122,39 @@ func (c *Cache) Save() error {
 	if len(c.scanners) == 0 {
 		return nil
 	}
-	err := os.MkdirAll(c.dir, 0o700)
-	saved, failed := os.ReadDir(c.dir)
-	err = errors.Join(err, failed)
-	for _, file := range saved {
-		if c.scanners[file.Name()] == nil {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(c.dir, file.Name())))
-		}
+	if err := c.removeOthers(); err != nil {
+		return fmt.Errorf("save the scan of files: %w", err)
 	}
 	for key, scanner := range c.scanners {
-		if err != nil || len(scanner.recent) == 0 || scanner.recent[0].unsaved <= maxUnsaved {
+		if len(scanner.recent) == 0 || scanner.recent[0].unsaved <= maxUnsaved {
 			continue
 		}
 		written := *scanner.recent[0]
 		written.unsaved = 0
-		if err = written.save(filepath.Join(c.dir, key)); err == nil {
-			scanner.recent[0] = &written
+		if err := written.save(filepath.Join(c.dir, key)); err != nil {
+			return fmt.Errorf("save the scan of files: %w", err)
 		}
-	}
-	if err != nil {
-		return fmt.Errorf("save the scan of files: %w", err)
+		scanner.recent[0] = &written
 	}
 	return nil
+}
+
+// removeOthers creates the directory, and removes what is in it but the scans.
+func (c *Cache) removeOthers() error {
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	saved, err := os.ReadDir(c.dir)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, file := range saved {
+		if c.scanners[file.Name()] == nil {
+			failed = append(failed, os.RemoveAll(filepath.Join(c.dir, file.Name())))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // savedScan begins the file of a snapshot. The files and the index follow.
@@ -164,21 +174,29 @@ func (s *snapshot) save(name string) error {
 	if err != nil {
 		return err
 	}
-	content := bufio.NewWriter(file)
-	return errors.Join(s.encode(content), content.Flush(), file.Close())
+	return errors.Join(s.encode(file), file.Close())
 }
 
+// encode writes the snapshot. It stops at the first error.
 func (s *snapshot) encode(w io.Writer) error {
 	files := map[string]gitFile{} // environments may share some
 	for _, entries := range s.files {
 		maps.Copy(files, entries)
 	}
-	encoder := gob.NewEncoder(w)
-	err := encoder.Encode(savedScan{Commit: s.commit, Files: len(files)})
-	for path, file := range files {
-		err = cmp.Or(err, encoder.Encode(savedFile{path, file.id.String(), file.mode}))
+	content := bufio.NewWriter(w)
+	encoder := gob.NewEncoder(content)
+	if err := encoder.Encode(savedScan{Commit: s.commit, Files: len(files)}); err != nil {
+		return err
 	}
-	return cmp.Or(err, s.index.Encode(w))
+	for path, file := range files {
+		if err := encoder.Encode(savedFile{path, file.id.String(), file.mode}); err != nil {
+			return err
+		}
+	}
+	if err := s.index.Encode(content); err != nil {
+		return err
+	}
+	return content.Flush()
 }
 
 // load reads what save wrote.

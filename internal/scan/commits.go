@@ -70,14 +70,20 @@ type snapshot struct {
 	commit  string
 	root    object.ID
 	index   *updater.Index
-	files   map[promotion.Target]map[string]gitFile // by path; see matcher.shared
-	targets map[promotion.Target]promotion.Current  // of all environments of the scanner
+	files   gitFiles
+	targets currents // of all environments of the scanner
 	others  []edit.Reference
 	// links are the symbolic links among the files. What they point to may change while they do not.
 	links []string
 	// unsaved is in how many files it may differ from the snapshot on disk.
 	unsaved int
 }
+
+// currents is what the files of each target contain.
+type currents = map[promotion.Target]promotion.Current
+
+// gitFiles are the files of each target, by path; see matcher.shared.
+type gitFiles map[promotion.Target]map[string]gitFile
 
 // gitFile is a file of a commit.
 type gitFile struct {
@@ -190,7 +196,9 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 	if err != nil {
 		return nil, err
 	}
-	next := &snapshot{commit: commit, index: index, others: last.others, links: s.linksAfter(last.links, changed), unsaved: last.unsaved}
+	next := &snapshot{
+		commit: commit, index: index, others: last.others, links: s.linksAfter(last.links, changed), unsaved: last.unsaved,
+	}
 	if last.unsaved < math.MaxInt {
 		next.unsaved += len(changed.files) + len(changed.removed)
 	}
@@ -267,11 +275,12 @@ func (s *commitScanner) linked(commit string, entry object.Entry) (object.Entry,
 }
 
 // without returns a copy of the targets without the examined ones, and those that share files with them.
-func (s *commitScanner) without(targets map[promotion.Target]promotion.Current, examined map[promotion.Target]bool) map[promotion.Target]promotion.Current {
-	if targets == nil {
-		return map[promotion.Target]promotion.Current{}
+func (s *commitScanner) without(targets currents, examined map[promotion.Target]bool) currents {
+	rest := maps.Clone(targets)
+	if rest == nil {
+		return currents{}
 	}
-	rest, share := maps.Clone(targets), false
+	share := false
 	for target := range examined {
 		delete(rest, target)
 		share = share || target.Application == "" // see matcher.shared
@@ -303,11 +312,12 @@ func (s *commitScanner) linksAfter(links []string, changed difference) []string 
 
 // applyDifference returns the files of each target after the change, and reports
 // whether any file came or went.
-func (s *commitScanner) applyDifference(files map[promotion.Target]map[string]gitFile, changed difference) (_ map[promotion.Target]map[string]gitFile, moved bool) {
-	after, copied := maps.Clone(files), map[promotion.Target]bool{}
+func (s *commitScanner) applyDifference(files gitFiles, changed difference) (after gitFiles, moved bool) {
+	after = maps.Clone(files)
 	if after == nil {
-		after = map[promotion.Target]map[string]gitFile{}
+		after = gitFiles{}
 	}
+	copied := map[promotion.Target]bool{}
 	own := func(target promotion.Target) map[string]gitFile {
 		if !copied[target] {
 			copied[target] = true
@@ -387,10 +397,12 @@ func (s *commitScanner) fileOf(of *snapshot, shared promotion.Target, path strin
 }
 
 // newTree returns a tree over the files of a snapshot.
-func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promotion.Current) *Tree {
-	return &Tree{Targets: targets, Others: of.others, limit: s.matcher.limitEdit, reread: func(ctx context.Context, target promotion.Target) (promotion.Current, error) {
+func (s *commitScanner) newTree(of *snapshot, targets currents) *Tree {
+	tree := &Tree{Targets: targets, Others: of.others, limit: s.matcher.limitEdit}
+	tree.reread = func(ctx context.Context, target promotion.Target) (promotion.Current, error) {
 		return s.reread(ctx, of, target)
-	}, contents: func(target promotion.Target) contents {
+	}
+	tree.contents = func(target promotion.Target) contents {
 		target = s.matcher.shared(target)
 		c := contents{
 			inventory: of.index.Inventory(slices.Collect(maps.Keys(of.files[target]))...),
@@ -400,7 +412,8 @@ func (s *commitScanner) newTree(of *snapshot, targets map[promotion.Target]promo
 			c.files[path] = s.fileOf(of, target, path)
 		}
 		return c
-	}}
+	}
+	return tree
 }
 
 // reread returns what the files of a target of a snapshot say, read again from its commit.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha1" //nolint:gosec // names test commits
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -385,6 +386,33 @@ func TestCache_brokenFile(t *testing.T) {
 		if tree, err := scanner.decode(bufioReader(saved.Bytes()[:cut])); err == nil {
 			t.Fatalf("%d of %d bytes give %v", cut, saved.Len(), tree)
 		}
+	}
+}
+
+// fullDisk accepts some bytes, and counts the writes after that.
+type fullDisk struct{ left, refused int }
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if len(p) > d.left {
+		d.refused++
+		return 0, errors.New("no space left on device")
+	}
+	d.left -= len(p)
+	return len(p), nil
+}
+
+func TestCache_stopsAtTheFirstErrorOfAWrite(t *testing.T) {
+	t.Parallel()
+	loaded, m := loadConfig(t, twoEnvironments), newMemory()
+	scanner := newCommitScanner(m, Request{Config: loaded, Environments: loaded.Order()})
+	found, err := scanner.scan(t.Context(), m.commit(twoApplications()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := &fullDisk{}
+	err = found.encode(disk)
+	if err == nil || err.Error() != "no space left on device" || disk.refused != 1 {
+		t.Errorf("%v, %d writes", err, disk.refused)
 	}
 }
 

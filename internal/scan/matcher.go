@@ -64,7 +64,7 @@ func (m *matcher) holds(file string) []updater.Hold {
 
 // groupHolds adds the holds of an inventory to their targets. A target that shares its files
 // with others has those of the files that it is referenced in.
-func (m *matcher) groupHolds(inventory *updater.Inventory, targets map[promotion.Target]promotion.Current) {
+func (m *matcher) groupHolds(inventory *updater.Inventory, targets currents) {
 	for _, held := range inventory.Held {
 		of := m.targets(held.File)
 		for _, reference := range inventory.References {
@@ -129,7 +129,7 @@ func (m *matcher) targetsOf(reference edit.Reference) []promotion.Target {
 }
 
 // group adds the references and refusals of the inventory to their targets.
-func (m *matcher) group(inventory *updater.Inventory, targets map[promotion.Target]promotion.Current) {
+func (m *matcher) group(inventory *updater.Inventory, targets currents) {
 	for _, reference := range inventory.References {
 		owners := m.targetsOf(reference)
 		for _, target := range owners {
@@ -154,10 +154,13 @@ func (m *matcher) group(inventory *updater.Inventory, targets map[promotion.Targ
 	}
 }
 
+// readFile returns the content of a file.
+type readFile func(file string) ([]byte, error)
+
 // limitShared is limit for a target, which may share its files with others: a refusal that
 // stops none of its components is left out. It returns false if nothing is left of a target
 // that only a refusal made.
-func (m *matcher) limitShared(target promotion.Target, current promotion.Current, read func(file string) ([]byte, error)) (promotion.Current, bool) {
+func (m *matcher) limitShared(target promotion.Target, current promotion.Current, read readFile) (promotion.Current, bool) {
 	environment, _ := m.config.Environment(target.Environment)
 	if !environment.ByComponent {
 		return m.limit(current, read), true
@@ -165,11 +168,13 @@ func (m *matcher) limitShared(target promotion.Target, current promotion.Current
 	repositories := repositoriesOf(current)
 	for _, component := range m.config.Components {
 		repository, exact := component.Pattern.Repository()
-		if application, match, ok := m.config.OwnerByComponent(environment, repository); exact && ok && application == target.Application {
-			repositories[match.Name] = append(repositories[match.Name], repository)
-			if written, mirrored := environment.MirrorOf(repository); mirrored {
-				repositories[match.Name] = append(repositories[match.Name], written)
-			}
+		application, match, ok := m.config.OwnerByComponent(environment, repository)
+		if !exact || !ok || application != target.Application {
+			continue
+		}
+		repositories[match.Name] = append(repositories[match.Name], repository)
+		if written, mirrored := environment.MirrorOf(repository); mirrored {
+			repositories[match.Name] = append(repositories[match.Name], written)
 		}
 	}
 	current = m.limitTo(current, repositories, read)
@@ -195,14 +200,15 @@ func repositoriesOf(current promotion.Current) map[string][]image.Repository {
 // limit determines which components of a target each of its refusals does not stop, if the
 // config distinguishes no applications. What may contain a reference to a component stops
 // it, so that none of its references is left behind.
-func (m *matcher) limit(current promotion.Current, read func(file string) ([]byte, error)) promotion.Current {
+func (m *matcher) limit(current promotion.Current, read readFile) promotion.Current {
 	if len(current.Refusals) == 0 || m.config.Captures() {
 		return current
 	}
 	return m.limitTo(current, repositoriesOf(current), read)
 }
 
-func (m *matcher) limitTo(current promotion.Current, repositories map[string][]image.Repository, read func(file string) ([]byte, error)) promotion.Current {
+// limitTo does so for components with the given repositories.
+func (m *matcher) limitTo(current promotion.Current, repositories map[string][]image.Repository, read readFile) promotion.Current {
 	current.Refusals = slices.Clone(current.Refusals)
 	for i := range current.Refusals {
 		refusal := &current.Refusals[i]
@@ -242,7 +248,7 @@ func (m *matcher) limitEdit(current promotion.Current) promotion.Current {
 // refused returns the targets that a refusal stops. In an environment by component, those
 // are the application of the component, or all: those that were found, and those of
 // components without a wildcard, which the file may hold.
-func (m *matcher) refused(target promotion.Target, refusal edit.Refusal, found map[promotion.Target]promotion.Current) []promotion.Target {
+func (m *matcher) refused(target promotion.Target, refusal edit.Refusal, found currents) []promotion.Target {
 	if target.Application != "" {
 		return []promotion.Target{target}
 	}
@@ -281,13 +287,16 @@ func refersTo(current promotion.Current, component string) bool {
 // overlaps that exist.
 func (m *matcher) ambiguous(target promotion.Target, owners []promotion.Target, reference edit.Reference) string {
 	if len(owners) > 1 {
-		return fmt.Sprintf("error in the config: both %s and %s write it: narrow the paths of one", owners[0].Environment, owners[1].Environment)
+		return fmt.Sprintf("error in the config: both %s and %s write it: narrow the paths of one",
+			owners[0].Environment, owners[1].Environment)
 	}
 	if first, second, ambiguous := m.config.Ambiguous(target.Environment, target.Application, reference.Repository); ambiguous {
-		return fmt.Sprintf("error in the config: the patterns of both %s and %s match %s: narrow one, or give them an only that does not overlap", first, second, reference.Repository)
+		return fmt.Sprintf("error in the config: the patterns of both %s and %s match %s: "+
+			"narrow one, or give them an only that does not overlap", first, second, reference.Repository)
 	}
 	if other := m.otherMirrored(target, reference); other != "" {
-		return fmt.Sprintf("error in the config: both %s and %s are %s in %s: change mirrors", reference.Component, other, reference.Mirror, target.Environment)
+		return fmt.Sprintf("error in the config: both %s and %s are %s in %s: change mirrors",
+			reference.Component, other, reference.Mirror, target.Environment)
 	}
 	return ""
 }
@@ -429,7 +438,7 @@ func (m *matcher) writtenIn(environment *config.Environment, w config.Write) str
 
 // addWritten adds the targets of the write entries of an environment by component: their
 // files may be missing.
-func (m *matcher) addWritten(environment *config.Environment, targets map[promotion.Target]promotion.Current) {
+func (m *matcher) addWritten(environment *config.Environment, targets currents) {
 	for _, w := range environment.Write {
 		if application := m.writtenIn(environment, w); environment.ByComponent && application != "" {
 			target := promotion.Target{Environment: environment.Name, Application: application}

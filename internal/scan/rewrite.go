@@ -61,27 +61,26 @@ func Rewrite(ctx context.Context, edits ...Edit) ([]Rewritten, error) {
 		jobs = append(jobs, files...)
 	}
 
-	err := parallel.ForEach(runtime.GOMAXPROCS(0), jobs, func(job *fileEdit) (err error) {
-		if job.before, err = job.file.Read(); err != nil {
+	err := parallel.ForEach(runtime.GOMAXPROCS(0), jobs, func(job *fileEdit) error {
+		before, err := job.file.Read()
+		if err != nil {
 			job.result.Refusals = []edit.Refusal{{File: job.file.Path, Reason: "cannot be read again: " + err.Error()}}
-		} else {
-			job.rewrite(ctx)
+			return ctx.Err()
 		}
+		job.before = before
+		job.rewrite(ctx)
 		return ctx.Err()
 	})
 	if err != nil {
 		return nil, err
 	}
-	changed := make([]map[string]bool, len(edits)) // components
+	changed := make([][]string, len(edits)) // components
 	for _, job := range jobs {
 		e := edits[job.edit]
 		refused := e.Tree.limit(promotion.Current{References: e.Tree.Targets[e.Target].References, Refusals: job.result.Refusals})
 		results[job.edit].Refusals = append(results[job.edit].Refusals, refused.Refusals...)
 		for _, change := range job.result.Changes {
-			if changed[job.edit] == nil {
-				changed[job.edit] = map[string]bool{}
-			}
-			changed[job.edit][change.Component] = true
+			changed[job.edit] = append(changed[job.edit], change.Component)
 		}
 	}
 	for i, e := range edits {
@@ -102,8 +101,9 @@ func Rewrite(ctx context.Context, edits ...Edit) ([]Rewritten, error) {
 			at := sharedFile{e.Tree, job.file.Path}
 			if content, ok := latest[at]; ok {
 				job.before = content
-				if job.rewrite(ctx); len(job.result.Refusals) > 0 {
-					return nil, fault.New(fault.Internal, "%s cannot be written after another environment: %s", job.file.Path, job.result.Refusals[0].Reason)
+				job.rewrite(ctx)
+				if refused := job.result.Refusals; len(refused) > 0 {
+					return nil, fault.New(fault.Internal, "%s cannot be written after another environment: %s", job.file.Path, refused[0].Reason)
 				}
 			}
 			latest[at] = job.result.Content
@@ -119,17 +119,9 @@ func Rewrite(ctx context.Context, edits ...Edit) ([]Rewritten, error) {
 
 // stoppedBy returns the refusals of the scan that stop the edit: those of a component that it
 // changes, and those that stop the target as a whole.
-func (e Edit) stoppedBy(changed map[string]bool) []edit.Refusal {
+func (e Edit) stoppedBy(changed []string) []edit.Refusal {
 	return slices.DeleteFunc(slices.Clone(e.Tree.Targets[e.Target].Refusals), func(r edit.Refusal) bool {
-		if len(r.Unaffected) == 0 {
-			return false
-		}
-		for component := range changed {
-			if r.Stops(component) {
-				return false
-			}
-		}
-		return true
+		return len(r.Unaffected) > 0 && !slices.ContainsFunc(changed, r.Stops)
 	})
 }
 

@@ -108,13 +108,17 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 	}
 	for target, current := range tree.Targets {
 		current.Refusals = append(current.Refusals, m.missingWrites(target, captured[target], exists)...)
-		var found bool
-		if tree.Targets[target], found = m.limitShared(target, current, func(file string) ([]byte, error) { return known[file].Read() }); !found {
+		read := func(file string) ([]byte, error) { return known[file].Read() }
+		limited, found := m.limitShared(target, current, read)
+		if found {
+			tree.Targets[target] = limited
+		} else {
 			delete(tree.Targets, target)
 		}
 	}
 	tree.Notes = m.notes(inventory.Notes, tree.Targets)
-	tree.contents, tree.limit = func(promotion.Target) contents { return contents{inventory, known} }, m.limitEdit
+	tree.contents = func(promotion.Target) contents { return contents{inventory, known} }
+	tree.limit = m.limitEdit
 	return tree, nil
 }
 
@@ -171,7 +175,9 @@ func Applications(environment *config.Environment, files iter.Seq[string]) []str
 // All finds the references to every image and chart in the files, for a tree that
 // has no config yet, and lists the paths of all regular files. The tag in a file that holds
 // only a tag is a reference without a repository, see ShapeTagFile.
-func All(ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize int64) (references []edit.Reference, paths []string, err error) {
+func All(
+	ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize int64,
+) (references []edit.Reference, paths []string, err error) {
 	var tags []edit.Reference
 	var mutex sync.Mutex // files are read at the same time
 	recorded := func(yield func(updater.File, error) bool) {
@@ -202,13 +208,16 @@ func All(ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize 
 		return nil, nil, err
 	}
 	slices.SortFunc(tags, func(a, b edit.Reference) int { return strings.Compare(a.Position.File, b.Position.File) })
-	return append(found.References, slices.CompactFunc(tags, func(a, b edit.Reference) bool { return a.Position == b.Position })...), paths, nil
+	tags = slices.CompactFunc(tags, func(a, b edit.Reference) bool { return a.Position == b.Position })
+	return append(found.References, tags...), paths, nil
 }
 
 // Watch yields the files, and gives the content of each regular one that is read to read,
 // also from several goroutines at the same time. Those that always selects are read in
 // any case.
-func Watch(files iter.Seq2[updater.File, error], always func(file string) bool, read func(file string, content []byte)) iter.Seq2[updater.File, error] {
+func Watch(
+	files iter.Seq2[updater.File, error], always func(file string) bool, read func(file string, content []byte),
+) iter.Seq2[updater.File, error] {
 	return func(yield func(updater.File, error) bool) {
 		for file, err := range files {
 			if content := file.Read; err == nil && content != nil && file.Mode == updater.Regular {
