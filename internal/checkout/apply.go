@@ -121,17 +121,21 @@ func writeBeside(root *os.Root, name string, content []byte, mode fs.FileMode) (
 		if err != nil {
 			return "", err
 		}
-		_, err = file.Write(content)
-		if err == nil {
-			err = file.Chmod(mode) // again, because the umask applies to new files
-		}
-		if err == nil {
-			err = file.Sync()
-		}
-		if err = errors.Join(err, file.Close()); err != nil {
+		err = errors.Join(fill(file, content, mode), file.Close())
+		if err != nil {
 			return "", errors.Join(err, root.Remove(temporary))
 		}
 		return temporary, nil
 	}
 	return "", fault.New(fault.Conflict, "no free name for a temporary file beside %s", name)
+}
+
+func fill(file *os.File, content []byte, mode fs.FileMode) error {
+	if _, err := file.Write(content); err != nil {
+		return err
+	}
+	if err := file.Chmod(mode); err != nil { // again, because the umask applies to new files
+		return err
+	}
+	return file.Sync()
 }

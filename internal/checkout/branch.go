@@ -55,17 +55,25 @@ func (c *Checkout) openBranch(name string, onDisk bool) (*branch, error) {
 		b.unavailable = fmt.Sprintf("branch %s: the folder is no Git clone", name)
 		return b, nil
 	}
-	remote, err := name, error(nil)
-	if remote == "" {
-		remote, err = c.clone.DefaultBranch()
-	}
-	if err == nil {
-		b.commit, err = c.clone.Remote(remote)
-	}
+	commit, err := c.remoteBranch(name)
 	if fault.KindOf(err) == fault.NotFound {
-		b.unavailable, err = fmt.Sprintf("%v: fetch it to see it", err), nil
+		b.unavailable = fmt.Sprintf("%v: fetch it to see it", err)
+		return b, nil
 	}
+	b.commit = commit
 	return b, err
+}
+
+// remoteBranch returns the files of origin's branch as it was last fetched.
+func (c *Checkout) remoteBranch(name string) (*object.Tree, error) {
+	if name != "" {
+		return c.clone.Remote(name)
+	}
+	name, err := c.clone.DefaultBranch()
+	if err != nil {
+		return nil, err
+	}
+	return c.clone.Remote(name)
 }
 
 // normalize returns the name of a branch, empty for the default branch.

@@ -110,8 +110,10 @@ func Validate(dir string) (*config.Config, config.Problems, error) {
 	if loaded != nil {
 		if _, err := withFiles(loaded, dir); err != nil {
 			problems = append(problems, config.Problem{
-				Severity: config.SeverityError, Position: config.Position{File: filepath.Join(dir, config.FileName), Line: 1, Column: 1},
-				Message: err.Error(), Hint: "add the file to the repository, or correct its path",
+				Severity: config.SeverityError,
+				Position: config.Position{File: filepath.Join(dir, config.FileName), Line: 1, Column: 1},
+				Message:  err.Error(),
+				Hint:     "add the file to the repository, or correct its path",
 			})
 			return nil, problems, nil //nolint:nilerr // it is one of the problems
 		}
@@ -237,17 +239,19 @@ func configAbove(dir string) string {
 // the folder; empty: there is none.
 func RepositoryRoot(dir string) string {
 	absolute, err := filepath.Abs(dir)
-	for err == nil {
+	if err != nil {
+		return ""
+	}
+	for {
 		if _, err := os.Lstat(filepath.Join(absolute, ".git")); err == nil {
 			return absolute
 		}
 		above := filepath.Dir(absolute)
 		if above == absolute {
-			break
+			return ""
 		}
 		absolute = above
 	}
-	return ""
 }
 
 // readRegular reads a regular file: at most limit bytes and one more, so that the

@@ -46,7 +46,8 @@ func PreviewFirst(ctx context.Context, dir string, suggestion *suggest.Suggestio
 		starts[f.Environment] = suggest.StartWith(f.Size())
 	}
 	before := suggestion.Text
-	if suggestion.Begin(starts); suggestion.Text == before {
+	suggestion.Begin(starts)
+	if suggestion.Text == before {
 		return first, failed, nil
 	}
 	return planFirst(ctx, dir, suggestion.Text, options)
@@ -83,16 +84,7 @@ func WriteConfig(name, text string) error {
 		return fmt.Errorf("open the folder: %w", err)
 	}
 	defer func() { _ = root.Close() }() // nothing was written through the handle itself
-	base := filepath.Base(name)
-	_, err = root.Lstat(base)
-	if err == nil {
-		err = fs.ErrExist
-	} else {
-		var temporary string
-		if temporary, err = writeBeside(root, base, []byte(text), configMode); err == nil {
-			err = publish(root, temporary, base)
-		}
-	}
+	err = create(root, filepath.Base(name), text)
 	if errors.Is(err, fs.ErrExist) {
 		return fault.New(fault.Conflict, "%s exists and is not overwritten: remove it first, or write to another file with -o", name)
 	}
@@ -100,6 +92,17 @@ func WriteConfig(name, text string) error {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
+}
+
+func create(root *os.Root, name, text string) error {
+	if _, err := root.Lstat(name); err == nil {
+		return fs.ErrExist
+	}
+	temporary, err := writeBeside(root, name, []byte(text), configMode)
+	if err != nil {
+		return err
+	}
+	return publish(root, temporary, name)
 }
 
 // publish gives a temporary file its name. Unlike a rename, a link never replaces a

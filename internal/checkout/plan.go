@@ -110,21 +110,26 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	branchOf := map[string]*branch{} // by environment
 	for _, b := range branches {
 		for _, name := range b.environments {
-			if branchOf[name] = b; b.unavailable != "" {
+			branchOf[name] = b
+			if b.unavailable != "" {
 				observation.Unavailable[name] = b.unavailable
 			}
 		}
 		if b.unavailable != "" {
 			continue
 		}
-		request := scan.Request{Config: c.config, Environments: b.environments, Explicit: c.explicit, Filter: filter, MaxFileSize: options.MaxFileSize}
-		if b.tree, err = scan.Files(ctx, request, unmatched.watch(b.files(ctx, c.dir))); err != nil {
+		request := scan.Request{
+			Config: c.config, Environments: b.environments, Explicit: c.explicit, Filter: filter, MaxFileSize: options.MaxFileSize,
+		}
+		b.tree, err = scan.Files(ctx, request, unmatched.watch(b.files(ctx, c.dir)))
+		if err != nil {
 			return nil, err
 		}
 		maps.Copy(observation.Targets, b.tree.Targets)
 	}
 	followed := promotion.FollowedIn(c.config, observation.Selected(), promotion.Everywhere)
-	observation.Policies, observation.Verify = promotion.Policies(c.config, followed), promotion.Verifications(followed, nil)
+	observation.Policies = promotion.Policies(c.config, followed)
+	observation.Verify = promotion.Verifications(followed, nil)
 	for _, name := range options.Environments {
 		observation.Requested[name] = !options.ShowOnly
 	}
@@ -148,12 +153,10 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	preview := &Preview{Unused: unused(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
 	preview.NoFiles = slices.Sorted(maps.Keys(unmatched))
 	now := options.Now()
-	for {
-		if preview.Targets, err = c.preview(ctx, observation, decided, now, named, branchOf); err != nil {
+	for learned := true; learned; learned = learnRefusals(observation, preview.Targets) {
+		preview.Targets, err = c.preview(ctx, observation, decided, now, named, branchOf)
+		if err != nil {
 			return nil, err
-		}
-		if !learnRefusals(observation, preview.Targets) {
-			break
 		}
 	}
 	if options.explains() {
@@ -166,7 +169,9 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 }
 
 // explained returns the ways of the components to the targets of environments, and the drift.
-func explained(environments []string, observation promotion.Observation, targets []TargetPreview, branches []*branch) (paths []explain.Path, found []drift.Drift) {
+func explained(
+	environments []string, observation promotion.Observation, targets []TargetPreview, branches []*branch,
+) (paths []explain.Path, found []drift.Drift) {
 	facts := explain.Facts{Observation: observation}
 	for i := range targets {
 		facts.Decisions = append(facts.Decisions, targets[i].Decision)
@@ -186,7 +191,9 @@ func explained(environments []string, observation promotion.Observation, targets
 }
 
 // preview decides about the targets, and makes the changes in memory.
-func (c *Checkout) preview(ctx context.Context, observation promotion.Observation, decided state.State, now time.Time, named bool, branchOf map[string]*branch) ([]TargetPreview, error) {
+func (c *Checkout) preview(
+	ctx context.Context, observation promotion.Observation, decided state.State, now time.Time, named bool, branchOf map[string]*branch,
+) ([]TargetPreview, error) {
 	decisions := decide.Plan(observation, now)
 	observation.State = decided
 	obeying := decide.Plan(observation, now) // of the same targets

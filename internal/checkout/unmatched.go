@@ -67,7 +67,9 @@ func Unmatched(ctx context.Context, dir string, loaded *config.Config) (problems
 		return problems, nil
 	}
 	unused := slices.DeleteFunc(slices.Clone(loaded.Components), func(c config.Component) bool {
-		return slices.ContainsFunc(references, func(r edit.Reference) bool { return r.Component == c.Name || c.Pattern.Match(r.Repository) })
+		return slices.ContainsFunc(references, func(r edit.Reference) bool {
+			return r.Component == c.Name || c.Pattern.Match(r.Repository)
+		})
 	})
 	if len(unused) == 0 {
 		return problems, nil
@@ -91,7 +93,8 @@ func unmatchedPaths(environment *config.Environment, files []string) (problems c
 	for _, text := range environment.Paths {
 		paths, err := config.ParsePaths([]string{strings.ReplaceAll(text, "{application}", "*")})
 		if err == nil && !slices.ContainsFunc(files, paths.Match) {
-			problems = append(problems, warning(environment.Position, "paths begin at the root of the repository", "no file matches the path %q of %s", text, environment.Name))
+			problems = append(problems, warning(environment.Position, "paths begin at the root of the repository",
+				"no file matches the path %q of %s", text, environment.Name))
 		}
 	}
 	return problems

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/parallel"
@@ -30,7 +31,9 @@ const maxRequests = 8
 // explicitVersions returns the versions that the user named. They are available in
 // all targets, not only in those without a parent. A registry is asked only for the
 // signatures that the config requires.
-func (c *Checkout) explicitVersions(ctx context.Context, observation promotion.Observation, options Options, failed map[string]error) map[string]promotion.Available {
+func (c *Checkout) explicitVersions(
+	ctx context.Context, observation promotion.Observation, options Options, failed map[string]error,
+) map[string]promotion.Available {
 	shown := func(target promotion.Target) bool {
 		return slices.Contains(observation.Environments, target.Environment)
 	}
@@ -67,19 +70,7 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 	observation.Available = make(map[string]promotion.Available, len(components))
 	var mutex sync.Mutex
 	err := parallel.ForEach(maxRequests, components, func(component promotion.Followed) error {
-		signed, err := signature.New(observation.Verify[component.Name])
-		var selection registry.Selection
-		if err == nil {
-			selection, err = options.Versions.Select(ctx, registry.Request{
-				Repository: component.Repository,
-				Policy:     c.config.Policy(component.Component.Name),
-				Platforms:  component.Component.Select.Platforms,
-				MinAge:     component.Component.Select.MinAge,
-				DigestOnly: !c.writesRevision(component.Component),
-				Newer:      options.explains(),
-				Signed:     signed,
-			})
-		}
+		selection, err := c.selected(ctx, component, observation.Verify[component.Name], options)
 		mutex.Lock()
 		defer mutex.Unlock()
 		if err != nil {
@@ -100,8 +91,29 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 	return askFacts(ctx, observation, decide.Lookups(*observation), options, failed)
 }
 
+// selected returns what the registry has of a component, and what is selected.
+func (c *Checkout) selected(
+	ctx context.Context, component promotion.Followed, verify []trust.Requirement, options Options,
+) (registry.Selection, error) {
+	signed, err := signature.New(verify)
+	if err != nil {
+		return registry.Selection{}, err
+	}
+	return options.Versions.Select(ctx, registry.Request{
+		Repository: component.Repository,
+		Policy:     c.config.Policy(component.Component.Name),
+		Platforms:  component.Component.Select.Platforms,
+		MinAge:     component.Component.Select.MinAge,
+		DigestOnly: !c.writesRevision(component.Component),
+		Newer:      options.explains(),
+		Signed:     signed,
+	})
+}
+
 // askFacts adds the answers to lookups to the observation.
-func askFacts(ctx context.Context, observation *promotion.Observation, lookups []promotion.Lookup, options Options, failed map[string]error) error {
+func askFacts(
+	ctx context.Context, observation *promotion.Observation, lookups []promotion.Lookup, options Options, failed map[string]error,
+) error {
 	facts := promotion.Facts{}
 	maps.Copy(facts, observation.Facts)
 	observation.Facts = facts
