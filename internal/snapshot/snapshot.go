@@ -119,7 +119,7 @@ func Parse(body []byte) (Snapshot, error) {
 		Components json.RawMessage `json:"components"`
 	}
 	if err := json.Unmarshal(body, &head); err != nil {
-		return Snapshot{}, unreadable(err)
+		return Snapshot{}, fault.JSON(err)
 	}
 	switch {
 	case head.Kind == nil && head.Components == nil:
@@ -138,7 +138,7 @@ func Parse(body []byte) (Snapshot, error) {
 func parseResource(body []byte) (Snapshot, error) {
 	var r Resource
 	if err := json.Unmarshal(body, &r); err != nil {
-		return Snapshot{}, unreadable(err)
+		return Snapshot{}, fault.JSON(err)
 	}
 	s := Snapshot{
 		Name: r.Metadata.Name, UID: r.Metadata.UID, Application: r.Spec.Application, DisplayName: r.Spec.DisplayName,
@@ -153,9 +153,11 @@ func parseResource(body []byte) (Snapshot, error) {
 func parsePlain(body []byte) (Snapshot, error) {
 	var p Plain
 	if err := json.Unmarshal(body, &p); err != nil {
-		return Snapshot{}, unreadable(err)
+		return Snapshot{}, fault.JSON(err)
 	}
-	s := Snapshot{Name: p.Name, Repository: p.Repository, Application: p.Application, Description: p.Description, Artifacts: compact(p.Artifacts)}
+	s := Snapshot{
+		Name: p.Name, Repository: p.Repository, Application: p.Application, Description: p.Description, Artifacts: compact(p.Artifacts),
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Components)) {
 		s.Components = append(s.Components, Component{Name: name, Image: p.Components[name]})
 	}
@@ -169,14 +171,6 @@ func compact(raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return out.Bytes()
-}
-
-// unreadable returns a JSON error without names of Go types.
-func unreadable(err error) error {
-	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fault.New(fault.Invalid, "its JSON has an unexpected form: %s must not be of the type %s", cmp.Or(typed.Field, "all of it"), typed.Value)
-	}
-	return fault.New(fault.Invalid, "its body is not JSON: %w", err)
 }
 
 // namePattern is what a name may be: it is part of a URL, and of commit messages.
@@ -208,7 +202,8 @@ func (s Snapshot) Same(other Snapshot) bool { return slices.Equal(s.sorted(), ot
 func (s Snapshot) Check() error {
 	switch {
 	case len(s.Name) > maxName || !namePattern.MatchString(s.Name):
-		return fault.New(fault.Invalid, "its name %.100q is not valid: use up to %d letters, digits, dots, dashes, and underscores", s.Name, maxName)
+		return fault.New(fault.Invalid, "its name %.100q is not valid: use up to %d letters, digits, dots, dashes, and underscores",
+			s.Name, maxName)
 	case len(s.Components) == 0:
 		return fault.New(fault.Invalid, "it has no components")
 	case len(s.Components) > MaxComponents:
@@ -248,7 +243,9 @@ func (s Snapshot) Plain() Plain {
 func (s Snapshot) Resource() Resource {
 	r := Resource{
 		APIVersion: apiVersion, Kind: kind, Metadata: Metadata{Name: s.Name, UID: s.UID},
-		Spec: Spec{Application: s.Application, DisplayName: s.DisplayName, DisplayDescription: s.Description, Artifacts: s.resourceArtifacts()},
+		Spec: Spec{
+			Application: s.Application, DisplayName: s.DisplayName, DisplayDescription: s.Description, Artifacts: s.resourceArtifacts(),
+		},
 	}
 	for _, c := range s.Components {
 		r.Spec.Components = append(r.Spec.Components, ResourceComponent{Name: c.Name, ContainerImage: c.Image})

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"promoter/internal/fault"
+	"promoter/internal/receiver"
 	"promoter/internal/secret"
 	"promoter/internal/webhook"
 	"promoter/internal/webhook/credential"
@@ -141,7 +142,7 @@ func refused(t *testing.T, what string, c sender, r webhook.Request) {
 // Whatever is not the credential of a kind is refused, in the same words.
 func TestReceive_acceptsOnlyItsCredential(t *testing.T) {
 	t.Parallel()
-	for _, kind := range webhook.Kinds() {
+	for _, kind := range receiver.Names() {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			c, header := credentialOf(kind), http.Header{"Content-Type": {"application/json"}}
@@ -166,7 +167,7 @@ func TestReceive_acceptsOnlyItsCredential(t *testing.T) {
 // A signature is one behind its prefix alone, and one of other bytes is none.
 func TestReceive_refusesPrefixesOfSecrets(t *testing.T) {
 	t.Parallel()
-	for _, kind := range webhook.Kinds() {
+	for _, kind := range receiver.Names() {
 		c, body := credentialOf(kind), []byte("{")
 		if c.with == nil {
 			continue
@@ -189,7 +190,7 @@ func TestReceive_refusesPrefixesOfSecrets(t *testing.T) {
 // A secret in a header may stand alone, or behind Bearer.
 func TestReceive_acceptsBearerTokens(t *testing.T) {
 	t.Parallel()
-	for _, kind := range webhook.Kinds() {
+	for _, kind := range receiver.Names() {
 		c := credentialOf(kind)
 		if c.with != nil && kind != "generic" && kind != "jfrog" || c.header == "" {
 			continue
@@ -280,7 +281,7 @@ func TestReceive_anonymousAcceptsAll(t *testing.T) {
 // No header that can hold a credential of any kind is kept.
 func TestKeptHeaders_holdNoCredential(t *testing.T) {
 	t.Parallel()
-	kinds := webhook.Kinds()
+	kinds := receiver.Names()
 	for _, kind := range kinds {
 		c := credentialOf(kind)
 		r := c.sign(http.Header{"X-Github-Event": {"push"}, "Cookie": {"a"}, "Webhook-Signature": {"v1,a"}}, []byte("{}"))

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/webhook"
+	"promoter/internal/receiver"
 )
 
 // Every kind that a file may name is one that there is, and the other way round.
@@ -41,7 +41,7 @@ func TestKinds_areThoseOfTheSchema(t *testing.T) {
 		found = true
 		kinds := definition.Properties["kind"].Enum
 		slices.Sort(kinds)
-		if diff := cmp.Diff(webhook.Kinds(), kinds); diff != "" {
+		if diff := cmp.Diff(receiver.Names(), kinds); diff != "" {
 			t.Errorf("(-senders +schema):\n%s", diff)
 		}
 	}
@@ -72,7 +72,7 @@ func TestKinds_areDocumented(t *testing.T) {
 			t.Errorf("the part about %s names no page of its sender", name[1])
 		}
 	}
-	if diff := cmp.Diff(webhook.Kinds(), parts); diff != "" {
+	if diff := cmp.Diff(receiver.Names(), parts); diff != "" {
 		t.Errorf("parts (-senders +docs):\n%s", diff)
 	}
 	var rows []string
@@ -81,7 +81,7 @@ func TestKinds_areDocumented(t *testing.T) {
 			rows = append(rows, row[1])
 		}
 	}
-	if diff := cmp.Diff(webhook.Kinds(), rows); diff != "" {
+	if diff := cmp.Diff(receiver.Names(), rows); diff != "" {
 		t.Errorf("lines (-senders +docs):\n%s", diff)
 	}
 }
@@ -106,7 +106,7 @@ func TestKinds_examplesAreValid(t *testing.T) {
 			t.Errorf("the example has problems: %v\n%s", problems, found[1])
 			continue
 		}
-		if kind := file.Receivers[0].Kind; !slices.Contains(webhook.Kinds(), kind) {
+		if kind := file.Receivers[0].Kind; !slices.Contains(receiver.Names(), kind) {
 			t.Errorf("an example of %s", kind)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"promoter/internal/fault"
+	"promoter/internal/receiver"
 	"promoter/internal/webhook"
 	"promoter/internal/webhook/credential"
 )
@@ -15,7 +16,7 @@ import (
 // Whatever a sender posts, its receiver does not fall over, and what it hints at is
 // bounded and can be looked for.
 func FuzzReceive(f *testing.F) {
-	kinds := webhook.Kinds()
+	kinds := receiver.Names()
 	receivers := map[string]*webhook.Receiver{}
 	for _, kind := range kinds {
 		made, err := webhook.New(webhook.Options{Name: "hook", Kind: kind, Credential: credential.Options{Anonymous: true}})

@@ -14,7 +14,7 @@ import (
 	"promoter/internal/event"
 	"promoter/internal/evidence"
 	"promoter/internal/fault"
-	"promoter/internal/webhook"
+	"promoter/internal/receiver"
 )
 
 var update = flag.Bool("update", false, "write the decoded payloads as the expected ones")
@@ -120,7 +120,7 @@ func TestPayloads_existForEveryKind(t *testing.T) {
 			errors[p.kind]++
 		}
 	}
-	for _, kind := range webhook.Kinds() {
+	for _, kind := range receiver.Names() {
 		if hints[kind] == 0 || errors[kind] == 0 {
 			t.Errorf("%s: the payloads have %d hints and %d errors", kind, hints[kind], errors[kind])
 		}

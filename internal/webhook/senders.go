@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"promoter/internal/receiver"
 	"promoter/internal/webhook/forges"
 	"promoter/internal/webhook/pipelines"
 	"promoter/internal/webhook/registries"
@@ -40,6 +39,3 @@ func senders() map[string]decoder {
 		"zot":          registries.Zot,
 	}
 }
-
-// Kinds returns the kinds of senders, sorted.
-func Kinds() []string { return receiver.Names() }

@@ -6,6 +6,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,7 +25,7 @@ import (
 // Options are one entry of `receivers` in the server file.
 type Options struct {
 	Name string
-	Kind string // the sender, one of Kinds
+	Kind string // the sender, one of receiver.Names
 	// Posts reports whether the snapshots of the receiver are promoted, not only triggers.
 	Posts      bool
 	Credential credential.Options
@@ -56,8 +57,10 @@ func New(options Options) (*Receiver, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "receiver %s: %w", options.Name, err)
 	}
-	header := http.CanonicalHeaderKey(options.Credential.Header)
-	return &Receiver{name: options.Name, kind: options.Kind, posts: options.Posts, header: header, credential: verified, decode: decode}, nil
+	return &Receiver{
+		name: options.Name, kind: options.Kind, posts: options.Posts,
+		header: http.CanonicalHeaderKey(options.Credential.Header), credential: verified, decode: decode,
+	}, nil
 }
 
 // Name returns the name of the entry.
@@ -117,13 +120,13 @@ func normalize(d Delivery, request Request) Delivery {
 			events = append(events, e)
 		}
 	}
-	if d.Events = events; len(events) == 0 && d.Ignored == "" {
-		d.Ignored = "it names no image and no repository"
-	}
+	d.Events = events
 	if len(events) == 0 {
+		d.Ignored = cmp.Or(d.Ignored, "it names no image and no repository")
 		d.Reports = nil // nothing would use them
 	}
-	if d.EventType = printable(d.EventType); !isID(d.ID) {
+	d.EventType = printable(d.EventType)
+	if !isID(d.ID) {
 		sum := sha256.Sum256(request.Body)
 		d.ID = hex.EncodeToString(sum[:])
 	}

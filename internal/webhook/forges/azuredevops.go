@@ -31,7 +31,8 @@ func AzureDevOps(r payload.Request) (payload.Delivery, error) {
 	case repository.URL == "":
 		return payload.Ignored(e.Type, "it does not name the repository: send all resource details")
 	}
-	return payload.Delivery{ID: e.ID, EventType: e.Type, Events: payload.CloneEvents(repository.URL, azureSSH(repository.URL), repository.SSH)}, nil
+	events := payload.CloneEvents(repository.URL, azureSSH(repository.URL), repository.SSH)
+	return payload.Delivery{ID: e.ID, EventType: e.Type, Events: events}, nil
 }
 
 // azureSSH returns the SSH address of a repository of Azure DevOps Services, whose host is

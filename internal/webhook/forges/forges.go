@@ -2,7 +2,10 @@
 // packages. Each sender has one file, named after its kind.
 package forges
 
-import "promoter/internal/command"
+import (
+	"promoter/internal/command"
+	"promoter/internal/event"
+)
 
 // newComment is a comment in the event of its creation, with the text that its author sent.
 type newComment struct {
@@ -10,10 +13,12 @@ type newComment struct {
 	Body string `json:"body"`
 }
 
-// digest returns that of the command; empty for an event without the text.
-func (c newComment) digest() string {
-	if c.Body == "" {
-		return ""
+// event returns the event of a comment on a pull request. It has the digest of the command if the
+// sender sent the text.
+func (c newComment) event(number int) event.Event {
+	e := event.Event{Kind: event.KindComment, Number: number, Comment: c.ID}
+	if c.Body != "" {
+		e.Digest = command.Digest(c.Body)
 	}
-	return command.Digest(c.Body)
+	return e
 }

@@ -50,9 +50,7 @@ func Gitea(r payload.Request) (payload.Delivery, error) {
 	}
 	d, err := e.delivery(name)
 	d.ID = cmp.Or(r.Header.Get("X-Gitea-Delivery"), r.Header.Get("X-Forgejo-Delivery"))
-	if d.EventType = name; e.Action != "" {
-		d.EventType += " " + e.Action
-	}
+	d.EventType = strings.TrimSpace(name + " " + e.Action)
 	return d, err
 }
 
@@ -65,7 +63,7 @@ func (e giteaEvent) delivery(name string) (payload.Delivery, error) {
 	case name == "issue_comment" && (!e.IsPull || e.Action != "created"):
 		return payload.Ignored(name, "only new comments on pull requests matter")
 	case name == "issue_comment":
-		return e.about(event.Event{Kind: event.KindComment, Number: max(e.Issue.Number, e.Number), Comment: e.Comment.ID, Digest: e.Comment.digest()})
+		return e.about(e.Comment.event(max(e.Issue.Number, e.Number)))
 	case strings.HasPrefix(name, "pull_request"), name == "push", name == "create", name == "delete",
 		name == "status", name == "repository", name == "workflow_run", name == "action_run_success", name == "action_run_failure":
 		return e.about(event.Event{Kind: event.KindRepository})

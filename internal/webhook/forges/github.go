@@ -74,9 +74,7 @@ func GitHub(r payload.Request) (payload.Delivery, error) {
 	}
 	d, err := e.delivery(name, e.host(r))
 	d.ID = r.Header.Get("X-GitHub-Delivery")
-	if d.EventType = name; e.Action != "" {
-		d.EventType += " " + e.Action
-	}
+	d.EventType = strings.TrimSpace(name + " " + e.Action)
 	return d, err
 }
 
@@ -99,7 +97,7 @@ func (e githubEvent) delivery(name, host string) (payload.Delivery, error) {
 		if e.Issue.PullRequest == nil || e.Action != "created" {
 			return payload.Ignored(name, "only new comments on pull requests matter")
 		}
-		return e.about(event.Event{Kind: event.KindComment, Number: e.Issue.Number, Comment: e.Comment.ID, Digest: e.Comment.digest()}, host)
+		return e.about(e.Comment.event(e.Issue.Number), host)
 	case "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
 		"pull_request_review", "push", "repository", "status", "workflow_run", "branch_protection_rule":
 		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)
@@ -193,7 +191,8 @@ func (e githubEvent) published(host string) (payload.Delivery, error) {
 // located returns the image: from the URL of the version, which ends with a colon if there
 // is no tag, or from the names of owner and package.
 func (p *githubPackage) located(host string) (event.Event, bool) {
-	if found, ok := payload.ReferenceEvent(strings.ToLower(strings.TrimSuffix(p.Version.URL, ":"))); ok && strings.Contains(p.Version.URL, "/") {
+	found, ok := payload.ReferenceEvent(strings.ToLower(strings.TrimSuffix(p.Version.URL, ":")))
+	if ok && strings.Contains(p.Version.URL, "/") {
 		return found, true
 	}
 	owner := cmp.Or(p.Owner.Login, p.Namespace)

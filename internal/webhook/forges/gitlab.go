@@ -77,10 +77,13 @@ func GitLab(r payload.Request) (payload.Delivery, error) {
 		if e.Object.Noteable != "MergeRequest" || e.Object.Action == "update" {
 			return payload.Ignored(name, "only new comments on merge requests matter")
 		}
-		found.Kind, found.Number, found.Comment = event.KindComment, e.MergeRequest.Number, e.Object.ID
+		comment := newComment{ID: e.Object.ID}
 		if e.Object.Action == "create" { // older releases do not report the action, and send the same event for an edit
-			found.Digest = newComment{Body: e.Object.Note}.digest()
+			comment.Body = e.Object.Note
 		}
+		repository := found.Repository
+		found = comment.event(e.MergeRequest.Number)
+		found.Repository = repository
 	case "push", "tag_push", "repository_update", "merge_request", "pipeline", "build", "deployment",
 		"project_rename", "project_transfer", "project_update", "project_destroy":
 	default:

@@ -25,5 +25,6 @@ func Gogs(r payload.Request) (payload.Delivery, error) {
 	case e.Repository.CloneURL == "":
 		return payload.Delivery{}, payload.Missing("repository.clone_url")
 	}
-	return payload.Delivery{ID: r.Header.Get("X-Gogs-Delivery"), EventType: name, Events: payload.CloneEvents(e.Repository.CloneURL, e.Repository.SSH)}, nil
+	events := payload.CloneEvents(e.Repository.CloneURL, e.Repository.SSH)
+	return payload.Delivery{ID: r.Header.Get("X-Gogs-Delivery"), EventType: name, Events: events}, nil
 }

@@ -8,7 +8,6 @@ package payload
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,17 +48,9 @@ type Delivery struct {
 func Read[T any](r Request) (T, error) {
 	var body T
 	if err := json.Unmarshal(r.JSON(), &body); err != nil {
-		return body, Unreadable(err)
+		return body, fault.JSON(err)
 	}
 	return body, nil
-}
-
-// Unreadable returns a JSON error without names of Go types.
-func Unreadable(err error) error {
-	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fault.New(fault.Invalid, "its JSON has an unexpected form: %s must not be of the type %s", cmp.Or(typed.Field, "all of it"), typed.Value)
-	}
-	return fault.New(fault.Invalid, "its body is not JSON: %w", err)
 }
 
 // JSON returns the JSON of a request. GitHub and Gitea can post it as a field of a

@@ -10,10 +10,10 @@ import (
 // https://argo-cd.readthedocs.io/en/stable/operator-manual/notifications/services/webhook/
 func ArgoCD(r payload.Request) (payload.Delivery, error) {
 	application, err := payload.Read[evidence.Application](r)
-	if err == nil {
-		err = application.Check()
-	}
 	if err != nil {
+		return payload.Delivery{}, err
+	}
+	if err := application.Check(); err != nil {
 		return payload.Delivery{}, err
 	}
 	report := application.Report(application.At)

@@ -26,7 +26,7 @@ func Evidence(r payload.Request) (payload.Delivery, error) {
 		if _, isTime := errors.AsType[*time.ParseError](err); isTime {
 			return payload.Delivery{}, fault.New(fault.Invalid, "its at is no time such as 2026-11-20T10:00:00Z")
 		}
-		return payload.Delivery{}, payload.Unreadable(err)
+		return payload.Delivery{}, fault.JSON(err)
 	}
 	report, err := body.Report()
 	if err != nil {

@@ -72,7 +72,8 @@ func cloudECR(e ecrEvent) (payload.Delivery, error) {
 		return payload.Delivery{}, payload.Missing("source that names region and account")
 	}
 	name, tag, _ := strings.Cut(e.Subject, ":")
-	return pushedToECR(e.ID, e.CloudType, source[2], source[1], cmp.Or(e.Data.CloudRepository, name), cmp.Or(e.Data.CloudTag, tag), e.Data.CloudDigest)
+	name, tag = cmp.Or(e.Data.CloudRepository, name), cmp.Or(e.Data.CloudTag, tag)
+	return pushedToECR(e.ID, e.CloudType, source[2], source[1], name, tag, e.Data.CloudDigest)
 }
 
 // pushedToECR builds the host from account and region. China and the European sovereign
