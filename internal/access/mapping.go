@@ -62,8 +62,9 @@ func (m *Mapping) Principal(identity Identity) (Principal, error) {
 			claims = append(claims, one.Claim)
 		}
 		slices.Sort(claims)
-		return Principal{}, fault.New(fault.Unauthorized, "%s knows you as %q, but no entry of api.oidc.roles matches: they read %s of the identity token",
-			m.Issuer, printable.ShortLine(identity.Subject, maxName), fault.List(slices.Compact(claims)))
+		claims = slices.Compact(claims)
+		return Principal{}, fault.New(fault.Unauthorized, "%s knows you as %q, but no entry of api.oidc.roles matches: "+
+			"they read %s of the identity token", m.Issuer, printable.ShortLine(identity.Subject, maxName), fault.List(claims))
 	}
 	p := Principal{Roles: m.Roles[i].Roles, Scope: m.Roles[i].Scope}
 	if values := identity.Claims[m.UserClaim]; m.UserClaim != "" && len(values) == 1 && values[0] != "" {

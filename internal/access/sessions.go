@@ -89,7 +89,9 @@ func (s *Sessions) SignInIdentity(w http.ResponseWriter, r *http.Request, identi
 }
 
 func (s *Sessions) issue(w http.ResponseWriter, r *http.Request, session Session) error {
-	session.ID, session.Begun, session.Renewed = rand.Text(), s.Now().UTC(), s.Now().UTC()
+	session.ID = rand.Text()
+	session.Begun = s.Now().UTC()
+	session.Renewed = session.Begun
 	return s.write(w, r, session)
 }
 
@@ -164,7 +166,8 @@ func (s *Sessions) End(w http.ResponseWriter, r *http.Request) { s.ClearCookie(w
 func (s *Sessions) CSRF(session Session) string { return s.mac("csrf", session.ID) }
 
 // ErrCSRF refuses a request that may have been sent by another site.
-var ErrCSRF = fault.Wrap(fault.Unauthorized, errors.New("the form is out of date, or was not sent by a page of promoter: reload the page and repeat"))
+var ErrCSRF = fault.Wrap(fault.Unauthorized, errors.New(
+	"the form is out of date, or was not sent by a page of promoter: reload the page and repeat"))
 
 // SameOrigin refuses requests that another site makes a browser send, by Sec-Fetch-Site or
 // Origin. It is enough for a form without a session, such as the sign-in.
@@ -208,7 +211,9 @@ func (s *Sessions) SetCookie(w http.ResponseWriter, r *http.Request, name string
 		return fault.New(fault.Invalid, "the session is too large for a cookie")
 	}
 	cookie := newCookie(r, name)
-	cookie.Value, cookie.Expires, cookie.MaxAge = text, expires, int(expires.Sub(s.Now()).Seconds())
+	cookie.Value = text
+	cookie.Expires = expires
+	cookie.MaxAge = int(expires.Sub(s.Now()).Seconds())
 	http.SetCookie(w, cookie)
 	return nil
 }

@@ -26,10 +26,7 @@ func (a *API) applications(c echo.Context) error {
 		return err
 	}
 	list, err := a.View.Applications(c.Request().Context(), principalOf(c), query)
-	if err != nil {
-		return err
-	}
-	return respond(c, list)
+	return respond(c, list, err)
 }
 
 func (a *API) application(c echo.Context) error {
@@ -42,10 +39,7 @@ func (a *API) application(c echo.Context) error {
 		return err
 	}
 	found, err := a.View.Application(c.Request().Context(), principalOf(c), given["repository"], name)
-	if err != nil {
-		return err
-	}
-	return respond(c, found)
+	return respond(c, found, err)
 }
 
 // where finds versions by a tag, a digest, an image, or a commit.
@@ -55,8 +49,5 @@ func (a *API) where(c echo.Context) error {
 		return err
 	}
 	found, err := a.View.Where(c.Request().Context(), principalOf(c), given["version"])
-	if err != nil {
-		return err
-	}
-	return respond(c, found)
+	return respond(c, found, err)
 }

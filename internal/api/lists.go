@@ -25,26 +25,28 @@ func (a *API) lists(group *echo.Group) {
 }
 
 // list answers with a page of a list. The names are the parameters that select its items.
-func list[T any](read func(context.Context, access.Principal, view.ListQuery) (view.Page[T], error), names ...string) echo.HandlerFunc {
+func list[T any](
+	read func(context.Context, access.Principal, view.ListQuery) (view.Page[T], error), names ...string,
+) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		query, _, err := listQuery(c, names...)
 		if err != nil {
 			return err
 		}
 		page, err := read(c.Request().Context(), principalOf(c), query)
-		if err != nil {
-			return err
-		}
-		return respond(c, page)
+		return respond(c, page, err)
 	}
 }
 
 // listQuery parses the parameters of a list, and returns them also as they were given.
 func listQuery(c echo.Context, names ...string) (query view.ListQuery, given map[string]string, err error) {
-	if given, err = Parameters(c, append(slices.Clone(names), "limit", "after")...); err != nil {
+	given, err = Parameters(c, append(slices.Clone(names), "limit", "after")...)
+	if err != nil {
 		return query, nil, err
 	}
-	query = view.ListQuery{Repository: given["repository"], Environment: given["environment"], Application: given["application"], After: given["after"]}
+	query = view.ListQuery{
+		Repository: given["repository"], Environment: given["environment"], Application: given["application"], After: given["after"],
+	}
 	query.Limit, err = limitOf(given)
 	return query, given, err
 }
@@ -64,10 +66,7 @@ func (a *API) repositories(c echo.Context) error {
 	})
 	slices.SortFunc(found, func(a, b Repository) int { return cmp.Compare(a.Name, b.Name) })
 	page, err := view.PageOf(found, query, func(r Repository) string { return r.Name })
-	if err != nil {
-		return err
-	}
-	return respond(c, page)
+	return respond(c, page, err)
 }
 
 // promotions lists the promotions of one state.
@@ -81,8 +80,5 @@ func (a *API) promotions(c echo.Context) error {
 		return fault.New(fault.Invalid, "%.50q is not a state of promotions: use open or landed", state)
 	}
 	page, err := a.View.Promotions(c.Request().Context(), principalOf(c), state, query)
-	if err != nil {
-		return err
-	}
-	return respond(c, page)
+	return respond(c, page, err)
 }

@@ -47,9 +47,10 @@ func MetricsParameters() []string {
 
 // MetricsQuery returns what parameters select, of what a principal may read.
 func MetricsQuery(given map[string]string, p access.Principal, now time.Time) (q delivery.Query, err error) {
+	targets := store.TargetFilter{Repository: given["repository"], Environment: given["environment"], Application: given["application"]}
 	q = delivery.Query{
-		TargetFilter: store.TargetFilter{Repository: given["repository"], Environment: given["environment"], Application: given["application"]},
-		Label:        given["label"], By: delivery.Period(given["by"]), Group: given["group"], TimeZone: given["timeZone"],
+		TargetFilter: targets, Label: given["label"],
+		By: delivery.Period(given["by"]), Group: given["group"], TimeZone: given["timeZone"],
 	}
 	if p.Restricted() {
 		q.May = func(repository, environment, application string) bool {

@@ -71,7 +71,8 @@ func Respond(c echo.Context, err error, now time.Time) {
 		}
 		c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
-	body, encodeErr := json.Marshal(Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: PublicMessage(err)})
+	problem := Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: PublicMessage(err)}
+	body, encodeErr := json.Marshal(problem)
 	if encodeErr != nil {
 		body = []byte("{}")
 	}

@@ -62,8 +62,5 @@ func (a *API) repository(c echo.Context) error {
 		return err
 	}
 	found, err := RepositoryReader{View: a.View, Status: a.Admin.Status}.Read(c.Request().Context(), principalOf(c), name)
-	if err != nil {
-		return err
-	}
-	return respond(c, found)
+	return respond(c, found, err)
 }

@@ -13,8 +13,11 @@ import (
 	"promoter/internal/fault"
 )
 
-// respond answers with a value as JSON, as Blob does.
-func respond(c echo.Context, value any) error {
+// respond answers with a value as JSON, as Blob does, or with the error of reading it.
+func respond(c echo.Context, value any, failed error) error {
+	if failed != nil {
+		return failed
+	}
 	body, err := json.Marshal(value)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)

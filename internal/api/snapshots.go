@@ -46,8 +46,8 @@ type Requested struct {
 	Run          string            `json:"run"`          // the path of its run
 }
 
-// SnapshotQuery selects targets of the repositories that a principal may read. Empty fields do not restrict, except the repository if there
-// are several.
+// SnapshotQuery selects targets of the repositories that a principal may read. Empty fields do
+// not restrict, except the repository if there are several.
 type SnapshotQuery struct {
 	Principal   access.Principal
 	Repository  string // HOST/NAME or a key
@@ -181,7 +181,9 @@ func (a *API) snapshotQuery(c echo.Context, names ...string) (query SnapshotQuer
 	if err != nil {
 		return query, "", err
 	}
-	query = SnapshotQuery{Principal: principalOf(c), Repository: given["repository"], Application: given["application"], Environment: given["environment"]}
+	query = SnapshotQuery{
+		Principal: principalOf(c), Repository: given["repository"], Application: given["application"], Environment: given["environment"],
+	}
 	query.At, err = timeOf(given, "at", a.Now())
 	return query, given["form"], err
 }
@@ -215,7 +217,10 @@ func (a *API) snapshotsIn(c echo.Context) error {
 	}
 	principal, all := principalOf(c), len(found)
 	found = slices.DeleteFunc(found, func(one EnvironmentSnapshot) bool {
-		return !principal.May(access.Read, access.Target{Repository: one.Snapshot.Repository, Environment: one.Environment, Application: one.Snapshot.Application})
+		target := access.Target{
+			Repository: one.Snapshot.Repository, Environment: one.Environment, Application: one.Snapshot.Application,
+		}
+		return !principal.May(access.Read, target)
 	})
 	if all > 0 && len(found) == 0 {
 		return hidden(query.Repository)
@@ -252,7 +257,8 @@ func plainList(now time.Time, found []EnvironmentSnapshot) plainSnapshots {
 	list := plainSnapshots{Schema: Schema, At: now.UTC(), Snapshots: []plainSnapshot{}}
 	for _, one := range found {
 		list.Snapshots = append(list.Snapshots, plainSnapshot{
-			Snapshot: one.Snapshot.Plain(), Environment: one.Environment, Since: one.Since, Commit: one.Commit, Unknown: one.Unknown,
+			Snapshot: one.Snapshot.Plain(), Environment: one.Environment,
+			Since: one.Since, Commit: one.Commit, Unknown: one.Unknown,
 		})
 	}
 	return list

@@ -108,7 +108,11 @@ func (s Status) Within(p access.Principal) Status {
 	if !p.Restricted() {
 		return s
 	}
-	s.Deliveries, s.Backoffs, s.Schedules, s.Receivers, s.Notifications = []view.Delivery{}, []Backoff{}, []Schedule{}, []Receiver{}, []Notification{}
+	s.Deliveries = []view.Delivery{}
+	s.Backoffs = []Backoff{}
+	s.Schedules = []Schedule{}
+	s.Receivers = []Receiver{}
+	s.Notifications = []Notification{}
 	s.Repositories = slices.DeleteFunc(slices.Clone(s.Repositories), func(r Repository) bool {
 		return !p.May(access.Read, access.Target{Repository: r.Name})
 	})

@@ -149,7 +149,8 @@ func (c *Certificate) load() error {
 	}
 	pair, err := tls.X509KeyPair(chain, key)
 	if err != nil {
-		return fault.New(fault.Invalid, "%s: tls: %s and %s do not make a certificate with its key: %w", file.Position, file.Certificate, file.Key, err)
+		return fault.New(fault.Invalid, "%s: tls: %s and %s do not make a certificate with its key: %w",
+			file.Position, file.Certificate, file.Key, err)
 	}
 	if pair.Leaf == nil {
 		if pair.Leaf, err = x509.ParseCertificate(pair.Certificate[0]); err != nil {
@@ -173,8 +174,8 @@ func (s Source) readFile(key string, reference serverconfig.Reference) ([]byte, 
 const maxAuthorities = 4 << 20
 
 // Trusted returns which certificates a command trusts that calls the service: with caFile, also
-// those of these authorities. On this machine it is exactly the certificate of the server file, whose names are for other
-// machines. Nil stands for the authorities of the system.
+// those of these authorities. On this machine it is exactly the certificate of the server file,
+// whose names are for other machines. Nil stands for the authorities of the system.
 func (s Source) Trusted(url, caFile string) (*tls.Config, error) {
 	switch {
 	case caFile != "":
@@ -211,8 +212,9 @@ func readAuthorities(name string) ([]byte, error) {
 }
 
 var (
-	errOtherCertificate = errors.New("the service presents another certificate than the server file names: was it renewed this moment? Try again, or name the service with --url")
-	errNoCertificate    = errors.New("it holds no certificate in PEM")
+	errOtherCertificate = errors.New("the service presents another certificate than the server file names: " +
+		"was it renewed this moment? Try again, or name the service with --url")
+	errNoCertificate = errors.New("it holds no certificate in PEM")
 )
 
 // verifyOwnCertificate requires the current certificate of the file. Presenting it

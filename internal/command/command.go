@@ -55,7 +55,10 @@ func Usages() []Usage {
 	return []Usage{
 		{verb.Hold, optionalReason, "stop promotions here: nothing is proposed or merged; open pull requests stay open"},
 		{verb.Resume, optionalReason, "end a hold, and forget which versions were rejected or reverted here"},
-		{verb.Reject, requiredReason, "never propose the versions of this pull request again, in any environment; newer versions are still proposed"},
+		{
+			verb.Reject, requiredReason,
+			"never propose the versions of this pull request again, in any environment; newer versions are still proposed",
+		},
 		{verb.Promote, environment, "request a promotion into an environment; conditions and gates still apply"},
 		{verb.Refresh, noArgument, "query the registries again and update this pull request"},
 		{verb.Explain, noArgument, "show every condition and gate"},
@@ -114,10 +117,9 @@ func Parse(text string) Command {
 	}
 	switch usages[i].Argument {
 	case environment:
-		if rest, c.Bypass, c.Reason, c.Problem = readBypass(rest); c.Problem != "" {
-			return c
-		}
+		rest, c.Bypass, c.Reason, c.Problem = readBypass(rest)
 		switch {
+		case c.Problem != "":
 		case rest == "":
 			c.Problem = fmt.Sprintf("%s requires an environment", c.Verb)
 		case strings.Contains(rest, " "):
@@ -152,7 +154,8 @@ func readBypass(arguments string) (rest string, names []string, reason, problem 
 	list, reason, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(option, "="), " "), " ")
 	for name := range strings.SplitSeq(list, ",") {
 		if !slices.Contains(verb.Bypassable(), name) {
-			return rest, nil, "", bypassOption + " takes a list of " + strings.Join(verb.Bypassable(), ", ") + ", with commas, and then a reason"
+			problem = bypassOption + " takes a list of " + strings.Join(verb.Bypassable(), ", ") + ", with commas, and then a reason"
+			return rest, nil, "", problem
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -37,10 +37,11 @@ func (p Posted) Report() (Report, error) {
 	r := health.Report{Source: health.API, Subject: subject, Message: p.Message, At: p.At}
 	var known bool
 	if r.Status, known = health.ParseStatus(p.Status); !known {
-		return Report{}, fault.New(fault.Invalid, "its status is none of %s", list(health.Statuses()))
+		return Report{}, fault.New(fault.Invalid, "its status is none of %s", fault.List(health.Statuses()))
 	}
 	if r.Sync, known = health.ParseSync(p.Sync); !known {
-		return Report{}, fault.New(fault.Invalid, "its sync is none of %s", list([]health.Sync{health.Synced, health.OutOfSync, health.SyncUnknown}))
+		syncs := []health.Sync{health.Synced, health.OutOfSync, health.SyncUnknown}
+		return Report{}, fault.New(fault.Invalid, "its sync is none of %s", fault.List(syncs))
 	}
 	if err := p.bind(&r); err != nil {
 		return Report{}, err
@@ -97,12 +98,4 @@ func (p Posted) bind(r *health.Report) error {
 		return fault.New(fault.Invalid, "it has more than %d revisions or digests", health.MaxBindings)
 	}
 	return nil
-}
-
-func list[T ~string](values []T) string {
-	var names []string
-	for _, value := range values {
-		names = append(names, string(value))
-	}
-	return fault.List(names)
 }

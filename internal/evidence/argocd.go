@@ -138,7 +138,9 @@ func (a Application) Report(at time.Time) Report {
 	}
 	r.Status, _ = health.ParseStatus(status.Health.Status)
 	r.Sync, _ = health.ParseSync(status.Sync.Status)
-	operation, revisions, live := status.OperationState, status.Sync.all(), true
+	live := true
+	revisions := status.Sync.all()
+	operation := status.OperationState
 	applied, synced := operation.SyncResult.all(), r.Sync == health.Synced
 	outcome := len(applied) > 0 && (!synced || slices.Equal(applied, revisions)) // no later one replaced it
 	if !synced {

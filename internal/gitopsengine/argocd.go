@@ -155,7 +155,8 @@ func refused(response *http.Response) error {
 		Message string `json:"message"`
 	}
 	text := ""
-	if data, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal)); err == nil && json.Unmarshal(data, &reason) == nil && reason.Message != "" {
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
+	if err == nil && json.Unmarshal(data, &reason) == nil && reason.Message != "" {
 		text = ": " + printable.ShortLine(reason.Message, maxReason)
 	}
 	switch status := response.StatusCode; {

@@ -59,7 +59,8 @@ func (f Flux) Post(ctx context.Context, landing Landing) error {
 	case status == http.StatusNotFound:
 		return fault.New(fault.NotFound, "Flux has no Receiver %s/%s with this token: HTTP 404", f.Namespace, f.Name)
 	case status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return fault.New(fault.Unauthorized, "the Receiver %s/%s refuses the request: HTTP %d: its type must be generic-hmac", f.Namespace, f.Name, status)
+		return fault.New(fault.Unauthorized, "the Receiver %s/%s refuses the request: HTTP %d: its type must be generic-hmac",
+			f.Namespace, f.Name, status)
 	case status < http.StatusInternalServerError:
 		return fault.New(fault.Invalid, "Flux answers with HTTP %d: url must be that of its notification controller", status)
 	default:

@@ -220,8 +220,9 @@ const (
 // progress, for at most the drain time, and returns nil.
 func (s *Server) Listen(ctx context.Context, listener net.Listener, drain time.Duration) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(netLog{s.Log.Handler()}, slog.LevelDebug),
+		Handler: s, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		ErrorLog: slog.NewLogLogger(netLog{s.Log.Handler()}, slog.LevelDebug),
 	}
 	serve := server.Serve
 	if s.TLS != nil { // with HTTP/2

@@ -114,8 +114,12 @@ func (s *Server) routeSetups() error {
 	}
 	sum := sha256.Sum256([]byte(setupCSS))
 	all := &setups{
-		byName: map[string]*Setup{}, unknown: &Setup{Secret: secret.New(rand.Text())},
-		page: page, style: "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'", log: s.Log, now: s.Now,
+		byName:  map[string]*Setup{},
+		unknown: &Setup{Secret: secret.New(rand.Text())},
+		page:    page,
+		style:   "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+		log:     s.Log,
+		now:     s.Now,
 	}
 	for _, one := range s.Setups {
 		all.byName[one.Name] = one
@@ -134,7 +138,8 @@ func (s *setups) named(c echo.Context) *Setup {
 
 // errSetup is the same for an unknown forge, a wrong secret, and a wrong state.
 var errSetup = fault.Wrap(fault.Unauthorized, errors.New(
-	"nothing can be set up at this address: it is wrong, was used already, or was opened more than an hour or a restart ago; open the first page again, and if it offers an App, delete the one that GitHub may show already"))
+	"nothing can be set up at this address: it is wrong, was used already, or was opened more than an hour or a restart ago; "+
+		"open the first page again, and if it offers an App, delete the one that GitHub may show already"))
 
 // preview shows the button.
 func (s *setups) preview(c echo.Context) error {
@@ -164,7 +169,8 @@ func (s *setups) callback(c echo.Context) error {
 	}
 	code := c.QueryParam("code")
 	if code == "" {
-		return s.writeError(c, fault.New(fault.Invalid, "GitHub sent no code, so no App was created: open the first page again to start over"))
+		return s.writeError(c, fault.New(fault.Invalid,
+			"GitHub sent no code, so no App was created: open the first page again to start over"))
 	}
 	app, err := one.Creator.Create(c.Request().Context(), code)
 	if err != nil { // there may be an App whose key is lost, and the browser may have gone
@@ -191,7 +197,8 @@ type setupPage struct {
 func (s *setups) writeError(c echo.Context, err error) error {
 	text := err.Error()
 	first, size := utf8.DecodeRuneInString(text)
-	return s.write(c, api.StatusOf(err), "'none'", setupPage{Title: "Set-up of promoter", Error: string(unicode.ToUpper(first)) + text[size:] + "."})
+	text = string(unicode.ToUpper(first)) + text[size:] + "."
+	return s.write(c, api.StatusOf(err), "'none'", setupPage{Title: "Set-up of promoter", Error: text})
 }
 
 // write sends a page without scripts that may send a form to one site only. The referrer
@@ -203,7 +210,8 @@ func (s *setups) write(c echo.Context, status int, formTo string, data setupPage
 		return fault.Wrap(fault.Internal, err)
 	}
 	header := c.Response().Header()
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src "+s.style+"; form-action "+formTo+"; frame-ancestors 'none'; base-uri 'none'")
+	header.Set("Content-Security-Policy",
+		"default-src 'none'; style-src "+s.style+"; form-action "+formTo+"; frame-ancestors 'none'; base-uri 'none'")
 	header.Set("Referrer-Policy", "strict-origin")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -234,10 +235,6 @@ func (s *Server) logRefusal(c echo.Context, to *receiver, at time.Time, err erro
 	if status >= http.StatusInternalServerError || !s.refusals.AllowN(at, 1) {
 		return
 	}
-	name := to.name
-	if name == "" {
-		name = unknownReceiver
-	}
-	s.Log.WarnContext(c.Request().Context(), "webhook refused", slog.String("receiver", name),
+	s.Log.WarnContext(c.Request().Context(), "webhook refused", slog.String("receiver", cmp.Or(to.name, unknownReceiver)),
 		slog.String("request", requestID(c)), slog.Int("status", status), slog.String("error", api.PublicMessage(err)))
 }

@@ -17,7 +17,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,8 +91,8 @@ func (p *Provider) Start(w http.ResponseWriter, r *http.Request) error {
 	if err := p.Sessions.SetCookie(w, r, flowCookie, begun, begun.Begun.Add(flowTimeout)); err != nil {
 		return err
 	}
-	target := config.AuthCodeURL(p.derive("state", begun), oidc.Nonce(p.derive("nonce", begun)), oauth2.S256ChallengeOption(p.derive("pkce", begun)))
-	redirect(w, r, target)
+	nonce, challenge := oidc.Nonce(p.derive("nonce", begun)), oauth2.S256ChallengeOption(p.derive("pkce", begun))
+	redirect(w, r, config.AuthCodeURL(p.derive("state", begun), nonce, challenge))
 	return nil
 }
 
@@ -107,7 +106,8 @@ func (p *Provider) Callback(w http.ResponseWriter, r *http.Request) error {
 	p.Sessions.ClearCookie(w, r, flowCookie)
 	query := r.URL.Query()
 	if code := query.Get("error"); code != "" {
-		return fault.New(fault.Unauthorized, "%s refused the sign-in: %s", p.Sessions.OIDC.Issuer, line(strings.TrimSpace(code+" "+query.Get("error_description"))))
+		why := line(strings.TrimSpace(code + " " + query.Get("error_description")))
+		return fault.New(fault.Unauthorized, "%s refused the sign-in: %s", p.Sessions.OIDC.Issuer, why)
 	}
 	// https://www.rfc-editor.org/rfc/rfc9207
 	if issuer := query.Get("iss"); issuer != "" && issuer != p.Sessions.OIDC.Issuer {
@@ -137,7 +137,8 @@ func redirect(w http.ResponseWriter, r *http.Request, target string) {
 func (p *Provider) begun(r *http.Request) (begun flow, err error) {
 	known := p.Sessions.Cookie(r, flowCookie, &begun) && begun.ID != "" && p.Now().Before(begun.Begun.Add(flowTimeout))
 	if !known || !hmac.Equal([]byte(r.URL.Query().Get("state")), []byte(p.derive("state", begun))) {
-		return flow{}, fault.New(fault.Unauthorized, "this sign-in was not begun in this browser, or more than %v ago: sign in again", flowTimeout)
+		return flow{}, fault.New(fault.Unauthorized,
+			"this sign-in was not begun in this browser, or more than %v ago: sign in again", flowTimeout)
 	}
 	return begun, nil
 }
@@ -158,8 +159,11 @@ func (p *Provider) discover(ctx context.Context) (*oauth2.Config, *oidc.Provider
 		return nil, nil, p.failed
 	}
 	return &oauth2.Config{
-		ClientID: p.Sessions.OIDC.ClientID, ClientSecret: p.ClientSecret.Reveal(), Endpoint: p.found.Endpoint(),
-		RedirectURL: strings.TrimSuffix(p.URL, "/") + CallbackPath, Scopes: p.Scopes,
+		ClientID:     p.Sessions.OIDC.ClientID,
+		ClientSecret: p.ClientSecret.Reveal(),
+		Endpoint:     p.found.Endpoint(),
+		RedirectURL:  strings.TrimSuffix(p.URL, "/") + CallbackPath,
+		Scopes:       p.Scopes,
 	}, p.found, nil
 }
 
@@ -191,7 +195,8 @@ func (p *Provider) identity(ctx context.Context, code string, begun flow) (ident
 		p.Log.WarnContext(ctx, "sign-in failed", slog.String("error", line(err.Error())))
 		return identity, fault.Wrap(fault.Unauthorized, errResponse)
 	}
-	identity.Subject, identity.Claims = claims["sub"].(string), map[string][]string{} //nolint:forcetypeassert // exchange read it
+	identity.Subject = claims["sub"].(string) //nolint:forcetypeassert // exchange read it
+	identity.Claims = map[string][]string{}
 	for _, name := range p.Sessions.OIDC.Claims() {
 		if name == "email" && claims["email_verified"] != true { // a user may enter any
 			continue
@@ -202,7 +207,9 @@ func (p *Provider) identity(ctx context.Context, code string, begun flow) (ident
 }
 
 // exchange returns the claims of a valid identity token.
-func (p *Provider) exchange(ctx context.Context, config *oauth2.Config, provider *oidc.Provider, code string, begun flow) (claims map[string]any, err error) {
+func (p *Provider) exchange(
+	ctx context.Context, config *oauth2.Config, provider *oidc.Provider, code string, begun flow,
+) (claims map[string]any, err error) {
 	token, err := config.Exchange(ctx, code, oauth2.VerifierOption(p.derive("pkce", begun)))
 	if err != nil {
 		return nil, err
@@ -257,9 +264,11 @@ func valuesOf(claim any) (values []string) {
 
 // Local returns a path of this service with its query, or / for anything else.
 func Local(path string) string {
+	if len(path) > maxReturn || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
+		return "/"
+	}
 	parsed, err := url.Parse(path)
-	if err != nil || len(path) > maxReturn || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") ||
-		parsed.IsAbs() || parsed.Host != "" || slices.Contains([]string{StartPath, CallbackPath}, parsed.Path) {
+	if err != nil || parsed.IsAbs() || parsed.Host != "" || parsed.Path == StartPath || parsed.Path == CallbackPath {
 		return "/"
 	}
 	return path

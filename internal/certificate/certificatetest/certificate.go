@@ -26,7 +26,8 @@ func Write(t testing.TB, folder, serial string, until time.Time) {
 	}
 	number, _ := new(big.Int).SetString(serial, 10)
 	template := &x509.Certificate{
-		SerialNumber: number, Subject: pkix.Name{CommonName: "promoter.example.com"}, DNSNames: []string{"promoter.example.com"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: number, Subject: pkix.Name{CommonName: "promoter.example.com"},
+		DNSNames: []string{"promoter.example.com"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: until.Add(-90 * 24 * time.Hour), NotAfter: until, IsCA: true, BasicConstraintsValid: true,
 	}
 	made, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
