@@ -36,7 +36,7 @@ func (p Page) writeActions(b *markdown) {
 	switch {
 	case p.rewritesOnly():
 		list.line("- **Close** it to leave the files in ", code(p.Environment.Name), " as they are; `resume` undoes that.")
-	case p.isAutomaticRollback():
+	case slices.ContainsFunc(p.Decisions, isAutomaticRollback):
 		list.line("- **Close** it to keep the versions that failed; newer versions are still proposed.")
 	case !p.isRollback():
 		list.line("- **Close** it to reject these versions for ", code(p.Environment.Name),
@@ -55,9 +55,7 @@ func (p Page) isRollback() bool {
 }
 
 // isAutomaticRollback reports whether promoter itself decided on the rollback.
-func (p Page) isAutomaticRollback() bool {
-	return slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleOnFailure })
-}
+func isAutomaticRollback(d promotion.Decision) bool { return d.Reason.Rule == promotion.RuleOnFailure }
 
 // mergeAction is how the pull request is merged; empty if it has to wait.
 func (p Page) mergeAction() string {
@@ -128,7 +126,8 @@ func (p Page) commandRows() [][]string {
 	}
 	if p.Comments != nil {
 		for _, environment := range p.Comments.Promote {
-			add("after the merge: request the promotion to "+code(environment), verb.Promote, environment, "promoter promote --to "+environment+" --app "+application)
+			add("after the merge: request the promotion to "+code(environment), verb.Promote, environment,
+				"promoter promote --to "+environment+" --app "+application)
 		}
 	}
 	add("query the registries, and update this pull request", verb.Refresh, "", "")

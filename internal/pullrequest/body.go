@@ -157,7 +157,8 @@ func (p Page) writeBypassed(b *markdown) {
 		if len(p.Decisions) > 1 {
 			text += " for " + code(d.Application)
 		}
-		b.paragraph(text + ":** " + strings.Join(names, ", ") + " by " + code(d.Requested.By.Login) + ": " + Sanitize(d.Requested.Reason) + ".")
+		request := d.Requested
+		b.paragraph(text + ":** " + strings.Join(names, ", ") + " by " + code(request.By.Login) + ": " + Sanitize(request.Reason) + ".")
 	}
 }
 
@@ -165,8 +166,9 @@ func (p Page) writeConditions(b *markdown, fold bool) {
 	var all []promotion.Condition
 	var rows [][]string
 	for _, d := range p.Decisions {
+		all = append(all, d.Conditions...)
 		for _, c := range d.Conditions {
-			all, rows = append(all, c), append(rows, p.row(cell(d.Application), conditionCells(c)...))
+			rows = append(rows, p.row(cell(d.Application), conditionCells(c)...))
 		}
 	}
 	writeConditionTable(b, "Conditions", all, fold, p.row("application", "condition", "state", "value", "why"), rows)

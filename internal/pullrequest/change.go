@@ -141,9 +141,10 @@ func hasVersion(current promotion.Current, moved Changed) bool {
 		if r.Component != moved.Component || r.Repository != moved.Repository {
 			continue
 		}
-		if found = promotion.SameRollout(image.Version{Tag: r.Tag, Digest: r.Digest}, moved.To); !found {
+		if !promotion.SameRollout(image.Version{Tag: r.Tag, Digest: r.Digest}, moved.To) {
 			return false
 		}
+		found = true
 	}
 	return found
 }

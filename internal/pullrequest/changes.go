@@ -105,7 +105,8 @@ func (p Page) writeDetails(b *markdown) {
 		} else {
 			details.text.WriteString(change.details(m, true))
 		}
-		if left -= utf8.RuneCountInString(details.String()); left < 0 {
+		left -= utf8.RuneCountInString(details.String())
+		if left < 0 {
 			omitted++
 			continue
 		}
@@ -197,13 +198,11 @@ func (c Change) facts() string {
 		facts = append(facts, size+".")
 	}
 	added, removed := c.platforms()
-	for _, list := range []struct {
-		verb      string
-		platforms []string
-	}{{"added", added}, {"removed", removed}} {
-		if len(list.platforms) > 0 {
-			facts = append(facts, "Platforms "+list.verb+": "+firstOf(list.platforms)+".")
-		}
+	if len(added) > 0 {
+		facts = append(facts, "Platforms added: "+firstOf(added)+".")
+	}
+	if len(removed) > 0 {
+		facts = append(facts, "Platforms removed: "+firstOf(removed)+".")
 	}
 	if len(c.Others) > 0 {
 		var others []string
@@ -283,8 +282,8 @@ func (c Change) count() string {
 func commitList(comparison scm.Comparison) string {
 	var b markdown
 	commits := comparison.Commits
-	for i := range min(len(commits), maxCommits) {
-		commit := commits[len(commits)-1-i]
+	newest := commits[max(len(commits)-maxCommits, 0):]
+	for _, commit := range slices.Backward(newest) {
 		title, _, _ := strings.Cut(commit.Message, "\n")
 		by, pull := code(commit.Author), ""
 		if by != "" {
@@ -295,7 +294,7 @@ func commitList(comparison scm.Comparison) string {
 		}
 		b.line("- ", code(commit.ID[:min(len(commit.ID), shortCommit)]), " ", code(title), by, pull)
 	}
-	if more := totalCommits(comparison) - min(len(commits), maxCommits); more > 0 {
+	if more := totalCommits(comparison) - len(newest); more > 0 {
 		b.line("- and ", strconv.Itoa(more), " more")
 	}
 	return b.String()

@@ -67,10 +67,13 @@ const (
 func OnboardingBody(o Onboarding) string {
 	var b markdown
 	b.line(beginMarker)
-	b.paragraph("This pull request adds a configuration for promoter, generated from the files of this repository. promoter changes nothing until it is merged.")
+	b.paragraph("This pull request adds a configuration for promoter, generated from the files of this repository. " +
+		"promoter changes nothing until it is merged.")
 	b.paragraph("**What to do**")
-	b.line("- **Merge** this pull request to start. To correct the configuration first, push to this branch; promoter then no longer changes it. Comments in the file explain each setting.")
-	b.line("- **Close it** to decline. promoter does not ask this repository again. You can add a `.promoter.yaml` to ", code(o.Base), " later.")
+	b.line("- **Merge** this pull request to start. To correct the configuration first, push to this branch; ",
+		"promoter then no longer changes it. Comments in the file explain each setting.")
+	b.line("- **Close it** to decline. promoter does not ask this repository again. ",
+		"You can add a `.promoter.yaml` to ", code(o.Base), " later.")
 	b.line()
 	o.writeGuesses(&b)
 	o.writeFirst(&b)
@@ -78,7 +81,9 @@ func OnboardingBody(o Onboarding) string {
 	o.writeEnvironments(&b)
 	o.writeFiles(&b)
 	b.paragraph("**After the merge**")
-	b.line("- promoter reads `.promoter.yaml` from the default branch, and opens one pull request for each application and environment for which a newer version is available. It pushes to no branch of an environment and merges nothing, unless the configuration sets `land: push` or `land: automerge`.")
+	b.line("- promoter reads `.promoter.yaml` from the default branch, and opens one pull request for each application ",
+		"and environment for which a newer version is available. It pushes to no branch of an environment and merges nothing, ",
+		"unless the configuration sets `land: push` or `land: automerge`.")
 	b.line("- Its branches begin with `promoter/`. User decisions, such as holds, are stored on the branch `promoter/_state`.")
 	b.line("- To stop it, delete the file.")
 	b.line()
@@ -165,7 +170,8 @@ func (o Onboarding) writeGuesses(b *markdown) {
 		if len(g.Positions) > 0 {
 			line += " " + items(g.Positions, code)
 		}
-		if line += " → " + Sanitize(g.Advice) + "."; g.More > 0 {
+		line += " → " + Sanitize(g.Advice) + "."
+		if g.More > 0 {
 			line += fmt.Sprintf(" And %d more of the same kind.", g.More)
 		}
 		lines = append(lines, line)

@@ -26,13 +26,15 @@ func (p Page) writeRendered(b *markdown) {
 	left := maxRendered
 	for _, m := range p.Rendered {
 		left -= utf8.RuneCountInString(m.Diff)
+		head := "Rendered manifests of " + code(m.Name) + ": "
 		switch {
 		case m.Problem != "":
-			b.paragraph("Rendered manifests of " + code(m.Name) + ": " + Sanitize(m.Problem) + ".")
+			b.paragraph(head + Sanitize(m.Problem) + ".")
 		case m.Objects == 0:
-			b.paragraph("Rendered manifests of " + code(m.Name) + ": nothing changes.")
+			b.paragraph(head + "nothing changes.")
 		case left < 0:
-			b.paragraph("Rendered manifests of " + code(m.Name) + ": " + m.summary() + ", too long to show here. Where promoter may write checks, " + code(scm.RenderedCheck) + " shows it.")
+			b.paragraph(head + m.summary() + ", too long to show here. Where promoter may write checks, " +
+				code(scm.RenderedCheck) + " shows it.")
 		default:
 			b.fold("Rendered manifests of "+html(m.Name)+": "+m.summary(), m.block())
 		}

@@ -36,7 +36,9 @@ func escape(text string, limit int) string {
 
 // signs breaks "<!" and not "<!--", which in "<!-->" would hide the end of a comment from
 // the replacer.
-var signs = strings.NewReplacer("@", "@"+zeroWidthSpace, "#", "#"+zeroWidthSpace, "-->", "--"+zeroWidthSpace+">", "<!", "<"+zeroWidthSpace+"!")
+var signs = strings.NewReplacer(
+	"@", "@"+zeroWidthSpace, "#", "#"+zeroWidthSpace, "-->", "--"+zeroWidthSpace+">", "<!", "<"+zeroWidthSpace+"!",
+)
 
 // references are the references of GitLab, and those of GitHub with GH-.
 // https://docs.gitlab.com/user/markdown/#gitlab-specific-references

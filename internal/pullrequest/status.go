@@ -105,7 +105,8 @@ func refusalDescription(r promotion.Refusal) string {
 	if r.Rule != "" {
 		head += ", " + r.Rule
 	}
-	return printable.ShortLine(head+": "+cmp.Or(printable.ShortLine(r.Words, maxDescription), "no reason given"), maxDescription)
+	words := cmp.Or(printable.ShortLine(r.Words, maxDescription), "no reason given")
+	return printable.ShortLine(head+": "+words, maxDescription)
 }
 
 // A refused merge is also stored in our part of the body, because not every project has a
