@@ -48,7 +48,8 @@ func findHolds(file string, stream *span.Stream, holds []Hold) (found []edit.Hol
 		for _, document := range stream.Documents {
 			for _, root := range document.Content {
 				if n := path.From(root); n != nil && n.Kind == yaml.ScalarNode && n.Value == h.Value {
-					found = append(found, edit.Hold{Position: span.Scalar{Stream: stream, Node: n}.Position(file), Key: h.Key, Value: h.Value})
+					position := span.Scalar{Stream: stream, Node: n}.Position(file)
+					found = append(found, edit.Hold{Position: position, Key: h.Key, Value: h.Value})
 				}
 			}
 		}
@@ -63,7 +64,8 @@ func findHoldLines(file string, stream *span.Stream, holds []Hold) (found []edit
 			regexp.QuoteMeta(h.Value) + `["']?[ \t]*(?:#.*)?$`)
 		for number, l := range shapes.TemplateLines(stream) {
 			if line.MatchString(strings.TrimRight(l.Text, "\r")) {
-				found = append(found, edit.Hold{Position: edit.Position{File: file, Line: number + 1, Column: 1}, Key: h.Key, Value: h.Value})
+				position := edit.Position{File: file, Line: number + 1, Column: 1}
+				found = append(found, edit.Hold{Position: position, Key: h.Key, Value: h.Value})
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package updater
 
 import (
-	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -85,10 +84,12 @@ func (x *Index) Next(ctx context.Context, d Difference) (*Index, []string, error
 		touched = append(touched, file.Path)
 	}
 	waiting := slices.DeleteFunc(slices.Clone(d.Files), func(file File) bool { return !next.at(file.Path).Waits })
-	if next.declaresOther(x, touched) {
+	declaresOther := func(path string) bool { return !slices.Equal(next.at(path).Declared, x.at(path).Declared) }
+	if slices.ContainsFunc(touched, declaresOther) {
 		next.sources = next.declaredSources()
 		var err error
-		if waiting, err = next.waiting(d); err != nil {
+		waiting, err = next.waiting(d)
+		if err != nil {
 			return nil, nil, err
 		}
 		for _, file := range waiting {
@@ -100,14 +101,6 @@ func (x *Index) Next(ctx context.Context, d Difference) (*Index, []string, error
 	}
 	slices.Sort(touched)
 	return next, slices.Compact(touched), nil
-}
-
-// declaresOther reports whether any of the files declares different sources
-// than before.
-func (x *Index) declaresOther(before *Index, paths []string) bool {
-	return slices.ContainsFunc(paths, func(path string) bool {
-		return !slices.Equal(x.at(path).Declared, before.at(path).Declared)
-	})
 }
 
 // waiting returns all files that depend on sources in other files.
@@ -163,7 +156,8 @@ func (x *Index) scan(ctx context.Context, files []File, known shapes.Sources) er
 		for path, found := range x.files {
 			sizes[path] = found.size()
 		}
-		return tooMany(sizes)
+		return fault.New(fault.Invalid, "%w: more than %d in the files of the branch, for example in %s",
+			errTooMany, maxFound, budget.Largest(sizes))
 	}
 	return err //nolint:wrapcheck // the cause of the context, a defect, or an exceeded budget
 }
@@ -177,19 +171,16 @@ func (x *Index) set(path string, found *indexed) {
 	if found.Unread {
 		x.unread++
 	}
-	if found.empty() {
-		delete(x.files, path)
-	} else {
+	kept := found.size() + len(found.Declared) + len(found.Others) + len(found.notes)
+	if kept > 0 || found.Waits || found.Unread {
 		x.files[path] = found
+	} else {
+		delete(x.files, path)
 	}
 }
 
 // size is what the file counts against maxFound.
 func (f *indexed) size() int { return len(f.References) + len(f.Refusals) + len(f.Held) }
-
-func (f *indexed) empty() bool {
-	return len(f.References)+len(f.Refusals)+len(f.Declared)+len(f.Held)+len(f.Others)+len(f.notes) == 0 && !f.Waits && !f.Unread
-}
 
 // batchSize is the number of files given to a worker at once. Giving small
 // files one by one would cost more than scanning them.
@@ -198,11 +189,11 @@ const batchSize = 32
 // index scans one file. A file that depends on sources in other files is
 // scanned again when the sources are known.
 func (u *Updater) index(ctx context.Context, file File, known shapes.Sources) (*indexed, error) {
-	found := &indexed{}
+	unread := false
 	if read := file.Read; read != nil {
 		file.Read = func() ([]byte, error) {
 			content, err := read()
-			found.Unread = err != nil
+			unread = err != nil
 			return content, err
 		}
 	}
@@ -210,9 +201,16 @@ func (u *Updater) index(ctx context.Context, file File, known shapes.Sources) (*
 	if err != nil {
 		return nil, err
 	}
-	found.Refusals, found.Declared, found.Held, found.Waits = a.found.Refusals, a.found.Declared, a.held, a.found.NeedsSources
-	found.References, found.Others, found.notes = a.references(file.Path), a.found.Others, a.found.Notes
-	return found, nil
+	return &indexed{
+		References: a.references(file.Path),
+		Refusals:   a.found.Refusals,
+		Declared:   a.found.Declared,
+		Held:       a.held,
+		Others:     a.found.Others,
+		Waits:      a.found.NeedsSources,
+		Unread:     unread,
+		notes:      a.found.Notes,
+	}, nil
 }
 
 // at returns the content of a file.
@@ -276,35 +274,55 @@ const maxIndex = 256 << 20
 // Encode writes the index. It must not be read with another follower or other
 // options, or by a build that finds different content in the same files.
 func (x *Index) Encode(w io.Writer) error {
-	encoder := gob.NewEncoder(w)
-	err := encoder.Encode(len(x.files))
-	for path, found := range x.files { // one by one: all at once would double the memory
-		err = cmp.Or(err, encoder.Encode(path), encoder.Encode(found))
-	}
-	if err != nil {
+	if err := x.encode(gob.NewEncoder(w)); err != nil {
 		return fmt.Errorf("write the index of references: %w", err)
+	}
+	return nil
+}
+
+// encode writes file by file: all at once would double the memory.
+func (x *Index) encode(encoder *gob.Encoder) error {
+	if err := encoder.Encode(len(x.files)); err != nil {
+		return err //nolint:wrapcheck // Encode does
+	}
+	for path, found := range x.files {
+		if err := encoder.Encode(path); err != nil {
+			return err //nolint:wrapcheck // Encode does
+		}
+		if err := encoder.Encode(found); err != nil {
+			return err //nolint:wrapcheck // Encode does
+		}
 	}
 	return nil
 }
 
 // ReadIndex reads an index that Encode wrote.
 func (u *Updater) ReadIndex(r io.Reader) (*Index, error) {
-	x, files := u.NewIndex(), 0
-	decoder := gob.NewDecoder(io.LimitReader(r, maxIndex))
-	err := decoder.Decode(&files)
-	for range files {
-		var path string
-		found := &indexed{}
-		if err = cmp.Or(err, decoder.Decode(&path), decoder.Decode(found)); err != nil {
-			break
-		}
-		x.set(path, found)
-	}
-	if err != nil {
+	x := u.NewIndex()
+	if err := x.decode(gob.NewDecoder(io.LimitReader(r, maxIndex))); err != nil {
 		return nil, fault.Wrap(fault.Invalid, fmt.Errorf("read the index of references: %w", err))
 	}
 	x.sources = x.declaredSources()
 	return x, nil
+}
+
+func (x *Index) decode(decoder *gob.Decoder) error {
+	var files int
+	if err := decoder.Decode(&files); err != nil {
+		return err //nolint:wrapcheck // ReadIndex does
+	}
+	for range files {
+		var path string
+		if err := decoder.Decode(&path); err != nil {
+			return err //nolint:wrapcheck // ReadIndex does
+		}
+		found := &indexed{}
+		if err := decoder.Decode(found); err != nil {
+			return err //nolint:wrapcheck // ReadIndex does
+		}
+		x.set(path, found)
+	}
+	return nil
 }
 
 // maxFound limits the references and refusals of one branch, because all of them are kept
@@ -312,9 +330,3 @@ func (u *Updater) ReadIndex(r io.Reader) (*Index, error) {
 const maxFound = 200_000
 
 var errTooMany = errors.New("too many references")
-
-// tooMany is the error of a branch with more than maxFound references, and names the files
-// with the most of them.
-func tooMany(sizes map[string]int) error {
-	return fault.New(fault.Invalid, "%w: more than %d in the files of the branch, for example in %s", errTooMany, maxFound, budget.Largest(sizes))
-}

@@ -35,8 +35,7 @@ func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(componen
 	if r.analysis.stream == nil {
 		return Result{}
 	}
-	planned := r.planAll(wanted)
-	if planned = r.join(planned); len(planned) > 0 {
+	if planned := r.join(r.planAll(wanted)); len(planned) > 0 {
 		r.apply(planned)
 	}
 	return r.result
@@ -100,12 +99,7 @@ func (r *rewriter) apply(plans []site.Planned) {
 		changes[i], replacements[i] = p.Change, p.Bytes
 	}
 	stream := r.analysis.stream
-	content, err := span.Splice(stream.Data, replacements)
-	if err == nil && r.analysis.template {
-		err = r.proveTemplate(content, changes)
-	} else if err == nil {
-		err = span.Prove(stream, changes, content)
-	}
+	content, err := r.proven(changes, replacements)
 	if err != nil {
 		r.refuse(plans[0].Site, err)
 		return
@@ -127,6 +121,18 @@ func (r *rewriter) apply(plans []site.Planned) {
 			Text:     fmt.Sprintf("*%s changes along with its anchor &%s in line %d", name, name, alias.Node.Alias.Line),
 		})
 	}
+}
+
+// proven returns the content after the replacements, if it proves that they make the changes.
+func (r *rewriter) proven(changes []span.Change, replacements []span.Replacement) ([]byte, error) {
+	content, err := span.Splice(r.analysis.stream.Data, replacements)
+	if err != nil {
+		return nil, err
+	}
+	if r.analysis.template {
+		return content, r.proveTemplate(content, changes)
+	}
+	return content, span.Prove(r.analysis.stream, changes, content)
 }
 
 // proveTemplate proves a template by analyzing it again: the same lines must be

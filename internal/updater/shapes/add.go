@@ -45,16 +45,20 @@ func addChart(d *document, out *sink, shape edit.Shape, version *yaml.Node, foll
 		return
 	}
 	out.claim(version)
-	switch value := d.scalar(version).Value(); {
+	scalar := d.scalar(version)
+	switch value := scalar.Value(); {
 	case lex.IsVariable(value):
-		out.refuse(d.scalar(version), followed.Component, "the version is a variable (%s); change it where the variable is set", lex.Shorten(value))
+		out.refuse(scalar, followed.Component, variableVersion, lex.Shorten(value))
 	case !exactVersion.MatchString(value):
-		out.refuse(d.scalar(version), followed.Component,
+		out.refuse(scalar, followed.Component,
 			"the range %s selects a version by itself; set an exact version, which promotions can change", lex.Shorten(value))
 	default:
-		out.add(site.Site{Shape: shape, Followed: followed, Tag: &site.Part{Scalar: d.scalar(version), Format: site.FormatChart}}, d.key())
+		out.add(site.Site{Shape: shape, Followed: followed, Tag: &site.Part{Scalar: scalar, Format: site.FormatChart}}, d.key())
 	}
 }
+
+// variableVersion is why a version is refused that is not in the file.
+const variableVersion = "the version is a variable (%s); change it where the variable is set"
 
 // exactVersion matches a SemVer 2 version with all three numbers. Helm, Flux
 // and Argo CD treat anything else as a range, including 1.2.

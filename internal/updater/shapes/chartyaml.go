@@ -34,18 +34,17 @@ func findChartDependencies(d *document, out *sink, m *yaml.Node) {
 	if !found {
 		return
 	}
-	if followed, found := d.follow(repository); found {
-		addDependency(d, out, node.Get(m, "version"), followed)
-	}
-}
-
-// addDependency adds the version of a dependency. Chart.lock also contains the
-// version, and Helm refuses to build a chart whose lock does not match, so
-// changing one without the other would break the chart.
-func addDependency(d *document, out *sink, version *yaml.Node, followed site.Followed) {
-	if strings.EqualFold(path.Base(d.file), chartLock) && node.IsText(version) {
-		out.add(site.Site{Shape: shapeChartDependency, Followed: followed, Tag: &site.Part{Scalar: d.scalar(version), Format: site.FormatLocked}}, d.key())
+	followed, found := d.follow(repository)
+	if !found {
 		return
 	}
-	addChart(d, out, shapeChartDependency, version, followed)
+	version := node.Get(m, "version")
+	if !strings.EqualFold(path.Base(d.file), chartLock) || !node.IsText(version) {
+		addChart(d, out, shapeChartDependency, version, followed)
+		return
+	}
+	// Helm refuses to build a chart whose lock does not match, so changing one of both files
+	// would break the chart.
+	locked := &site.Part{Scalar: d.scalar(version), Format: site.FormatLocked}
+	out.add(site.Site{Shape: shapeChartDependency, Followed: followed, Tag: locked}, d.key())
 }

@@ -70,15 +70,6 @@ func (d *document) visitScalar(n *yaml.Node, out *sink) {
 	}
 }
 
-// walkNested visits a stream in a scalar of the document.
-func (d *document) walkNested(nested *span.Stream, out *sink) {
-	inner := *d
-	inner.stream, inner.keys, inner.parents = nested, nil, nil
-	for _, root := range nested.Documents {
-		inner.walk(root, out)
-	}
-}
-
 // key returns the nearest key above the current node.
 func (d *document) key() string {
 	if len(d.keys) == 0 {

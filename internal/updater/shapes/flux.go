@@ -139,7 +139,8 @@ func refuseBareTag(d *document, out *sink, tag *yaml.Node) {
 	if !node.IsText(tag) {
 		return
 	}
-	out.refuse(d.scalar(tag), "", "no repository is set next to the tag %s; name its component with a write entry or with the comment \"# promoter: COMPONENT.tag\"", lex.Shorten(tag.Value))
+	out.refuse(d.scalar(tag), "", "no repository is set next to the tag %s; name its component with a write entry "+
+		"or with the comment \"# promoter: COMPONENT.tag\"", lex.Shorten(tag.Value))
 }
 
 // shapeOCIRepository is the ref of Flux's OCIRepository.

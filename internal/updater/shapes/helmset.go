@@ -7,7 +7,6 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
-	"promoter/internal/image"
 	"promoter/internal/updater/node"
 	"promoter/internal/updater/site"
 )
@@ -92,11 +91,9 @@ func sitesInArgument(d *document, n *yaml.Node) (found []site.Site, twice bool) 
 	var names, texts []*yaml.Node
 	for _, pair := range setPairs(value) {
 		text := value[pair.start:pair.end]
-		if reference, err := image.Parse(text); err == nil && (reference.Tag != "" || reference.Digest != "") {
-			if followed, ok := d.follower.Follow(d.file, reference.Repository); ok && isReference(followed, reference, pair.key) {
-				found = append(found, site.NewReference(shapeHelmSet, d.scalar(n), followed, reference, value[:pair.start], value[pair.end:]))
-				continue
-			}
+		if followed, reference, ok := followedReference(d, text, pair.key); ok {
+			found = append(found, site.NewReference(shapeHelmSet, d.scalar(n), followed, reference, value[:pair.start], value[pair.end:]))
+			continue
 		}
 		valueNode := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 		pairOf[valueNode] = pair
@@ -192,7 +189,8 @@ func pairsIn(text string, start, end int) []setPair {
 		if comma := strings.IndexByte(text[start:end], ','); comma >= 0 {
 			next = start + comma
 		}
-		if key, value, found := strings.Cut(text[start:next], "="); found && setKey.MatchString(key) && !strings.ContainsAny(value, `\{}`) {
+		key, value, found := strings.Cut(text[start:next], "=")
+		if found && setKey.MatchString(key) && !strings.ContainsAny(value, `\{}`) {
 			from, to := unquoted(text, start+len(key)+1, next)
 			pairs = append(pairs, setPair{key, from, to})
 		}

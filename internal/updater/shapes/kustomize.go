@@ -57,7 +57,8 @@ func findKustomizeImage(d *document, out *sink, entry *yaml.Node) {
 	}
 	if reference.Tag != "" || reference.Digest != "" {
 		out.claim(name)
-		out.refuse(d.scalar(name), followed.Component, "the name %s has a version of its own, so the entry applies to no other; name only the repository", lex.Shorten(name.Value))
+		out.refuse(d.scalar(name), followed.Component, "the name %s has a version of its own, so the entry applies to no other; "+
+			"name only the repository", lex.Shorten(name.Value))
 		return
 	}
 	s := site.Site{Shape: shapeKustomize, Followed: followed, Editable: &site.Editable{
@@ -114,11 +115,7 @@ func builtComponents(d *document, m *yaml.Node) []built {
 	var all []built
 	seen := map[string]bool{}
 	for _, item := range list.Content {
-		name := node.Text(item, "newName")
-		if name == "" {
-			name = node.Text(item, "name")
-		}
-		followed, found := d.follow(name)
+		followed, found := d.follow(node.FirstText(item, "newName", "name"))
 		if found && followed.Source != "" && !seen[followed.Component] {
 			seen[followed.Component] = true
 			all = append(all, built{followed, strings.TrimSuffix(plainRepository(followed.Source), ".git")})
@@ -143,7 +140,8 @@ func findRemote(d *document, out *sink, n *yaml.Node, components []built) {
 			continue
 		}
 		if owner != nil {
-			out.note(d.scalar(n), "%s and %s are both built from %s, so the ref stays", owner.followed.Component, components[i].followed.Component, owner.followed.Source)
+			first, second := owner.followed, components[i].followed
+			out.note(d.scalar(n), "%s and %s are both built from %s, so the ref stays", first.Component, second.Component, first.Source)
 			return
 		}
 		owner = &components[i]

@@ -51,7 +51,13 @@ func findNested(d *document, out *sink, n *yaml.Node) bool {
 	if !isStructured(nested.Documents) {
 		return false
 	}
-	d.walkNested(nested, out)
+	inner := *d
+	inner.stream = nested
+	inner.keys = nil
+	inner.parents = nil
+	for _, root := range nested.Documents {
+		inner.walk(root, out)
+	}
 	return true
 }
 
@@ -63,7 +69,7 @@ var manifestKeys = []string{"values", "valuesContent", "patch", "templatePatch"}
 // and cannot be edited.
 func refuseBlock(d *document, out *sink, n *yaml.Node, problem error) {
 	key := d.key()
-	if extension := path.Ext(key); extension != ".yaml" && extension != ".yml" && extension != ".json" && !slices.Contains(manifestKeys, key) {
+	if !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(key)) && !slices.Contains(manifestKeys, key) {
 		return
 	}
 	mentioned := followedAmong(d, func(yield func(string) bool) {

@@ -39,7 +39,8 @@ func findOpenShiftTemplate(d *document, out *sink, m *yaml.Node) {
 		}
 		out.claim(use.scalar)
 		if other, shared := t.shared(d, use); shared {
-			out.refuse(d.scalar(use.first()), followed.Component, "the parameter is also the version of %s, which is not followed; give each image a parameter of its own", other)
+			out.refuse(d.scalar(use.first()), followed.Component, "the parameter is also the version of %s, which is not followed; "+
+				"give each image a parameter of its own", other)
 			continue
 		}
 		addGroup(d, out, list, site.Site{Shape: shapeOpenShift, Followed: followed}, use.tag, use.digest)

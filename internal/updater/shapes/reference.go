@@ -53,6 +53,17 @@ func findReference(d *document, out *sink, n *yaml.Node) bool {
 // the running version.
 const imageUpdater = "argocd-image-updater.argoproj.io/"
 
+// followedReference returns the reference that a text is, if it states a version of a followed
+// repository. key is what precedes the text.
+func followedReference(d *document, text, key string) (site.Followed, image.Reference, bool) {
+	reference, err := image.Parse(text)
+	if err != nil || reference.Tag == "" && reference.Digest == "" {
+		return site.Followed{}, reference, false
+	}
+	followed, found := d.follower.Follow(d.file, reference.Repository)
+	return followed, reference, found && isReference(followed, reference, key)
+}
+
 // isReference reports whether a text that reads like a reference is one. key is what precedes it.
 func isReference(f site.Followed, r image.Reference, key string) bool {
 	switch {
@@ -93,7 +104,7 @@ func refuseOther(d *document, out *sink, n *yaml.Node, before, written string) b
 	case isTriggered(d, value[len(name):]):
 		out.note(d.scalar(n), "the event that triggers it has the version of %s (%s): left unchanged", name, lex.Shorten(written))
 	case lex.IsVariable(written):
-		out.refuse(d.scalar(n), followed.Component, "the version is a variable (%s); change it where the variable is set", lex.Shorten(written))
+		out.refuse(d.scalar(n), followed.Component, variableVersion, lex.Shorten(written))
 	default:
 		out.refuse(d.scalar(n), followed.Component, "%s starts like a reference to %s but is not one", lex.Shorten(value), name)
 		for _, other := range followedOnLine(d, value) {

@@ -60,7 +60,8 @@ func (f *Finder) Find(file string, stream *span.Stream, writes []Write, known So
 
 // splitName matches a key with a value that is one half of a reference whose
 // other half is elsewhere, or a registry URL.
-var splitName = regexp.MustCompile(`(?i)(?:registry|hub|repository|repo|tag|digest|sha|sha256|chart)["']?[ \t]*:[ \t]*["']?[^\s"'{}\[\],|>#]|oci://`)
+var splitName = regexp.MustCompile(`(?i)(?:registry|hub|repository|repo|tag|digest|sha|sha256|chart)["']?[ \t]*:[ \t]*` +
+	`["']?[^\s"'{}\[\],|>#]|oci://`)
 
 // MayFind reports whether an unparsed file that contains a followed name may contain a
 // reference. Bundles of CRDs and dashboards contain words such as web or operator in

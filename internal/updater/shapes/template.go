@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
-	"promoter/internal/image"
 	"promoter/internal/updater/lex"
 	"promoter/internal/updater/site"
 	"promoter/internal/updater/span"
@@ -21,7 +20,9 @@ const shapeTemplate edit.Shape = "template-line"
 
 // templateLine matches a template line that consists of a key or list entry, a
 // value, and optionally a comment. Group 1 is the value with its quotes.
-var templateLine = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-]+["']?:[ \t]+|-[ \t]+)("[^"\\]*"|'[^']*'|[^\s"'#{}&*!|>%@` + "`" + `,\[\]][^\s,\[\]{}]*)[ \t]*,?[ \t]*(?:#.*)?\r?$`)
+var templateLine = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-]+["']?:[ \t]+|-[ \t]+)` +
+	`("[^"\\]*"|'[^']*'|[^\s"'#{}&*!|>%@` + "`" + `,\[\]][^\s,\[\]{}]*)` +
+	`[ \t]*,?[ \t]*(?:#.*)?\r?$`)
 
 // FindInTemplate inspects a template line by line. A line whose value is a
 // whole reference is a site. Any other line that mentions a followed repository
@@ -135,12 +136,8 @@ func lineScalar(s *span.Stream, number, start int, raw string) *yaml.Node {
 // text before the value.
 func addTemplateSite(d *document, out *sink, n *yaml.Node, key string) bool {
 	before, name, after := lex.CutReference(n.Value)
-	reference, err := image.Parse(name)
-	if err != nil || reference.Tag == "" && reference.Digest == "" {
-		return false
-	}
-	followed, found := d.follower.Follow(d.file, reference.Repository)
-	if !found || !isReference(followed, reference, key+before) {
+	followed, reference, found := followedReference(d, name, key+before)
+	if !found {
 		return false
 	}
 	out.add(site.NewReference(shapeTemplate, d.scalar(n), followed, reference, before, after), d.key())
@@ -149,7 +146,8 @@ func addTemplateSite(d *document, out *sink, n *yaml.Node, key string) bool {
 
 // halfName matches a template line with a key and a value that may be half of a
 // name.
-var halfName = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]+)?["']?([A-Za-z_]+)["']?:[ \t]+["']?([A-Za-z0-9][A-Za-z0-9._/:-]*)["']?[ \t]*,?[ \t]*(?:#.*)?\r?$`)
+var halfName = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]+)?["']?([A-Za-z_]+)["']?:[ \t]+` +
+	`["']?([A-Za-z0-9][A-Za-z0-9._/:-]*)["']?[ \t]*,?[ \t]*(?:#.*)?\r?$`)
 
 // Suffixes, in lower case, of keys that name a registry or a folder in one, and
 // of keys that name a repository in it.

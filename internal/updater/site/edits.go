@@ -178,8 +178,9 @@ func (s *Site) form(signed bool) (form edit.Form, fixed bool) {
 
 // Advice for files that have no location for what the pin requires.
 var (
-	errNoPlaceForDigest = errors.New("the file has no place for a digest: set pin: tag+digest to write tag@digest, or give the file a digest key")
-	errNoPlaceForTag    = errors.New("the file has no place for a tag: give the file a tag key, or set pin: digest")
+	errNoPlaceForDigest = errors.New("the file has no place for a digest: set pin: tag+digest to write tag@digest, " +
+		"or give the file a digest key")
+	errNoPlaceForTag = errors.New("the file has no place for a tag: give the file a tag key, or set pin: digest")
 )
 
 // tagTakesDigest reports whether the digest may be appended to the tag's
