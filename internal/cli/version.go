@@ -39,7 +39,8 @@ func newVersion(system console.System) *cobra.Command {
 		Long:  "version prints the version, and with -o json also the revision, Go version, and platform.",
 		Args:  flag.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return runVersion(system, output)
+			v := versionOf(released)
+			return render.PrintAs(system.Out, output, v, func() string { return "promoter " + v.text() + "\n" })
 		},
 	}
 	command.Flags().StringVarP(&output, "output", "o", "text", flag.OutputUsage)
@@ -52,11 +53,6 @@ type versionJSON struct {
 	Modified bool   `json:"modified,omitempty"` // the clone had uncommitted changes
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-}
-
-func runVersion(system console.System, output string) error {
-	v := versionOf(released)
-	return render.PrintAs(system.Out, output, v, func() string { return "promoter " + v.text() + "\n" })
 }
 
 func (v versionJSON) text() string {

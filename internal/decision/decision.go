@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/api"
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
@@ -100,4 +101,17 @@ func subject(d Decision, targets []promotion.Target) string {
 	default:
 		return state.Subject(label, state.Target{Environment: d.Environment, Application: state.All}.String(), d.Reason)
 	}
+}
+
+// Answer returns a recorded decision as the HTTP API and the command line show it.
+func Answer(what verb.Verb, r Result) api.Decided {
+	answer := api.Decided{
+		Schema: api.Schema, Repository: r.Repository,
+		Verb: what, By: api.User{Host: r.By.Host, Login: r.By.Login}, Subject: r.Subject,
+		Targets: []api.DecidedTarget{}, Images: r.Images, Effects: append([]string{}, r.Effects...), Unchanged: r.Unchanged,
+	}
+	for _, target := range r.Targets {
+		answer.Targets = append(answer.Targets, api.DecidedTarget(target))
+	}
+	return answer
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -20,8 +22,10 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/fault"
+	"promoter/internal/secret"
 	"promoter/internal/signin"
 	"promoter/internal/webhook"
+	"promoter/internal/webhook/credential"
 )
 
 // Options configure a Server.
@@ -261,4 +265,27 @@ func (l netLog) Handle(ctx context.Context, record slog.Record) error {
 		return nil
 	}
 	return l.Handler.Handle(ctx, record)
+}
+
+// respondError answers with an error. Details of internal errors are only logged.
+func (s *Server) respondError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	if _, isHTTP := errors.AsType[*echo.HTTPError](err); !isHTTP && api.StatusOf(err) >= http.StatusInternalServerError {
+		s.Log.ErrorContext(c.Request().Context(), "request failed", slog.String("request", requestID(c)), slog.String("error", err.Error()))
+	}
+	api.Respond(c, err, s.Now())
+}
+
+// equal compares texts in constant time, which does not depend on their length either.
+func equal(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// newUnknownReceiver returns a receiver with a random secret, which replaces receivers
+// that do not exist. It takes as long as one that verifies signatures.
+func newUnknownReceiver() (*webhook.Receiver, error) {
+	return webhook.New(webhook.Options{Kind: "github", Credential: credential.Options{Secret: secret.New(rand.Text())}})
 }

@@ -2,14 +2,12 @@ package updater
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"promoter/internal/budget"
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/updater/prefilter"
@@ -59,12 +57,14 @@ func (u *Updater) analyzeContent(file File, content []byte, known shapes.Sources
 		return u.findInTemplate(file.Path, content)
 	}
 	stream, err := span.Parse(content)
+	// Many tools keep settings as JSON with comments, which no manifest parser reads.
+	isJSON := strings.EqualFold(path.Ext(file.Path), ".json")
 	switch {
 	case err == nil:
 		return u.find(file.Path, stream, known)
 	case bytes.Contains(content, []byte("{{")):
 		return u.findInTemplate(file.Path, content)
-	case kind == prefilter.Manifest && isJSON(file.Path) && !u.mayContainReference(file.Path, content):
+	case kind == prefilter.Manifest && isJSON && !u.mayContainReference(file.Path, content):
 		return analysis{}
 	case kind == prefilter.Manifest:
 		return refused(refuseSyntax(file.Path, "not valid YAML: ", err))
@@ -113,10 +113,6 @@ func refuseSyntax(file, what string, err error) edit.Refusal {
 	}
 	return refusal
 }
-
-// isJSON reports whether the file name indicates JSON. Many tools keep settings
-// as JSON with comments, which no manifest parser reads.
-func isJSON(file string) bool { return strings.EqualFold(path.Ext(file), ".json") }
 
 // largestSearched is the size in bytes up to which a file over the limit is
 // still searched for followed names.
@@ -241,14 +237,4 @@ const largestCompared = 8 << 20
 // contain a reference.
 func (u *Updater) mayContainReference(file string, content []byte) bool {
 	return len(content) > largestCompared || len(u.writes(file)) > 0 || u.finder.MayFind(file, content)
-}
-
-// charged analyzes a file, unless the context ended, and charges the budget of the context
-// for parsing it.
-func (u *Updater) charged(ctx context.Context, file File, known shapes.Sources) (analysis, error) {
-	if ctx.Err() != nil {
-		return analysis{}, context.Cause(ctx)
-	}
-	a := u.analyze(file, known)
-	return a, budget.Spend(ctx, budget.Parsed, file.Path, int64(a.parsed))
 }

@@ -197,8 +197,11 @@ func (u *Updater) index(ctx context.Context, file File, known shapes.Sources) (*
 			return content, err
 		}
 	}
-	a, err := u.charged(ctx, file, known)
-	if err != nil {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	a := u.analyze(file, known)
+	if err := budget.Spend(ctx, budget.Parsed, file.Path, int64(a.parsed)); err != nil {
 		return nil, err
 	}
 	return &indexed{

@@ -111,14 +111,9 @@ func (p *pages) respond(next echo.HandlerFunc) echo.HandlerFunc {
 		if err == nil || c.Response().Committed {
 			return err
 		}
-		return p.showError(c, err)
+		status, text := p.messageOf(c, err, "this page could not be read; the log of the service has the reason")
+		return p.write(c, status, "error", page{Title: http.StatusText(status), Body: text})
 	}
-}
-
-// showError shows an error to the user.
-func (p *pages) showError(c echo.Context, err error) error {
-	status, text := p.messageOf(c, err, "this page could not be read; the log of the service has the reason")
-	return p.write(c, status, "error", page{Title: http.StatusText(status), Body: text})
 }
 
 // messageOf returns the status and the message of an error for the user. Details of internal

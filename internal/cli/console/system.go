@@ -9,6 +9,9 @@ import (
 	"os"
 
 	"golang.org/x/term"
+
+	"promoter/internal/cli/render"
+	"promoter/internal/fault"
 )
 
 // System is what the command line uses of the machine. Tests pass their own.
@@ -37,5 +40,21 @@ func OS() System {
 			return height
 		},
 		Env: os.LookupEnv,
+	}
+}
+
+// NewPainter decides whether to color: the flag takes precedence over NO_COLOR
+// (https://no-color.org), and that over the kind of output.
+func NewPainter(when string, system System) (render.Painter, error) {
+	switch when {
+	case "always":
+		return true, nil
+	case "never":
+		return false, nil
+	case "auto":
+		no, set := system.Env("NO_COLOR")
+		return render.Painter(system.OutTerminal && (!set || no == "")), nil
+	default:
+		return false, fault.New(fault.Invalid, "--color %s: want auto, always or never", when)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"promoter/internal/cli/render"
 	"promoter/internal/decision"
 	"promoter/internal/fault"
+	"promoter/internal/git"
 	"promoter/internal/promotion"
 	"promoter/internal/schedule"
 	"promoter/internal/state"
@@ -280,4 +281,18 @@ func userName(user api.User) string {
 		return user.Login
 	}
 	return user.Login + " (" + user.Host + ")"
+}
+
+// claimedUser returns the name that a user without a verified account claims: that of Git in
+// this checkout or for this user, or of the machine. It proves nothing.
+func claimedUser(system console.System) string {
+	if name := git.ConfiguredUser(".", system.Env); name != "" {
+		return name
+	}
+	for _, variable := range []string{"USER", "USERNAME"} {
+		if name, set := system.Env(variable); set && name != "" {
+			return name
+		}
+	}
+	return ""
 }

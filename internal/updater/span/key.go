@@ -156,7 +156,7 @@ func (s *Stream) withoutLine(pair Span) (Replacement, error) {
 		start--
 	}
 	end := s.LineEnd(pair.End)
-	if start > 0 && !s.startsLine(start) {
+	if start > 0 && s.Data[start-1] != '\n' && s.Data[start-1] != '\r' {
 		return Replacement{}, errKeyFirst
 	}
 	switch rest := bytes.TrimLeft(s.Data[pair.End:end], " \t"); {
@@ -165,26 +165,14 @@ func (s *Stream) withoutLine(pair Span) (Replacement, error) {
 	case len(rest) > 0:
 		return Replacement{}, errKeyLayout
 	}
-	if end == len(s.Data) && start > 0 {
-		return Replacement{Span{s.lineEndBefore(start), end}, ""}, nil
+	if end == len(s.Data) && start > 0 { // with the line break before it
+		start--
+		if start > 0 && s.Data[start] == '\n' && s.Data[start-1] == '\r' {
+			start--
+		}
+		return Replacement{Span{start, end}, ""}, nil
 	}
 	return Replacement{Span{start, s.nextLine(pair.End)}, ""}, nil
-}
-
-// startsLine reports whether a line starts at the offset.
-func (s *Stream) startsLine(at int) bool {
-	c := s.Data[at-1]
-	return c == '\n' || c == '\r'
-}
-
-// lineEndBefore returns the start of the line break that ends immediately
-// before the offset.
-func (s *Stream) lineEndBefore(at int) int {
-	at--
-	if at > 0 && s.Data[at] == '\n' && s.Data[at-1] == '\r' {
-		at--
-	}
-	return at
 }
 
 func hasComment(n *yaml.Node) bool {

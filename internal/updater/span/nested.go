@@ -1,6 +1,7 @@
 package span
 
 import (
+	"sort"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -80,18 +81,12 @@ func (s *Stream) inFile(offset int) (file *Stream, at int, err error) {
 // outerOffset converts an offset in the text of the block to an offset in the
 // outer stream.
 func (b *block) outerOffset(offset int) (int, error) {
-	low, high := 0, len(b.starts)
-	for low < high {
-		if middle := (low + high) / 2; b.starts[middle].inner <= offset {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low == 0 {
+	after := sort.Search(len(b.starts), func(i int) bool { return b.starts[i].inner > offset })
+	if after == 0 {
 		return 0, errOutside
 	}
-	return b.starts[low-1].outer + offset - b.starts[low-1].inner, nil
+	line := b.starts[after-1]
+	return line.outer + offset - line.inner, nil
 }
 
 // blockLines returns the lines of a block scalar's text as they appear in the

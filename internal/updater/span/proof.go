@@ -35,9 +35,13 @@ type proof struct {
 // newProof collects the intended changes of one file.
 func newProof(changes []Change) *proof {
 	p := &proof{
-		values: map[*yaml.Node]string{}, added: map[*yaml.Node][]Change{}, removed: map[*yaml.Node]bool{},
-		renamed: map[*yaml.Node]string{}, inner: map[*yaml.Node]*Stream{}, anchors: map[*yaml.Node]*yaml.Node{},
-		loose: map[*yaml.Node]bool{},
+		values:  map[*yaml.Node]string{},
+		added:   map[*yaml.Node][]Change{},
+		removed: map[*yaml.Node]bool{},
+		renamed: map[*yaml.Node]string{},
+		inner:   map[*yaml.Node]*Stream{},
+		anchors: map[*yaml.Node]*yaml.Node{},
+		loose:   map[*yaml.Node]bool{},
 	}
 	for _, c := range changes {
 		switch c.action {

@@ -36,20 +36,19 @@ func isBlock(n *yaml.Node) bool {
 // Position returns where the scalar's text starts in the file. If the byte
 // offset is unknown, it returns the position reported by the parser.
 func (s Scalar) Position(file string) edit.Position {
-	at, err := s.Stream.offset(s.Node.Line, s.Node.Column)
-	if s.Node.Kind == yaml.ScalarNode {
-		if found, problem := s.Stream.Span(s.Node); problem == nil {
-			at, err = found.Start, nil
-		}
-	}
-	var whole *Stream
-	if err == nil {
-		whole, at, err = s.Stream.inFile(at)
+	unknown := edit.Position{File: file, Line: s.Node.Line, Column: s.Node.Column}
+	at, err := s.Stream.Span(s.Node)
+	if err != nil {
+		at.Start, err = s.Stream.offset(s.Node.Line, s.Node.Column)
 	}
 	if err != nil {
-		return edit.Position{File: file, Line: s.Node.Line, Column: s.Node.Column}
+		return unknown
 	}
-	return whole.Position(file, at)
+	whole, offset, err := s.Stream.inFile(at.Start)
+	if err != nil {
+		return unknown
+	}
+	return whole.Position(file, offset)
 }
 
 // RestOfLine returns the text after the scalar on its line, and true. If the end
@@ -186,11 +185,10 @@ func (s *Stream) quotedSpan(n *yaml.Node, at int, quote byte) (Span, error) {
 	if end < 0 {
 		return Span{}, errSpan
 	}
-	found := Span{at, end}
 	if !hasValue(s.Data[at:end], n.Value) {
 		return Span{}, errSpan
 	}
-	return found, nil
+	return Span{at, end}, nil
 }
 
 // quotedEnd returns the offset after the closing quote, or -1.

@@ -20,16 +20,6 @@ type bitbucketRepository struct {
 	} `json:"links"`
 }
 
-// addresses returns the addresses to clone from. On Bitbucket Cloud that is the page, with
-// HTTPS and SSH.
-func (b bitbucketRepository) addresses() []string {
-	addresses := []string{b.Links.HTML.URL}
-	for _, clone := range b.Links.Clone {
-		addresses = append(addresses, clone.URL)
-	}
-	return addresses
-}
-
 // Bitbucket decodes the events of Bitbucket Cloud and of Bitbucket Data Center. Those of
 // pull requests on Data Center name the repository in the target of the pull request.
 // https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/
@@ -66,7 +56,11 @@ func Bitbucket(r payload.Request) (payload.Delivery, error) {
 	if repository == nil {
 		return payload.Delivery{}, payload.Missing("repository")
 	}
-	events := payload.CloneEvents(repository.addresses()...)
+	addresses := []string{repository.Links.HTML.URL} // of Bitbucket Cloud, with HTTPS and SSH
+	for _, clone := range repository.Links.Clone {
+		addresses = append(addresses, clone.URL)
+	}
+	events := payload.CloneEvents(addresses...)
 	if len(events) == 0 {
 		return payload.Ignored(name, "the repository has no link")
 	}
