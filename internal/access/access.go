@@ -88,6 +88,12 @@ type Principal struct {
 // May reports whether the principal has a role for a target.
 func (p Principal) May(role Role, t Target) bool { return p.Has(role) && p.Scope.covers(t) }
 
+// MayRead reports whether the principal may read about a target of a repository. An empty name does
+// not restrict.
+func (p Principal) MayRead(repository, environment, application string) bool {
+	return p.May(Read, Target{Repository: repository, Environment: environment, Application: application})
+}
+
 // MayAll reports whether the principal has a role for all of a repository, and not only for some
 // of its applications or environments.
 func (p Principal) MayAll(role Role, repository string) bool {

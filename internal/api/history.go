@@ -97,7 +97,7 @@ func (a *API) history(c echo.Context) error {
 // than its limit.
 func (h History) Within(p access.Principal) History {
 	h.Events = slices.DeleteFunc(h.Events, func(e Event) bool {
-		return !p.May(access.Read, access.Target{Repository: e.Repository, Environment: e.Environment, Application: e.Application})
+		return !p.MayRead(e.Repository, e.Environment, e.Application)
 	})
 	return h
 }

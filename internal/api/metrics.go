@@ -53,9 +53,7 @@ func MetricsQuery(given map[string]string, p access.Principal, now time.Time) (q
 		By: delivery.Period(given["by"]), Group: given["group"], TimeZone: given["timeZone"],
 	}
 	if p.Restricted() {
-		q.May = func(repository, environment, application string) bool {
-			return p.May(access.Read, access.Target{Repository: repository, Environment: environment, Application: application})
-		}
+		q.May = p.MayRead
 	}
 	if q.Since, err = timeOf(given, "since", now); err != nil {
 		return q, err

@@ -217,10 +217,7 @@ func (a *API) snapshotsIn(c echo.Context) error {
 	}
 	principal, all := principalOf(c), len(found)
 	found = slices.DeleteFunc(found, func(one EnvironmentSnapshot) bool {
-		target := access.Target{
-			Repository: one.Snapshot.Repository, Environment: one.Environment, Application: one.Snapshot.Application,
-		}
-		return !principal.May(access.Read, target)
+		return !principal.MayRead(one.Snapshot.Repository, one.Environment, one.Snapshot.Application)
 	})
 	if all > 0 && len(found) == 0 {
 		return hidden(query.Repository)

@@ -119,7 +119,7 @@ func (s Status) Within(p access.Principal) Status {
 	for i := range s.Repositories {
 		r := &s.Repositories[i]
 		r.Drift = slices.DeleteFunc(slices.Clone(r.Drift), func(d drift.Drift) bool {
-			return !p.May(access.Read, access.Target{Repository: r.Name, Environment: d.Environment, Application: d.Application})
+			return !p.MayRead(r.Name, d.Environment, d.Application)
 		})
 	}
 	return s

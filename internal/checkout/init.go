@@ -36,7 +36,9 @@ func Suggest(ctx context.Context, dir, schema string) (*suggest.Suggestion, erro
 
 // PreviewFirst plans the first reconciliation with a suggested config, and lets the config
 // begin carefully if the reconciliation would propose much. Nothing is written.
-func PreviewFirst(ctx context.Context, dir string, suggestion *suggest.Suggestion, options Options) ([]pullrequest.First, []ComponentError, error) {
+func PreviewFirst(
+	ctx context.Context, dir string, suggestion *suggest.Suggestion, options Options,
+) ([]pullrequest.First, []ComponentError, error) {
 	first, failed, err := planFirst(ctx, dir, suggestion.Text, options)
 	if err != nil {
 		return nil, nil, err

@@ -103,7 +103,8 @@ func Rewrite(ctx context.Context, edits ...Edit) ([]Rewritten, error) {
 				job.before = content
 				job.rewrite(ctx)
 				if refused := job.result.Refusals; len(refused) > 0 {
-					return nil, fault.New(fault.Internal, "%s cannot be written after another environment: %s", job.file.Path, refused[0].Reason)
+					return nil, fault.New(fault.Internal, "%s cannot be written after another environment: %s",
+						job.file.Path, refused[0].Reason)
 				}
 			}
 			latest[at] = job.result.Content

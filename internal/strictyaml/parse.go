@@ -80,7 +80,10 @@ var (
 // syntaxMessages translates the library's common messages. Others are shown as they are.
 var syntaxMessages = []struct{ contains, message, hint string }{
 	{"mapping values are not allowed", "unexpected colon: no key can start here", "check the indentation, or put the value in quotes"},
-	{"found character that cannot start any token", "the value starts with a character that YAML reserves", "put values that start with @, ` or % in quotes"},
+	{
+		"found character that cannot start any token", "the value starts with a character that YAML reserves",
+		"put values that start with @, ` or % in quotes",
+	},
 	{"a tab character where an indentation space", "the line is indented with a tab", "indent with spaces"},
 	{"did not find expected ',' or ']'", "a list in brackets is not closed", "add the missing ] or a comma"},
 	{"did not find expected ',' or '}'", "a mapping in braces is not closed", "add the missing } or a comma"},

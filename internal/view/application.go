@@ -86,7 +86,7 @@ func (v *View) Application(ctx context.Context, p access.Principal, repository, 
 		return found, err
 	}
 	for _, t := range targets {
-		if mayRead(p, name, t.Environment, t.Application) {
+		if p.MayRead(name, t.Environment, t.Application) {
 			one := targetOf(t, landed[t.Environment])
 			one.Drift = drifts[store.TargetKey{Repository: key, Environment: t.Environment, Application: t.Application}]
 			found.Targets = append(found.Targets, one)

@@ -140,7 +140,7 @@ func rowsOf(
 		if !selected || query.Environment != "" && t.Environment != query.Environment {
 			continue
 		}
-		if p.Restricted() && !mayRead(p, name, t.Environment, t.Application) {
+		if p.Restricted() && !p.MayRead(name, t.Environment, t.Application) {
 			continue
 		}
 		i, known := index[[2]string{t.Repository, t.Application}]

@@ -99,7 +99,7 @@ func listTargets[T any](
 			name := repository
 			name.Environment, name.Application = t.Environment, t.Application
 			shown := q.After != "" && slices.Compare(name.fields(), after) <= 0
-			if shown || !mayRead(p, name.Repository, t.Environment, t.Application) {
+			if shown || !p.MayRead(name.Repository, t.Environment, t.Application) {
 				continue
 			}
 			item := itemOf(name, t)

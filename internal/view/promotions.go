@@ -88,7 +88,7 @@ func (v *View) landedPromotions(ctx context.Context, p access.Principal, q ListQ
 		page.Next = encodeTime(last.At, last.ID)
 	}
 	events = slices.DeleteFunc(events, func(e store.Event) bool {
-		return !mayRead(p, e.Name, e.Environment, e.Application)
+		return !p.MayRead(e.Name, e.Environment, e.Application)
 	})
 	for _, e := range events {
 		page.Items = append(page.Items, landedPromotion(e))

@@ -49,11 +49,6 @@ func ReasonOf(rule, message string, until time.Time) *Reason {
 	return &Reason{Rule: rule, Message: message, Until: until}
 }
 
-// mayRead reports whether a principal may read a target of a repository.
-func mayRead(p access.Principal, repository, environment, application string) bool {
-	return p.May(access.Read, access.Target{Repository: repository, Environment: environment, Application: application})
-}
-
 // repositories returns HOST/OWNER/NAME of the repositories that a principal may read and that a
 // text names, by key. An empty text does not restrict.
 func (v *View) repositories(ctx context.Context, p access.Principal, text string) (map[string]string, error) {

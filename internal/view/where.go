@@ -121,7 +121,7 @@ func (v *View) locate(ctx context.Context, p access.Principal, one store.Applica
 	}
 	var targets []inTarget
 	for _, t := range stored {
-		if !mayRead(p, name, t.Environment, t.Application) {
+		if !p.MayRead(name, t.Environment, t.Application) {
 			continue
 		}
 		events, err := v.Store.History(ctx, store.HistoryFilter{

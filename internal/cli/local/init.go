@@ -76,7 +76,9 @@ const previewTimeout = time.Minute
 
 // previewFirst plans the first reconciliation. Registries that do not answer are reported
 // and stop nothing.
-func previewFirst(ctx context.Context, system console.System, dir string, s *suggest.Suggestion, networks []string) ([]pullrequest.First, error) {
+func previewFirst(
+	ctx context.Context, system console.System, dir string, s *suggest.Suggestion, networks []string,
+) ([]pullrequest.First, error) {
 	registries, err := connect.NewLocalRegistries(connect.RegistryOptions{Networks: networks, Now: time.Now})
 	if err != nil {
 		return nil, err

@@ -180,7 +180,8 @@ func SimulationJSON(results []app.Result, wanted func(promotion.Target) bool) an
 			one.Next, one.Stopped = utc(simulated.Next), simulated.Stopped
 			for _, e := range simulated.Events {
 				if s.wants(e.Target) {
-					one.Events = append(one.Events, eventJSON{e.At.UTC(), e.Environment, e.Application, e.Kind, e.Message, e.Number, e.Assumed})
+					event := eventJSON{e.At.UTC(), e.Environment, e.Application, e.Kind, e.Message, e.Number, e.Assumed}
+					one.Events = append(one.Events, event)
 				}
 			}
 			for _, w := range simulated.Waits {
