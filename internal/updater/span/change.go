@@ -139,13 +139,14 @@ func Aliases(changes []Change) []Scalar {
 	changed := map[*yaml.Node]bool{}
 	for _, c := range changes {
 		changed[c.Scalar.Node] = true
-		for s := c.Scalar.Stream; s != nil; s = s.outer() {
+		for s := c.Scalar.Stream; ; s = s.block.outer {
 			if !slices.Contains(streams, s) {
 				streams = append(streams, s)
 			}
-			if s.block != nil {
-				changed[s.block.node] = true
+			if s.block == nil {
+				break
 			}
+			changed[s.block.node] = true
 		}
 	}
 	var found []Scalar

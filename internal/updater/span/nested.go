@@ -59,14 +59,6 @@ func (s *Stream) Depth() (depth int) {
 	return depth
 }
 
-// outer returns the stream with the block scalar, or nil for a file.
-func (s *Stream) outer() *Stream {
-	if s.block == nil {
-		return nil
-	}
-	return s.block.outer
-}
-
 // inFile converts an offset in the stream to an offset in its file.
 func (s *Stream) inFile(offset int) (file *Stream, at int, err error) {
 	for s.block != nil {
