@@ -48,6 +48,9 @@ type Reference struct {
 	Fixed bool
 }
 
+// Version returns the version that the reference has.
+func (r Reference) Version() image.Version { return image.Version{Tag: r.Tag, Digest: r.Digest} }
+
 // Names reports whether the reference is to a repository, by its own name or that of a mirror.
 func (r Reference) Names(repository image.Repository) bool {
 	return r.Repository == repository || r.Mirror == repository && !repository.IsZero()

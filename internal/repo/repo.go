@@ -61,6 +61,17 @@ type Commits interface {
 	Trailers(message string) []promotion.Trailer
 }
 
+// FirstParents yields the first-parent history of a head, at most so many commits.
+func FirstParents(commits Commits, head string, most int) iter.Seq2[Commit, error] {
+	return func(yield func(Commit, error) bool) {
+		for commit, err := range commits.History(head) {
+			if most--; !yield(commit, err) || most == 0 {
+				return
+			}
+		}
+	}
+}
+
 // Contents reads and writes the files of commits.
 type Contents interface {
 	// Read returns a file of a commit. A missing file is a NotFound fault.

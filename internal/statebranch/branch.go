@@ -6,7 +6,6 @@ package statebranch
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -195,7 +194,7 @@ func (s Branch) newest(ctx context.Context, head string) (found SealedCommit, cu
 	}
 	for step := 0; ; step++ {
 		cut := false
-		for commit, err := range limited(s.Objects.History(head), maxUnsealed) {
+		for commit, err := range repo.FirstParents(s.Objects, head, maxUnsealed) {
 			if err != nil {
 				return SealedCommit{}, false, fmt.Errorf("read the history of %s: %w", state.Branch, err)
 			}
@@ -237,7 +236,7 @@ func (s Branch) bound(commit repo.Commit, counter uint64) seal.Commit {
 // newestMark returns the highest counter that a commit of the branches names.
 func (s Branch) newestMark(heads []string) (newest uint64) {
 	for _, head := range heads {
-		for commit, err := range limited(s.Objects.History(head), maxMarks) {
+		for commit, err := range repo.FirstParents(s.Objects, head, maxMarks) {
 			if err != nil {
 				break
 			}
@@ -331,17 +330,6 @@ func trailer(commit repo.Commit, key string) (value string) {
 		}
 	}
 	return value
-}
-
-// limited yields the first elements of a history.
-func limited(history iter.Seq2[repo.Commit, error], most int) iter.Seq2[repo.Commit, error] {
-	return func(yield func(repo.Commit, error) bool) {
-		for commit, err := range history {
-			if most--; !yield(commit, err) || most == 0 {
-				return
-			}
-		}
-	}
 }
 
 // IgnoredText lists what has no effect, the first few.
