@@ -17,6 +17,9 @@ import (
 	"promoter/internal/state"
 )
 
+// This file finds the earlier states of a target, for a rollback: what its files had, whatever
+// promoter or users wrote them.
+
 // Earlier is what the files of a target had in a commit of its branch, whatever is the name
 // of the user who wrote it.
 type Earlier struct {
@@ -32,51 +35,68 @@ const maxEarlier = 200
 // versions first came. What came after that is no candidate, because a user rolled it back or
 // reverted it. Neither is a version that was rolled back or reverted earlier, and what users
 // rejected or what failed.
-func (h Reader) Before(ctx context.Context, o Observed, target promotion.Target, named string) (Earlier, error) {
-	landings, err := h.landingsOf(ctx, o, target)
+func (r Reader) Before(ctx context.Context, o Observed, target promotion.Target, named string) (Earlier, error) {
+	t := r.in(o, target)
+	landings, err := t.landings(ctx)
 	if err != nil {
 		return Earlier{}, fmt.Errorf("read the history of %s: %w", o.Promotion.BaseOf(target), err)
 	}
 	if named != "" && !strings.HasPrefix(named, snapshotPrefix) {
-		if !partOfID.MatchString(named) {
-			return Earlier{}, fault.New(fault.Invalid, "%.80q is neither a commit nor a snapshot: write at least 7 digits of its ID", named)
-		}
-		commit, err := commitNamed(h.Objects, o, target, named)
+		commit, err := t.commitNamed(named)
 		if err != nil {
 			return Earlier{}, err
 		}
 		if commit != "" {
-			return stateAt(ctx, h.Past, o, target, commit, landings)
+			return t.stateAt(ctx, commit, landings)
 		}
 	}
-	current := o.Promotion.Targets[target]
-	var found []Earlier
-	walk := func(e Earlier) { found = append(found, e) }
-	if err := h.walkStates(ctx, o, target, landings, walk); err != nil {
+	states, err := t.states(ctx, landings)
+	if err != nil {
 		return Earlier{}, err
 	}
 	if named != "" {
-		return byID(o, target, named, found)
+		return t.byID(named, states)
 	}
+	return t.lastGood(states)
+}
+
+// landings returns the proven landings in the target, newest first.
+func (t targetReader) landings(ctx context.Context) ([]promotion.Landing, error) {
+	needs := map[string]*historyNeed{}
+	addNeed(t.o, needs, t.target, maxHistory, true)
+	branch := t.o.Promotion.BaseOf(t.target)
+	if needs[branch] == nil {
+		return nil, nil
+	}
+	landed, err := t.from.branch(branch, t.head()).readLandings(ctx, t.from.prover(t.o), needs[branch])
+	if err != nil {
+		return nil, err
+	}
+	history, err := t.read(ctx, landed[t.target], true)
+	return history.landings, err
+}
+
+// lastGood returns the last of the states, newest first, before the current versions first came.
+func (t targetReader) lastGood(states []Earlier) (Earlier, error) {
+	current := t.o.Promotion.Targets[t.target]
 	first := 0 // after the state that first brought the current versions
-	for i, e := range found {
+	snapshots := []promotion.Snapshot{written(current)}
+	for i, e := range states {
 		if containsSnapshot(current, e.Snapshot) {
 			first = i + 1
 		}
-	}
-	snapshots := []promotion.Snapshot{written(current)}
-	for _, e := range found {
 		snapshots = append(snapshots, e.Snapshot)
 	}
-	for _, e := range found[first:] {
-		_, failed := o.Promotion.State.FailureOf(state.Target(target), e.Snapshot.ID())
-		if !failed && !o.rejects(target, e.Snapshot) && !hasRevertedVersion(snapshots, e.Snapshot) {
+	for _, e := range states[first:] {
+		_, failed := t.o.Promotion.State.FailureOf(state.Target(t.target), e.Snapshot.ID())
+		if !failed && !t.o.rejects(t.target, e.Snapshot) && !hasRevertedVersion(snapshots, e.Snapshot) {
 			return e, nil
 		}
 	}
-	return Earlier{}, fault.New(fault.NotFound, "the history of %s has no earlier versions of %s that were not rolled back, reverted, or rejected, and did not fail: "+
+	return Earlier{}, fault.New(fault.NotFound, "the history of %s has no earlier versions of %s "+
+		"that were not rolled back, reverted, or rejected, and did not fail: "+
 		"name a commit with --to, or request versions with 'promoter promote --to %s%s --with REPOSITORY:TAG'",
-		o.Promotion.BaseOf(target), target.Name(), target.Environment, target.ApplicationFlag())
+		t.o.Promotion.BaseOf(t.target), t.target.Name(), t.target.Environment, t.target.ApplicationFlag())
 }
 
 // hasRevertedVersion reports whether a snapshot has a version of a component that came only
@@ -93,7 +113,7 @@ func hasRevertedVersion(states []promotion.Snapshot, snapshot promotion.Snapshot
 			if promotion.SameRollout(versions[0], snapshot[component].Version) {
 				return false
 			}
-			older := 1
+			older := 1 // after the oldest state with this version: what is between was reverted
 			for i, v := range versions {
 				if promotion.SameRollout(v, versions[0]) {
 					older = i + 1
@@ -105,32 +125,19 @@ func hasRevertedVersion(states []promotion.Snapshot, snapshot promotion.Snapshot
 	})
 }
 
-// landingsOf returns the proven landings in a target, newest first.
-func (h Reader) landingsOf(ctx context.Context, o Observed, target promotion.Target) ([]promotion.Landing, error) {
-	needs := map[string]*historyNeed{}
-	addNeed(o, needs, target, maxHistory, true)
-	for branch, need := range needs {
-		landed, err := h.readLandings(ctx, o, branch, need)
-		if err != nil {
-			return nil, err
-		}
-		history, err := h.readTarget(ctx, o, target, landed[target], true)
-		return history.landings, err
-	}
-	return nil, nil
-}
-
 const snapshotPrefix = "v1:"
 
 var partOfID = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
-// commitNamed returns the commit of the branch of a target with the first digits of its ID;
+// commitNamed returns the commit of the target's branch with the first digits of its ID;
 // empty if there is none.
-func commitNamed(objects repo.Objects, o Observed, target promotion.Target, digits string) (string, error) {
+func (t targetReader) commitNamed(digits string) (string, error) {
+	if !partOfID.MatchString(digits) {
+		return "", fault.New(fault.Invalid, "%.80q is neither a commit nor a snapshot: write at least 7 digits of its ID", digits)
+	}
 	found := ""
-	n := 0
-	for commit, err := range objects.History(o.Heads[o.Promotion.BaseOf(target)]) {
-		if n++; err != nil || n > maxCommits {
+	for commit, err := range repo.FirstParents(t.from.Objects, t.head(), maxCommits) {
+		if err != nil {
 			return found, err
 		}
 		if !strings.HasPrefix(commit.ID, digits) {
@@ -145,139 +152,133 @@ func commitNamed(objects repo.Objects, o Observed, target promotion.Target, digi
 }
 
 // stateAt returns the state in a named commit.
-func stateAt(ctx context.Context, past *PastFiles, o Observed, target promotion.Target, commit string, landings []promotion.Landing) (Earlier, error) {
-	files, err := past.At(ctx, target, commit)
+func (t targetReader) stateAt(ctx context.Context, commit string, landings []promotion.Landing) (Earlier, error) {
+	files, err := t.from.Past.At(ctx, t.target, commit)
 	if err != nil {
 		return Earlier{}, err
 	}
-	snapshot, why := o.snapshotOf(target, files, landings)
+	snapshot, why := t.snapshotOf(files, landings)
 	switch {
 	case why != "":
 		return Earlier{}, fault.New(fault.Invalid, "commit %.7s: %s", commit, why)
 	case len(snapshot) == 0:
-		return Earlier{}, fault.New(fault.NotFound, "commit %.7s has no reference to a component that %s has now", commit, target.Name())
-	case containsSnapshot(o.Promotion.Targets[target], snapshot):
-		return Earlier{}, fault.New(fault.Invalid, "%s has the versions of commit %.7s already: %s", target.Name(), commit, snapshot)
+		return Earlier{}, fault.New(fault.NotFound, "commit %.7s has no reference to a component that %s has now", commit, t.target.Name())
+	case containsSnapshot(t.o.Promotion.Targets[t.target], snapshot):
+		return Earlier{}, fault.New(fault.Invalid, "%s has the versions of commit %.7s already: %s", t.target.Name(), commit, snapshot)
 	}
 	return Earlier{commit, snapshot}, nil
 }
 
 // byID returns the newest state whose snapshot has an ID that begins with the digits.
-func byID(o Observed, target promotion.Target, named string, found []Earlier) (Earlier, error) {
+func (t targetReader) byID(named string, states []Earlier) (Earlier, error) {
 	digits := strings.TrimPrefix(named, snapshotPrefix)
 	matches := func(e Earlier) bool {
 		return partOfID.MatchString(digits) && strings.HasPrefix(strings.TrimPrefix(e.Snapshot.ID(), snapshotPrefix), digits)
 	}
-	i := slices.IndexFunc(found, matches)
+	i := slices.IndexFunc(states, matches)
 	if i < 0 {
 		return Earlier{}, fault.New(fault.NotFound, "%.80q is neither a commit on %s nor a snapshot that %s had",
-			named, o.Promotion.BaseOf(target), target.Name())
+			named, t.o.Promotion.BaseOf(t.target), t.target.Name())
 	}
-	if containsSnapshot(o.Promotion.Targets[target], found[i].Snapshot) {
-		return Earlier{}, fault.New(fault.Invalid, "%s has the versions of %s already: %s", target.Name(), named, found[i].Snapshot)
+	if containsSnapshot(t.o.Promotion.Targets[t.target], states[i].Snapshot) {
+		return Earlier{}, fault.New(fault.Invalid, "%s has the versions of %s already: %s", t.target.Name(), named, states[i].Snapshot)
 	}
-	return found[i], nil
+	return states[i], nil
 }
 
-// touches returns whether a path may have versions of a target.
-func (o Observed) touches(target promotion.Target) func(path string) bool {
-	environment, _ := o.Promotion.Config.Environment(target.Environment)
-	own := o.Promotion.Deployment(target).Files
-	return func(path string) bool {
-		_, within := environment.Match(path)
-		return within || slices.Contains(own, path)
-	}
-}
-
-// walkStates visits the earlier states of a target, newest first. What cannot be read, or
-// has several versions of a component, is no state to return to.
-func (h Reader) walkStates(ctx context.Context, o Observed, target promotion.Target, landings []promotion.Landing, visit func(Earlier)) error {
-	touches := o.touches(target)
-	commits, read := 0, 0
-	for commit, err := range h.Objects.History(o.Heads[o.Promotion.BaseOf(target)]) {
+// states returns the earlier states of the target, newest first: each that a later commit
+// changed. What cannot be read, or has several versions of a component, is no state to return
+// to.
+func (t targetReader) states(ctx context.Context, landings []promotion.Landing) ([]Earlier, error) {
+	var states []Earlier
+	touches := t.o.touches(t.target)
+	read := 0
+	for commit, err := range repo.FirstParents(t.from.Objects, t.head(), maxCommits) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if commits++; commits > maxCommits || read == maxEarlier || commit.Shallow || len(commit.Parents) == 0 {
-			return nil
+		if read == maxEarlier || commit.Shallow || len(commit.Parents) == 0 {
+			break
 		}
 		before := commit.Parents[0]
-		changed, err := h.Objects.Changed(before, commit.ID)
+		changed, err := t.from.Objects.Changed(before, commit.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !slices.ContainsFunc(changed, touches) {
 			continue
 		}
 		read++
-		files, err := h.Past.At(ctx, target, before)
+		files, err := t.from.Past.At(ctx, t.target, before)
 		switch {
 		case errors.Is(err, budget.ErrExceeded):
-			return nil
+			return states, nil
 		case fault.KindOf(err) == fault.Invalid:
 			continue
 		case err != nil:
-			return err
+			return nil, err
 		}
-		if snapshot, why := o.snapshotOf(target, files, landings); why == "" && len(snapshot) > 0 {
-			visit(Earlier{before, snapshot})
+		if snapshot, why := t.snapshotOf(files, landings); why == "" && len(snapshot) > 0 {
+			states = append(states, Earlier{before, snapshot})
 		}
 	}
-	return nil
+	return states, nil
 }
 
-// snapshotOf returns the versions in earlier files of a target, of the components that it has
-// now. A digest that the files do not have is the one with which the tag landed, or that
-// promoter observed. It also returns why there is no snapshot.
-func (o Observed) snapshotOf(target promotion.Target, files promotion.Current, landings []promotion.Landing) (promotion.Snapshot, string) {
+// snapshotOf returns the versions in earlier files of the target, of the components that it has
+// now. It also returns why there is no snapshot.
+func (t targetReader) snapshotOf(files promotion.Current, landings []promotion.Landing) (promotion.Snapshot, string) {
 	snapshot := promotion.Snapshot{}
 	for _, r := range files.References {
 		now := func(c edit.Reference) bool { return c.Component == r.Component && c.Repository == r.Repository }
-		if r.Tag == "" && r.Digest == "" || !slices.ContainsFunc(o.Promotion.Targets[target].References, now) {
+		if r.Tag == "" && r.Digest == "" || !slices.ContainsFunc(t.o.Promotion.Targets[t.target].References, now) {
 			continue
 		}
-		version := image.Version{Tag: r.Tag, Digest: r.Digest}
 		other, several := snapshot[r.Component]
-		if several && !promotion.SameRollout(other.Version, version) {
+		if several && !promotion.SameRollout(other.Version, r.Version()) {
 			return nil, "the files have several versions of " + r.Component
 		}
 		if !several || other.Version.Digest == "" {
-			snapshot[r.Component] = promotion.Pinned{Repository: r.Repository, Version: version}
+			snapshot[r.Component] = pinnedAt(r)
 		}
 	}
 	for component, pinned := range snapshot {
-		if pinned.Version.Digest != "" {
-			continue
-		}
-		for _, landing := range landings {
-			if landed := landing.Snapshot[component]; landed.Repository == pinned.Repository && landed.Version.Tag == pinned.Version.Tag && pinned.Version.Digest == "" {
-				pinned.Version.Digest = landed.Version.Digest
-			}
-		}
 		if pinned.Version.Digest == "" {
-			pinned.Version.Digest, _ = o.Promotion.State.ObservedDigest(state.Target(target), pinned.Repository.String(), pinned.Version.Tag)
+			pinned.Version.Digest = t.digestOf(component, pinned, landings)
+			snapshot[component] = pinned
 		}
-		snapshot[component] = pinned
 	}
 	return snapshot, ""
 }
 
+// digestOf returns the digest with which a tag landed, or that promoter observed; empty: unknown.
+func (t targetReader) digestOf(component string, pinned promotion.Pinned, landings []promotion.Landing) string {
+	for _, landing := range landings {
+		landed := landing.Snapshot[component]
+		sameTag := landed.Repository == pinned.Repository && landed.Version.Tag == pinned.Version.Tag
+		if sameTag && landed.Version.Digest != "" {
+			return landed.Version.Digest
+		}
+	}
+	digest, _ := t.o.Promotion.State.ObservedDigest(state.Target(t.target), pinned.Repository.String(), pinned.Version.Tag)
+	return digest
+}
+
 // restored returns what the commit of a rollback proves: the versions that its files had, if
 // it is on the branch of the target.
-func (h Reader) restored(ctx context.Context, o Observed, target promotion.Target) (promotion.Snapshot, error) {
-	back := o.Promotion.State.At(state.Target(target)).Rollback
+func (t targetReader) restored(ctx context.Context) (promotion.Snapshot, error) {
+	back := t.o.Promotion.State.At(state.Target(t.target)).Rollback
 	if back == nil || back.Commit == "" {
 		return nil, nil
 	}
-	branch := o.Promotion.BaseOf(target)
-	on, err := h.OnBranch(ctx, branch, o.Heads[branch], back.Commit)
+	on, err := t.from.OnBranch(ctx, t.o.Promotion.BaseOf(t.target), t.head(), back.Commit)
 	if err != nil || !on {
 		return nil, err
 	}
-	files, err := h.Past.At(ctx, target, back.Commit)
+	files, err := t.from.Past.At(ctx, t.target, back.Commit)
 	if err != nil {
 		return nil, err
 	}
-	snapshot, _ := o.snapshotOf(target, files, nil)
+	snapshot, _ := t.snapshotOf(files, nil)
 	return snapshot, nil
 }

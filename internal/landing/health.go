@@ -2,13 +2,12 @@ package landing
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
-	"promoter/internal/budget"
 	"promoter/internal/config"
 	"promoter/internal/config/setting"
 	"promoter/internal/evidence"
@@ -17,6 +16,9 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 )
+
+// This file reads what sources report about the health of landed snapshots: engines through the
+// service, or the forge. Which landing a report is about is decided in health_binding.go.
 
 // maxStatusCommits is how many commits after a landing are searched for a status.
 const maxStatusCommits = 5
@@ -39,7 +41,7 @@ type HealthChange struct {
 }
 
 // healthReader reads the health of landed snapshots. It remembers what it read from the forge
-// and from branches.
+// and from branches, because targets share them.
 type healthReader struct {
 	reader   Reader
 	chains   map[string]*chain      // by head
@@ -47,8 +49,13 @@ type healthReader struct {
 	deployed map[string][]health.Report
 }
 
-func newHealthReader(h Reader) *healthReader {
-	return &healthReader{reader: h, chains: map[string]*chain{}, statuses: map[string][]scm.Check{}, deployed: map[string][]health.Report{}}
+func newHealthReader(r Reader) *healthReader {
+	return &healthReader{
+		reader:   r,
+		chains:   map[string]*chain{},
+		statuses: map[string][]scm.Check{},
+		deployed: map[string][]health.Report{},
+	}
 }
 
 func (h *healthReader) close() {
@@ -57,19 +64,26 @@ func (h *healthReader) close() {
 	}
 }
 
+func (h *healthReader) chainOf(head string) *chain {
+	if h.chains[head] == nil {
+		h.chains[head] = newChain(h.reader.Objects, head)
+	}
+	return h.chains[head]
+}
+
 // read fills in the health of the landings of a target: of the current one and, where a child
 // depends on it, of those before. It returns what is new.
-func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Target, landings []promotion.Landing) ([]HealthChange, error) {
-	settings := o.Promotion.Config.Settings(target.Environment, target.Application).Health
+func (h *healthReader) read(ctx context.Context, t targetReader, landings []promotion.Landing) ([]HealthChange, error) {
+	settings := t.o.Promotion.Config.Settings(t.target.Environment, t.target.Application).Health
 	if settings == nil || len(landings) == 0 {
 		return nil, nil
 	}
 	wanted := 1
-	if o.anyChild(target, func(p setting.Parent) bool { return p.Healthy || p.Soak > 0 }) {
+	if t.o.anyChild(t.target, func(p setting.Parent) bool { return p.Healthy || p.Soak > 0 }) {
 		wanted = min(len(landings), maxCheckedLandings)
 	}
-	branch := h.chainOf(o.Heads[o.Promotion.BaseOf(target)])
-	first, err := h.firstWith(ctx, o, target, landings[0], branch)
+	branch := h.chainOf(t.head())
+	first, err := t.firstWith(ctx, landings[0], branch)
 	if err != nil {
 		return nil, err
 	}
@@ -77,58 +91,74 @@ func (h *healthReader) read(ctx context.Context, o Observed, target promotion.Ta
 	for i := range landings[1:] {
 		landings[i+1].First = landings[i+1].Commit
 	}
-	known, err := h.known(ctx, target, landings[:wanted])
+	known, err := h.known(ctx, t.target, landings[:wanted])
 	if err != nil {
 		return nil, err
 	}
 	newer := -1 // position of the landing after this one
 	taken := map[string]bool{}
 	var changes []HealthChange
-	for i := range landings[:wanted] {
-		l := &landings[i]
-		at, found, err := branch.reach(l.First)
+	for i, landing := range landings[:wanted] {
+		at, found, err := branch.reach(landing.First)
 		if err != nil {
 			return nil, err
 		}
 		if !found || at <= newer {
 			break
 		}
-		b := binding{h: h, o: o, target: target, landing: *l, landings: landings, branch: branch, newest: newer + 1, oldest: at, isCurrent: i == 0}
-		was := known[key(target, l.First)]
+		b := binding{
+			t: t, landing: landing, landings: landings, isCurrent: i == 0,
+			branch: branch, newest: newer + 1, oldest: at,
+		}
 		newer = at
+		key := healthKey(t.target, landing.First)
+		was := known[key]
 		if next, assumed := b.assumed(was); assumed {
-			l.Health = next
+			landings[i].Health = next
 			if next != was {
-				changes = append(changes, HealthChange{Key: key(target, l.First), State: next})
+				changes = append(changes, HealthChange{Key: key, State: next})
 			}
 			continue
 		}
-		reports, latest, err := h.reports(ctx, o, target, *settings, branch.ids(b.newest, at), i == 0)
-		if err != nil {
+		if landings[i], err = h.readOne(ctx, b, *settings, was, taken); err != nil {
 			return nil, err
 		}
-		if latest {
-			reports = slices.DeleteFunc(reports, func(r health.Report) bool { return taken[r.Subject] })
-		}
-		next, other, err := b.next(ctx, was, reports, taken)
-		if err != nil {
-			return nil, err
-		}
-		l.Health, l.HealthNote = next, b.note(other)
-		if l.HealthNote == "" && settings.From != "" && h.reader.States == nil && !h.reader.Repository.Features().Statuses {
-			l.HealthNote = "only the service knows what arrived at " + settings.From + ": plain Git has no commit statuses that this command could read"
-		}
-		if l.Running, err = b.running(ctx, other, next); err != nil {
-			return nil, err
-		}
-		if next != was {
-			changes = append(changes, HealthChange{Key: key(target, l.First), State: next, Mirror: h.reader.Repository.Features().Statuses && !next.SameTimes(was)})
+		if next := landings[i].Health; next != was {
+			mirror := h.reader.Repository.Features().Statuses && !next.SameTimes(was)
+			changes = append(changes, HealthChange{Key: key, State: next, Mirror: mirror})
 		}
 	}
 	return changes, nil
 }
 
-func key(target promotion.Target, commit string) health.Key {
+// readOne returns a landing with its health, by what was known and what sources report now. It
+// adds the objects that reported about it to those that are taken.
+func (h *healthReader) readOne(
+	ctx context.Context, b binding, settings setting.Health, was health.State, taken map[string]bool,
+) (promotion.Landing, error) {
+	l := b.landing
+	reports, latest, err := h.reports(ctx, b, settings)
+	if err != nil {
+		return l, err
+	}
+	if latest {
+		reports = slices.DeleteFunc(reports, func(r health.Report) bool { return taken[r.Subject] })
+	}
+	next, other, err := b.next(ctx, was, reports, taken)
+	if err != nil {
+		return l, err
+	}
+	l.Health = next
+	l.HealthNote = b.note(other)
+	if l.HealthNote == "" && settings.From != "" && h.reader.States == nil && !h.reader.Repository.Features().Statuses {
+		l.HealthNote = "only the service knows what arrived at " + settings.From +
+			": plain Git has no commit statuses that this command could read"
+	}
+	l.Running, err = b.running(ctx, other, next)
+	return l, err
+}
+
+func healthKey(target promotion.Target, commit string) health.Key {
 	application := target.Application
 	if application == config.DefaultApplication {
 		application = ""
@@ -137,17 +167,20 @@ func key(target promotion.Target, commit string) health.Key {
 }
 
 // known returns what was stored or mirrored about landings.
-func (h *healthReader) known(ctx context.Context, target promotion.Target, landings []promotion.Landing) (map[health.Key]health.State, error) {
+func (h *healthReader) known(
+	ctx context.Context, target promotion.Target, landings []promotion.Landing,
+) (map[health.Key]health.State, error) {
 	known := map[health.Key]health.State{}
 	var keys []health.Key
 	for _, l := range landings {
-		keys = append(keys, key(target, l.First))
+		keys = append(keys, healthKey(target, l.First))
 	}
 	if h.reader.States != nil {
-		var err error
-		if known, err = h.reader.States.Load(ctx, keys); err != nil {
+		stored, err := h.reader.States.Load(ctx, keys)
+		if err != nil {
 			return nil, fmt.Errorf("read the stored health: %w", err)
 		}
+		maps.Copy(known, stored)
 	}
 	if !h.reader.Repository.Features().Statuses {
 		return known, nil
@@ -161,13 +194,8 @@ func (h *healthReader) known(ctx context.Context, target promotion.Target, landi
 			return nil, err
 		}
 		for _, check := range checks {
-			if check.Name != k.Context || !check.Own {
-				continue
-			}
-			if state, valid := health.ParseDescription(check.Description); valid {
-				if known == nil {
-					known = map[health.Key]health.State{}
-				}
+			state, valid := health.ParseDescription(check.Description)
+			if valid && check.Own && check.Name == k.Context {
 				known[k] = state
 			}
 		}
@@ -191,43 +219,52 @@ func (h *healthReader) checks(ctx context.Context, commit string) ([]scm.Check, 
 // reports returns the reports about the objects of a target: with latest, the latest of each
 // object, otherwise what the forge has about one of the commits at which a landing was in
 // effect, the newest first.
-func (h *healthReader) reports(
-	ctx context.Context, o Observed, target promotion.Target, settings setting.Health, commits []string, isCurrent bool,
-) (reports []health.Report, latest bool, err error) {
-	settings = settings.For(target.Environment, target.Application)
+func (h *healthReader) reports(ctx context.Context, b binding, settings setting.Health) (reports []health.Report, latest bool, err error) {
+	environment, application := b.t.target.Environment, b.t.target.Application
+	settings = settings.For(environment, application)
 	switch source := settings.Source(); {
 	case source == health.Deployment:
 		reports, err = h.deployments(ctx, settings.Deployment)
 		return reports, true, err
-	case source == health.Check || source == health.Flux && settings.From == "":
-		if !h.reader.Repository.Features().Statuses {
-			return nil, false, nil
-		}
-		subject, matches := settings.Check, func(name string) bool { return name == settings.Check }
-		if source == health.Flux {
-			subject, matches = settings.Flux, fluxContext(settings.Flux)
-		}
-		own := commits[len(commits)-1]
-		if !isCurrent {
-			commits = nil
-		}
-		for _, commit := range slices.Compact(append(slices.Clone(commits[:min(len(commits), maxStatusCommits)]), own)) {
-			checks, err := h.checks(ctx, commit)
-			if err != nil {
-				return nil, false, err
-			}
-			if reports = reportsOf(checks, source, subject, commit, matches); len(reports) > 0 {
-				break
-			}
-		}
-		return reports, false, nil
+	case source == health.Check:
+		reports, err = h.statusReports(ctx, b, source, settings.Check, func(name string) bool { return name == settings.Check })
+		return reports, false, err
+	case source == health.Flux && settings.From == "":
+		reports, err = h.statusReports(ctx, b, source, settings.Flux, fluxContext(settings.Flux))
+		return reports, false, err
 	}
-	for _, r := range o.Reports {
-		if settings.Matches(r, target.Environment, target.Application) {
+	for _, r := range b.t.o.Reports {
+		if settings.Matches(r, environment, application) {
 			reports = append(reports, r)
 		}
 	}
 	return reports, true, nil
+}
+
+// statusReports returns what the newest commit status with a matching name says about a landing.
+// Of the current one, also later commits may have it.
+func (h *healthReader) statusReports(
+	ctx context.Context, b binding, source, subject string, matches func(name string) bool,
+) ([]health.Report, error) {
+	if !h.reader.Repository.Features().Statuses {
+		return nil, nil
+	}
+	commits := b.branch.ids(b.newest, b.oldest)
+	own := commits[len(commits)-1]
+	searched := []string{own}
+	if b.isCurrent {
+		searched = slices.Compact(append(commits[:min(len(commits), maxStatusCommits)], own))
+	}
+	for _, commit := range searched {
+		checks, err := h.checks(ctx, commit)
+		if err != nil {
+			return nil, err
+		}
+		if reports := reportsOf(checks, source, subject, commit, matches); len(reports) > 0 {
+			return reports, nil
+		}
+	}
+	return nil, nil
 }
 
 // fluxContext matches the commit status that Flux sets for an object by default:
@@ -256,7 +293,14 @@ func reportsOf(checks []scm.Check, source, subject, commit string, matches func(
 		if named, known := evidence.FluxCommitStatus(check.Description); known && source == health.Flux {
 			status = named
 		}
-		report := health.Report{Source: source, Subject: subject, Status: status, Message: check.Description, Revisions: []string{commit}, At: check.At}
+		report := health.Report{
+			Source:    source,
+			Subject:   subject,
+			Status:    status,
+			Message:   check.Description,
+			Revisions: []string{commit},
+			At:        check.At,
+		}
 		found = append(found, report.Bounded())
 	}
 	return found
@@ -265,31 +309,37 @@ func reportsOf(checks []scm.Check, source, subject, commit string, matches func(
 // deployments returns the newest deployment to an environment of the forge.
 func (h *healthReader) deployments(ctx context.Context, environment string) ([]health.Report, error) {
 	reports, read := h.deployed[environment]
-	if forge, can := h.reader.Repository.(scm.Deployments); can && !read {
-		deployment, found, err := forge.Deployed(ctx, environment)
-		if err != nil {
-			return nil, fmt.Errorf("read the deployments to %s: %w", environment, err)
-		}
-		if found {
-			report := health.Report{
-				Source: health.Deployment, Subject: environment, Status: deployment.Status, Message: deployment.Description,
-				Revisions: []string{deployment.Commit}, At: deployment.At,
-			}
-			reports = []health.Report{report.Bounded()}
-		}
-		h.deployed[environment] = reports
+	forge, can := h.reader.Repository.(scm.Deployments)
+	if read || !can {
+		return reports, nil
 	}
+	deployment, found, err := forge.Deployed(ctx, environment)
+	if err != nil {
+		return nil, fmt.Errorf("read the deployments to %s: %w", environment, err)
+	}
+	if found {
+		report := health.Report{
+			Source:    health.Deployment,
+			Subject:   environment,
+			Status:    deployment.Status,
+			Message:   deployment.Description,
+			Revisions: []string{deployment.Commit},
+			At:        deployment.At,
+		}
+		reports = []health.Report{report.Bounded()}
+	}
+	h.deployed[environment] = reports
 	return reports, nil
 }
 
 // firstWith returns the oldest commit that has the current versions without interruption.
 // That is the commit of the landing, unless a user brought them.
-func (h *healthReader) firstWith(ctx context.Context, o Observed, target promotion.Target, current promotion.Landing, branch *chain) (string, error) {
-	head := o.Heads[o.Promotion.BaseOf(target)]
+func (t targetReader) firstWith(ctx context.Context, current promotion.Landing, branch *chain) (string, error) {
+	head := t.head()
 	if current.Commit != head {
 		return current.Commit, nil
 	}
-	touches := o.touches(target)
+	touches := t.o.touches(t.target)
 	first := head
 	for i := range maxFirst {
 		commit, found, err := branch.at(i)
@@ -300,15 +350,15 @@ func (h *healthReader) firstWith(ctx context.Context, o Observed, target promoti
 		if commit.Shallow || len(commit.Parents) == 0 {
 			break
 		}
-		changed, err := h.reader.Objects.Changed(commit.Parents[0], commit.ID)
+		changed, err := t.from.Objects.Changed(commit.Parents[0], commit.ID)
 		if err != nil {
 			return "", err
 		}
 		if !slices.ContainsFunc(changed, touches) {
 			continue
 		}
-		files, err := h.reader.Past.At(ctx, target, commit.Parents[0])
-		if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
+		files, err := t.from.Past.At(ctx, t.target, commit.Parents[0])
+		if unreadable(err) {
 			break
 		}
 		if err != nil || !containsSnapshot(files, current.Snapshot) {

@@ -2,20 +2,19 @@ package landing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"promoter/internal/budget"
 	"promoter/internal/edit"
-	"promoter/internal/fault"
 	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 )
 
+// This file decides which landing a report is about, which is its attribution.
+//
 // A report about health counts for the landing whose versions it is about. One that names a
 // commit is about the landing that the branch had at that commit, if the files there have its
 // versions. One that only names digests is about the newest landing that changed nothing else,
@@ -28,9 +27,7 @@ const maxRunning = 3
 
 // binding is one landing with the commits of its branch at which it was in effect.
 type binding struct {
-	h              *healthReader
-	o              Observed
-	target         promotion.Target
+	t              targetReader
 	landing        promotion.Landing
 	landings       []promotion.Landing // of the target, newest first
 	branch         *chain
@@ -41,42 +38,55 @@ type binding struct {
 // assumed returns the state that is assumed for what is in the target now. Nothing is assumed
 // about versions to which promoter returned it because others failed.
 func (b binding) assumed(was health.State) (health.State, bool) {
-	if b.h.reader.Assumed == nil || !b.isCurrent || promotion.IsBack(b.o.Promotion, b.target) {
+	if b.t.from.Assumed == nil || !b.isCurrent || promotion.IsBack(b.t.o.Promotion, b.t.target) {
 		return was, false
 	}
-	status, assumed := b.h.reader.Assumed(b.target)
+	status, assumed := b.t.from.Assumed(b.t.target)
 	if !assumed {
 		return was, false
 	}
-	return was.Next([]health.Report{{Status: status, Message: "assumed", At: b.notBefore(b.o.Now, was)}}), true
+	return was.Next([]health.Report{{Status: status, Message: "assumed", At: b.notBefore(b.t.o.Now, was)}}), true
 }
 
 // next returns the state after reports, and those that do not count. An object that reported
 // about the landing is taken: it says nothing about older ones.
-func (b binding) next(ctx context.Context, was health.State, reports []health.Report, taken map[string]bool) (next health.State, other []health.Report, err error) {
+func (b binding) next(
+	ctx context.Context, was health.State, reports []health.Report, taken map[string]bool,
+) (next health.State, other []health.Report, err error) {
 	var bound []health.Report
 	for _, r := range reports {
 		is, err := b.binds(ctx, r)
 		if err != nil {
 			return was, nil, err
 		}
-		if r.At = b.notBefore(r.At, was); is {
-			bound, taken[r.Subject] = append(bound, r), true
+		r.At = b.notBefore(r.At, was)
+		if is {
+			bound = append(bound, r)
+			taken[r.Subject] = true
 		} else {
 			other = append(other, r)
 		}
 	}
-	rest := b.rest(other)
-	never := b.unidentified(rest) != ""
-	allHealthy := !slices.ContainsFunc(bound, func(r health.Report) bool { return r.Status != health.Healthy })
-	switch {
-	case len(bound) > 0 && (len(other) == 0 || !allHealthy):
+	unhealthy := slices.ContainsFunc(bound, func(r health.Report) bool { return r.Status != health.Healthy })
+	if len(bound) > 0 && (len(other) == 0 || unhealthy) {
 		return was.Next(bound), other, nil
-	case !b.isCurrent, len(bound) == 0 && !was.IsReported() && !never, len(bound) == 0 && was.IsReported() && !b.wentBack(other, was):
+	}
+	rest := b.rest(other)
+	if !b.isCurrent || len(bound) == 0 && !b.becomesUnknown(was, rest, other) {
 		return was, other, nil
 	}
 	// Some objects do not have the versions, or have them no longer, or cannot report about them.
-	return was.Next([]health.Report{{Subject: rest.Subject, Status: health.Unknown, Sync: rest.Sync, Message: b.describe(rest), At: rest.At}}), other, nil
+	unknown := health.Report{Subject: rest.Subject, Status: health.Unknown, Sync: rest.Sync, Message: b.describe(rest), At: rest.At}
+	return was.Next([]health.Report{unknown}), other, nil
+}
+
+// becomesUnknown reports whether the health is unknown where no report is about the landing: a
+// user of the engine went back, or, if nothing was reported yet, no report can ever be about it.
+func (b binding) becomesUnknown(was health.State, rest health.Report, other []health.Report) bool {
+	if was.IsReported() {
+		return b.wentBack(other, was)
+	}
+	return b.unidentified(rest) != ""
 }
 
 // rest returns the report to show of those that do not count: the first that can never be
@@ -103,53 +113,71 @@ func (b binding) running(ctx context.Context, other []health.Report, now health.
 	if !b.isCurrent {
 		return nil, nil
 	}
-	landed := b.landed()
 	for _, r := range other {
-		versions := promotion.Snapshot{}
-		for component := range b.landing.Snapshot {
-			if instead, named := b.instead(r, component, landed); named {
-				versions[component] = instead
-			}
-		}
-		for _, revision := range r.Revisions[:min(len(r.Revisions), maxRunning)] {
-			if _, err := b.h.reader.Objects.Commit(revision); err != nil { // of another repository
-				continue
-			}
-			files, err := b.h.reader.Past.At(ctx, b.target, revision)
-			if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			for _, at := range files.References {
-				pinned, landed := b.landing.Snapshot[at.Component]
-				if landed && !ContainsVersion(promotion.Current{References: []edit.Reference{at}}, at.Component, pinned) {
-					pinned.Version = image.Version{Tag: at.Tag, Digest: at.Digest}
-					versions[at.Component] = pinned
-				}
-			}
+		versions, err := b.runningVersions(ctx, r)
+		if err != nil {
+			return nil, err
 		}
 		if len(versions) == 0 {
 			continue
 		}
-		since := b.landing.At
-		if now.Subject == r.Subject && now.Status == health.Unknown { // the landing ran before
-			since = now.Since
-		}
-		if since.IsZero() { // the time of a commit is a claim, which is good enough to show
-			landed, err := b.h.reader.Objects.Commit(b.landing.First)
-			if err != nil {
-				return nil, err
-			}
-			since = landed.Committer.When
-		}
-		if since.After(b.o.Now) {
-			since = b.o.Now
+		since, err := b.runningSince(r, now)
+		if err != nil {
+			return nil, err
 		}
 		return &promotion.Running{Report: r, Versions: versions, Since: since.UTC()}, nil
 	}
 	return nil, nil
+}
+
+// runningVersions returns the versions of a report that are not those of the landing.
+func (b binding) runningVersions(ctx context.Context, r health.Report) (promotion.Snapshot, error) {
+	versions := promotion.Snapshot{}
+	landed := b.landed()
+	for component := range b.landing.Snapshot {
+		if instead, named := b.instead(r, component, landed); named {
+			versions[component] = instead
+		}
+	}
+	for _, revision := range r.Revisions[:min(len(r.Revisions), maxRunning)] {
+		if _, err := b.t.from.Objects.Commit(revision); err != nil { // of another repository
+			continue
+		}
+		files, err := b.t.from.Past.At(ctx, b.t.target, revision)
+		if unreadable(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range files.References {
+			pinned, landed := b.landing.Snapshot[at.Component]
+			if landed && !ContainsVersion(promotion.Current{References: []edit.Reference{at}}, at.Component, pinned) {
+				pinned.Version = at.Version()
+				versions[at.Component] = pinned
+			}
+		}
+	}
+	return versions, nil
+}
+
+// runningSince returns since when a report is about other versions than the landing.
+func (b binding) runningSince(r health.Report, now health.State) (time.Time, error) {
+	since := b.landing.At
+	if now.Subject == r.Subject && now.Status == health.Unknown { // the landing ran before
+		since = now.Since
+	}
+	if since.IsZero() { // the time of a commit is a claim, which is good enough to show
+		landed, err := b.t.from.Objects.Commit(b.landing.First)
+		if err != nil {
+			return time.Time{}, err
+		}
+		since = landed.Committer.When
+	}
+	if since.After(b.t.o.Now) {
+		since = b.t.o.Now
+	}
+	return since, nil
 }
 
 // notBefore returns the time of a report, not before the versions were there: an engine may
@@ -159,21 +187,22 @@ func (b binding) notBefore(at time.Time, was health.State) time.Time {
 	if was.Since.After(since) {
 		since = was.Since
 	}
-	if since.IsZero() || since.After(b.o.Now) {
-		since = b.o.Now
+	if since.IsZero() || since.After(b.t.o.Now) {
+		since = b.t.o.Now
 	}
 	if at.Before(since) {
 		at = since
 	}
-	if at.After(b.o.Now) {
-		at = b.o.Now
+	if at.After(b.t.o.Now) {
+		at = b.t.o.Now
 	}
 	return at.UTC().Truncate(time.Second)
 }
 
 // binds reports whether a report is about the landing.
 func (b binding) binds(ctx context.Context, r health.Report) (bool, error) {
-	onBranch, holds := 0, 0
+	onBranch := 0 // of the revisions
+	holds := 0
 	for _, revision := range r.Revisions {
 		position, found := b.branch.position[revision]
 		if !found {
@@ -195,12 +224,8 @@ func (b binding) binds(ctx context.Context, r health.Report) (bool, error) {
 		return holds == onBranch, nil
 	}
 	changed := b.changed()
-	for _, component := range changed {
-		if !b.names(r, component) {
-			return false, nil
-		}
-	}
-	if len(changed) == 0 {
+	missing := func(component string) bool { return !b.names(r, component) }
+	if len(changed) == 0 || slices.ContainsFunc(changed, missing) {
 		return false, nil
 	}
 	contradicts, err := b.contradicts(ctx, r)
@@ -260,27 +285,27 @@ func (b binding) landed() []promotion.Snapshot {
 // written returns what the files of the target had since the landing: users may have written
 // versions that never landed. What cannot be read is left out.
 func (b binding) written(ctx context.Context) ([]promotion.Snapshot, error) {
-	files := b.o.Promotion.Deployment(b.target).Files
+	files := b.t.o.Promotion.Deployment(b.t.target).Files
 	var had []promotion.Snapshot
 	for _, commit := range b.branch.commits[:min(b.oldest, maxFirst)] {
 		if commit.Shallow || len(commit.Parents) == 0 {
 			break
 		}
-		changed, err := b.h.reader.Objects.Changed(commit.Parents[0], commit.ID)
+		changed, err := b.t.from.Objects.Changed(commit.Parents[0], commit.ID)
 		if err != nil {
 			return nil, err
 		}
 		if !slices.ContainsFunc(changed, func(path string) bool { return slices.Contains(files, path) }) {
 			continue
 		}
-		then, err := b.h.reader.Past.At(ctx, b.target, commit.ID)
-		if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
+		then, err := b.t.from.Past.At(ctx, b.t.target, commit.ID)
+		if unreadable(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if snapshot, why := b.o.snapshotOf(b.target, then, b.landings); why == "" {
+		if snapshot, why := b.t.snapshotOf(then, b.landings); why == "" {
 			had = append(had, snapshot)
 		}
 	}
@@ -302,12 +327,15 @@ func (b binding) names(r health.Report, component string) bool {
 	if version.Digest == "" || !slices.Contains(r.Digests, version.Digest) {
 		return false
 	}
-	return len(r.Charts) == 0 || !b.is(component, image.ArtifactChart) || slices.ContainsFunc(r.Charts, func(chart string) bool { return isChartVersion(chart, version) })
+	if len(r.Charts) == 0 || !b.is(component, image.ArtifactChart) {
+		return true
+	}
+	return slices.ContainsFunc(r.Charts, func(chart string) bool { return isChartVersion(chart, version) })
 }
 
 func (b binding) is(component string, artifact image.Artifact) bool {
-	c := b.o.Promotion.Config
-	match, _ := c.Follow(b.target.Environment, b.target.Application, b.landing.Snapshot[component].Repository)
+	c := b.t.o.Promotion.Config
+	match, _ := c.Follow(b.t.target.Environment, b.t.target.Application, b.landing.Snapshot[component].Repository)
 	known, found := c.Component(match.Component)
 	return found && known.Artifact == artifact
 }
@@ -364,8 +392,8 @@ func (b binding) holds(ctx context.Context, commit string, position int) (bool, 
 	if position == 0 && b.isCurrent || commit == b.landing.Commit {
 		return true, nil
 	}
-	files, err := b.h.reader.Past.At(ctx, b.target, commit)
-	if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
+	files, err := b.t.from.Past.At(ctx, b.t.target, commit)
+	if unreadable(err) {
 		return false, nil
 	}
 	return err == nil && containsSnapshot(files, b.landing.Snapshot), err
@@ -376,7 +404,7 @@ func (b binding) holds(ctx context.Context, commit string, position int) (bool, 
 func (b binding) wentBack(reports []health.Report, was health.State) bool {
 	return slices.ContainsFunc(reports, func(r health.Report) bool {
 		return r.At.After(was.Since) && slices.ContainsFunc(r.Revisions, func(revision string) bool {
-			_, err := b.h.reader.Objects.Commit(revision)
+			_, err := b.t.from.Objects.Commit(revision)
 			return err == nil
 		})
 	})
@@ -385,13 +413,14 @@ func (b binding) wentBack(reports []health.Report, was health.State) bool {
 // describe returns what a report is about that does not count.
 func (b binding) describe(r health.Report) string {
 	text := fmt.Sprintf("%s last reported %s ", r.Subject, r.Status)
-	why, commit := b.unidentified(r), b.commit(r)
+	commit := b.commit(r)
+	why := b.unidentified(r)
 	if why != "" {
 		why = ", " + why
 	}
 	switch {
 	case commit != "":
-		return text + fmt.Sprintf("about %.7s, which does not have these versions on %s", commit, b.o.Promotion.BaseOf(b.target))
+		return text + fmt.Sprintf("about %.7s, which does not have these versions on %s", commit, b.t.o.Promotion.BaseOf(b.t.target))
 	case len(r.Charts) > 0:
 		return text + "about version " + r.Charts[0] + " of a chart" + why
 	case why != "":

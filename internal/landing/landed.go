@@ -7,10 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
-	"promoter/internal/state"
 )
+
+// This file reads what landed for the history that users see, with who did it. No decision is
+// made from it.
 
 // Landed is a landing in one target that the history of a branch contains: by promoter,
 // by a user who merged, or by a forge for either.
@@ -32,13 +35,18 @@ type Landed struct {
 // Landed reads the landings from the trailers in the first-parent history of the branches,
 // newest first in each, as far as it is readable. It stops at the known commit of a branch,
 // and at the time.
-func (h Reader) Landed(ctx context.Context, o Observed, known map[string]string, since time.Time) ([]Landed, error) {
+func (r Reader) Landed(ctx context.Context, o Observed, known map[string]string, since time.Time) ([]Landed, error) {
 	var all []Landed
 	for _, branch := range slices.Sorted(maps.Keys(o.Promotion.EnvironmentsByBranch())) {
-		if head := o.Heads[branch]; head == "" || head == known[branch] {
+		head := o.Heads[branch]
+		if head == "" || head == known[branch] {
 			continue
 		}
-		landed, err := h.landedOn(ctx, o, branch, known[branch], since)
+		fresh, err := freshClaims(r.Objects, o, branch, known[branch], since)
+		if err != nil {
+			return nil, fmt.Errorf("read what landed on %s: %w", branch, err)
+		}
+		landed, err := r.prover(o).landed(ctx, fresh, r.Repository.Info().Key)
 		if err != nil {
 			return nil, fmt.Errorf("read what landed on %s: %w", branch, err)
 		}
@@ -47,64 +55,84 @@ func (h Reader) Landed(ctx context.Context, o Observed, known map[string]string,
 	return all, nil
 }
 
-// landedOn reads one branch. Attempts are counted over all that is readable, also over
+// recentClaims are the claims of new commits of a branch, with older ones of the same snapshots.
+type recentClaims struct {
+	claims []claim
+	fresh  map[string]bool // the new commits
+}
+
+// freshClaims reads one branch. Attempts are counted over all that is readable, also over
 // what is known already.
-func (h Reader) landedOn(ctx context.Context, o Observed, branch, known string, since time.Time) ([]Landed, error) {
+func freshClaims(objects repo.Commits, o Observed, branch, known string, since time.Time) (recentClaims, error) {
 	type attempt struct {
 		promotion.Target
 		snapshot string
 	}
-	var claims []claim
-	fresh, wanted, attempts := true, map[string]bool{}, map[attempt]bool{}
-	n := 0
-	for commit, err := range h.Objects.History(o.Heads[branch]) {
+	attempts := map[attempt]bool{}
+	read := recentClaims{fresh: map[string]bool{}}
+	reached := false // the known commit
+	for commit, err := range repo.FirstParents(objects, o.Heads[branch], maxCommits) {
 		if err != nil {
-			return nil, err
+			return read, err
 		}
-		fresh = fresh && commit.ID != known
-		for _, c := range claimsOf(h.Objects, commit) {
+		reached = reached || commit.ID == known
+		for _, c := range claimsOf(objects, commit) {
 			if o.Promotion.BaseOf(c.Target) != branch {
 				continue
 			}
-			claims = append(claims, c)
-			if fresh && commit.Committer.When.After(since) {
-				wanted[commit.ID], attempts[attempt{c.Target, c.SnapshotID}] = true, true
+			read.claims = append(read.claims, c)
+			if !reached && commit.Committer.When.After(since) {
+				read.fresh[commit.ID] = true
+				attempts[attempt{c.Target, c.SnapshotID}] = true
 			}
 		}
-		if n++; n == maxCommits || commit.Shallow {
+		if commit.Shallow {
 			break
 		}
 	}
-	claims = slices.DeleteFunc(claims, func(c claim) bool { return !attempts[attempt{c.Target, c.SnapshotID}] })
-	verified, err := h.verify(ctx, o, claims)
+	read.claims = slices.DeleteFunc(read.claims, func(c claim) bool { return !attempts[attempt{c.Target, c.SnapshotID}] })
+	return read, nil
+}
+
+// landed returns the landings of new commits of a repository.
+func (p prover) landed(ctx context.Context, recent recentClaims, repository identity.RepositoryKey) ([]Landed, error) {
+	verified, err := p.verify(ctx, recent.claims)
 	if err != nil {
 		return nil, err
 	}
 	var all []Landed
-	for _, target := range slices.SortedFunc(maps.Keys(verified), promotion.Target.Compare) {
+	for _, target := range sortedTargets(verified) {
 		landings := verified[target].found
 		for i, l := range landings {
-			if !wanted[l.Commit] {
+			if !recent.fresh[l.Commit] {
 				continue
 			}
-			commit, err := h.Objects.Commit(l.Commit)
+			commit, err := p.objects.Commit(l.Commit)
 			if err != nil {
 				return nil, err
 			}
-			id, attempt := l.Snapshot.ID(), 0
+			moves, err := movesOf(ctx, p.past, target, commit, l)
+			if err != nil {
+				return nil, err
+			}
+			id := l.Snapshot.ID()
+			attempt := 0
 			for _, other := range landings[i:] {
 				if other.Snapshot.ID() == id {
 					attempt++
 				}
 			}
-			moves, err := movesOf(ctx, h.Past, target, commit, l)
-			if err != nil {
-				return nil, err
-			}
 			all = append(all, Landed{
-				Target: target, Promotion: promotion.ID(h.Repository.Info().Key, target, id, attempt), Snapshot: l.Snapshot, Moves: moves,
-				Commit: l.Commit, At: commit.Committer.When, By: committerOf(commit), Ours: l.ours,
-				Attribution: l.attribution, Unproven: l.unproven,
+				Target:      target,
+				Promotion:   promotion.ID(repository, target, id, attempt),
+				Snapshot:    l.Snapshot,
+				Moves:       moves,
+				Commit:      l.Commit,
+				At:          commit.Committer.When,
+				By:          committerOf(commit),
+				Ours:        l.ours,
+				Attribution: l.attribution,
+				Unproven:    l.unproven,
 			})
 		}
 	}
@@ -126,11 +154,11 @@ func movesOf(ctx context.Context, past *PastFiles, target promotion.Target, comm
 	if len(landed.Before) > 0 {
 		var moves []promotion.Move // also to the same version in another form
 		for _, component := range landed.Before.Components() {
-			moves = append(moves, promotion.Move{Component: component, From: landed.Before[component].Version, To: landed.Snapshot[component].Version})
+			from, to := landed.Before[component].Version, landed.Snapshot[component].Version
+			moves = append(moves, promotion.Move{Component: component, From: from, To: to})
 		}
 		return moves, nil
 	}
-	before := promotion.Snapshot{}
 	if len(commit.Parents) == 0 || commit.Shallow {
 		return nil, nil
 	}
@@ -138,29 +166,9 @@ func movesOf(ctx context.Context, past *PastFiles, target promotion.Target, comm
 	if err != nil {
 		return nil, err
 	}
+	before := promotion.Snapshot{}
 	for _, r := range files.References {
-		pinned := before[r.Component]
-		pinned.Version.Tag, pinned.Version.Digest = r.Tag, r.Digest
-		before[r.Component] = pinned
+		before[r.Component] = promotion.Pinned{Version: r.Version()}
 	}
 	return promotion.ChangesOf(before, landed.Snapshot), nil
-}
-
-// rejects reports whether users rejected a version of a snapshot in a target.
-func (o Observed) rejects(target promotion.Target, snapshot promotion.Snapshot) bool {
-	for _, pinned := range snapshot {
-		if _, rejected := o.Promotion.State.Rejected(state.Target(target), pinned.Repository, pinned.Version); rejected {
-			return true
-		}
-	}
-	return false
-}
-
-// before returns the files of a target before a commit, as far as they are readable.
-func (h Reader) before(ctx context.Context, target promotion.Target, commit string) (promotion.Current, error) {
-	landed, err := h.Objects.Commit(commit)
-	if err != nil || landed.Shallow || len(landed.Parents) == 0 {
-		return promotion.Current{}, nil //nolint:nilerr // not readable: then the versions are unknown
-	}
-	return h.Past.At(ctx, target, landed.Parents[0])
 }

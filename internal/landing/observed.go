@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -8,9 +9,13 @@ import (
 	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/health"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
+	"promoter/internal/state"
 )
+
+// This file compares the files that a reconciliation observed with snapshots.
 
 // Observed is what a reconciliation observed before it reads the history of branches.
 type Observed struct {
@@ -21,6 +26,49 @@ type Observed struct {
 	Reports   []health.Report       // about health, that arrived at receivers
 	// Asked are targets whose landings a user wants to know; nil: none.
 	Asked func(promotion.Target) bool
+}
+
+// rollsBack reports whether a rollback of the target is not carried out yet. Its
+// versions must have landed there.
+func (o Observed) rollsBack(target promotion.Target) bool {
+	rollback := o.Promotion.State.At(state.Target(target)).Rollback
+	return rollback != nil && slices.ContainsFunc(o.Promotion.Targets[target].References, func(r edit.Reference) bool {
+		wanted, err := image.Parse(rollback.Images[r.Component])
+		return err == nil && (wanted.Tag != r.Tag || wanted.Digest != r.Digest)
+	})
+}
+
+// sameVersions reports whether two targets have the same version of every component of
+// the second.
+func (o Observed) sameVersions(from, target promotion.Target) bool {
+	versions := map[string]edit.Reference{}
+	for _, r := range o.Promotion.Targets[from].References {
+		versions[r.Component] = r
+	}
+	return !slices.ContainsFunc(o.Promotion.Targets[target].References, func(r edit.Reference) bool {
+		other, found := versions[r.Component]
+		return found && (other.Tag != r.Tag || other.Digest != r.Digest)
+	})
+}
+
+// rejects reports whether users rejected a version of a snapshot in a target.
+func (o Observed) rejects(target promotion.Target, snapshot promotion.Snapshot) bool {
+	for _, pinned := range snapshot {
+		if _, rejected := o.Promotion.State.Rejected(state.Target(target), pinned.Repository, pinned.Version); rejected {
+			return true
+		}
+	}
+	return false
+}
+
+// touches returns whether a path may have versions of a target.
+func (o Observed) touches(target promotion.Target) func(path string) bool {
+	environment, _ := o.Promotion.Config.Environment(target.Environment)
+	own := o.Promotion.Deployment(target).Files
+	return func(path string) bool {
+		_, within := environment.Match(path)
+		return within || slices.Contains(own, path)
+	}
 }
 
 // anyChild reports whether a condition of a child on the target matches.
@@ -48,7 +96,10 @@ func (o Observed) leadsTo(environment string, target promotion.Target) bool {
 // besides it.
 func (o Observed) isCurrent(target promotion.Target, snapshot promotion.Snapshot) bool {
 	current := o.Promotion.Targets[target]
-	unknown := func(r edit.Reference) bool { _, known := snapshot[r.Component]; return !known }
+	unknown := func(r edit.Reference) bool {
+		_, known := snapshot[r.Component]
+		return !known
+	}
 	return !slices.ContainsFunc(current.References, unknown) && containsSnapshot(current, snapshot)
 }
 
@@ -102,4 +153,14 @@ func RewrittenBy(o promotion.Observation, landed promotion.Landed) map[string]st
 		}
 	}
 	return images
+}
+
+// pinnedAt returns what a reference has.
+func pinnedAt(r edit.Reference) promotion.Pinned {
+	return promotion.Pinned{Repository: r.Repository, Version: r.Version()}
+}
+
+// sortedTargets returns the targets of a map in a stable order.
+func sortedTargets[V any](of map[promotion.Target]V) []promotion.Target {
+	return slices.SortedFunc(maps.Keys(of), promotion.Target.Compare)
 }

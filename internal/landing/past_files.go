@@ -2,12 +2,17 @@ package landing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"promoter/internal/budget"
 	"promoter/internal/config"
+	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 )
+
+// This file reads the files of earlier commits with the config of now.
 
 // PastFiles reads the references of earlier commits. A commit may have changed several
 // applications: its files are read once for each environment.
@@ -27,17 +32,17 @@ const maxPastTrees = 4
 
 func (p *PastFiles) tree(ctx context.Context, environment, commit string) (repo.Tree, error) {
 	key := environment + " " + commit
-	tree, read := p.trees[key]
-	if !read {
-		var err error
-		if tree, err = p.files.At(ctx, p.config, commit, []string{environment}); err != nil {
-			return nil, fmt.Errorf("read the files of %.7s: %w", commit, err)
-		}
-		if len(p.trees) >= maxPastTrees {
-			clear(p.trees)
-		}
-		p.trees[key] = tree
+	if tree, read := p.trees[key]; read {
+		return tree, nil
 	}
+	tree, err := p.files.At(ctx, p.config, commit, []string{environment})
+	if err != nil {
+		return nil, fmt.Errorf("read the files of %.7s: %w", commit, err)
+	}
+	if len(p.trees) >= maxPastTrees {
+		clear(p.trees)
+	}
+	p.trees[key] = tree
 	return tree, nil
 }
 
@@ -48,4 +53,10 @@ func (p *PastFiles) At(ctx context.Context, target promotion.Target, commit stri
 		return promotion.Current{}, err
 	}
 	return tree.Targets()[target], nil
+}
+
+// unreadable reports whether an error is about the files of one commit: a limit is reached, or
+// they are invalid. Where such a commit only adds to what is known, it is left out.
+func unreadable(err error) bool {
+	return errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid
 }

@@ -6,30 +6,35 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
-// reverted returns the versions that landed in a target and are no longer
+// This file finds the versions that landed and are gone: a user reverted them, or wrote others.
+// They must not be promoted again, until a user resumes the target.
+
+// reverted returns the versions that landed in the target and are no longer
 // there. Those that were gone already when the target was resumed are forgotten.
-func (h Reader) reverted(ctx context.Context, o Observed, target promotion.Target, found []promotion.Landing) ([]promotion.Reversion, error) {
-	resumed := o.Promotion.State.ResumedAt(state.Target(target))
+func (t targetReader) reverted(ctx context.Context, found []promotion.Landing) ([]promotion.Reversion, error) {
+	resumed := t.o.Promotion.State.ResumedAt(state.Target(t.target))
 	var then *atResume // read when it is needed
 	var reverted []promotion.Reversion
 	for _, l := range found {
 		gone := slices.DeleteFunc(l.Snapshot.Components(), func(component string) bool {
-			return ContainsVersion(o.Promotion.Targets[target], component, l.Snapshot[component])
+			return ContainsVersion(t.o.Promotion.Targets[t.target], component, l.Snapshot[component])
 		})
 		if len(gone) > 0 && !resumed.IsZero() && then == nil {
 			var err error
-			if then, err = h.atResume(ctx, o, target, resumed); err != nil {
+			if then, err = t.atResume(ctx, resumed); err != nil {
 				return nil, err
 			}
 		}
 		for _, component := range gone {
-			version := l.Snapshot[component].Version
-			if then == nil || !then.forgets(l, component) {
-				reverted = append(reverted, promotion.Reversion{Component: component, Version: version, Commit: l.Commit})
+			if then != nil && then.forgets(l, component) {
+				continue
 			}
+			gone := promotion.Reversion{Component: component, Version: l.Snapshot[component].Version, Commit: l.Commit}
+			reverted = append(reverted, gone)
 		}
 	}
 	return reverted, nil
@@ -37,22 +42,24 @@ func (h Reader) reverted(ctx context.Context, o Observed, target promotion.Targe
 
 // RevertedMerge returns the versions of a merged pull request that are no longer in the
 // target. The merge may have left no trailers in Git; files that contradict it count.
-func (h Reader) RevertedMerge(ctx context.Context, o Observed, landed promotion.Landed, merge string, at time.Time) ([]promotion.Reversion, error) {
+func (r Reader) RevertedMerge(
+	ctx context.Context, o Observed, landed promotion.Landed, merge string, at time.Time,
+) ([]promotion.Reversion, error) {
 	c := claim{Landed: landed, commit: merge, inherited: true}
-	if _, err := h.Objects.Commit(merge); err == nil {
-		verdicts, err := h.verdicts(ctx, o, []claim{c})
-		if err != nil || verdicts[claimKey(h.Past, c)].Why != "" {
+	if _, err := r.Objects.Commit(merge); err == nil {
+		verdicts, err := r.prover(o).verdicts(ctx, []claim{c})
+		if err != nil || verdicts[claimKey(r.Past, c)].Why != "" {
 			return nil, err
 		}
 	}
-	return h.reverted(ctx, o, landed.Target, []promotion.Landing{{Commit: merge, Snapshot: landed.Snapshot, At: at}})
+	return r.in(o, landed.Target).reverted(ctx, []promotion.Landing{{Commit: merge, Snapshot: landed.Snapshot, At: at}})
 }
 
 // maxSkew is how far the clock of this process may be behind those that wrote commits. A commit
 // of a later time has a wrong one.
 const maxSkew = time.Hour
 
-// atResume is a target at the time when a user resumed it. Any user can set the time of a
+// atResume is the target at the time when a user resumed it. Any user can set the time of a
 // commit, so there may be two commits that had been the last one.
 type atResume struct {
 	resumed time.Time
@@ -60,10 +67,11 @@ type atResume struct {
 	files   []promotion.Current
 }
 
-func (h Reader) atResume(ctx context.Context, o Observed, target promotion.Target, resumed time.Time) (*atResume, error) {
+func (t targetReader) atResume(ctx context.Context, resumed time.Time) (*atResume, error) {
 	var ids []string
-	newest, certain := -1, 0 // the newest that claims to be from before, and before which none is later
-	for commit, err := range h.Objects.History(o.Heads[o.Promotion.BaseOf(target)]) {
+	newest := -1 // the newest that claims to be from before
+	certain := 0 // from here on, all were there: no older one claims to be from later
+	for commit, err := range repo.FirstParents(t.from.Objects, t.head(), maxCommits) {
 		if err != nil {
 			return nil, err
 		}
@@ -71,11 +79,8 @@ func (h Reader) atResume(ctx context.Context, o Observed, target promotion.Targe
 		switch when := commit.Committer.When; {
 		case !when.After(resumed) && newest < 0:
 			newest = len(ids) - 1
-		case when.After(resumed) && !when.After(o.Now.Add(maxSkew)):
+		case when.After(resumed) && !when.After(t.o.Now.Add(maxSkew)):
 			certain = len(ids)
-		}
-		if len(ids) == maxCommits {
-			break
 		}
 	}
 	then := &atResume{resumed: resumed, before: map[string]bool{}}
@@ -90,7 +95,7 @@ func (h Reader) atResume(ctx context.Context, o Observed, target promotion.Targe
 	}
 	last := []string{ids[newest], ids[min(certain, len(ids)-1)]}
 	for _, id := range slices.Compact(last) {
-		files, err := h.Past.At(ctx, target, id)
+		files, err := t.from.Past.At(ctx, t.target, id)
 		if err != nil {
 			return nil, err
 		}

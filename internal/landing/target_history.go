@@ -1,0 +1,302 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"promoter/internal/config/setting"
+	"promoter/internal/promotion"
+	"promoter/internal/repo"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// This file turns the verified landings in one target into its history: what only the forge
+// knows is added, the current landing comes first, and each gets the time from when until when
+// it was current.
+
+const (
+	// MaxClosed is how many closed pull requests of a branch are read.
+	MaxClosed = 5
+	// maxCheckedLandings is how many landings of a target get their checks.
+	maxCheckedLandings = 3
+)
+
+// targetReader reads the history of one target.
+type targetReader struct {
+	from   Reader
+	o      Observed
+	target promotion.Target
+}
+
+// targetHistory is what the history of its branch contains about a target.
+type targetHistory struct {
+	landings []promotion.Landing // newest first, the current one at the front; nil: not needed
+	attempts map[string]int      // how often each snapshot landed, by id
+	reverted []promotion.Reversion
+	restored promotion.Snapshot // what the commit of a rollback had; nil: there is none
+	changes  []state.Change     // times to remember
+	health   []HealthChange     // states to remember
+}
+
+// head returns the head of the target's branch.
+func (t targetReader) head() string { return t.o.Heads[t.o.Promotion.BaseOf(t.target)] }
+
+// readAll reads all that is needed about the target, with the health of its landings.
+func (t targetReader) readAll(ctx context.Context, monitored *healthReader, found landings, current bool) (targetHistory, error) {
+	history, err := t.read(ctx, found, current)
+	if err != nil {
+		return history, err
+	}
+	if history.health, err = monitored.read(ctx, t, history.landings); err != nil {
+		return history, err
+	}
+	if t.o.rollsBack(t.target) {
+		history.restored, err = t.restored(ctx)
+	}
+	return history, err
+}
+
+// read completes the landings that were found with what only the forge knows, where the
+// current landing is needed.
+func (t targetReader) read(ctx context.Context, found landings, current bool) (targetHistory, error) {
+	var history targetHistory
+	if current {
+		var err error
+		if found, err = t.addMerged(ctx, found); err != nil {
+			return history, err
+		}
+	}
+	history.attempts = map[string]int{}
+	for _, l := range found.all() {
+		history.attempts[l.Snapshot.ID()]++
+	}
+	var err error
+	history.reverted, err = t.reverted(ctx, found.all())
+	if err != nil || !current {
+		return history, err
+	}
+	landings, err := t.beforeForms(ctx, t.currentFirst(found.proven()))
+	if err != nil {
+		return history, err
+	}
+	history.landings, history.changes = t.tenures(landings)
+	return history, t.readChecks(ctx, history.landings)
+}
+
+// readChecks fills in the checks of the newest landings, if a child requires any.
+func (t targetReader) readChecks(ctx context.Context, landings []promotion.Landing) error {
+	repository := t.from.Repository
+	requires := func(p setting.Parent) bool { return len(p.Checks) > 0 }
+	if !repository.Features().Statuses || !t.o.anyChild(t.target, requires) {
+		return nil
+	}
+	for i := range landings[:min(len(landings), maxCheckedLandings)] {
+		checks, err := repo.ReadChecks(ctx, repository.Signals(), landings[i].Commit, t.o.Statuses)
+		landings[i].Checks = checks
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addMerged adds what only the forge knows about landings. Those of merged pull
+// requests get the time of the merge. A landed commit without trailers, such as a
+// squash with another message, gets them from the head that was merged.
+func (t targetReader) addMerged(ctx context.Context, found landings) (landings, error) {
+	merged, err := t.mergedPullRequests(ctx, found.proven())
+	if err != nil || len(merged) == 0 {
+		return found, err
+	}
+	position := map[string]int{} // of commits that are readable, 1: the head
+	for commit, err := range repo.FirstParents(t.from.Objects, t.head(), maxCommits) {
+		if err != nil {
+			return found, err
+		}
+		position[commit.ID] = len(position) + 1
+	}
+	var claims []claim // of the pull requests whose landing is not found
+	brought := map[string]scm.PullRequest{}
+	for _, pr := range merged {
+		at := position[pr.Merged.Commit]
+		for _, landed := range promotion.ReadTrailers(t.from.Objects.Trailers(pr.Head.Message)) {
+			if landed.Target != t.target || at == 0 {
+				continue
+			}
+			// The landing that was the last one when it was merged.
+			i := slices.IndexFunc(found.found, func(l landing) bool { return position[l.Commit] >= at })
+			if i >= 0 && found.found[i].Snapshot.ID() == landed.Snapshot.ID() {
+				if l := &found.found[i]; l.Number == 0 {
+					l.mergedBy(pr)
+				}
+				continue
+			}
+			claims = append(claims, claim{Landed: landed, commit: pr.Merged.Commit, inherited: true})
+			brought[pr.Merged.Commit] = pr
+		}
+	}
+	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(position[a.commit], position[b.commit]) })
+	verified, err := t.from.prover(t.o).verify(ctx, claims)
+	if err != nil {
+		return found, err
+	}
+	for _, l := range verified[t.target].found {
+		l.mergedBy(brought[l.Commit])
+		found.found = append(found.found, l)
+	}
+	slices.SortStableFunc(found.found, func(a, b landing) int { return cmp.Compare(position[a.Commit], position[b.Commit]) })
+	return found, nil
+}
+
+// mergedBy fills in the number and the time of the merge. A landing that only the files of now
+// prove may be of another time.
+func (l *landing) mergedBy(pr scm.PullRequest) {
+	if l.undated {
+		return
+	}
+	l.Number = pr.Number
+	l.At = pr.Merged.At
+}
+
+// mergedPullRequests asks the forge for the merged pull requests of a target, unless
+// the time of its current landing is recorded, or does not matter.
+func (t targetReader) mergedPullRequests(ctx context.Context, found []promotion.Landing) ([]scm.PullRequest, error) {
+	settings := t.o.Promotion.Settings(t.target.Environment, t.target.Application)
+	if t.o.Promotion.PushOnly || settings.Land == setting.LandPush {
+		return nil, nil
+	}
+	if i := t.o.currentIndex(t.target, found); i >= 0 {
+		_, recorded := t.o.Promotion.State.SeenSince(state.Target(t.target), found[i].Snapshot.ID())
+		// The time matters to a child that soaks, or when the target was resumed.
+		matters := t.o.anyChild(t.target, soaks) || !t.o.Promotion.State.ResumedAt(state.Target(t.target)).IsZero()
+		if recorded || !matters {
+			return nil, nil
+		}
+	}
+	head := promotion.HeadBranch(t.target.Environment, t.target.Application)
+	if settings.PullRequest.Group == setting.GroupEnvironment {
+		head = promotion.GroupBranch(t.target.Environment)
+	}
+	closed, err := t.from.Repository.PullRequests().Closed(ctx, head, MaxClosed)
+	if err != nil {
+		return nil, fmt.Errorf("list the merged pull requests of %s: %w", head, err)
+	}
+	return slices.DeleteFunc(closed, func(pr scm.PullRequest) bool { return pr.State != scm.StateMerged || !pr.Head.Own }), nil
+}
+
+// currentFirst drops landings that repeat the one before, puts what the files contain at the
+// front, and marks what was reverted.
+func (t targetReader) currentFirst(found []promotion.Landing) []promotion.Landing {
+	var landings []promotion.Landing
+	for _, l := range found {
+		if n := len(landings); n > 0 && landings[n-1].Snapshot.ID() == l.Snapshot.ID() {
+			landings[n-1] = l // the oldest contiguous commit that contains it
+			continue
+		}
+		landings = append(landings, l)
+	}
+	at := t.o.currentIndex(t.target, landings)
+	for i := range landings[:max(at, 0)] {
+		landings[i].Reverted = true
+	}
+	switch {
+	case at > 0: // a user went back to it, at an unknown time
+		again := landings[at]
+		again.Commit = t.head()
+		again.At = time.Time{}
+		landings = slices.Insert(landings, 0, again)
+	case at < 0: // a user wrote what is there
+		landings = slices.Insert(landings, 0, promotion.Landing{Commit: t.head(), Snapshot: written(t.o.Promotion.Targets[t.target])})
+	}
+	for i := range landings {
+		landings[i].Reverted = landings[i].Reverted || slices.ContainsFunc(landings[:i], func(later promotion.Landing) bool {
+			return goesBack(landings[i], later.Snapshot) || goesBack(landings[i], later.Before)
+		})
+	}
+	return landings
+}
+
+// goesBack reports whether a later snapshot has what a landing replaced, whatever is the name
+// of the user who brought it. A revert may also be seen in what the next landing replaced.
+func goesBack(landed promotion.Landing, later promotion.Snapshot) bool {
+	for component, was := range landed.Before {
+		now := later[component].Version
+		if promotion.SameRollout(now, was.Version) && !promotion.SameRollout(now, landed.Snapshot[component].Version) {
+			return true
+		}
+	}
+	return false
+}
+
+// written returns the snapshot as the files of a target have it.
+func written(files promotion.Current) promotion.Snapshot {
+	snapshot := promotion.Snapshot{}
+	for _, r := range files.References {
+		if snapshot[r.Component].Version.Digest == "" {
+			snapshot[r.Component] = pinnedAt(r)
+		}
+	}
+	return snapshot
+}
+
+// beforeForms adds the snapshot that a user had written before promoter wrote it in another
+// form: it is the same one, and may have been seen before.
+func (t targetReader) beforeForms(ctx context.Context, landings []promotion.Landing) ([]promotion.Landing, error) {
+	last := len(landings) - 1
+	if last < 0 || len(landings[last].Before) == 0 {
+		return landings, nil
+	}
+	for component, was := range landings[last].Before {
+		policy := t.o.Promotion.Policies[component]
+		if policy == nil {
+			return landings, nil
+		}
+		if _, moving := policy.Moving(); moving || !promotion.SameRollout(was.Version, landings[last].Snapshot[component].Version) {
+			return landings, nil
+		}
+	}
+	landed, err := t.from.Objects.Commit(landings[last].Commit)
+	if err != nil || landed.Shallow || len(landed.Parents) == 0 {
+		return landings, nil //nolint:nilerr // not readable: then the versions are unknown
+	}
+	files, err := t.from.Past.At(ctx, t.target, landed.Parents[0])
+	if err != nil || len(files.References) == 0 {
+		return landings, err
+	}
+	before := promotion.Landing{Commit: landings[last].Commit, Snapshot: written(files)}
+	if _, seen := t.o.Promotion.State.SeenSince(state.Target(t.target), before.Snapshot.ID()); !seen {
+		return landings, nil
+	}
+	return append(landings, before), nil
+}
+
+// tenures fills in from when until when each landing was current, as far as there is
+// proof. The time of a merge is remembered where a child soaks. A remembered time never
+// makes a soak begin before the one that the forge reports.
+func (t targetReader) tenures(landings []promotion.Landing) ([]promotion.Landing, []state.Change) {
+	var changes []state.Change
+	recorded := t.o.Promotion.State
+	target := state.Target(t.target)
+	for i := range landings {
+		l := &landings[i]
+		seen, known := recorded.SeenSince(target, l.Snapshot.ID())
+		if known && (l.At.IsZero() || i == 0 && seen.After(l.At)) {
+			l.At = seen
+		} else if i == 0 && !l.At.IsZero() && t.o.anyChild(t.target, soaks) {
+			changes = append(changes, state.FirstSeen(target, l.Snapshot.ID(), l.At))
+			recorded, _ = recorded.Apply(changes...) // an older landing may have the same snapshot
+		}
+		if i > 0 {
+			if l.Until = landings[i-1].At; l.Until.IsZero() {
+				l.Until = t.o.Now
+			}
+		}
+	}
+	return landings, changes
+}
+
+func soaks(p setting.Parent) bool { return p.Soak > 0 }
