@@ -107,7 +107,8 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 		case verb.Resume:
 			done.changes = append(done.changes, state.Resume(state.Target(target), act))
 		case verb.Promote:
-			done.changes = append(done.changes, state.AddRequest(state.Target(target), state.Request{Act: act, Bypass: given.command.Bypass}))
+			request := state.Request{Act: act, Bypass: given.command.Bypass}
+			done.changes = append(done.changes, state.AddRequest(state.Target(target), request))
 		}
 	}
 	subject := state.Target(about.branch)
@@ -277,7 +278,9 @@ func deployments(o Observed, targets []promotion.Target) []promotion.Deployment 
 
 // rejections returns the changes that keep the versions of a pull request out of every
 // environment, or the reason why there are none.
-func (r Reader) rejections(ctx context.Context, o Observed, about pullRequestTargets, act state.Act) (changes []state.Change, reason string, err error) {
+func (r Reader) rejections(
+	ctx context.Context, o Observed, about pullRequestTargets, act state.Act,
+) (changes []state.Change, reason string, err error) {
 	everywhere := state.Target{Environment: state.All, Application: state.All}
 	for _, landed := range about.landed {
 		images := landing.ChangedBy(o.Promotion, landed)

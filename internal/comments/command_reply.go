@@ -56,7 +56,9 @@ func (r Reader) Reply(ctx context.Context, o Observed, decided Decided, failures
 }
 
 // reply replies to the commands on one pull request.
-func (r Reader) reply(ctx context.Context, o Observed, decided Decided, number int, pending []state.ProcessedComment, failures *repo.Collector) error {
+func (r Reader) reply(
+	ctx context.Context, o Observed, decided Decided, number int, pending []state.ProcessedComment, failures *repo.Failures,
+) error {
 	conversation := r.Repository.Conversation()
 	var replies []pullrequest.CommandReply
 	for _, one := range pending {

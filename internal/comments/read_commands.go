@@ -111,7 +111,10 @@ func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) 
 	}
 	// When a command has to wait, later ones of the same user wait too: they keep their
 	// order, and those of other users go on.
-	waiting, tried, refusals, left := map[string]bool{}, 0, 0, false
+	waiting := map[string]bool{} // users
+	tried := 0
+	refusals := 0
+	left := false
 	forgotten := 0 // commands that promoter answered and that the state does not list
 	authors := map[string]authorPermission{}
 	maxRefusals := min(maxRefusals, state.MaxOutsiders-o.Promotion.State.Outsiders())
@@ -160,7 +163,8 @@ func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) 
 		unknown := fault.KindOf(err) == fault.Unauthorized
 		if unknown { // this does not go away, and would be an error of every reconciliation
 			failures.Add(what, err)
-			result, err = refused("promoter's account may not read your permissions: 'promoter doctor' and the log name the right that it needs"), nil
+			err = nil
+			result = refused("promoter's account may not read your permissions: 'promoter doctor' and the log name the right that it needs")
 		}
 		if err != nil {
 			left, waiting[login] = true, true
@@ -191,7 +195,8 @@ func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) 
 		change(state.MarkProcessed(o.Now, processed))
 		done.Refreshed = done.Refreshed || result.refreshed
 		if result.message != "" {
-			done.Messages = append(done.Messages, fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.", result.message, given.Author.Login, given.Number))
+			message := fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.", result.message, given.Author.Login, given.Number)
+			done.Messages = append(done.Messages, message)
 		}
 	}
 	if forgotten > 0 {

@@ -28,7 +28,8 @@ type Kind string
 
 // The kinds.
 const (
-	// Ahead is a version that is newer than that of the environment upstream: a user wrote it, requested it for this environment, or went back upstream.
+	// Ahead is a version that is newer than that of the environment upstream: a user wrote it,
+	// requested it for this environment, or went back upstream.
 	Ahead Kind = "ahead"
 	// Digest is another image under the same tag than upstream.
 	Digest Kind = "digest"
@@ -221,7 +222,12 @@ func (o Observed) actual(target promotion.Target) string {
 		return ""
 	}
 	landed, running := landings[0], landings[0].Running
-	report := health.Report{Subject: landed.Health.Subject, Status: landed.Health.Status, Sync: landed.Health.Sync, Message: landed.Health.Message}
+	report := health.Report{
+		Subject: landed.Health.Subject,
+		Status:  landed.Health.Status,
+		Sync:    landed.Health.Sync,
+		Message: landed.Health.Message,
+	}
 	since, text := landed.Health.Since, "desired "+landed.Snapshot.String()+", "
 	switch {
 	case running != nil:
@@ -355,7 +361,8 @@ type references []edit.Reference
 func byComponent(all []edit.Reference) references {
 	var found references
 	for _, r := range all {
-		if !slices.ContainsFunc(found, func(known edit.Reference) bool { return known.Component == r.Component && label(known) == label(r) }) {
+		same := func(known edit.Reference) bool { return known.Component == r.Component && label(known) == label(r) }
+		if !slices.ContainsFunc(found, same) {
 			found = append(found, r)
 		}
 	}
@@ -381,7 +388,7 @@ func (rs references) versions(component string) []string {
 }
 
 func label(r edit.Reference) string {
-	return promotion.Label(image.Version{Tag: r.Tag, Digest: r.Digest})
+	return promotion.Label(r.Version())
 }
 
 // position returns where a component is referenced first.

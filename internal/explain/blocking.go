@@ -70,7 +70,7 @@ func Blocking(d promotion.Decision, proposals []propose.Proposal) (Blocker, bool
 		}
 		return landing(d, proposals[i])
 	}
-	b := Blocker{Kind: kindOf(d.Reason.Rule), State: promotion.Pending, Reason: d.Reason.Message, Until: known(d.Reason.Until), Advice: advice(d)}
+	b := blockerOf(d, d.Reason)
 	if condition, blocked := promotion.FirstBlocking(d.Conditions, false); blocked && d.Reason.Rule == promotion.RuleCondition {
 		for _, one := range d.Conditions { // the one that the reason names
 			if promotion.BlockedBy(one).Message == d.Reason.Message {
@@ -78,13 +78,28 @@ func Blocking(d promotion.Decision, proposals []propose.Proposal) (Blocker, bool
 				break
 			}
 		}
-		b.Name, b.State, b.Reason, b.Value, b.Until = condition.Name, condition.State, condition.Reason, condition.Value, condition.Until
+		b.Name = condition.Name
+		b.State = condition.State
+		b.Reason = condition.Reason
+		b.Value = condition.Value
+		b.Until = condition.Until
 		b.Advice = adviceForCondition(d, condition)
 	}
 	if b.Kind == Failure {
 		b.State = promotion.Failed
 	}
 	return b, true
+}
+
+// blockerOf returns a reason as what blocks a decision.
+func blockerOf(d promotion.Decision, reason promotion.Reason) Blocker {
+	return Blocker{
+		Kind:   kindOf(reason.Rule),
+		State:  promotion.Pending,
+		Reason: reason.Message,
+		Until:  known(reason.Until),
+		Advice: advice(d),
+	}
 }
 
 // landing returns what keeps a proposed version from landing.
@@ -106,7 +121,7 @@ func landing(d promotion.Decision, p propose.Proposal) (Blocker, bool) {
 		}, true
 	}
 	if p.Step == propose.StepWait {
-		return Blocker{Kind: kindOf(p.Reason.Rule), State: promotion.Pending, Reason: p.Reason.Message, Until: known(p.Reason.Until), Advice: advice(d)}, true
+		return blockerOf(d, p.Reason), true
 	}
 	if p.Environment.Land == setting.LandPR {
 		return Blocker{Kind: Merge, State: promotion.Pending, Reason: "a user merges " + at, Advice: "review and merge " + at}, true

@@ -133,7 +133,7 @@ func registryOf(f Facts, component string, repository image.Repository) Registry
 func stepOf(f Facts, target promotion.Target, component string) Step {
 	s := Step{Target: target}
 	for _, r := range f.Observation.Targets[target].References {
-		version := image.Version{Tag: r.Tag, Digest: r.Digest}
+		version := r.Version()
 		known := func(other image.Version) bool { return other.Tag == r.Tag && other.Digest == r.Digest }
 		if r.Component == component && !slices.ContainsFunc(s.Versions, known) {
 			s.Versions = append(s.Versions, version)
@@ -145,7 +145,9 @@ func stepOf(f Facts, target promotion.Target, component string) Step {
 			if !promotion.SameRollout(l.Snapshot[component].Version, s.Versions[0]) {
 				break
 			}
-			s.Since, s.Commit, s.Number = l.At, l.Commit, l.Number
+			s.Since = l.At
+			s.Commit = l.Commit
+			s.Number = l.Number
 		}
 	}
 	d, decided := f.decision(target)

@@ -263,7 +263,9 @@ func (o *offer) write(ctx context.Context, ours *scm.PullRequest, page pullreque
 		if err != nil {
 			return fmt.Errorf("open the onboarding pull request: %w", err)
 		}
-		result.State, result.Number, result.URL = Opened, pr.Number, pr.URL
+		result.State = Opened
+		result.Number = pr.Number
+		result.URL = pr.URL
 		return nil
 	}
 	result.State = Refreshed

@@ -107,7 +107,8 @@ func (b *Batch) WaitingNote() string {
 	if b.waiting == 0 || len(b.candidates) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("repositories without %s that wait for an onboarding pull request: %d; at most %d are opened at a time", config.FileName, b.waiting, maxOpened)
+	return fmt.Sprintf("repositories without %s that wait for an onboarding pull request: %d; at most %d are opened at a time",
+		config.FileName, b.waiting, maxOpened)
 }
 
 // Offer offers a config file to a listed repository in which a reconciliation found
@@ -125,16 +126,18 @@ func (b *Batch) Offer(ctx context.Context, w *workspace.Workspace, report outcom
 		return known, nil
 	}
 	result, err := o.run(ctx)
-	if err == nil && result != nil {
-		b.outcomes.record(key, version, *result, false)
-		err = b.outcomes.save()
+	if err != nil || result == nil {
+		return result, err
 	}
-	return result, err
+	b.outcomes.record(key, version, *result, false)
+	return result, b.outcomes.save()
 }
 
 // OfferAll offers a config file to each candidate, once. An error of one does not affect
 // the others; report is called with the result of each, one at a time.
-func (b *Batch) OfferAll(ctx context.Context, session *connect.Session, dryRun bool, report func(r *connect.Repository, result *Result, err error)) error {
+func (b *Batch) OfferAll(
+	ctx context.Context, session *connect.Session, dryRun bool, report func(r *connect.Repository, result *Result, err error),
+) error {
 	candidates := b.take(func(candidate) bool { return true })
 	if len(candidates) == 0 {
 		return nil

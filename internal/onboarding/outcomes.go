@@ -132,10 +132,10 @@ func (o *outcomes) save() error {
 	o.mutex.Lock()
 	data, err := json.Marshal(o.known)
 	o.mutex.Unlock()
-	if err == nil {
-		err = atomicfile.Replace(o.file, data)
-	}
 	if err != nil {
+		return fmt.Errorf("store which repositories were offered a config file: %w", err)
+	}
+	if err := atomicfile.Replace(o.file, data); err != nil {
 		return fmt.Errorf("store which repositories were offered a config file: %w", err)
 	}
 	return nil

@@ -26,7 +26,8 @@ func (e *UnusableError) Error() string { return e.Text }
 func LoadConfig(objects Contents, commit, branch string, known *config.Config) (*config.Config, error) {
 	data, err := objects.Read(commit, ConfigFile, config.MaxSize)
 	if fault.KindOf(err) == fault.NotFound {
-		return nil, fault.Wrap(fault.Invalid, &UnusableError{Text: "there is no " + ConfigFile + " on " + branch + ": write one with 'promoter init'"})
+		missing := "there is no " + ConfigFile + " on " + branch + ": write one with 'promoter init'"
+		return nil, fault.Wrap(fault.Invalid, &UnusableError{Text: missing})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", ConfigFile, err)

@@ -180,7 +180,8 @@ func (r *registries) Select(ctx context.Context, request observe.VersionRequest)
 		if until := held.Condition.Until; until == nil || r.now().Before(*until) {
 			continue
 		}
-		lookup := promotion.Lookup{Fact: promotion.Fact{Repository: request.Repository, Tag: held.Version.Tag, Digest: held.Version.Digest}, Component: request.Name, Created: true}
+		fact := promotion.Fact{Repository: request.Repository, Tag: held.Version.Tag, Digest: held.Version.Digest}
+		lookup := promotion.Lookup{Fact: fact, Component: request.Name, Created: true}
 		version, err := r.Registries.Resolve(ctx, lookup)
 		if err != nil {
 			return promotion.Available{Err: err}
@@ -217,7 +218,8 @@ func (r *registries) assume(ctx context.Context, one *assumed, request observe.V
 	defer r.mutex.Unlock()
 	if !one.used {
 		one.used, one.repository = true, request.Repository
-		lookup := promotion.Lookup{Fact: promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}, Component: request.Name, Created: true}
+		fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
+		lookup := promotion.Lookup{Fact: fact, Component: request.Name, Created: true}
 		version, err := r.Registries.Resolve(ctx, lookup)
 		switch {
 		case err != nil:

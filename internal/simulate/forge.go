@@ -139,7 +139,8 @@ func (p pullRequests) Open(ctx context.Context) ([]scm.PullRequest, error) {
 
 // Closed implements scm.PullRequests.
 func (p pullRequests) Closed(ctx context.Context, head string, limit int) ([]scm.PullRequest, error) {
-	closed, err := once(p.f, p.f.closed, head, func() ([]scm.PullRequest, error) { return p.f.Repository.PullRequests().Closed(ctx, head, limit) })
+	ask := func() ([]scm.PullRequest, error) { return p.f.Repository.PullRequests().Closed(ctx, head, limit) }
+	closed, err := once(p.f, p.f.closed, head, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +196,10 @@ func (f *forge) close(pr scm.PullRequest, state scm.PullRequestState, merged scm
 	} else if err := repo.IgnoreNotFound(err); err != nil {
 		return err
 	}
-	pr.State, pr.Merged, pr.ClosedAt, pr.Closer = state, merged, f.by().When, f.Info().Self
+	pr.State = state
+	pr.Merged = merged
+	pr.ClosedAt = f.by().When
+	pr.Closer = f.Info().Self
 	f.open = slices.DeleteFunc(f.open, func(other scm.PullRequest) bool { return other.Number == pr.Number })
 	f.ended[pr.Head.Branch] = slices.Insert(f.ended[pr.Head.Branch], 0, pr)
 	return nil
@@ -287,7 +291,13 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 func (s signals) SetStatus(_ context.Context, commit string, status scm.Status) error {
 	s.f.mutex.Lock()
 	defer s.f.mutex.Unlock()
-	s.f.statuses[commit] = scm.Check{Name: cmp.Or(status.Context, promotion.StatusContext), State: status.State, Description: status.Description, At: s.f.by().When, Own: true}
+	s.f.statuses[commit] = scm.Check{
+		Name:        cmp.Or(status.Context, promotion.StatusContext),
+		State:       status.State,
+		Description: status.Description,
+		At:          s.f.by().When,
+		Own:         true,
+	}
 	return nil
 }
 

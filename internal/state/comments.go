@@ -42,7 +42,7 @@ var repositoryTarget = Target{All, All}
 // they decided.
 func MarkProcessed(now time.Time, comments ...ProcessedComment) Change {
 	return at(repositoryTarget, func(r *Record) {
-		r.dropComments(CommentsSince(now))
+		r.dropComments(commentsSince(now))
 		for _, one := range comments {
 			if !slices.ContainsFunc(r.ProcessedComments, func(c ProcessedComment) bool { return c.ID == one.ID }) {
 				r.ProcessedComments = append(r.ProcessedComments, one)
@@ -74,9 +74,9 @@ func IgnoreComments(before time.Time) Change {
 	})
 }
 
-// CommentsSince is the time from which comments are processed by default: the start of a
+// commentsSince is the time from which comments are processed by default: the start of a
 // day, so that the query to the forge is the same all day.
-func CommentsSince(now time.Time) time.Time {
+func commentsSince(now time.Time) time.Time {
 	return utc(now.Add(-CommentWindow)).Truncate(24 * time.Hour)
 }
 
@@ -84,7 +84,7 @@ func CommentsSince(now time.Time) time.Time {
 // record that lists the processed ones cannot be read: then none is processed.
 func (s State) CommentsFrom(now time.Time) (time.Time, bool) {
 	_, broken := s.broken[repositoryTarget]
-	from := CommentsSince(now)
+	from := commentsSince(now)
 	if since := s.At(repositoryTarget).CommentsFrom; since != nil && since.After(from) {
 		from = *since
 	}
@@ -114,7 +114,8 @@ func (s State) Outsiders() int {
 // PendingReplies returns the comments that still need a reply, in the order in which they
 // were written.
 func (s State) PendingReplies() []ProcessedComment {
-	return slices.DeleteFunc(slices.Clone(s.At(repositoryTarget).ProcessedComments), func(c ProcessedComment) bool { return c.Reply == nil })
+	processed := slices.Clone(s.At(repositoryTarget).ProcessedComments)
+	return slices.DeleteFunc(processed, func(c ProcessedComment) bool { return c.Reply == nil })
 }
 
 // limitComments keeps the newest comments. What is dropped is never processed again.

@@ -85,7 +85,10 @@ func (s State) held(target Target, now time.Time, frozen bool) (Held, bool) {
 func Resume(target Target, act Act) Change {
 	one := func(target Target) Change {
 		return at(target, func(r *Record) {
-			r.Hold, r.Rollback, r.Reopened, r.Failures = nil, nil, nil, nil
+			r.Hold = nil
+			r.Rollback = nil
+			r.Reopened = nil
+			r.Failures = nil
 			r.Rejections = slices.DeleteFunc(r.Rejections, func(x Rejection) bool { return !utc(x.At).After(utc(act.At)) })
 			if r.Resumed == nil || act.At.After(r.Resumed.At) {
 				r.Resumed = &act
@@ -190,7 +193,10 @@ func Rollback(target Target, rollback RolledBack) Change {
 			return
 		}
 		hold := rollback.Act
-		r.Rollback, r.Hold, r.Request, r.Failures = &rollback, &hold, nil, nil
+		r.Rollback = &rollback
+		r.Hold = &hold
+		r.Request = nil
+		r.Failures = nil
 	})
 }
 
@@ -275,7 +281,8 @@ func Post(target Target, request Request, versions []Version) Change {
 
 // WasPosted reports whether a pipeline posted a version of a component for a target.
 func (s State) WasPosted(target Target, component, digest string) bool {
-	return digest != "" && slices.ContainsFunc(s.At(target).Posted, func(v Version) bool { return v.Component == component && v.Digest == digest })
+	same := func(v Version) bool { return v.Component == component && v.Digest == digest }
+	return digest != "" && slices.ContainsFunc(s.At(target).Posted, same)
 }
 
 // BindRequest binds a request to the snapshot that is promoted for it. A newer request is

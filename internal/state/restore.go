@@ -25,8 +25,12 @@ func Restore(lost, now State, at time.Time) []Change {
 // restore adds what an older record had.
 func (r *Record) restore(old Record, now time.Time) {
 	if r.empty() { // the file is gone: observed times are lost too
-		r.Seen, r.Versions, r.Observed, r.Posted = old.Seen, old.Versions, old.Observed, old.Posted
-		r.Resumed, r.Reopened = old.Resumed, old.Reopened
+		r.Seen = old.Seen
+		r.Versions = old.Versions
+		r.Observed = old.Observed
+		r.Posted = old.Posted
+		r.Resumed = old.Resumed
+		r.Reopened = old.Reopened
 	}
 	if r.Hold == nil {
 		r.Hold = old.Hold

@@ -134,8 +134,8 @@ func (s Branch) Read(ctx context.Context, head string, environments []string) (H
 		}
 	}
 	if newest := max(known.Counter, marked); b.seal.Counter < newest {
-		b.Lost = fmt.Sprintf("%s was deleted or moved back: its newest seal is %d, and there was one with %d. Holds, freezes, and rejections may be lost. "+
-			"Add them again, then confirm the branch with 'promoter resume' without --env", state.Branch, b.seal.Counter, newest)
+		b.Lost = fmt.Sprintf("%s was deleted or moved back: its newest seal is %d, and there was one with %d. "+
+			"Holds, freezes, and rejections may be lost. Add them again, then confirm the branch with 'promoter resume' without --env", state.Branch, b.seal.Counter, newest)
 		b.seal.Counter, b.Sealed = newest, false // of the next one: more than any before
 	}
 	if b.Sealed {
@@ -183,7 +183,8 @@ func (s Branch) missingKey(head string) error {
 	if head == "" || !s.hasFile(head) {
 		return nil
 	}
-	return fault.New(fault.Unauthorized, "%s has seals, and no key is set: set seal.keys in the server file, or PROMOTER_SEAL_KEY, to the key that made them", state.Branch)
+	return fault.New(fault.Unauthorized, "%s has seals, and no key is set: "+
+		"set seal.keys in the server file, or PROMOTER_SEAL_KEY, to the key that made them", state.Branch)
 }
 
 // newest returns the newest sealed commit of the first-parent history of a head, and
@@ -268,24 +269,35 @@ func (s Branch) Draft(ctx context.Context, b Head, after state.State, message st
 		files[sealedFile] = []byte(sealedText)
 	}
 	draft := repo.Draft{Parent: b.head, Files: files, By: s.signature(), Message: message + "\n"}
-	commit, err := s.Objects.Write(draft)
-	if sealed && err == nil {
-		b.seal.Counter++
-		commit, err = s.addSeal(draft, commit, b.seal.Counter)
-	}
-	if err == nil {
-		commit, err = s.Remote.Sign(ctx, commit)
-	}
+	commit, err := s.write(ctx, draft, b.seal.Counter+1, sealed)
 	if err != nil {
 		return repo.Update{}, b, fmt.Errorf("write %s: %w", state.Branch, err)
 	}
 	if sealed {
-		b.seal.Commit, b.Ignored, b.Restored = commit, nil, ""
+		b.seal = SealedCommit{Counter: b.seal.Counter + 1, Commit: commit}
+		b.Ignored = nil
+		b.Restored = ""
 	}
 	b.Sealed = sealed
 	update := repo.Update{Branch: state.Branch, Old: b.head, New: commit}
-	b.head, b.files, b.Counts = commit, after, after
+	b.head = commit
+	b.files = after
+	b.Counts = after
 	return update, b, nil
+}
+
+// write writes a draft, with a seal of the counter if it is sealed, as it is to be pushed.
+func (s Branch) write(ctx context.Context, draft repo.Draft, counter uint64, sealed bool) (string, error) {
+	commit, err := s.Objects.Write(draft)
+	if err != nil {
+		return "", err
+	}
+	if sealed {
+		if commit, err = s.addSeal(draft, commit, counter); err != nil {
+			return "", err
+		}
+	}
+	return s.Remote.Sign(ctx, commit)
 }
 
 func (s Branch) hasFile(commit string) bool {
