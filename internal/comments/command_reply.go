@@ -57,7 +57,7 @@ func (r Reader) Reply(ctx context.Context, o Observed, decided Decided, failures
 
 // reply replies to the commands on one pull request.
 func (r Reader) reply(
-	ctx context.Context, o Observed, decided Decided, number int, pending []state.ProcessedComment, failures *repo.Failures,
+	ctx context.Context, o Observed, decided Decided, number int, pending []state.ProcessedComment, failures *repo.Collector,
 ) error {
 	conversation := r.Repository.Conversation()
 	var replies []pullrequest.CommandReply

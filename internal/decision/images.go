@@ -41,7 +41,7 @@ func resolveImage(ctx context.Context, d Decision, r repository, text string) (c
 	}
 	if reference.Digest == "" {
 		fact := promotion.Fact{Repository: reference.Repository, Tag: reference.Tag}
-		version, err := r.workspace.Reconciler.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
+		version, err := r.workspace.Reconciler.Clients.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
 		if err != nil {
 			return "", promotion.Pinned{}, err
 		}

@@ -181,7 +181,7 @@ func checkBypass(
 		return fault.New(fault.Unauthorized, "--bypass needs a user whom the forge authenticates, and this is %s: "+
 			"set PROMOTER_USER_TOKEN to a token of yours", by.Login)
 	}
-	if !statebranch.Authenticates(opened.workspace.Reconciler.Seals) {
+	if !statebranch.Authenticates(opened.workspace.Reconciler.Clients.Seals) {
 		return fault.New(fault.Unauthorized, "--bypass needs a seal, because any user who can push can write %s: "+
 			"set seal.keys or PROMOTER_SEAL_KEY", state.Branch)
 	}

@@ -85,7 +85,7 @@ type History struct {
 }
 
 // Read reads from the branches what landed. An environment that cannot be read is a failure.
-func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Failures) (History, error) {
+func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) (History, error) {
 	all := History{
 		Landings:  map[promotion.Target][]promotion.Landing{},
 		Reverted:  map[promotion.Target][]promotion.Reversion{},

@@ -150,24 +150,19 @@ func newSimulation(r reconcile.Reconciler, options Options) (*simulation, error)
 		}
 		s.registries.assumed = append(s.registries.assumed, &assumed{text: text})
 	}
-	branches := &repo.Overlay{Remote: &listing{Remote: r.Remote}}
-	written := objects{r.Objects, map[string]bool{}}
-	s.forge = newForge(r.Repository, branches, written, func() repo.Signature {
-		by := r.By
+	branches, written := &repo.Overlay{Remote: &listing{Remote: r.Clients.Remote}}, objects{r.Clients.Objects, map[string]bool{}}
+	s.forge = newForge(r.Clients.Forge, branches, written, func() repo.Signature {
+		by := r.Clients.By
 		by.When = s.now
 		return by
 	})
-	copied := &s.reconciler
-	copied.DryRun = true
-	copied.OnCopy = true
-	copied.Now = clock
-	copied.Remote = branches
-	copied.Objects = written
-	copied.Repository = s.forge
-	copied.Registries = s.registries
-	copied.Landings = &landing.Rehearsed{Memory: r.Landings}
-	if r.Memory != nil {
-		copied.Memory = &branchMemory{BranchMemory: r.Memory}
+	reported := &evidence{original: r.Clients.Evidence, stored: map[health.Key]health.State{}, assumed: options.Health}
+	copied := observe.Clients{
+		Remote: branches, Objects: written, Files: r.Clients.Files, Forge: s.forge, Registries: s.registries,
+		Seals: r.Clients.Seals, ReadOnly: true,
+		Evidence: reported, AssumedHealth: reported.health,
+		Landings: &landing.Rehearsed{Memory: r.Clients.Landings},
+		By:       r.Clients.By, Now: clock, Log: r.Clients.Log,
 	}
 	if r.Clients.Branches != nil {
 		copied.Branches = &branchMemory{BranchMemory: r.Clients.Branches}
@@ -179,18 +174,6 @@ func newSimulation(r reconcile.Reconciler, options Options) (*simulation, error)
 		Clients: copied, Users: observe.Users{Bypasses: r.Users.Bypasses}, Server: r.Server,
 		ForgeReads: r.ForgeReads, MaxFollowing: r.MaxFollowing, Progress: r.Progress,
 	}
-	reported := &evidence{original: r.Evidence, stored: map[health.Key]health.State{}, assumed: options.Health}
-	copied.Evidence = reported
-	copied.AssumedHealth = reported.health
-	// What acts outside of the copy, or only observes the original, is left out.
-	copied.Permissions = nil
-	copied.CommentEvents = nil
-	copied.Refresh = nil
-	copied.Sources = nil
-	copied.Acted = nil
-	copied.Trace = nil
-	copied.Pause = nil
-	copied.Renderer = nil
 	return s, nil
 }
 

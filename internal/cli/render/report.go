@@ -87,9 +87,9 @@ type groupedReport struct {
 func groupByEnvironment(report outcome.Report, wanted func(promotion.Target) bool) groupedReport {
 	g := groupedReport{
 		decisions: map[string][]promotion.Decision{},
-		actions:   map[promotion.Target][]engine.Effect{},
-		single:    map[promotion.Target][]engine.Effect{},
-		others:    map[string][]engine.Effect{},
+		actions:   map[promotion.Target][]outcome.Effect{},
+		single:    map[promotion.Target][]outcome.Effect{},
+		others:    map[string][]outcome.Effect{},
 		paths:     map[promotion.Target][]explain.Path{},
 		drift:     map[string][]drift.Drift{},
 	}

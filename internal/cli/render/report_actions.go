@@ -70,7 +70,7 @@ func (r Report) actionLines(effect outcome.Effect) (lines []string) {
 		lines = append(lines, text)
 	}
 	commit := ""
-	if effect.Action == engine.ActionPushed || effect.Action == engine.ActionMerged {
+	if effect.Action == outcome.ActionPushed || effect.Action == outcome.ActionMerged {
 		commit = effect.Commit[:min(len(effect.Commit), 7)]
 	}
 	number, reason := pullRequestName(effect.Number, effect.URL), effect.Reason.Message
