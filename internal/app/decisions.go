@@ -14,12 +14,14 @@ import (
 // Decisions reads the user decisions of all repositories. They are in the reports, without
 // anything else.
 func Decisions(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
-	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) error {
-		read, err := w.Reconciler.StateBranch().State(ctx)
-		for _, problem := range read.Problems() {
-			result.Report.Errors = append(result.Report.Errors, repo.PartialError{What: state.Branch, Err: fault.New(fault.Invalid, "%s", problem)})
-		}
-		result.Report.UserDecisions = []state.State{read}
-		return err
-	})
+	return forAll(ctx, c, readOnly(options), nil,
+		func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) error {
+			read, err := w.Reconciler.StateBranch().State(ctx)
+			for _, problem := range read.Problems() {
+				result.Report.Errors = append(result.Report.Errors,
+					repo.PartialError{What: state.Branch, Err: fault.New(fault.Invalid, "%s", problem)})
+			}
+			result.Report.UserDecisions = []state.State{read}
+			return err
+		})
 }

@@ -26,15 +26,16 @@ type GitHistory struct {
 func HistoryFromGit(ctx context.Context, c *connect.Connections, query api.HistoryQuery, options RunOptions) (GitHistory, error) {
 	var mutex sync.Mutex
 	var events []store.Event
-	results, err := forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
-		var landed []landing.Landed
-		result.Report, landed, err = w.Reconciler.HistoryFromGit(ctx, query.Since)
-		observed := history.Observed(w.Repository.SCM.Info(), result.Report, landed, c.Server.Now())
-		mutex.Lock()
-		defer mutex.Unlock()
-		events = append(events, observed...)
-		return err
-	})
+	results, err := forAll(ctx, c, readOnly(options), nil,
+		func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
+			var landed []landing.Landed
+			result.Report, landed, err = w.Reconciler.HistoryFromGit(ctx, query.Since)
+			observed := history.Observed(w.Repository.SCM.Info(), result.Report, landed, c.Server.Now())
+			mutex.Lock()
+			defer mutex.Unlock()
+			events = append(events, observed...)
+			return err
+		})
 	if err != nil {
 		return GitHistory{}, err
 	}

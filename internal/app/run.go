@@ -75,24 +75,25 @@ func (r Result) Moved() (name string, moved bool) {
 // results are in the order of the repositories, and complete even if the cleanup failed or
 // the run was interrupted.
 func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
-	results, err := forAll(ctx, c, options, onboardRest(options), func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
-		if options.Acted != nil {
-			w.Reconciler.Acted = func(_ context.Context, _ *config.Config, effects []outcome.Effect) {
-				options.Acted(result.Repository, effects)
+	results, err := forAll(ctx, c, options, onboardRest(options),
+		func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
+			if options.Acted != nil {
+				w.Reconciler.Acted = func(_ context.Context, _ *config.Config, effects []engine.Effect) {
+					options.Acted(result.Repository, effects)
+				}
 			}
-		}
-		if len(c.Server.Targets) == 1 {
-			w.Reconciler.Progress = options.Progress // of several, their number is reported
-		}
-		if result.Report, err = w.Reconcile(ctx); err == nil {
-			result.Onboarding, err = batch.Offer(ctx, w, result.Report)
-			options.offered(result.Repository, result.Onboarding)
-		}
-		if !options.DryRun {
-			result.Unsent = sendNotifications(ctx, c, w.Repository, result.Report)
-		}
-		return err
-	})
+			if len(c.Server.Targets) == 1 {
+				w.Reconciler.Progress = options.Progress // of several, their number is reported
+			}
+			if result.Report, err = w.Reconciler.Reconcile(ctx); err == nil {
+				result.Onboarding, err = batch.Offer(ctx, w, result.Report)
+				options.offered(result.Repository, result.Onboarding)
+			}
+			if !options.DryRun {
+				result.Unsent = sendNotifications(ctx, c, w.Repository, result.Report)
+			}
+			return err
+		})
 	for _, result := range results {
 		for _, unsent := range result.Unsent {
 			if options.Note != nil {
@@ -123,20 +124,22 @@ func sendNotifications(ctx context.Context, c *connect.Connections, r *connect.R
 }
 
 // Explain reads all repositories like Run, answers a question about them, and changes nothing.
-func Explain(ctx context.Context, c *connect.Connections, options RunOptions, q reconcile.Question) ([]Result, error) {
-	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
-		result.Report, err = w.Reconciler.Explain(ctx, q)
-		return err
-	})
+func Explain(ctx context.Context, c *connect.Connections, options RunOptions, q engine.Question) ([]Result, error) {
+	return forAll(ctx, c, readOnly(options), nil,
+		func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
+			result.Report, err = w.Reconciler.Explain(ctx, q)
+			return err
+		})
 }
 
 // Simulate simulates all repositories, and changes nothing.
 func Simulate(ctx context.Context, c *connect.Connections, options RunOptions, simulated simulate.Options) ([]Result, error) {
-	return forAll(ctx, c, readOnly(options), nil, func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) error {
-		simulation, err := simulate.Run(ctx, w.Reconciler, simulated)
-		result.Simulation, result.Report = &simulation, simulation.Report
-		return err
-	})
+	return forAll(ctx, c, readOnly(options), nil,
+		func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) error {
+			simulation, err := simulate.Run(ctx, w.Reconciler, simulated)
+			result.Simulation, result.Report = &simulation, simulation.Report
+			return err
+		})
 }
 
 // readOnly returns options with which read access is enough.
@@ -150,7 +153,10 @@ type doFunc func(ctx context.Context, batch *onboarding.Batch, w *workspace.Work
 
 // forAll opens all repositories, calls do for each of them, and then rest, if it is not
 // nil, for those without a config file.
-func forAll(ctx context.Context, c *connect.Connections, options RunOptions, rest func(context.Context, *connect.Session, *onboarding.Batch) ([]Result, error), do doFunc) (_ []Result, err error) {
+func forAll(
+	ctx context.Context, c *connect.Connections, options RunOptions,
+	rest func(context.Context, *connect.Session, *onboarding.Batch) ([]Result, error), do doFunc,
+) (_ []Result, err error) {
 	session, err := c.Open(ctx, options.CacheDir)
 	if err != nil {
 		return nil, err
@@ -171,9 +177,10 @@ func forAll(ctx context.Context, c *connect.Connections, options RunOptions, res
 	}
 	session.Each(func(r *connect.Repository) {
 		result := Result{Repository: r.Name}
-		result.Err = workspace.Try(ctx, session, r, workspace.Options{DryRun: options.DryRun}, func(ctx context.Context, w *workspace.Workspace) error {
-			return r.Advise(do(ctx, batch, w, &result))
-		})
+		result.Err = workspace.Try(ctx, session, r, workspace.Options{DryRun: options.DryRun},
+			func(ctx context.Context, w *workspace.Workspace) error {
+				return r.Advise(do(ctx, batch, w, &result))
+			})
 		if ctx.Err() != nil && result.Err != nil {
 			result.Unfinished, result.Err = true, nil
 		}

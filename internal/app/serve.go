@@ -168,7 +168,10 @@ func serveOn(ctx context.Context, s *serverfile.Server, db *database.DB, options
 			Decisions: userDecisions,
 			View:      shown, Changes: changes, Metrics: delivered,
 		},
-		Pages:   web.Pages(web.Options{Sessions: sessions, Badges: badges, View: shown, Reader: admin, Changes: changes, Metrics: delivered, Decisions: userDecisions, Log: options.Log, Now: s.Now}),
+		Pages: web.Pages(web.Options{
+			Sessions: sessions, Badges: badges, View: shown, Reader: admin, Changes: changes, Metrics: delivered,
+			Decisions: userDecisions, Log: options.Log, Now: s.Now,
+		}),
 		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
 		Trace:   service.TraceWebhook(traces),
 	}, svc.MarkStale)
@@ -219,7 +222,9 @@ func newSessions(ctx context.Context, s *serverfile.Server, stored *store.Store)
 
 // newServer completes the options with what the server file configures. The function is
 // called when a GitHub App was created.
-func newServer(ctx context.Context, c *connect.Connections, log *slog.Logger, options server.Options, appCreated func()) (web *server.Server, err error) {
+func newServer(
+	ctx context.Context, c *connect.Connections, log *slog.Logger, options server.Options, appCreated func(),
+) (web *server.Server, err error) {
 	options.Log, options.Now, options.Proxies = log, c.Server.Now, c.Server.File.Proxies
 	if options.Receivers, err = receivers(c); err != nil {
 		return nil, err
@@ -263,7 +268,8 @@ func receivers(c *connect.Connections) ([]*webhook.Receiver, error) {
 // with the next refresh, which the webhook about the installation triggers. It returns
 // the text of the page.
 func useApp(s *serverfile.Server, web *server.Server, log *slog.Logger, forge string, app serverfile.StoredApp) []string {
-	log.Info("GitHub App created", slog.String("forge", forge), slog.String("app", app.Slug), slog.Int64("id", app.ID), slog.String("owner", app.Owner))
+	log.Info("GitHub App created", slog.String("forge", forge), slog.String("app", app.Slug), slog.Int64("id", app.ID),
+		slog.String("owner", app.Owner))
 	entry, ok := serverfile.AppReceiver(s.File, forge)
 	if !ok {
 		return []string{"Nothing needs to be restarted.", "promoter sees the repositories with the next poll."}
@@ -279,7 +285,9 @@ func useApp(s *serverfile.Server, web *server.Server, log *slog.Logger, forge st
 
 // listenAndWork answers requests and does the work, until the context ends or one of
 // them fails.
-func listenAndWork(ctx context.Context, s *serverfile.Server, web *server.Server, svc *service.Service, changes *api.Changes, options ServeOptions) error {
+func listenAndWork(
+	ctx context.Context, s *serverfile.Server, web *server.Server, svc *service.Service, changes *api.Changes, options ServeOptions,
+) error {
 	profiles, err := listenProfiles(ctx, options)
 	if err != nil {
 		return err

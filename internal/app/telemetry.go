@@ -21,7 +21,9 @@ import (
 )
 
 // newMetrics returns the metrics of the service.
-func newMetrics(s *serverfile.Server, work *queue.Queue, stored *store.Store, build telemetry.Build, backoffs func() []connect.Backoff) *telemetry.Metrics {
+func newMetrics(
+	s *serverfile.Server, work *queue.Queue, stored *store.Store, build telemetry.Build, backoffs func() []connect.Backoff,
+) *telemetry.Metrics {
 	started := s.Now().Truncate(time.Second) // as the times of Git and forges
 	var hosts []string
 	for _, forge := range s.File.Forges {
@@ -76,7 +78,8 @@ func deliveryOf(one delivery.Recent) telemetry.Delivery {
 	exported := telemetry.Delivery{
 		Environment: one.Environment, Results: one.Results, LeadTimes: one.LeadTimes,
 		Deployments: one.Deployments, Failed: one.Failed, Rollbacks: one.Rollbacks,
-		LeadTime: quantiles(one.LeadTime), TimeToRestore: quantiles(one.TimeToRestore), EventToPullRequest: quantiles(one.EventToPullRequest),
+		LeadTime: quantiles(one.LeadTime), TimeToRestore: quantiles(one.TimeToRestore),
+		EventToPullRequest: quantiles(one.EventToPullRequest),
 	}
 	for _, gate := range one.Gates {
 		exported.Gates = append(exported.Gates, telemetry.Gate{Name: gate.Name, Quantiles: quantiles(gate.Times)})
@@ -107,7 +110,8 @@ func observeRequest(metrics *telemetry.Metrics) func(ctx context.Context, to str
 		case exchange.Status >= http.StatusInternalServerError, exchange.Status == http.StatusTooManyRequests:
 			span.Failed = http.StatusText(exchange.Status)
 		}
-		telemetry.Add(ctx, span, slog.String(tracePeer, to), slog.String(traceMethod, exchange.Method), slog.String(traceHost, exchange.Host),
+		telemetry.Add(ctx, span, slog.String(tracePeer, to), slog.String(traceMethod, exchange.Method),
+			slog.String(traceHost, exchange.Host),
 			slog.String(traceRoute, exchange.Route), slog.Int(traceStatus, exchange.Status))
 		metrics.Request(to, exchange.Host, exchange.Status, exchange.Took)
 		if to == connect.ToForge && exchange.Remaining >= 0 {
@@ -155,7 +159,10 @@ func listenProfiles(ctx context.Context, options ServeOptions) (net.Listener, er
 		return nil, fault.New(fault.Invalid, "--pprof %s: write 127.0.0.1:PORT", address)
 	}
 	if !options.ProfilesOpen && !outbound.IsLoopback(host) {
-		return nil, fault.New(fault.Invalid, "--pprof %s: profiles show what is in memory, secrets too: write 127.0.0.1:PORT, or add --pprof-open if no other machine reaches that address", address)
+		return nil, fault.New(fault.Invalid,
+			"--pprof %s: profiles show what is in memory, secrets too: write 127.0.0.1:PORT, or add --pprof-open if no "+
+				"other machine reaches that address",
+			address)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

@@ -34,9 +34,11 @@ type rawApplication struct {
 	SameVersion strictyaml.Located[bool] `yaml:"sameVersion"`
 	// Labels for metrics and filters. They do not affect decisions.
 	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
-	// Settings of environments that differ for these applications. They override those of the environment key by key. See docs/configuration.md#applications.
+	// Settings of environments that differ for these applications. They override those of the environment key by
+	// key. See docs/configuration.md#applications.
 	Environments strictyaml.Map[*setting.RawOverride] `yaml:"environments"`
-	// Messages about promotions of these applications. The list replaces those of the file and of environments. Default: as in the environment.
+	// Messages about promotions of these applications. The list replaces those of the file and of environments.
+	// Default: as in the environment.
 	Notify strictyaml.Sections[*setting.RawNotification] `yaml:"notify"`
 }
 
@@ -90,7 +92,8 @@ func indexMembers(in *input, c *Config) map[string]string {
 		for _, component := range layer.raw.Components.Items {
 			other, twice := memberOf[component.Value]
 			if divided && twice && layer.exact() {
-				in.report.Errorf(component.Position, "list it in one of them", "%s belongs to both %s and %s, but environments are divided by component", component.Value, other, layer.pattern)
+				in.report.Errorf(component.Position, "list it in one of them",
+					"%s belongs to both %s and %s, but environments are divided by component", component.Value, other, layer.pattern)
 			}
 			if layer.exact() && !twice {
 				memberOf[component.Value] = layer.pattern
@@ -108,10 +111,13 @@ func checkApplicationPattern(in *input, pattern strictyaml.Located[string], key 
 	case !pattern.Valid():
 		return false
 	case !field.ValidNamePattern(pattern.Value):
-		in.report.Errorf(pattern.Position, "use "+field.NameRule+", and * for any part", "no application can have a name like %q", pattern.Value)
+		in.report.Errorf(pattern.Position, "use "+field.NameRule+", and * for any part",
+			"no application can have a name like %q", pattern.Value)
 		return false
 	case !in.captures && !glob.MatchName(pattern.Value, DefaultApplication):
-		in.report.Errorf(pattern.Position, `write {application} into the paths of the environments, or applications: {by: component}; without them everything is the application "`+DefaultApplication+`"`,
+		in.report.Errorf(pattern.Position,
+			"write {application} into the paths of the environments, or applications: {by: component}; "+
+				`without them everything is the application "`+DefaultApplication+`"`,
 			"there is no application %q for %s", pattern.Value, key)
 	}
 	return true

@@ -46,7 +46,8 @@ func (c Component) aroundApplication() (around, bool) {
 	const name = "promoter-application"
 	repository, one := c.RepositoryIn(name)
 	before, after, _ := strings.Cut(repository.String(), name)
-	return around{before, after}, one && strings.Contains(before, "/") && !strings.Contains(c.Template, "*") && !strings.Contains(after, glob.Application)
+	return around{before, after}, one && strings.Contains(before, "/") && !strings.Contains(c.Template, "*") &&
+		!strings.Contains(after, glob.Application)
 }
 
 // Only restricts where a component is used. An empty list means everywhere.
@@ -58,7 +59,8 @@ type Only struct {
 // rawComponent is an artifact to promote. Set exactly one of image, chart, and artifact.
 type rawComponent struct {
 	strictyaml.Origin
-	// Container image without a tag: `HOST/PATH`. In a glob, `*` matches within one segment, `**` any number of segments. `{application}` is the name of the application.
+	// Container image without a tag: `HOST/PATH`. In a glob, `*` matches within one segment, `**` any number of
+	// segments. `{application}` is the name of the application.
 	Image strictyaml.Located[string] `yaml:"image"`
 	// OCI Helm chart: `oci://HOST/PATH`, or a glob.
 	Chart strictyaml.Located[string] `yaml:"chart"`
@@ -66,11 +68,13 @@ type rawComponent struct {
 	Artifact strictyaml.Located[string] `yaml:"artifact"`
 	// Which version to promote. See docs/configuration.md#select.
 	Select *rawSelect `yaml:"select" required:"true"`
-	// How the version is written: in the form that the file uses, as tag, as digest, or as both. Not `tag` with `select.tag`. See docs/writing.md#what-each-pin-writes. Default: `keep`.
+	// How the version is written: in the form that the file uses, as tag, as digest, or as both. Not `tag` with
+	// `select.tag`. See docs/writing.md#what-each-pin-writes. Default: `keep`.
 	Pin strictyaml.Located[string] `yaml:"pin" values:"keep tag digest tag+digest"`
 	// Applications and environments that use the component.
 	Only *rawOnly `yaml:"only"`
-	// Source repository, `HOST/OWNER/NAME`, whose commits pull requests show. It has priority over the annotations of the image. See docs/pull-requests.md. Default: as the image says.
+	// Source repository, `HOST/OWNER/NAME`, whose commits pull requests show. It has priority over the annotations
+	// of the image. See docs/pull-requests.md. Default: as the image says.
 	Source strictyaml.Located[string] `yaml:"source"`
 	// How often the service reads the tags: an interval, or a schedule. See docs/configuration.md#polls. Default: as in the server file.
 	Poll field.RawPoll `yaml:"poll"`
@@ -100,12 +104,14 @@ func loadComponents(in *input) ([]Component, map[string]*image.Policy) {
 			}
 			component.Source = raw.Source.Value
 			if raw.Source.Valid() && !trust.ValidSource(raw.Source.Value) {
-				in.report.Errorf(raw.Source.Position, "write HOST/OWNER/NAME, as in github.com/acme/web", "%q is not a source repository", raw.Source.Value)
+				in.report.Errorf(raw.Source.Position, "write HOST/OWNER/NAME, as in github.com/acme/web",
+					"%q is not a source repository", raw.Source.Value)
 			}
 			component.Poll, _ = raw.Poll.Times(in.report)
 			component.Only = loadOnly(in, component.Name, raw.Only)
 			if component.Template != "" && !in.captures {
-				in.report.Errorf(component.Position, "write {application} into the paths of the environments", "nothing captures {application}")
+				in.report.Errorf(component.Position, "write {application} into the paths of the environments",
+					"nothing captures {application}")
 			}
 		}
 		components = append(components, component)
@@ -132,7 +138,8 @@ func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Compo
 		return
 	}
 	if len(choices) > 1 {
-		report.Errorf(choices[1].Position, "split it into two components", "the component %s has both %s and %s", component.Name, choices[0].kind, choices[1].kind)
+		report.Errorf(choices[1].Position, "split it into two components",
+			"the component %s has both %s and %s", component.Name, choices[0].kind, choices[1].kind)
 	}
 	chosen := choices[0]
 	component.Artifact = chosen.kind
@@ -144,13 +151,15 @@ func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Compo
 	case chosen.kind == image.ArtifactImage && hasScheme:
 		report.Errorf(chosen.Position, "remove oci://, or write chart: for a Helm chart", "an image does not start with oci://")
 	case strings.Contains(text, "://"):
-		report.Errorf(chosen.Position, "write HOST/PATH; charts must be in an OCI registry", "%q is not a repository of an OCI registry", chosen.Value)
+		report.Errorf(chosen.Position, "write HOST/PATH; charts must be in an OCI registry",
+			"%q is not a repository of an OCI registry", chosen.Value)
 		return
 	}
 	if strings.Contains(text, glob.Application) {
 		component.Template = text
 		if _, ok := component.aroundApplication(); !ok {
-			report.Errorf(chosen.Position, "write HOST/PATH with {application} once, in the path, and without * and a tag", "%q is not a repository for each application", chosen.Value)
+			report.Errorf(chosen.Position, "write HOST/PATH with {application} once, in the path, and without * and a tag",
+				"%q is not a repository for each application", chosen.Value)
 			return
 		}
 	}
@@ -159,7 +168,8 @@ func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Compo
 		component.Pattern = pattern
 		if pattern.MatchesWords() {
 			report.Warnf(chosen.Position, "write the registry and the owner, as in quay.io/acme/**",
-				"%q matches images of any owner on Docker Hub; a text is followed only if its key or registry shows that it is an image", chosen.Value)
+				"%q matches images of any owner on Docker Hub; a text is followed only if its key or registry shows that it is an image",
+				chosen.Value)
 		}
 		return
 	}
@@ -176,7 +186,8 @@ func loadOnly(in *input, component string, raw *rawOnly) *Only {
 	}
 	for key, list := range map[string]strictyaml.List{"applications": raw.Applications, "environments": raw.Environments} {
 		if list.IsEmpty() {
-			in.report.Errorf(list.Position, "remove it to use the component everywhere", "only.%s is an empty list, so %s would be used nowhere", key, component)
+			in.report.Errorf(list.Position, "remove it to use the component everywhere",
+				"only.%s is an empty list, so %s would be used nowhere", key, component)
 		}
 	}
 	if !raw.Applications.IsSet() && !raw.Environments.IsSet() {
@@ -263,7 +274,9 @@ type componentIndex struct {
 }
 
 func indexComponents(components []Component) componentIndex {
-	index := componentIndex{byName: map[string]int{}, exact: map[image.Repository][]int{}, templates: map[int]around{}, byComponent: map[string]bool{}}
+	index := componentIndex{
+		byName: map[string]int{}, exact: map[image.Repository][]int{}, templates: map[int]around{}, byComponent: map[string]bool{},
+	}
 	hosts := map[string]bool{}
 	for i, component := range components {
 		index.byName[component.Name] = i

@@ -90,9 +90,11 @@ type rawConfig struct {
 	Components strictyaml.Map[*rawComponent] `yaml:"components"`
 	// Environments that versions are promoted to, by name: 1 to 500. See docs/configuration.md#environments.
 	Environments strictyaml.Map[*rawEnvironment] `yaml:"environments"`
-	// Settings for each application: a name, or a glob in which `*` matches anything. At most 2,000. See docs/configuration.md#applications.
+	// Settings for each application: a name, or a glob in which `*` matches anything. At most 2,000. See
+	// docs/configuration.md#applications.
 	Applications strictyaml.Map[*rawApplication] `yaml:"applications"`
-	// Time windows that gates refer to, by name: at most 500. Each has `schedule` and `duration`, or one or both of `from` and `until`. See docs/configuration.md#windows.
+	// Time windows that gates refer to, by name: at most 500. Each has `schedule` and `duration`, or one or both of
+	// `from` and `until`. See docs/configuration.md#windows.
 	Windows strictyaml.Map[*rawWindow] `yaml:"windows"`
 
 	// Signatures that the images of all components must have. See docs/guides/signatures.md. Default: none.
@@ -221,10 +223,12 @@ func (in *input) namesAreValid() bool {
 		{"windows", false, raw.Windows.Origin, len(raw.Windows.Entries), maxWindows},
 	} {
 		if section.required && section.count == 0 && !section.Invalid {
-			in.report.Errorf(strictyaml.FirstSet(section.Origin, raw.Origin), "see docs/reference/config.md#"+section.key, "there are no %s", section.key)
+			in.report.Errorf(strictyaml.FirstSet(section.Origin, raw.Origin), "see docs/reference/config.md#"+section.key,
+				"there are no %s", section.key)
 		}
 		if section.count > section.limit {
-			in.report.Errorf(section.Position, "use patterns, or split the repository", "there are %d %s, more than %d", section.count, section.key, section.limit)
+			in.report.Errorf(section.Position, "use patterns, or split the repository",
+				"there are %d %s, more than %d", section.count, section.key, section.limit)
 			few = false
 		}
 	}
@@ -235,7 +239,8 @@ func (in *input) namesAreValid() bool {
 func (in *input) compare(at Position, count int) bool {
 	if in.comparisons >= 0 {
 		if in.comparisons -= count; in.comparisons < 0 {
-			in.report.Errorf(at, "use fewer paths, patterns, names under only, and application patterns", "the file needs more than %d comparisons", maxComparisons)
+			in.report.Errorf(at, "use fewer paths, patterns, names under only, and application patterns",
+				"the file needs more than %d comparisons", maxComparisons)
 		}
 	}
 	return in.comparisons >= 0

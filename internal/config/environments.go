@@ -44,7 +44,8 @@ type rawEnvironment struct {
 	Title strictyaml.Located[string] `yaml:"title"`
 	// Branch that has the files, and none that begins with `promoter/`. Set it in all environments or in none. Default: the default branch.
 	Branch strictyaml.Located[string] `yaml:"branch"`
-	// Globs of the files of the environment; a folder includes everything below it. `{application}` captures the application. See docs/configuration.md#paths. Default: the whole tree.
+	// Globs of the files of the environment; a folder includes everything below it. `{application}` captures the
+	// application. See docs/configuration.md#paths. Default: the whole tree.
 	Paths strictyaml.List `yaml:"paths"`
 	// What an application is, for files with several applications. See docs/configuration.md#applications-in-one-file.
 	Applications *rawDivision `yaml:"applications"`
@@ -55,7 +56,8 @@ type rawEnvironment struct {
 	// Labels for metrics and filters. They do not affect decisions.
 	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
 
-	// Repositories that the files name instead of those that components follow: `HOST/PATH: HOST/PATH`, the followed one first. Each is of all repositories below it. See docs/guides/mirrors.md.
+	// Repositories that the files name instead of those that components follow: `HOST/PATH: HOST/PATH`, the
+	// followed one first. Each is of all repositories below it. See docs/guides/mirrors.md.
 	Mirrors strictyaml.Map[strictyaml.Located[string]] `yaml:"mirrors"`
 
 	Repository strictyaml.Reserved `yaml:"repository"`
@@ -65,7 +67,8 @@ type rawEnvironment struct {
 // rawDivision is how an environment is divided into applications.
 type rawDivision struct {
 	strictyaml.Origin
-	// `path`: the path of a file captures its application, or all files are one. `component`: each component is an application of its own, wherever its references are.
+	// `path`: the path of a file captures its application, or all files are one. `component`: each component is an
+	// application of its own, wherever its references are.
 	By strictyaml.Located[string] `yaml:"by" values:"path component" required:"true"`
 }
 
@@ -87,9 +90,11 @@ func loadEnvironments(in *input) []Environment {
 			environment.ByComponent = raw.Applications != nil && raw.Applications.By.Value == byComponent
 			in.captures = in.captures || environment.match.captures() || environment.ByComponent
 			if raw.Branch.Valid() && !validBranch(raw.Branch.Value) {
-				in.report.Errorf(raw.Branch.Position, "write the name without refs/heads/", "%q is not a valid branch name", raw.Branch.Value)
+				in.report.Errorf(raw.Branch.Position, "write the name without refs/heads/",
+					"%q is not a valid branch name", raw.Branch.Value)
 			} else if raw.Branch.Valid() && strings.HasPrefix(strings.ToLower(raw.Branch.Value), ownBranches) {
-				in.report.Errorf(raw.Branch.Position, "name the branch that is deployed", "%q is a branch of promoter's own", raw.Branch.Value)
+				in.report.Errorf(raw.Branch.Position, "name the branch that is deployed",
+					"%q is a branch of promoter's own", raw.Branch.Value)
 			}
 		}
 		environments = append(environments, environment)
@@ -115,7 +120,9 @@ func loadMatcher(in *input, name string, raw *rawEnvironment) *matcher {
 	}
 	// All files are excluded when each sample of each path is.
 	for _, path := range m.patterns() {
-		if !in.compare(raw.Exclude.Position, len(m.excludes)) || slices.ContainsFunc(path.Samples(), func(file string) bool { return !m.excluded(file) }) {
+		if !in.compare(raw.Exclude.Position, len(m.excludes)) || slices.ContainsFunc(path.Samples(), func(file string) bool {
+			return !m.excluded(file)
+		}) {
 			return m
 		}
 	}
@@ -161,7 +168,8 @@ func validBranch(s string) bool {
 // checkCaptures requires that all environments name applications when one does: otherwise
 // an application of one environment would never be found in another.
 func checkCaptures(in *input) {
-	const hint = "write {application} into every path of every environment, or into none; applications: {by: component} is for files with several applications"
+	const hint = "write {application} into every path of every environment, or into none; applications: {by: component} is " +
+		"for files with several applications"
 	for _, e := range in.raw.Environments.Entries {
 		division := e.Value.Applications
 		switch {
@@ -169,11 +177,13 @@ func checkCaptures(in *input) {
 		case division != nil && division.By.Value == byComponent:
 			for _, path := range e.Value.Paths.Items {
 				if strings.Contains(path.Value, glob.Application) {
-					in.report.Errorf(path.Position, "write * for it, or remove applications", "applications are divided by component, but this path captures {application}")
+					in.report.Errorf(path.Position, "write * for it, or remove applications",
+						"applications are divided by component, but this path captures {application}")
 				}
 			}
 		case !e.Value.Paths.IsSet():
-			in.report.Errorf(e.Key.Position, hint, "other environments capture {application} from their paths, but %s has no paths", e.Key.Value)
+			in.report.Errorf(e.Key.Position, hint,
+				"other environments capture {application} from their paths, but %s has no paths", e.Key.Value)
 		default:
 			for _, path := range e.Value.Paths.Items {
 				if path.Valid() && !strings.Contains(path.Value, glob.Application) {

@@ -119,7 +119,9 @@ func loadPrefix(report *strictyaml.Report, text strictyaml.Located[string]) (ima
 	}
 	prefix, err := image.ParsePrefix(text.Value)
 	if err != nil {
-		report.Errorf(text.Position, "write HOST, HOST/PATH, or HOST/PATH/NAME, without oci://, a tag, and *: a mirror is of all repositories below it", "%v", err)
+		report.Errorf(text.Position,
+			"write HOST, HOST/PATH, or HOST/PATH/NAME, without oci://, a tag, and *: a mirror is of all repositories below it",
+			"%v", err)
 	}
 	return prefix, err == nil
 }

@@ -20,7 +20,9 @@ type Select struct {
 // numeric, alphabetical, and release.
 type rawSelect struct {
 	strictyaml.Origin
-	// Highest semantic version in this range, such as `>=1.4 <2` or `^3`. A prerelease counts only if the range names one, such as `>=1.4.0-0`. Not every number and suffix is part of a version: see docs/configuration.md#order-of-semver.
+	// Highest semantic version in this range, such as `>=1.4 <2` or `^3`. A prerelease counts only if the range
+	// names one, such as `>=1.4.0-0`. Not every number and suffix is part of a version: see
+	// docs/configuration.md#order-of-semver.
 	Semver strictyaml.Located[string] `yaml:"semver"`
 	// Digest that this tag points to. Each new digest is a version.
 	Tag strictyaml.Located[string] `yaml:"tag"`
@@ -32,7 +34,8 @@ type rawSelect struct {
 	Alphabetical strictyaml.Located[string] `yaml:"alphabetical"`
 	// Tag of the latest release of the repository `FORGE/OWNER/REPO`. Not with a glob as the component.
 	Release strictyaml.Located[string] `yaml:"release"`
-	// Regular expression of the tags that count, with `semver` only. Its group `version` is the version. It permits versions of four numbers, long numbers, and `_`: see docs/configuration.md#order-of-semver.
+	// Regular expression of the tags that count, with `semver` only. Its group `version` is the version. It permits
+	// versions of four numbers, long numbers, and `_`: see docs/configuration.md#order-of-semver.
 	Filter strictyaml.Located[string] `yaml:"filter"`
 	// Regular expressions of tags that are never selected.
 	Exclude strictyaml.List `yaml:"exclude"`
@@ -134,7 +137,8 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 		}
 	}
 	if chosen == "release" && isPattern(out.Pattern) {
-		report.Errorf(chosenAt, "name one image, or select by tag", "a release belongs to one image, but the component %s is a pattern", out.Name)
+		report.Errorf(chosenAt, "name one image, or select by tag",
+			"a release belongs to one image, but the component %s is a pattern", out.Name)
 	}
 	if chosen == "tag" && image.Pin(component.Pin.Or("")) == image.PinTag {
 		report.Errorf(component.Pin.Position, "write pin: tag+digest or pin: digest",

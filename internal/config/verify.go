@@ -40,7 +40,8 @@ func loadVerify(in *input, c *Config) {
 	for i, e := range in.raw.Components.Entries {
 		c.Components[i].Verify = all
 		if raw := e.Value.Verify; raw != nil && raw.Valid() && e.Value.Pin.Value == string(image.PinTag) && !raw.Skip.Value {
-			in.report.Warnf(e.Value.Pin.Position, "write pin: tag+digest", "a signature is of a digest: what a tag alone points to later is not verified")
+			in.report.Warnf(e.Value.Pin.Position, "write pin: tag+digest",
+				"a signature is of a digest: what a tag alone points to later is not verified")
 		}
 		own := e.Value.Verify
 		if e.Value.Invalid || own == nil {
@@ -68,7 +69,8 @@ func (in *input) inRepository(v trust.Requirement, at Position) *trust.Requireme
 	}
 	for _, file := range []string{v.KeyFile, v.TrustedRootFile} {
 		if file != "" && (path.Clean("/"+file) != "/"+file || strings.Contains(file, "\\")) {
-			in.report.Errorf(at, "write a path from the root of the repository, as in keys/cosign.pub", "%q is not the path of a file in the repository", file)
+			in.report.Errorf(at, "write a path from the root of the repository, as in keys/cosign.pub",
+				"%q is not the path of a file in the repository", file)
 		}
 	}
 	return &v

@@ -61,7 +61,8 @@ func loadWindow(report *strictyaml.Report, name strictyaml.Located[string], raw 
 		report.Errorf(name.Position, "add schedule and duration, or from and until", "the window %s has no time", name.Value)
 		return window
 	case recurring && !raw.Duration.IsSet():
-		report.Errorf(raw.Schedule.Position, "add duration: how long it stays open", "the window %s has a schedule but no duration", name.Value)
+		report.Errorf(raw.Schedule.Position, "add duration: how long it stays open",
+			"the window %s has a schedule but no duration", name.Value)
 		return window
 	case recurring && !raw.Schedule.IsSet():
 		report.Errorf(raw.Duration.Position, "add schedule: five cron fields", "the window %s has a duration but no schedule", name.Value)

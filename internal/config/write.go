@@ -30,7 +30,8 @@ const DefaultWriteValue = "{tag}"
 // regex.
 type rawWrite struct {
 	strictyaml.Origin
-	// Path from the root of the branch. Placeholders: `{environment}`, `{application}`. Never `.promoter.yaml`, nor a path with a folder `.git`.
+	// Path from the root of the branch. Placeholders: `{environment}`, `{application}`. Never `.promoter.yaml`, nor
+	// a path with a folder `.git`.
 	File strictyaml.Located[string] `yaml:"file" required:"true"`
 	// Path of the value in YAML, such as `spec.values.image.tag` or `images[name=web].newTag`. See docs/writing.md#paths-of-write.
 	Path strictyaml.Located[string] `yaml:"path"`
@@ -38,7 +39,8 @@ type rawWrite struct {
 	Regex strictyaml.Located[string] `yaml:"regex"`
 	// Name of the component whose version is written.
 	Component strictyaml.Located[string] `yaml:"component" required:"true"`
-	// What is written. Placeholders: `{tag}`, `{version}`, `{digest}`, `{revision}`, `{component}`, `{environment}`, `{application}`. Default: `{tag}`.
+	// What is written. Placeholders: `{tag}`, `{version}`, `{digest}`, `{revision}`, `{component}`,
+	// `{environment}`, `{application}`. Default: `{tag}`.
 	Value strictyaml.Located[string] `yaml:"value"`
 	// Add the key if it is missing. With `path` only. Default: `false`.
 	Create strictyaml.Located[bool] `yaml:"create"`
@@ -68,7 +70,8 @@ func loadWrites(in *input, c *Config) {
 			file := strings.ReplaceAll(raw.File.Value, "{environment}", environment.Name)
 			key := target{environment.Branch, path.Clean(file), raw.Path.Value, raw.Regex.Value}
 			if other, twice := written[key]; twice {
-				in.report.Errorf(raw.Position, "keep one of them, or use {environment} in the file", "%s and %s write the same value of %s", other, environment.Name, file)
+				in.report.Errorf(raw.Position, "keep one of them, or use {environment} in the file",
+					"%s and %s write the same value of %s", other, environment.Name, file)
 			}
 			written[key] = environment.Name
 		}
@@ -82,12 +85,16 @@ func checkWriteFile(in *input, raw *rawWrite) {
 	case !file.IsSet():
 		in.report.Errorf(raw.Position, "add file: PATH", "an entry of write has no file")
 	case !file.Valid():
-	case file.Value == "" || strings.ContainsAny(file.Value, "*\\") || path.IsAbs(file.Value) || slices.ContainsFunc(strings.Split(file.Value, "/"), dots):
-		in.report.Errorf(file.Position, "write the path from the root of the branch, without * and ..", "%q is not the path of one file", file.Value)
+	case file.Value == "" || strings.ContainsAny(file.Value, "*\\") || path.IsAbs(file.Value) ||
+		slices.ContainsFunc(strings.Split(file.Value, "/"), dots):
+		in.report.Errorf(file.Position, "write the path from the root of the branch, without * and ..",
+			"%q is not the path of one file", file.Value)
 	case mayBeReserved(file.Value):
-		in.report.Errorf(file.Position, "name a file of an application", "%q is or can be a file of Git or the config of promoter, which is never written", file.Value)
+		in.report.Errorf(file.Position, "name a file of an application",
+			"%q is or can be a file of Git or the config of promoter, which is never written", file.Value)
 	case strings.Contains(file.Value, glob.Application) && !in.captures:
-		in.report.Errorf(file.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
+		in.report.Errorf(file.Position, "write {application} into the paths of the environments, or the name here",
+			"nothing captures {application}")
 	default:
 		field.CheckPlaceholders(in.report, file, "write.file", "environment", "application")
 	}
@@ -117,11 +124,13 @@ func checkWriteValue(report *strictyaml.Report, raw *rawWrite) {
 	case !raw.Path.IsSet() && !raw.Regex.IsSet():
 		report.Errorf(raw.Position, "add path: KEY.KEY, or regex", "an entry of write has neither path nor regex")
 	case raw.Create.Value && raw.Regex.IsSet():
-		report.Errorf(raw.Create.Position, "remove create, or write path", "create: true needs a path: a regular expression has no location for a new value")
+		report.Errorf(raw.Create.Position, "remove create, or write path",
+			"create: true needs a path: a regular expression has no location for a new value")
 	}
 	if raw.Path.Valid() {
 		if err := field.CheckYAMLPath(raw.Path.Value); err != nil {
-			report.Errorf(raw.Path.Position, "write spec.image.tag, images[0].newTag or images[name=web].newTag", "%q is not a YAML path: %v", raw.Path.Value, err)
+			report.Errorf(raw.Path.Position, "write spec.image.tag, images[0].newTag or images[name=web].newTag",
+				"%q is not a YAML path: %v", raw.Path.Value, err)
 		}
 	}
 	if raw.Regex.Valid() && report.Regexp(raw.Regex, "write.regex") {
@@ -147,12 +156,15 @@ func checkWriteComponent(in *input, c *Config, environment string, raw *rawWrite
 	}
 	component, _ := c.Component(raw.Component.Value)
 	if isPattern(component.Pattern) && component.Template == "" {
-		in.report.Errorf(raw.Component.Position, "add a component for the one image", "%s is a pattern, so it does not determine which image's version to write", component.Name)
+		in.report.Errorf(raw.Component.Position, "add a component for the one image",
+			"%s is a pattern, so it does not determine which image's version to write", component.Name)
 	}
 	if e, _ := c.Environment(environment); component.Template != "" && e.ByComponent {
-		in.report.Errorf(raw.Component.Position, "write {application} into the paths of "+environment, "%s is another image in each application, and no path captures {application}", component.Name)
+		in.report.Errorf(raw.Component.Position, "write {application} into the paths of "+environment,
+			"%s is another image in each application, and no path captures {application}", component.Name)
 	}
 	if !component.Only.allowsEnvironment(environment) {
-		in.report.Errorf(raw.Component.Position, "change only.environments of "+component.Name, "%s is not used in %s, so it is never written there", component.Name, environment)
+		in.report.Errorf(raw.Component.Position, "change only.environments of "+component.Name,
+			"%s is not used in %s, so it is never written there", component.Name, environment)
 	}
 }

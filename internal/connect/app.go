@@ -94,6 +94,7 @@ func (s *Session) noteClockSkew() {
 		if skew < 0 {
 			skew, direction = -skew, "ahead of"
 		}
-		s.Notes = append(s.Notes, fmt.Sprintf("%s: the clock of this machine is %s %s GitHub's: set it, for instance with NTP", c.Name, skew, direction))
+		s.Notes = append(s.Notes,
+			fmt.Sprintf("%s: the clock of this machine is %s %s GitHub's: set it, for instance with NTP", c.Name, skew, direction))
 	}
 }

@@ -140,7 +140,8 @@ func (d *discovery) installation(ctx context.Context, i github.Installation) {
 		}
 		r.name = rules.Name{Text: r.Forge.Config.Address(r.Name), Fold: true}
 		if key, err := identity.ForgeKey(r.Forge.Host(), one.ID); err == nil && !one.Fork {
-			d.session.Unconfigured = append(d.session.Unconfigured, Unconfigured{Repository: r, Key: key, Version: version(one), Settled: settled})
+			d.session.Unconfigured = append(d.session.Unconfigured,
+				Unconfigured{Repository: r, Key: key, Version: version(one), Settled: settled})
 		}
 	}
 }

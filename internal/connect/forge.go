@@ -80,9 +80,13 @@ func (c *Connections) openForge(config serverconfig.Forge, token secret.String) 
 	}
 	switch config.Kind {
 	case serverconfig.ForgeGitHub:
-		forge, err = github.New(github.Options{URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs})
+		forge, err = github.New(github.Options{
+			URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs,
+		})
 	case serverconfig.ForgeGitLab:
-		forge, err = gitlab.New(gitlab.Options{URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs})
+		forge, err = gitlab.New(gitlab.Options{
+			URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs,
+		})
 	case serverconfig.ForgeGitea:
 		forge, err = gitea.New(gitea.Options{URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now})
 	default:

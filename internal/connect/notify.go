@@ -63,7 +63,8 @@ func (c *Connections) signedOptions(w *serverconfig.SignedWebhook, read *secretR
 
 func (c *Connections) newEmail(e *serverconfig.Email, password secret.String) notify.Sender {
 	options := notify.EmailOptions{
-		Dial: c.HTTP.Notifications.DialContext, Server: e.Server, Username: e.Username, Password: password, From: e.From, To: e.To, Now: c.Server.Now,
+		Dial: c.HTTP.Notifications.DialContext, Server: e.Server, Username: e.Username, Password: password, From: e.From,
+		To: e.To, Now: c.Server.Now,
 	}
 	switch e.TLS {
 	case serverconfig.EmailImplicit:

@@ -83,7 +83,9 @@ func (c *Connections) registryCredential(entry serverconfig.Registry, keys []ide
 	if login := entry.Login; login.Provider != "" {
 		credential.Source, err = c.cloudLogin(entry.Host, login)
 		// The cache is kept under the identity: it changes with it, and not with a login.
-		credential.Identity = strings.Join([]string{string(login.Provider), login.Role, login.Key.String(), login.Tenant, login.Client}, " ")
+		credential.Identity = strings.Join([]string{
+			string(login.Provider), login.Role, login.Key.String(), login.Tenant, login.Client,
+		}, " ")
 		return credential, err
 	}
 	reference := entry.Password

@@ -97,7 +97,8 @@ func (s *Session) User(ctx context.Context, r *Repository) (identity.User, error
 	}
 	self := repository.Info().Self
 	if !self.Verified() {
-		return identity.User{}, fault.New(fault.Invalid, "%s belongs to %s, which is not the account of a user", userTokenVariable, cmp.Or(self.Login, "no account"))
+		return identity.User{}, fault.New(fault.Invalid, "%s belongs to %s, which is not the account of a user",
+			userTokenVariable, cmp.Or(self.Login, "no account"))
 	}
 	return self, nil
 }

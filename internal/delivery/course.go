@@ -82,7 +82,8 @@ func inTime(a, b store.Milestone) int {
 	if order := a.At.Compare(b.At); order != 0 {
 		return order
 	}
-	return cmp.Or(cmp.Compare(rank(a.Action), rank(b.Action)), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Snapshot, b.Snapshot), cmp.Compare(a.Number, b.Number))
+	return cmp.Or(cmp.Compare(rank(a.Action), rank(b.Action)), cmp.Compare(a.Action, b.Action),
+		cmp.Compare(a.Snapshot, b.Snapshot), cmp.Compare(a.Number, b.Number))
 }
 
 func rank(action string) int {
@@ -186,7 +187,8 @@ func (f *follower) land(m store.Milestone) {
 	case rule(promotion.RuleForm):
 		f.first[m.Snapshot] = f.current
 		return
-	case rule(promotion.RuleRollback), rule(promotion.RuleOnFailure), known && before != nil && f.current != nil && before.order < f.current.order:
+	case rule(promotion.RuleRollback), rule(promotion.RuleOnFailure),
+		known && before != nil && f.current != nil && before.order < f.current.order:
 		f.rollbacks = append(f.rollbacks, m.At)
 		f.goBack(f.current, m.At)
 		f.restore(m.At)

@@ -13,7 +13,8 @@ import (
 // rows of all targets have an empty group, and those of the whole time come first.
 func (r Report) WriteCSV(w io.Writer) error {
 	table := csv.NewWriter(w)
-	_ = table.Write([]string{"group", "from", "to", "metric", "value", "count", "unknown", "median_seconds", "p90_seconds", "max_seconds"}) // Flush has the error
+	// Flush has the error
+	_ = table.Write([]string{"group", "from", "to", "metric", "value", "count", "unknown", "median_seconds", "p90_seconds", "max_seconds"})
 	write := func(name string, total Metrics, series []Point) {
 		for _, point := range append([]Point{{From: r.Since, To: r.Until, Metrics: total}}, series...) {
 			for _, cells := range point.rows() {

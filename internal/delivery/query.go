@@ -69,7 +69,8 @@ func (q Query) window(now time.Time) (w window, err error) {
 	if w.Group == "" {
 		w.Group = ByEnvironment
 	}
-	if !slices.Contains([]string{ByEnvironment, ByApplication, ByRepository}, w.Group) && (!strings.HasPrefix(w.Group, labelGroup) || w.Group == labelGroup) {
+	if !slices.Contains([]string{ByEnvironment, ByApplication, ByRepository}, w.Group) &&
+		(!strings.HasPrefix(w.Group, labelGroup) || w.Group == labelGroup) {
 		return w, fault.New(fault.Invalid, "group must be environment, application, repository, or label:KEY")
 	}
 	if w.Until.IsZero() || w.Until.After(now) {

@@ -148,8 +148,9 @@ func reportOf(courses map[store.TargetKey]*course, p store.Progress, w window) R
 		course.count(key.Repository, total, groups[name])
 	}
 	report := Report{
-		Schema: Schema, At: w.now.UTC(), Since: w.Since.UTC(), Until: w.Until.UTC(), By: w.By, Group: w.Group, TimeZone: w.location.String(),
-		Total: total.all.metrics(), Series: total.points(), Groups: []Group{},
+		Schema: Schema, At: w.now.UTC(), Since: w.Since.UTC(), Until: w.Until.UTC(), By: w.By, Group: w.Group,
+		TimeZone: w.location.String(),
+		Total:    total.all.metrics(), Series: total.points(), Groups: []Group{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		if one := groups[name]; !one.all.isEmpty() {

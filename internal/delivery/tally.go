@@ -151,7 +151,9 @@ func (t *tally) react(key pullKey, r reaction) {
 }
 
 func (t *tally) isEmpty() bool {
-	return t.deployments+t.rollbacks+t.reactions.unknown+len(t.lead.known)+len(t.restored.known)+len(t.reactions.known)+len(t.gates)+len(t.open)+len(t.lost) == 0
+	events := t.deployments + t.rollbacks + t.reactions.unknown
+	times := len(t.lead.known) + len(t.restored.known) + len(t.reactions.known)
+	return events+times+len(t.gates)+len(t.open)+len(t.lost) == 0
 }
 
 func (t *tally) metrics() Metrics {

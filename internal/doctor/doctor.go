@@ -17,7 +17,9 @@ import (
 // check; what is wrong is in the findings. The function returns the status of the running
 // service, which knows what arrived at receivers; nil: it is not asked. A destination of
 // notifications that is named in test gets a test message.
-func Check(ctx context.Context, options serverfile.Options, running func(context.Context) (api.Status, error), test string) (_ []Finding, err error) {
+func Check(
+	ctx context.Context, options serverfile.Options, running func(context.Context) (api.Status, error), test string,
+) (_ []Finding, err error) {
 	s, err := serverfile.OpenService(options)
 	if err != nil {
 		return nil, err

@@ -49,7 +49,11 @@ type reference struct {
 func references(s *serverfile.Server) []reference {
 	file := s.File
 	all := []reference{
-		{"database", file.Database.URL}, {"api", file.API.Token}, {"api", file.API.SessionKey}, {"tls", file.TLS.Certificate}, {"tls", file.TLS.Key},
+		{"database", file.Database.URL},
+		{"api", file.API.Token},
+		{"api", file.API.SessionKey},
+		{"tls", file.TLS.Certificate},
+		{"tls", file.TLS.Key},
 	}
 	if file.API.OIDC != nil {
 		all = append(all, reference{"api", file.API.OIDC.ClientSecret})
@@ -63,7 +67,8 @@ func references(s *serverfile.Server) []reference {
 	}
 	for _, forge := range file.Forges {
 		subject := "forge " + forge.Name
-		all = append(all, reference{subject, forge.Token}, reference{subject, forge.Password}, reference{subject, forge.SSHKey}, reference{subject, forge.KnownHosts})
+		all = append(all, reference{subject, forge.Token}, reference{subject, forge.Password},
+			reference{subject, forge.SSHKey}, reference{subject, forge.KnownHosts})
 		if forge.App == nil {
 			continue
 		}
@@ -74,7 +79,8 @@ func references(s *serverfile.Server) []reference {
 	}
 	for _, r := range file.Registries {
 		subject := "registry " + r.Host
-		all = append(all, reference{subject, r.Password}, reference{subject, r.Token}, reference{subject, r.Login.Key}, reference{subject, r.Login.Secret})
+		all = append(all, reference{subject, r.Password}, reference{subject, r.Token}, reference{subject, r.Login.Key},
+			reference{subject, r.Login.Secret})
 	}
 	all = append(all, destinationReferences(file)...)
 	for _, header := range file.Traces.Headers {
@@ -115,7 +121,8 @@ func checkTLS(ctx context.Context, s *serverfile.Server, f *findings) {
 	expiry := certificate.Expiry(leaf.NotAfter, s.Now())
 	names := strings.Join(leaf.DNSNames, ", ")
 	if leaf.NotAfter.Sub(s.Now()) <= certificate.ExpiresSoon {
-		f.warn("tls", "renew it: the files are read again by themselves", "the certificate for %s %s, on %s", names, expiry, leaf.NotAfter.UTC().Format("2006-01-02"))
+		f.warn("tls", "renew it: the files are read again by themselves", "the certificate for %s %s, on %s", names, expiry,
+			leaf.NotAfter.UTC().Format("2006-01-02"))
 		return
 	}
 	f.ok("tls", "the certificate for %s %s", names, expiry)
@@ -142,7 +149,8 @@ func checkReceivers(c *connect.Connections, f *findings) {
 	}
 	switch {
 	case len(s.File.Receivers) == 0:
-		f.warn("receivers", "add receivers, or accept the delay", "there are none: new versions are found by the poll, every %v", s.File.Poll)
+		f.warn("receivers", "add receivers, or accept the delay",
+			"there are none: new versions are found by the poll, every %v", s.File.Poll)
 	case s.File.URL == "":
 		f.warn("url", "write url: https://HOST", "the address at which senders reach promoter is not known")
 	default:
@@ -165,7 +173,8 @@ func checkPolls(ctx context.Context, c *connect.Connections, f *findings) {
 		case err != nil:
 			f.fail(subject, fixFor(err, "see docs/webhooks.md"), "%v", err)
 		case len(applications) == 0:
-			f.warn(subject, "let the account of the token get applications: see docs/webhooks.md", "Argo CD at %s lists no Applications", outbound.Host(entry.Poll.URL))
+			f.warn(subject, "let the account of the token get applications: see docs/webhooks.md",
+				"Argo CD at %s lists no Applications", outbound.Host(entry.Poll.URL))
 		default:
 			f.ok(subject, "Argo CD at %s lists %d Applications", outbound.Host(entry.Poll.URL), len(applications))
 		}

@@ -62,7 +62,10 @@ func (f *findings) failed(subject string) bool {
 // sorted returns the findings by kind of subject, the server file first and the
 // registries last.
 func (f *findings) sorted() []Finding {
-	kinds := []string{"secrets", "tls", "api", "database", "data", "signing", "traces", "url", "receivers", "receiver", "destination", "forges", "forge", "repositories", "repository", "registry"}
+	kinds := []string{
+		"secrets", "tls", "api", "database", "data", "signing", "traces", "url", "receivers", "receiver", "destination",
+		"forges", "forge", "repositories", "repository", "registry",
+	}
 	slices.SortStableFunc(f.all, func(a, b Finding) int {
 		kindA, nameA, _ := strings.Cut(a.Subject, " ")
 		kindB, nameB, _ := strings.Cut(b.Subject, " ")

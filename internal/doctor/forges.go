@@ -42,10 +42,12 @@ func checkApps(ctx context.Context, session *connect.Session, f *findings) {
 func checkPermissions(subject string, missing github.Missing, f *findings) {
 	fix := "add them at " + missing.At + ", then an owner of each account accepts them"
 	if len(missing.Always) > 0 {
-		f.fail(subject, fix, "the App %s does not ask for permissions that are always needed: %s", missing.App, listPermissions(missing.Always, false))
+		f.fail(subject, fix, "the App %s does not ask for permissions that are always needed: %s", missing.App,
+			listPermissions(missing.Always, false))
 	}
 	if len(missing.Sometimes) > 0 {
-		f.warn(subject, "if so, "+fix, "the App %s does not ask for permissions that are needed sometimes: %s", missing.App, listPermissions(missing.Sometimes, true))
+		f.warn(subject, "if so, "+fix, "the App %s does not ask for permissions that are needed sometimes: %s", missing.App,
+			listPermissions(missing.Sometimes, true))
 	}
 	if len(missing.Always)+len(missing.Sometimes) == 0 {
 		f.ok(subject, "the App %s asks for the permissions that are needed", missing.App)
@@ -71,7 +73,8 @@ func checkEvents(subject string, missing github.Missing, poll time.Duration, f *
 		return
 	}
 	f.warn(subject, "tick them at "+missing.At+", unless a webhook of the organization or the repositories sends them",
-		"the App %s does not subscribe to %s: what they report is found only by the poll, every %v", missing.App, strings.Join(missing.Events, ", "), poll)
+		"the App %s does not subscribe to %s: what they report is found only by the poll, every %v", missing.App,
+		strings.Join(missing.Events, ", "), poll)
 }
 
 // hosts collects what the forges report in the headers of all responses.
@@ -119,7 +122,8 @@ func checkHosts(h *hosts, f *findings) {
 		case status.remaining < 0:
 			f.ok(subject, "answers")
 		case status.remaining < minRemaining:
-			f.warn(subject, "poll less often, or use a GitHub App, which has more", "answers, and allows %d requests more for now", status.remaining)
+			f.warn(subject, "poll less often, or use a GitHub App, which has more",
+				"answers, and allows %d requests more for now", status.remaining)
 		default:
 			f.ok(subject, "answers, and allows %d requests more for now", status.remaining)
 		}

@@ -25,11 +25,14 @@ func checkHealth(file *serverconfig.Config, r *connect.Repository, loaded *confi
 		wanted := kinds[monitored.Source()]
 		switch {
 		case i < 0:
-			f.warn(subject, "add it to receivers, with kind: "+wanted, "health is never known: from names the receiver %s, which the server file does not have", monitored.From)
+			f.warn(subject, "add it to receivers, with kind: "+wanted,
+				"health is never known: from names the receiver %s, which the server file does not have", monitored.From)
 		case file.Receivers[i].Kind != wanted:
-			f.warn(subject, "name one with kind: "+wanted, "health is never known: from names the receiver %s, which is of the kind %s", monitored.From, file.Receivers[i].Kind)
+			f.warn(subject, "name one with kind: "+wanted,
+				"health is never known: from names the receiver %s, which is of the kind %s", monitored.From, file.Receivers[i].Kind)
 		case file.Receivers[i].Repositories != nil && !r.Matches(file.Receivers[i].Repositories):
-			f.warn(subject, "add the repository to repositories of the receiver", "health is never known: the receiver %s reports for other repositories", monitored.From)
+			f.warn(subject, "add the repository to repositories of the receiver",
+				"health is never known: the receiver %s reports for other repositories", monitored.From)
 		}
 	}
 }

@@ -50,10 +50,12 @@ func checkDestinations(ctx context.Context, c *connect.Connections, test string,
 func testMessage(s *serverfile.Server) notify.Message {
 	now := s.Now()
 	return notify.Message{
-		ID: "test", Repository: "example.com/acme/gitops", Environment: "staging", Application: "shop", Snapshot: "test", Page: s.File.URL, Test: true,
+		ID: "test", Repository: "example.com/acme/gitops", Environment: "staging", Application: "shop", Snapshot: "test",
+		Page: s.File.URL, Test: true,
 		Versions: []notify.Change{{Component: "web", Repository: "registry.example.com/acme/web", From: "1.4.1", To: "1.4.2"}},
 		Events: []notify.Event{{
-			ID: "test-" + now.UTC().Format("20060102150405"), State: notify.Proposed, At: now, Rule: "test", Reason: "a user tries this destination with promoter doctor",
+			ID: "test-" + now.UTC().Format("20060102150405"), State: notify.Proposed, At: now, Rule: "test",
+			Reason: "a user tries this destination with promoter doctor",
 		}},
 	}
 }
@@ -62,7 +64,8 @@ func testMessage(s *serverfile.Server) notify.Message {
 func checkNotify(s *serverfile.Server, r *connect.Repository, loaded *config.Config, subject string, f *findings) {
 	for _, name := range loaded.NotifyDestinations() {
 		if !s.MayNotify(name, r.Matches) {
-			f.warn(subject, "add the destination, or the repository to its repositories, or correct notify", "there is no destination %q that this repository may use", name)
+			f.warn(subject, "add the destination, or the repository to its repositories, or correct notify",
+				"there is no destination %q that this repository may use", name)
 		}
 	}
 }
@@ -71,7 +74,8 @@ func checkNotify(s *serverfile.Server, r *connect.Repository, loaded *config.Con
 func checkSent(status api.Status, f *findings) {
 	for _, one := range status.Notifications {
 		if one.Failed > 0 {
-			f.warn("destination "+one.Destination, notifyFix, "%d messages of the service were not sent, the last one at %s: %s", one.Failed, one.FailedAt.UTC().Format("2006-01-02T15:04:05Z"), one.Error)
+			f.warn("destination "+one.Destination, notifyFix, "%d messages of the service were not sent, the last one at %s: %s",
+				one.Failed, one.FailedAt.UTC().Format("2006-01-02T15:04:05Z"), one.Error)
 		}
 	}
 }

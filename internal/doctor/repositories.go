@@ -36,7 +36,8 @@ func checkRepositories(ctx context.Context, session *connect.Session, f *finding
 	})
 	for _, entry := range session.Server.File.Registries {
 		if entry.HasCredentials() && queried.first(entry.Host) {
-			f.warn("registry "+entry.Host, "check usableBy, or take the entry out", "no repository that was checked follows an image there: its credential was not tried")
+			f.warn("registry "+entry.Host, "check usableBy, or take the entry out",
+				"no repository that was checked follows an image there: its credential was not tried")
 		}
 	}
 }
@@ -205,7 +206,8 @@ func checkTeams(r *connect.Repository, loaded *config.Config, subject string, f 
 		}
 		if i := slices.IndexFunc(names, isTeam); i >= 0 {
 			f.warn(subject, "add it to the App, then an owner of the account accepts it",
-				"environment %s names %s: its review is not requested, and its members are unknown: %s", environment.Name, names[i], reader.TeamsHidden())
+				"environment %s names %s: its review is not requested, and its members are unknown: %s", environment.Name,
+				names[i], reader.TeamsHidden())
 			return
 		}
 	}
@@ -216,7 +218,9 @@ const maxProbed = 20
 
 // checkSources asks for the sources and releases that the config names, as they are read for
 // pull requests and versions.
-func checkSources(ctx context.Context, session *connect.Session, r *connect.Repository, loaded *config.Config, subject string, f *findings) {
+func checkSources(
+	ctx context.Context, session *connect.Session, r *connect.Repository, loaded *config.Config, subject string, f *findings,
+) {
 	seen := map[string]bool{"": true}
 	for _, component := range loaded.Components {
 		named := []string{component.Source}
@@ -258,7 +262,9 @@ const probeTag = "latest"
 
 // checkRegistries queries each host for one image that the repository follows, or has in a
 // mirror, with the credentials that the repository may use.
-func checkRegistries(ctx context.Context, session *connect.Session, r *connect.Repository, loaded *config.Config, queried *queries, f *findings) {
+func checkRegistries(
+	ctx context.Context, session *connect.Session, r *connect.Repository, loaded *config.Config, queried *queries, f *findings,
+) {
 	key := r.SCM.Info().Key
 	var named []image.Repository
 	for _, component := range loaded.Components {

@@ -171,7 +171,8 @@ func webhookAddress(address string) (string, error) {
 	case !web || parsed.RawQuery != "" || parsed.Fragment != "":
 		return "", fault.New(fault.Invalid, "--url: write https://HOST, where GitHub reaches promoter serve")
 	case outbound.IsLoopback(parsed.Hostname()):
-		return "", fault.New(fault.Invalid, "--url %s: GitHub does not reach this machine under that name: write the one that others use, or leave it out", address)
+		return "", fault.New(fault.Invalid,
+			"--url %s: GitHub does not reach this machine under that name: write the one that others use, or leave it out", address)
 	}
 	return strings.TrimRight(address, "/"), nil
 }
@@ -241,7 +242,8 @@ func (l *local) outcome(ctx context.Context, listenErr error) (serverfile.Stored
 func (l *local) describe(stored serverfile.StoredApp) Created {
 	folder := l.creator.folder
 	created := Created{
-		App: stored, Forge: l.forge, Folder: string(folder), Key: folder.Path(serverfile.AppKeyFile), ClientSecret: folder.Path(serverfile.AppClientSecretFile),
+		App: stored, Forge: l.forge, Folder: string(folder), Key: folder.Path(serverfile.AppKeyFile),
+		ClientSecret: folder.Path(serverfile.AppClientSecretFile),
 	}
 	if l.creator.page != github.PublicURL {
 		created.URL = l.creator.page

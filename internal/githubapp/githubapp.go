@@ -51,7 +51,9 @@ func Setups(c *connect.Connections, created func(forge string, app serverfile.St
 	return setups, nil
 }
 
-func newSetup(c *connect.Connections, forge serverconfig.Forge, created func(string, serverfile.StoredApp) []string) (*server.Setup, error) {
+func newSetup(
+	c *connect.Connections, forge serverconfig.Forge, created func(string, serverfile.StoredApp) []string,
+) (*server.Setup, error) {
 	word, err := setupSecret(c.Server, forge)
 	if err != nil {
 		return nil, err
@@ -79,9 +81,11 @@ func setupSecret(s *serverfile.Server, forge serverconfig.Forge) (secret.String,
 	switch {
 	case err != nil:
 	case len(word.Reveal()) < minSetupSecret:
-		err = fault.New(fault.Invalid, "app.setup of %s (%s) is shorter than %d characters: "+advice, forge.Name, forge.App.Setup, minSetupSecret)
+		err = fault.New(fault.Invalid, "app.setup of %s (%s) is shorter than %d characters: "+advice, forge.Name,
+			forge.App.Setup, minSetupSecret)
 	case url.PathEscape(word.Reveal()) != word.Reveal(): // a user who appends it to the address would get another path
-		err = fault.New(fault.Invalid, "app.setup of %s (%s) has characters that mean something else in an address: "+advice, forge.Name, forge.App.Setup)
+		err = fault.New(fault.Invalid, "app.setup of %s (%s) has characters that mean something else in an address: "+advice,
+			forge.Name, forge.App.Setup)
 	}
 	return word, err
 }
@@ -159,8 +163,9 @@ func (c *creator) Create(ctx context.Context, code string) (server.CreatedApp, e
 	}
 	stored, err := c.folder.Store(registered, c.manifest.Hook)
 	if err != nil {
-		return server.CreatedApp{}, fmt.Errorf("GitHub created the App %s, but its credentials could not be stored: %w: delete it at %s, and start again",
-			registered.Slug, err, registered.Settings+"/advanced")
+		return server.CreatedApp{},
+			fmt.Errorf("GitHub created the App %s, but its credentials could not be stored: %w: delete it at %s, and start again",
+				registered.Slug, err, registered.Settings+"/advanced")
 	}
 	return server.CreatedApp{Name: stored.Slug, Install: stored.Install, Next: c.created(stored)}, nil
 }

@@ -77,7 +77,9 @@ func appStudio(d *draft, all objects) {
 	}
 	scenarios := all.of(appStudioGroup, "IntegrationTestScenario")
 	for _, o := range scenarios {
-		d.note(o.at(nil), o.title()+": integration tests of snapshots have no match. Let their pipeline post the snapshot when it passed: see docs/guides/pipeline-snapshots.md")
+		d.note(o.at(nil),
+			o.title()+": integration tests of snapshots have no match. Let their pipeline post the snapshot when it "+
+				"passed: see docs/guides/pipeline-snapshots.md")
 	}
 	environments := all.of(appStudioGroup, "Environment")
 	known := func(name string) bool {
@@ -109,7 +111,9 @@ func appStudio(d *draft, all objects) {
 }
 
 func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known func(string) bool, tested bool) environment {
-	e := environment{name: nameOf(o.name, func(string) bool { return false }), land: "push", comments: []string{"From " + o.title() + " (" + o.file + ")."}}
+	e := environment{name: nameOf(o.name, func(string) bool {
+		return false
+	}), land: "push", comments: []string{"From " + o.title() + " (" + o.file + ")."}}
 	above := spec.ParentEnvironment
 	switch {
 	case above == o.name:
@@ -127,10 +131,12 @@ func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known
 	case e.propose != "":
 	case spec.DeploymentStrategy != "AppStudioAutomated":
 		e.propose = "manual"
-		e.comments = append(e.comments, "Its deploymentStrategy is "+printableOr(spec.DeploymentStrategy, "not set")+", so a user requests each promotion.")
+		e.comments = append(e.comments, "Its deploymentStrategy is "+printableOr(spec.DeploymentStrategy,
+			"not set")+", so a user requests each promotion.")
 	case tested && len(e.after) == 0:
 		e.propose = "manual"
-		e.comments = append(e.comments, "Only snapshots that passed their integration tests were deployed, so a user or a posted snapshot requests each promotion.")
+		e.comments = append(e.comments, "Only snapshots that passed their integration tests were deployed, so a user or a "+
+			"posted snapshot requests each promotion.")
 	}
 	if !spec.Configuration.IsZero() {
 		d.note(o.at(&spec.Configuration), o.title()+": configuration has no match: set variables in the files of the environment")

@@ -21,7 +21,9 @@ func suggested(d *draft, all objects) (*Imported, error) {
 	found := d.found
 	found.Bots.Resources = slices.Clone(found.Bots.Resources)
 	found.Author = "promoter import " + string(d.tool.name)
-	writers := slices.DeleteFunc(slices.Clone(found.Bots.Writers), func(w bots.Writer) bool { return !strings.HasPrefix(w.Bot, d.tool.bot) })
+	writers := slices.DeleteFunc(slices.Clone(found.Bots.Writers), func(w bots.Writer) bool {
+		return !strings.HasPrefix(w.Bot, d.tool.bot)
+	})
 	if len(writers) == 0 {
 		return nil, nothing(d.tool)
 	}
@@ -42,7 +44,8 @@ func suggested(d *draft, all objects) (*Imported, error) {
 		followed := slices.ContainsFunc(found.References, func(u edit.Reference) bool { return u.Repository == r.Repository })
 		switch {
 		case followed && updated[r.Position.File]:
-			d.note(r.Position, r.Repository.Familiar()+" is not updated here by "+d.tool.title+"; promoter updates every reference in a file")
+			d.note(r.Position, r.Repository.Familiar()+" is not updated here by "+d.tool.title+
+				"; promoter updates every reference in a file")
 		case followed:
 			d.note(r.Position, r.Repository.Familiar()+" is not updated here by "+d.tool.title+", so the file is excluded")
 			found.Bots.Resources = union(found.Bots.Resources, []string{r.Position.File})
@@ -57,7 +60,8 @@ func suggested(d *draft, all objects) (*Imported, error) {
 	}
 	suggestion, err := suggest.Config(found)
 	if errors.Is(err, suggest.ErrNothing) {
-		return nil, fault.Wrap(fault.NotFound, errors.Join(ErrNothing, errors.New(d.tool.title+" updates no image in the files of this folder")))
+		return nil, fault.Wrap(fault.NotFound,
+			errors.Join(ErrNothing, errors.New(d.tool.title+" updates no image in the files of this folder")))
 	}
 	if err != nil {
 		return nil, err
@@ -135,7 +139,8 @@ func fluxNotes(d *draft, all objects) {
 			continue
 		}
 		if g := spec.Git; g.Push.Branch == "" || g.Push.Branch == g.Checkout.Ref.Branch {
-			d.note(o.at(nil), o.title()+" pushes to the branch that Flux reads; here each change is a pull request first: land: push pushes")
+			d.note(o.at(nil), o.title()+
+				" pushes to the branch that Flux reads; here each change is a pull request first: land: push pushes")
 		}
 		if message := spec.Git.Commit.MessageTemplate; !message.IsZero() {
 			d.note(o.at(&message), o.title()+": messageTemplate has no match: commits of promoter have a fixed form")
@@ -155,14 +160,18 @@ func fluxNotes(d *draft, all objects) {
 	for _, o := range all.of(fluxGroup, "ImagePolicy") {
 		spec, ok := decode[policy](d, o)
 		if ok && spec.DigestReflectionPolic == "Always" {
-			d.note(o.at(nil), o.title()+": digestReflectionPolicy Always follows a tag whose digest changes: pin: tag+digest writes digests")
+			d.note(o.at(nil), o.title()+
+				": digestReflectionPolicy Always follows a tag whose digest changes: pin: tag+digest writes digests")
 		}
 	}
 }
 
 // knownAnnotations of Argo CD Image Updater are read by package bots, or are about the tool itself.
 // A name before the first dot is that of an image.
-var knownAnnotations = []string{"image-list", "update-strategy", "allow-tags", "ignore-tags", "pull-secret", "force-update", "git-repository", "git-branch", "write-back-target"}
+var knownAnnotations = []string{
+	"image-list", "update-strategy", "allow-tags", "ignore-tags", "pull-secret", "force-update", "git-repository",
+	"git-branch", "write-back-target",
+}
 
 // imageUpdater is the spec of an ImageUpdater.
 // https://argocd-image-updater.readthedocs.io/en/stable/configuration/applications/
@@ -220,7 +229,8 @@ func imageUpdaterNotes(d *draft, all objects) {
 				noteMethod(d, o, a.WriteBackConfig.Method)
 				patterns = union(patterns, []string{a.NamePattern})
 			}
-			d.note(o.at(nil), o.title()+": which files the Applications "+strings.Join(patterns, ", ")+" have is not read, so every file with one of the images counts: check paths")
+			d.note(o.at(nil), o.title()+": which files the Applications "+strings.Join(patterns,
+				", ")+" have is not read, so every file with one of the images counts: check paths")
 		}
 	}
 	for _, o := range all {
@@ -244,7 +254,8 @@ func imageUpdaterNotes(d *draft, all objects) {
 
 // knownRenovate are settings of Renovate that package bots reads, or that are about Renovate alone.
 var knownRenovate = map[string]string{
-	"$schema": "", "description": "", "enabledManagers": "", "packageRules": "", "ignoreDeps": "", "enabled": "", "branchPrefix": "", "commitMessagePrefix": "",
+	"$schema": "", "description": "", "enabledManagers": "", "packageRules": "", "ignoreDeps": "", "enabled": "",
+	"branchPrefix": "", "commitMessagePrefix": "",
 	"dependencyDashboard": "", "kubernetes": "", "helm-values": "", "kustomize": "", "flux": "", "argocd": "", "helmv3": "",
 	"extends":           "presets are not read: look for rules about Docker images there",
 	"schedule":          "gates.windows can replace it",
@@ -294,7 +305,8 @@ func renovateNotes(d *draft, all objects) {
 // ruleSettings are settings in package rules that are about Renovate alone, or mean something else
 // than for all packages.
 var ruleSettings = map[string]string{
-	"description": "", "commitMessageTopic": "", "commitMessageExtra": "", "commitMessagePrefix": "", "additionalBranchPrefix": "", "branchPrefix": "", "group": "", "groupSlug": "",
+	"description": "", "commitMessageTopic": "", "commitMessageExtra": "", "commitMessagePrefix": "",
+	"additionalBranchPrefix": "", "branchPrefix": "", "group": "", "groupSlug": "",
 	"ignoreTests":      "gates.checks names the checks that must pass",
 	"automergeType":    "land: automerge merges pull requests, land: push pushes",
 	"groupName":        "pullRequest.group joins the applications of an environment; the images of one application are promoted together",

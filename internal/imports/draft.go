@@ -63,7 +63,8 @@ type write struct {
 
 // comment returns a value whose component or form is not known.
 func (w write) comment() string {
-	return fmt.Sprintf("If promoter plan does not find the version of %s, add to write: {file: %q, path: %q, component: NAME}", w.repository, w.file, w.path)
+	return fmt.Sprintf("If promoter plan does not find the version of %s, add to write: {file: %q, path: %q, component: NAME}",
+		w.repository, w.file, w.path)
 }
 
 func (w write) mapping() *yaml.Node {
@@ -91,7 +92,8 @@ func (d *draft) note(at edit.Position, text string) {
 
 func sortNotes(notes []Note) []Note {
 	slices.SortStableFunc(notes, func(a, b Note) int {
-		return cmp.Or(cmp.Compare(a.Position.File, b.Position.File), cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Position.Column, b.Position.Column))
+		return cmp.Or(cmp.Compare(a.Position.File, b.Position.File), cmp.Compare(a.Position.Line, b.Position.Line),
+			cmp.Compare(a.Position.Column, b.Position.Column))
 	})
 	return notes
 }
@@ -122,7 +124,8 @@ const maxName = 40
 func (d *draft) addComponent(c component) {
 	for i := range d.components {
 		old := &d.components[i]
-		if old.repository == c.repository && old.key == c.key && fmt.Sprint(old.selection, old.platforms) == fmt.Sprint(c.selection, c.platforms) {
+		if old.repository == c.repository && old.key == c.key &&
+			fmt.Sprint(old.selection, old.platforms) == fmt.Sprint(c.selection, c.platforms) {
 			old.comments = union(old.comments, c.comments)
 			if len(old.environments) > 0 {
 				old.environments = union(old.environments, c.environments)

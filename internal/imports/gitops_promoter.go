@@ -78,7 +78,9 @@ func gitOpsPromoter(d *draft, all objects) {
 	if !ok || !addFoundComponents(d, o) {
 		return
 	}
-	d.note(o.at(nil), o.title()+": promoter carries versions of images from one environment to the next, and no other changes: those land by your own pull requests to each branch")
+	d.note(o.at(nil),
+		o.title()+": promoter carries versions of images from one environment to the next, and no other changes: those "+
+			"land by your own pull requests to each branch")
 	timers := timersOf(d, all, o.name)
 	for _, kind := range []string{"ArgoCDCommitStatus", "GitCommitStatus", "ScheduledCommitStatus", "WebRequestCommitStatus"} {
 		for _, gate := range all.of(gitOpsPromoterGroup, kind) {
@@ -88,7 +90,9 @@ func gitOpsPromoter(d *draft, all objects) {
 	names := branchNames(spec.Environments)
 	inOrder := !slices.ContainsFunc(spec.Environments, func(b promotionBranch) bool { return len(b.DependsOn) > 0 })
 	for i, b := range spec.Environments {
-		e := environment{name: names[b.Branch], branch: b.Branch, land: "automerge", comments: []string{"From " + o.title() + " (" + o.file + ")."}}
+		e := environment{name: names[b.Branch], branch: b.Branch, land: "automerge", comments: []string{
+			"From " + o.title() + " (" + o.file + ").",
+		}}
 		if b.AutoMerge != nil && !*b.AutoMerge {
 			e.land = "pr"
 		}
@@ -117,11 +121,13 @@ func gitOpsPromoter(d *draft, all objects) {
 		switch {
 		case len(e.after) < len(before):
 			e.propose = "never"
-			e.comments = append(e.comments, "It depends on a branch that is no environment of the strategy. Add the environment to after, and remove propose.")
+			e.comments = append(e.comments, "It depends on a branch that is no environment of the strategy. Add the "+
+				"environment to after, and remove propose.")
 			d.note(o.at(nil), o.title()+": "+b.Branch+" depends on a branch that is no environment of it")
 		case len(before) == 0:
 			e.propose = "never"
-			e.comments = append(e.comments, "GitOps Promoter takes no versions from a registry: what lands here are your own commits. Remove propose to let promoter bring new versions.")
+			e.comments = append(e.comments, "GitOps Promoter takes no versions from a registry: what lands here are your "+
+				"own commits. Remove propose to let promoter bring new versions.")
 		}
 		e.checks = keys(spec.ProposedCommitStatuses, b.ProposedCommitStatuses)
 		d.environments = append(d.environments, e)
@@ -181,7 +187,9 @@ func addFoundComponents(d *draft, o object) bool {
 		if c.Artifact != "image" {
 			key, repository = string(c.Artifact), "oci://"+c.Repository.String()
 		}
-		d.addComponent(component{key: key, repository: repository, selection: c.Select, comments: []string{"Found in the manifests: " + c.Current + ". " + c.Reason}})
+		d.addComponent(component{key: key, repository: repository, selection: c.Select, comments: []string{
+			"Found in the manifests: " + c.Current + ". " + c.Reason,
+		}})
 	}
 	return true
 }

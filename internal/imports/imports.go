@@ -54,12 +54,21 @@ type tool struct {
 // tools are all tools. To add one, add a row here with its own file.
 func tools() []tool {
 	return []tool{
-		{name: Flux, title: "Flux image automation", bot: "Flux's", unmatched: fluxNotes, wanted: "ImagePolicy, ImageRepository, and ImageUpdateAutomation objects, and $imagepolicy markers"},
-		{name: ImageUpdater, title: "Argo CD Image Updater", bot: "Argo CD Image Updater", unmatched: imageUpdaterNotes, wanted: "Applications with annotations argocd-image-updater.argoproj.io/, or ImageUpdater objects"},
+		{
+			name: Flux, title: "Flux image automation", bot: "Flux's", unmatched: fluxNotes,
+			wanted: "ImagePolicy, ImageRepository, and ImageUpdateAutomation objects, and $imagepolicy markers",
+		},
+		{
+			name: ImageUpdater, title: "Argo CD Image Updater", bot: "Argo CD Image Updater", unmatched: imageUpdaterNotes,
+			wanted: "Applications with annotations argocd-image-updater.argoproj.io/, or ImageUpdater objects",
+		},
 		{name: Renovate, title: "Renovate", bot: "Renovate", unmatched: renovateNotes, wanted: "renovate.json, .renovaterc, or the like"},
 		{name: Kargo, title: "Kargo", build: kargo, wanted: "Warehouse and Stage objects"},
 		{name: AppStudio, title: "AppStudio", build: appStudio, wanted: "Component and Environment objects of appstudio.redhat.com"},
-		{name: GitOpsPromoter, title: "GitOps Promoter", build: gitOpsPromoter, wanted: "a PromotionStrategy object, and the manifests with images"},
+		{
+			name: GitOpsPromoter, title: "GitOps Promoter", build: gitOpsPromoter,
+			wanted: "a PromotionStrategy object, and the manifests with images",
+		},
 	}
 }
 
@@ -121,7 +130,10 @@ func Config(name Tool, found Found) (*Imported, error) {
 	case len(d.environments) == 0 && len(d.components)+len(d.notes) == 0:
 		return nil, nothing(t)
 	case len(d.environments) == 0:
-		return nil, fault.New(fault.Invalid, "%s has no environments in these files, so nothing shows where versions go: promoter init suggests a config from the manifests (%s)", t.title, withoutEnvironments(d))
+		return nil, fault.New(fault.Invalid,
+			"%s has no environments in these files, so nothing shows where versions go: promoter init suggests a config "+
+				"from the manifests (%s)",
+			t.title, withoutEnvironments(d))
 	}
 	if !slices.ContainsFunc(d.components, func(c component) bool { return c.off == "" }) {
 		return nil, fault.New(fault.Invalid, "%s promotes nothing here that promoter can follow: %s", t.title, firstNote(d.notes))

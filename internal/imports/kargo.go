@@ -215,7 +215,9 @@ func (k *kargoImport) addWarehouse(o object, spec warehouse) {
 		environments = nil
 	}
 	if !spec.FreightCreationCriteria.IsZero() {
-		k.note(o.at(&spec.FreightCreationCriteria), o.title()+": freightCreationCriteria has no match, so the environments that get its versions from the registry wait for a request")
+		k.note(o.at(&spec.FreightCreationCriteria),
+			o.title()+": freightCreationCriteria has no match, so the environments that get its versions from the registry "+
+				"wait for a request")
 	}
 	for _, s := range spec.Subscriptions {
 		switch {
@@ -234,7 +236,8 @@ func (k *kargoImport) addWarehouse(o object, spec warehouse) {
 			}
 			k.addComponent(c)
 		case !s.Git.IsZero():
-			k.note(o.at(&s.Git), o.title()+": promoter promotes versions of images and charts, and no commits: changes of manifests land by your own pull requests")
+			k.note(o.at(&s.Git), o.title()+": promoter promotes versions of images and charts, and no commits: changes of "+
+				"manifests land by your own pull requests")
 		}
 	}
 }
@@ -388,15 +391,18 @@ func (k *kargoImport) addEnvironment(key string) {
 	}
 	if w.rendered && e.propose != "never" {
 		e.propose = "never"
-		e.comments = append(e.comments, "Its steps commit rendered manifests, and not these files. Remove propose when something else renders them after promoter changed them.")
+		e.comments = append(e.comments, "Its steps commit rendered manifests, and not these files. Remove propose when "+
+			"something else renders them after promoter changed them.")
 	}
 	if unread := k.unreadSources(s); len(unread) > 0 && e.propose != "never" {
 		e.propose = "never"
-		e.comments = append(e.comments, "It takes freight from the Stage "+strings.Join(unread, ", ")+", which is in no file here. Add the environment to after, and remove propose.")
+		e.comments = append(e.comments, "It takes freight from the Stage "+strings.Join(unread,
+			", ")+", which is in no file here. Add the environment to after, and remove propose.")
 		k.note(s.at(nil), s.title()+" takes freight from the Stage "+strings.Join(unread, ", ")+", which is in no file here")
 	}
 	if s.verified {
-		k.note(s.at(&s.Verification), s.title()+": verification has no match. What follows "+e.name+" waits for a request; conditions such as checks or health can replace it")
+		k.note(s.at(&s.Verification), s.title()+": verification has no match. What follows "+e.name+
+			" waits for a request; conditions such as checks or health can replace it")
 	}
 	k.environments = append(k.environments, e)
 }
@@ -417,7 +423,8 @@ func (k *kargoImport) parents(s readStage, e *environment) (waits string) {
 			k.note(s.at(nil), s.title()+" takes freight that one of several Stages has; here all of them must have it")
 		}
 		if !sources.AutoPromotionOptions.IsZero() {
-			k.note(s.at(&sources.AutoPromotionOptions), s.title()+": autoPromotionOptions has no match; the newest version that is eligible is promoted")
+			k.note(s.at(&sources.AutoPromotionOptions),
+				s.title()+": autoPromotionOptions has no match; the newest version that is eligible is promoted")
 		}
 		for _, name := range ancestors {
 			above := k.stages[s.namespace+"/"+name]

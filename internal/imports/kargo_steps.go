@@ -206,9 +206,11 @@ func (r *promotionRun) step(in object, s step, vars map[string]string) {
 		r.collect(file, c, vars)
 	case "helm-template", "kustomize-build":
 		r.rendered = true
-		r.k.note(in.at(&s.Config), in.title()+" writes rendered manifests ("+s.Uses+"), which promoter does not: render in CI or in Argo CD, from the files that promoter changes")
+		r.k.note(in.at(&s.Config), in.title()+" writes rendered manifests ("+s.Uses+
+			"), which promoter does not: render in CI or in Argo CD, from the files that promoter changes")
 	case "argocd-update":
-		r.k.note(in.at(&s.Config), in.title()+": argocd-update has no match in this file: see docs/guides/health-argocd.md for health and syncs of Argo CD")
+		r.k.note(in.at(&s.Config), in.title()+
+			": argocd-update has no match in this file: see docs/guides/health-argocd.md for health and syncs of Argo CD")
 	default:
 		if !slices.Contains(silentSteps, s.Uses) {
 			r.k.note(in.at(&s.Config), in.title()+": the step "+s.Uses+" has no match")

@@ -92,7 +92,8 @@ func (r *Reader) objects(d *draft) (all objects) {
 				break
 			}
 			if err != nil {
-				d.note(edit.Position{File: file, Line: 1, Column: 1}, "the file cannot be parsed, so nothing of it is imported; render a template first")
+				d.note(edit.Position{File: file, Line: 1, Column: 1},
+					"the file cannot be parsed, so nothing of it is imported; render a template first")
 				break
 			}
 			if o, ok := objectOf(file, &document); ok {

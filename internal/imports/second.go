@@ -58,9 +58,11 @@ func OtherWriters(c *config.Config, found Found) (problems config.Problems) {
 		if len(images) == 0 {
 			continue
 		}
-		message := fmt.Sprintf("%s (%s) also updates %s, such as in %s: two tools undo each other's changes", w.Bot, w.File, images[0].Familiar(), first)
+		message := fmt.Sprintf("%s (%s) also updates %s, such as in %s: two tools undo each other's changes", w.Bot, w.File,
+			images[0].Familiar(), first)
 		if len(images) > 1 {
-			message = fmt.Sprintf("%s (%s) also updates %s and %d more, such as in %s: two tools undo each other's changes", w.Bot, w.File, images[0].Familiar(), len(images)-1, first)
+			message = fmt.Sprintf("%s (%s) also updates %s and %d more, such as in %s: two tools undo each other's changes",
+				w.Bot, w.File, images[0].Familiar(), len(images)-1, first)
 		}
 		if len(never) == len(images) {
 			message = fmt.Sprintf("%s (%s) updates %s, and promoter only observes (propose: never)", w.Bot, w.File, images[0].Familiar())

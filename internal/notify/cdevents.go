@@ -88,7 +88,9 @@ func (c cdEvents) eventsOf(m Message) []cdEvent {
 	last := m.Last()
 	one := func(kind, id, subject string, content map[string]any) cdEvent {
 		return cdEvent{
-			Context: cdContext{Version: cdEventsVersion, ID: id, Source: c.source, Type: kind, Timestamp: last.At.UTC().Truncate(time.Second), Chain: m.ID},
+			Context: cdContext{
+				Version: cdEventsVersion, ID: id, Source: c.source, Type: kind, Timestamp: last.At.UTC().Truncate(time.Second), Chain: m.ID,
+			},
 			Subject: cdSubject{ID: subject, Content: content}, CustomData: dataOf(m), ContentType: "application/json",
 		}
 	}

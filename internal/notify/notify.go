@@ -130,7 +130,8 @@ func safeURL(text string) string {
 	escaped := make([]byte, 0, len(text))
 	for _, c := range []byte(u.String()) {
 		switch {
-		case c <= ' ' || c >= 0x7f, c == '(', c == ')', c == '<', c == '>', c == '|', c == '"', c == '\'', c == '`', c == '\\', c == '[', c == ']', c == '*':
+		case c <= ' ' || c >= 0x7f, c == '(', c == ')', c == '<', c == '>', c == '|', c == '"', c == '\'', c == '`',
+			c == '\\', c == '[', c == ']', c == '*':
 			const digits = "0123456789ABCDEF"
 			escaped = append(escaped, '%', digits[c>>4], digits[c&15])
 		default:

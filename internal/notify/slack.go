@@ -91,8 +91,10 @@ type slackAnswer struct {
 // Send implements Sender.
 func (s slack) Send(ctx context.Context, m Message, sent Receipt) (Receipt, error) {
 	body := slackMessage{
-		Text:   slackEscape(headlineOf(m).String()),
-		Blocks: []slackBlock{{Type: "section", Text: slackText{Type: "mrkdwn", Text: mrkdwn.format(m, s.Mode() == Updated), Verbatim: true}}},
+		Text: slackEscape(headlineOf(m).String()),
+		Blocks: []slackBlock{
+			{Type: "section", Text: slackText{Type: "mrkdwn", Text: mrkdwn.format(m, s.Mode() == Updated), Verbatim: true}},
+		},
 	}
 	if s.Mode() == Announced {
 		_, err := s.poster.send(ctx, http.MethodPost, s.options.URL.Reveal(), nil, body)

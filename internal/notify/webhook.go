@@ -39,7 +39,9 @@ func newSigned(service string, o SignedOptions) (signed, error) {
 	text, isKey := strings.CutPrefix(o.Secret.Reveal(), "whsec_")
 	key, err := base64.StdEncoding.DecodeString(text)
 	if !isKey || err != nil || len(key) < minKey {
-		return signed{}, fault.New(fault.Invalid, `%s: the secret is not whsec_ and a key of at least %d bytes in Base64: write echo "whsec_$(openssl rand -base64 32)"`, service, minKey)
+		return signed{}, fault.New(fault.Invalid,
+			`%s: the secret is not whsec_ and a key of at least %d bytes in Base64: write echo "whsec_$(openssl rand -base64 32)"`,
+			service, minKey)
 	}
 	return signed{newPoster(service, o.Transport, o.Secret, secret.New(text)), o.URL, key, o.Now}, nil
 }
@@ -107,7 +109,8 @@ type webhookReason struct {
 // Send implements Sender.
 func (w webhook) Send(ctx context.Context, m Message, _ Receipt) (Receipt, error) {
 	last := m.Last()
-	return Receipt{}, w.signed.post(ctx, last.ID, nil, webhookEvent{Type: "promotion." + string(last.State), Timestamp: last.At.UTC(), Data: dataOf(m)})
+	return Receipt{}, w.signed.post(ctx, last.ID, nil,
+		webhookEvent{Type: "promotion." + string(last.State), Timestamp: last.At.UTC(), Data: dataOf(m)})
 }
 
 // Mode implements Sender.

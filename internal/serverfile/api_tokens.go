@@ -26,7 +26,8 @@ func apiToken(s *Server, key string, reference serverconfig.Reference) (secret.S
 		return secret.String{}, fmt.Errorf("%s: %w", key, err)
 	}
 	if len(token.Reveal()) < minToken {
-		return secret.String{}, fault.New(fault.Invalid, "%s (%s) is shorter than %d characters: make one with openssl rand -hex 32", key, reference, minToken)
+		return secret.String{}, fault.New(fault.Invalid,
+			"%s (%s) is shorter than %d characters: make one with openssl rand -hex 32", key, reference, minToken)
 	}
 	return token, nil
 }
@@ -48,7 +49,8 @@ func (s *Server) APITokens() (tokens, badges access.Tokens, err error) {
 		return nil
 	}
 	if reference := s.File.API.Token; !reference.IsZero() {
-		if err := add(&tokens, "api.token", reference, access.Principal{Name: "api.token", Token: true, Roles: []access.Role{access.Admin}}); err != nil {
+		if err := add(&tokens, "api.token", reference,
+			access.Principal{Name: "api.token", Token: true, Roles: []access.Role{access.Admin}}); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -40,7 +40,8 @@ func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (
 		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
 	}
 	if secret := proof.Secret; !secret.IsZero() && len(secret.Reveal()) < minReceiverSecret {
-		return nil, fault.New(fault.Invalid, "receiver %s: its secret has fewer than %d characters: make one with openssl rand -hex 32", entry.Name, minReceiverSecret)
+		return nil, fault.New(fault.Invalid,
+			"receiver %s: its secret has fewer than %d characters: make one with openssl rand -hex 32", entry.Name, minReceiverSecret)
 	}
 	return webhook.New(webhook.Options{Name: entry.Name, Kind: entry.Kind, Posts: len(entry.Snapshots) > 0, Credential: proof})
 }

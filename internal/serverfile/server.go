@@ -326,7 +326,8 @@ func (s *Server) selectTargets(named []string) error {
 		}
 		switch len(inFile) + len(installed) {
 		case 0:
-			return fault.New(fault.Invalid, "--repo %s: %s has no such repository; it has %s", outbound.Scrub(text), s.File.File, listAll(s.File))
+			return fault.New(fault.Invalid, "--repo %s: %s has no such repository; it has %s", outbound.Scrub(text),
+				s.File.File, listAll(s.File))
 		case 1:
 		default:
 			return fault.New(fault.Invalid, "--repo %s: several forges have one, or may have: write FORGE:%[1]s", outbound.Scrub(text))

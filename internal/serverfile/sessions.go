@@ -41,7 +41,8 @@ func SessionKey(s *Server) (secret.String, error) {
 		return key, fmt.Errorf("api.sessionKey: %w", err)
 	}
 	if !key.IsZero() && len(key.Reveal()) < access.MinSessionKey {
-		return secret.String{}, fault.New(fault.Invalid, "api.sessionKey (%s) is shorter than %d characters: make one with openssl rand -hex 32", reference, access.MinSessionKey)
+		return secret.String{}, fault.New(fault.Invalid,
+			"api.sessionKey (%s) is shorter than %d characters: make one with openssl rand -hex 32", reference, access.MinSessionKey)
 	}
 	return key, nil
 }

@@ -33,7 +33,8 @@ const (
 // the environment has for it.
 func openStandalone(options Options) (*Server, error) {
 	if len(options.Repositories) == 0 {
-		return nil, fault.New(fault.Invalid, "there is no %s here: name the server file with --config, or a repository's URL with --repo", ServerFile)
+		return nil, fault.New(fault.Invalid,
+			"there is no %s here: name the server file with --config, or a repository's URL with --repo", ServerFile)
 	}
 	s, err := WithoutFile(options)
 	if err != nil {
@@ -74,13 +75,17 @@ type environment func(string) (string, bool)
 func (env environment) target(address string) (Target, error) {
 	switch {
 	case address == "":
-		return Target{}, fault.New(fault.Invalid, "--repo is empty: write the repository's URL, as in https://git.example.com/acme/gitops or file:///PATH")
+		return Target{}, fault.New(fault.Invalid,
+			"--repo is empty: write the repository's URL, as in https://git.example.com/acme/gitops or file:///PATH")
 	case strings.HasPrefix(address, "/"):
 		return Target{}, fault.New(fault.Invalid, "--repo %s: write a repository of this machine as file://%s", address, address)
 	case !strings.Contains(address, ":"):
-		return Target{}, fault.New(fault.Invalid, "--repo %s: without a server file the whole URL is needed, as in https://git.example.com/%s or file:///PATH", address, strings.Trim(address, "/"))
+		return Target{}, fault.New(fault.Invalid,
+			"--repo %s: without a server file the whole URL is needed, as in https://git.example.com/%s or file:///PATH",
+			address, strings.Trim(address, "/"))
 	case holdsCredential(address):
-		return Target{}, fault.New(fault.Invalid, "--repo: the URL holds a user or a password: remove it, and set %s and %s", gitUserVariable, gitPasswordVariable)
+		return Target{}, fault.New(fault.Invalid, "--repo: the URL holds a user or a password: remove it, and set %s and %s",
+			gitUserVariable, gitPasswordVariable)
 	}
 	key, err := identity.GitKey(address)
 	if err != nil {
@@ -89,7 +94,8 @@ func (env environment) target(address string) (Target, error) {
 
 	if name, ok := strings.CutPrefix(address, publicGitHub); ok {
 		forge := serverconfig.Forge{Name: "github", Kind: serverconfig.ForgeGitHub, URL: strings.TrimSuffix(publicGitHub, "/")}
-		return env.tokenTarget(forge, name, githubTokenVariable, "--repo %s%s: set %s to a token that may read and write its contents and pull requests",
+		return env.tokenTarget(forge, name, githubTokenVariable,
+			"--repo %s%s: set %s to a token that may read and write its contents and pull requests",
 			publicGitHub, name, githubTokenVariable)
 	}
 	// With a password for Git and no token for GitLab, a repository there is plain Git.
@@ -115,7 +121,8 @@ func (env environment) target(address string) (Target, error) {
 	forge.SSHKey = env.reference(sshKeyVariable)
 	forge.KnownHosts = env.reference(knownHostsVariable)
 	if strings.HasPrefix(string(key), "git:ssh:") && (forge.KnownHosts.IsZero() || forge.SSHKey.IsZero() && forge.Password.IsZero()) {
-		return Target{}, fault.New(fault.Invalid, "--repo: %s wants %s, and %s as ssh-keyscan prints it", address, sshKeyVariable, knownHostsVariable)
+		return Target{}, fault.New(fault.Invalid, "--repo: %s wants %s, and %s as ssh-keyscan prints it", address,
+			sshKeyVariable, knownHostsVariable)
 	}
 	return Target{Name: address, Forge: forge, Credential: gitCredential(string(key), forge)}, nil
 }

@@ -66,7 +66,8 @@ func (s *Server) AppCredential(forge serverconfig.Forge) (id int64, key secret.S
 	folder := s.AppFolder(forge.Name)
 	stored, err := folder.Read()
 	if fault.KindOf(err) == fault.NotFound {
-		return 0, secret.String{}, fault.New(fault.Invalid, "the forge %s has no App yet: make it at %s", forge.Name, s.AppSetupURL(forge.Name))
+		return 0, secret.String{}, fault.New(fault.Invalid, "the forge %s has no App yet: make it at %s", forge.Name,
+			s.AppSetupURL(forge.Name))
 	}
 	if err != nil {
 		return 0, secret.String{}, err
@@ -89,7 +90,8 @@ func (f AppFolder) Read() (StoredApp, error) {
 	}
 	var stored StoredApp
 	if err := json.Unmarshal(data, &stored); err != nil || stored.Schema != storedAppSchema || stored.ID <= 0 {
-		return StoredApp{}, fault.New(fault.Invalid, "%s is not what promoter wrote there: restore it from a backup, or remove the folder and make another App", f.Path(appFile))
+		return StoredApp{}, fault.New(fault.Invalid,
+			"%s is not what promoter wrote there: restore it from a backup, or remove the folder and make another App", f.Path(appFile))
 	}
 	return stored, nil
 }
@@ -117,7 +119,8 @@ const probeSize = 64 << 10
 func (f AppFolder) Prepare() (created bool, err error) {
 	for _, name := range []string{appFile, AppKeyFile, AppHookSecretFile, AppClientSecretFile} {
 		if _, err := os.Lstat(f.Path(name)); err == nil {
-			return false, fault.New(fault.Conflict, "%s is there already, and is never written over: name another folder, or move it away", f.Path(name))
+			return false, fault.New(fault.Conflict,
+				"%s is there already, and is never written over: name another folder, or move it away", f.Path(name))
 		}
 	}
 	_, err = os.Stat(string(f))
@@ -127,7 +130,8 @@ func (f AppFolder) Prepare() (created bool, err error) {
 	}
 	probe, err := f.writeTemporary(make([]byte, probeSize))
 	if err != nil {
-		return created, fault.New(fault.Invalid, "the folder of the App cannot be written: %w: let promoter write to it, or name another one", err)
+		return created, fault.New(fault.Invalid,
+			"the folder of the App cannot be written: %w: let promoter write to it, or name another one", err)
 	}
 	if err := errors.Join(os.Remove(probe), f.sync()); err != nil {
 		return created, fault.New(fault.Invalid, "the folder of the App cannot be brought to the disk: %w: name another one", err)
@@ -150,7 +154,8 @@ func (f AppFolder) Store(made github.Registered, hook string) (_ StoredApp, err 
 	if !made.WebhookSecret.IsZero() {
 		files = append(files, file{name: AppHookSecretFile, content: made.WebhookSecret.Reveal()})
 	}
-	files = append(files, file{name: AppClientSecretFile, content: made.ClientSecret.Reveal()}, file{name: appFile, content: string(text) + "\n"})
+	files = append(files, file{name: AppClientSecretFile, content: made.ClientSecret.Reveal()},
+		file{name: appFile, content: string(text) + "\n"})
 
 	var written []string
 	defer func() {

@@ -63,7 +63,9 @@ func parseLandingRequest(key string) (r landingRequest, ok bool) {
 	if json.Unmarshal([]byte(key), &parts) != nil || len(parts) != 5 {
 		return landingRequest{}, false
 	}
-	return landingRequest{destination: parts[0], repository: parts[1], environment: parts[2], application: parts[3], subject: parts[4]}, true
+	return landingRequest{
+		destination: parts[0], repository: parts[1], environment: parts[2], application: parts[3], subject: parts[4],
+	}, true
 }
 
 // landingRequests are requests by the identity of the landings that lead to them.
@@ -95,7 +97,9 @@ func (a afterLanding) triggerIn(ctx context.Context, tx *database.Tx, requests l
 }
 
 // requests returns the requests that events of a repository lead to, if they are landings.
-func (a afterLanding) requests(ctx context.Context, repository *connect.Repository, c *config.Config, events []store.Event) (landingRequests, error) {
+func (a afterLanding) requests(
+	ctx context.Context, repository *connect.Repository, c *config.Config, events []store.Event,
+) (landingRequests, error) {
 	var entries []serverconfig.AfterLanding
 	var receivers []string
 	for _, entry := range a.connections.Server.File.AfterLanding {
@@ -129,7 +133,8 @@ func (a afterLanding) requests(ctx context.Context, repository *connect.Reposito
 				subjects = argoCDApplications(monitored, reports, e)
 			}
 			for _, subject := range subjects {
-				requests[e.Identity()] = append(requests[e.Identity()], landingRequest{entry.Name, e.Repository, e.Environment, e.Application, subject})
+				requests[e.Identity()] = append(requests[e.Identity()],
+					landingRequest{entry.Name, e.Repository, e.Environment, e.Application, subject})
 			}
 		}
 	}
@@ -151,7 +156,9 @@ func argoCDApplications(h *setting.Health, reports []health.Report, e store.Even
 // handle sends one request. The queue retries an error with a growing delay.
 func (a afterLanding) handle(ctx context.Context, item queue.Item) (queue.Result, error) {
 	request, ok := parseLandingRequest(item.Key)
-	i := slices.IndexFunc(a.connections.Server.File.AfterLanding, func(one serverconfig.AfterLanding) bool { return one.Name == request.destination })
+	i := slices.IndexFunc(a.connections.Server.File.AfterLanding, func(one serverconfig.AfterLanding) bool {
+		return one.Name == request.destination
+	})
 	if !ok || i < 0 { // an earlier server file had it
 		return queue.Result{Forget: true}, nil
 	}
@@ -163,7 +170,8 @@ func (a afterLanding) handle(ctx context.Context, item queue.Item) (queue.Result
 	case err != nil:
 		return queue.Result{}, err
 	}
-	log := a.log.With(slog.String("repository", repository.Name), slog.String("key", request.repository), slog.String("environment", request.environment),
+	log := a.log.With(slog.String("repository", repository.Name), slog.String("key", request.repository),
+		slog.String("environment", request.environment),
 		slog.String("application", request.application), slog.String("destination", entry.Name))
 	what, err := a.send(ctx, entry, request, repository)
 	switch {
@@ -189,13 +197,16 @@ func isTransient(err error) bool {
 }
 
 // send sends a request. It returns what was done, for the log.
-func (a afterLanding) send(ctx context.Context, entry serverconfig.AfterLanding, request landingRequest, repository store.Repository) (done string, err error) {
+func (a afterLanding) send(
+	ctx context.Context, entry serverconfig.AfterLanding, request landingRequest, repository store.Repository,
+) (done string, err error) {
 	if entry.Flux != nil {
 		flux, err := a.connections.Flux(entry)
 		if err != nil {
 			return "", err
 		}
-		return "triggered Flux", flux.Post(ctx, gitopsengine.Landing{Repository: repository.Host + "/" + repository.Name, Environment: request.environment})
+		return "triggered Flux", flux.Post(ctx,
+			gitopsengine.Landing{Repository: repository.Host + "/" + repository.Name, Environment: request.environment})
 	}
 	_, argoCD, err := a.connections.ArgoCD(entry.ArgoCD.Receiver)
 	if err != nil {

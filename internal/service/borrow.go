@@ -33,7 +33,9 @@ const (
 // Borrow opens one of the repositories of the service for one function. The choice gets those
 // that could be opened. Where a reconciliation or too many other requests keep it waiting, the
 // error is Temporary.
-func (s *Service) Borrow(ctx context.Context, choose func([]*connect.Repository) (*connect.Repository, error), do func(context.Context, Borrowed) error) error {
+func (s *Service) Borrow(
+	ctx context.Context, choose func([]*connect.Repository) (*connect.Repository, error), do func(context.Context, Borrowed) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
 	defer cancel()
 	select {
@@ -49,7 +51,9 @@ func (s *Service) Borrow(ctx context.Context, choose func([]*connect.Repository)
 	return err
 }
 
-func (s *Service) borrow(ctx context.Context, choose func([]*connect.Repository) (*connect.Repository, error), do func(context.Context, Borrowed) error) error {
+func (s *Service) borrow(
+	ctx context.Context, choose func([]*connect.Repository) (*connect.Repository, error), do func(context.Context, Borrowed) error,
+) error {
 	current, release, err := s.refresher.acquire(ctx)
 	if err != nil {
 		return err

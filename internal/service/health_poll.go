@@ -107,7 +107,8 @@ func (p healthPoller) save(ctx context.Context, receiver string, reports []evide
 				p.metrics.HealthReport(receiver, report.Health.Source)
 			}
 			if len(used) > 0 {
-				p.log.InfoContext(ctx, "health changed", slog.String("receiver", receiver), slog.Int("reports", len(used)), slog.Any("keys", first(slices.Compact(keys))))
+				p.log.InfoContext(ctx, "health changed", slog.String("receiver", receiver), slog.Int("reports", len(used)),
+					slog.Any("keys", first(slices.Compact(keys))))
 			}
 		})
 		return p.queue.TriggerIn(ctx, tx, triggers...)

@@ -99,7 +99,9 @@ func (i *Inbox) checkPostedFor(ctx context.Context, receiver string, named event
 		return fault.New(fault.NotFound, "there is no repository %.200q for which the receiver %s may report health", name, receiver)
 	}
 	environment, application, _ := strings.Cut(subject, "/")
-	if !slices.ContainsFunc(file.Receivers, func(r serverconfig.Receiver) bool { return r.Name == receiver && r.MayReport(environment, application) }) {
+	if !slices.ContainsFunc(file.Receivers, func(r serverconfig.Receiver) bool {
+		return r.Name == receiver && r.MayReport(environment, application)
+	}) {
 		return fault.New(fault.NotFound, "the receiver %s may not report the health of %.200q", receiver, subject)
 	}
 	follows, err := i.store.HealthSubscriptions(ctx, receiver)
@@ -122,6 +124,8 @@ func (i *Inbox) checkPostedFor(ctx context.Context, receiver string, named event
 func mayReport(receivers []serverconfig.Receiver, receiver, name string) bool {
 	return slices.ContainsFunc(receivers, func(r serverconfig.Receiver) bool {
 		return r.Name == receiver && (r.Repositories == nil ||
-			slices.ContainsFunc(r.Repositories, func(pattern string) bool { return glob.Match(strings.ToLower(pattern), strings.ToLower(name)) }))
+			slices.ContainsFunc(r.Repositories, func(pattern string) bool {
+				return glob.Match(strings.ToLower(pattern), strings.ToLower(name))
+			}))
 	})
 }

@@ -47,10 +47,11 @@ func (o onboarder) offer(ctx context.Context, current *refresh, r *connect.Repos
 		return
 	}
 	var result *onboarding.Result
-	err := workspace.Use(ctx, current.session, r, workspace.Options{DryRun: o.dryRun, Freshness: o.store}, func(ctx context.Context, w *workspace.Workspace) (err error) {
-		result, err = current.onboarding.Offer(ctx, w, report)
-		return r.Advise(err)
-	})
+	err := workspace.Use(ctx, current.session, r, workspace.Options{DryRun: o.dryRun, Freshness: o.store},
+		func(ctx context.Context, w *workspace.Workspace) (err error) {
+			result, err = current.onboarding.Offer(ctx, w, report)
+			return r.Advise(err)
+		})
 	if ctx.Err() == nil {
 		logOnboarding(ctx, loggerOf(o.log, r), result, err)
 	}

@@ -156,7 +156,8 @@ func (r *refresher) open(ctx context.Context) (*refresh, error) {
 	}
 	for _, repository := range session.Repositories {
 		if repository.SCM == nil {
-			r.log.WarnContext(ctx, "could not open a repository", slog.String("repository", repository.Name), slog.Any("error", repository.Err))
+			r.log.WarnContext(ctx, "could not open a repository", slog.String("repository", repository.Name),
+				slog.Any("error", repository.Err))
 			name := repository.Address()
 			opened.closed = append(opened.closed, Unopened{
 				Name: name, Forge: repository.Forge.Config.Name, Err: repository.Err, Attempts: before[name] + 1, At: opened.ready,

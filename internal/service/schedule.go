@@ -54,7 +54,8 @@ func (s schedules) handle(ctx context.Context, item queue.Item) (queue.Result, e
 	case len(keys) == 0:
 		return queue.Result{Forget: true}, nil
 	case fired:
-		s.log.InfoContext(ctx, "schedule triggered", slog.String("schedule", item.Key), slog.Int("repositories", len(keys)), slog.Time("next", next))
+		s.log.InfoContext(ctx, "schedule triggered", slog.String("schedule", item.Key), slog.Int("repositories", len(keys)),
+			slog.Time("next", next))
 	}
 	return queue.Result{Next: next}, nil
 }

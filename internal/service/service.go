@@ -117,7 +117,8 @@ func New(o Options) *Service {
 	poller := &poller{refresher: refresher, schedules: schedules, queue: o.Queue, store: o.Store, poll: poll, now: now}
 	retention := retention{db: o.DB, store: o.Store, limits: server.File.Retention, log: o.Log, now: now}
 	health := healthPoller{
-		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log,
+		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, metrics: o.Metrics,
+		debounce: debounce(o.Debounce), log: o.Log,
 	}
 	landing := afterLanding{
 		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, metrics: o.Metrics, dryRun: o.DryRun, log: o.Log, now: now,
@@ -130,20 +131,24 @@ func New(o Options) *Service {
 		dryRun: o.DryRun, log: o.Log, now: now,
 	}
 	reconciler := &reconciler{
-		refresher: refresher, store: o.Store, recorder: records, onboarder: onboarder, report: reports,
-		kept: workspace.Kept{
-			Scans:        scan.NewMemory(memory.Share(keptShare, maxKept)),
-			Observations: workspace.NewObservations(memory.Share(keptShare, maxKept)),
-			Mirrors:      git.NewMemory(memory.Share(2*keptShare, maxKept/2)),
-		},
-		dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
+		refresher: refresher, schedules: schedules, onboarder: onboarder,
+		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
+		report: reporter{log: o.Log, metrics: o.Metrics, now: now}, afterLanding: landing,
+		scans: scan.NewMemory(memory.Share(keptShare, maxKept)), observations: workspace.NewObservations(memory.Share(keptShare, maxKept)),
+		mirrors: git.NewMemory(memory.Share(2*keptShare, maxKept/2)),
+		queue:   o.Queue, dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}
 	sender := notifications.Worker{Store: o.Store, Sender: o.Connections.NotificationSender, Log: o.Log}
 	return &Service{
-		inbox:     &Inbox{db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log},
-		refresher: refresher, queue: o.Queue, db: o.DB, store: o.Store, traces: o.Traces, log: o.Log, now: now, borrowing: make(chan struct{}, maxBorrowed),
+		inbox: &Inbox{
+			db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log,
+		},
+		refresher: refresher, queue: o.Queue, db: o.DB, store: o.Store, traces: o.Traces, log: o.Log, now: now,
+		borrowing: make(chan struct{}, maxBorrowed),
 		workers: map[string]queue.Worker{
-			KindRepository:   {Handler: reconciler.handle, Concurrency: connect.Parallel + 1, Most: maxParallel, Room: new(memory.Gauge).Room},
+			KindRepository: {
+				Handler: reconciler.handle, Concurrency: connect.Parallel + 1, Most: maxParallel, Room: new(memory.Gauge).Room,
+			},
 			KindPoll:         {Handler: poller.handle},
 			KindSchedule:     {Handler: schedules.handle},
 			kindAfterLanding: {Handler: landing.handle, Concurrency: connect.Parallel},
@@ -171,7 +176,8 @@ func (s *Service) Unopened() []Unopened { return s.refresher.unopened() }
 func (s *Service) Start(ctx context.Context) error {
 	logClockSkew(ctx, s.db, s.now, s.log)
 	polls := healthPolls(s.refresher.connections.Server)
-	return s.queue.Trigger(ctx, append(polls, queue.Trigger{Kind: KindPoll, Key: All}, queue.Trigger{Kind: kindTurn, Key: All}, queue.Trigger{Kind: kindRetention, Key: All})...)
+	return s.queue.Trigger(ctx, append(polls, queue.Trigger{Kind: KindPoll, Key: All},
+		queue.Trigger{Kind: kindTurn, Key: All}, queue.Trigger{Kind: kindRetention, Key: All})...)
 }
 
 // Run does the work until the context ends. Of the options, only the timing is used.

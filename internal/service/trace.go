@@ -41,7 +41,8 @@ const spanReconcile = "reconcile"
 func TraceWebhook(traces *telemetry.Traces) func(context.Context, server.Accepted, string) (context.Context, func(int, error)) {
 	return func(ctx context.Context, accepted server.Accepted, traceparent string) (context.Context, func(int, error)) {
 		ctx, span := traces.Begin(ctx, telemetry.RootSpan{Name: "webhook", Server: true, At: accepted.At, Links: []string{traceparent}},
-			slog.String(traceReceiver, accepted.Receiver), slog.String(traceDelivery, accepted.ID), slog.String(traceEvent, accepted.EventType),
+			slog.String(traceReceiver, accepted.Receiver), slog.String(traceDelivery, accepted.ID),
+			slog.String(traceEvent, accepted.EventType),
 			slog.Int(traceEvents, len(accepted.Events)))
 		if accepted.Ignored != "" {
 			span.Set(slog.String(traceIgnored, accepted.Ignored))
@@ -92,7 +93,8 @@ func traceRun(traces *telemetry.Traces, now func() time.Time) func(context.Conte
 		}
 		spans := []*telemetry.Span{span}
 		for _, other := range others {
-			_, pointer := traces.Begin(ctx, telemetry.RootSpan{Name: name, Parent: other, Links: []string{span.Parent()}}, slog.String(traceKey, item.Key))
+			_, pointer := traces.Begin(ctx, telemetry.RootSpan{Name: name, Parent: other, Links: []string{span.Parent()}},
+				slog.String(traceKey, item.Key))
 			spans = append(spans, pointer)
 		}
 		return inner, func(err error) {

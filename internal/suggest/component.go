@@ -95,7 +95,9 @@ func (u *usage) component(l *layout, rules []bots.Rule) Component {
 			!slices.ContainsFunc(u.inside, func(r placedReference) bool { return canPin(r.Reference) }),
 	}
 	roots, all := u.tags(l)
-	own := slices.DeleteFunc(slices.Clone(rules), func(rule bots.Rule) bool { return u.artifact != image.ArtifactImage || !rule.Applies(u.repository) })
+	own := slices.DeleteFunc(slices.Clone(rules), func(rule bots.Rule) bool {
+		return u.artifact != image.ArtifactImage || !rule.Applies(u.repository)
+	})
 	g := guessSelection(roots, all, u.isThirdParty()).within(own, roots, all)
 	g.reason = printable.Line(g.reason)
 	c.Select, c.kind, c.Reason = g.Selection, g.kind, g.reason

@@ -130,22 +130,27 @@ func (d *draft) guesses() []Guess {
 	if len(inBase) > 0 {
 		all = append(all, Guess{
 			Kind: GuessInBase,
-			Text: count(len(inBase), "image is in a base that environments share, outside all paths: a change would affect all of them, so it is not changed.",
-				"images are in a base that environments share, outside all paths: a change would affect all of them, so they are not changed."),
-			Advice:    "let each environment set its own version: an entry under images in its kustomization.yaml, or a tag in its values file",
+			Text: count(len(inBase),
+				"image is in a base that environments share, outside all paths: a change would affect all of them, so it is not changed.",
+				"images are in a base that environments share, outside all paths: a change would affect all of them, so "+
+					"they are not changed."),
+			Advice: "let each environment set its own version: an entry under images in its kustomization.yaml, or a " +
+				"tag in its values file",
 			Positions: positions(inBase),
 		})
 	}
 	if len(elsewhere) > 0 {
 		all = append(all, Guess{
-			Kind: GuessOutside, Text: count(len(elsewhere), "image reference is", "image references are") + " outside all environments and will not be changed.",
+			Kind: GuessOutside, Text: count(len(elsewhere), "image reference is",
+				"image references are") + " outside all environments and will not be changed.",
 			Advice:    "add the folder to the paths of an environment, or leave it as it is",
 			Positions: positions(elsewhere),
 		})
 	}
 	if n := d.tagOnly(); n > 0 {
 		all = append(all, Guess{
-			Kind: GuessTagOnly, Text: fmt.Sprintf("%s pinned by tag only, and a tag can be moved to another image.", count(n, "component is", "components are")),
+			Kind: GuessTagOnly, Text: fmt.Sprintf("%s pinned by tag only, and a tag can be moved to another image.",
+				count(n, "component is", "components are")),
 			Advice: "turn on pin: tag+digest, so that each environment runs the image that was tested before",
 		})
 	}
@@ -160,13 +165,18 @@ func (d *draft) layoutGuesses() (all []Guess) {
 		})
 	}
 	if d.layout.reason != "" {
-		all = append(all, Guess{Kind: GuessApplications, Text: d.layout.reason, Advice: "otherwise change the paths of the environments; {application} in a path is the name of an application"})
+		all = append(all, Guess{
+			Kind: GuessApplications, Text: d.layout.reason,
+			Advice: "otherwise change the paths of the environments; {application} in a path is the name of an application",
+		})
 	}
 	if d.layout.services != "" {
 		all = append(all, Guess{
-			Kind:   GuessApplications,
-			Text:   "Files such as " + d.layout.services + " hold several services, so each component is an application, promoted on its own.",
-			Advice: "list services that must be promoted together under applications.<name>.components; to promote everything together, remove applications from each environment",
+			Kind: GuessApplications,
+			Text: "Files such as " + d.layout.services +
+				" hold several services, so each component is an application, promoted on its own.",
+			Advice: "list services that must be promoted together under applications.<name>.components; to promote " +
+				"everything together, remove applications from each environment",
 		})
 	}
 	var order []string

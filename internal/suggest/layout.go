@@ -37,7 +37,8 @@ func layouts(files []string, references []edit.Reference) []*layout {
 		}
 		found = append(found, newLayout(all, false, oneApplication))
 		heaviest := slices.MaxFunc(all, func(a, b family) int { return cmp.Compare(a.weight, b.weight) })
-		found = append(found, newLayout([]family{heaviest}, false, "Other folders were left out: their paths would match several environments."))
+		found = append(found, newLayout([]family{heaviest}, false,
+			"Other folders were left out: their paths would match several environments."))
 	}
 	found = slices.DeleteFunc(found, func(l *layout) bool { return l == nil || !l.isWorthwhile(references) })
 
@@ -47,8 +48,10 @@ func layouts(files []string, references []edit.Reference) []*layout {
 	case len(all) > 0:
 		reason = "What looks like environments overlaps, or contains little of the tree, so there is one environment."
 	case recognized:
-		reason = "No environment has references of its own: all share the same files. So there is one environment, and a change reaches all of them."
-		advice = "let each environment set its own version: an entry under images in its kustomization.yaml, or a tag in its values file; then run init again"
+		reason = "No environment has references of its own: all share the same files. So there is one environment, and a " +
+			"change reaches all of them."
+		advice = "let each environment set its own version: an entry under images in its kustomization.yaml, or a tag in " +
+			"its values file; then run init again"
 	}
 	main := Environment{Name: "main", rank: rankProd, reason: reason}
 	if l := oneEnvironment(main, references); l != nil {

@@ -128,7 +128,8 @@ func both(a, b image.Selection) (both image.Selection, problem string) {
 			both.Filter = a.Filter
 		}
 		return both, ""
-	case a.Semver == b.Semver && a.Tag == b.Tag && a.Newest == b.Newest && a.Numeric == b.Numeric && a.Alphabetical == b.Alphabetical && a.Filter == b.Filter:
+	case a.Semver == b.Semver && a.Tag == b.Tag && a.Newest == b.Newest && a.Numeric == b.Numeric &&
+		a.Alphabetical == b.Alphabetical && a.Filter == b.Filter:
 		return both, ""
 	}
 	return a, "the same image is selected in another way elsewhere"
@@ -167,7 +168,8 @@ func frozen(roots []string) image.Selection {
 // botGuesses returns the guesses about other bots.
 func (d *draft) botGuesses() (all []Guess) {
 	for _, w := range d.found.Bots.Writers {
-		g := Guess{Kind: GuessOtherBot, Text: "Also updated by " + printable.Line(w.Bot) + ". Two bots undo each other's changes.", Positions: []edit.Position{{File: printable.Line(w.File)}}}
+		g := Guess{Kind: GuessOtherBot, Text: "Also updated by " + printable.Line(w.Bot) +
+			". Two bots undo each other's changes.", Positions: []edit.Position{{File: printable.Line(w.File)}}}
 		var images []image.Repository
 		for i := range d.Components {
 			c := &d.Components[i]

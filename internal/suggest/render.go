@@ -40,7 +40,9 @@ func (d *draft) render() string {
 	case d.layout.captures:
 		about = "Settings per application, by name or glob; {application} in the paths below is its name."
 	}
-	d.comment("", about+" settle waits until no image of the application got a newer version for that long, so that images built together are promoted together.")
+	d.comment("",
+		about+" settle waits until no image of the application got a newer version for that long, so that images built "+
+			"together are promoted together.")
 	d.line("#applications: {'*': {settle: 2m}}")
 
 	d.line("")
@@ -91,9 +93,11 @@ func (d *draft) header() {
 	}
 	d.guessList()
 	d.line("#")
-	d.comment("", "Next steps:\n1. Read the file and correct it.\n2. promoter validate checks it; promoter plan shows what it would change now, and why, and writes nothing.\n3. "+last+": it is read from the default branch.")
+	d.comment("", "Next steps:\n1. Read the file and correct it.\n2. promoter validate checks it; promoter plan shows what "+
+		"it would change now, and why, and writes nothing.\n3. "+last+": it is read from the default branch.")
 	d.line("#")
-	d.comment("", "A line that begins with # and no space is a setting that is off: remove the # to turn it on. A value after \"or:\" is an alternative.")
+	d.comment("", "A line that begins with # and no space is a setting that is off: remove the # to turn it on. A value "+
+		"after \"or:\" is an alternative.")
 }
 
 // guessList lists the guesses that are about no single component: those have their
@@ -114,7 +118,8 @@ func (d *draft) guessList() {
 func (d *draft) componentSection() {
 	d.comment("", "What is followed, and which of its tags are versions.")
 	if slices.ContainsFunc(d.Components, func(c Component) bool { return strings.Contains(c.Select.Semver, " <") }) {
-		d.comment("", "A semver range begins at the lowest version in the files and ends before the next major version, which is your decision.")
+		d.comment("", "A semver range begins at the lowest version in the files and ends before the next major version, "+
+			"which is your decision.")
 	}
 	d.line("components:")
 	for i := range d.Components {
@@ -179,7 +184,8 @@ func (d *draft) patterns() {
 			continue
 		}
 		names[name] = true
-		d.comment("  ", fmt.Sprintf("One component can follow all that match: the %d of %s have the same selection, and new ones would be found too.", len(group), parent))
+		d.comment("  ", fmt.Sprintf("One component can follow all that match: the %d of %s have the same selection, and "+
+			"new ones would be found too.", len(group), parent))
 		d.line("  #%s: {image: %s, %s}", quote(name), single(parent+"/*"), group[0].selectAndPin())
 	}
 }

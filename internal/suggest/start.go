@@ -47,7 +47,8 @@ func (d *draft) startGuesses() (all []Guess) {
 		if e.start.Limited {
 			all = append(all, Guess{
 				Kind: GuessStart, About: []string{e.Name},
-				Text:   fmt.Sprintf("More than %d promotions are possible at once, so at most %d pull requests are open at a time.", maxFirstPromotions, firstLimit),
+				Text: fmt.Sprintf("More than %d promotions are possible at once, so at most %d pull requests are open at a time.",
+					maxFirstPromotions, firstLimit),
 				Advice: "when you have seen the first ones, remove limit",
 			})
 		}

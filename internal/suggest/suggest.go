@@ -124,7 +124,9 @@ func Config(found Found) (*Suggestion, error) {
 			break // the components are the same in every layout
 		}
 	}
-	return nil, fault.New(fault.Invalid, "%d image references name more than one config can hold: write one with patterns, such as registry.example.com/team/**", len(references))
+	return nil, fault.New(fault.Invalid,
+		"%d image references name more than one config can hold: write one with patterns, such as registry.example.com/team/**",
+		len(references))
 }
 
 // excludeResources excludes files of other bots from the environments that match them.

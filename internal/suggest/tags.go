@@ -26,7 +26,11 @@ func guessSelection(roots, all []string, thirdParty bool) guess {
 		roots = all
 	}
 	if len(roots) == 0 {
-		return guess{image.Selection{Tag: "latest"}, GuessUnclearTags, "The files have a digest and no tag: name the tag that moves to new versions, or select by version."}
+		return guess{
+			image.Selection{Tag: "latest"},
+			GuessUnclearTags,
+			"The files have a digest and no tag: name the tag that moves to new versions, or select by version.",
+		}
 	}
 	if g, ok := recognize(roots, all, thirdParty); ok {
 		return g
@@ -47,7 +51,11 @@ func guessSelection(roots, all []string, thirdParty bool) guess {
 		g.kind, g.reason = GuessOtherTags, join(g.reason, "Other tags in the files look different.")
 		return g
 	}
-	g := guess{image.Selection{Tag: tag}, GuessUnclearTags, "The order of its tags is not clear, so the tag itself is followed: every new digest is a version."}
+	g := guess{
+		image.Selection{Tag: tag},
+		GuessUnclearTags,
+		"The order of its tags is not clear, so the tag itself is followed: every new digest is a version.",
+	}
 	if g.finds([]string{tag}) {
 		return g
 	}
@@ -178,10 +186,22 @@ func upperBound(version string) (high, reason string) {
 // the version.
 func filteredVersions(roots, all []string) guess {
 	for _, form := range []struct{ part, filter, reason string }{
-		{`^([A-Za-z][A-Za-z0-9_.-]*?[-_])v?[0-9]+(?:\.[0-9]+){1,2}$`, `^%sv?(?P<version>[0-9]+(\.[0-9]+){1,2})$`, "Versions after a fixed text."},
-		{`^v?[0-9]+(?:\.[0-9]+){2}(-[0-9]+)-g[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){2}-[0-9]+)-g[0-9a-f]{7,40}$`, "Versions as git describe writes them."},
-		{`^v?[0-9]+(?:\.[0-9]+){1,2}([-_])[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){1,2})%s[0-9a-f]{7,40}$`, "Versions with the commit after them."},
-		{`^v?[0-9]+(?:\.[0-9]+){1,2}()_[0-9.]+$`, `^v?(?P<version>[0-9]+(\.[0-9]+){1,2}_[0-9.]+)$`, "Versions with a number after an underscore."},
+		{
+			`^([A-Za-z][A-Za-z0-9_.-]*?[-_])v?[0-9]+(?:\.[0-9]+){1,2}$`, `^%sv?(?P<version>[0-9]+(\.[0-9]+){1,2})$`,
+			"Versions after a fixed text.",
+		},
+		{
+			`^v?[0-9]+(?:\.[0-9]+){2}(-[0-9]+)-g[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){2}-[0-9]+)-g[0-9a-f]{7,40}$`,
+			"Versions as git describe writes them.",
+		},
+		{
+			`^v?[0-9]+(?:\.[0-9]+){1,2}([-_])[0-9a-f]{7,40}$`, `^v?(?P<version>[0-9]+(\.[0-9]+){1,2})%s[0-9a-f]{7,40}$`,
+			"Versions with the commit after them.",
+		},
+		{
+			`^v?[0-9]+(?:\.[0-9]+){1,2}()_[0-9.]+$`, `^v?(?P<version>[0-9]+(\.[0-9]+){1,2}_[0-9.]+)$`,
+			"Versions with a number after an underscore.",
+		},
 		{
 			`^v?[0-9]+(?:\.[0-9]+){0,2}([-_][A-Za-z][A-Za-z0-9_.-]*)$`, `^v?(?P<version>[0-9]+(\.[0-9]+){0,2})%s$`,
 			"Versions of one variant of the image.",
@@ -229,7 +249,11 @@ var buildForms = []form{
 	{`^()20[0-9]{6}[-_.T][0-9]{4,6}Z?$`, `^[0-9]{8}[-_.T][0-9]{4,6}Z?$`, byDate},
 	{`^()20[0-9]{2}-[0-9]{2}-[0-9]{2}$`, `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`, byDate},
 	{`^()20[0-9]{2}-[0-9]{2}-[0-9]{2}[-_T.][0-9][0-9-]*Z?$`, `^[0-9]{4}-[0-9]{2}-[0-9]{2}[-_T.][0-9][0-9-]*Z?$`, byDate},
-	{`^([A-Za-z][A-Za-z0-9_.-]*?[-_.])20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9][0-9-]*Z$`, `^%s(?P<version>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9][0-9-]*Z)$`, byDate},
+	{
+		`^([A-Za-z][A-Za-z0-9_.-]*?[-_.])20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9][0-9-]*Z$`,
+		`^%s(?P<version>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9][0-9-]*Z)$`,
+		byDate,
+	},
 
 	{`^20[0-9]{2}-[0-9]{2}-[0-9]{2}[-_T.][0-9]{4,6}([-_.][a-z]+)$`, `^(?P<version>[0-9]{4}-[0-9]{2}-[0-9]{2}[-_T.][0-9]{4,6})%s$`, byDate},
 

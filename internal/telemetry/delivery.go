@@ -53,15 +53,17 @@ type deliveries struct {
 
 func newDeliveries(list func(context.Context) ([]Delivery, error), now func() time.Time) prometheus.Collector {
 	d := deliveries{
-		results:            desc("promotions_total", "Promotions by result, since the service started.", "environment", "result"),
-		leadTimes:          desc("lead_time_seconds", "Lead times of the deployments since the service started.", "environment"),
-		deployments:        desc("delivery_deployments", "Deployments of the last 30 days.", "environment"),
-		failed:             desc("delivery_failed_deployments", "Deployments of the last 30 days that failed.", "environment"),
-		rollbacks:          desc("delivery_rollbacks", "Rollbacks of the last 30 days.", "environment"),
-		leadTime:           desc("delivery_lead_time_seconds", "Lead time of the last 30 days.", "environment", "quantile"),
-		timeToRestore:      desc("delivery_time_to_restore_seconds", "Time to restore of the last 30 days.", "environment", "quantile"),
-		eventToPullRequest: desc("delivery_event_to_pull_request_seconds", "Time from an event to its pull request, of the last 30 days.", "environment", "quantile"),
-		gateTime:           desc("delivery_gate_seconds", "How long promotions waited for a condition or gate, of the last 30 days.", "environment", "gate", "quantile"),
+		results:       desc("promotions_total", "Promotions by result, since the service started.", "environment", "result"),
+		leadTimes:     desc("lead_time_seconds", "Lead times of the deployments since the service started.", "environment"),
+		deployments:   desc("delivery_deployments", "Deployments of the last 30 days.", "environment"),
+		failed:        desc("delivery_failed_deployments", "Deployments of the last 30 days that failed.", "environment"),
+		rollbacks:     desc("delivery_rollbacks", "Rollbacks of the last 30 days.", "environment"),
+		leadTime:      desc("delivery_lead_time_seconds", "Lead time of the last 30 days.", "environment", "quantile"),
+		timeToRestore: desc("delivery_time_to_restore_seconds", "Time to restore of the last 30 days.", "environment", "quantile"),
+		eventToPullRequest: desc("delivery_event_to_pull_request_seconds",
+			"Time from an event to its pull request, of the last 30 days.", "environment", "quantile"),
+		gateTime: desc("delivery_gate_seconds", "How long promotions waited for a condition or gate, of the last 30 days.",
+			"environment", "gate", "quantile"),
 	}
 	return listed[Delivery]{&cached[[]Delivery]{read: list, now: now}, []*prometheus.Desc{
 		d.results, d.leadTimes, d.deployments, d.failed, d.rollbacks, d.leadTime, d.timeToRestore, d.eventToPullRequest, d.gateTime,

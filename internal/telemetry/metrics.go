@@ -67,22 +67,25 @@ type Build struct {
 // New returns the metrics of a service.
 func New(options Options) *Metrics {
 	m := &Metrics{
-		registry:        prometheus.NewRegistry(),
-		hosts:           newHosts(options.Hosts),
-		webhooks:        counter("webhooks_total", "Webhooks by receiver and status.", "receiver", "status"),
-		webhook:         histogram("webhook_duration_seconds", "Time to answer webhooks.", short),
-		events:          counter("events_total", "Events of webhooks by kind, and whether a repository subscribes to them.", "kind", "subscribed"),
-		reports:         counter("health_reports_total", "Reports about health by receiver and kind of source.", "receiver", "source"),
-		eventToAction:   histograms("event_to_action_seconds", "Time from the first trigger to the end of the reconciliation that took an action.", long, "action"),
+		registry: prometheus.NewRegistry(),
+		hosts:    newHosts(options.Hosts),
+		webhooks: counter("webhooks_total", "Webhooks by receiver and status.", "receiver", "status"),
+		webhook:  histogram("webhook_duration_seconds", "Time to answer webhooks.", short),
+		events: counter("events_total", "Events of webhooks by kind, and whether a repository subscribes to them.",
+			"kind", "subscribed"),
+		reports: counter("health_reports_total", "Reports about health by receiver and kind of source.", "receiver", "source"),
+		eventToAction: histograms("event_to_action_seconds",
+			"Time from the first trigger to the end of the reconciliation that took an action.", long, "action"),
 		reconciliations: counter("reconciliations_total", "Reconciliations of repositories by result.", "result"),
 		reconciliation:  histogram("reconciliation_duration_seconds", "Duration of reconciliations.", middle),
 		actions:         counter("actions_total", "Actions on branches and pull requests.", "action"),
-		afterLanding:    counter("after_landing_total", "Requests to GitOps engines after landings, by destination in the server file and result.", "destination", "result"),
-		requests:        counter("outbound_requests_total", "Outbound requests, including retries.", "peer", "host", "status"),
-		request:         histograms("outbound_request_duration_seconds", "Time from a request to the header of its response.", short, "peer"),
-		remaining:       gauge("rate_limit_remaining", "Requests that a forge still allows, according to its last response.", "host"),
-		metadata:        counter("image_metadata_total", "Reads of image metadata, by source.", "source"),
-		unopened:        gauge("repositories_unopened", "Repositories that could not be opened the last time."),
+		afterLanding: counter("after_landing_total",
+			"Requests to GitOps engines after landings, by destination in the server file and result.", "destination", "result"),
+		requests:  counter("outbound_requests_total", "Outbound requests, including retries.", "peer", "host", "status"),
+		request:   histograms("outbound_request_duration_seconds", "Time from a request to the header of its response.", short, "peer"),
+		remaining: gauge("rate_limit_remaining", "Requests that a forge still allows, according to its last response.", "host"),
+		metadata:  counter("image_metadata_total", "Reads of image metadata, by source.", "source"),
+		unopened:  gauge("repositories_unopened", "Repositories that could not be opened the last time."),
 	}
 	build := gauge("build_info", "The program: always 1.", "version", "commit", "goversion")
 	build.WithLabelValues(options.Build.Version, options.Build.Commit, runtime.Version()).Set(1)

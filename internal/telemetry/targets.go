@@ -50,13 +50,16 @@ type targets struct {
 
 func newTargets(list func(context.Context) ([]Target, error), now func() time.Time) prometheus.Collector {
 	t := targets{
-		now:           now,
-		states:        desc("targets", "Targets by state of the last reconciliation.", "environment", "state"),
-		healths:       desc("health_targets", "Targets by reported health of what landed.", "environment", "status"),
-		oldestOpen:    desc("oldest_open_pull_request_seconds", "Age of the oldest open pull request.", "environment"),
-		oldestWaiting: desc("oldest_waiting_seconds", "How long a target has been waiting for the same reason, of the one that waits longest.", "environment"),
+		now:        now,
+		states:     desc("targets", "Targets by state of the last reconciliation.", "environment", "state"),
+		healths:    desc("health_targets", "Targets by reported health of what landed.", "environment", "status"),
+		oldestOpen: desc("oldest_open_pull_request_seconds", "Age of the oldest open pull request.", "environment"),
+		oldestWaiting: desc("oldest_waiting_seconds",
+			"How long a target has been waiting for the same reason, of the one that waits longest.", "environment"),
 	}
-	return listed[Target]{&cached[[]Target]{read: list, now: now}, []*prometheus.Desc{t.states, t.healths, t.oldestOpen, t.oldestWaiting}, t.collect}
+	return listed[Target]{&cached[[]Target]{read: list, now: now}, []*prometheus.Desc{
+		t.states, t.healths, t.oldestOpen, t.oldestWaiting,
+	}, t.collect}
 }
 
 func (t targets) collect(to chan<- prometheus.Metric, all []Target) {

@@ -21,7 +21,8 @@ func CheckVersion(report *strictyaml.Report, version strictyaml.Located[int], fi
 	case !version.IsSet():
 		report.Errorf(file.Position, "write version: 1 at the top", "the key version is missing")
 	case version.Valid() && version.Value != formatVersion:
-		report.Errorf(version.Position, "write version: 1, or use a newer promoter", "version %d is not supported by this promoter", version.Value)
+		report.Errorf(version.Position, "write version: 1, or use a newer promoter",
+			"version %d is not supported by this promoter", version.Value)
 	}
 }
 

@@ -33,7 +33,8 @@ func (p *RawPoll) Decode(d *strictyaml.Decoder, n *strictyaml.Node) {
 		p.Invalid = p.Invalid || p.Schedule.Invalid || p.TimeZone.Invalid
 	case n.Kind == strictyaml.ScalarNode && len(strings.Fields(n.Value)) > 1:
 		p.Invalid = true
-		d.Report.Errorf(p.Position, `write {schedule: "0 6 * * 1-5", timeZone: Europe/Berlin}`, "%s is an interval, or a mapping with a schedule", d.Key)
+		d.Report.Errorf(p.Position, `write {schedule: "0 6 * * 1-5", timeZone: Europe/Berlin}`,
+			"%s is an interval, or a mapping with a schedule", d.Key)
 	default:
 		p.every.Decode(d, n)
 		p.Invalid = p.every.Invalid

@@ -13,7 +13,8 @@ var taggedCondition = condition{
 		case tag.Value == "":
 			report.Errorf(tag.Position, "name a tag, or remove tagged", "after.%s.tagged is empty", parent)
 		case !image.ValidTag(tag.Value):
-			report.Errorf(tag.Position, "write letters, digits, dots, dashes, and underscores, at most 128", "%q is not a valid tag", tag.Value)
+			report.Errorf(tag.Position, "write letters, digits, dots, dashes, and underscores, at most 128",
+				"%q is not a valid tag", tag.Value)
 		}
 	},
 	merged: func(*strictyaml.Report, string, *RawConditions, *environment) {},

@@ -37,7 +37,8 @@ var approvalsGate = gate{
 			f.Report.Errorf(a.Count.Position, "remove approvals when none is needed", "approvals.count must be 1 to %d", MaxApprovals)
 		}
 		if a.From.IsEmpty() {
-			f.Report.Errorf(a.From.Position, "remove from to let every user with write access approve", "approvals.from is an empty list, so no user could approve")
+			f.Report.Errorf(a.From.Position, "remove from to let every user with write access approve",
+				"approvals.from is an empty list, so no user could approve")
 		}
 		field.CheckUsers(f.Report, a.From, "approvals.from")
 	},

@@ -107,7 +107,8 @@ func (h Health) Matches(r health.Report, environment, application string) bool {
 // rawHealth is where the health of an environment is known from: exactly one source.
 type rawHealth struct {
 	strictyaml.Origin
-	// Globs of Argo CD Applications, as `NAME` or `NAMESPACE/NAME`. All that match must be healthy. Needs `from`. Placeholders: `{environment}`, `{application}`. See docs/configuration.md#health.
+	// Globs of Argo CD Applications, as `NAME` or `NAMESPACE/NAME`. All that match must be healthy. Needs `from`.
+	// Placeholders: `{environment}`, `{application}`. See docs/configuration.md#health.
 	ArgoCD strictyaml.List `yaml:"argocd"`
 	// A Flux object, `KIND/NAMESPACE/NAME`. Without `from`, the commit status that Flux sets for a Kustomization. The same placeholders.
 	Flux strictyaml.Located[string] `yaml:"flux"`
@@ -121,7 +122,8 @@ type rawHealth struct {
 	From strictyaml.Located[string] `yaml:"from"`
 	// How long a landed snapshot may be degraded, missing, or progressing before it has failed. Default: `15m`.
 	Timeout strictyaml.Located[time.Duration] `yaml:"timeout"`
-	// What happens when a landed snapshot has failed: nothing more is promoted from it, or the environment also returns to the versions of before, once. Default: `stop`.
+	// What happens when a landed snapshot has failed: nothing more is promoted from it, or the environment also
+	// returns to the versions of before, once. Default: `stop`.
 	OnFailure strictyaml.Located[string] `yaml:"onFailure" values:"stop rollback"`
 }
 
@@ -170,11 +172,13 @@ func checkHealth(f *File, raw *rawHealth) {
 	}
 	checkHealthName(f, raw.Flux, "health.flux")
 	if parts := strings.Split(raw.Flux.Value, "/"); raw.Flux.Valid() && (len(parts) != 3 || slices.Contains(parts, "")) {
-		f.Report.Errorf(raw.Flux.Position, "write kustomization/NAMESPACE/NAME or helmrelease/NAMESPACE/NAME", "%q is not a Flux object", raw.Flux.Value)
+		f.Report.Errorf(raw.Flux.Position, "write kustomization/NAMESPACE/NAME or helmrelease/NAMESPACE/NAME",
+			"%q is not a Flux object", raw.Flux.Value)
 	}
 	checkHealthName(f, raw.Check, "health.check")
 	if promoterContext := raw.Check.Value == "promoter" || health.IsContext(raw.Check.Value); raw.Check.Valid() && promoterContext {
-		f.Report.Errorf(raw.Check.Position, "name a status that your GitOps engine or pipeline sets", "%q is promoter's own status", raw.Check.Value)
+		f.Report.Errorf(raw.Check.Position, "name a status that your GitOps engine or pipeline sets",
+			"%q is promoter's own status", raw.Check.Value)
 	}
 	checkHealthName(f, raw.Deployment, "health.deployment")
 	if raw.API.Valid() && !raw.API.Value {
@@ -195,7 +199,8 @@ func checkHealthName(f *File, name strictyaml.Located[string], key string) {
 	case name.Value == "":
 		f.Report.Errorf(name.Position, "name an object", "%s is empty", key)
 	case strings.Contains(name.Value, glob.Application) && !f.Captures:
-		f.Report.Errorf(name.Position, "write {application} into the paths of the environments, or the name here", "nothing captures {application}")
+		f.Report.Errorf(name.Position, "write {application} into the paths of the environments, or the name here",
+			"nothing captures {application}")
 	default:
 		field.CheckPlaceholders(f.Report, name, key, "environment", "application")
 	}
@@ -212,17 +217,21 @@ func checkHealthMerged(report *strictyaml.Report, s *environment) {
 	case len(keys) == 0 && !raw.HasUnknownKey():
 		report.Errorf(raw.Position, "add one of argocd, flux, check, deployment, and api", "health of %s has no source", s.name)
 	case len(keys) > 1:
-		report.Errorf(strictyaml.Last(at...), "keep one of them", "health of %s has more than one source: %s", s.name, strings.Join(keys, ", "))
+		report.Errorf(strictyaml.Last(at...), "keep one of them",
+			"health of %s has more than one source: %s", s.name, strings.Join(keys, ", "))
 	case len(keys) == 0:
 	case !from.IsSet() && (keys[0] == health.ArgoCD || keys[0] == health.API):
-		report.Errorf(at[0].Position, "add from: RECEIVER, a receiver of the server file", "health.%s of %s has no from: any sender could report it", keys[0], s.name)
+		report.Errorf(at[0].Position, "add from: RECEIVER, a receiver of the server file",
+			"health.%s of %s has no from: any sender could report it", keys[0], s.name)
 	case !from.IsSet() && strings.HasPrefix(strings.ToLower(raw.Flux.Value), "helmrelease/"):
-		report.Errorf(at[0].Position, "add from: RECEIVER, a receiver of the server file", "health.flux of %s is a HelmRelease, for which Flux sets no commit status", s.name)
+		report.Errorf(at[0].Position, "add from: RECEIVER, a receiver of the server file",
+			"health.flux of %s is a HelmRelease, for which Flux sets no commit status", s.name)
 	case from.IsSet() && (keys[0] == health.Check || keys[0] == health.Deployment):
 		report.Errorf(from.Position, "remove from", "health.%s of %s is read from the forge, not from a receiver", keys[0], s.name)
 	}
 	if rollback := raw.OnFailure; rollback.Value == string(OnFailureRollback) && s.raw.Propose.Value == string(ProposeNever) {
-		report.Errorf(rollback.Position, "remove onFailure"+also(s.raw.Propose.Origin, rollback.Origin, "propose"), "onFailure: rollback of %s has no effect: propose is never", s.name)
+		report.Errorf(rollback.Position, "remove onFailure"+also(s.raw.Propose.Origin, rollback.Origin, "propose"),
+			"onFailure: rollback of %s has no effect: propose is never", s.name)
 	}
 }
 
@@ -231,7 +240,9 @@ func (raw *rawHealth) health() *Health {
 		return nil
 	}
 	return &Health{
-		Position: raw.Position, ArgoCD: raw.ArgoCD.Strings(), Flux: strings.ToLower(raw.Flux.Value), Check: raw.Check.Value, Deployment: raw.Deployment.Value,
-		API: raw.API.Value, From: raw.From.Value, Timeout: raw.Timeout.Or(defaultTimeout), OnFailure: OnFailure(raw.OnFailure.Or(string(OnFailureStop))),
+		Position: raw.Position, ArgoCD: raw.ArgoCD.Strings(), Flux: strings.ToLower(raw.Flux.Value), Check: raw.Check.Value,
+		Deployment: raw.Deployment.Value,
+		API:        raw.API.Value, From: raw.From.Value, Timeout: raw.Timeout.Or(defaultTimeout),
+		OnFailure: OnFailure(raw.OnFailure.Or(string(OnFailureStop))),
 	}
 }

@@ -14,7 +14,8 @@ type Notification struct {
 // RawNotification is a rule about messages.
 type RawNotification struct {
 	strictyaml.Origin
-	// Events that the destination is notified of: a version is available, its promotion waits, a pull request is open, the promotion landed, and what landed is healthy, has failed, or was reverted.
+	// Events that the destination is notified of: a version is available, its promotion waits, a pull request is
+	// open, the promotion landed, and what landed is healthy, has failed, or was reverted.
 	On strictyaml.List `yaml:"on" values:"version proposed waiting landed healthy failed reverted" required:"true"`
 	// Name of a destination of the server file that this repository may use.
 	To strictyaml.Located[string] `yaml:"to" required:"true"`
@@ -26,7 +27,8 @@ const maxNotifications = 50
 // checkNotify validates one list. Whether a destination exists is known only to the server.
 func checkNotify(report *strictyaml.Report, list strictyaml.Sections[*RawNotification]) {
 	if len(list.Items) > maxNotifications {
-		report.Errorf(list.Position, "use one rule for each destination", "notify has %d rules, more than %d", len(list.Items), maxNotifications)
+		report.Errorf(list.Position, "use one rule for each destination",
+			"notify has %d rules, more than %d", len(list.Items), maxNotifications)
 	}
 	for _, raw := range list.Items {
 		if raw.Invalid {
@@ -40,7 +42,8 @@ func checkNotify(report *strictyaml.Report, list strictyaml.Sections[*RawNotific
 		}
 		switch {
 		case raw.To.Valid() && !field.ValidName(raw.To.Value):
-			report.Errorf(raw.To.Position, "write the name of a destination: "+field.NameRule, "%q is not the name of a destination", raw.To.Value)
+			report.Errorf(raw.To.Position, "write the name of a destination: "+field.NameRule,
+				"%q is not the name of a destination", raw.To.Value)
 		case !raw.To.IsSet() && !raw.HasUnknownKey():
 			report.Errorf(raw.Position, "add to: NAME, a destination of the server file", "a notification has no destination")
 		}

@@ -35,7 +35,8 @@ const maxLimit = 1000
 // rawPullRequest is the content and the grouping of pull requests.
 type rawPullRequest struct {
 	strictyaml.Origin
-	// Title, in one line. Placeholders: `{environment}`, `{application}`, `{component}`, `{version}`, `{tag}`, `{digest}`. Default: a title that names the change.
+	// Title, in one line. Placeholders: `{environment}`, `{application}`, `{component}`, `{version}`, `{tag}`,
+	// `{digest}`. Default: a title that names the change.
 	Title strictyaml.Located[string] `yaml:"title"`
 	// Text above the description that promoter writes. It has the placeholders of `title`.
 	Body strictyaml.Located[string] `yaml:"body"`
@@ -47,11 +48,14 @@ type rawPullRequest struct {
 	Assignees strictyaml.List `yaml:"assignees"`
 	// Open the pull request as a draft. Not with `land: automerge`, because drafts are never merged. Default: `false`.
 	Draft strictyaml.Located[bool] `yaml:"draft"`
-	// What shares a pull request: the changes of one application, or of all applications in the environment that are ready. See docs/configuration.md#pull-requests. Default: `application`.
+	// What shares a pull request: the changes of one application, or of all applications in the environment that
+	// are ready. See docs/configuration.md#pull-requests. Default: `application`.
 	Group strictyaml.Located[string] `yaml:"group" values:"application environment"`
-	// Maximum number of open pull requests in the environment, 1 to 1,000. Promotions above it wait. An application cannot override it. Default: `20`.
+	// Maximum number of open pull requests in the environment, 1 to 1,000. Promotions above it wait. An application
+	// cannot override it. Default: `20`.
 	Limit strictyaml.Located[int] `yaml:"limit"`
-	// Show what changes in the manifests that kustomize and Helm render. The server file must allow it: see docs/configuration.md#rendered-manifests. Default: `false`.
+	// Show what changes in the manifests that kustomize and Helm render. The server file must allow it: see
+	// docs/configuration.md#rendered-manifests. Default: `false`.
 	Rendered strictyaml.Located[bool] `yaml:"rendered"`
 }
 
@@ -86,7 +90,8 @@ func checkPullRequest(report *strictyaml.Report, p *rawPullRequest) {
 // checkPullRequestOverride refuses what cannot differ for an application.
 func checkPullRequestOverride(report *strictyaml.Report, p *rawPullRequest) {
 	if p != nil && p.Limit.IsSet() {
-		report.Errorf(p.Limit.Position, "set limit in environments", "pullRequest.limit counts all applications of an environment, so it cannot differ for one")
+		report.Errorf(p.Limit.Position, "set limit in environments",
+			"pullRequest.limit counts all applications of an environment, so it cannot differ for one")
 	}
 }
 

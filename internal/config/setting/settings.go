@@ -34,17 +34,22 @@ type RawOverride struct {
 	Propose strictyaml.Located[string] `yaml:"propose" values:"automatic manual never"`
 	// How a promotion reaches the branch: users merge its pull request, promoter merges it, or promoter pushes without one. Default: `pr`.
 	Land strictyaml.Located[string] `yaml:"land" values:"pr automerge push"`
-	// What a newer snapshot does while an older one is promoted: update the pull request, wait for it, or wait until the children have the older one. See docs/configuration.md#newer. Default: `refresh`, with `propose: manual` `queue`.
+	// What a newer snapshot does while an older one is promoted: update the pull request, wait for it, or wait
+	// until the children have the older one. See docs/configuration.md#newer. Default: `refresh`, with `propose:
+	// manual` `queue`.
 	Newer strictyaml.Located[string] `yaml:"newer" values:"refresh queue drain"`
-	// Parents, whose versions are promoted: a list of environments, or a mapping with conditions. See docs/configuration.md#after. Default: none, versions come from the registry.
+	// Parents, whose versions are promoted: a list of environments, or a mapping with conditions. See
+	// docs/configuration.md#after. Default: none, versions come from the registry.
 	After RawAfter `yaml:"after"`
 	// What must pass before a promotion lands.
 	Gates *rawGates `yaml:"gates"`
 	// Content and grouping of pull requests. Not with `land: push`.
 	PullRequest *rawPullRequest `yaml:"pullRequest"`
-	// Where it is known from whether what landed is healthy. Default: none, the environment is not monitored. See docs/configuration.md#health.
+	// Where it is known from whether what landed is healthy. Default: none, the environment is not monitored. See
+	// docs/configuration.md#health.
 	Health *rawHealth `yaml:"health"`
-	// Messages about promotions into the environment. The list replaces that of the file. See docs/guides/notifications.md. Default: as at the top of the file.
+	// Messages about promotions into the environment. The list replaces that of the file. See
+	// docs/guides/notifications.md. Default: as at the top of the file.
 	Notify strictyaml.Sections[*RawNotification] `yaml:"notify"`
 }
 

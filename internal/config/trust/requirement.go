@@ -34,7 +34,8 @@ type Requirement struct {
 // RawCosign is a signer. Set key, or issuer.
 type RawCosign struct {
 	strictyaml.Origin
-	// Public keys in PEM, one of which signed the image; or where they are: the path of a file in the repository, in the server file `file:/PATH` or `env:NAME`.
+	// Public keys in PEM, one of which signed the image; or where they are: the path of a file in the repository,
+	// in the server file `file:/PATH` or `env:NAME`.
 	Key strictyaml.Located[string] `yaml:"key"`
 	// Keyless: the issuer of the signer's identity, such as `https://token.actions.githubusercontent.com`.
 	Issuer strictyaml.Located[string] `yaml:"issuer"`
@@ -42,7 +43,8 @@ type RawCosign struct {
 	Identity strictyaml.Located[string] `yaml:"identity"`
 	// Keyless: a regular expression that matches the whole identity.
 	IdentityRegexp strictyaml.Located[string] `yaml:"identityRegexp"`
-	// Keyless: the `trusted_root.json` of the Sigstore instance: the path of a file in the repository, in the server file `file:/PATH`. Required with `issuer`.
+	// Keyless: the `trusted_root.json` of the Sigstore instance: the path of a file in the repository, in the
+	// server file `file:/PATH`. Required with `issuer`.
 	TrustedRoot strictyaml.Located[string] `yaml:"trustedRoot"`
 }
 
@@ -77,7 +79,8 @@ func Parse(report *strictyaml.Report, at strictyaml.Origin, signer *RawCosign, p
 	switch {
 	case signer.HasUnknownKey():
 	case signer.Key.IsSet() && keyless != strictyaml.Position{}:
-		report.Errorf(keyless, "keep the key, or issuer, identity, and trustedRoot", "cosign has both a key and settings of keyless signatures")
+		report.Errorf(keyless, "keep the key, or issuer, identity, and trustedRoot",
+			"cosign has both a key and settings of keyless signatures")
 	case signer.Key.IsSet():
 		if signer.Key.Valid() && v.KeyFile == "" {
 			report.Errorf(signer.Key.Position, "write the path of a public key", "cosign.key is empty")
@@ -85,9 +88,11 @@ func Parse(report *strictyaml.Report, at strictyaml.Origin, signer *RawCosign, p
 	case v.Issuer == "":
 		report.Errorf(signer.Position, "add key: FILE, or issuer: URL", "cosign has neither a key nor an issuer")
 	case (v.Identity == "") == (v.IdentityRegexp == ""):
-		report.Errorf(signer.Position, "write one of identity and identityRegexp: without it, every user of the issuer may sign", "keyless signatures need an identity")
+		report.Errorf(signer.Position, "write one of identity and identityRegexp: without it, every user of the issuer may sign",
+			"keyless signatures need an identity")
 	case v.TrustedRootFile == "":
-		report.Errorf(signer.Position, "add trustedRoot: trusted_root.json, as 'cosign trusted-root create' writes it", "keyless signatures need a trusted root")
+		report.Errorf(signer.Position, "add trustedRoot: trusted_root.json, as 'cosign trusted-root create' writes it",
+			"keyless signatures need a trusted root")
 	}
 	report.Regexp(signer.IdentityRegexp, "cosign.identityRegexp")
 	if provenance != nil {
@@ -96,7 +101,8 @@ func Parse(report *strictyaml.Report, at strictyaml.Origin, signer *RawCosign, p
 			report.Errorf(provenance.Position, "write builder, source, or both", "provenance requires nothing")
 		}
 		if v.Source != "" && !ValidSource(v.Source) {
-			report.Errorf(provenance.Source.Position, "write HOST/OWNER/NAME, as in github.com/acme/web", "%q is not a source repository", v.Source)
+			report.Errorf(provenance.Source.Position, "write HOST/OWNER/NAME, as in github.com/acme/web",
+				"%q is not a source repository", v.Source)
 		}
 	}
 	return v, len(report.Problems().Errors()) == problems

@@ -60,7 +60,9 @@ func Bypasses(file *serverconfig.Config, of scm.Repository) comments.Bypasses {
 
 // MayBypass implements comments.Bypasses. A rule grants something, so that one which does not
 // know the target, or only some of its files, grants nothing.
-func (b bypasses) MayBypass(ctx context.Context, user identity.User, condition string, target promotion.Deployment) (comments.Permission, error) {
+func (b bypasses) MayBypass(
+	ctx context.Context, user identity.User, condition string, target promotion.Deployment,
+) (comments.Permission, error) {
 	if !user.Verified() || !strings.EqualFold(user.Host, b.host) {
 		return comments.Permission{Reason: fmt.Sprintf("only a user whom the forge authenticated may bypass %s", condition)}, nil
 	}
@@ -71,7 +73,9 @@ func (b bypasses) MayBypass(ctx context.Context, user identity.User, condition s
 			return comments.Permission{}, err
 		}
 		if !named {
-			return comments.Permission{Reason: fmt.Sprintf("only users named by bypass in the server file may bypass %s of %s", condition, target.Target.Name())}, nil
+			return comments.Permission{
+				Reason: fmt.Sprintf("only users named by bypass in the server file may bypass %s of %s", condition, target.Target.Name()),
+			}, nil
 		}
 	}
 	return comments.Permission{Allowed: true}, nil
@@ -119,7 +123,9 @@ func (b bypasses) who(condition string, d promotion.Deployment) []string {
 }
 
 // Allowed implements comments.Permissions.
-func (p permissions) Allowed(ctx context.Context, user identity.User, v verb.Verb, targets ...promotion.Deployment) (comments.Permission, error) {
+func (p permissions) Allowed(
+	ctx context.Context, user identity.User, v verb.Verb, targets ...promotion.Deployment,
+) (comments.Permission, error) {
 	r := request{permissions: p, user: user, teams: map[string]bool{}}
 	if v == verb.Help || v == verb.Explain || v == verb.Refresh {
 		return r.related(ctx)

@@ -137,8 +137,10 @@ func UnknownEnvironments(file *serverconfig.Config, c *config.Config, applies fu
 			if len(kinds[kind]) > 0 && !glob.MatchAnyName(kinds[kind], environment.Name) {
 				problems = append(problems, config.Problem{
 					Severity: config.SeverityWarning, Position: environment.Position,
-					Message: fmt.Sprintf("no entry of %s in the server file knows the environment %s, so all entries that name environments apply to it", kind, environment.Name),
-					Hint:    "name it in an entry, or use paths and branches there",
+					Message: fmt.Sprintf("no entry of %s in the server file knows the environment %s, so all entries that "+
+						"name environments apply to it",
+						kind, environment.Name),
+					Hint: "name it in an entry, or use paths and branches there",
 				})
 			}
 		}

@@ -27,8 +27,10 @@ func UnseenSources(file *serverconfig.Config, c *config.Config) []config.Problem
 					if host = strings.ToLower(outbound.Host(f.URL)); !namesSource(file, host+"/"+name) {
 						problems = append(problems, config.Problem{
 							Severity: config.SeverityWarning, Position: component.Position,
-							Message: fmt.Sprintf("%s/%s is read without a credential, so it must be public: no entry of sources in the server file names it", host, name),
-							Hint:    "add it there if it is private",
+							Message: fmt.Sprintf("%s/%s is read without a credential, so it must be public: no entry of "+
+								"sources in the server file names it",
+								host, name),
+							Hint: "add it there if it is private",
 						})
 					}
 					break

@@ -200,7 +200,8 @@ func crashText(entry queue.Entry) string {
 	if entry.Crashes > 1 {
 		times = fmt.Sprintf("%d times", entry.Crashes)
 	}
-	text := fmt.Sprintf("its reconciliation was running when promoter stopped unexpectedly (%s), so it is retried alone, and later each time", times)
+	text := fmt.Sprintf("its reconciliation was running when promoter stopped unexpectedly (%s), so it is retried alone, "+
+		"and later each time", times)
 	if entry.LastError != "" {
 		text += "; the last attempt: " + entry.LastError
 	}

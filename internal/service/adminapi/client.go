@@ -92,7 +92,8 @@ func open(options serverfile.Options, location ClientOptions) (s *serverfile.Ser
 	}
 	if location.URL != "" && !serverfile.HasFile(options) {
 		if token.IsZero() {
-			return nil, token, fault.New(fault.Invalid, "the service needs a token: set %s, or name a server file that has api.token with --config", tokenVariable)
+			return nil, token, fault.New(fault.Invalid,
+				"the service needs a token: set %s, or name a server file that has api.token with --config", tokenVariable)
 		}
 		s, err = serverfile.WithoutFile(options)
 		return s, token, err
@@ -101,7 +102,9 @@ func open(options serverfile.Options, location ClientOptions) (s *serverfile.Ser
 		return s, token, err
 	}
 	if token, err = s.APIToken(); err == nil && token.IsZero() {
-		err = fault.New(fault.Invalid, "%s has no api.token, so the service answers no command: write api: {token: env:NAME} and restart it, or set %s", s.File.File, tokenVariable)
+		err = fault.New(fault.Invalid,
+			"%s has no api.token, so the service answers no command: write api: {token: env:NAME} and restart it, or set %s",
+			s.File.File, tokenVariable)
 	}
 	return s, token, err
 }

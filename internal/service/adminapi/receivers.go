@@ -33,7 +33,8 @@ func (a *API) receivers(ctx context.Context, repositories []store.Repository) ([
 }
 
 func receiversOf(
-	file *serverconfig.Config, repositories []store.Repository, follows map[string][]store.Health, last map[string]time.Time, polls []queue.Entry,
+	file *serverconfig.Config, repositories []store.Repository, follows map[string][]store.Health, last map[string]time.Time,
+	polls []queue.Entry,
 ) []api.Receiver {
 	named := map[string][]string{} // repositories by receiver
 	for _, r := range repositories {
@@ -53,7 +54,9 @@ func receiversOf(
 		if !at.IsZero() {
 			at = at.UTC()
 		}
-		shown := api.Receiver{Receiver: entry.Name, Kind: entry.Kind, Repositories: append([]string{}, named[entry.Name]...), ReportedAt: at}
+		shown := api.Receiver{
+			Receiver: entry.Name, Kind: entry.Kind, Repositories: append([]string{}, named[entry.Name]...), ReportedAt: at,
+		}
 		for _, work := range polls {
 			if work.Key == entry.Name && entry.Poll != nil {
 				shown.Next, shown.Failing = work.NotBefore, work.LastError

@@ -47,7 +47,8 @@ func (a *API) Replay(ctx context.Context, request api.Replay) (api.Replayed, err
 		return replayed, err
 	}
 	replayed.Repositories, err = a.Inbox.Store(ctx, server.Accepted{
-		Delivery: delivery, Receiver: stored.Receiver, Sender: stored.Sender, At: a.Connections.Server.Now(), Header: stored.Header, Body: stored.Body,
+		Delivery: delivery, Receiver: stored.Receiver, Sender: stored.Sender, At: a.Connections.Server.Now(),
+		Header: stored.Header, Body: stored.Body,
 	})
 	return replayed, err
 }
@@ -68,7 +69,8 @@ func (a *API) delivery(ctx context.Context, request api.Replay) (store.Delivery,
 	case len(receivers) == 0:
 		return store.Delivery{}, fault.New(fault.NotFound, "there is no delivery %s: %s", request.ID, a.keptFor())
 	case len(receivers) > 1:
-		return store.Delivery{}, fault.New(fault.Invalid, "%s is a delivery of %s: name one with --receiver", request.ID, fault.List(receivers))
+		return store.Delivery{}, fault.New(fault.Invalid, "%s is a delivery of %s: name one with --receiver", request.ID,
+			fault.List(receivers))
 	}
 	return a.Store.Deliveries.Get(ctx, receivers[0], request.ID)
 }
@@ -117,7 +119,8 @@ func ReadSaved(options serverfile.Options, saved SavedDelivery) (api.Replayed, e
 		for _, r := range s.File.Receivers {
 			names = append(names, r.Name)
 		}
-		return api.Replayed{}, fault.New(fault.Invalid, "--receiver %q: %s has the receivers %s", saved.Receiver, s.File.File, fault.List(names))
+		return api.Replayed{}, fault.New(fault.Invalid, "--receiver %q: %s has the receivers %s", saved.Receiver, s.File.File,
+			fault.List(names))
 	}
 	header, err := parseHeader(saved.Headers)
 	if err != nil {

@@ -70,8 +70,10 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 		}
 		result.Repository = name
 		decided = decision.Answer(request.Verb, result)
-		a.log.InfoContext(ctx, "user decision recorded", slog.String("repository", b.Repository.Name), slog.String("key", string(b.Repository.Key())),
-			slog.String("principal", by.Name), slog.String("by", result.By.Login), slog.String("decision", result.Subject), slog.Bool("unchanged", result.Unchanged))
+		a.log.InfoContext(ctx, "user decision recorded", slog.String("repository", b.Repository.Name),
+			slog.String("key", string(b.Repository.Key())),
+			slog.String("principal", by.Name), slog.String("by", result.By.Login), slog.String("decision", result.Subject),
+			slog.Bool("unchanged", result.Unchanged))
 		if result.Unchanged {
 			return nil
 		}
@@ -108,7 +110,8 @@ type authority struct {
 
 // Covers implements decision.Authority.
 func (a authority) Covers(target promotion.Target) bool {
-	return a.principal.May(access.Operate, access.Target{Repository: a.name, Environment: target.Environment, Application: target.Application})
+	return a.principal.May(access.Operate,
+		access.Target{Repository: a.name, Environment: target.Environment, Application: target.Application})
 }
 
 // Confirms implements decision.Authority. What a moved branch lost may be holds that the
@@ -118,12 +121,16 @@ func (a authority) Confirms() bool {
 }
 
 var (
-	errScope  = fault.New(fault.Unauthorized, "this decision is about more than what you may operate: name an environment and an application")
-	errBypass = fault.New(fault.Unauthorized, "a bypass needs a user whom the forge knows, and this is a token: sign in, or use a comment or the command line")
+	errScope = fault.New(fault.Unauthorized,
+		"this decision is about more than what you may operate: name an environment and an application")
+	errBypass = fault.New(fault.Unauthorized,
+		"a bypass needs a user whom the forge knows, and this is a token: sign in, or use a comment or the command line")
 )
 
 // Authorize implements decision.Authority.
-func (a authority) Authorize(ctx context.Context, targets []promotion.Target, deployments decision.Deployments) (identity.User, error) {
+func (a authority) Authorize(
+	ctx context.Context, targets []promotion.Target, deployments func(context.Context) ([]promotion.Deployment, error),
+) (identity.User, error) {
 	if !a.principal.Has(access.Operate) || slices.ContainsFunc(targets, func(t promotion.Target) bool { return !a.Covers(t) }) {
 		return identity.User{}, errScope
 	}
@@ -135,7 +142,9 @@ func (a authority) Authorize(ctx context.Context, targets []promotion.Target, de
 	}
 	forge := a.repository.Forge.Config.Name
 	if a.principal.Login == "" || a.principal.Forge != forge {
-		return identity.User{}, fault.New(fault.Unauthorized, "%s has no login on the forge %s, so that nothing is known of what this user may do there: map users with api.oidc.users in the server file",
+		return identity.User{}, fault.New(fault.Unauthorized,
+			"%s has no login on the forge %s, so that nothing is known of what this user may do there: map users with "+
+				"api.oidc.users in the server file",
 			a.principal.Name, forge)
 	}
 	user := identity.User{Host: a.repository.SCM.Info().Self.Host, Login: a.principal.Login}

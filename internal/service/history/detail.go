@@ -11,7 +11,9 @@ import (
 )
 
 // detailOf returns what users ask about a target beside its decision.
-func detailOf(report outcome.Report, d promotion.Decision, settings config.Environment, decisions state.State, now time.Time) store.TargetDetail {
+func detailOf(
+	report engine.Report, d promotion.Decision, settings config.Environment, decisions state.State, now time.Time,
+) store.TargetDetail {
 	detail := store.TargetDetail{
 		Conditions: d.Conditions, Gates: d.Gates, Propose: string(settings.Propose), Land: string(settings.Land),
 		Health: healthOf(report, d), Hold: holdOf(d.Target, decisions, now), ApprovedBy: d.ApprovedBy,

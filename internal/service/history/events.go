@@ -24,7 +24,9 @@ type eventWriter struct {
 }
 
 func (w eventWriter) event(target promotion.Target, action string, at time.Time) store.Event {
-	return store.Event{Repository: w.key, Name: w.name, Environment: target.Environment, Application: target.Application, Action: action, At: at}
+	return store.Event{
+		Repository: w.key, Name: w.name, Environment: target.Environment, Application: target.Application, Action: action, At: at,
+	}
 }
 
 // actions are what promoter did, one event for each application.
@@ -110,7 +112,9 @@ func (w eventWriter) proposal(effect outcome.Effect, action string, at time.Time
 
 // attributionOf returns an attribution as the store keeps it.
 func attributionOf(a promotion.Attribution, unproven []string) store.Attribution {
-	return store.Attribution{RequestedBy: a.RequestedBy, Reason: a.Reason, Bypassed: a.Bypassed, ApprovedBy: a.ApprovedBy, Unproven: unproven}
+	return store.Attribution{
+		RequestedBy: a.RequestedBy, Reason: a.Reason, Bypassed: a.Bypassed, ApprovedBy: a.ApprovedBy, Unproven: unproven,
+	}
 }
 
 // withSnapshot adds the versions that changed. Without moves, it is unknown which of the
@@ -206,7 +210,9 @@ func (w eventWriter) userDecisions(decisions state.State) []store.Event {
 			add(verb.Rollback, rollback.Act, func(e *store.Event) { e.Versions = parseVersions(rollback.Images) })
 		}
 		for _, rejection := range record.Rejections {
-			add(verb.Reject, rejection.Act, func(e *store.Event) { e.Versions, e.Number = parseVersions(rejection.Images), rejection.Number })
+			add(verb.Reject, rejection.Act, func(e *store.Event) {
+				e.Versions, e.Number = parseVersions(rejection.Images), rejection.Number
+			})
 		}
 	}
 	return all

@@ -83,14 +83,17 @@ func Select(events []store.Event, query api.HistoryQuery, now time.Time) (page a
 // selects reports whether a query of the history of one repository selects an event.
 func selects(query api.HistoryQuery, e store.Event) bool {
 	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
-	component := query.Component == "" || slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool { return v.Component == query.Component })
+	component := query.Component == "" || slices.ContainsFunc(e.Versions, func(v store.EventVersion) bool {
+		return v.Component == query.Component
+	})
 	return is(query.Environment, e.Environment) && is(query.Application, e.Application) && component && !e.At.Before(query.Since)
 }
 
 // eventOf returns an event as the API shows it.
 func eventOf(e store.Event) api.Event {
 	shown := api.Event{
-		ID: cmp.Or(e.ID, e.Identity()), At: e.At.UTC(), Since: e.Since, Repository: e.Name, Key: e.Repository, Environment: e.Environment, Application: e.Application,
+		ID: cmp.Or(e.ID, e.Identity()), At: e.At.UTC(), Since: e.Since, Repository: e.Name, Key: e.Repository,
+		Environment: e.Environment, Application: e.Application,
 		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []api.Version{}, Commit: e.Commit, By: e.User,
 		RequestedBy: e.Attribution.RequestedBy, RequestReason: e.Attribution.Reason,
 		PullRequest: view.PullRequestOf(e.Number, e.URL, time.Time{}), Reason: view.ReasonOf(e.Rule, e.Message, time.Time{}),

@@ -102,7 +102,9 @@ func (r *Recorder) writer(repository store.Repository) eventWriter {
 // Update returns what a reconciliation adds to the history: what promoter did, in case
 // that could not be written when it was done, and what was observed, unless this process has written the
 // same observation already. The function is to be called after the update was written.
-func (r *Recorder) Update(repository store.Repository, report outcome.Report, trigger store.Trigger, landings Landings) (_ store.HistoryUpdate, written func()) {
+func (r *Recorder) Update(
+	repository store.Repository, report engine.Report, trigger store.Trigger, landings Landings,
+) (_ store.HistoryUpdate, written func()) {
 	events := r.writer(repository)
 	observed, since := events.observed(report, landings.landed), r.since()
 	observed = slices.DeleteFunc(observed, func(e store.Event) bool { return e.At.Before(since) })

@@ -30,7 +30,9 @@ func addSourceChanges(one *store.Target, report outcome.Report, d promotion.Deci
 		}
 		for _, move := range d.Moves {
 			change, read := effect.Changes[pullrequest.KeyOf(move)]
-			if known := slices.ContainsFunc(one.Detail.Sources, func(one store.SourceChange) bool { return one.Component == move.Component }); read && !known {
+			if known := slices.ContainsFunc(one.Detail.Sources, func(one store.SourceChange) bool {
+				return one.Component == move.Component
+			}); read && !known {
 				one.Detail.Sources = append(one.Detail.Sources, sourceOf(move.Component, change))
 			}
 		}
@@ -72,8 +74,9 @@ func sourceOf(component string, change pullrequest.Change) store.SourceChange {
 	for _, commit := range source.Commits[:min(len(source.Commits), maxSourceCommits)] {
 		subject, _, _ := strings.Cut(commit.Message, "\n")
 		one.Commits = append(one.Commits, store.SourceCommit{
-			ID: commit.ID, Subject: cmp.Or(printable.ShortLine(subject, maxSubject), "(no message)"), Author: printable.ShortLine(commit.Author, maxSubject),
-			At: commit.Committed, Number: commit.PullRequest.Number, URL: commit.PullRequest.URL,
+			ID: commit.ID, Subject: cmp.Or(printable.ShortLine(subject, maxSubject), "(no message)"),
+			Author: printable.ShortLine(commit.Author, maxSubject),
+			At:     commit.Committed, Number: commit.PullRequest.Number, URL: commit.PullRequest.URL,
 		})
 	}
 	return one

@@ -90,7 +90,9 @@ func postedIn(key string, report outcome.Report) (posted []store.Snapshot) {
 		if request == nil || request.Posted == "" {
 			continue
 		}
-		i := slices.IndexFunc(posted, func(one store.Snapshot) bool { return one.Application == d.Application && one.Name == request.Posted })
+		i := slices.IndexFunc(posted, func(one store.Snapshot) bool {
+			return one.Application == d.Application && one.Name == request.Posted
+		})
 		if i < 0 {
 			i = len(posted)
 			posted = append(posted, store.Snapshot{
@@ -133,7 +135,8 @@ func targetsOf(report outcome.Report, now time.Time) []store.Target {
 		}
 		settings := report.Config.Settings(d.Environment, d.Application)
 		one := store.Target{
-			Position: position, Environment: d.Environment, Application: d.Application, Branch: cmp.Or(environment.Branch, report.Default), Paths: pathsOf(environment, d.Application),
+			Position: position, Environment: d.Environment, Application: d.Application,
+			Branch: cmp.Or(environment.Branch, report.Default), Paths: pathsOf(environment, d.Application),
 			State: string(d.State), Rule: string(d.Reason.Rule), Message: d.Reason.Message, Until: d.Reason.Until,
 			Current: versionsOf(currentOf(d)), Wanted: versionsOf(d.Snapshot),
 			Number: open[d.Target].Number, URL: open[d.Target].URL,

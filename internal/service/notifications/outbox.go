@@ -21,7 +21,9 @@ const maxAge = 7 * 24 * time.Hour
 //
 // The first reconciliation of a repository finds years of history. It sends nothing older than
 // itself, and takes what waits as known.
-func Add(ctx context.Context, tx *database.Tx, s *store.Store, source Source, decisions []promotion.Decision, first bool, began, now time.Time) ([]string, error) {
+func Add(
+	ctx context.Context, tx *database.Tx, s *store.Store, source Source, decisions []promotion.Decision, first bool, began, now time.Time,
+) ([]string, error) {
 	events, err := s.Notifications.TakeUnnotified(ctx, tx, source.Repository.Key)
 	if err != nil {
 		return nil, err
@@ -61,7 +63,8 @@ func Add(ctx context.Context, tx *database.Tx, s *store.Store, source Source, de
 			return nil, fmt.Errorf("write notification %s: %w", message.ID, err)
 		}
 		row = store.Notification{
-			ID: message.ID, Repository: source.Repository.Key, Destination: d.destination, Message: string(text), Events: len(message.Events),
+			ID: message.ID, Repository: source.Repository.Key, Destination: d.destination, Message: string(text),
+			Events: len(message.Events),
 		}
 		for first && !exists && row.Sent < len(message.Events) && !isHistory(message.Events[row.Sent].State) {
 			row.Sent++ // known

@@ -81,7 +81,8 @@ func (s Source) drafts(entries []entry) []draft {
 				i = len(all)
 				index[id] = i
 				all = append(all, draft{name, notify.Message{
-					ID: id, Repository: s.name(), Environment: e.Environment, Application: e.Application, Snapshot: e.snapshot, Page: s.page(e.Application),
+					ID: id, Repository: s.name(), Environment: e.Environment, Application: e.Application,
+					Snapshot: e.snapshot, Page: s.page(e.Application),
 				}})
 			}
 			event := e.event
@@ -188,7 +189,8 @@ func fromDecisions(decisions []promotion.Decision, now time.Time) []entry {
 		all = append(all, one)
 		if d.State == promotion.Waiting {
 			one.event = notify.Event{
-				ID: string(notify.Waiting) + "/" + string(d.Reason.Rule), State: notify.Waiting, At: now, Rule: string(d.Reason.Rule), Reason: d.Reason.Message,
+				ID: string(notify.Waiting) + "/" + string(d.Reason.Rule), State: notify.Waiting, At: now,
+				Rule: string(d.Reason.Rule), Reason: d.Reason.Message,
 			}
 			all = append(all, one)
 		}

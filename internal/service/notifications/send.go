@@ -44,7 +44,8 @@ func (w Worker) Handle(ctx context.Context, item queue.Item) (queue.Result, erro
 	if ctx.Err() != nil {
 		return queue.Result{}, err
 	}
-	err = fmt.Errorf("notify %s about %s in %s of %s: %w", row.Destination, message.Application, message.Environment, message.Repository, err)
+	err = fmt.Errorf("notify %s about %s in %s of %s: %w", row.Destination,
+		message.Application, message.Environment, message.Repository, err)
 	if item.Attempt < maxAttempts {
 		return queue.Result{}, joined(err, w.Store.Notifications.RecordFailure(ctx, row.ID, err.Error()))
 	}
@@ -84,7 +85,10 @@ func (w Worker) send(ctx context.Context, row store.Notification, message notify
 
 // deliver sends the events of a message from the given one on, in the mode of its destination.
 // It calls recorded after each request with the number of events that are done.
-func deliver(ctx context.Context, sender notify.Sender, message notify.Message, sent int, receipt notify.Receipt, recorded func(sent int, receipt notify.Receipt) error) error {
+func deliver(
+	ctx context.Context, sender notify.Sender, message notify.Message, sent int, receipt notify.Receipt,
+	recorded func(sent int, receipt notify.Receipt) error,
+) error {
 	if sent >= len(message.Events) {
 		return nil
 	}
@@ -122,7 +126,9 @@ func hasFinal(events []notify.Event) bool {
 
 // Direct sends messages about what a run did, without a database: there are no retries and no
 // updates. It returns the errors.
-func Direct(ctx context.Context, source Source, events []store.Event, sender func(destination string) (notify.Sender, error)) (failed []error) {
+func Direct(
+	ctx context.Context, source Source, events []store.Event, sender func(destination string) (notify.Sender, error),
+) (failed []error) {
 	if err := source.Unusable(); err != nil {
 		failed = append(failed, err)
 	}
@@ -132,7 +138,8 @@ func Direct(ctx context.Context, source Source, events []store.Event, sender fun
 			err = deliver(ctx, to, d.message, 0, notify.Receipt{}, func(int, notify.Receipt) error { return nil })
 		}
 		if err != nil {
-			failed = append(failed, fmt.Errorf("notify %s about %s in %s of %s: %w", d.destination, d.message.Application, d.message.Environment, d.message.Repository, err))
+			failed = append(failed, fmt.Errorf("notify %s about %s in %s of %s: %w", d.destination,
+				d.message.Application, d.message.Environment, d.message.Repository, err))
 		}
 	}
 	return failed

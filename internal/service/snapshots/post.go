@@ -78,7 +78,8 @@ func (a *API) choice(posted api.PostedSnapshot) func([]*connect.Repository) (*co
 	return func(all []*connect.Repository) (*connect.Repository, error) {
 		var found []*connect.Repository
 		for _, repository := range all {
-			if a.Server.MayPost(posted.Receiver, repository.Matches, "") && (posted.Repository == "" || repository.IsNamed(posted.Repository)) {
+			if a.Server.MayPost(posted.Receiver, repository.Matches, "") &&
+				(posted.Repository == "" || repository.IsNamed(posted.Repository)) {
 				found = append(found, repository)
 			}
 		}
@@ -86,11 +87,14 @@ func (a *API) choice(posted api.PostedSnapshot) func([]*connect.Repository) (*co
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1 && posted.Repository == "":
-			return nil, fault.New(fault.Invalid, "%s may post for %d repositories: name one with ?repository=HOST/OWNER/NAME", poster(posted.Receiver), len(found))
+			return nil, fault.New(fault.Invalid, "%s may post for %d repositories: name one with ?repository=HOST/OWNER/NAME",
+				poster(posted.Receiver), len(found))
 		case len(found) > 1:
-			return nil, fault.New(fault.Invalid, "%.200q is the name of %d repositories: write HOST/OWNER/NAME", posted.Repository, len(found))
+			return nil, fault.New(fault.Invalid, "%.200q is the name of %d repositories: write HOST/OWNER/NAME",
+				posted.Repository, len(found))
 		}
-		return nil, fault.New(fault.NotFound, "there is no repository %.200q for which %s may post snapshots", posted.Repository, poster(posted.Receiver))
+		return nil, fault.New(fault.NotFound, "there is no repository %.200q for which %s may post snapshots",
+			posted.Repository, poster(posted.Receiver))
 	}
 }
 
@@ -113,7 +117,8 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted api.PostedSna
 	}
 	application := targets[0].Application
 	if !a.Server.MayPost(posted.Receiver, b.Repository.Matches, application) {
-		return api.Requested{}, fault.New(fault.NotFound, "there is no application %s for which %s may post snapshots", application, poster(posted.Receiver))
+		return api.Requested{}, fault.New(fault.NotFound, "there is no application %s for which %s may post snapshots",
+			application, poster(posted.Receiver))
 	}
 	key, name := string(b.Repository.Key()), posted.Snapshot.Name
 	requested := api.Requested{
@@ -136,7 +141,8 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted api.PostedSna
 	}
 	requested.Images = roots.byComponent(targets, images)
 	if len(before) > 0 && (len(before[0].Content) > 0 || !maps.Equal(before[0].Images, requested.Images)) {
-		return api.Requested{}, fault.New(fault.Conflict, "there is another snapshot %s of %s, posted on %s with other images: give this one another name",
+		return api.Requested{}, fault.New(fault.Conflict,
+			"there is another snapshot %s of %s, posted on %s with other images: give this one another name",
 			name, application, before[0].PostedAt.UTC().Format(time.RFC3339))
 	}
 	act := state.Act{By: identity.User{Login: poster(posted.Receiver), Bot: true}, At: a.Server.Now().UTC(), Reason: "snapshot " + name}
@@ -146,7 +152,8 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted api.PostedSna
 	if err := a.store(ctx, posted, requested, a.Server.Now()); err != nil {
 		return api.Requested{}, err
 	}
-	a.Log.InfoContext(ctx, "snapshot posted", slog.String("repository", b.Repository.Name), slog.String("key", key), slog.String("application", application),
+	a.Log.InfoContext(ctx, "snapshot posted", slog.String("repository", b.Repository.Name), slog.String("key", key),
+		slog.String("application", application),
 		slog.String("snapshot", name), slog.String("receiver", posted.Receiver), slog.Any("environments", requested.Environments))
 	return requested, a.Service.Trigger(ctx, key)
 }
@@ -274,7 +281,9 @@ func (r roots) targetsOf(named string, images []image.Reference) ([]promotion.Ta
 	case named != "" && !applications[named]:
 		return nil, fault.New(fault.NotFound, "there is no application %.100q here; there are %s", named, fault.List(all))
 	case named == "" && len(having) > 1:
-		return nil, fault.New(fault.Invalid, "its images belong to the applications %s: name one with ?application=, and post one snapshot for each", fault.List(slices.Sorted(maps.Keys(having))))
+		return nil, fault.New(fault.Invalid,
+			"its images belong to the applications %s: name one with ?application=, and post one snapshot for each",
+			fault.List(slices.Sorted(maps.Keys(having))))
 	case named == "":
 		for application = range having {
 			break
@@ -305,7 +314,8 @@ func (r roots) targetsOf(named string, images []image.Reference) ([]promotion.Ta
 func (r roots) unknown(application string, one image.Reference) error {
 	for target := range r.targets {
 		if _, found := r.refers(target, one); found {
-			return fault.New(fault.Invalid, "%s belongs to the application %s, and the others to %s: post one snapshot for each", one.Repository, target.Application, application)
+			return fault.New(fault.Invalid, "%s belongs to the application %s, and the others to %s: post one snapshot for each",
+				one.Repository, target.Application, application)
 		}
 	}
 	where := application
@@ -366,7 +376,8 @@ func (r roots) verifyOne(ctx context.Context, b service.Borrowed, one image.Refe
 	case found.Digest == "":
 		return one, fault.New(fault.Invalid, "the registry has no %s:%s", one.Repository, one.Tag)
 	case one.Digest != "" && one.Digest != found.Digest:
-		return one, fault.New(fault.Invalid, "the tag %s of %s has the digest %s and not %s", one.Tag, one.Repository, found.Digest, one.Digest)
+		return one, fault.New(fault.Invalid, "the tag %s of %s has the digest %s and not %s", one.Tag, one.Repository,
+			found.Digest, one.Digest)
 	}
 	one.Digest = found.Digest
 	return one, nil
@@ -406,7 +417,9 @@ func (r roots) byComponent(targets []promotion.Target, images []image.Reference)
 }
 
 // record writes the request to the state branch, for all targets in one commit.
-func record(ctx context.Context, b service.Borrowed, r roots, targets []promotion.Target, images []image.Reference, request state.Request) error {
+func record(
+	ctx context.Context, b service.Borrowed, r roots, targets []promotion.Target, images []image.Reference, request state.Request,
+) error {
 	var changes []state.Change
 	for _, target := range targets {
 		own := request

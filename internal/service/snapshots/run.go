@@ -67,21 +67,23 @@ func (w walk) step(target store.Target, past past) (api.Step, bool) {
 	step := api.Step{Environment: target.Environment, Since: target.Since, Reason: reasonOf(target)}
 	landed, was := w.landing(past)
 	wanted := matchOf(w.posted.Images, target.Wanted) == matchAll
+	if was {
+		step.Since, step.Commit = landed.At, landed.Commit
+		step.PullRequest = view.PullRequestOf(landed.Number, landed.URL, time.Time{})
+	}
 	switch {
 	case matchOf(w.posted.Images, target.Current) == matchAll:
 		step.State, step.Reason = landedAs(target)
 		w.there[target.Environment] = step.State != api.StepFailed
-		if was {
-			step.Since, step.Commit, step.PullRequest = landed.At, landed.Commit, view.PullRequestOf(landed.Number, landed.URL, time.Time{})
-		}
 	case was: // and something else is there now
-		step.State, step.Since, step.Commit, step.PullRequest = api.StepLanded, landed.At, landed.Commit, view.PullRequestOf(landed.Number, landed.URL, time.Time{})
+		step.State = api.StepLanded
 		step.Reason = &view.Reason{Message: "it was there; another snapshot is there now"}
 		if promotion.State(target.State) == promotion.Reverted && wanted {
 			step.State, step.Reason = api.StepReverted, reasonOf(target)
 		}
 	case !w.reconciled:
-		step.State, step.Since, step.Reason = api.StepWaiting, w.posted.PostedAt, &view.Reason{Message: "posted; not reconciled yet"}
+		step.State, step.Since = api.StepWaiting, w.posted.PostedAt
+		step.Reason = &view.Reason{Message: "posted; not reconciled yet"}
 	case wanted || target.Posted == w.posted.Name:
 		step.State, step.Until = stateOf(target), target.Until
 		if step.State == api.StepProposed {
@@ -108,7 +110,9 @@ func landedAs(target store.Target) (api.StepState, *view.Reason) {
 	case !reported.HealthySince.IsZero():
 		return api.StepHealthy, nil
 	default:
-		return api.StepLanded, &view.Reason{Rule: string(promotion.RuleHealth), Message: "not healthy yet: " + cmp.Or(reported.Status, "not reported")}
+		return api.StepLanded, &view.Reason{
+			Rule: string(promotion.RuleHealth), Message: "not healthy yet: " + cmp.Or(reported.Status, "not reported"),
+		}
 	}
 }
 

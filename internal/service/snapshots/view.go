@@ -27,7 +27,8 @@ func (a *API) repository(ctx context.Context, query api.SnapshotQuery) (store.Re
 		return store.Repository{}, err
 	}
 	found := slices.DeleteFunc(all, func(r store.Repository) bool {
-		return !query.Principal.May(access.Read, access.Target{Repository: r.Address()}) || query.Repository != "" && !r.IsNamed(query.Repository)
+		return !query.Principal.May(access.Read, access.Target{Repository: r.Address()}) ||
+			query.Repository != "" && !r.IsNamed(query.Repository)
 	})
 	switch {
 	case len(found) == 1:
@@ -115,7 +116,9 @@ func (a *API) names(repository string) names {
 }
 
 // find returns the newest posted snapshot whose images are all among the versions.
-func (n names) find(ctx context.Context, stored *store.Store, application string, versions []store.EventVersion) (store.Snapshot, bool, error) {
+func (n names) find(
+	ctx context.Context, stored *store.Store, application string, versions []store.EventVersion,
+) (store.Snapshot, bool, error) {
 	posted, known := n.posted[application]
 	if !known {
 		var err error
@@ -199,7 +202,10 @@ const (
 
 // past reads the landings in a target since a time, among its last events.
 func (a *API) past(ctx context.Context, repository string, target store.Target, since time.Time, limit int) (found past, err error) {
-	filter := store.HistoryFilter{Repository: repository, Environment: target.Environment, Application: target.Application, Since: since, Limit: min(limit, api.MaxEvents)}
+	filter := store.HistoryFilter{
+		Repository: repository, Environment: target.Environment, Application: target.Application, Since: since,
+		Limit: min(limit, api.MaxEvents),
+	}
 	for read := 0; read < limit; {
 		page, err := a.Store.History(ctx, filter)
 		if err != nil {
@@ -287,7 +293,8 @@ func (a *API) Bindings(ctx context.Context, query api.SnapshotQuery) (api.Bindin
 func bindingOf(target store.Target) api.Binding {
 	one := api.Binding{
 		Environment: target.Environment, Application: target.Application, Branch: target.Branch, Paths: target.Paths,
-		State: target.State, Reason: reasonOf(target), PullRequest: view.PullRequestOf(target.Number, target.URL, time.Time{}), Components: []api.BindingComponent{},
+		State: target.State, Reason: reasonOf(target),
+		PullRequest: view.PullRequestOf(target.Number, target.URL, time.Time{}), Components: []api.BindingComponent{},
 	}
 	there, deployed := 0, 0
 	for _, v := range target.Current {
@@ -306,7 +313,9 @@ func bindingOf(target store.Target) api.Binding {
 	}
 	one.Summary = fmt.Sprintf("%d of %d components have the wanted version", there, len(target.Current))
 	if reported := target.Detail.Health; reported != nil {
-		one.Health = &api.BindingHealth{Status: reported.Status, Sync: reported.Sync, Since: reported.Since, Message: reported.Message, Failure: reported.Failure}
+		one.Health = &api.BindingHealth{
+			Status: reported.Status, Sync: reported.Sync, Since: reported.Since, Message: reported.Message, Failure: reported.Failure,
+		}
 		one.Summary = fmt.Sprintf("%d of %d components deployed, %d have the wanted version", deployed, len(target.Current), there)
 	}
 	return one

@@ -75,7 +75,9 @@ func (f *flux) read(file string, manifest *yaml.Node) {
 		f.policies = append(f.policies, p)
 	case "ImageUpdateAutomation":
 		if text(manifest, "spec", "suspend") != "true" {
-			f.automations = append(f.automations, fluxAutomation{name, file, strings.Trim(strings.TrimPrefix(text(manifest, "spec", "update", "path"), "."), "/")})
+			f.automations = append(f.automations, fluxAutomation{
+				name, file, strings.Trim(strings.TrimPrefix(text(manifest, "spec", "update", "path"), "."), "/"),
+			})
 		}
 	}
 }
@@ -143,7 +145,8 @@ func groups(pattern string) (starts []int) {
 			inClass = c != ']'
 		case c == '[':
 			inClass = true
-		case c == '(' && (!strings.HasPrefix(pattern[i+1:], "?") || strings.HasPrefix(pattern[i+1:], "?P<") || strings.HasPrefix(pattern[i+1:], "?<")):
+		case c == '(' && (!strings.HasPrefix(pattern[i+1:], "?") || strings.HasPrefix(pattern[i+1:], "?P<") ||
+			strings.HasPrefix(pattern[i+1:], "?<")):
 			starts = append(starts, i)
 		}
 	}
@@ -175,7 +178,9 @@ func (f *flux) setup() (rules []Rule, writers []Writer) {
 			marked[file][repository] = true
 		}
 	}
-	slices.SortFunc(f.automations, func(a, b fluxAutomation) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(f.automations, func(a, b fluxAutomation) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.name, b.name))
+	})
 	for _, a := range f.automations {
 		writers = append(writers, Writer{
 			Bot:  "Flux's ImageUpdateAutomation " + a.name,

@@ -39,7 +39,8 @@ func imageUpdater(file string, manifest *yaml.Node) (rules []Rule, writers []Wri
 	})
 	mappings(manifest, func(annotations *yaml.Node) {
 		if text(annotations, imageUpdaterGroup+"/image-list") != "" {
-			one, writer := rulesOf(file, "remove them from the annotation "+imageUpdaterGroup+"/image-list", imagesOfAnnotations(annotations), folders[annotations])
+			one, writer := rulesOf(file, "remove them from the annotation "+imageUpdaterGroup+"/image-list",
+				imagesOfAnnotations(annotations), folders[annotations])
 			rules, writers = append(rules, one...), append(writers, writer...)
 		}
 	})

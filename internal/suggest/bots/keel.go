@@ -55,7 +55,9 @@ func keelRule(policy, tag string) Rule {
 	case "glob":
 		return Rule{Selection: image.Selection{Alphabetical: fromGlob(pattern)}}
 	case "regexp":
-		return Rule{Selection: image.Selection{Alphabetical: strings.NewReplacer("(?P<compare>", "(?P<version>", "(?<compare>", "(?P<version>").Replace(pattern)}}
+		return Rule{Selection: image.Selection{
+			Alphabetical: strings.NewReplacer("(?P<compare>", "(?P<version>", "(?<compare>", "(?P<version>").Replace(pattern),
+		}}
 	case "force":
 		if image.ValidTag(tag) {
 			return Rule{Selection: image.Selection{Tag: tag}}

@@ -22,7 +22,8 @@ func isRenovate(file string) bool { return slices.Contains(renovateFiles, file) 
 
 // imageManagers are the managers of Renovate that update images in the files of deployments.
 var imageManagers = []string{
-	"ansible", "argocd", "custom.regex", "docker-compose", "flux", "helm-values", "helmfile", "helmsman", "helmv3", "kubernetes", "kustomize", "regex", "tekton",
+	"ansible", "argocd", "custom.regex", "docker-compose", "flux", "helm-values", "helmfile", "helmsman", "helmv3",
+	"kubernetes", "kustomize", "regex", "tekton",
 }
 
 // renovate reads the settings of Renovate. Its presets are not read.
@@ -41,7 +42,9 @@ func renovate(file string, content []byte) (rules []Rule, writers []Writer, unre
 	}
 	// isOff reports whether it does not update a repository. A later rule may turn it on again.
 	isOff := func(r image.Repository) bool {
-		return slices.ContainsFunc(texts(settings, "ignoreDeps"), func(name string) bool { return name == r.Familiar() || name == r.String() })
+		return slices.ContainsFunc(texts(settings, "ignoreDeps"), func(name string) bool {
+			return name == r.Familiar() || name == r.String()
+		})
 	}
 	for _, one := range items(settings, "packageRules") {
 		applies, exact := packageMatch(one)
@@ -64,7 +67,8 @@ func renovate(file string, content []byte) (rules []Rule, writers []Writer, unre
 		case enabled == "true" && len(types) == 0:
 			isOff = func(r image.Repository) bool { return !applies(r) && before(r) }
 		}
-		if rule := allowed(text(one, "allowedVersions"), text(one, "versioning")); rule.Range != "" || rule.Filter != "" || rule.Exclude != nil || rule.Problem != "" {
+		if rule := allowed(text(one, "allowedVersions"), text(one, "versioning")); rule.Range != "" || rule.Filter != "" ||
+			rule.Exclude != nil || rule.Problem != "" {
 			rule.Source, rule.Applies = where, applies
 			rules = append(rules, rule)
 		}
@@ -83,7 +87,9 @@ func renovate(file string, content []byte) (rules []Rule, writers []Writer, unre
 // packageMatch returns for which repositories a rule is; nil: for no images. It is not
 // exact if the rule is for some files or versions of them only.
 func packageMatch(rule *yaml.Node) (applies func(image.Repository) bool, exact bool) {
-	if sources := texts(rule, "matchDatasources"); len(sources) > 0 && !slices.ContainsFunc(sources, func(p string) bool { return matchPattern(p, "docker") }) {
+	if sources := texts(rule, "matchDatasources"); len(sources) > 0 && !slices.ContainsFunc(sources, func(p string) bool {
+		return matchPattern(p, "docker")
+	}) {
 		return nil, false
 	}
 	managers := texts(rule, "matchManagers")
@@ -101,7 +107,8 @@ func packageMatch(rule *yaml.Node) (applies func(image.Repository) bool, exact b
 		patterns = append(patterns, "!"+name)
 	}
 	known := []string{
-		"matchUpdateTypes", "matchDatasources", "matchPackageNames", "matchDepNames", "matchPackagePrefixes", "matchDepPrefixes", "matchPackagePatterns",
+		"matchUpdateTypes", "matchDatasources", "matchPackageNames", "matchDepNames", "matchPackagePrefixes",
+		"matchDepPrefixes", "matchPackagePatterns",
 		"matchDepPatterns", "excludePackageNames", "excludeDepNames",
 	}
 	exact = true
@@ -202,7 +209,8 @@ func RenovateRules(file string, content []byte) (settings []Setting) {
 		}
 		for i := 0; i+1 < len(rule.Content); i += 2 {
 			key := rule.Content[i]
-			isRead := strings.HasPrefix(key.Value, "match") || strings.HasPrefix(key.Value, "exclude") || slices.Contains([]string{"enabled", "allowedVersions", "versioning"}, key.Value)
+			isRead := strings.HasPrefix(key.Value, "match") || strings.HasPrefix(key.Value, "exclude") ||
+				slices.Contains([]string{"enabled", "allowedVersions", "versioning"}, key.Value)
 			if !isRead {
 				settings = append(settings, Setting{key.Value, key.Line, key.Column})
 			}
