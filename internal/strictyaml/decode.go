@@ -29,17 +29,14 @@ type Decodable interface {
 	Decode(d *Decoder, n *Node)
 }
 
-// Sensitive is a struct whose keys hold secrets. An unknown key in it may be a
-// misplaced secret, so it is not quoted.
-type Sensitive interface{ Sensitive() }
-
 // section is a struct that embeds an Origin.
 type section interface{ origin() *Origin }
 
 // Decode reads a file with one document into a struct that embeds an Origin. Fields
 // are found by their yaml tag; a tag "values" lists the strings that a field may
-// have; misplaced maps a key that belongs elsewhere to a hint. It returns false when
-// the file cannot be decoded as a whole, so that parts of it are missing.
+// have; misplaced maps a key that belongs elsewhere to a hint. In a struct whose Origin has
+// the tag holds:"secrets", an unknown key may be a misplaced secret, so it is not quoted. Decode
+// returns false when the file cannot be decoded as a whole, so that parts of it are missing.
 func Decode(file string, data []byte, into section, misplaced map[string]string, report *Report) bool {
 	root := parse(file, data, report)
 	if root == nil {
@@ -112,7 +109,8 @@ func (d *Decoder) Struct(n *Node, into any) {
 	pairs, ok := d.mapping(n)
 	origin.Invalid = !ok
 	index, keys, extensible := fields(v.Type())
-	_, sensitive := into.(Sensitive)
+	embedded, _ := v.Type().FieldByName("Origin")
+	sensitive := embedded.Tag.Get("holds") == "secrets"
 	within := d.Key
 	for _, p := range pairs {
 		i, known := index[p.key.Value]

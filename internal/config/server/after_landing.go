@@ -73,7 +73,7 @@ type rawArgoCDRequest struct {
 
 // rawFluxRequest posts to a Receiver of Flux of type `generic-hmac` or `generic`.
 type rawFluxRequest struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// URL of the notification controller, without `/hook/`.
 	URL strictyaml.Located[string] `yaml:"url" required:"true"`
 	// Receiver, `NAMESPACE/NAME`.
@@ -83,9 +83,6 @@ type rawFluxRequest struct {
 	// Allow plain http if its address is in `networks`. Default: `false`.
 	Insecure strictyaml.Located[bool] `yaml:"insecure"`
 }
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawFluxRequest) Sensitive() {}
 
 func loadAfterLanding(in *input) (all []AfterLanding) {
 	field.CheckNames(in.report, "destination of afterLanding", in.raw.AfterLanding.Keys())
@@ -97,11 +94,13 @@ func loadAfterLanding(in *input) (all []AfterLanding) {
 		required(in.report, raw.Origin, "destination of afterLanding", "repositories", raw.Repositories)
 		one := AfterLanding{
 			Position: name.Position, Name: name.Value,
-			Scope: loadScope(in.report, scopeLists{repositories: raw.Repositories, applications: raw.Applications, environments: raw.Environments}),
+			Scope: loadScope(in.report,
+				scopeLists{repositories: raw.Repositories, applications: raw.Applications, environments: raw.Environments}),
 		}
 		switch {
 		case raw.ArgoCD != nil && raw.Flux != nil:
-			in.report.Errorf(strictyaml.Last(raw.ArgoCD.Origin, raw.Flux.Origin), "keep one of them", "afterLanding %s has both argocd and flux", name.Value)
+			in.report.Errorf(strictyaml.Last(raw.ArgoCD.Origin, raw.Flux.Origin), "keep one of them",
+				"afterLanding %s has both argocd and flux", name.Value)
 		case raw.ArgoCD == nil && raw.Flux == nil && !raw.HasUnknownKey():
 			in.report.Errorf(name.Position, "add argocd or flux", "afterLanding %s has nothing to notify", name.Value)
 		}

@@ -50,14 +50,16 @@ type APIToken struct {
 
 // rawAPI is the authentication of the API and of the commands that query the service.
 type rawAPI struct {
-	strictyaml.Origin
-	// Token of the commands `status`, `history`, and `replay`, by reference. At least 32 characters. It can read everything and accept deliveries again, and changes no repository.
+	strictyaml.Origin `holds:"secrets"`
+	// Token of the commands `status`, `history`, and `replay`, by reference. At least 32 characters. It can read
+	// everything and accept deliveries again, and changes no repository.
 	Token strictyaml.Located[string] `yaml:"token"`
 	// More tokens, by name. Default: none.
 	Tokens strictyaml.Map[*rawToken] `yaml:"tokens"`
 	// Tokens of badges, by name: images that show versions and states in a README. Default: none.
 	Badges strictyaml.Map[*rawBadge] `yaml:"badges"`
-	// Key that signs the cookies of browsers that are signed in, by reference. At least 32 characters. A new one ends all sessions. Default: `serve` makes one.
+	// Key that signs the cookies of browsers that are signed in, by reference. At least 32 characters. A new one
+	// ends all sessions. Default: `serve` makes one.
 	SessionKey strictyaml.Located[string] `yaml:"sessionKey"`
 	// What anyone who reaches the service may read without signing in. Default: nothing.
 	Public *rawPublic `yaml:"public"`
@@ -67,7 +69,7 @@ type rawAPI struct {
 
 // rawOIDC is a provider of OpenID Connect. Its redirect URI is `url` of this file with `/sign-in/callback`.
 type rawOIDC struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// URL of the provider, exactly as its discovery document names it: what is before `/.well-known/openid-configuration`.
 	Issuer strictyaml.Located[string] `yaml:"issuer" required:"true"`
 	// ID of promoter at the provider.
@@ -123,10 +125,12 @@ type rawPublic struct {
 
 // rawToken is a token of the API.
 type rawToken struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Token that clients send as `Authorization: Bearer TOKEN`, by reference. At least 32 characters.
 	Token strictyaml.Located[string] `yaml:"token" required:"true"`
-	// What it is for: `read` for every GET, `operate` also for user decisions, `evidence` also for reports about health as a receiver with the name of the token, `admin` also for deliveries and backoffs of the service, and to accept deliveries again. Default: `[read]`.
+	// What it is for: `read` for every GET, `operate` also for user decisions, `evidence` also for reports about
+	// health as a receiver with the name of the token, `admin` also for deliveries and backoffs of the service, and
+	// to accept deliveries again. Default: `[read]`.
 	Roles strictyaml.List `yaml:"roles"`
 	// Globs of repositories: `HOST/OWNER/NAME`. Others do not exist for the token. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
@@ -138,7 +142,7 @@ type rawToken struct {
 
 // rawBadge is a token of badges, `/badges/TOKEN/APPLICATION.svg`. It reads nothing else.
 type rawBadge struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Token, by reference. At least 32 characters, of letters and digits. Every reader of a page with the badge knows it.
 	Token strictyaml.Located[string] `yaml:"token" required:"true"`
 	// Globs of repositories: `HOST/OWNER/NAME`; `"**"` for all.
@@ -148,18 +152,6 @@ type rawBadge struct {
 	// Globs of environments. Default: all.
 	Environments strictyaml.List `yaml:"environments"`
 }
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawAPI) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawBadge) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawOIDC) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawToken) Sensitive() {}
 
 func loadAPI(in *input) (api API) {
 	raw := in.raw.API
@@ -207,7 +199,8 @@ func loadAPI(in *input) (api API) {
 func loadOIDC(in *input, raw *rawOIDC) *OIDC {
 	in.checkHTTP("api.oidc", raw.Issuer, raw.Insecure)
 	provider := &OIDC{
-		Position: raw.Position, ClientSecret: in.reference(raw.ClientSecret, "api.oidc.clientSecret"), Insecure: raw.Insecure.Value, Scopes: DefaultOIDCScopes(),
+		Position: raw.Position, ClientSecret: in.reference(raw.ClientSecret, "api.oidc.clientSecret"),
+		Insecure: raw.Insecure.Value, Scopes: DefaultOIDCScopes(),
 		Mapping: access.Mapping{Issuer: raw.Issuer.Value, ClientID: raw.ClientID.Value},
 	}
 	mustHave(in, raw.Position, "api.oidc", "issuer", raw.Issuer.IsSet())
@@ -215,7 +208,8 @@ func loadOIDC(in *input, raw *rawOIDC) *OIDC {
 	mustHave(in, raw.Position, "api.oidc", "clientID", raw.ClientID.Value != "")
 	mustHave(in, raw.Position, "api.oidc", "roles", len(raw.Roles) > 0)
 	if in.raw.URL.Value == "" {
-		in.report.Errorf(raw.Position, "write url: https://HOST", "api.oidc needs the address of this service, to which the provider sends users back")
+		in.report.Errorf(raw.Position, "write url: https://HOST",
+			"api.oidc needs the address of this service, to which the provider sends users back")
 	}
 	if raw.Scopes.IsSet() {
 		provider.Scopes = raw.Scopes.Strings()
@@ -230,7 +224,8 @@ func loadOIDC(in *input, raw *rawOIDC) *OIDC {
 		mustHave(in, one.Position, "an entry of api.oidc.roles", "claim", one.Claim.Value != "")
 		mustHave(in, one.Position, "an entry of api.oidc.roles", "values", len(one.Values.Items) > 0)
 		provider.Mapping.Roles = append(provider.Mapping.Roles, access.ClaimRoles{
-			Claim: one.Claim.Value, Values: one.Values.Strings(), Roles: loadRoles(in, one.Roles, "of an entry of api.oidc.roles", access.UserRoles()),
+			Claim: one.Claim.Value, Values: one.Values.Strings(),
+			Roles: loadRoles(in, one.Roles, "of an entry of api.oidc.roles", access.UserRoles()),
 			Scope: accessScope(in, one.Repositories, one.Applications, one.Environments),
 		})
 	}

@@ -103,7 +103,8 @@ type rawServer struct {
 	Data strictyaml.Located[string] `yaml:"data"`
 	// How often everything is reconciled without webhooks. Default: `5m`.
 	Poll strictyaml.Located[time.Duration] `yaml:"poll"`
-	// Author and committer of promoter's commits: `NAME <EMAIL>`. Default: the account of the GitHub App, else `promoter <promoter@noreply.invalid>`. See docs/git.md#author-of-commits.
+	// Author and committer of promoter's commits: `NAME <EMAIL>`. Default: the account of the GitHub App, else
+	// `promoter <promoter@noreply.invalid>`. See docs/git.md#author-of-commits.
 	Committer strictyaml.Located[string] `yaml:"committer"`
 	// How promoter signs its commits. See docs/guides/signed-commits.md. Default: not at all.
 	Signing *rawSigning `yaml:"signing"`
@@ -125,11 +126,14 @@ type rawServer struct {
 	Rendering *rawRendering `yaml:"rendering"`
 	// Registries that need credentials, plain http, or a poll of their own. Others are accessed anonymously.
 	Registries []*rawRegistry `yaml:"registries"`
-	// Private source repositories whose commits and releases GitOps repositories may read. Others are read without a credential. See docs/operate/security.md#sources-and-releases. Default: none.
+	// Private source repositories whose commits and releases GitOps repositories may read. Others are read without
+	// a credential. See docs/operate/security.md#sources-and-releases. Default: none.
 	Sources []*rawSource `yaml:"sources"`
-	// Receivers of webhooks, by name: the URL is `/webhooks/NAME`. Each has exactly one of `secret`, `pathSecret`, `app`, `audience`, and `anonymous`. See docs/webhooks.md.
+	// Receivers of webhooks, by name: the URL is `/webhooks/NAME`. Each has exactly one of `secret`, `pathSecret`,
+	// `app`, `audience`, and `anonymous`. See docs/webhooks.md.
 	Receivers strictyaml.Map[*rawReceiver] `yaml:"receivers"`
-	// Argo CD servers and Receivers of Flux, by name, that promoter notifies of landed versions. See docs/service.md#after-a-landing. Default: none.
+	// Argo CD servers and Receivers of Flux, by name, that promoter notifies of landed versions. See
+	// docs/service.md#after-a-landing. Default: none.
 	AfterLanding strictyaml.Map[*rawAfterLanding] `yaml:"afterLanding"`
 	// Who can use commands in comments. See docs/configuration.md#permissions-and-limits. Default: all users with write access.
 	Permissions []*rawPermission `yaml:"permissions"`
@@ -162,7 +166,7 @@ type rawServer struct {
 
 // rawDatabase is the database of the service. Set path or url.
 type rawDatabase struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Path of the SQLite file. Default: `promoter.db` in the data folder.
 	Path strictyaml.Located[string] `yaml:"path"`
 	// URL of a PostgreSQL database, by reference.
@@ -171,18 +175,12 @@ type rawDatabase struct {
 
 // rawTLS is a certificate with its key.
 type rawTLS struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Certificate in PEM with its intermediates: `file:/PATH`. A changed file is read again.
 	Certificate strictyaml.Located[string] `yaml:"certificate" required:"true"`
 	// Key of the certificate in PEM: `file:/PATH`.
 	Key strictyaml.Located[string] `yaml:"key" required:"true"`
 }
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawDatabase) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawTLS) Sensitive() {}
 
 // Load reads a promoter-server.yaml; file is the name that problems refer to. PROMOTER_*
 // variables of the environment take precedence over the file; data nil means that there
@@ -207,7 +205,8 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 		c.Seal.Keys = variable.Keys
 	}
 	c.Traces = loadTraces(in)
-	c.Networks = loadNetworks(in, in.raw.Networks, "name the networks of your registries and forges", "%q allows dialing every private address")
+	c.Networks = loadNetworks(in, in.raw.Networks, "name the networks of your registries and forges",
+		"%q allows dialing every private address")
 	c.Proxies = loadNetworks(in, in.raw.TrustedProxies, "name the networks of your proxies", "%q lets every client choose its address")
 	c.Forges = loadForges(in)
 	c.Repositories = loadRepositories(in, c.Forges)
@@ -303,7 +302,8 @@ func loadCommitter(in *input) Committer {
 	}
 	committer, ok := ParseCommitter(raw.Value)
 	if !ok {
-		in.report.Errorf(raw.Position, "write NAME <EMAIL>, as in promoter <promoter@example.com>", "committer is not a name and an address")
+		in.report.Errorf(raw.Position, "write NAME <EMAIL>, as in promoter <promoter@example.com>",
+			"committer is not a name and an address")
 	}
 	return committer
 }
@@ -327,7 +327,8 @@ func loadDatabase(in *input) Database {
 		return Database{}
 	}
 	if raw.Path.IsSet() && raw.URL.IsSet() {
-		in.report.Errorf(strictyaml.Last(raw.Path.Origin, raw.URL.Origin), "keep path for SQLite or url for PostgreSQL", "database has both path and url")
+		in.report.Errorf(strictyaml.Last(raw.Path.Origin, raw.URL.Origin), "keep path for SQLite or url for PostgreSQL",
+			"database has both path and url")
 	}
 	return Database{Path: raw.Path.Value, URL: in.reference(raw.URL, "database.url")}
 }
@@ -430,6 +431,7 @@ func (in *input) checkHTTP(what string, address strictyaml.Located[string], inse
 		in.report.Errorf(insecure.Position, "remove insecure, or write http", "%s is insecure, but its url is not http", what)
 	}
 	if insecure.Value && len(in.raw.Networks.Items) == 0 {
-		in.report.Errorf(insecure.Position, "add networks with the network of the host", "%s is insecure, but plain http is only allowed to addresses in networks, which is empty", what)
+		in.report.Errorf(insecure.Position, "add networks with the network of the host",
+			"%s is insecure, but plain http is only allowed to addresses in networks, which is empty", what)
 	}
 }

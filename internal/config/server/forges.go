@@ -61,7 +61,7 @@ type Onboarding struct {
 
 // rawForge is a Git host with the credentials to use it.
 type rawForge struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Kind of the Git host. `gitea` includes Forgejo; `git` is plain Git, which has no pull requests.
 	Kind strictyaml.Located[string] `yaml:"kind" values:"github gitlab gitea git" required:"true"`
 	// URL of the Git host. Default: `https://github.com` or `https://gitlab.com`, required for other kinds.
@@ -84,12 +84,13 @@ type rawForge struct {
 
 // rawApp is a GitHub App: an existing one, with id and key, or one that setup creates.
 type rawApp struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// ID of the App.
 	ID strictyaml.Located[int] `yaml:"id"`
 	// Private key of the App, by reference.
 	Key strictyaml.Located[string] `yaml:"key"`
-	// Secret of the page `/setup/NAME/SECRET`, which creates the App, by reference. At least 32 characters. Requires `url` and SQLite. See docs/github.md#with-setup.
+	// Secret of the page `/setup/NAME/SECRET`, which creates the App, by reference. At least 32 characters.
+	// Requires `url` and SQLite. See docs/github.md#with-setup.
 	Setup strictyaml.Located[string] `yaml:"setup"`
 	// Owner of the App that `setup` creates. Default: the account of the user who creates it.
 	Organization strictyaml.Located[string] `yaml:"organization"`
@@ -110,12 +111,6 @@ type rawOnboarding struct {
 	// Globs of repositories that get the pull request: `HOST/OWNER/NAME`.
 	Repositories strictyaml.List `yaml:"repositories" required:"true"`
 }
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawForge) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawApp) Sensitive() {}
 
 func loadForges(in *input) []Forge {
 	field.CheckNames(in.report, "forge", in.raw.Forges.Keys())
@@ -167,13 +162,16 @@ func checkForgeCredentials(report *strictyaml.Report, name strictyaml.Located[st
 		report.Errorf(raw.App.Position, "use token", "only GitHub has Apps, but %s is of kind %s", name.Value, raw.Kind.Value)
 	}
 	if raw.App != nil && raw.Token.IsSet() {
-		report.Errorf(raw.Token.Position, "keep app: it has its own rate limits and can be a reviewer", "the forge %s has both app and token", name.Value)
+		report.Errorf(raw.Token.Position, "keep app: it has its own rate limits and can be a reviewer",
+			"the forge %s has both app and token", name.Value)
 	}
 	if raw.Kind.Value != string(ForgeGit) {
 		for _, key := range []struct {
 			key string
 			strictyaml.Origin
-		}{{"username", raw.Username.Origin}, {"password", raw.Password.Origin}, {"sshKey", raw.SSHKey.Origin}, {"knownHosts", raw.KnownHosts.Origin}} {
+		}{{"username", raw.Username.Origin}, {"password", raw.Password.Origin}, {"sshKey", raw.SSHKey.Origin}, {
+			"knownHosts", raw.KnownHosts.Origin,
+		}} {
 			if key.IsSet() {
 				report.Errorf(key.Position, "use token", "%s is for plain Git, but %s is of kind %s", key.key, name.Value, raw.Kind.Value)
 			}
@@ -188,13 +186,16 @@ func checkForgeCredentials(report *strictyaml.Report, name strictyaml.Located[st
 		report.Errorf(raw.Token.Position, "use username and password", "plain Git has no tokens")
 	}
 	if raw.Password.IsSet() && raw.SSHKey.IsSet() {
-		report.Errorf(strictyaml.Last(raw.Password.Origin, raw.SSHKey.Origin), "keep one of them", "the forge %s has both password and sshKey", name.Value)
+		report.Errorf(strictyaml.Last(raw.Password.Origin, raw.SSHKey.Origin), "keep one of them",
+			"the forge %s has both password and sshKey", name.Value)
 	}
 	if raw.Username.IsSet() != raw.Password.IsSet() {
-		report.Errorf(strictyaml.FirstSet(raw.Username.Origin, raw.Password.Origin), "write both", "the forge %s has only one of username and password", name.Value)
+		report.Errorf(strictyaml.FirstSet(raw.Username.Origin, raw.Password.Origin), "write both",
+			"the forge %s has only one of username and password", name.Value)
 	}
 	if raw.SSHKey.IsSet() && !raw.KnownHosts.IsSet() {
-		report.Errorf(raw.SSHKey.Position, "add knownHosts: file:/PATH, in the format of ssh-keyscan", "sshKey of %s has no knownHosts, so any server would be trusted", name.Value)
+		report.Errorf(raw.SSHKey.Position, "add knownHosts: file:/PATH, in the format of ssh-keyscan",
+			"sshKey of %s has no knownHosts, so any server would be trusted", name.Value)
 	}
 }
 
@@ -212,7 +213,8 @@ func loadApp(in *input, raw *rawApp) *App {
 	case raw.Invalid:
 	case !raw.Setup.IsSet():
 		if !raw.ID.IsSet() || raw.ID.Valid() && raw.ID.Value < 1 {
-			in.report.Errorf(strictyaml.FirstSet(raw.ID.Origin, raw.Origin), "write the number on the App's page on GitHub, or setup: env:NAME to create an App", "app has no id")
+			in.report.Errorf(strictyaml.FirstSet(raw.ID.Origin, raw.Origin),
+				"write the number on the App's page on GitHub, or setup: env:NAME to create an App", "app has no id")
 		}
 		if !raw.Key.IsSet() {
 			in.report.Errorf(raw.Position, "add key: file:/PATH", "app has no private key")
@@ -231,9 +233,11 @@ func loadApp(in *input, raw *rawApp) *App {
 				"setup stores the App in the data folder, which replicas with a shared PostgreSQL database do not share")
 		}
 		if !in.raw.URL.IsSet() {
-			in.report.Errorf(raw.Setup.Position, "write url: https://HOST", "setup needs the url at which GitHub redirects the browser back to promoter")
+			in.report.Errorf(raw.Setup.Position, "write url: https://HOST",
+				"setup needs the url at which GitHub redirects the browser back to promoter")
 		}
-		if raw.Organization.Valid() && (len(raw.Organization.Value) > maxOrganization || !validOrganization.MatchString(raw.Organization.Value)) {
+		if raw.Organization.Valid() && (len(raw.Organization.Value) > maxOrganization ||
+			!validOrganization.MatchString(raw.Organization.Value)) {
 			in.report.Errorf(raw.Organization.Position, "write it as in its address", "that is not the name of an organization")
 		}
 	}
@@ -257,7 +261,8 @@ func loadRepositories(in *input, forges []Forge) []Repository {
 		switch {
 		case !raw.Name.IsSet():
 			in.report.Errorf(raw.Position, "add name: OWNER/NAME", "a repository has no name")
-		case raw.Name.Valid() && (strings.Contains(raw.Name.Value, "://") || strings.ContainsAny(raw.Name.Value, " *@?#\\") || !strings.Contains(path, "/")):
+		case raw.Name.Valid() && (strings.Contains(raw.Name.Value, "://") || strings.ContainsAny(raw.Name.Value, " *@?#\\") ||
+			!strings.Contains(path, "/")):
 			in.report.Errorf(raw.Name.Position, "write OWNER/NAME; the host is that of the forge", "that is not the name of a repository")
 		}
 		repository := Repository{Forge: raw.Forge.Value, Name: strings.TrimSuffix(path, ".git")}
@@ -292,7 +297,8 @@ func checkRepositoryPatterns(report *strictyaml.Report, patterns strictyaml.List
 		switch {
 		case !pattern.Valid():
 		case strings.TrimSpace(pattern.Value) == "" || strings.ContainsAny(pattern.Value, " ?[]{}\\"):
-			report.Errorf(pattern.Position, "write HOST/OWNER/NAME; * is one segment, ** many", "%s: that is not a pattern of repositories", key)
+			report.Errorf(pattern.Position, "write HOST/OWNER/NAME; * is one segment, ** many",
+				"%s: that is not a pattern of repositories", key)
 		case pattern.Value == "**" || pattern.Value == "*":
 			report.Warnf(pattern.Position, "name the owners", "%s: this matches every repository", key)
 		}

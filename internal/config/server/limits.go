@@ -48,7 +48,8 @@ type rawRateLimit struct {
 	strictyaml.Origin
 	// Host, or a glob with `*`.
 	Host strictyaml.Located[string] `yaml:"host" required:"true"`
-	// Sustained requests per second, as long as the host refuses none. Without it, the rate for a registry adapts, and hosts in `networks` and loopback have no such limit: see docs/registries.md#request-rate. Default: `50`.
+	// Sustained requests per second, as long as the host refuses none. Without it, the rate for a registry adapts,
+	// and hosts in `networks` and loopback have no such limit: see docs/registries.md#request-rate. Default: `50`.
 	PerSecond strictyaml.Located[int] `yaml:"perSecond"`
 	// Requests at once after a quiet time. Default: `100`.
 	Burst strictyaml.Located[int] `yaml:"burst"`
@@ -74,10 +75,22 @@ type rawSizes struct {
 // rawReconciliation limits one reconciliation.
 type rawReconciliation struct {
 	strictyaml.Origin
-	// How long one reconciliation may take, a minute or more. Waiting for a rate limit does not count. The next one continues. Default: `5m`.
+	// How long one reconciliation may take, a minute or more. Waiting for a rate limit does not count. The next one
+	// continues. Default: `5m`.
 	Timeout strictyaml.Located[time.Duration] `yaml:"timeout"`
-	// Between polls, decide again only about the applications that an event touches. See docs/service.md#incremental-reconciliations. Default: `true`.
+	// Between polls, decide again only about the applications that an event touches, and end a run in which nothing
+	// is new early. See docs/service.md#incremental-reconciliations and
+	// docs/running.md#runs-in-which-nothing-is-new. Default: `true`.
 	Incremental strictyaml.Located[bool] `yaml:"incremental"`
+	// In one of so many of these reconciliations and runs, decide about everything again and compare. 1: in each
+	// one; 0: in none. Default: `100`.
+	CompareEvery strictyaml.Located[int] `yaml:"compareEvery"`
+}
+
+// Incremental is how the service reconciles between polls.
+type Incremental struct {
+	Off          bool // each reconciliation decides about everything
+	CompareEvery int  // one in so many is compared with a full one; 0: none
 }
 
 // rawRetention is how long the database keeps data.
@@ -106,7 +119,8 @@ func loadRateLimits(in *input) []RateLimit {
 			continue
 		}
 		if !raw.Host.IsSet() || raw.Host.Valid() && (raw.Host.Value == "" || strings.ContainsAny(raw.Host.Value, " /?[]{}\\@")) {
-			in.report.Errorf(strictyaml.FirstSet(raw.Host.Origin, raw.Origin), "write host: HOST, or a pattern with *", "a rate limit has no host")
+			in.report.Errorf(strictyaml.FirstSet(raw.Host.Origin, raw.Origin), "write host: HOST, or a pattern with *",
+				"a rate limit has no host")
 		}
 		if !raw.PerSecond.IsSet() && !raw.Burst.IsSet() && !raw.Concurrent.IsSet() {
 			in.report.Errorf(raw.Position, "add perSecond, burst or concurrent", "a rate limit has no effect")
@@ -140,7 +154,9 @@ func loadSizes(in *input) Sizes {
 		Mirrors: loadSize(in.report, raw.Mirrors, "sizes.mirrors", DefaultMirrorsSize, maxMirrors),
 	}
 	if sizes.Mirror > sizes.Mirrors && sizes.Mirrors > 0 {
-		in.report.Errorf(strictyaml.FirstSet(raw.Mirrors.Origin, raw.Mirror.Origin), "one mirror must fit: increase sizes.mirrors, or decrease sizes.mirror", "sizes.mirrors is less than sizes.mirror")
+		in.report.Errorf(strictyaml.FirstSet(raw.Mirrors.Origin, raw.Mirror.Origin),
+			"one mirror must fit: increase sizes.mirrors, or decrease sizes.mirror",
+			"sizes.mirrors is less than sizes.mirror")
 	}
 	return sizes
 }
@@ -177,7 +193,11 @@ func loadIncremental(in *input) bool {
 	if raw == nil {
 		raw = &rawReconciliation{}
 	}
-	return raw.Incremental.Or(true)
+	if raw.CompareEvery.Valid() && raw.CompareEvery.Value < 0 {
+		in.report.Errorf(raw.CompareEvery.Position, "write a number of reconciliations, as in 100, or 0 for none",
+			"reconciliation.compareEvery is negative")
+	}
+	return Incremental{Off: !raw.Incremental.Or(true), CompareEvery: raw.CompareEvery.Or(DefaultCompareEvery)}
 }
 
 func loadRetention(in *input) Retention {

@@ -102,7 +102,7 @@ type rawDestination struct {
 
 // rawSlack is a Slack channel.
 type rawSlack struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Token of the bot user (`xoxb-…`) with the scope `chat:write`, by reference.
 	Token strictyaml.Located[string] `yaml:"token"`
 	// ID of the channel, such as `C0123456789`.
@@ -113,14 +113,14 @@ type rawSlack struct {
 
 // rawWebhookURL is a URL that is a secret.
 type rawWebhookURL struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// URL, by reference: any client that knows it can send messages.
 	URL strictyaml.Located[string] `yaml:"url" required:"true"`
 }
 
 // rawMattermost is a Mattermost channel.
 type rawMattermost struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// URL of the server.
 	Server strictyaml.Located[string] `yaml:"server"`
 	// Access token of a bot account that is a member of the channel, by reference.
@@ -135,7 +135,7 @@ type rawMattermost struct {
 
 // rawEmail is a mail server with the addresses of messages.
 type rawEmail struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Mail server: `HOST:PORT`.
 	Server strictyaml.Located[string] `yaml:"server" required:"true"`
 	// Username for the mail server. Default: none.
@@ -152,7 +152,7 @@ type rawEmail struct {
 
 // rawSignedWebhook is a URL that receives signed requests.
 type rawSignedWebhook struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// URL that receives the requests.
 	URL strictyaml.Located[string] `yaml:"url" required:"true"`
 	// Secret that signs each request as Standard Webhooks define it, `whsec_` and Base64, by reference.
@@ -160,21 +160,6 @@ type rawSignedWebhook struct {
 	// Allow plain http if its address is in `networks`. Default: `false`.
 	Insecure strictyaml.Located[bool] `yaml:"insecure"`
 }
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawSlack) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawWebhookURL) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawMattermost) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawEmail) Sensitive() {}
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawSignedWebhook) Sensitive() {}
 
 // services are the names of the keys of a destination that are services.
 var services = []string{"slack", "teams", "discord", "mattermost", "email", "webhook", "cloudevents"}
@@ -222,7 +207,8 @@ func loadDestination(in *input, name strictyaml.Located[string], raw *rawDestina
 			Server: in.url(m.Server, "mattermost.server"), Token: in.reference(m.Token, "mattermost.token"), Channel: m.Channel.Value,
 			URL: in.reference(m.URL, "mattermost.url"), Insecure: m.Insecure.Value,
 		}
-		in.checkAccount("mattermost", m.Origin, m.URL, map[string]strictyaml.Located[string]{"server": m.Server, "token": m.Token, "channel": m.Channel})
+		in.checkAccount("mattermost", m.Origin, m.URL,
+			map[string]strictyaml.Located[string]{"server": m.Server, "token": m.Token, "channel": m.Channel})
 		in.checkHTTP("mattermost", m.Server, m.Insecure)
 	}
 	if e := raw.Email; e != nil {
@@ -238,13 +224,16 @@ func loadDestination(in *input, name strictyaml.Located[string], raw *rawDestina
 		one.CloudEvents = loadSignedWebhook(in, "cloudevents", w)
 	}
 	if count != 1 && !raw.HasUnknownKey() {
-		in.report.Errorf(name.Position, "write exactly one of "+strings.Join(services, ", "), "the destination %s has %d services", name.Value, count)
+		in.report.Errorf(name.Position, "write exactly one of "+strings.Join(services, ", "),
+			"the destination %s has %d services", name.Value, count)
 	}
 	return one
 }
 
 // checkAccount requires either all keys of an account, or the URL of an incoming webhook.
-func (in *input) checkAccount(service string, section strictyaml.Origin, url strictyaml.Located[string], account map[string]strictyaml.Located[string]) {
+func (in *input) checkAccount(
+	service string, section strictyaml.Origin, url strictyaml.Located[string], account map[string]strictyaml.Located[string],
+) {
 	var present, missing []string
 	for key, value := range account {
 		if value.IsSet() {
@@ -260,7 +249,8 @@ func (in *input) checkAccount(service string, section strictyaml.Origin, url str
 	case url.IsSet() && len(present) > 0:
 		in.report.Errorf(url.Position, "keep one of the two ways", "%s has both a url and an account", service)
 	case !url.IsSet() && len(missing) > 0:
-		in.report.Errorf(section.Position, "add it, or write only url: the incoming webhook, by reference", "%s has no %s", service, strings.Join(missing, " and no "))
+		in.report.Errorf(section.Position, "add it, or write only url: the incoming webhook, by reference",
+			"%s has no %s", service, strings.Join(missing, " and no "))
 	}
 }
 
@@ -276,7 +266,8 @@ func loadSignedWebhook(in *input, service string, raw *rawSignedWebhook) *Signed
 		in.report.Errorf(raw.Position, "add url: https://HOST/PATH", "%s has no url", service)
 	}
 	one := &SignedWebhook{
-		URL: in.url(raw.URL, service+".url"), Secret: in.requiredReference(service, "secret", raw.Origin, raw.Secret), Insecure: raw.Insecure.Value,
+		URL: in.url(raw.URL, service+".url"), Secret: in.requiredReference(service, "secret", raw.Origin, raw.Secret),
+		Insecure: raw.Insecure.Value,
 	}
 	if strings.HasPrefix(one.URL, "ssh:") {
 		in.report.Errorf(raw.URL.Position, "write https://HOST/PATH", "%s.url is not the address of a web server", service)
@@ -295,7 +286,8 @@ func loadEmail(in *input, raw *rawEmail) *Email {
 	}
 	host, port, err := net.SplitHostPort(raw.Server.Value)
 	if err != nil || host == "" || port == "" {
-		in.report.Errorf(strictyaml.FirstSet(raw.Server.Origin, raw.Origin), "write HOST:PORT, as in smtp.example.com:587", "email.server is not the address of a mail server")
+		in.report.Errorf(strictyaml.FirstSet(raw.Server.Origin, raw.Origin), "write HOST:PORT, as in smtp.example.com:587",
+			"email.server is not the address of a mail server")
 	}
 	required(in.report, raw.Origin, "mail destination", "to", raw.To)
 	addresses := raw.To.Items
@@ -311,12 +303,14 @@ func loadEmail(in *input, raw *rawEmail) *Email {
 	}
 	switch {
 	case raw.Username.IsSet() != raw.Password.IsSet():
-		in.report.Errorf(strictyaml.FirstSet(raw.Username.Origin, raw.Password.Origin), "write both, or none", "email has only one of username and password")
+		in.report.Errorf(strictyaml.FirstSet(raw.Username.Origin, raw.Password.Origin), "write both, or none",
+			"email has only one of username and password")
 	case email.TLS == EmailNone && raw.Password.IsSet():
 		in.report.Errorf(raw.TLS.Position, "use starttls or implicit", "a password is never sent in plain text")
 	}
 	if email.TLS == EmailNone && len(in.raw.Networks.Items) == 0 {
-		in.report.Errorf(raw.TLS.Position, "add networks with the network of the mail server", "plain text is only sent to addresses in networks, which is empty")
+		in.report.Errorf(raw.TLS.Position, "add networks with the network of the mail server",
+			"plain text is only sent to addresses in networks, which is empty")
 	}
 	return email
 }

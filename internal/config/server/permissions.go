@@ -61,7 +61,8 @@ type rawPermission struct {
 	Environments strictyaml.List `yaml:"environments"`
 	// Globs of branches where the rule applies; an environment without a branch has the default branch. Default: all.
 	Branches strictyaml.List `yaml:"branches"`
-	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the rule applies if a file of the application is there. Default: all.
+	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the rule applies if a file
+	// of the application is there. Default: all.
 	Paths strictyaml.List `yaml:"paths"`
 	// Users who can use the commands: `NAME` or `team:GROUP/NAME`.
 	Who strictyaml.List `yaml:"who" required:"true"`
@@ -80,7 +81,8 @@ type rawBypass struct {
 	Environments strictyaml.List `yaml:"environments"`
 	// Globs of branches where the rule applies; an environment without a branch has the default branch. Default: all.
 	Branches strictyaml.List `yaml:"branches"`
-	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the rule applies if all files of the application are there. Default: all.
+	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the rule applies if all
+	// files of the application are there. Default: all.
 	Paths strictyaml.List `yaml:"paths"`
 	// Users who can bypass them: `NAME` or `team:GROUP/NAME`.
 	Who strictyaml.List `yaml:"who" required:"true"`
@@ -97,7 +99,8 @@ type rawLimit struct {
 	Environments strictyaml.List `yaml:"environments"`
 	// Globs of branches where the limit applies; an environment without a branch has the default branch. Default: all.
 	Branches strictyaml.List `yaml:"branches"`
-	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the limit applies if a file of the application is there. Default: all.
+	// Paths, as in [`environments.<name>.paths`](config.md#environmentsnamepaths), where the limit applies if a
+	// file of the application is there. Default: all.
 	Paths strictyaml.List `yaml:"paths"`
 	// Allowed values of `land`. Default: any.
 	Land strictyaml.List `yaml:"land" values:"pr automerge push"`
@@ -188,13 +191,16 @@ func loadScope(report *strictyaml.Report, lists scopeLists) Scope {
 		}
 		for _, pattern := range list.Items {
 			if list.names && pattern.Valid() && !field.ValidNamePattern(pattern.Value) {
-				report.Errorf(pattern.Position, "use "+field.NameRule+", and * for any part", "no %s can have a name like %q", list.kind, pattern.Value)
+				report.Errorf(pattern.Position, "use "+field.NameRule+", and * for any part",
+					"no %s can have a name like %q", list.kind, pattern.Value)
 			}
 		}
 	}
 	for _, pattern := range lists.branches.Items {
-		if pattern.Valid() && (pattern.Value == "" || strings.HasPrefix(pattern.Value, "refs/") || strings.ContainsAny(pattern.Value, " ?[]{}~^:\\")) {
-			report.Errorf(pattern.Position, "write the name without refs/heads/, and * for any part", "no branch can have a name like %q", pattern.Value)
+		if pattern.Valid() && (pattern.Value == "" || strings.HasPrefix(pattern.Value, "refs/") ||
+			strings.ContainsAny(pattern.Value, " ?[]{}~^:\\")) {
+			report.Errorf(pattern.Position, "write the name without refs/heads/, and * for any part",
+				"no branch can have a name like %q", pattern.Value)
 		}
 	}
 	for _, pattern := range lists.paths.Items {
@@ -215,7 +221,8 @@ func loadLimits(in *input) []Limit {
 		if raw.Invalid {
 			continue
 		}
-		limit := Limit{Position: raw.Position, Approvals: raw.Approvals.Value, Scope: loadScope(in.report, scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths})}
+		limit := Limit{Position: raw.Position, Approvals: raw.Approvals.Value, Scope: loadScope(in.report,
+			scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths})}
 		for _, land := range raw.Land.Strings() {
 			limit.Land = append(limit.Land, setting.Land(land))
 		}
@@ -232,10 +239,12 @@ func loadLimits(in *input) []Limit {
 			in.report.Errorf(raw.Propose.Position, "name what is allowed", "propose of a limit allows nothing")
 		}
 		if raw.Approvals.Valid() && (raw.Approvals.Value < 1 || raw.Approvals.Value > setting.MaxApprovals) {
-			in.report.Errorf(raw.Approvals.Position, "remove approvals when none is needed", "approvals must be 1 to %d", setting.MaxApprovals)
+			in.report.Errorf(raw.Approvals.Position, "remove approvals when none is needed",
+				"approvals must be 1 to %d", setting.MaxApprovals)
 		}
 		if raw.Approvals.Value > 0 && slices.Contains(limit.Land, setting.LandPush) {
-			in.report.Errorf(raw.Approvals.Position, "remove push from land", "a limit requires approvals and allows land: push, which has none")
+			in.report.Errorf(raw.Approvals.Position, "remove push from land",
+				"a limit requires approvals and allows land: push, which has none")
 		}
 		limits = append(limits, limit)
 	}

@@ -52,7 +52,7 @@ const (
 
 // rawEnginePoll is the API of an Argo CD server.
 type rawEnginePoll struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// URL of Argo CD, without `/api`.
 	URL strictyaml.Located[string] `yaml:"url" required:"true"`
 	// Token of an account that may read the Applications, by reference.
@@ -63,16 +63,13 @@ type rawEnginePoll struct {
 	Insecure strictyaml.Located[bool] `yaml:"insecure"`
 }
 
-// Sensitive implements strictyaml.Sensitive.
-func (*rawEnginePoll) Sensitive() {}
-
 // DefaultHeader is the header of a secret.
 const DefaultHeader = "Authorization"
 
 // rawReceiver is the receiver of the webhooks of one sender. Set exactly one of secret,
 // pathSecret, app, audience, and anonymous.
 type rawReceiver struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Sender of the webhooks. See docs/webhooks.md#senders.
 	Kind strictyaml.Located[string] `yaml:"kind" required:"true"`
 	// Secret that signs the body or is sent in a header, by reference.
@@ -89,11 +86,15 @@ type rawReceiver struct {
 	Email strictyaml.Located[string] `yaml:"email"`
 	// Accept webhooks without a credential. Each one only triggers a reconciliation, which costs work. Default: `false`.
 	Anonymous strictyaml.Located[bool] `yaml:"anonymous"`
-	// Globs of repositories that may use its reports about health: `HOST/OWNER/NAME`. For `argocd`, `evidence`, and `flux`. Default: all whose config names the receiver.
+	// Globs of repositories that may use its reports about health: `HOST/OWNER/NAME`. For `argocd`, `evidence`, and
+	// `flux`. Default: all whose config names the receiver.
 	Repositories strictyaml.List `yaml:"repositories"`
-	// Argo CD server whose Applications are read besides its webhooks, or without a credential instead of them. For `argocd`. Default: none.
+	// Argo CD server whose Applications are read besides its webhooks, or without a credential instead of them. For
+	// `argocd`. Default: none.
 	Poll *rawEnginePoll `yaml:"poll"`
-	// Repositories and applications for which the receiver may post snapshots that promoter promotes, for `snapshot` with a `secret`. Default: none, so that its webhooks only trigger reconciliations. See docs/guides/pipeline-snapshots.md.
+	// Repositories and applications for which the receiver may post snapshots that promoter promotes, for
+	// `snapshot` with a `secret`. Default: none, so that its webhooks only trigger reconciliations. See
+	// docs/guides/pipeline-snapshots.md.
 	Snapshots []*rawSnapshots `yaml:"snapshots"`
 }
 
@@ -106,9 +107,6 @@ type rawSnapshots struct {
 	Applications strictyaml.List `yaml:"applications"`
 }
 
-// Sensitive implements strictyaml.Sensitive.
-func (*rawReceiver) Sensitive() {}
-
 func loadReceivers(in *input) []Receiver {
 	field.CheckNames(in.report, "receiver", in.raw.Receivers.Keys())
 	var receivers []Receiver
@@ -120,7 +118,8 @@ func loadReceivers(in *input) []Receiver {
 		one := Receiver{
 			Position: name.Position, Name: name.Value, Kind: raw.Kind.Value,
 			Secret: in.reference(raw.Secret, "secret"), PathSecret: in.reference(raw.PathSecret, "pathSecret"),
-			App: raw.App.Value, Header: raw.Header.Value, Audience: raw.Audience.Value, Email: raw.Email.Value, Anonymous: raw.Anonymous.Value,
+			App: raw.App.Value, Header: raw.Header.Value, Audience: raw.Audience.Value, Email: raw.Email.Value,
+			Anonymous:    raw.Anonymous.Value,
 			Repositories: raw.Repositories.Strings(), Poll: loadReceiverPoll(in, raw.Poll, name.Value),
 		}
 		if !raw.Kind.IsSet() {
@@ -148,7 +147,8 @@ func loadReporters(in *input, tokens []APIToken) (reporters []Receiver) {
 		}
 		for _, other := range in.raw.Receivers.Keys() {
 			if other.Value == token.Name {
-				in.report.Errorf(token.Position, "rename one of them", "the token %s with the role evidence has the name of a receiver", token.Name)
+				in.report.Errorf(token.Position, "rename one of them",
+					"the token %s with the role evidence has the name of a receiver", token.Name)
 			}
 		}
 		reporters = append(reporters, Receiver{
@@ -171,7 +171,8 @@ func (r *Receiver) MayReport(environment, application string) bool {
 func loadSnapshots(report *strictyaml.Report, name strictyaml.Located[string], raw *rawReceiver) (scopes []Scope) {
 	for _, one := range raw.Snapshots {
 		if raw.Kind.Value != "snapshot" || !raw.Secret.IsSet() {
-			report.Errorf(one.Position, "use kind: snapshot and secret, or remove snapshots", "the receiver %s cannot post snapshots", name.Value)
+			report.Errorf(one.Position, "use kind: snapshot and secret, or remove snapshots",
+				"the receiver %s cannot post snapshots", name.Value)
 			break
 		}
 		if required(report, one.Origin, "receiver's snapshots", "repositories", one.Repositories); !one.Invalid {
@@ -211,7 +212,8 @@ func checkReceiverCredential(report *strictyaml.Report, name strictyaml.Located[
 		report.Errorf(name.Position, "add "+kind.Credentials[0]+", or anonymous: true", "the receiver %s has no credential", name.Value)
 	}
 	if raw.Audience.IsSet() != raw.Email.IsSet() {
-		report.Errorf(strictyaml.FirstSet(raw.Audience.Origin, raw.Email.Origin), "write both", "the receiver %s has only one of audience and email", name.Value)
+		report.Errorf(strictyaml.FirstSet(raw.Audience.Origin, raw.Email.Origin), "write both",
+			"the receiver %s has only one of audience and email", name.Value)
 	}
 }
 
@@ -243,14 +245,16 @@ const argoCD = "argocd"
 // has some where repositories are named.
 func checkReceiverHealth(report *strictyaml.Report, name strictyaml.Located[string], raw *rawReceiver, kind receiver.Kind) {
 	if kind.Health && raw.Anonymous.Value {
-		report.Errorf(raw.Anonymous.Position, "add secret", "the receiver %s is anonymous: any sender could report that a version is healthy", name.Value)
+		report.Errorf(raw.Anonymous.Position, "add secret",
+			"the receiver %s is anonymous: any sender could report that a version is healthy", name.Value)
 	}
 	if raw.Poll != nil && kind.Name != argoCD {
 		report.Errorf(raw.Poll.Position, "remove poll", "%s has no API to poll", kind.Name)
 	}
 	switch {
 	case raw.Repositories.IsSet() && !kind.Health:
-		report.Errorf(raw.Repositories.Position, "remove repositories", "%s reports no health, and its webhooks name what changed", kind.Name)
+		report.Errorf(raw.Repositories.Position, "remove repositories",
+			"%s reports no health, and its webhooks name what changed", kind.Name)
 	case raw.Repositories.IsEmpty():
 		report.Errorf(raw.Repositories.Position, "name at least one, or remove repositories to apply to all", "repositories is empty")
 	}
@@ -273,7 +277,8 @@ func checkReceiverApp(in *input, name strictyaml.Located[string], raw *rawReceiv
 	}
 	for _, other := range others {
 		if other.App == raw.App.Value {
-			in.report.Errorf(raw.App.Position, "keep one of them", "the receivers %s and %s refer to the App of one forge, which has one webhook", other.Name, name.Value)
+			in.report.Errorf(raw.App.Position, "keep one of them",
+				"the receivers %s and %s refer to the App of one forge, which has one webhook", other.Name, name.Value)
 			return
 		}
 	}

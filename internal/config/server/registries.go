@@ -60,7 +60,8 @@ type rawRegistry struct {
 	Host strictyaml.Located[string] `yaml:"host" required:"true"`
 	// Globs of repositories on the host that the entry applies to. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
-	// Credentials for the registry: `username` and `password`, `token`, or `provider`. See docs/registries.md#credentials. Default: none, access is anonymous.
+	// Credentials for the registry: `username` and `password`, `token`, or `provider`. See
+	// docs/registries.md#credentials. Default: none, access is anonymous.
 	Credentials *rawCredentials `yaml:"credentials"`
 	// Globs of GitOps repositories, `HOST/OWNER/NAME`, that may use the credentials. Required with `credentials`.
 	UsableBy strictyaml.List `yaml:"usableBy"`
@@ -73,7 +74,7 @@ type rawRegistry struct {
 // rawCredentials is a username with a password, a token, or a provider of temporary
 // credentials.
 type rawCredentials struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Username that belongs to `password`.
 	Username strictyaml.Located[string] `yaml:"username"`
 	// Password, by reference.
@@ -96,9 +97,6 @@ type rawCredentials struct {
 	Secret strictyaml.Located[string] `yaml:"secret"`
 }
 
-// Sensitive implements strictyaml.Sensitive.
-func (*rawCredentials) Sensitive() {}
-
 // providers lists the registry hosts of each provider, as names or as suffixes, and the
 // keys that only it has.
 var providers = []struct {
@@ -109,7 +107,10 @@ var providers = []struct {
 }{
 	{
 		ProviderAWS,
-		[]string{".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu", ".on.aws", ".on.amazonwebservices.com.cn", ".on.amazonwebservices.eu", "public.ecr.aws", "ecr-public.aws.com"},
+		[]string{
+			".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu", ".on.aws", ".on.amazonwebservices.com.cn",
+			".on.amazonwebservices.eu", "public.ecr.aws", "ecr-public.aws.com",
+		},
 		[]string{"role"},
 		"ACCOUNT.dkr.ecr.REGION.amazonaws.com or public.ecr.aws",
 	},
@@ -191,20 +192,23 @@ func loadCredentials(in *input, c *rawCredentials, registry *Registry) {
 	password := c.Username.IsSet() || c.Password.IsSet()
 	switch {
 	case c.Provider.IsSet() && (password || c.Token.IsSet()):
-		in.report.Errorf(c.Provider.Position, "keep the provider, or the token, or username and password", "credentials has both a provider and a secret")
+		in.report.Errorf(c.Provider.Position, "keep the provider, or the token, or username and password",
+			"credentials has both a provider and a secret")
 	case c.Token.IsSet() && password:
 		in.report.Errorf(c.Token.Position, "keep the token, or username and password", "credentials has both a token and a password")
 	case !c.Provider.IsSet() && !c.Token.IsSet() && !password:
 		in.report.Errorf(c.Position, "add username and password, token, or provider", "credentials is empty")
 	case password && c.Username.IsSet() != c.Password.IsSet():
-		in.report.Errorf(strictyaml.FirstSet(c.Username.Origin, c.Password.Origin), "write both", "credentials has only one of username and password")
+		in.report.Errorf(strictyaml.FirstSet(c.Username.Origin, c.Password.Origin), "write both",
+			"credentials has only one of username and password")
 	}
 	registry.Username = c.Username.Value
 	registry.Password = in.reference(c.Password, "credentials.password")
 	registry.Token = in.reference(c.Token, "credentials.token")
 	if c.TokenHost.Valid() {
 		if !c.Username.IsSet() {
-			in.report.Errorf(c.TokenHost.Position, "remove tokenHost", "tokenHost is for a username and a password; no other credential is sent to a token service")
+			in.report.Errorf(c.TokenHost.Position, "remove tokenHost",
+				"tokenHost is for a username and a password; no other credential is sent to a token service")
 		}
 		if registry.TokenHost = normalizeHost(c.TokenHost.Value); registry.TokenHost == "" {
 			in.report.Errorf(c.TokenHost.Position, "write only the host", "that is not the host of a token service")
@@ -218,7 +222,8 @@ func loadLogin(in *input, c *rawCredentials, host string) Login {
 	for _, p := range providers {
 		for _, key := range p.keys {
 			if keys[key].IsSet() && (!c.Provider.IsSet() || c.Provider.Valid() && Provider(c.Provider.Value) != p.name) {
-				in.report.Errorf(keys[key].Position, "remove it, or write provider: "+string(p.name), "%s is a key of provider %s", key, p.name)
+				in.report.Errorf(keys[key].Position, "remove it, or write provider: "+string(p.name),
+					"%s is a key of provider %s", key, p.name)
 			}
 		}
 	}

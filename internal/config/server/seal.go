@@ -14,15 +14,13 @@ type Seal struct {
 
 // rawSeal is how promoter recognizes what it wrote to promoter/_state.
 type rawSeal struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Keys of at least 32 characters, by reference. The first one makes seals, and all verify them. Default: `serve` creates one.
 	Keys strictyaml.List `yaml:"keys"`
-	// Globs of GitOps repositories, `HOST/OWNER/NAME`, whose forge lets only promoter push `promoter/_state`. Everything on that branch counts there. Default: none.
+	// Globs of GitOps repositories, `HOST/OWNER/NAME`, whose forge lets only promoter push `promoter/_state`.
+	// Everything on that branch counts there. Default: none.
 	Protected strictyaml.List `yaml:"protected"`
 }
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawSeal) Sensitive() {}
 
 func loadSeal(in *input) Seal {
 	raw := in.raw.Seal

@@ -22,7 +22,7 @@ type Signing struct {
 
 // rawSigning is how promoter signs its commits.
 type rawSigning struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// Private key, GPG or SSH, by reference.
 	Key strictyaml.Located[string] `yaml:"key"`
 	// Passphrase of the key, by reference. Default: the key has none.
@@ -30,9 +30,6 @@ type rawSigning struct {
 	// Let GitHub make and sign the commits in repositories of a GitHub App. Default: `false`.
 	GitHubApp strictyaml.Located[bool] `yaml:"githubApp"`
 }
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawSigning) Sensitive() {}
 
 func loadSigning(in *input, forges []Forge, env func(string) (string, bool)) Signing {
 	variable, raw := SigningFromEnvironment(env), in.raw.Signing
@@ -42,9 +39,11 @@ func loadSigning(in *input, forges []Forge, env func(string) (string, bool)) Sig
 	hasApp := func(forge Forge) bool { return forge.App != nil }
 	switch {
 	case raw.GitHubApp.Value && !slices.ContainsFunc(forges, hasApp):
-		in.report.Errorf(raw.GitHubApp.Position, "set key, or add an app to a forge of kind github", "signing.githubApp is set, and no forge has an App")
+		in.report.Errorf(raw.GitHubApp.Position, "set key, or add an app to a forge of kind github",
+			"signing.githubApp is set, and no forge has an App")
 	case !raw.Key.IsSet() && variable.Key.IsZero() && (raw.Passphrase.IsSet() || !raw.GitHubApp.Value):
-		in.report.Errorf(raw.Position, "name the private key, as in key: env:"+SigningKeyVariable+", or remove signing", "signing has no key")
+		in.report.Errorf(raw.Position, "name the private key, as in key: env:"+SigningKeyVariable+", or remove signing",
+			"signing has no key")
 	}
 	signing := Signing{Key: in.reference(raw.Key, "signing.key"), Passphrase: in.reference(raw.Passphrase, "signing.passphrase")}
 	if !variable.Key.IsZero() {

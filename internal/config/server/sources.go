@@ -18,7 +18,8 @@ type rawSource struct {
 	strictyaml.Origin
 	// Globs of source repositories, `HOST/OWNER/NAME`, on hosts of `forges`.
 	Repositories strictyaml.List `yaml:"repositories" required:"true"`
-	// Globs of GitOps repositories, `HOST/OWNER/NAME`, whose pull requests may show commits and release notes of these sources, and which may follow their releases.
+	// Globs of GitOps repositories, `HOST/OWNER/NAME`, whose pull requests may show commits and release notes of
+	// these sources, and which may follow their releases.
 	UsableBy strictyaml.List `yaml:"usableBy" required:"true"`
 }
 
@@ -32,7 +33,8 @@ func loadSources(in *input) []Source {
 		required(in.report, raw.Origin, "source", "usableBy", raw.UsableBy)
 		checkRepositoryPatterns(in.report, raw.Repositories, "repositories")
 		checkRepositoryPatterns(in.report, raw.UsableBy, "usableBy")
-		sources = append(sources, Source{Position: raw.Position, Repositories: raw.Repositories.Strings(), UsableBy: raw.UsableBy.Strings()})
+		sources = append(sources,
+			Source{Position: raw.Position, Repositories: raw.Repositories.Strings(), UsableBy: raw.UsableBy.Strings()})
 	}
 	return sources
 }

@@ -34,7 +34,7 @@ const (
 
 // rawTraces is an OpenTelemetry collector that receives traces by OTLP over HTTP.
 type rawTraces struct {
-	strictyaml.Origin
+	strictyaml.Origin `holds:"secrets"`
 	// URL of the collector, without `/v1/traces`.
 	Endpoint strictyaml.Located[string] `yaml:"endpoint" required:"true"`
 	// Headers of each request, by name. Each value is a secret reference: `env:NAME` or `file:/PATH`.
@@ -46,9 +46,6 @@ type rawTraces struct {
 	// Allow plain http to the collector if its address is in `networks`. Default: `false`.
 	Insecure strictyaml.Located[bool] `yaml:"insecure"`
 }
-
-// Sensitive implements strictyaml.Sensitive.
-func (*rawTraces) Sensitive() {}
 
 func loadTraces(in *input) Traces {
 	raw := in.raw.Traces
@@ -67,7 +64,8 @@ func loadTraces(in *input) Traces {
 	}
 	in.checkHTTP("the collector of traces", raw.Endpoint, raw.Insecure)
 	if traces.Ratio <= 0 || traces.Ratio > 1 {
-		in.report.Errorf(raw.Ratio.Position, "write a number above 0, at most 1; remove traces to disable them", "the ratio of traces is %v", traces.Ratio)
+		in.report.Errorf(raw.Ratio.Position, "write a number above 0, at most 1; remove traces to disable them",
+			"the ratio of traces is %v", traces.Ratio)
 	}
 	if traces.Service == "" || len(traces.Service) > maxService {
 		in.report.Errorf(raw.Service.Position, "write a name of at most 100 bytes", "the service of traces is not a name")

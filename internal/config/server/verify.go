@@ -52,7 +52,8 @@ func loadVerify(in *input) []Verify {
 			in.report.Errorf(raw.Images.Position, "remove it for all images", "images is an empty list, so the entry has no effect")
 		}
 		if raw.Repositories.IsEmpty() {
-			in.report.Errorf(raw.Repositories.Position, "remove it for all repositories", "repositories is an empty list, so the entry has no effect")
+			in.report.Errorf(raw.Repositories.Position, "remove it for all repositories",
+				"repositories is an empty list, so the entry has no effect")
 		}
 		if raw.Repositories.IsSet() {
 			v.Repositories = raw.Repositories.Strings()
