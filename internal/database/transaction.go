@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"promoter/internal/fault"
@@ -131,8 +132,30 @@ type Tx struct {
 	done        []Statement // for the commit hook
 }
 
-// Scan reads the columns of a row into pointers.
+// Scan reads the columns of a row into pointers. A time is read from Micros.
 type Scan func(columns ...any) error
+
+// moment is a column with a time.
+type moment struct{ into *time.Time }
+
+// Scan implements sql.Scanner.
+func (m moment) Scan(stored any) error {
+	var micros sql.NullInt64
+	err := micros.Scan(stored)
+	*m.into = Time(micros.Int64)
+	return err
+}
+
+// withMoments returns columns of which those for times can be scanned.
+func withMoments(columns []any) []any {
+	all := slices.Clone(columns)
+	for i, column := range all {
+		if into, isTime := column.(*time.Time); isTime {
+			all[i] = moment{into}
+		}
+	}
+	return all
+}
 
 // Exec runs a statement and returns the number of rows it changed. Times among the
 // arguments are stored as Micros. A failed statement fails the transaction, so use
@@ -156,7 +179,7 @@ func (t *Tx) Query(ctx context.Context, row func(Scan) error, text string, args 
 		return t.fail(ctx, err)
 	}
 	defer func() { err = cmp.Or(err, t.fail(ctx, rows.Close())) }()
-	scan := func(columns ...any) error { return t.fail(ctx, rows.Scan(columns...)) }
+	scan := func(columns ...any) error { return t.fail(ctx, rows.Scan(withMoments(columns)...)) }
 	for rows.Next() {
 		if err := row(scan); err != nil {
 			return err

@@ -24,49 +24,30 @@ type CommentEvents struct{ db *database.DB }
 // Record records new comments. The first event of a comment counts. It is one
 // statement.
 func (c CommentEvents) Record(ctx context.Context, tx *database.Tx, events []CommentEvent) error {
-	if len(events) == 0 {
-		return nil
-	}
 	// Transactions that lock the same rows do so in the same order, and cannot deadlock.
 	slices.SortStableFunc(events, func(a, b CommentEvent) int {
 		return cmp.Or(cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.Comment, b.Comment))
 	})
-	text, err := json.Marshal(events)
-	if err != nil {
-		return fmt.Errorf("record comment events: %w", err)
-	}
-	_, err = tx.Exec(ctx, `
+	return execEach(ctx, tx, events, `
 insert into comment_event (repository, comment_id, digest, event_at)
 select value->>'repository', cast(value->>'comment' as bigint), value->>'digest', @now from @elements(?) where true
-on conflict (repository, comment_id) do nothing`, string(text))
-	return err
+on conflict (repository, comment_id) do nothing`)
 }
 
 // Digests returns the digests of those comments of a repository that a webhook
 // reported.
-func (c CommentEvents) Digests(ctx context.Context, repository string, comments []int64) (digests map[int64]string, err error) {
-	digests = map[int64]string{}
+func (c CommentEvents) Digests(ctx context.Context, repository string, comments []int64) (map[int64]string, error) {
 	if len(comments) == 0 {
-		return digests, nil
+		return map[int64]string{}, nil
 	}
 	text, err := json.Marshal(comments)
 	if err != nil {
 		return nil, fmt.Errorf("read comment events: %w", err)
 	}
-	err = c.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var id int64
-			var digest string
-			if err := scan(&id, &digest); err != nil {
-				return err
-			}
-			digests[id] = digest
-			return nil
-		}, `
+	return viewPairs[int64, string](ctx, c.db, `
 select comment_id, digest from comment_event
-where repository = ? and comment_id in (select cast(cast(value as text) as bigint) from @elements(?) where true)`, repository, string(text))
-	})
-	return digests, err
+where repository = ? and comment_id in (select cast(cast(value as text) as bigint) from @elements(?) where true)`,
+		repository, string(text))
 }
 
 const deleteCommentEvents = `

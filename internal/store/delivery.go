@@ -62,20 +62,24 @@ on conflict (receiver, id) do update set seen_at = excluded.seen_at, times = del
 	return err
 }
 
+// deliveryColumns are the columns of deliveries in lists.
+const deliveryColumns = "receiver, id, sender, event_type, received_at, seen_at, times"
+
+// columns are where deliveryColumns are read to.
+func (d *Delivery) columns() []any {
+	return []any{&d.Receiver, &d.ID, &d.Sender, &d.EventType, &d.ReceivedAt, &d.SeenAt, &d.Times}
+}
+
 // Get returns one delivery, or a NotFound fault.
 func (s Deliveries) Get(ctx context.Context, receiver, id string) (Delivery, error) {
 	var d Delivery
 	var events, header string
-	var received, seen int64
-	err := s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		columns := []any{&d.Receiver, &d.ID, &d.Sender, &d.EventType, &received, &seen, &d.Times, &events, &header, &d.Body}
-		return tx.One(ctx, columns, `select receiver, id, sender, event_type, received_at, seen_at, times, events, header, body
+	columns := append(d.columns(), &events, &header, &d.Body)
+	err := viewOne(ctx, s.db, columns, "select "+deliveryColumns+`, events, header, body
 from delivery where receiver = ? and id = ?`, receiver, id)
-	})
 	if err != nil {
 		return Delivery{}, err
 	}
-	d.ReceivedAt, d.SeenAt = database.Time(received), database.Time(seen)
 	if err := json.Unmarshal([]byte(events), &d.Events); err != nil {
 		return Delivery{}, fmt.Errorf("read the events of delivery %s: %w", d.ID, err)
 	}
@@ -88,7 +92,7 @@ from delivery where receiver = ? and id = ?`, receiver, id)
 // Receivers lists the receivers that have a delivery of this ID, sorted.
 func (s Deliveries) Receivers(ctx context.Context, id string) (all []string, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		all, err = queryTexts(ctx, tx, "select receiver from delivery where id = ? order by receiver", id)
+		all, err = readTexts(ctx, tx, "select receiver from delivery where id = ? order by receiver", id)
 		return err
 	})
 	return all, err
@@ -106,22 +110,11 @@ type DeliveryCursor struct {
 }
 
 // Before lists the deliveries that follow a position in the list of the newest.
-func (s Deliveries) Before(ctx context.Context, position DeliveryCursor, limit int) (all []Delivery, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var d Delivery
-			var received, seen int64
-			if err := scan(&d.Receiver, &d.ID, &d.Sender, &d.EventType, &received, &seen, &d.Times); err != nil {
-				return err
-			}
-			d.ReceivedAt, d.SeenAt = database.Time(received), database.Time(seen)
-			all = append(all, d)
-			return nil
-		}, `select receiver, id, sender, event_type, received_at, seen_at, times from delivery
+func (s Deliveries) Before(ctx context.Context, position DeliveryCursor, limit int) ([]Delivery, error) {
+	read := func(scan database.Scan, d *Delivery) error { return scan(d.columns()...) }
+	return viewRows(ctx, s.db, read, "select "+deliveryColumns+` from delivery
 where received_at <= ? and (received_at < ? or id > ? or (id = ? and receiver > ?)) order by received_at desc, id, receiver limit ?`,
-			position.At, position.At, position.Delivery, position.Delivery, position.Receiver, limit)
-	})
-	return all, err
+		position.At, position.At, position.Delivery, position.Delivery, position.Receiver, limit)
 }
 
 const deleteDeliveries = `
@@ -141,18 +134,10 @@ func (s Deliveries) DeleteBefore(ctx context.Context, before time.Time) (deleted
 }
 
 // Trim deletes the oldest deliveries beyond a total size of bodies and headers
-// in bytes, so that senders cannot fill the disk, and returns their number. Finding them
-// only reads, so that no writer waits for it.
+// in bytes, so that senders cannot fill the disk, and returns their number.
 func (s Deliveries) Trim(ctx context.Context, maxBytes int64) (deleted int64, err error) {
-	var newest int64
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.One(ctx, []any{&newest}, `
+	return deleteBeyond(ctx, s.db, `
 select coalesce(max(received_at), 0) from (
 	select received_at, sum(length(body) + length(header)) over (order by received_at desc, receiver, id) as total from delivery
-) as sized where total > cast(? as bigint)`, maxBytes)
-	})
-	if err != nil || newest == 0 {
-		return 0, err
-	}
-	return deleteInBatches(ctx, s.db, deleteDeliveries, database.Time(newest).Add(time.Microsecond))
+) as sized where total > cast(? as bigint)`, maxBytes, deleteDeliveries)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -91,22 +92,19 @@ func (s HealthRecords) SaveReports(ctx context.Context, tx *database.Tx, reports
 		}
 		latest = append(latest, row)
 	}
-	text, err := json.Marshal(latest)
-	if err != nil {
-		return fmt.Errorf("store reports: %w", err)
-	}
-	_, err = tx.Exec(ctx, `
+	return execEach(ctx, tx, latest, `
 insert into health_report (receiver, source, repository, subject, report, at, received_at)
 select value->>'receiver', value->>'source', value->>'repository', value->>'subject', value->>'report', cast(value->>'at' as bigint), @now
 from @elements(?) where true
 on conflict (receiver, source, repository, subject) do update
-set report = excluded.report, at = excluded.at, received_at = excluded.received_at where excluded.at >= health_report.at`, string(text))
-	return err
+set report = excluded.report, at = excluded.at, received_at = excluded.received_at where excluded.at >= health_report.at`)
 }
 
 // ChangedReports returns those of the reports that differ from what is stored of their objects,
 // but for the time and the message.
-func (s HealthRecords) ChangedReports(ctx context.Context, tx *database.Tx, receiver string, reports []evidence.Report) (changed []evidence.Report, err error) {
+func (s HealthRecords) ChangedReports(
+	ctx context.Context, tx *database.Tx, receiver string, reports []evidence.Report,
+) (changed []evidence.Report, err error) {
 	stored := map[reportRow]string{}
 	err = tx.Query(ctx, func(scan database.Scan) error {
 		var row reportRow
@@ -118,10 +116,11 @@ func (s HealthRecords) ChangedReports(ctx context.Context, tx *database.Tx, rece
 			return fmt.Errorf("read a report: %w", err)
 		}
 		rows, err := rowsOf(evidence.Report{Health: withoutMessage(one)}, 0)
-		if err == nil {
-			stored[row.key()] = rows[0].Report
+		if err != nil {
+			return err
 		}
-		return err
+		stored[row.key()] = rows[0].Report
+		return nil
 	}, "select receiver, source, repository, subject, report from health_report where receiver = ?", receiver)
 	if err != nil {
 		return nil, err
@@ -148,7 +147,7 @@ const maxReports = 20_000
 
 // Reports returns the latest reports that arrived at some receivers and that one of the names
 // of a repository may use.
-func (s HealthRecords) Reports(ctx context.Context, receivers []string, names []event.Repository) (all []health.Report, err error) {
+func (s HealthRecords) Reports(ctx context.Context, receivers []string, names []event.Repository) ([]health.Report, error) {
 	if len(receivers) == 0 {
 		return nil, nil
 	}
@@ -161,39 +160,24 @@ func (s HealthRecords) Reports(ctx context.Context, receivers []string, names []
 		args = append(args, receiver)
 	}
 	args = append(append(args, addresses...), maxReports)
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var text string
-			var at int64
-			if err := scan(&text, &at); err != nil {
-				return err
-			}
-			var one health.Report
-			if err := json.Unmarshal([]byte(text), &one); err != nil {
-				return fmt.Errorf("read a report: %w", err)
-			}
-			one.At = database.Time(at)
-			all = append(all, one)
-			return nil
-		}, "select report, at from health_report where receiver in (?"+strings.Repeat(", ?", len(receivers)-1)+
-			") and repository in (?"+strings.Repeat(", ?", len(addresses)-1)+") order by receiver, source, subject, repository limit ?", args...)
-	})
-	return all, err
+	return viewRows(ctx, s.db, func(scan database.Scan, one *health.Report) error {
+		var text string
+		var at time.Time
+		if err := scan(&text, &at); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(text), one); err != nil {
+			return fmt.Errorf("read a report: %w", err)
+		}
+		one.At = at
+		return nil
+	}, "select report, at from health_report where receiver in ("+placeholders(len(receivers))+
+		") and repository in ("+placeholders(len(addresses))+") order by receiver, source, subject, repository limit ?", args...)
 }
 
 // LastReports returns when the last stored report arrived at each receiver that has one.
-func (s HealthRecords) LastReports(ctx context.Context) (last map[string]time.Time, err error) {
-	last = map[string]time.Time{}
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var receiver string
-			var at int64
-			err := scan(&receiver, &at)
-			last[receiver] = database.Time(at)
-			return err
-		}, "select receiver, max(received_at) from health_report group by receiver")
-	})
-	return last, err
+func (s HealthRecords) LastReports(ctx context.Context) (map[string]time.Time, error) {
+	return viewPairs[string, time.Time](ctx, s.db, "select receiver, max(received_at) from health_report group by receiver")
 }
 
 const deleteReports = `
@@ -209,13 +193,76 @@ func (s HealthRecords) DeleteReportsBefore(ctx context.Context, before time.Time
 
 // TrimReports deletes the oldest reports beyond a number, and returns how many.
 func (s HealthRecords) TrimReports(ctx context.Context, limit int) (deleted int64, err error) {
-	var newest int64
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.One(ctx, []any{&newest},
-			"select coalesce(max(received_at), 0) from (select received_at from health_report order by received_at desc limit 1 offset ?) as beyond", limit)
-	})
-	if err != nil || newest == 0 {
-		return 0, err
+	return deleteBeyond(ctx, s.db, `
+select coalesce(max(received_at), 0) from (
+	select received_at from health_report order by received_at desc limit 1 offset ?
+) as beyond`, int64(limit), deleteReports)
+}
+
+// States returns what is stored of the states of landed commits of a repository.
+func (s HealthRecords) States(ctx context.Context, repository string, keys []health.Key) (states map[health.Key]health.State, err error) {
+	states = map[health.Key]health.State{}
+	wanted := map[health.Key]bool{}
+	contexts := []any{repository}
+	for _, key := range keys {
+		if !wanted[key] {
+			wanted[key] = true
+			contexts = append(contexts, key.Context)
+		}
 	}
-	return deleteInBatches(ctx, s.db, deleteReports, database.Time(newest).Add(time.Microsecond))
+	if len(wanted) == 0 {
+		return states, nil
+	}
+	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		return tx.Query(ctx, func(scan database.Scan) error {
+			var key health.Key
+			var text string
+			if err := scan(&key.Context, &key.Commit, &text); err != nil || !wanted[key] {
+				return err
+			}
+			var state health.State
+			if err := json.Unmarshal([]byte(text), &state); err != nil {
+				return fmt.Errorf("read the health of %s: %w", key.Commit, err)
+			}
+			states[key] = state
+			return nil
+		}, "select context, commit_id, state from health_state where repository = ? and context in ("+
+			placeholders(len(contexts)-1)+")", contexts...)
+	})
+	return states, err
+}
+
+// maxStates is how many landed commits of each target keep their state.
+const maxStates = 20
+
+// SaveStates stores states of landed commits of a repository. Of each target, the states
+// that were stored last are kept.
+func (s HealthRecords) SaveStates(ctx context.Context, repository string, states map[health.Key]health.State) error {
+	keys := slices.SortedFunc(maps.Keys(states), func(a, b health.Key) int {
+		return cmp.Or(cmp.Compare(a.Context, b.Context), cmp.Compare(a.Commit, b.Commit))
+	})
+	if len(keys) == 0 {
+		return nil
+	}
+	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		for _, key := range keys {
+			text, err := json.Marshal(states[key])
+			if err != nil {
+				return fmt.Errorf("store the health of %s: %w", key.Commit, err)
+			}
+			if _, err := tx.Exec(ctx, `
+insert into health_state (repository, context, commit_id, state, stored_at) values (?, ?, ?, ?, @now)
+on conflict (repository, context, commit_id) do update set state = excluded.state, stored_at = excluded.stored_at`,
+				repository, storable(key.Context), key.Commit, storable(string(text))); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, `
+delete from health_state where repository = ? and context = ? and commit_id not in (
+	select commit_id from health_state where repository = ? and context = ? order by stored_at desc, commit_id limit ?
+)`, repository, storable(key.Context), repository, storable(key.Context), maxStates); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

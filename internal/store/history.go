@@ -145,7 +145,8 @@ func addSomeEvents(ctx context.Context, tx *database.Tx, events []Event) (added 
 			components += version.Component + " "
 		}
 		rows = append(rows, map[string]any{
-			"id": e.Identity(), "at": database.Micros(e.At), "repository": storable(e.Repository), "name": storable(strings.ToLower(e.Name)),
+			"id": e.Identity(), "at": database.Micros(e.At), "repository": storable(e.Repository),
+			"name":        storable(strings.ToLower(e.Name)),
 			"environment": storable(e.Environment), "application": storable(e.Application), "action": e.Action,
 			"promotion": storable(e.Promotion), "snapshot": storable(e.Snapshot), "versions": storable(string(versions)),
 			"components": storable(components), "commit": storable(e.Commit), "number": e.Number, "url": truncated(e.URL),
@@ -181,18 +182,7 @@ on conflict (id) do nothing returning id`, string(text))
 
 // Heads returns the commits up to which the history of a repository's branches was read.
 func (s *Store) Heads(ctx context.Context, repository string) (map[string]string, error) {
-	heads := map[string]string{}
-	err := s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var branch, commit string
-			if err := scan(&branch, &commit); err != nil {
-				return err
-			}
-			heads[branch] = commit
-			return nil
-		}, "select branch, commit_id from history_head where repository = ?", repository)
-	})
-	return heads, err
+	return viewPairs[string, string](ctx, s.db, "select branch, commit_id from history_head where repository = ?", repository)
 }
 
 // DeleteHistoryBefore deletes the events before a time, and returns their number.
@@ -232,11 +222,8 @@ func (s *Store) History(ctx context.Context, f HistoryFilter) (all []Event, err 
 				query, args = f.selectByTarget(targets)
 			}
 		}
-		return tx.Query(ctx, func(scan database.Scan) error {
-			e, err := scanEvent(scan)
-			all = append(all, e)
-			return err
-		}, query, args...)
+		all, err = readRows(ctx, tx, scanEvent, query, args...)
+		return err
 	})
 	return all, err
 }
@@ -253,28 +240,28 @@ select id, at, repository, name, environment, application, action, promotion, sn
 	rule, message, username, receiver, delivery, attribution, since_at
 from history as event`
 
-func scanEvent(scan database.Scan) (e Event, err error) {
-	var at, since int64
+func scanEvent(scan database.Scan, e *Event) error {
 	var versions, attribution string
-	if err := scan(&e.ID, &at, &e.Repository, &e.Name, &e.Environment, &e.Application, &e.Action, &e.Promotion, &e.Snapshot, &versions,
-		&e.Commit, &e.Number, &e.URL, &e.Rule, &e.Message, &e.User, &e.Trigger.Receiver, &e.Trigger.Delivery, &attribution, &since); err != nil {
-		return e, err
+	err := scan(&e.ID, &e.At, &e.Repository, &e.Name, &e.Environment, &e.Application, &e.Action, &e.Promotion, &e.Snapshot,
+		&versions, &e.Commit, &e.Number, &e.URL, &e.Rule, &e.Message, &e.User,
+		&e.Trigger.Receiver, &e.Trigger.Delivery, &attribution, &e.Since)
+	if err != nil {
+		return err
 	}
-	e.At, e.Since = database.Time(at), database.Time(since)
 	if number, url, joined := strings.Cut(e.URL, " "); joined && e.Number == 0 {
 		e.Number, _ = strconv.Atoi(number) // written by selectEvents
 		e.URL = url
 	}
 	if err := json.Unmarshal([]byte(versions), &e.Versions); err != nil {
-		return e, fmt.Errorf("read the versions of event %s: %w", e.ID, err)
+		return fmt.Errorf("read the versions of event %s: %w", e.ID, err)
 	}
 	if attribution == "" { // written by an earlier release
-		return e, nil
+		return nil
 	}
 	if err := json.Unmarshal([]byte(attribution), &e.Attribution); err != nil {
-		return e, fmt.Errorf("read the attribution of event %s: %w", e.ID, err)
+		return fmt.Errorf("read the attribution of event %s: %w", e.ID, err)
 	}
-	return e, nil
+	return nil
 }
 
 // atTarget and inTime are conditions; targetArgs and timeArgs return their arguments.
@@ -286,7 +273,9 @@ const (
 )
 
 func (f HistoryFilter) targetArgs() []any {
-	repository, environment, application := storable(strings.ToLower(f.Repository)), storable(f.Environment), storable(f.Application)
+	repository := storable(strings.ToLower(f.Repository))
+	environment := storable(f.Environment)
+	application := storable(f.Application)
 	return []any{repository, repository, repository, "%/" + escapeLike(repository), environment, environment, application, application}
 }
 
@@ -331,25 +320,23 @@ const maxTargets = 50
 const selectTargets = `
 with recursive event (repository, name, environment, application) as (
 	select repository, name, environment, application
-	from (select repository, name, environment, application from history order by repository, name, environment, application limit 1) as first
+	from (select repository, name, environment, application from history
+		order by repository, name, environment, application limit 1) as first
 	union all
 	select later.repository, later.name, later.environment, later.application
 	from event as one join history as later on later.id = (
 		select next.id from history as next
-		where (next.repository, next.name, next.environment, next.application) > (one.repository || '', one.name || '', one.environment || '', one.application || '')
+		where (next.repository, next.name, next.environment, next.application) >
+			(one.repository || '', one.name || '', one.environment || '', one.application || '')
 		order by next.repository, next.name, next.environment, next.application limit 1)
 )
 select repository, name, environment, application from event where ` + atTarget + ` limit ?`
 
 // targets returns the targets of the filter, one more than maxTargets at most.
-func (f HistoryFilter) targets(ctx context.Context, tx *database.Tx) (all []target, err error) {
-	err = tx.Query(ctx, func(scan database.Scan) error {
-		var one target
-		err := scan(&one.repository, &one.name, &one.environment, &one.application)
-		all = append(all, one)
-		return err
+func (f HistoryFilter) targets(ctx context.Context, tx *database.Tx) ([]target, error) {
+	return readRows(ctx, tx, func(scan database.Scan, one *target) error {
+		return scan(&one.repository, &one.name, &one.environment, &one.application)
 	}, selectTargets, append(f.targetArgs(), maxTargets+1)...)
-	return all, err
 }
 
 // selectByTarget reads the newest events of each target, and selects the newest of them.

@@ -91,15 +91,9 @@ func TestHistory_byTargetFindsTheSameAsByTime(t *testing.T) {
 	})
 }
 
-func found(t *testing.T, db *database.DB, query string, args []any) (all []Event) {
+func found(t *testing.T, db *database.DB, query string, args []any) []Event {
 	t.Helper()
-	err := db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			e, err := scanEvent(scan)
-			all = append(all, e)
-			return err
-		}, query, args...)
-	})
+	all, err := viewRows(t.Context(), db, scanEvent, query, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

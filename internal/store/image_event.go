@@ -3,9 +3,8 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"promoter/internal/database"
@@ -29,18 +28,10 @@ func (e ImageEvents) Record(ctx context.Context, tx *database.Tx, images []event
 	}
 	// Transactions that lock the same rows do so in the same order, and cannot deadlock.
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Path, b.Path)) })
-	if rows = slices.Compact(rows); len(rows) == 0 {
-		return nil
-	}
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return fmt.Errorf("record image events: %w", err)
-	}
-	_, err = tx.Exec(ctx, `
+	return execEach(ctx, tx, slices.Compact(rows), `
 insert into image_event (host, path, event_at)
 select value->>'host', value->>'path', @now from @elements(?) where true
-on conflict (host, path) do update set event_at = excluded.event_at`, string(text))
-	return err
+on conflict (host, path) do update set event_at = excluded.event_at`)
 }
 
 // normalized returns host and path of an image in the form of package image, if it is
@@ -59,20 +50,10 @@ type ImageEvent struct {
 }
 
 // Since lists the images with an event at or after a time.
-func (e ImageEvents) Since(ctx context.Context, since time.Time) (all []ImageEvent, err error) {
-	err = e.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var one ImageEvent
-			var at int64
-			if err := scan(&one.Image.Host, &one.Image.Path, &at); err != nil {
-				return err
-			}
-			one.At = database.Time(at)
-			all = append(all, one)
-			return nil
-		}, "select host, path, event_at from image_event where event_at >= ? order by event_at", since)
-	})
-	return all, err
+func (e ImageEvents) Since(ctx context.Context, since time.Time) ([]ImageEvent, error) {
+	return viewRows(ctx, e.db, func(scan database.Scan, one *ImageEvent) error {
+		return scan(&one.Image.Host, &one.Image.Path, &one.At)
+	}, "select host, path, event_at from image_event where event_at >= ? order by event_at", since)
 }
 
 const deleteImageEvents = `
@@ -83,13 +64,92 @@ delete from image_event where (host, path) in (
 // Trim deletes the oldest image events beyond a number, and returns how many.
 // Cached answers about those images are used until the next poll.
 func (e ImageEvents) Trim(ctx context.Context, limit int) (deleted int64, err error) {
-	var newest int64
-	err = e.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.One(ctx, []any{&newest},
-			"select coalesce(max(event_at), 0) from (select event_at from image_event order by event_at desc limit 1 offset ?) as beyond", limit)
-	})
-	if err != nil || newest == 0 {
-		return 0, err
+	return deleteBeyond(ctx, e.db,
+		"select coalesce(max(event_at), 0) from (select event_at from image_event order by event_at desc limit 1 offset ?) as beyond",
+		int64(limit), deleteImageEvents)
+}
+
+// recentEvents are the events of images that a process has read, so that a reconciliation reads only
+// those since the one before: with many repositories, many images have an event between two polls.
+type recentEvents struct {
+	mu     sync.Mutex
+	from   time.Time              // events at or after it are here, up to the newest one
+	newest time.Time              // event
+	last   map[hostPath]time.Time // event of each image; nil: nothing was read
+}
+
+// hostPath names an image as senders do, which may leave out the host.
+type hostPath struct{ host, path string }
+
+// LateCommit is how much older than an event of an image another one may be that is committed after
+// it: a transaction may take 30 seconds.
+const LateCommit = 35 * time.Second
+
+// maxRecent is how many images recentEvents remembers: as many as are stored, while some are deleted.
+const maxRecent = 200_000
+
+// read reads the events that were not read yet, so that all at or after a time are here.
+func (r *recentEvents) read(ctx context.Context, tx *database.Tx, since time.Time) error {
+	for covered := false; !covered; {
+		start := r.start(since)
+		found := map[hostPath]time.Time{}
+		err := tx.Query(ctx, func(scan database.Scan) error {
+			var of hostPath
+			var at time.Time
+			err := scan(&of.host, &of.path, &at)
+			found[of] = at
+			return err
+		}, "select host, path, event_at from image_event where event_at >= ?", start)
+		if err != nil {
+			return err
+		}
+		covered = r.add(found, start, since)
 	}
-	return deleteInBatches(ctx, e.db, deleteImageEvents, database.Time(newest).Add(time.Microsecond))
+	return nil
+}
+
+// start returns from when on to read. If too much is remembered, all is read again.
+func (r *recentEvents) start(since time.Time) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.last) > maxRecent {
+		r.last, r.newest = nil, time.Time{}
+	}
+	late := r.newest.Add(-LateCommit)
+	switch {
+	case r.last == nil || since.Before(r.from):
+		return since
+	case late.Before(r.from):
+		return r.from
+	}
+	return late
+}
+
+// add adds events that were read from a time on, and returns whether all at or after another time are
+// here: another goroutine may have begun again.
+func (r *recentEvents) add(found map[hostPath]time.Time, start, since time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil {
+		r.last, r.from = map[hostPath]time.Time{}, start
+	}
+	if start.Before(r.from) {
+		r.from = start
+	}
+	for of, at := range found {
+		if at.After(r.last[of]) {
+			r.last[of] = at
+		}
+		if at.After(r.newest) {
+			r.newest = at
+		}
+	}
+	return !since.Before(r.from)
+}
+
+// at returns the time of the last event of an image; zero: none is known.
+func (r *recentEvents) at(of hostPath) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last[of]
 }

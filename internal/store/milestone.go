@@ -63,14 +63,11 @@ func savePromotionTimes(ctx context.Context, tx *database.Tx, times []PromotionT
 			}
 			rows = append(rows, map[string]any{
 				"repository": storable(t.Repository), "environment": storable(t.Environment), "application": storable(t.Application),
-				"snapshot": storable(t.Snapshot), "kind": t.Kind, "name": truncated(t.Name), "began": database.Micros(t.Began), "passed": passed,
+				"snapshot": storable(t.Snapshot), "kind": t.Kind, "name": truncated(t.Name),
+				"began": database.Micros(t.Began), "passed": passed,
 			})
 		}
-		text, err := json.Marshal(rows)
-		if err != nil {
-			return fmt.Errorf("store the times of promotions: %w", err)
-		}
-		if _, err := tx.Exec(ctx, `
+		err := execEach(ctx, tx, rows, `
 insert into promotion_time (repository, environment, application, snapshot, kind, name, began_at, ended_at, stored_at)
 select value->>'repository', value->>'environment', value->>'application', value->>'snapshot', value->>'kind', value->>'name',
 	case when value->>'kind' = 'gate' then @now else cast(value->>'began' as bigint) end,
@@ -80,7 +77,8 @@ on conflict (repository, environment, application, snapshot, kind, name) do upda
 	began_at = case when excluded.kind = 'gate' then promotion_time.began_at else excluded.began_at end,
 	ended_at = excluded.ended_at, stored_at = excluded.stored_at
 where case when excluded.kind = 'gate' then (promotion_time.ended_at = 0) <> (excluded.ended_at = 0)
-	else promotion_time.began_at <> excluded.began_at end`, string(text)); err != nil {
+	else promotion_time.began_at <> excluded.began_at end`)
+		if err != nil {
 			return err
 		}
 	}
@@ -99,7 +97,8 @@ type TargetFilter struct {
 func (f TargetFilter) where() (condition string, args []any) {
 	var all []string
 	if repository := storable(strings.ToLower(f.Repository)); repository != "" {
-		all = append(all, "repository in (select key from repository as known where ? in (lower(known.key), known.name, known.host || '/' || known.name))")
+		all = append(all, `repository in (
+	select key from repository as known where ? in (lower(known.key), known.name, known.host || '/' || known.name))`)
 		args = append(args, repository)
 	}
 	if f.Environment != "" {
@@ -150,7 +149,7 @@ type selection struct {
 
 func (m Milestones) progress(ctx context.Context, milestones, times, targets selection, limit int) (p Progress, err error) {
 	err = m.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		p = Progress{Targets: map[TargetKey]TargetNow{}, Names: map[string]string{}}
+		p = Progress{Targets: map[TargetKey]TargetNow{}}
 		if err := p.readMilestones(ctx, tx, milestones, limit); err != nil {
 			return err
 		}
@@ -160,19 +159,16 @@ func (m Milestones) progress(ctx context.Context, milestones, times, targets sel
 		if err := p.readTargets(ctx, tx, targets); err != nil {
 			return err
 		}
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var key, name string
-			err := scan(&key, &name)
-			p.Names[key] = name
-			return err
-		}, "select key, host || '/' || name from repository")
+		p.Names, err = readPairs[string, string](ctx, tx, "select key, host || '/' || name from repository")
+		return err
 	})
 	return p, err
 }
 
 // tooMany is the error for a history that is larger than the limit.
 func tooMany(limit int) error {
-	return fault.New(fault.Invalid, "the history has more than %d events or times: select a repository, an environment, or an application", limit)
+	return fault.New(fault.Invalid,
+		"the history has more than %d events or times: select a repository, an environment, or an application", limit)
 }
 
 func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, of selection, limit int) error {
@@ -181,9 +177,8 @@ func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, of selec
 			return tooMany(limit)
 		}
 		var one Milestone
-		var at, since int64
-		err := scan(&one.Repository, &one.Environment, &one.Application, &at, &since, &one.Action, &one.Snapshot, &one.Number, &one.Rule)
-		one.At, one.Since = database.Time(at), database.Time(since)
+		err := scan(&one.Repository, &one.Environment, &one.Application,
+			&one.At, &one.Since, &one.Action, &one.Snapshot, &one.Number, &one.Rule)
 		p.Milestones = append(p.Milestones, one)
 		return err
 	}, "select repository, environment, application, at, since_at, action, snapshot, number, rule from history"+of.where, of.args...)
@@ -195,9 +190,8 @@ func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, of selection,
 			return tooMany(limit)
 		}
 		var one PromotionTime
-		var began, ended int64
-		err := scan(&one.Repository, &one.Environment, &one.Application, &one.Snapshot, &one.Kind, &one.Name, &began, &ended)
-		one.Began, one.Ended = database.Time(began), database.Time(ended)
+		err := scan(&one.Repository, &one.Environment, &one.Application,
+			&one.Snapshot, &one.Kind, &one.Name, &one.Began, &one.Ended)
 		p.Times = append(p.Times, one)
 		return err
 	}, "select repository, environment, application, snapshot, kind, name, began_at, ended_at from promotion_time"+of.where, of.args...)

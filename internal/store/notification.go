@@ -30,11 +30,12 @@ type Notifications struct{ db *database.DB }
 
 const notificationColumns = "id, repository, destination, message, events, sent, receipt, updated_at, sent_at, failed_at, error"
 
-func scanNotification(scan database.Scan) (n Notification, err error) {
-	var updated, sent, failed int64
-	err = scan(&n.ID, &n.Repository, &n.Destination, &n.Message, &n.Events, &n.Sent, &n.Receipt, &updated, &sent, &failed, &n.Error)
-	n.UpdatedAt, n.SentAt, n.FailedAt = database.Time(updated), database.Time(sent), database.Time(failed)
-	return n, err
+// columns are where notificationColumns are read to.
+func (n *Notification) columns() []any {
+	return []any{
+		&n.ID, &n.Repository, &n.Destination, &n.Message, &n.Events, &n.Sent, &n.Receipt,
+		&n.UpdatedAt, &n.SentAt, &n.FailedAt, &n.Error,
+	}
 }
 
 // idsPerQuery limits the rows that one query names.
@@ -56,7 +57,8 @@ func (s Notifications) Get(ctx context.Context, tx *database.Tx, ids []string) (
 			return nil, fmt.Errorf("read notifications: %w", err)
 		}
 		err = tx.Query(ctx, func(scan database.Scan) error {
-			one, err := scanNotification(scan)
+			var one Notification
+			err := scan(one.columns()...)
 			found[one.ID] = one
 			return err
 		}, "select "+notificationColumns+" from notification where id in (select value->>'id' from @elements(?))", string(text))
@@ -83,38 +85,26 @@ on conflict (id) do update set message = excluded.message, events = excluded.eve
 
 // One returns a message, or a NotFound fault.
 func (s Notifications) One(ctx context.Context, id string) (n Notification, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		n, err = scanNotification(func(columns ...any) error {
-			return tx.One(ctx, columns, "select "+notificationColumns+" from notification where id = ?", id)
-		})
-		return err
-	})
+	err = viewOne(ctx, s.db, n.columns(), "select "+notificationColumns+" from notification where id = ?", id)
 	return n, err
 }
 
 // RecordSent stores that the first events of a message were sent or omitted, and its receipt.
 func (s Notifications) RecordSent(ctx context.Context, id string, events int, receipt string) error {
-	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, "update notification set sent = ?, receipt = ?, sent_at = @now, failed_at = 0, error = '' where id = ?", events, storable(receipt), id)
-		return err
-	})
+	return exec(ctx, s.db, "update notification set sent = ?, receipt = ?, sent_at = @now, failed_at = 0, error = '' where id = ?",
+		events, storable(receipt), id)
 }
 
 // RecordFailure stores why a message was not sent.
 func (s Notifications) RecordFailure(ctx context.Context, id, reason string) error {
-	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, "update notification set failed_at = @now, error = ? where id = ?", truncated(reason), id)
-		return err
-	})
+	return exec(ctx, s.db, "update notification set failed_at = @now, error = ? where id = ?", truncated(reason), id)
 }
 
 // Omit stores that the first events of a message are not sent any more, and why. An event that was
 // added in the meantime is still to be sent.
 func (s Notifications) Omit(ctx context.Context, id string, events int, reason string) error {
-	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, "update notification set sent = ?, failed_at = @now, error = ? where id = ?", events, truncated(reason), id)
-		return err
-	})
+	return exec(ctx, s.db, "update notification set sent = ?, failed_at = @now, error = ? where id = ?",
+		events, truncated(reason), id)
 }
 
 // NotificationCounts are the messages of one destination.
@@ -128,26 +118,20 @@ type NotificationCounts struct {
 }
 
 // Counts counts the messages of each destination.
-func (s Notifications) Counts(ctx context.Context) (all []NotificationCounts, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			one, sent, failed := NotificationCounts{}, int64(0), int64(0)
-			err := scan(&one.Destination, &one.Waiting, &one.Failed, &sent, &failed, &one.Error)
-			one.SentAt, one.FailedAt = database.Time(sent), database.Time(failed)
-			all = append(all, one)
-			return err
-		}, `
+func (s Notifications) Counts(ctx context.Context) ([]NotificationCounts, error) {
+	return viewRows(ctx, s.db, func(scan database.Scan, one *NotificationCounts) error {
+		return scan(&one.Destination, &one.Waiting, &one.Failed, &one.SentAt, &one.FailedAt, &one.Error)
+	}, `
 select destination, count(case when sent < events then 1 end), count(case when failed_at > 0 then 1 end), max(sent_at), max(failed_at),
 	coalesce((select error from notification as last where last.destination = notification.destination and last.failed_at > 0
 		order by last.failed_at desc, last.id limit 1), '')
 from notification group by destination order by destination`)
-	})
-	return all, err
 }
 
 // DeleteBefore deletes the messages without an event since a time, and returns their number.
 func (s Notifications) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return deleteInBatches(ctx, s.db, "delete from notification where id in (select id from notification where updated_at < ? order by updated_at limit ?)", before)
+	return deleteInBatches(ctx, s.db,
+		"delete from notification where id in (select id from notification where updated_at < ? order by updated_at limit ?)", before)
 }
 
 // maxNotified limits the events that become messages after one reconciliation: the newest ones.
@@ -156,11 +140,8 @@ const maxNotified = 2000
 // TakeUnnotified returns the events of a repository that are not among messages yet, oldest first,
 // and marks them.
 func (s Notifications) TakeUnnotified(ctx context.Context, tx *database.Tx, repository string) (all []Event, err error) {
-	err = tx.Query(ctx, func(scan database.Scan) error {
-		e, err := scanEvent(scan)
-		all = append(all, e)
-		return err
-	}, selectEvents+"\nwhere repository = ? and notified = 0 order by at desc, id desc limit ?", repository, maxNotified)
+	all, err = readRows(ctx, tx, scanEvent,
+		selectEvents+"\nwhere repository = ? and notified = 0 order by at desc, id desc limit ?", repository, maxNotified)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}

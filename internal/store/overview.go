@@ -239,26 +239,19 @@ func (v EventVersion) Same(other EventVersion) bool {
 
 // Overview lists the targets of all repositories, by repository and in the order of their
 // environments.
-func (t Targets) Overview(ctx context.Context) (all []TargetRow, err error) {
-	err = t.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var row TargetRow
-			var since, landed int64
-			var summary string
-			if err := scan(&row.Repository, &row.Environment, &row.Application, &since, &landed, &summary); err != nil {
-				return err
-			}
-			row.Since, row.LandedAt = database.Time(since), database.Time(landed)
-			row.read(summary)
-			all = append(all, row)
-			return nil
-		}, `
+func (t Targets) Overview(ctx context.Context) ([]TargetRow, error) {
+	return viewRows(ctx, t.db, func(scan database.Scan, row *TargetRow) error {
+		var summary string
+		if err := scan(&row.Repository, &row.Environment, &row.Application, &row.Since, &row.LandedAt, &summary); err != nil {
+			return err
+		}
+		row.read(summary)
+		return nil
+	}, `
 select target.repository, target.environment, target.application, target.since, coalesce(landed.at, 0), target.summary
 from target left join landed on landed.repository = target.repository and landed.environment = target.environment
 	and landed.application = target.application
 order by target.repository, target.position`)
-	})
-	return all, err
 }
 
 // Landed is the newest landing in a target.
@@ -277,14 +270,11 @@ func (t Targets) Landed(ctx context.Context, repository, application string) (ma
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var environment string
 			var one Landed
-			var at int64
-			if err := scan(&environment, &at, &one.Snapshot, &one.Commit, &one.Number, &one.URL); err != nil {
-				return err
-			}
-			one.At = database.Time(at)
+			err := scan(&environment, &one.At, &one.Snapshot, &one.Commit, &one.Number, &one.URL)
 			found[environment] = one
-			return nil
-		}, "select environment, at, snapshot, commit_id, number, url from landed where repository = ? and application = ?", repository, storable(application))
+			return err
+		}, "select environment, at, snapshot, commit_id, number, url from landed where repository = ? and application = ?",
+			repository, storable(application))
 	})
 	return found, err
 }

@@ -2,15 +2,12 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"promoter/internal/database"
-	"promoter/internal/fault"
 	"promoter/internal/identity"
 )
 
@@ -52,7 +49,8 @@ values (?, ?, ?, ?, ?, @now, cast(? as text), case when cast(? as text) = '' the
 on conflict (key) do update set forge = excluded.forge, host = excluded.host, name = excluded.name, began_at = excluded.began_at,
 	reconciled_at = excluded.reconciled_at, last_error = excluded.last_error,
 	failures = case when excluded.last_error = '' then 0 else repository.failures + 1 end`,
-		r.Key, r.Forge, storable(strings.ToLower(r.Host)), storable(strings.ToLower(r.Name)), r.BeganAt, truncated(r.Failure), truncated(r.Failure))
+		r.Key, r.Forge, storable(strings.ToLower(r.Host)), storable(strings.ToLower(r.Name)), r.BeganAt, truncated(r.Failure),
+		truncated(r.Failure))
 	if err != nil {
 		return nil, err
 	}
@@ -94,42 +92,26 @@ func (s *Store) DeleteRepository(ctx context.Context, key string) error {
 
 const repositoryColumns = "key, forge, host, name, began_at, reconciled_at, last_error, failures"
 
-func scanRepository(scan database.Scan) (r Repository, err error) {
-	var began, reconciled int64
-	err = scan(&r.Key, &r.Forge, &r.Host, &r.Name, &began, &reconciled, &r.Failure, &r.Failures)
-	r.BeganAt, r.ReconciledAt = database.Time(began), database.Time(reconciled)
-	return r, err
+// columns are where repositoryColumns are read to.
+func (r *Repository) columns() []any {
+	return []any{&r.Key, &r.Forge, &r.Host, &r.Name, &r.BeganAt, &r.ReconciledAt, &r.Failure, &r.Failures}
 }
 
 // Repository returns a repository, or a NotFound fault.
 func (s *Store) Repository(ctx context.Context, key string) (r Repository, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		r, err = scanRepository(func(columns ...any) error {
-			return tx.One(ctx, columns, "select "+repositoryColumns+" from repository where key = ?", key)
-		})
-		return err
-	})
+	err = viewOne(ctx, s.db, r.columns(), "select "+repositoryColumns+" from repository where key = ?", key)
 	return r, err
 }
 
 // Repositories lists all repositories by host and name.
-func (s *Store) Repositories(ctx context.Context) (all []Repository, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			r, err := scanRepository(scan)
-			all = append(all, r)
-			return err
-		}, "select "+repositoryColumns+" from repository order by host, name, key")
-	})
-	return all, err
+func (s *Store) Repositories(ctx context.Context) ([]Repository, error) {
+	read := func(scan database.Scan, r *Repository) error { return scan(r.columns()...) }
+	return viewRows(ctx, s.db, read, "select "+repositoryColumns+" from repository order by host, name, key")
 }
 
 // RecordTrigger stores which delivery last triggered each of the repositories. Call it
 // after queue.TriggerIn, so that it is not older than the triggers.
 func (s *Store) RecordTrigger(ctx context.Context, tx *database.Tx, by DeliveryRef, repositories []string) error {
-	if len(repositories) == 0 {
-		return nil
-	}
 	type row struct {
 		Key string `json:"key"`
 	}
@@ -138,27 +120,17 @@ func (s *Store) RecordTrigger(ctx context.Context, tx *database.Tx, by DeliveryR
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(repositories))) {
 		rows = append(rows, row{key})
 	}
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return fmt.Errorf("record triggers: %w", err)
-	}
-	_, err = tx.Exec(ctx, `
+	return execEach(ctx, tx, rows, `
 insert into last_trigger (repository, receiver, delivery, triggered_at)
 select value->>'key', cast(? as text), cast(? as text), @now from @elements(?) where true
 on conflict (repository) do update set receiver = excluded.receiver, delivery = excluded.delivery, triggered_at = excluded.triggered_at`,
-		storable(by.Receiver), storable(by.Delivery), string(text))
-	return err
+		storable(by.Receiver), storable(by.Delivery))
 }
 
 // TriggerSince returns the last delivery that triggered a repository at or after a time;
 // zero: there is none.
 func (s *Store) TriggerSince(ctx context.Context, repository string, since time.Time) (by DeliveryRef, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.One(ctx, []any{&by.Receiver, &by.Delivery},
-			"select receiver, delivery from last_trigger where repository = ? and triggered_at >= ?", repository, since)
-	})
-	if fault.KindOf(err) == fault.NotFound {
-		err = nil
-	}
+	err = viewOptional(ctx, s.db, []any{&by.Receiver, &by.Delivery},
+		"select receiver, delivery from last_trigger where repository = ? and triggered_at >= ?", repository, since)
 	return by, err
 }

@@ -8,7 +8,6 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/database"
 	"promoter/internal/edit"
-	"promoter/internal/fault"
 )
 
 // RepositoryDetail is what the last reconciliation found in a repository beside its targets.
@@ -69,12 +68,8 @@ type RepositoryDetails struct{ db *database.DB }
 // Digest returns what was found by the reconciliation that wrote last; zero: there is none.
 // Another replica may have been it.
 func (d RepositoryDetails) Digest(ctx context.Context, repository string) (digest FoundDigest, err error) {
-	err = d.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.One(ctx, []any{&digest.All, &digest.Config}, "select digest, fingerprint from repository_detail where repository = ?", repository)
-	})
-	if fault.KindOf(err) == fault.NotFound {
-		err = nil
-	}
+	err = viewOptional(ctx, d.db, []any{&digest.All, &digest.Config},
+		"select digest, fingerprint from repository_detail where repository = ?", repository)
 	return digest, err
 }
 
@@ -103,20 +98,18 @@ func (d RepositoryDetails) Change(ctx context.Context, tx *database.Tx, reposito
 	if targets {
 		changed = 1
 	}
-	_, err = tx.Exec(ctx, "update repository_detail set digest = '', content = ? where repository = ? and (content <> ? or digest <> '' and ? = 1)", text, repository, text, changed)
+	_, err = tx.Exec(ctx, `
+update repository_detail set digest = '', content = ?
+where repository = ? and (content <> ? or digest <> '' and ? = 1)`, text, repository, text, changed)
 	return err
 }
 
 // Get returns the detail of a repository; zero: there is none.
 func (d RepositoryDetails) Get(ctx context.Context, repository string) (detail RepositoryDetail, err error) {
 	var content string
-	err = d.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.One(ctx, []any{&detail.Config, &content}, "select config, content from repository_detail where repository = ?", repository)
-	})
-	if fault.KindOf(err) == fault.NotFound {
-		return RepositoryDetail{}, nil
-	}
-	if err != nil {
+	err = viewOptional(ctx, d.db, []any{&detail.Config, &content},
+		"select config, content from repository_detail where repository = ?", repository)
+	if err != nil || content == "" {
 		return detail, err
 	}
 	if err := json.Unmarshal([]byte(content), &detail); err != nil {

@@ -27,23 +27,16 @@ type Schedule struct {
 type Schedules struct{ db *database.DB }
 
 // All lists all schedules by name.
-func (s Schedules) All(ctx context.Context) (all []Schedule, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			one, fired := Schedule{}, int64(0)
-			err := scan(&one.Name, &fired, &one.Repositories)
-			one.FiredAt = database.Time(fired)
-			all = append(all, one)
-			return err
-		}, "select name, fired_at, (select count(*) from repository_schedule where schedule = name) from schedule order by name")
-	})
-	return all, err
+func (s Schedules) All(ctx context.Context) ([]Schedule, error) {
+	return viewRows(ctx, s.db, func(scan database.Scan, one *Schedule) error {
+		return scan(&one.Name, &one.FiredAt, &one.Repositories)
+	}, "select name, fired_at, (select count(*) from repository_schedule where schedule = name) from schedule order by name")
 }
 
 // Set replaces the schedules of a repository, and returns those that are new
 // for it. A new schedule starts with the last poll: what was read then is used.
 func (s Schedules) Set(ctx context.Context, tx *database.Tx, repository string, names []string) (added []string, err error) {
-	known, err := queryTexts(ctx, tx, "select schedule from repository_schedule where repository = ?", repository)
+	known, err := readTexts(ctx, tx, "select schedule from repository_schedule where repository = ?", repository)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +53,12 @@ func (s Schedules) Set(ctx context.Context, tx *database.Tx, repository string, 
 			continue
 		}
 		added = append(added, name)
-		if _, err := tx.Exec(ctx, "insert into repository_schedule (repository, schedule) values (?, ?) on conflict do nothing", repository, name); err != nil {
+		_, err := tx.Exec(ctx,
+			"insert into repository_schedule (repository, schedule) values (?, ?) on conflict do nothing", repository, name)
+		if err != nil {
 			return nil, err
 		}
-		_, err := tx.Exec(ctx, `insert into schedule (name, fired_at)
+		_, err = tx.Exec(ctx, `insert into schedule (name, fired_at)
 values (?, coalesce((select fired_at from schedule where name = ?), @now)) on conflict do nothing`, name, Poll)
 		if err != nil {
 			return nil, err
@@ -75,72 +70,70 @@ values (?, coalesce((select fired_at from schedule where name = ?), @now)) on co
 // Fire records that a schedule fires, if it is due or force is set, and returns whether
 // it did and when it is due next. The function due returns when it is due after the last
 // time. A schedule that never fired is due. Of concurrent callers, one fires it.
-func (s Schedules) Fire(ctx context.Context, tx *database.Tx, name string, force bool, due func(last time.Time) time.Time) (fired bool, next time.Time, err error) {
-	last, present := int64(0), int64(0)
+func (s Schedules) Fire(
+	ctx context.Context, tx *database.Tx, name string, force bool, due func(last time.Time) time.Time,
+) (fired bool, next time.Time, err error) {
 	_, err = tx.Exec(ctx, "insert into schedule (name, fired_at) values (?, 0) on conflict do nothing", name)
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	if err := tx.One(ctx, []any{&last, &present}, "select fired_at, @now from schedule where name = ?", name); err != nil {
+	last, now, err := lastFired(ctx, tx, name)
+	if err != nil {
 		return false, time.Time{}, err
 	}
-	at := database.Time(present)
-	if next = due(database.Time(last)); !force && last != 0 && next.After(at) {
+	if next = due(last); !force && !last.IsZero() && next.After(now) {
 		return false, next, nil
 	}
-	changed, err := tx.Exec(ctx, "update schedule set fired_at = ? where name = ? and fired_at = ?", present, name, last)
-	return changed > 0, due(at), err
+	changed, err := tx.Exec(ctx, "update schedule set fired_at = ? where name = ? and fired_at = ?", now, name, last)
+	return changed > 0, due(now), err
+}
+
+// lastFired returns when a schedule fired last, and the present time.
+func lastFired(ctx context.Context, tx *database.Tx, name string) (last, now time.Time, err error) {
+	err = tx.One(ctx, []any{&last, &now}, "select fired_at, @now from schedule where name = ?", name)
+	return last, now, err
 }
 
 // Advance returns until when repositories were triggered at their turns, and the present time,
 // until which the caller triggers them now. Of concurrent callers, each gets another part
 // of the time. The first one gets none.
 func (s Schedules) Advance(ctx context.Context, tx *database.Tx) (after, until time.Time, err error) {
-	last, present := int64(0), int64(0)
 	if _, err = tx.Exec(ctx, "insert into schedule (name, fired_at) values (?, @now) on conflict do nothing", turn); err != nil {
 		return time.Time{}, time.Time{}, err
 	}
-	if err := tx.One(ctx, []any{&last, &present}, "select fired_at, @now from schedule where name = ?", turn); err != nil {
+	after, until, err = lastFired(ctx, tx, turn)
+	if err != nil {
 		return time.Time{}, time.Time{}, err
 	}
-	changed, err := tx.Exec(ctx, "update schedule set fired_at = ? where name = ? and fired_at = ?", present, turn, last)
+	changed, err := tx.Exec(ctx, "update schedule set fired_at = ? where name = ? and fired_at = ?", until, turn, after)
 	if err != nil || changed == 0 { // another one has it
-		last = present
+		after = until
 	}
-	return database.Time(last), database.Time(present), err
+	return after, until, err
 }
 
 // Images returns how many images, or patterns of images, each repository follows, by its key.
-func (s Schedules) Images(ctx context.Context, tx *database.Tx) (images map[string]int, err error) {
-	images = map[string]int{}
-	err = tx.Query(ctx, func(scan database.Scan) error {
-		key, n := "", 0
-		err := scan(&key, &n)
-		images[key] = n
-		return err
-	}, `select key, count(subscription.repository) from repository
+func (s Schedules) Images(ctx context.Context, tx *database.Tx) (map[string]int, error) {
+	return readPairs[string, int](ctx, tx, `select key, count(subscription.repository) from repository
 left join subscription on subscription.repository = key and kind = ? group by key`, imageSubscription)
-	return images, err
 }
 
 // Repositories lists the keys of the repositories that use a schedule.
 func (s Schedules) Repositories(ctx context.Context, tx *database.Tx, name string) ([]string, error) {
-	return queryTexts(ctx, tx, "select repository from repository_schedule where schedule = ? order by repository", name)
+	return readTexts(ctx, tx, "select repository from repository_schedule where schedule = ? order by repository", name)
 }
 
 // DeleteUnused deletes a schedule that no repository uses.
 func (s Schedules) DeleteUnused(ctx context.Context, tx *database.Tx, name string) error {
-	_, err := tx.Exec(ctx, "delete from schedule where name = ? and not exists (select 1 from repository_schedule where schedule = ?)", name, name)
+	_, err := tx.Exec(ctx,
+		"delete from schedule where name = ? and not exists (select 1 from repository_schedule where schedule = ?)", name, name)
 	return err
 }
 
 // RequestRefresh records that cached answers for a repository must not be used.
 func (s *Store) RequestRefresh(ctx context.Context, repository string) error {
-	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, `insert into refresh (repository, requested_at) values (?, @now)
+	return exec(ctx, s.db, `insert into refresh (repository, requested_at) values (?, @now)
 on conflict (repository) do update set requested_at = excluded.requested_at`, repository)
-		return err
-	})
 }
 
 // Freshness is what makes cached answers about the images of a repository stale.
@@ -201,31 +194,19 @@ select host, path, pattern, case when exists (
 // Freshness returns the present times for a repository, with the events that make answers of
 // an age stale. Its queries do not depend on how many images there are, or had an event.
 func (s *Store) Freshness(ctx context.Context, repository string, age time.Duration) (f Freshness, err error) {
-	f = Freshness{Fired: map[string]time.Time{}, shared: map[subscriptionRow]bool{}, events: s.recent}
+	f = Freshness{shared: map[subscriptionRow]bool{}, events: s.recent}
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		fired := func(scan database.Scan) error {
-			name, at := "", int64(0)
-			if err := scan(&name, &at); err != nil {
-				return err
-			}
-			if name == "" {
-				f.Refreshed = database.Time(at)
-			} else {
-				f.Fired[name] = database.Time(at)
-			}
-			return nil
-		}
-		err := tx.Query(ctx, fired, `
+		f.Fired, err = readPairs[string, time.Time](ctx, tx, `
 select name, fired_at from schedule where name = ? or name in (select schedule from repository_schedule where repository = ?)
 union all select '', requested_at from refresh where repository = ?`, Start, repository, repository)
 		if err != nil {
 			return err
 		}
-		var now int64
-		if err := tx.One(ctx, []any{&now}, "select @now"); err != nil {
+		f.Refreshed = f.Fired[""]
+		delete(f.Fired, "")
+		if err := tx.One(ctx, []any{&f.Now}, "select @now"); err != nil {
 			return err
 		}
-		f.Now = database.Time(now)
 		err = tx.Query(ctx, func(scan database.Scan) error {
 			r, shared := subscriptionRow{Kind: imageSubscription}, 0
 			if err := scan(&r.Host, &r.Path, &r.Pattern, &shared); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"promoter/internal/database"
-	"promoter/internal/fault"
 	"promoter/internal/secret"
 )
 
@@ -15,27 +14,17 @@ type Seals struct{ db *database.DB }
 // counter; zero: none is known. It outlives DeleteRepository: a repository that is followed
 // again must not have been moved back.
 func (s Seals) Newest(ctx context.Context, repository string) (counter uint64, commit string, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		var stored int64
-		err := tx.One(ctx, []any{&stored, &commit}, "select counter, commit_id from sealed where repository = ?", repository)
-		counter = uint64(max(stored, 0)) //nolint:gosec // it is not negative
-		if fault.KindOf(err) == fault.NotFound {
-			return nil
-		}
-		return err
-	})
-	return counter, commit, err
+	var stored int64
+	err = viewOptional(ctx, s.db, []any{&stored, &commit}, "select counter, commit_id from sealed where repository = ?", repository)
+	return uint64(max(stored, 0)), commit, err //nolint:gosec // it is not negative
 }
 
 // Remember stores the newest sealed commit, unless a newer one is stored.
 func (s Seals) Remember(ctx context.Context, repository string, counter uint64, commit string) error {
-	return s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		_, err := tx.Exec(ctx, `
+	return exec(ctx, s.db, `
 insert into sealed (repository, counter, commit_id) values (?, ?, ?)
 on conflict (repository) do update set counter = excluded.counter, commit_id = excluded.commit_id
 where excluded.counter > sealed.counter`, repository, int64(counter), commit) //nolint:gosec // it counts one by one
-		return err
-	})
 }
 
 // Keys are the keys that all replicas share.
@@ -54,7 +43,8 @@ func (k Keys) Session(ctx context.Context, generated secret.String) (secret.Stri
 
 func (k Keys) shared(ctx context.Context, table string, generated secret.String) (key secret.String, err error) {
 	err = k.db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
-		if _, err := tx.Exec(ctx, "insert into "+table+" (id, value) values (1, ?) on conflict (id) do nothing", generated.Reveal()); err != nil {
+		if _, err := tx.Exec(ctx, "insert into "+table+" (id, value) values (1, ?) on conflict (id) do nothing",
+			generated.Reveal()); err != nil {
 			return err
 		}
 		var value string

@@ -51,37 +51,31 @@ func addSnapshot(ctx context.Context, tx *database.Tx, one Snapshot, statement s
 		return fmt.Errorf("store snapshot %s: %w", one.Name, err)
 	}
 	_, err = tx.Exec(ctx, statement,
-		one.Repository, storable(one.Application), storable(one.Name), storable(one.Receiver), one.PostedAt, storable(string(one.Content)), storable(string(images)))
+		one.Repository, storable(one.Application), storable(one.Name), storable(one.Receiver), one.PostedAt,
+		storable(string(one.Content)), storable(string(images)))
 	return err
 }
 
 const selectSnapshots = "select repository, application, name, receiver, posted_at, content, images from snapshot where repository = ?"
 
-func scanSnapshot(scan database.Scan) (one Snapshot, err error) {
-	var posted int64
+func scanSnapshot(scan database.Scan, one *Snapshot) error {
 	var content, images string
-	if err := scan(&one.Repository, &one.Application, &one.Name, &one.Receiver, &posted, &content, &images); err != nil {
-		return one, err
+	if err := scan(&one.Repository, &one.Application, &one.Name, &one.Receiver, &one.PostedAt, &content, &images); err != nil {
+		return err
 	}
-	one.PostedAt, one.Content = database.Time(posted), []byte(content)
+	one.Content = []byte(content)
 	if err := json.Unmarshal([]byte(images), &one.Images); err != nil {
-		return one, fmt.Errorf("read the images of snapshot %s: %w", one.Name, err)
+		return fmt.Errorf("read the images of snapshot %s: %w", one.Name, err)
 	}
-	return one, nil
+	return nil
 }
 
 // List lists the newest snapshots of a repository. An empty application or name does
 // not restrict.
-func (s Snapshots) List(ctx context.Context, repository, application, name string, limit int) (all []Snapshot, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			one, err := scanSnapshot(scan)
-			all = append(all, one)
-			return err
-		}, selectSnapshots+" and (? = '' or application = ?) and (? = '' or name = ?) order by posted_at desc, name limit ?",
-			repository, storable(application), storable(application), storable(name), storable(name), limit)
-	})
-	return all, err
+func (s Snapshots) List(ctx context.Context, repository, application, name string, limit int) ([]Snapshot, error) {
+	return viewRows(ctx, s.db, scanSnapshot,
+		selectSnapshots+" and (? = '' or application = ?) and (? = '' or name = ?) order by posted_at desc, name limit ?",
+		repository, storable(application), storable(application), storable(name), storable(name), limit)
 }
 
 // Get returns the snapshot of a name, or a NotFound fault.
@@ -93,7 +87,8 @@ func (s Snapshots) Get(ctx context.Context, repository, application, name string
 	case len(found) == 0:
 		return Snapshot{}, fault.New(fault.NotFound, "there is no snapshot %.100q", name)
 	case len(found) > 1:
-		return Snapshot{}, fault.New(fault.Invalid, "%s and %s have a snapshot %.100q: name the application", found[0].Application, found[1].Application, name)
+		return Snapshot{}, fault.New(fault.Invalid, "%s and %s have a snapshot %.100q: name the application",
+			found[0].Application, found[1].Application, name)
 	}
 	return found[0], nil
 }

@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
 	"promoter/internal/database"
+	"promoter/internal/fault"
 )
 
 // Store is the data in one database. It is safe for concurrent use.
@@ -30,8 +33,9 @@ type Store struct {
 // New returns the store of a database.
 func New(db *database.DB) *Store {
 	return &Store{
-		Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db}, Milestones: Milestones{db},
-		Targets: Targets{db}, Details: RepositoryDetails{db}, ImageEvents: ImageEvents{db}, CommentEvents: CommentEvents{db},
+		Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db},
+		Milestones: Milestones{db},
+		Targets:    Targets{db}, Details: RepositoryDetails{db}, ImageEvents: ImageEvents{db}, CommentEvents: CommentEvents{db},
 		Seals: Seals{db}, Keys: Keys{db}, Notifications: Notifications{db}, db: db, recent: &recentEvents{},
 	}
 }
@@ -51,22 +55,108 @@ func truncated(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
-// queryTexts reads a column of texts.
-func queryTexts(ctx context.Context, tx *database.Tx, query string, args ...any) (found []string, err error) {
+// readRows reads the rows of a query, each with a function.
+func readRows[T any](
+	ctx context.Context, tx *database.Tx, read func(scan database.Scan, into *T) error, query string, args ...any,
+) (all []T, err error) {
 	err = tx.Query(ctx, func(scan database.Scan) error {
-		var text string
-		if err := scan(&text); err != nil {
-			return err
-		}
-		found = append(found, text)
-		return nil
+		var one T
+		err := read(scan, &one)
+		all = append(all, one)
+		return err
 	}, query, args...)
-	return found, err
+	return all, err
+}
+
+// viewRows is readRows in a transaction of its own.
+func viewRows[T any](
+	ctx context.Context, db *database.DB, read func(scan database.Scan, into *T) error, query string, args ...any,
+) (all []T, err error) {
+	err = db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		all, err = readRows(ctx, tx, read, query, args...)
+		return err
+	})
+	return all, err
+}
+
+// readTexts reads a column of texts.
+func readTexts(ctx context.Context, tx *database.Tx, query string, args ...any) ([]string, error) {
+	return readRows(ctx, tx, func(scan database.Scan, into *string) error { return scan(into) }, query, args...)
+}
+
+// readPairs reads a column of keys and one of their values.
+func readPairs[K comparable, V any](ctx context.Context, tx *database.Tx, query string, args ...any) (map[K]V, error) {
+	all := map[K]V{}
+	err := tx.Query(ctx, func(scan database.Scan) error {
+		var key K
+		var value V
+		err := scan(&key, &value)
+		all[key] = value
+		return err
+	}, query, args...)
+	return all, err
+}
+
+// viewPairs is readPairs in a transaction of its own.
+func viewPairs[K comparable, V any](ctx context.Context, db *database.DB, query string, args ...any) (all map[K]V, err error) {
+	err = db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+		all, err = readPairs[K, V](ctx, tx, query, args...)
+		return err
+	})
+	return all, err
+}
+
+// viewOne reads the first row of a query into columns. Without a row, it returns a NotFound fault.
+func viewOne(ctx context.Context, db *database.DB, columns []any, query string, args ...any) error {
+	return db.View(ctx, func(ctx context.Context, tx *database.Tx) error { return tx.One(ctx, columns, query, args...) })
+}
+
+// viewOptional is viewOne for a row that may be missing: the columns are not changed then.
+func viewOptional(ctx context.Context, db *database.DB, columns []any, query string, args ...any) error {
+	err := viewOne(ctx, db, columns, query, args...)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	return err
+}
+
+// placeholders are those of some arguments, at least one.
+func placeholders(n int) string { return "?" + strings.Repeat(", ?", n-1) }
+
+// exec executes one statement in a transaction of its own.
+func exec(ctx context.Context, db *database.DB, statement string, args ...any) error {
+	return db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	})
+}
+
+// execEach executes a statement with rows as its last argument, for @elements, if there are rows.
+func execEach[T any](ctx context.Context, tx *database.Tx, rows []T, statement string, args ...any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("store %T: %w", rows, err)
+	}
+	_, err = tx.Exec(ctx, statement, append(args, string(text))...)
+	return err
 }
 
 // deleteBatch is how many rows one transaction deletes. On SQLite, other writers wait
 // for it: some milliseconds.
 const deleteBatch = 500
+
+// deleteBeyond finds with a query from which time on rows are beyond a limit, and deletes those
+// and all before them with deleteInBatches. Finding them only reads, so that no writer waits for it.
+func deleteBeyond(ctx context.Context, db *database.DB, query string, limit int64, statement string) (deleted int64, err error) {
+	var newest time.Time
+	if err := viewOne(ctx, db, []any{&newest}, query, limit); err != nil || newest.IsZero() {
+		return 0, err
+	}
+	return deleteInBatches(ctx, db, statement, newest.Add(time.Microsecond))
+}
 
 // deleteInBatches repeats a statement that deletes a limited number of rows older than a
 // time, until none is left.

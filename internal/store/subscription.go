@@ -67,7 +67,9 @@ func (s Subscription) row() subscriptionRow {
 
 // SetSubscriptions replaces the subscriptions of a repository. It reports whether some
 // are new: events of those did not reach the repository until now.
-func (s *Store) SetSubscriptions(ctx context.Context, tx *database.Tx, repository string, subscriptions []Subscription) (added bool, err error) {
+func (s *Store) SetSubscriptions(
+	ctx context.Context, tx *database.Tx, repository string, subscriptions []Subscription,
+) (added bool, err error) {
 	wanted := map[subscriptionRow]bool{}
 	for _, one := range subscriptions {
 		wanted[one.row()] = true
@@ -75,11 +77,9 @@ func (s *Store) SetSubscriptions(ctx context.Context, tx *database.Tx, repositor
 	known := map[subscriptionRow]bool{}
 	err = tx.Query(ctx, func(scan database.Scan) error {
 		var r subscriptionRow
-		if err := scan(&r.Kind, &r.Host, &r.Path, &r.Pattern); err != nil {
-			return err
-		}
+		err := scan(&r.Kind, &r.Host, &r.Path, &r.Pattern)
 		known[r] = true
-		return nil
+		return err
 	}, "select kind, host, path, pattern from subscription where repository = ?", repository)
 	if err != nil || maps.Equal(known, wanted) {
 		return false, err
@@ -110,7 +110,7 @@ func (s *Store) Subscribers(ctx context.Context, tx *database.Tx, receiver strin
 	case event.KindImage:
 		found, err = subscribersOfImage(ctx, tx, e.Image)
 	case event.KindRelease:
-		found, err = queryTexts(ctx, tx, "select repository from subscription where kind = ? and host = ? and path = ?",
+		found, err = readTexts(ctx, tx, "select repository from subscription where kind = ? and host = ? and path = ?",
 			releaseSubscription, strings.ToLower(e.Repository.Host), strings.ToLower(e.Repository.Name))
 	case event.KindRepository, event.KindComment:
 		found, err = repositoriesNamed(ctx, tx, e.Repository)
@@ -118,7 +118,7 @@ func (s *Store) Subscribers(ctx context.Context, tx *database.Tx, receiver strin
 		if e.Repository.Host != "" {
 			found, err = repositoriesNamed(ctx, tx, e.Repository)
 		} else {
-			found, err = queryTexts(ctx, tx, "select repository from subscription where kind = ? and host = ? and path = ?",
+			found, err = readTexts(ctx, tx, "select repository from subscription where kind = ? and host = ? and path = ?",
 				healthSubscription, receiver, strings.ToLower(e.Subject))
 		}
 	case event.KindInstallation:
@@ -173,7 +173,7 @@ func subscribersOfImage(ctx context.Context, tx *database.Tx, named event.Image)
 	for n := range min(len(segments)-1, maxSegments) {
 		prefixes = append(prefixes, strings.Join(segments[:n+1], "/"))
 	}
-	query := "select repository, path, pattern from subscription where kind = ? and path in (?" + strings.Repeat(", ?", len(prefixes)-1) + ")"
+	query := "select repository, path, pattern from subscription where kind = ? and path in (" + placeholders(len(prefixes)) + ")"
 	args := append([]any{imageSubscription}, prefixes...)
 	if host != "" {
 		query, args = query+" and host in (?, '')", append(args, host)
@@ -209,7 +209,7 @@ func matches(text, host, path string) bool {
 // plain Git is also found by its address, of which the name may be only the end.
 func repositoriesNamed(ctx context.Context, tx *database.Tx, r event.Repository) ([]string, error) {
 	if key, err := identity.ForgeKey(r.Host, r.ID); err == nil {
-		found, err := queryTexts(ctx, tx, "select key from repository where key = ?", string(key))
+		found, err := readTexts(ctx, tx, "select key from repository where key = ?", string(key))
 		if err != nil || len(found) > 0 {
 			return found, err
 		}
@@ -219,5 +219,5 @@ func repositoriesNamed(ctx context.Context, tx *database.Tx, r event.Repository)
 		key, _ := identity.GitKey(scheme + "://" + r.Host + "/" + r.Name) // empty without a name
 		keys = append(keys, string(key))
 	}
-	return queryTexts(ctx, tx, "select key from repository where host = ? and name = ? or key in (?, ?, ?)", keys...)
+	return readTexts(ctx, tx, "select key from repository where host = ? and name = ? or key in (?, ?, ?)", keys...)
 }

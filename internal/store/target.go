@@ -74,7 +74,9 @@ delete from target where repository = ? and (environment, application) in (
 // SetOf replaces the targets of some applications in all environments of a repository, at their
 // positions, and returns how many it wrote. It returns false, and writes nothing, if the stored ones are not the same targets: then
 // all positions may be others.
-func (t Targets) SetOf(ctx context.Context, tx *database.Tx, repository string, environments, applications []string, targets []Target) (done bool, written int, err error) {
+func (t Targets) SetOf(
+	ctx context.Context, tx *database.Tx, repository string, environments, applications []string, targets []Target,
+) (done bool, written int, err error) {
 	rows := []storedTarget{}
 	for _, environment := range environments {
 		for _, application := range applications {
@@ -154,7 +156,8 @@ func toStore(one Target) (storedTarget, error) {
 // empty, all of them.
 func storedTargets(ctx context.Context, tx *database.Tx, repository, among string) (map[targetKey]storedTarget, error) {
 	all := map[targetKey]storedTarget{}
-	query, arguments := "select environment, application, position, state, content, summary from target where repository = ?", []any{repository}
+	query, arguments := "select environment, application, position, state, content, summary from target where "+
+		"repository = ?", []any{repository}
 	if among != "" {
 		query += " and (environment, application) in (select value->>'environment', value->>'application' from @elements(?))"
 		arguments = append(arguments, among)
@@ -168,38 +171,30 @@ func storedTargets(ctx context.Context, tx *database.Tx, repository, among strin
 	return all, err
 }
 
-// execEach executes a statement with the repository and the rows as its arguments, if there are rows.
-func execEach[T any](ctx context.Context, tx *database.Tx, rows []T, statement, repository string) error {
-	if len(rows) == 0 {
+// List lists the targets of a repository, in the order of its environments. An empty
+// environment or application does not restrict.
+func (t Targets) List(ctx context.Context, repository, environment, application string) ([]Target, error) {
+	return viewRows(ctx, t.db, func(scan database.Scan, one *Target) error {
+		var content string
+		if err := scan(&one.Since, &content); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(content), one); err != nil {
+			return fmt.Errorf("read the targets of %s: %w", repository, err)
+		}
 		return nil
-	}
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return fmt.Errorf("store %T: %w", rows, err)
-	}
-	_, err = tx.Exec(ctx, statement, repository, string(text))
+	}, `select since, content from target where repository = ? and (? = '' or environment = ?) and (? = '' or application = ?)
+order by position`, repository, storable(environment), storable(environment), storable(application), storable(application))
+}
+
+// SetDrift stores the drift that a reconciliation found, as JSON; empty: there is none.
+func (t Targets) SetDrift(ctx context.Context, tx *database.Tx, key, drift string) error {
+	drift = storable(drift)
+	_, err := tx.Exec(ctx, "update repository set drift = ? where key = ? and drift <> ?", drift, key, drift)
 	return err
 }
 
-// List lists the targets of a repository, in the order of its environments. An empty
-// environment or application does not restrict.
-func (t Targets) List(ctx context.Context, repository, environment, application string) (all []Target, err error) {
-	err = t.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var since int64
-			var content string
-			if err := scan(&since, &content); err != nil {
-				return err
-			}
-			var one Target
-			if err := json.Unmarshal([]byte(content), &one); err != nil {
-				return fmt.Errorf("read the targets of %s: %w", repository, err)
-			}
-			one.Since = database.Time(since)
-			all = append(all, one)
-			return nil
-		}, `select since, content from target where repository = ? and (? = '' or environment = ?) and (? = '' or application = ?)
-order by position`, repository, storable(environment), storable(environment), storable(application), storable(application))
-	})
-	return all, err
+// Drift returns the drift of the repositories that have some, as JSON by key.
+func (t Targets) Drift(ctx context.Context) (map[string]string, error) {
+	return viewPairs[string, string](ctx, t.db, "select key, drift from repository where drift <> ''")
 }

@@ -27,7 +27,7 @@ type VersionName struct {
 
 // Naming returns the applications whose targets, now or in the history, have a version with a
 // name. A few may only mention its pull request.
-func (t Targets) Naming(ctx context.Context, name VersionName) (all []ApplicationKey, err error) {
+func (t Targets) Naming(ctx context.Context, name VersionName) ([]ApplicationKey, error) {
 	var versions []string
 	var commits []any
 	if name.Tag != "" {
@@ -47,20 +47,14 @@ func (t Targets) Naming(ctx context.Context, name VersionName) (all []Applicatio
 	for _, one := range versions {
 		patterns = append(patterns, "%"+escapeLike(one)+"%")
 	}
-	err = t.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		return tx.Query(ctx, func(scan database.Scan) error {
-			var one ApplicationKey
-			err := scan(&one.Repository, &one.Application)
-			all = append(all, one)
-			return err
-		}, `
+	return viewRows(ctx, t.db, func(scan database.Scan, one *ApplicationKey) error {
+		return scan(&one.Repository, &one.Application)
+	}, `
 select repository, application from (
 	select repository, application from target where `+contains("content")+`
 	union
 	select repository, application from history where `+contains("versions")+` or `+like("commit_id", len(commits))+`) as found
 order by repository, application limit ?`, append(slices.Concat(patterns, patterns, commits), maxNamed)...)
-	})
-	return all, err
 }
 
 // field is the beginning of a field of JSON, in lower case, up to where the text continues.
