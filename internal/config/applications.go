@@ -91,10 +91,8 @@ func indexMembers(in *input, c *Config) map[string]string {
 	for _, layer := range c.layers {
 		for _, component := range layer.raw.Components.Items {
 			other, twice := memberOf[component.Value]
-			if divided && twice && layer.exact() {
-				in.report.Errorf(component.Position, "list it in one of them",
-					"%s belongs to both %s and %s, but environments are divided by component", component.Value, other, layer.pattern)
-			}
+			in.report.ErrorIf(divided && twice && layer.exact(), component.Position, "list it in one of them",
+				"%s belongs to both %s and %s, but environments are divided by component", component.Value, other, layer.pattern)
 			if layer.exact() && !twice {
 				memberOf[component.Value] = layer.pattern
 			}
@@ -125,9 +123,7 @@ func checkApplicationPattern(in *input, pattern strictyaml.Located[string], key 
 
 // checkMembers validates the components of an application.
 func checkMembers(in *input, c *Config, pattern string, raw *rawApplication) {
-	if raw.Components.IsEmpty() {
-		in.report.Errorf(raw.Components.Position, "remove components for all", "components is an empty list")
-	}
+	in.report.ErrorIf(raw.Components.IsEmpty(), raw.Components.Position, "remove components for all", "components is an empty list")
 	for _, name := range raw.Components.Items {
 		if !in.report.Known("component", name, in.components) {
 			continue
@@ -146,9 +142,8 @@ func checkSameVersion(in *input, c *Config, pattern string, raw *rawApplication)
 		return
 	}
 	at, members := raw.SameVersion.Position, raw.Components.Strings()
-	if raw.Components.Valid() && len(raw.Components.Items) == 1 {
-		in.report.Errorf(at, "remove sameVersion, or add the other components", "sameVersion compares components, but %s has one", pattern)
-	}
+	in.report.ErrorIf(raw.Components.Valid() && len(raw.Components.Items) == 1, at,
+		"remove sameVersion, or add the other components", "sameVersion compares components, but %s has one", pattern)
 	for _, component := range c.Components {
 		member := len(raw.Components.Items) == 0 || slices.Contains(members, component.Name)
 		if component.Select.Tag != "" && member && component.Only.allowsSome(pattern) {

@@ -103,16 +103,12 @@ func loadComponents(in *input) ([]Component, map[string]*image.Policy) {
 				policies[component.Name] = policy
 			}
 			component.Source = raw.Source.Value
-			if raw.Source.Valid() && !trust.ValidSource(raw.Source.Value) {
-				in.report.Errorf(raw.Source.Position, "write HOST/OWNER/NAME, as in github.com/acme/web",
-					"%q is not a source repository", raw.Source.Value)
-			}
+			in.report.ErrorIf(raw.Source.Valid() && !trust.ValidSource(raw.Source.Value), raw.Source.Position,
+				"write HOST/OWNER/NAME, as in github.com/acme/web", "%q is not a source repository", raw.Source.Value)
 			component.Poll, _ = raw.Poll.Times(in.report)
 			component.Only = loadOnly(in, component.Name, raw.Only)
-			if component.Template != "" && !in.captures {
-				in.report.Errorf(component.Position, "write {application} into the paths of the environments",
-					"nothing captures {application}")
-			}
+			in.report.ErrorIf(component.Template != "" && !in.captures, component.Position,
+				"write {application} into the paths of the environments", "nothing captures {application}")
 		}
 		components = append(components, component)
 	}
@@ -185,14 +181,11 @@ func loadOnly(in *input, component string, raw *rawOnly) *Only {
 		return nil
 	}
 	for key, list := range map[string]strictyaml.List{"applications": raw.Applications, "environments": raw.Environments} {
-		if list.IsEmpty() {
-			in.report.Errorf(list.Position, "remove it to use the component everywhere",
-				"only.%s is an empty list, so %s would be used nowhere", key, component)
-		}
+		in.report.ErrorIf(list.IsEmpty(), list.Position, "remove it to use the component everywhere",
+			"only.%s is an empty list, so %s would be used nowhere", key, component)
 	}
-	if !raw.Applications.IsSet() && !raw.Environments.IsSet() {
-		in.report.Errorf(raw.Position, "add applications or environments, or remove only", "only of %s is empty", component)
-	}
+	in.report.ErrorIf(!raw.Applications.IsSet() && !raw.Environments.IsSet(), raw.Position,
+		"add applications or environments, or remove only", "only of %s is empty", component)
 	for _, pattern := range raw.Applications.Items {
 		checkApplicationPattern(in, pattern, "only.applications")
 	}

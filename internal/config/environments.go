@@ -106,9 +106,8 @@ func loadEnvironments(in *input) []Environment {
 }
 
 func loadMatcher(in *input, name string, raw *rawEnvironment) *matcher {
-	if raw.Paths.IsEmpty() {
-		in.report.Errorf(raw.Paths.Position, "remove paths for the whole tree", "paths is an empty list, which matches nothing")
-	}
+	in.report.ErrorIf(raw.Paths.IsEmpty(), raw.Paths.Position, "remove paths for the whole tree",
+		"paths is an empty list, which matches nothing")
 	m := newMatcher(parsePaths(in.report, raw.Paths), nil)
 	for _, exclude := range parsePaths(in.report, raw.Exclude) {
 		if exclude.Captures() {
@@ -176,19 +175,16 @@ func checkCaptures(in *input) {
 		case e.Value.Invalid, division != nil && division.Invalid:
 		case division != nil && division.By.Value == byComponent:
 			for _, path := range e.Value.Paths.Items {
-				if strings.Contains(path.Value, glob.Application) {
-					in.report.Errorf(path.Position, "write * for it, or remove applications",
-						"applications are divided by component, but this path captures {application}")
-				}
+				in.report.ErrorIf(strings.Contains(path.Value, glob.Application), path.Position, "write * for it, or remove applications",
+					"applications are divided by component, but this path captures {application}")
 			}
 		case !e.Value.Paths.IsSet():
 			in.report.Errorf(e.Key.Position, hint,
 				"other environments capture {application} from their paths, but %s has no paths", e.Key.Value)
 		default:
 			for _, path := range e.Value.Paths.Items {
-				if path.Valid() && !strings.Contains(path.Value, glob.Application) {
-					in.report.Errorf(path.Position, hint, "other paths capture {application}, but this one does not")
-				}
+				in.report.ErrorIf(path.Valid() && !strings.Contains(path.Value, glob.Application), path.Position, hint,
+					"other paths capture {application}, but this one does not")
 			}
 		}
 	}

@@ -91,9 +91,8 @@ func (c *Config) MirrorPatterns() []image.Pattern {
 // loadMirrors reads mirrors. The longest prefixes are first.
 func loadMirrors(report *strictyaml.Report, raw strictyaml.Map[strictyaml.Located[string]]) []mirror {
 	var mirrors []mirror
-	if raw.IsSet() && raw.Valid() && len(raw.Entries) == 0 {
-		report.Errorf(raw.Position, "remove it, or write REPOSITORY: MIRROR", "mirrors is empty")
-	}
+	report.ErrorIf(raw.IsSet() && raw.Valid() && len(raw.Entries) == 0, raw.Position,
+		"remove it, or write REPOSITORY: MIRROR", "mirrors is empty")
 	for _, e := range raw.Entries {
 		followed, ok := loadPrefix(report, e.Key)
 		written, also := loadPrefix(report, e.Value)

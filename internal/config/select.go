@@ -112,9 +112,7 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 		}
 	}
 	if chosen == "" {
-		if !s.HasUnknownKey() {
-			report.Errorf(s.Position, "write one of "+strings.Join(strategyNames(), ", "), "select has no strategy")
-		}
+		report.ErrorIf(!s.HasUnknownKey(), s.Position, "write one of "+strings.Join(strategyNames(), ", "), "select has no strategy")
 		valid = false
 	}
 	for _, exclude := range s.Exclude.Items {
@@ -131,15 +129,12 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 		report.Errorf(s.Platforms.Position, "remove platforms", "a chart has no platforms")
 	} else {
 		for _, p := range s.Platforms.Items {
-			if p.Valid() && !platform.MatchString(p.Value) {
-				report.Errorf(p.Position, "write os/arch, as in linux/amd64", "%q is not a platform", p.Value)
-			}
+			report.ErrorIf(p.Valid() && !platform.MatchString(p.Value), p.Position, "write os/arch, as in linux/amd64",
+				"%q is not a platform", p.Value)
 		}
 	}
-	if chosen == "release" && isPattern(out.Pattern) {
-		report.Errorf(chosenAt, "name one image, or select by tag",
-			"a release belongs to one image, but the component %s is a pattern", out.Name)
-	}
+	report.ErrorIf(chosen == "release" && isPattern(out.Pattern), chosenAt, "name one image, or select by tag",
+		"a release belongs to one image, but the component %s is a pattern", out.Name)
 	if chosen == "tag" && image.Pin(component.Pin.Or("")) == image.PinTag {
 		report.Errorf(component.Pin.Position, "write pin: tag+digest or pin: digest",
 			"pin: tag cannot follow the moving tag of select.tag, because the written text would never change")

@@ -122,6 +122,13 @@ func (r *Report) Errorf(at Position, hint, format string, args ...any) {
 	r.add(Problem{Severity: SeverityError, Position: at, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
+// ErrorIf adds an error where a rule is broken.
+func (r *Report) ErrorIf(broken bool, at Position, hint, format string, args ...any) {
+	if broken {
+		r.Errorf(at, hint, format, args...)
+	}
+}
+
 // Warnf adds a warning.
 func (r *Report) Warnf(at Position, hint, format string, args ...any) {
 	r.add(Problem{Severity: SeverityWarning, Position: at, Message: fmt.Sprintf(format, args...), Hint: hint})

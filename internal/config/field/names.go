@@ -61,9 +61,8 @@ func CheckNames(report *strictyaml.Report, kind string, names []strictyaml.Locat
 		article = "an"
 	}
 	for _, name := range names {
-		if !ValidName(name.Value) {
-			report.Errorf(name.Position, "use "+NameRule, "%q is not a valid name for %s %s", name.Value, article, kind)
-		}
+		report.ErrorIf(!ValidName(name.Value), name.Position, "use "+NameRule, "%q is not a valid name for %s %s", name.Value,
+			article, kind)
 	}
 }
 
@@ -108,9 +107,8 @@ func CheckUsers(report *strictyaml.Report, names strictyaml.List, key string) {
 		user, team := strings.CutPrefix(name.Value, TeamPrefix)
 		valid := user != "" && !strings.ContainsAny(user, " \t\n:@,") && strings.Contains(user, "/") == team &&
 			!strings.HasPrefix(user, "/") && !strings.HasSuffix(user, "/")
-		if name.Valid() && !valid {
-			report.Errorf(name.Position, "write NAME or team:GROUP/NAME", "%s: %q is neither a user nor a team", key, name.Value)
-		}
+		report.ErrorIf(name.Valid() && !valid, name.Position, "write NAME or team:GROUP/NAME",
+			"%s: %q is neither a user nor a team", key, name.Value)
 	}
 }
 

@@ -114,13 +114,11 @@ func loadArgoCDRequest(in *input, raw *rawArgoCDRequest, entry string) *ArgoCDRe
 	if raw == nil || raw.Invalid {
 		return nil
 	}
-	if !raw.Receiver.IsSet() {
-		in.report.Errorf(raw.Position, "add receiver: a receiver with a poll", "argocd of afterLanding %s has no receiver", entry)
-	}
-	if raw.Receiver.Valid() && !in.polls(raw.Receiver.Value) {
-		in.report.Errorf(raw.Receiver.Position, "name a receiver of kind argocd with poll: {url: …, token: …}",
-			"afterLanding %s refers to the receiver %q, which has no poll", entry, raw.Receiver.Value)
-	}
+	in.report.ErrorIf(!raw.Receiver.IsSet(), raw.Position, "add receiver: a receiver with a poll",
+		"argocd of afterLanding %s has no receiver", entry)
+	in.report.ErrorIf(raw.Receiver.Valid() && !in.polls(raw.Receiver.Value), raw.Receiver.Position,
+		"name a receiver of kind argocd with poll: {url: …, token: …}",
+		"afterLanding %s refers to the receiver %q, which has no poll", entry, raw.Receiver.Value)
 	in.report.OneOf(&raw.Action, "action", []string{string(ArgoCDRefresh), string(ArgoCDSync)})
 	return &ArgoCDRequest{Receiver: raw.Receiver.Value, Action: ArgoCDAction(raw.Action.Or(string(ArgoCDRefresh)))}
 }
@@ -140,12 +138,9 @@ func loadFluxRequest(in *input, raw *rawFluxRequest, entry string) *FluxRequest 
 		return nil
 	}
 	flux := &FluxRequest{URL: in.url(raw.URL, "flux.url"), Token: in.reference(raw.Token, "flux.token"), Insecure: raw.Insecure.Value}
-	if !raw.URL.IsSet() || !raw.Receiver.IsSet() || !raw.Token.IsSet() {
-		in.report.Errorf(raw.Position, "write url, receiver, and token", "flux of afterLanding %s is not complete", entry)
-	}
-	if strings.HasPrefix(flux.URL, "ssh:") {
-		in.report.Errorf(raw.URL.Position, "write https://HOST", "flux.url is not the address of Flux")
-	}
+	in.report.ErrorIf(!raw.URL.IsSet() || !raw.Receiver.IsSet() || !raw.Token.IsSet(), raw.Position,
+		"write url, receiver, and token", "flux of afterLanding %s is not complete", entry)
+	in.report.ErrorIf(strings.HasPrefix(flux.URL, "ssh:"), raw.URL.Position, "write https://HOST", "flux.url is not the address of Flux")
 	in.checkHTTP("flux of afterLanding "+entry, raw.URL, raw.Insecure)
 	var found bool
 	flux.Namespace, flux.Name, found = strings.Cut(raw.Receiver.Value, "/")

@@ -184,9 +184,8 @@ func loadAPI(in *input) (api API) {
 	}
 	api.SessionKey = in.reference(raw.SessionKey, "api.sessionKey")
 	if public := raw.Public; public != nil && !public.Invalid {
-		if !public.Repositories.IsSet() {
-			in.report.Errorf(public.Position, `add repositories: ["**"] for all`, "api.public has no repositories")
-		}
+		in.report.ErrorIf(!public.Repositories.IsSet(), public.Position, `add repositories: ["**"] for all`,
+			"api.public has no repositories")
 		scope := accessScope(in, public.Repositories, public.Applications, public.Environments)
 		api.Public = &scope
 	}
@@ -207,15 +206,12 @@ func loadOIDC(in *input, raw *rawOIDC) *OIDC {
 	in.url(raw.Issuer, "api.oidc.issuer")
 	mustHave(in, raw.Position, "api.oidc", "clientID", raw.ClientID.Value != "")
 	mustHave(in, raw.Position, "api.oidc", "roles", len(raw.Roles) > 0)
-	if in.raw.URL.Value == "" {
-		in.report.Errorf(raw.Position, "write url: https://HOST",
-			"api.oidc needs the address of this service, to which the provider sends users back")
-	}
+	in.report.ErrorIf(in.raw.URL.Value == "", raw.Position, "write url: https://HOST",
+		"api.oidc needs the address of this service, to which the provider sends users back")
 	if raw.Scopes.IsSet() {
 		provider.Scopes = raw.Scopes.Strings()
-		if !slices.Contains(provider.Scopes, "openid") {
-			in.report.Errorf(raw.Scopes.Position, "add openid", "without the scope openid there is no identity token")
-		}
+		in.report.ErrorIf(!slices.Contains(provider.Scopes, "openid"), raw.Scopes.Position, "add openid",
+			"without the scope openid there is no identity token")
 	}
 	for _, one := range raw.Roles {
 		if one == nil || one.Invalid {
@@ -241,9 +237,7 @@ func loadOIDC(in *input, raw *rawOIDC) *OIDC {
 }
 
 func mustHave(in *input, at strictyaml.Position, what, key string, ok bool) {
-	if !ok {
-		in.report.Errorf(at, "add "+key, "%s has no %s", what, key)
-	}
+	in.report.ErrorIf(!ok, at, "add "+key, "%s has no %s", what, key)
 }
 
 func loadToken(in *input, name string, raw *rawToken) APIToken {
@@ -257,9 +251,7 @@ func loadRoles(in *input, raw strictyaml.List, of string, permitted []access.Rol
 	if !raw.IsSet() {
 		return []access.Role{access.Read}
 	}
-	if raw.IsEmpty() {
-		in.report.Errorf(raw.Position, "name at least one, or remove roles for read", "roles %s is empty", of)
-	}
+	in.report.ErrorIf(raw.IsEmpty(), raw.Position, "name at least one, or remove roles for read", "roles %s is empty", of)
 	var known []string
 	for _, role := range permitted {
 		known = append(known, string(role))

@@ -283,13 +283,10 @@ func loadListener(in *input, c *Config) {
 	}
 	c.URL = in.url(raw.URL, "url")
 	c.Data = raw.Data.Or(DefaultData)
-	if raw.Data.Valid() && raw.Data.Value == "" {
-		in.report.Errorf(raw.Data.Position, "name a folder", "data is empty")
-	}
+	in.report.ErrorIf(raw.Data.Valid() && raw.Data.Value == "", raw.Data.Position, "name a folder", "data is empty")
 	c.Poll = raw.Poll.Or(DefaultPoll)
-	if raw.Poll.Valid() && raw.Poll.Value <= 0 {
-		in.report.Errorf(raw.Poll.Position, "write how often to poll, as in 5m", "poll must be longer than 0")
-	}
+	in.report.ErrorIf(raw.Poll.Valid() && raw.Poll.Value <= 0, raw.Poll.Position, "write how often to poll, as in 5m",
+		"poll must be longer than 0")
 }
 
 // maxIdentity is the most bytes of a name or an address in commits.
@@ -301,10 +298,8 @@ func loadCommitter(in *input) Committer {
 		return Committer{}
 	}
 	committer, ok := ParseCommitter(raw.Value)
-	if !ok {
-		in.report.Errorf(raw.Position, "write NAME <EMAIL>, as in promoter <promoter@example.com>",
-			"committer is not a name and an address")
-	}
+	in.report.ErrorIf(!ok, raw.Position, "write NAME <EMAIL>, as in promoter <promoter@example.com>",
+		"committer is not a name and an address")
 	return committer
 }
 
@@ -326,10 +321,8 @@ func loadDatabase(in *input) Database {
 	if raw == nil || raw.Invalid {
 		return Database{}
 	}
-	if raw.Path.IsSet() && raw.URL.IsSet() {
-		in.report.Errorf(strictyaml.Last(raw.Path.Origin, raw.URL.Origin), "keep path for SQLite or url for PostgreSQL",
-			"database has both path and url")
-	}
+	in.report.ErrorIf(raw.Path.IsSet() && raw.URL.IsSet(), strictyaml.Last(raw.Path.Origin, raw.URL.Origin),
+		"keep path for SQLite or url for PostgreSQL", "database has both path and url")
 	return Database{Path: raw.Path.Value, URL: in.reference(raw.URL, "database.url")}
 }
 
@@ -349,9 +342,8 @@ func loadTLS(in *input) TLS {
 	}
 	file := func(raw strictyaml.Located[string], key string) Reference {
 		reference := in.reference(raw, key)
-		if !reference.IsZero() && reference.File() == "" {
-			in.report.Errorf(raw.Position, "write file:/PATH", "%s is not in a file, which can be read again when it is renewed", key)
-		}
+		in.report.ErrorIf(!reference.IsZero() && reference.File() == "", raw.Position, "write file:/PATH",
+			"%s is not in a file, which can be read again when it is renewed", key)
 		return reference
 	}
 	return TLS{Position: raw.Position, Certificate: file(raw.Certificate, "tls.certificate"), Key: file(raw.Key, "tls.key")}
@@ -413,9 +405,8 @@ func (in *input) url(raw strictyaml.Located[string], key string) string {
 		in.report.Errorf(raw.Position, "remove what is before @; name credentials by reference", "%s has a user or a password", key)
 		return ""
 	}
-	if parsed.RawQuery != "" || parsed.Fragment != "" {
-		in.report.Errorf(raw.Position, "remove what follows the path", "%s has a query or a fragment", key)
-	}
+	in.report.ErrorIf(parsed.RawQuery != "" || parsed.Fragment != "", raw.Position, "remove what follows the path",
+		"%s has a query or a fragment", key)
 	return strings.TrimRight(raw.Value, "/")
 }
 
@@ -430,8 +421,6 @@ func (in *input) checkHTTP(what string, address strictyaml.Located[string], inse
 	case insecure.Value && address.Valid() && !http:
 		in.report.Errorf(insecure.Position, "remove insecure, or write http", "%s is insecure, but its url is not http", what)
 	}
-	if insecure.Value && len(in.raw.Networks.Items) == 0 {
-		in.report.Errorf(insecure.Position, "add networks with the network of the host",
-			"%s is insecure, but plain http is only allowed to addresses in networks, which is empty", what)
-	}
+	in.report.ErrorIf(insecure.Value && len(in.raw.Networks.Items) == 0, insecure.Position, "add networks with the network of the host",
+		"%s is insecure, but plain http is only allowed to addresses in networks, which is empty", what)
 }

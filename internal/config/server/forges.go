@@ -172,9 +172,8 @@ func checkForgeCredentials(report *strictyaml.Report, name strictyaml.Located[st
 		}{{"username", raw.Username.Origin}, {"password", raw.Password.Origin}, {"sshKey", raw.SSHKey.Origin}, {
 			"knownHosts", raw.KnownHosts.Origin,
 		}} {
-			if key.IsSet() {
-				report.Errorf(key.Position, "use token", "%s is for plain Git, but %s is of kind %s", key.key, name.Value, raw.Kind.Value)
-			}
+			report.ErrorIf(key.IsSet(), key.Position, "use token", "%s is for plain Git, but %s is of kind %s", key.key,
+				name.Value, raw.Kind.Value)
 		}
 		if raw.App == nil && !raw.Token.IsSet() {
 			report.Errorf(name.Position, "add token: env:NAME", "the forge %s has no credentials", name.Value)
@@ -182,21 +181,15 @@ func checkForgeCredentials(report *strictyaml.Report, name strictyaml.Located[st
 		return
 	}
 	// Plain Git: a password over https, or a key over ssh.
-	if raw.Token.IsSet() {
-		report.Errorf(raw.Token.Position, "use username and password", "plain Git has no tokens")
-	}
-	if raw.Password.IsSet() && raw.SSHKey.IsSet() {
-		report.Errorf(strictyaml.Last(raw.Password.Origin, raw.SSHKey.Origin), "keep one of them",
-			"the forge %s has both password and sshKey", name.Value)
-	}
-	if raw.Username.IsSet() != raw.Password.IsSet() {
-		report.Errorf(strictyaml.FirstSet(raw.Username.Origin, raw.Password.Origin), "write both",
-			"the forge %s has only one of username and password", name.Value)
-	}
-	if raw.SSHKey.IsSet() && !raw.KnownHosts.IsSet() {
-		report.Errorf(raw.SSHKey.Position, "add knownHosts: file:/PATH, in the format of ssh-keyscan",
-			"sshKey of %s has no knownHosts, so any server would be trusted", name.Value)
-	}
+	report.ErrorIf(raw.Token.IsSet(), raw.Token.Position, "use username and password", "plain Git has no tokens")
+	report.ErrorIf(raw.Password.IsSet() && raw.SSHKey.IsSet(), strictyaml.Last(raw.Password.Origin, raw.SSHKey.Origin), "keep one of them",
+		"the forge %s has both password and sshKey", name.Value)
+	report.ErrorIf(raw.Username.IsSet() != raw.Password.IsSet(),
+		strictyaml.FirstSet(raw.Username.Origin, raw.Password.Origin), "write both",
+		"the forge %s has only one of username and password", name.Value)
+	report.ErrorIf(raw.SSHKey.IsSet() && !raw.KnownHosts.IsSet(), raw.SSHKey.Position,
+		"add knownHosts: file:/PATH, in the format of ssh-keyscan",
+		"sshKey of %s has no knownHosts, so any server would be trusted", name.Value)
 }
 
 // validOrganization is the login of an organization on GitHub.
@@ -212,30 +205,22 @@ func loadApp(in *input, raw *rawApp) *App {
 	switch {
 	case raw.Invalid:
 	case !raw.Setup.IsSet():
-		if !raw.ID.IsSet() || raw.ID.Valid() && raw.ID.Value < 1 {
-			in.report.Errorf(strictyaml.FirstSet(raw.ID.Origin, raw.Origin),
-				"write the number on the App's page on GitHub, or setup: env:NAME to create an App", "app has no id")
-		}
-		if !raw.Key.IsSet() {
-			in.report.Errorf(raw.Position, "add key: file:/PATH", "app has no private key")
-		}
-		if raw.Organization.IsSet() {
-			in.report.Errorf(raw.Organization.Position, "remove organization", "organization is for an App that is created with setup")
-		}
+		in.report.ErrorIf(!raw.ID.IsSet() || raw.ID.Valid() && raw.ID.Value < 1, strictyaml.FirstSet(raw.ID.Origin, raw.Origin),
+			"write the number on the App's page on GitHub, or setup: env:NAME to create an App", "app has no id")
+		in.report.ErrorIf(!raw.Key.IsSet(), raw.Position, "add key: file:/PATH", "app has no private key")
+		in.report.ErrorIf(raw.Organization.IsSet(), raw.Organization.Position, "remove organization",
+			"organization is for an App that is created with setup")
 	default:
-		if raw.ID.IsSet() || raw.Key.IsSet() {
-			in.report.Errorf(raw.Setup.Position, "keep id and key, or only setup", "app has both a key and setup")
-		}
+		in.report.ErrorIf(raw.ID.IsSet() || raw.Key.IsSet(), raw.Setup.Position, "keep id and key, or only setup",
+			"app has both a key and setup")
 		// The credentials of the App are stored in the data folder, and GitHub redirects
 		// the browser back to promoter.
 		if in.raw.Database != nil && in.raw.Database.URL.IsSet() {
 			in.report.Errorf(raw.Setup.Position, "create the App with 'promoter app create', and write its id and key here",
 				"setup stores the App in the data folder, which replicas with a shared PostgreSQL database do not share")
 		}
-		if !in.raw.URL.IsSet() {
-			in.report.Errorf(raw.Setup.Position, "write url: https://HOST",
-				"setup needs the url at which GitHub redirects the browser back to promoter")
-		}
+		in.report.ErrorIf(!in.raw.URL.IsSet(), raw.Setup.Position, "write url: https://HOST",
+			"setup needs the url at which GitHub redirects the browser back to promoter")
 		if raw.Organization.Valid() && (len(raw.Organization.Value) > maxOrganization ||
 			!validOrganization.MatchString(raw.Organization.Value)) {
 			in.report.Errorf(raw.Organization.Position, "write it as in its address", "that is not the name of an organization")
@@ -266,9 +251,7 @@ func loadRepositories(in *input, forges []Forge) []Repository {
 			in.report.Errorf(raw.Name.Position, "write OWNER/NAME; the host is that of the forge", "that is not the name of a repository")
 		}
 		repository := Repository{Forge: raw.Forge.Value, Name: strings.TrimSuffix(path, ".git")}
-		if seen[repository] {
-			in.report.Errorf(raw.Position, "keep one of them", "duplicate repository %s", repository.Name)
-		}
+		in.report.ErrorIf(seen[repository], raw.Position, "keep one of them", "duplicate repository %s", repository.Name)
 		seen[repository] = true
 		if slices.ContainsFunc(forges, func(f Forge) bool { return f.Name == repository.Forge && f.Kind == ForgeGit }) {
 			repository.Name = path // of a URL, in which .git may be needed

@@ -82,8 +82,7 @@ type rawReconciliation struct {
 	// is new early. See docs/service.md#incremental-reconciliations and
 	// docs/running.md#runs-in-which-nothing-is-new. Default: `true`.
 	Incremental strictyaml.Located[bool] `yaml:"incremental"`
-	// In one of so many of these reconciliations and runs, decide about everything again and compare. 1: in each
-	// one; 0: in none. Default: `100`.
+	// In one of so many of these reconciliations and runs, decide about everything again and compare. 1: in each one; 0: in none. Default: `100`.
 	CompareEvery strictyaml.Located[int] `yaml:"compareEvery"`
 }
 
@@ -129,9 +128,8 @@ func loadRateLimits(in *input) []RateLimit {
 			key string
 			strictyaml.Located[int]
 		}{{"perSecond", raw.PerSecond}, {"burst", raw.Burst}, {"concurrent", raw.Concurrent}} {
-			if number.Valid() && (number.Value < 1 || number.Value > maxRate) {
-				in.report.Errorf(number.Position, "remove it for the default", "%s must be 1 to %d", number.key, maxRate)
-			}
+			in.report.ErrorIf(number.Valid() && (number.Value < 1 || number.Value > maxRate), number.Position,
+				"remove it for the default", "%s must be 1 to %d", number.key, maxRate)
 		}
 		limits = append(limits, RateLimit{
 			Position: raw.Position, Host: raw.Host.Value,
@@ -153,11 +151,8 @@ func loadSizes(in *input) Sizes {
 		Mirror:  loadSize(in.report, raw.Mirror, "sizes.mirror", DefaultMirrorSize, maxMirrors),
 		Mirrors: loadSize(in.report, raw.Mirrors, "sizes.mirrors", DefaultMirrorsSize, maxMirrors),
 	}
-	if sizes.Mirror > sizes.Mirrors && sizes.Mirrors > 0 {
-		in.report.Errorf(strictyaml.FirstSet(raw.Mirrors.Origin, raw.Mirror.Origin),
-			"one mirror must fit: increase sizes.mirrors, or decrease sizes.mirror",
-			"sizes.mirrors is less than sizes.mirror")
-	}
+	in.report.ErrorIf(sizes.Mirror > sizes.Mirrors && sizes.Mirrors > 0, strictyaml.FirstSet(raw.Mirrors.Origin, raw.Mirror.Origin),
+		"one mirror must fit: increase sizes.mirrors, or decrease sizes.mirror", "sizes.mirrors is less than sizes.mirror")
 	return sizes
 }
 
@@ -182,9 +177,8 @@ func loadTimeout(in *input) time.Duration {
 	if raw == nil || !raw.Timeout.Valid() {
 		return DefaultTimeout
 	}
-	if raw.Timeout.Value < minTimeout {
-		in.report.Errorf(raw.Timeout.Position, "write at least 1m, as in 5m", "reconciliation.timeout is too short")
-	}
+	in.report.ErrorIf(raw.Timeout.Value < minTimeout, raw.Timeout.Position, "write at least 1m, as in 5m",
+		"reconciliation.timeout is too short")
 	return raw.Timeout.Value
 }
 
@@ -194,8 +188,7 @@ func loadIncremental(in *input) bool {
 		raw = &rawReconciliation{}
 	}
 	if raw.CompareEvery.Valid() && raw.CompareEvery.Value < 0 {
-		in.report.Errorf(raw.CompareEvery.Position, "write a number of reconciliations, as in 100, or 0 for none",
-			"reconciliation.compareEvery is negative")
+		in.report.Errorf(raw.CompareEvery.Position, "write a number of reconciliations, as in 100, or 0 for none", "reconciliation.compareEvery is negative")
 	}
 	return Incremental{Off: !raw.Incremental.Or(true), CompareEvery: raw.CompareEvery.Or(DefaultCompareEvery)}
 }
@@ -209,9 +202,8 @@ func loadRetention(in *input) Retention {
 		key string
 		strictyaml.Located[time.Duration]
 	}{{"deliveries", raw.Deliveries}, {"history", raw.History}} {
-		if duration.Valid() && duration.Value < minRetention {
-			in.report.Errorf(duration.Position, "write at least 1h, as in 30d", "retention.%s is too short", duration.key)
-		}
+		in.report.ErrorIf(duration.Valid() && duration.Value < minRetention, duration.Position,
+			"write at least 1h, as in 30d", "retention.%s is too short", duration.key)
 	}
 	return Retention{
 		Deliveries:     raw.Deliveries.Or(DefaultDeliveries),

@@ -169,9 +169,8 @@ func loadDestinations(in *input) []Destination {
 	if raw == nil || raw.Invalid {
 		return nil
 	}
-	if len(raw.Destinations.Entries) == 0 && !raw.Destinations.Invalid {
-		in.report.Errorf(raw.Position, "add destinations: {NAME: …}", "notify has no destinations")
-	}
+	in.report.ErrorIf(len(raw.Destinations.Entries) == 0 && !raw.Destinations.Invalid, raw.Position,
+		"add destinations: {NAME: …}", "notify has no destinations")
 	field.CheckNames(in.report, "destination", raw.Destinations.Keys())
 	var destinations []Destination
 	for _, e := range raw.Destinations.Entries {
@@ -223,10 +222,8 @@ func loadDestination(in *input, name strictyaml.Located[string], raw *rawDestina
 		count++
 		one.CloudEvents = loadSignedWebhook(in, "cloudevents", w)
 	}
-	if count != 1 && !raw.HasUnknownKey() {
-		in.report.Errorf(name.Position, "write exactly one of "+strings.Join(services, ", "),
-			"the destination %s has %d services", name.Value, count)
-	}
+	in.report.ErrorIf(count != 1 && !raw.HasUnknownKey(), name.Position, "write exactly one of "+strings.Join(services, ", "),
+		"the destination %s has %d services", name.Value, count)
 	return one
 }
 
@@ -255,23 +252,20 @@ func (in *input) checkAccount(
 }
 
 func (in *input) requiredReference(section, key string, origin strictyaml.Origin, raw strictyaml.Located[string]) Reference {
-	if !raw.IsSet() && !origin.Invalid && !origin.HasUnknownKey() {
-		in.report.Errorf(origin.Position, "add "+key+": env:NAME, or file:/PATH", "%s has no %s", section, key)
-	}
+	in.report.ErrorIf(!raw.IsSet() && !origin.Invalid && !origin.HasUnknownKey(), origin.Position,
+		"add "+key+": env:NAME, or file:/PATH", "%s has no %s", section, key)
 	return in.reference(raw, section+"."+key)
 }
 
 func loadSignedWebhook(in *input, service string, raw *rawSignedWebhook) *SignedWebhook {
-	if !raw.URL.IsSet() && !raw.Invalid && !raw.HasUnknownKey() {
-		in.report.Errorf(raw.Position, "add url: https://HOST/PATH", "%s has no url", service)
-	}
+	in.report.ErrorIf(!raw.URL.IsSet() && !raw.Invalid && !raw.HasUnknownKey(), raw.Position, "add url: https://HOST/PATH",
+		"%s has no url", service)
 	one := &SignedWebhook{
 		URL: in.url(raw.URL, service+".url"), Secret: in.requiredReference(service, "secret", raw.Origin, raw.Secret),
 		Insecure: raw.Insecure.Value,
 	}
-	if strings.HasPrefix(one.URL, "ssh:") {
-		in.report.Errorf(raw.URL.Position, "write https://HOST/PATH", "%s.url is not the address of a web server", service)
-	}
+	in.report.ErrorIf(strings.HasPrefix(one.URL, "ssh:"), raw.URL.Position, "write https://HOST/PATH",
+		"%s.url is not the address of a web server", service)
 	in.checkHTTP(service, raw.URL, raw.Insecure)
 	return one
 }
@@ -308,9 +302,7 @@ func loadEmail(in *input, raw *rawEmail) *Email {
 	case email.TLS == EmailNone && raw.Password.IsSet():
 		in.report.Errorf(raw.TLS.Position, "use starttls or implicit", "a password is never sent in plain text")
 	}
-	if email.TLS == EmailNone && len(in.raw.Networks.Items) == 0 {
-		in.report.Errorf(raw.TLS.Position, "add networks with the network of the mail server",
-			"plain text is only sent to addresses in networks, which is empty")
-	}
+	in.report.ErrorIf(email.TLS == EmailNone && len(in.raw.Networks.Items) == 0, raw.TLS.Position,
+		"add networks with the network of the mail server", "plain text is only sent to addresses in networks, which is empty")
 	return email
 }

@@ -186,9 +186,7 @@ func loadScope(report *strictyaml.Report, lists scopeLists) Scope {
 	} {
 		// Without the list the entry applies everywhere, which an empty one does not
 		// suggest.
-		if list.IsEmpty() {
-			report.Errorf(list.Position, "name at least one, or remove "+list.key+" to apply to all", "%s is empty", list.key)
-		}
+		report.ErrorIf(list.IsEmpty(), list.Position, "name at least one, or remove "+list.key+" to apply to all", "%s is empty", list.key)
 		for _, pattern := range list.Items {
 			if list.names && pattern.Valid() && !field.ValidNamePattern(pattern.Value) {
 				report.Errorf(pattern.Position, "use "+field.NameRule+", and * for any part",
@@ -232,12 +230,8 @@ func loadLimits(in *input) []Limit {
 		if !raw.Land.IsSet() && !raw.Propose.IsSet() && !raw.Approvals.IsSet() {
 			in.report.Errorf(raw.Position, "add land: [pr, automerge], propose or approvals", "a limit has no effect")
 		}
-		if raw.Land.IsEmpty() {
-			in.report.Errorf(raw.Land.Position, "name what is allowed", "land of a limit allows nothing")
-		}
-		if raw.Propose.IsEmpty() {
-			in.report.Errorf(raw.Propose.Position, "name what is allowed", "propose of a limit allows nothing")
-		}
+		in.report.ErrorIf(raw.Land.IsEmpty(), raw.Land.Position, "name what is allowed", "land of a limit allows nothing")
+		in.report.ErrorIf(raw.Propose.IsEmpty(), raw.Propose.Position, "name what is allowed", "propose of a limit allows nothing")
 		if raw.Approvals.Valid() && (raw.Approvals.Value < 1 || raw.Approvals.Value > setting.MaxApprovals) {
 			in.report.Errorf(raw.Approvals.Position, "remove approvals when none is needed",
 				"approvals must be 1 to %d", setting.MaxApprovals)

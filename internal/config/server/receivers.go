@@ -122,9 +122,7 @@ func loadReceivers(in *input) []Receiver {
 			Anonymous:    raw.Anonymous.Value,
 			Repositories: raw.Repositories.Strings(), Poll: loadReceiverPoll(in, raw.Poll, name.Value),
 		}
-		if !raw.Kind.IsSet() {
-			in.report.Errorf(name.Position, "add kind: the sender", "the receiver %s has no kind", name.Value)
-		}
+		in.report.ErrorIf(!raw.Kind.IsSet(), name.Position, "add kind: the sender", "the receiver %s has no kind", name.Value)
 		if in.report.OneOf(&raw.Kind, "kind", receiver.Names()) {
 			kind, _ := receiver.Find(raw.Kind.Value)
 			checkReceiverCredential(in.report, name, raw, kind)
@@ -146,10 +144,8 @@ func loadReporters(in *input, tokens []APIToken) (reporters []Receiver) {
 			continue
 		}
 		for _, other := range in.raw.Receivers.Keys() {
-			if other.Value == token.Name {
-				in.report.Errorf(token.Position, "rename one of them",
-					"the token %s with the role evidence has the name of a receiver", token.Name)
-			}
+			in.report.ErrorIf(other.Value == token.Name, token.Position, "rename one of them",
+				"the token %s with the role evidence has the name of a receiver", token.Name)
 		}
 		reporters = append(reporters, Receiver{
 			Position: token.Position, Name: token.Name, Kind: receiver.Evidence, Secret: token.Token, Header: DefaultHeader,
@@ -198,9 +194,8 @@ func checkReceiverCredential(report *strictyaml.Report, name strictyaml.Located[
 		if !c.IsSet() {
 			continue
 		}
-		if !slices.Contains(kind.Credentials, c.key) {
-			report.Errorf(c.Position, "use "+strings.Join(kind.Credentials, " or "), "%s does not support %s", kind.Name, c.key)
-		}
+		report.ErrorIf(!slices.Contains(kind.Credentials, c.key), c.Position, "use "+strings.Join(kind.Credentials, " or "),
+			"%s does not support %s", kind.Name, c.key)
 		if found = append(found, c.key); len(found) == 2 {
 			report.Errorf(c.Position, "keep one of them", "the receiver %s has both %s and %s", name.Value, found[0], found[1])
 		}
@@ -211,10 +206,8 @@ func checkReceiverCredential(report *strictyaml.Report, name strictyaml.Located[
 	case !raw.Anonymous.Value && len(found) == 0 && raw.Poll == nil:
 		report.Errorf(name.Position, "add "+kind.Credentials[0]+", or anonymous: true", "the receiver %s has no credential", name.Value)
 	}
-	if raw.Audience.IsSet() != raw.Email.IsSet() {
-		report.Errorf(strictyaml.FirstSet(raw.Audience.Origin, raw.Email.Origin), "write both",
-			"the receiver %s has only one of audience and email", name.Value)
-	}
+	report.ErrorIf(raw.Audience.IsSet() != raw.Email.IsSet(), strictyaml.FirstSet(raw.Audience.Origin, raw.Email.Origin), "write both",
+		"the receiver %s has only one of audience and email", name.Value)
 }
 
 func loadReceiverPoll(in *input, raw *rawEnginePoll, receiver string) *Poll {
@@ -225,16 +218,11 @@ func loadReceiverPoll(in *input, raw *rawEnginePoll, receiver string) *Poll {
 		URL: in.url(raw.URL, "poll.url"), Token: in.reference(raw.Token, "poll.token"),
 		Every: raw.Every.Or(defaultPollEvery), Insecure: raw.Insecure.Value,
 	}
-	if !raw.URL.IsSet() || !raw.Token.IsSet() {
-		in.report.Errorf(raw.Position, "write url and token", "poll of the receiver %s is not complete", receiver)
-	}
-	if strings.HasPrefix(poll.URL, "ssh:") {
-		in.report.Errorf(raw.URL.Position, "write https://HOST", "poll.url is not the address of Argo CD")
-	}
+	in.report.ErrorIf(!raw.URL.IsSet() || !raw.Token.IsSet(), raw.Position, "write url and token",
+		"poll of the receiver %s is not complete", receiver)
+	in.report.ErrorIf(strings.HasPrefix(poll.URL, "ssh:"), raw.URL.Position, "write https://HOST", "poll.url is not the address of Argo CD")
 	in.checkHTTP("poll of the receiver "+receiver, raw.URL, raw.Insecure)
-	if poll.Every < minPollEvery {
-		in.report.Errorf(raw.Every.Position, "write 10s or more", "poll.every is %v", poll.Every)
-	}
+	in.report.ErrorIf(poll.Every < minPollEvery, raw.Every.Position, "write 10s or more", "poll.every is %v", poll.Every)
 	return poll
 }
 
@@ -244,10 +232,8 @@ const argoCD = "argocd"
 // checkReceiverHealth requires a credential where reports about health count, and a kind that
 // has some where repositories are named.
 func checkReceiverHealth(report *strictyaml.Report, name strictyaml.Located[string], raw *rawReceiver, kind receiver.Kind) {
-	if kind.Health && raw.Anonymous.Value {
-		report.Errorf(raw.Anonymous.Position, "add secret",
-			"the receiver %s is anonymous: any sender could report that a version is healthy", name.Value)
-	}
+	report.ErrorIf(kind.Health && raw.Anonymous.Value, raw.Anonymous.Position, "add secret",
+		"the receiver %s is anonymous: any sender could report that a version is healthy", name.Value)
 	if raw.Poll != nil && kind.Name != argoCD {
 		report.Errorf(raw.Poll.Position, "remove poll", "%s has no API to poll", kind.Name)
 	}

@@ -157,9 +157,8 @@ func loadRegistry(in *input, raw *rawRegistry, poll time.Duration) Registry {
 	}
 	if c := raw.Credentials; c != nil && !c.Invalid {
 		loadCredentials(in, c, &registry)
-		if c.Provider.IsSet() && raw.Insecure.Value {
-			in.report.Errorf(raw.Insecure.Position, "remove insecure", "the registries of a cloud use https")
-		}
+		in.report.ErrorIf(c.Provider.IsSet() && raw.Insecure.Value, raw.Insecure.Position, "remove insecure",
+			"the registries of a cloud use https")
 	}
 	if raw.Credentials != nil && len(raw.UsableBy.Items) == 0 {
 		in.report.Errorf(raw.Credentials.Position, "add usableBy: [HOST/OWNER/*]", "no repository may use these credentials")
@@ -206,10 +205,8 @@ func loadCredentials(in *input, c *rawCredentials, registry *Registry) {
 	registry.Password = in.reference(c.Password, "credentials.password")
 	registry.Token = in.reference(c.Token, "credentials.token")
 	if c.TokenHost.Valid() {
-		if !c.Username.IsSet() {
-			in.report.Errorf(c.TokenHost.Position, "remove tokenHost",
-				"tokenHost is for a username and a password; no other credential is sent to a token service")
-		}
+		in.report.ErrorIf(!c.Username.IsSet(), c.TokenHost.Position, "remove tokenHost",
+			"tokenHost is for a username and a password; no other credential is sent to a token service")
 		if registry.TokenHost = normalizeHost(c.TokenHost.Value); registry.TokenHost == "" {
 			in.report.Errorf(c.TokenHost.Position, "write only the host", "that is not the host of a token service")
 		}
@@ -245,9 +242,8 @@ func loadLogin(in *input, c *rawCredentials, host string) Login {
 	if c.Role.Valid() && (len(c.Role.Value) > maxRoleARN || !roleARN.MatchString(c.Role.Value)) {
 		in.report.Errorf(c.Role.Position, "write arn:aws:iam::ACCOUNT:role/NAME", "role is not the ARN of a role")
 	}
-	if c.Secret.IsSet() && !(c.Tenant.IsSet() && c.Client.IsSet()) {
-		in.report.Errorf(c.Secret.Position, "add tenant and client", "the secret of a client needs its tenant and its client")
-	}
+	in.report.ErrorIf(c.Secret.IsSet() && !(c.Tenant.IsSet() && c.Client.IsSet()), c.Secret.Position, "add tenant and client",
+		"the secret of a client needs its tenant and its client")
 	return login
 }
 

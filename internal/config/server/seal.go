@@ -33,9 +33,8 @@ func loadSeal(in *input) Seal {
 			seal.Keys = append(seal.Keys, reference)
 		}
 	}
-	if raw.Keys.IsSet() && len(raw.Keys.Items) == 0 {
-		in.report.Errorf(raw.Keys.Position, "name a key, as in env:PROMOTER_SEAL_KEY, or remove keys", "seal.keys is empty")
-	}
+	in.report.ErrorIf(raw.Keys.IsSet() && len(raw.Keys.Items) == 0, raw.Keys.Position,
+		"name a key, as in env:PROMOTER_SEAL_KEY, or remove keys", "seal.keys is empty")
 	checkRepositoryPatterns(in.report, raw.Protected, "protected")
 	seal.Protected = raw.Protected.Strings()
 	return seal

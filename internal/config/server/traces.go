@@ -52,31 +52,24 @@ func loadTraces(in *input) Traces {
 	if raw == nil || raw.Invalid {
 		return Traces{}
 	}
-	if !raw.Endpoint.IsSet() {
-		in.report.Errorf(raw.Position, "write endpoint: https://HOST, or remove traces to disable them", "traces has no endpoint")
-	}
+	in.report.ErrorIf(!raw.Endpoint.IsSet(), raw.Position, "write endpoint: https://HOST, or remove traces to disable them",
+		"traces has no endpoint")
 	traces := Traces{
 		Endpoint: in.url(raw.Endpoint, "traces.endpoint"), Headers: loadHeaders(in, raw.Headers),
 		Ratio: raw.Ratio.Or(1), Service: raw.Service.Or(DefaultService), Insecure: raw.Insecure.Value,
 	}
-	if strings.HasPrefix(traces.Endpoint, "ssh:") {
-		in.report.Errorf(raw.Endpoint.Position, "write https://HOST", "traces.endpoint is not the address of a collector")
-	}
+	in.report.ErrorIf(strings.HasPrefix(traces.Endpoint, "ssh:"), raw.Endpoint.Position, "write https://HOST",
+		"traces.endpoint is not the address of a collector")
 	in.checkHTTP("the collector of traces", raw.Endpoint, raw.Insecure)
-	if traces.Ratio <= 0 || traces.Ratio > 1 {
-		in.report.Errorf(raw.Ratio.Position, "write a number above 0, at most 1; remove traces to disable them",
-			"the ratio of traces is %v", traces.Ratio)
-	}
-	if traces.Service == "" || len(traces.Service) > maxService {
-		in.report.Errorf(raw.Service.Position, "write a name of at most 100 bytes", "the service of traces is not a name")
-	}
+	in.report.ErrorIf(traces.Ratio <= 0 || traces.Ratio > 1, raw.Ratio.Position,
+		"write a number above 0, at most 1; remove traces to disable them", "the ratio of traces is %v", traces.Ratio)
+	in.report.ErrorIf(traces.Service == "" || len(traces.Service) > maxService, raw.Service.Position,
+		"write a name of at most 100 bytes", "the service of traces is not a name")
 	return traces
 }
 
 func loadHeaders(in *input, raw strictyaml.Map[strictyaml.Located[string]]) []Header {
-	if len(raw.Entries) > maxHeaders {
-		in.report.Errorf(raw.Position, "remove some", "traces have more than %d headers", maxHeaders)
-	}
+	in.report.ErrorIf(len(raw.Entries) > maxHeaders, raw.Position, "remove some", "traces have more than %d headers", maxHeaders)
 	var headers []Header
 	for _, e := range raw.Entries {
 		name := textproto.CanonicalMIMEHeaderKey(e.Key.Value)

@@ -48,13 +48,10 @@ func loadVerify(in *input) []Verify {
 			}
 			v.Images = append(v.Images, pattern)
 		}
-		if raw.Images.IsEmpty() {
-			in.report.Errorf(raw.Images.Position, "remove it for all images", "images is an empty list, so the entry has no effect")
-		}
-		if raw.Repositories.IsEmpty() {
-			in.report.Errorf(raw.Repositories.Position, "remove it for all repositories",
-				"repositories is an empty list, so the entry has no effect")
-		}
+		in.report.ErrorIf(raw.Images.IsEmpty(), raw.Images.Position, "remove it for all images",
+			"images is an empty list, so the entry has no effect")
+		in.report.ErrorIf(raw.Repositories.IsEmpty(), raw.Repositories.Position, "remove it for all repositories",
+			"repositories is an empty list, so the entry has no effect")
 		if raw.Repositories.IsSet() {
 			v.Repositories = raw.Repositories.Strings()
 			checkRepositoryPatterns(in.report, raw.Repositories, "repositories")

@@ -106,9 +106,7 @@ func mergeAfter(base, over RawAfter) RawAfter {
 func checkAfter(f *File, after RawAfter) {
 	seen := map[string]bool{}
 	for _, e := range after.Parents.Entries {
-		if seen[e.Key.Value] {
-			f.Report.Errorf(e.Key.Position, "keep one of them", "duplicate parent %s", e.Key.Value)
-		}
+		f.Report.ErrorIf(seen[e.Key.Value], e.Key.Position, "keep one of them", "duplicate parent %s", e.Key.Value)
 		seen[e.Key.Value] = true
 		if f.Report.Known("environment", e.Key, f.EnvironmentNames) && !e.Value.Invalid {
 			for _, condition := range conditions {

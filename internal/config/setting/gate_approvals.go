@@ -36,10 +36,8 @@ var approvalsGate = gate{
 		if a.Count.Valid() && (a.Count.Value < 1 || a.Count.Value > MaxApprovals) {
 			f.Report.Errorf(a.Count.Position, "remove approvals when none is needed", "approvals.count must be 1 to %d", MaxApprovals)
 		}
-		if a.From.IsEmpty() {
-			f.Report.Errorf(a.From.Position, "remove from to let every user with write access approve",
-				"approvals.from is an empty list, so no user could approve")
-		}
+		f.Report.ErrorIf(a.From.IsEmpty(), a.From.Position, "remove from to let every user with write access approve",
+			"approvals.from is an empty list, so no user could approve")
 		field.CheckUsers(f.Report, a.From, "approvals.from")
 	},
 	// There must be enough users to approve. A team counts as many, because its members
@@ -50,10 +48,9 @@ var approvalsGate = gate{
 		}
 		a, users := raw.Approvals, raw.Approvals.From.Strings()
 		team := slices.ContainsFunc(users, func(user string) bool { return strings.HasPrefix(user, field.TeamPrefix) })
-		if len(users) > 0 && !team && a.Count.Or(1) > len(users) {
-			report.Errorf(a.Count.Position, "lower count, or name more users"+also(a.From.Origin, a.Count.Origin, "from"),
-				"%d approvals are required from %d users: %s", a.Count.Value, len(users), strings.Join(users, ", "))
-		}
+		report.ErrorIf(len(users) > 0 && !team && a.Count.Or(1) > len(users), a.Count.Position,
+			"lower count, or name more users"+also(a.From.Origin, a.Count.Origin, "from"),
+			"%d approvals are required from %d users: %s", a.Count.Value, len(users), strings.Join(users, ", "))
 	},
 	needsPullRequest: func(raw *rawGates) (none strictyaml.Origin) {
 		if raw.Approvals != nil {

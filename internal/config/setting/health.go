@@ -164,9 +164,8 @@ func checkHealth(f *File, raw *rawHealth) {
 	if raw == nil || raw.Invalid {
 		return
 	}
-	if raw.ArgoCD.IsEmpty() {
-		f.Report.Errorf(raw.ArgoCD.Position, "name Applications", "health.argocd is an empty list, which matches nothing")
-	}
+	f.Report.ErrorIf(raw.ArgoCD.IsEmpty(), raw.ArgoCD.Position, "name Applications",
+		"health.argocd is an empty list, which matches nothing")
 	for _, pattern := range raw.ArgoCD.Items {
 		checkHealthName(f, pattern, "health.argocd")
 	}
@@ -181,15 +180,11 @@ func checkHealth(f *File, raw *rawHealth) {
 			"%q is promoter's own status", raw.Check.Value)
 	}
 	checkHealthName(f, raw.Deployment, "health.deployment")
-	if raw.API.Valid() && !raw.API.Value {
-		f.Report.Errorf(raw.API.Position, "write api: true, or another source", "health.api is false")
-	}
-	if raw.From.Valid() && raw.From.Value == "" {
-		f.Report.Errorf(raw.From.Position, "name a receiver of the server file", "health.from is empty")
-	}
-	if raw.Timeout.Valid() && raw.Timeout.Value <= 0 {
-		f.Report.Errorf(raw.Timeout.Position, "write a duration such as 15m, or remove it", "health.timeout must be more than zero")
-	}
+	f.Report.ErrorIf(raw.API.Valid() && !raw.API.Value, raw.API.Position, "write api: true, or another source", "health.api is false")
+	f.Report.ErrorIf(raw.From.Valid() && raw.From.Value == "", raw.From.Position, "name a receiver of the server file",
+		"health.from is empty")
+	f.Report.ErrorIf(raw.Timeout.Valid() && raw.Timeout.Value <= 0, raw.Timeout.Position,
+		"write a duration such as 15m, or remove it", "health.timeout must be more than zero")
 }
 
 // checkHealthName validates the name of an object, in which placeholders are allowed.

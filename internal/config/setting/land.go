@@ -69,10 +69,8 @@ func checkPush(report *strictyaml.Report, environment string, raw *RawOverride) 
 			keys = append(keys, k.key)
 		}
 	}
-	if len(keys) > 0 {
-		report.Errorf(p.Position, "write land: automerge, or remove pullRequest"+also(raw.Land.Origin, p.Origin, "land"),
-			"land: push of %s opens no pull request that could have %s", environment, strings.Join(keys, ", "))
-	}
+	report.ErrorIf(len(keys) > 0, p.Position, "write land: automerge, or remove pullRequest"+also(raw.Land.Origin, p.Origin, "land"),
+		"land: push of %s opens no pull request that could have %s", environment, strings.Join(keys, ", "))
 }
 
 // checkLandMerged refuses what needs a pull request where land: push opens none, and a
@@ -90,10 +88,9 @@ func checkLandMerged(report *strictyaml.Report, s *environment) {
 	if p == nil {
 		return
 	}
-	if land.Value == string(LandAutomerge) && p.Draft.Value {
-		report.Errorf(p.Draft.Position, "remove draft, or write land: pr"+also(land.Origin, p.Draft.Origin, "land"),
-			"land: automerge cannot merge a draft")
-	}
+	report.ErrorIf(land.Value == string(LandAutomerge) && p.Draft.Value, p.Draft.Position,
+		"remove draft, or write land: pr"+also(land.Origin, p.Draft.Origin, "land"),
+		"land: automerge cannot merge a draft")
 	if land.Value == string(LandPush) && p.Group.Value == string(GroupEnvironment) {
 		report.Errorf(p.Group.Position, "write land: automerge, or remove it"+also(land.Origin, p.Origin, "land"),
 			"group: environment combines applications in one pull request, but land: push opens none")

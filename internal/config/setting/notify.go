@@ -26,10 +26,8 @@ const maxNotifications = 50
 
 // checkNotify validates one list. Whether a destination exists is known only to the server.
 func checkNotify(report *strictyaml.Report, list strictyaml.Sections[*RawNotification]) {
-	if len(list.Items) > maxNotifications {
-		report.Errorf(list.Position, "use one rule for each destination",
-			"notify has %d rules, more than %d", len(list.Items), maxNotifications)
-	}
+	report.ErrorIf(len(list.Items) > maxNotifications, list.Position, "use one rule for each destination",
+		"notify has %d rules, more than %d", len(list.Items), maxNotifications)
 	for _, raw := range list.Items {
 		if raw.Invalid {
 			continue

@@ -74,16 +74,14 @@ func checkPullRequest(report *strictyaml.Report, p *rawPullRequest) {
 		report.Errorf(p.Limit.Position, "write propose: never to open none", "pullRequest.limit must be 1 to %d", maxLimit)
 	}
 	for _, label := range p.Labels.Items {
-		if label.Valid() && strings.TrimSpace(label.Value) == "" {
-			report.Errorf(label.Position, "remove it", "pullRequest.labels has an empty label")
-		}
+		report.ErrorIf(label.Valid() && strings.TrimSpace(label.Value) == "", label.Position, "remove it",
+			"pullRequest.labels has an empty label")
 	}
 	field.CheckUsers(report, p.Reviewers, "pullRequest.reviewers")
 	field.CheckUsers(report, p.Assignees, "pullRequest.assignees")
 	for _, name := range p.Assignees.Items {
-		if strings.HasPrefix(name.Value, field.TeamPrefix) {
-			report.Errorf(name.Position, "name a user, or add the team to reviewers", "a team cannot be assigned to a pull request")
-		}
+		report.ErrorIf(strings.HasPrefix(name.Value, field.TeamPrefix), name.Position,
+			"name a user, or add the team to reviewers", "a team cannot be assigned to a pull request")
 	}
 }
 

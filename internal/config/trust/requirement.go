@@ -82,9 +82,7 @@ func Parse(report *strictyaml.Report, at strictyaml.Origin, signer *RawCosign, p
 		report.Errorf(keyless, "keep the key, or issuer, identity, and trustedRoot",
 			"cosign has both a key and settings of keyless signatures")
 	case signer.Key.IsSet():
-		if signer.Key.Valid() && v.KeyFile == "" {
-			report.Errorf(signer.Key.Position, "write the path of a public key", "cosign.key is empty")
-		}
+		report.ErrorIf(signer.Key.Valid() && v.KeyFile == "", signer.Key.Position, "write the path of a public key", "cosign.key is empty")
 	case v.Issuer == "":
 		report.Errorf(signer.Position, "add key: FILE, or issuer: URL", "cosign has neither a key nor an issuer")
 	case (v.Identity == "") == (v.IdentityRegexp == ""):
@@ -97,13 +95,10 @@ func Parse(report *strictyaml.Report, at strictyaml.Origin, signer *RawCosign, p
 	report.Regexp(signer.IdentityRegexp, "cosign.identityRegexp")
 	if provenance != nil {
 		v.Builder, v.Source = provenance.Builder.Value, provenance.Source.Value
-		if v.Builder == "" && v.Source == "" && !provenance.HasUnknownKey() {
-			report.Errorf(provenance.Position, "write builder, source, or both", "provenance requires nothing")
-		}
-		if v.Source != "" && !ValidSource(v.Source) {
-			report.Errorf(provenance.Source.Position, "write HOST/OWNER/NAME, as in github.com/acme/web",
-				"%q is not a source repository", v.Source)
-		}
+		report.ErrorIf(v.Builder == "" && v.Source == "" && !provenance.HasUnknownKey(), provenance.Position,
+			"write builder, source, or both", "provenance requires nothing")
+		report.ErrorIf(v.Source != "" && !ValidSource(v.Source), provenance.Source.Position,
+			"write HOST/OWNER/NAME, as in github.com/acme/web", "%q is not a source repository", v.Source)
 	}
 	return v, len(report.Problems().Errors()) == problems
 }
