@@ -16,32 +16,26 @@ const appStudioGroup = "appstudio.redhat.com"
 // appStudioComponent is the spec of a Component.
 // https://konflux-ci.dev/docs/reference/kube-apis/application-api/
 type appStudioComponent struct {
-	ComponentName                string  `yaml:"componentName"`
-	Application                  string  `yaml:"application"`
-	ContainerImage               string  `yaml:"containerImage"`
-	Source                       without `yaml:"source"`
-	Secret                       without `yaml:"secret"`
-	BuildNudgesRef               without `yaml:"build-nudges-ref"`
-	SkipGitOpsResourceGeneration without `yaml:"skipGitOpsResourceGeneration"`
+	_              without `without:"source secret build-nudges-ref skipGitOpsResourceGeneration"`
+	ComponentName  string  `yaml:"componentName"`
+	Application    string  `yaml:"application"`
+	ContainerImage string  `yaml:"containerImage"`
 }
 
 // appStudioEnvironment is the spec of an Environment.
 type appStudioEnvironment struct {
+	_                  without   `without:"type tags unstableConfigurationFields clusterCredentials"`
 	DisplayName        string    `yaml:"displayName"`
 	DeploymentStrategy string    `yaml:"deploymentStrategy"`
 	ParentEnvironment  string    `yaml:"parentEnvironment"`
-	Type               without   `yaml:"type"`
-	Tags               without   `yaml:"tags"`
 	Configuration      yaml.Node `yaml:"configuration"`
-	UnstableConfig     without   `yaml:"unstableConfigurationFields"`
-	ClusterCredentials without   `yaml:"clusterCredentials"`
 }
 
 // releasePlan is the spec of a ReleasePlan.
 type releasePlan struct {
+	_           without `without:"data"`
 	Application string  `yaml:"application"`
 	Target      string  `yaml:"target"`
-	Data        without `yaml:"data"`
 }
 
 // autoRelease is the label of a release plan that releases by itself.

@@ -108,28 +108,22 @@ const (
 // fluxNotes adds notes about what the objects of Flux have and promoter does in another way.
 func fluxNotes(d *draft, all objects) {
 	type automation struct {
-		Interval         without `yaml:"interval"`
-		SourceRef        without `yaml:"sourceRef"`
-		Suspend          without `yaml:"suspend"`
-		Update           without `yaml:"update"`
-		PolicySelector   without `yaml:"policySelector"`
-		GitRepositoryRef without `yaml:"gitRepositoryRef"`
-		Git              struct {
+		_   without `without:"interval sourceRef suspend update policySelector gitRepositoryRef"`
+		Git struct {
 			Checkout struct {
 				Ref struct {
 					Branch string `yaml:"branch"`
 				} `yaml:"ref"`
 			} `yaml:"checkout"`
 			Commit struct {
-				Author                without   `yaml:"author"`
-				SigningKey            yaml.Node `yaml:"signingKey"`
-				MessageTemplate       yaml.Node `yaml:"messageTemplate"`
-				MessageTemplateValues without   `yaml:"messageTemplateValues"`
+				_               without   `without:"author messageTemplateValues"`
+				SigningKey      yaml.Node `yaml:"signingKey"`
+				MessageTemplate yaml.Node `yaml:"messageTemplate"`
 			} `yaml:"commit"`
 			Push struct {
+				_       without `without:"options"`
 				Branch  string  `yaml:"branch"`
 				Refspec string  `yaml:"refspec"`
-				Options without `yaml:"options"`
 			} `yaml:"push"`
 		} `yaml:"git"`
 	}
@@ -150,11 +144,7 @@ func fluxNotes(d *draft, all objects) {
 		}
 	}
 	type policy struct {
-		ImageRepositoryRef    without `yaml:"imageRepositoryRef"`
-		FilterTags            without `yaml:"filterTags"`
-		Policy                without `yaml:"policy"`
-		Interval              without `yaml:"interval"`
-		Suspend               without `yaml:"suspend"`
+		_                     without `without:"imageRepositoryRef filterTags policy interval suspend"`
 		DigestReflectionPolic string  `yaml:"digestReflectionPolicy"`
 	}
 	for _, o := range all.of(fluxGroup, "ImagePolicy") {
@@ -176,39 +166,29 @@ var knownAnnotations = []string{
 // imageUpdater is the spec of an ImageUpdater.
 // https://argocd-image-updater.readthedocs.io/en/stable/configuration/applications/
 type imageUpdater struct {
-	Namespace            without         `yaml:"namespace"`
+	_                    without         `without:"namespace"`
 	CommonUpdateSettings updateSettings  `yaml:"commonUpdateSettings"`
 	WriteBackConfig      writeBackConfig `yaml:"writeBackConfig"`
 	ApplicationRefs      []struct {
+		_                    without         `without:"labelSelectors useAnnotations"`
 		NamePattern          string          `yaml:"namePattern"`
-		LabelSelectors       without         `yaml:"labelSelectors"`
-		UseAnnotations       without         `yaml:"useAnnotations"`
 		CommonUpdateSettings updateSettings  `yaml:"commonUpdateSettings"`
 		WriteBackConfig      writeBackConfig `yaml:"writeBackConfig"`
 		Images               []struct {
-			Alias                without        `yaml:"alias"`
-			ImageName            without        `yaml:"imageName"`
+			_                    without        `without:"alias imageName manifestTargets"`
 			CommonUpdateSettings updateSettings `yaml:"commonUpdateSettings"`
-			ManifestTargets      without        `yaml:"manifestTargets"`
 		} `yaml:"images"`
 	} `yaml:"applicationRefs"`
 }
 
 type updateSettings struct {
-	UpdateStrategy without `yaml:"updateStrategy"`
-	AllowTags      without `yaml:"allowTags"`
-	IgnoreTags     without `yaml:"ignoreTags"`
-	ForceUpdate    without `yaml:"forceUpdate"`
-	PullSecret     without `yaml:"pullSecret"`
+	_ without `without:"updateStrategy allowTags ignoreTags forceUpdate pullSecret"`
 }
 
 type writeBackConfig struct {
 	Method    string `yaml:"method"`
 	GitConfig struct {
-		Repository      without `yaml:"repository"`
-		Branch          without `yaml:"branch"`
-		WriteBackTarget without `yaml:"writeBackTarget"`
-		PullRequest     without `yaml:"pullRequest"`
+		_ without `without:"repository branch writeBackTarget pullRequest"`
 	} `yaml:"gitConfig"`
 }
 

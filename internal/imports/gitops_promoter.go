@@ -17,8 +17,7 @@ const gitOpsPromoterGroup = "promoter.argoproj.io"
 // promotionStrategy is the spec of a PromotionStrategy.
 // https://gitops-promoter.readthedocs.io/en/stable/crd-specs/#promotionstrategy
 type promotionStrategy struct {
-	GitRepositoryRef       without           `yaml:"gitRepositoryRef"`
-	OrderCommitStatusRef   without           `yaml:"orderCommitStatusRef"`
+	_                      without           `without:"gitRepositoryRef orderCommitStatusRef"`
 	ActiveCommitStatuses   []commitStatus    `yaml:"activeCommitStatuses"`
 	ProposedCommitStatuses []commitStatus    `yaml:"proposedCommitStatuses"`
 	ActivePath             string            `yaml:"activePath"`

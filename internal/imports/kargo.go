@@ -20,8 +20,7 @@ const kargoGroup = "kargo.akuity.io"
 // warehouse is the spec of a Warehouse.
 // https://docs.kargo.io/user-guide/how-to-guides/working-with-warehouses
 type warehouse struct {
-	Shard                   without        `yaml:"shard"`
-	Interval                without        `yaml:"interval"`
+	_                       without        `without:"shard interval"`
 	FreightCreationPolicy   string         `yaml:"freightCreationPolicy"`
 	FreightCreationCriteria yaml.Node      `yaml:"freightCreationCriteria"`
 	Subscriptions           []subscription `yaml:"subscriptions"`
@@ -34,6 +33,7 @@ type subscription struct {
 }
 
 type imageSubscription struct {
+	_                      without  `without:"gitRepoURL discoveryLimit cacheByTag insecureSkipTLSVerify"`
 	RepoURL                string   `yaml:"repoURL"`
 	ImageSelectionStrategy string   `yaml:"imageSelectionStrategy"`
 	Constraint             string   `yaml:"constraint"`
@@ -44,23 +44,19 @@ type imageSubscription struct {
 	IgnoreTags             []string `yaml:"ignoreTags"`
 	IgnoreTagsRegexes      []string `yaml:"ignoreTagsRegexes"`
 	Platform               string   `yaml:"platform"`
-	GitRepoURL             without  `yaml:"gitRepoURL"`
-	DiscoveryLimit         without  `yaml:"discoveryLimit"`
-	CacheByTag             without  `yaml:"cacheByTag"`
-	InsecureSkipTLSVerify  without  `yaml:"insecureSkipTLSVerify"`
 }
 
 type chartSubscription struct {
+	_                without `without:"discoveryLimit"`
 	RepoURL          string  `yaml:"repoURL"`
 	Name             string  `yaml:"name"`
 	SemverConstraint string  `yaml:"semverConstraint"`
-	DiscoveryLimit   without `yaml:"discoveryLimit"`
 }
 
 // stage is the spec of a Stage.
 // https://docs.kargo.io/user-guide/how-to-guides/working-with-stages
 type stage struct {
-	Shard             without          `yaml:"shard"`
+	_                 without          `without:"shard"`
 	Vars              []variable       `yaml:"vars"`
 	RequestedFreight  []freightRequest `yaml:"requestedFreight"`
 	PromotionTemplate struct {
@@ -89,9 +85,8 @@ type freightRequest struct {
 
 // promotionPolicies are in the specs of ProjectConfig and, before Kargo 1.5, of Project.
 type promotionPolicies struct {
+	_                 without           `without:"receivers webhookReceivers"`
 	PromotionPolicies []promotionPolicy `yaml:"promotionPolicies"`
-	Receivers         without           `yaml:"receivers"`
-	WebhookReceivers  without           `yaml:"webhookReceivers"`
 }
 
 type promotionPolicy struct {

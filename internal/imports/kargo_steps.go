@@ -14,17 +14,15 @@ import (
 // step is a step of a promotion.
 // https://docs.kargo.io/user-guide/reference-docs/promotion-steps
 type step struct {
-	Uses string `yaml:"uses"`
+	_    without `without:"as retry continueOnError"`
+	Uses string  `yaml:"uses"`
 	Task struct {
 		Name string `yaml:"name"`
 		Kind string `yaml:"kind"`
 	} `yaml:"task"`
-	As              without    `yaml:"as"`
-	If              string     `yaml:"if"`
-	Retry           without    `yaml:"retry"`
-	ContinueOnError without    `yaml:"continueOnError"`
-	Vars            []variable `yaml:"vars"`
-	Config          yaml.Node  `yaml:"config"`
+	If     string     `yaml:"if"`
+	Vars   []variable `yaml:"vars"`
+	Config yaml.Node  `yaml:"config"`
 }
 
 type variable struct {

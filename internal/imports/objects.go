@@ -228,20 +228,26 @@ func (d *draft) unread(o object, node *yaml.Node, t reflect.Type, at string) {
 				d.note(o.at(key), o.title()+": "+at+"."+key.Value+" has no match")
 				continue
 			}
-			d.unread(o, node.Content[i+1], field.Type, at+"."+key.Value)
+			d.unread(o, node.Content[i+1], field, at+"."+key.Value)
 		}
 	}
 }
 
-func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
+// fieldOf returns the type of the field of a key; that of a key which is known without a field has
+// all keys.
+func fieldOf(t reflect.Type, key string) (reflect.Type, bool) {
 	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); name == key {
-			return t.Field(i), true
+		field := t.Field(i)
+		if field.Tag.Get("yaml") == key {
+			return field.Type, true
+		}
+		if slices.Contains(strings.Fields(field.Tag.Get("without")), key) {
+			return reflect.TypeFor[yaml.Node](), true
 		}
 	}
-	return reflect.StructField{}, false
+	return nil, false
 }
 
-// without is a field that is read so that it is no note: it is about the tool itself, such as how
-// often it looks, or where its credentials are.
-type without = yaml.Node
+// without is a field whose tag names keys that are no notes although nothing reads them: they are
+// about the tool itself, such as how often it looks, or where its credentials are.
+type without struct{}
