@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -90,9 +91,7 @@ func (d discord) address(path string, query url.Values) (string, error) {
 	}
 	u = u.JoinPath(path)
 	all := u.Query()
-	for key, values := range query {
-		all[key] = values
-	}
+	maps.Copy(all, query)
 	u.RawQuery = all.Encode()
 	return u.String(), nil
 }

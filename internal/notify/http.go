@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -54,9 +55,7 @@ func (p poster) sendBytes(ctx context.Context, method, address string, header ht
 	if len(data) > 0 {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	resp, err := p.client.Do(req)
 	if err != nil {
 		return nil, p.failed(err)

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -32,9 +33,7 @@ type slack struct {
 
 // NewSlack returns the sender of a Slack channel.
 func NewSlack(o SlackOptions) Sender {
-	if o.API == "" {
-		o.API = slackAPI
-	}
+	o.API = cmp.Or(o.API, slackAPI)
 	return slack{newPoster("Slack", o.Transport, o.Token, o.URL), o}
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -58,9 +59,7 @@ func (s signed) post(ctx context.Context, id string, header http.Header, body an
 	mac.Write(data)
 	signature := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	all := http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {at}, "Webhook-Signature": {signature}}
-	for name, values := range header {
-		all[name] = values
-	}
+	maps.Copy(all, header)
 	_, err = s.poster.sendBytes(ctx, http.MethodPost, s.url, all, data)
 	return err
 }

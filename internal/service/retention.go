@@ -43,39 +43,39 @@ type retention struct {
 // handle deletes old data, a little at a time, and returns its space.
 func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, error) {
 	next := queue.Result{Next: r.now().Add(retentionInterval)}
+	type deletion struct {
+		before func(context.Context, time.Time) (int64, error)
+		age    time.Duration // 0: kept forever
+	}
+	type trim struct {
+		beyond func(context.Context, int64) (int64, error)
+		limit  int64
+	}
 	var removed int64
-	for _, remove := range []func() (int64, error){
-		func() (int64, error) { return r.store.Deliveries.DeleteBefore(ctx, r.now().Add(-r.limits.Deliveries)) },
-		func() (int64, error) { return r.store.Deliveries.Trim(ctx, r.limits.DeliveriesSize) },
-		func() (int64, error) { return r.store.ImageEvents.Trim(ctx, maxImageEvents) },
-		func() (int64, error) {
-			return r.store.CommentEvents.DeleteBefore(ctx, r.now().Add(-state.CommentWindow-24*time.Hour))
-		},
-		func() (int64, error) { return r.store.Health.DeleteReportsBefore(ctx, r.now().Add(-maxReportAge)) },
-		func() (int64, error) {
-			return r.store.Notifications.DeleteBefore(ctx, r.now().Add(-maxNotificationAge))
-		},
-		func() (int64, error) { return r.store.Health.TrimReports(ctx, maxReports) },
-		func() (int64, error) {
-			if r.limits.History == 0 { // kept forever
-				return 0, nil
-			}
-			return r.store.DeleteHistoryBefore(ctx, r.now().Add(-r.limits.History))
-		},
-		func() (int64, error) {
-			if r.limits.History == 0 {
-				return 0, nil
-			}
-			return r.store.Snapshots.DeleteBefore(ctx, r.now().Add(-r.limits.History))
-		},
-		func() (int64, error) {
-			if r.limits.History == 0 {
-				return 0, nil
-			}
-			return r.store.Milestones.DeleteBefore(ctx, r.now().Add(-r.limits.History))
-		},
+	for _, one := range []deletion{
+		{r.store.Deliveries.DeleteBefore, r.limits.Deliveries},
+		{r.store.CommentEvents.DeleteBefore, state.CommentWindow + 24*time.Hour},
+		{r.store.Health.DeleteReportsBefore, maxReportAge},
+		{r.store.Notifications.DeleteBefore, maxNotificationAge},
+		{r.store.DeleteHistoryBefore, r.limits.History},
+		{r.store.Snapshots.DeleteBefore, r.limits.History},
+		{r.store.Milestones.DeleteBefore, r.limits.History},
 	} {
-		rows, err := remove()
+		if one.age == 0 {
+			continue
+		}
+		rows, err := one.before(ctx, r.now().Add(-one.age))
+		if err != nil {
+			return next, err
+		}
+		removed += rows
+	}
+	for _, one := range []trim{
+		{r.store.Deliveries.Trim, r.limits.DeliveriesSize},
+		{r.store.ImageEvents.Trim, maxImageEvents},
+		{r.store.Health.TrimReports, maxReports},
+	} {
+		rows, err := one.beyond(ctx, one.limit)
 		if err != nil {
 			return next, err
 		}

@@ -192,11 +192,11 @@ func (s HealthRecords) DeleteReportsBefore(ctx context.Context, before time.Time
 }
 
 // TrimReports deletes the oldest reports beyond a number, and returns how many.
-func (s HealthRecords) TrimReports(ctx context.Context, limit int) (deleted int64, err error) {
+func (s HealthRecords) TrimReports(ctx context.Context, limit int64) (deleted int64, err error) {
 	return deleteBeyond(ctx, s.db, `
 select coalesce(max(received_at), 0) from (
 	select received_at from health_report order by received_at desc limit 1 offset ?
-) as beyond`, int64(limit), deleteReports)
+) as beyond`, limit, deleteReports)
 }
 
 // States returns what is stored of the states of landed commits of a repository.

@@ -63,10 +63,10 @@ delete from image_event where (host, path) in (
 
 // Trim deletes the oldest image events beyond a number, and returns how many.
 // Cached answers about those images are used until the next poll.
-func (e ImageEvents) Trim(ctx context.Context, limit int) (deleted int64, err error) {
+func (e ImageEvents) Trim(ctx context.Context, limit int64) (deleted int64, err error) {
 	return deleteBeyond(ctx, e.db,
 		"select coalesce(max(event_at), 0) from (select event_at from image_event order by event_at desc limit 1 offset ?) as beyond",
-		int64(limit), deleteImageEvents)
+		limit, deleteImageEvents)
 }
 
 // recentEvents are the events of images that a process has read, so that a reconciliation reads only

@@ -17,37 +17,24 @@ type Work struct {
 	Oldest                    time.Duration // age of the oldest trigger that no successful run has read
 }
 
-// work is a prometheus.Collector.
-type work struct {
-	count *cached[[]Work]
+// work are the metrics of the work.
+type work struct{ waiting, running, failing, oldest *prometheus.Desc }
 
-	waiting, running, failing, oldest *prometheus.Desc
-}
-
-func newWork(count Counter, now func() time.Time) *work {
-	return &work{
-		count:   &cached[[]Work]{read: count, now: now},
+func newWork(count Counter, now func() time.Time) prometheus.Collector {
+	w := work{
 		waiting: desc("work_waiting", "Work that was triggered and does not run.", "kind"),
 		running: desc("work_running", "Work that runs.", "kind"),
 		failing: desc("work_failing", "Work whose last run failed.", "kind"),
 		oldest:  desc("work_oldest_trigger_seconds", "Age of the oldest trigger that no successful run has read.", "kind"),
 	}
-}
-
-// Describe implements prometheus.Collector.
-func (w *work) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{w.waiting, w.running, w.failing, w.oldest} {
-		to <- desc
+	return listed[Work]{
+		&cached[[]Work]{read: count, now: now},
+		[]*prometheus.Desc{w.waiting, w.running, w.failing, w.oldest},
+		w.collect,
 	}
 }
 
-// Collect implements prometheus.Collector.
-func (w *work) Collect(to chan<- prometheus.Metric) {
-	all, err := w.count.get()
-	if err != nil {
-		to <- prometheus.NewInvalidMetric(w.waiting, err)
-		return
-	}
+func (w work) collect(to chan<- prometheus.Metric, all []Work) {
 	for _, one := range all {
 		for desc, value := range map[*prometheus.Desc]float64{
 			w.waiting: float64(one.Waiting), w.running: float64(one.Running),

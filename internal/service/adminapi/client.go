@@ -146,6 +146,25 @@ func checkAddress(address string) error {
 	return fault.New(fault.Invalid, "--url %s: the token is sent over https, and without it only on this machine", parsed.Host)
 }
 
+// parameters returns the parameters of a query that are not empty.
+func parameters(named map[string]string) string {
+	values := url.Values{}
+	for name, value := range named {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	return values.Encode()
+}
+
+// timeParameter is empty for the zero time.
+func timeParameter(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}
+
 // Status returns the state of the service.
 func (c *Client) Status(ctx context.Context) (status api.Status, err error) {
 	return status, c.call(ctx, http.MethodGet, "/api/v1/status", nil, &status)
@@ -153,52 +172,30 @@ func (c *Client) Status(ctx context.Context) (status api.Status, err error) {
 
 // History returns a page of the history.
 func (c *Client) History(ctx context.Context, query api.HistoryQuery) (history api.History, err error) {
-	values := url.Values{"limit": {strconv.Itoa(query.Limit)}}
-	for name, value := range map[string]string{
+	values := parameters(map[string]string{
 		"repository": query.Repository, "environment": query.Environment, "application": query.Application,
-		"component": query.Component, "after": query.After,
-	} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	if !query.Since.IsZero() {
-		values.Set("since", query.Since.UTC().Format(time.RFC3339))
-	}
-	return history, c.call(ctx, http.MethodGet, "/api/v1/history?"+values.Encode(), nil, &history)
+		"component": query.Component, "after": query.After, "limit": strconv.Itoa(query.Limit), "since": timeParameter(query.Since),
+	})
+	return history, c.call(ctx, http.MethodGet, "/api/v1/history?"+values, nil, &history)
 }
 
 // Metrics returns the delivery metrics.
 func (c *Client) Metrics(ctx context.Context, query delivery.Query) (report delivery.Report, err error) {
-	values := url.Values{}
-	for name, value := range map[string]string{
+	values := parameters(map[string]string{
 		"repository": query.Repository, "environment": query.Environment, "application": query.Application,
 		"label": query.Label, "by": string(query.By), "group": query.Group, "timeZone": query.TimeZone,
-	} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	for name, at := range map[string]time.Time{"since": query.Since, "until": query.Until} {
-		if !at.IsZero() {
-			values.Set(name, at.UTC().Format(time.RFC3339))
-		}
-	}
-	return report, c.call(ctx, http.MethodGet, "/api/v1/metrics?"+values.Encode(), nil, &report)
+		"since": timeParameter(query.Since), "until": timeParameter(query.Until),
+	})
+	return report, c.call(ctx, http.MethodGet, "/api/v1/metrics?"+values, nil, &report)
 }
 
 // Applications returns a page of applications with what is in each of their environments.
 func (c *Client) Applications(ctx context.Context, query view.ApplicationsQuery) (list view.Applications, err error) {
-	values := url.Values{"limit": {strconv.Itoa(query.Limit)}}
-	for name, value := range map[string]string{
+	values := parameters(map[string]string{
 		"repository": query.Repository, "application": query.Application, "environment": query.Environment, "status": string(query.Status),
-		"search": query.Search, "after": query.After,
-	} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	return list, c.call(ctx, http.MethodGet, "/api/v1/applications?"+values.Encode(), nil, &list)
+		"search": query.Search, "after": query.After, "limit": strconv.Itoa(query.Limit),
+	})
+	return list, c.call(ctx, http.MethodGet, "/api/v1/applications?"+values, nil, &list)
 }
 
 // Where returns where the versions are that a text selects.

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func (s Source) drafts(entries []entry) []draft {
 			continue
 		}
 		destinations := s.Config.Settings(e.Environment, e.Application).Destinations()
-		for _, name := range sortedKeys(destinations) {
+		for _, name := range slices.Sorted(maps.Keys(destinations)) {
 			if !slices.Contains(destinations[name], string(e.event.State)) || !s.MayUse(name) {
 				continue
 			}
@@ -91,15 +92,6 @@ func (s Source) drafts(entries []entry) []draft {
 		}
 	}
 	return all
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // page returns the URL of an application on the dashboard.

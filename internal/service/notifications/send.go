@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"promoter/internal/fault"
@@ -104,7 +105,8 @@ func deliver(
 		}
 		return nil
 	case notify.Announced:
-		if sent > 0 && !hasFinal(message.Events[sent:]) {
+		final := func(event notify.Event) bool { return event.State.IsFinal() }
+		if sent > 0 && !slices.ContainsFunc(message.Events[sent:], final) {
 			return recorded(len(message.Events), receipt)
 		}
 	}
@@ -113,15 +115,6 @@ func deliver(
 		return err
 	}
 	return recorded(len(message.Events), receipt)
-}
-
-func hasFinal(events []notify.Event) bool {
-	for _, event := range events {
-		if event.State.IsFinal() {
-			return true
-		}
-	}
-	return false
 }
 
 // Direct sends messages about what a run did, without a database: there are no retries and no
