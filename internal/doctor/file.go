@@ -46,56 +46,53 @@ type reference struct {
 	reference serverconfig.Reference
 }
 
-func references(s *serverfile.Server) []reference {
-	file := s.File
-	all := []reference{
-		{"database", file.Database.URL},
-		{"api", file.API.Token},
-		{"api", file.API.SessionKey},
-		{"tls", file.TLS.Certificate},
-		{"tls", file.TLS.Key},
+func references(s *serverfile.Server) (all []reference) {
+	add := func(subject string, references ...serverconfig.Reference) {
+		for _, one := range references {
+			all = append(all, reference{subject, one})
+		}
 	}
+	file := s.File
+	add("database", file.Database.URL)
+	add("tls", file.TLS.Certificate, file.TLS.Key)
+	add("signing", file.Signing.Key, file.Signing.Passphrase)
+	add("seals", file.Seal.Keys...)
+	add("api", file.API.Token, file.API.SessionKey)
 	if file.API.OIDC != nil {
-		all = append(all, reference{"api", file.API.OIDC.ClientSecret})
+		add("api", file.API.OIDC.ClientSecret)
 	}
 	for _, token := range slices.Concat(file.API.Tokens, file.API.Badges) {
-		all = append(all, reference{"api", token.Token})
-	}
-	all = append(all, reference{"signing", file.Signing.Key}, reference{"signing", file.Signing.Passphrase})
-	for _, key := range file.Seal.Keys {
-		all = append(all, reference{"seals", key})
+		add("api", token.Token)
 	}
 	for _, forge := range file.Forges {
 		subject := "forge " + forge.Name
-		all = append(all, reference{subject, forge.Token}, reference{subject, forge.Password},
-			reference{subject, forge.SSHKey}, reference{subject, forge.KnownHosts})
+		add(subject, forge.Token, forge.Password, forge.SSHKey, forge.KnownHosts)
 		if forge.App == nil {
 			continue
 		}
-		all = append(all, reference{subject, forge.App.Key})
+		add(subject, forge.App.Key)
 		if _, err := s.AppFolder(forge.Name).Read(); err != nil { // the setup page is required until the App exists
-			all = append(all, reference{subject, forge.App.Setup})
+			add(subject, forge.App.Setup)
 		}
 	}
 	for _, r := range file.Registries {
-		subject := "registry " + r.Host
-		all = append(all, reference{subject, r.Password}, reference{subject, r.Token}, reference{subject, r.Login.Key},
-			reference{subject, r.Login.Secret})
+		add("registry "+r.Host, r.Password, r.Token, r.Login.Key, r.Login.Secret)
 	}
-	all = append(all, destinationReferences(file)...)
+	for _, d := range file.Destinations {
+		add("destination "+d.Name, destinationReferences(d)...)
+	}
 	for _, header := range file.Traces.Headers {
-		all = append(all, reference{"traces", header.Value})
+		add("traces", header.Value)
 	}
 	for _, r := range file.Receivers {
-		subject := "receiver " + r.Name
-		all = append(all, reference{subject, r.Secret}, reference{subject, r.PathSecret})
+		add("receiver "+r.Name, r.Secret, r.PathSecret)
 		if r.Poll != nil {
-			all = append(all, reference{subject, r.Poll.Token})
+			add("receiver "+r.Name, r.Poll.Token)
 		}
 	}
 	for _, entry := range file.AfterLanding {
 		if entry.Flux != nil {
-			all = append(all, reference{"afterLanding " + entry.Name, entry.Flux.Token})
+			add("afterLanding "+entry.Name, entry.Flux.Token)
 		}
 	}
 	return all

@@ -80,30 +80,23 @@ func checkSent(status api.Status, f *findings) {
 	}
 }
 
-// destinationReferences are the secrets of the destinations of notifications.
-func destinationReferences(file *serverconfig.Config) (all []reference) {
-	for _, d := range file.Destinations {
-		add := func(references ...serverconfig.Reference) {
-			for _, one := range references {
-				all = append(all, reference{"destination " + d.Name, one})
-			}
-		}
-		switch {
-		case d.Slack != nil:
-			add(d.Slack.Token, d.Slack.URL)
-		case d.Teams != nil:
-			add(d.Teams.URL)
-		case d.Discord != nil:
-			add(d.Discord.URL)
-		case d.Mattermost != nil:
-			add(d.Mattermost.Token, d.Mattermost.URL)
-		case d.Email != nil:
-			add(d.Email.Password)
-		case d.Webhook != nil:
-			add(d.Webhook.Secret)
-		case d.CloudEvents != nil:
-			add(d.CloudEvents.Secret)
-		}
+// destinationReferences are the secrets of a destination of notifications.
+func destinationReferences(d serverconfig.Destination) []serverconfig.Reference {
+	switch {
+	case d.Slack != nil:
+		return []serverconfig.Reference{d.Slack.Token, d.Slack.URL}
+	case d.Teams != nil:
+		return []serverconfig.Reference{d.Teams.URL}
+	case d.Discord != nil:
+		return []serverconfig.Reference{d.Discord.URL}
+	case d.Mattermost != nil:
+		return []serverconfig.Reference{d.Mattermost.Token, d.Mattermost.URL}
+	case d.Email != nil:
+		return []serverconfig.Reference{d.Email.Password}
+	case d.Webhook != nil:
+		return []serverconfig.Reference{d.Webhook.Secret}
+	case d.CloudEvents != nil:
+		return []serverconfig.Reference{d.CloudEvents.Secret}
 	}
-	return all
+	return nil
 }

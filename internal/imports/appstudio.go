@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -93,7 +94,7 @@ func appStudio(d *draft, all objects) {
 		if !ok {
 			continue
 		}
-		text := o.title() + ": a release to " + printableOr(spec.Target, "the pipeline of the tenant") + " has no match"
+		text := o.title() + ": a release to " + cmp.Or(spec.Target, "the pipeline of the tenant") + " has no match"
 		if o.labels[autoRelease] == "false" {
 			text += "; its releases were manual"
 		}
@@ -125,7 +126,7 @@ func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known
 	case e.propose != "":
 	case spec.DeploymentStrategy != "AppStudioAutomated":
 		e.propose = "manual"
-		e.comments = append(e.comments, "Its deploymentStrategy is "+printableOr(spec.DeploymentStrategy,
+		e.comments = append(e.comments, "Its deploymentStrategy is "+cmp.Or(spec.DeploymentStrategy,
 			"not set")+", so a user requests each promotion.")
 	case tested && len(e.after) == 0:
 		e.propose = "manual"
@@ -144,13 +145,6 @@ func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known
 	return e
 }
 
-func printableOr(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
 // overlays returns globs of the folders of an environment, as AppStudio generates them:
 // components/NAME/overlays/ENVIRONMENT.
 func overlays(files []string, environment string) []string {
@@ -159,7 +153,7 @@ func overlays(files []string, environment string) []string {
 		parts := strings.Split(path.Dir(file), "/")
 		for i := 2; i < len(parts); i++ {
 			if parts[i] == environment && parts[i-1] == "overlays" {
-				globs = union(globs, []string{path.Join(append(append([]string{}, parts[:i-2]...), "*", "overlays", environment)...)})
+				globs = union(globs, path.Join(append(append([]string{}, parts[:i-2]...), "*", "overlays", environment)...))
 			}
 		}
 	}

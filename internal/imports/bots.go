@@ -48,7 +48,7 @@ func suggested(d *draft, all objects) (*Imported, error) {
 				"; promoter updates every reference in a file")
 		case followed:
 			d.note(r.Position, r.Repository.Familiar()+" is not updated here by "+d.tool.title+", so the file is excluded")
-			found.Bots.Resources = union(found.Bots.Resources, []string{r.Position.File})
+			found.Bots.Resources = union(found.Bots.Resources, r.Position.File)
 		}
 	}
 	for _, source := range found.Bots.Unread {
@@ -207,7 +207,7 @@ func imageUpdaterNotes(d *draft, all objects) {
 			var patterns []string
 			for _, a := range spec.ApplicationRefs {
 				noteMethod(d, o, a.WriteBackConfig.Method)
-				patterns = union(patterns, []string{a.NamePattern})
+				patterns = union(patterns, a.NamePattern)
 			}
 			d.note(o.at(nil), o.title()+": which files the Applications "+strings.Join(patterns,
 				", ")+" have is not read, so every file with one of the images counts: check paths")

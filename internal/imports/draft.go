@@ -126,9 +126,9 @@ func (d *draft) addComponent(c component) {
 		old := &d.components[i]
 		if old.repository == c.repository && old.key == c.key &&
 			fmt.Sprint(old.selection, old.platforms) == fmt.Sprint(c.selection, c.platforms) {
-			old.comments = union(old.comments, c.comments)
+			old.comments = union(old.comments, c.comments...)
 			if len(old.environments) > 0 {
-				old.environments = union(old.environments, c.environments)
+				old.environments = union(old.environments, c.environments...)
 			}
 			return
 		}
@@ -140,8 +140,9 @@ func (d *draft) addComponent(c component) {
 	d.components = append(d.components, c)
 }
 
-func union(a, b []string) []string {
-	for _, text := range b {
+// union adds the texts that a list does not have.
+func union(a []string, more ...string) []string {
+	for _, text := range more {
 		if !slices.Contains(a, text) {
 			a = append(a, text)
 		}

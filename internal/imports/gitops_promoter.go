@@ -151,7 +151,7 @@ func timersOf(d *draft, all objects, strategy string) map[[2]string]string {
 func keys(lists ...[]commitStatus) (all []string) {
 	for _, status := range slices.Concat(lists...) {
 		if status.Key != "" {
-			all = union(all, []string{status.Key})
+			all = union(all, status.Key)
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -215,25 +216,24 @@ func (k *kargoImport) addWarehouse(o object, spec warehouse) {
 				"wait for a request")
 	}
 	for _, s := range spec.Subscriptions {
+		var c component
 		switch {
 		case s.Image != nil:
-			c := s.Image.component()
-			c.environments, c.comments = environments, append(c.comments, "From "+o.title()+" ("+o.file+").")
-			if c.off != "" {
-				k.note(o.at(nil), o.title()+": "+c.repository+": "+c.off)
-			}
-			k.addComponent(c)
+			c = s.Image.component()
 		case s.Chart != nil:
-			c := s.Chart.component()
-			c.environments, c.comments = environments, append(c.comments, "From "+o.title()+" ("+o.file+").")
-			if c.off != "" {
-				k.note(o.at(nil), o.title()+": "+c.repository+": "+c.off)
-			}
-			k.addComponent(c)
+			c = s.Chart.component()
 		case !s.Git.IsZero():
-			k.note(o.at(&s.Git), o.title()+": promoter promotes versions of images and charts, and no commits: changes of "+
-				"manifests land by your own pull requests")
+			k.note(o.at(&s.Git), o.title()+": promoter promotes versions of images and charts, and no commits: "+
+				"changes of manifests land by your own pull requests")
+			continue
+		default:
+			continue
 		}
+		c.environments, c.comments = environments, append(c.comments, "From "+o.title()+" ("+o.file+").")
+		if c.off != "" {
+			k.note(o.at(nil), o.title()+": "+c.repository+": "+c.off)
+		}
+		k.addComponent(c)
 	}
 }
 
@@ -270,11 +270,11 @@ func (s imageSubscription) component() component {
 	case "Digest":
 		c.selection = image.Selection{Tag: constraint}
 	case "Lexical":
-		c.selection.Alphabetical = orAny(allow)
+		c.selection.Alphabetical = cmp.Or(allow, ".*")
 	case "NewestBuild":
-		c.selection.Newest = orAny(allow)
+		c.selection.Newest = cmp.Or(allow, ".*")
 	default:
-		c.selection.Alphabetical = orAny(allow)
+		c.selection.Alphabetical = cmp.Or(allow, ".*")
 		c.off = "its strategy " + s.ImageSelectionStrategy + " is unknown"
 	}
 	return c
@@ -303,13 +303,6 @@ func anyOf(patterns []string) string {
 		return "(?:" + strings.Join(clean, ")|(?:") + ")"
 	}
 	return strings.Join(clean, "")
-}
-
-func orAny(pattern string) string {
-	if pattern == "" {
-		return ".*"
-	}
-	return pattern
 }
 
 // automaticStages returns which stages are promoted by themselves: without a policy, none is.
@@ -410,7 +403,7 @@ func (k *kargoImport) parents(s readStage, e *environment) (waits string) {
 		sources := request.Sources
 		soak := strings.TrimSpace(sources.RequiredSoakTime + sources.VerifiedFor)
 		direct = direct || sources.Direct
-		ancestors := k.ancestors(s.namespace, sources.Stages, 0)
+		ancestors, _ := k.above(s.namespace, sources.Stages, 0)
 		if sources.Direct && len(ancestors) > 0 {
 			k.note(s.at(nil), s.title()+" takes freight from its Warehouse and from other Stages; here only from the Stages")
 		}
@@ -444,23 +437,8 @@ func (k *kargoImport) parents(s readStage, e *environment) (waits string) {
 // they would hold back.
 func (k *kargoImport) unreadSources(s readStage) (unread []string) {
 	for _, request := range s.RequestedFreight {
-		unread = union(unread, k.unreadStages(s.namespace, request.Sources.Stages, 0))
-	}
-	return unread
-}
-
-func (k *kargoImport) unreadStages(project string, names []string, depth int) (unread []string) {
-	for _, name := range names {
-		s, known := k.stages[project+"/"+name]
-		switch {
-		case !known:
-			unread = union(unread, []string{name})
-		case s.isWritten || depth > maxDepth:
-		default:
-			for _, request := range s.RequestedFreight {
-				unread = union(unread, k.unreadStages(project, request.Sources.Stages, depth+1))
-			}
-		}
+		_, more := k.above(s.namespace, request.Sources.Stages, 0)
+		unread = union(unread, more...)
 	}
 	return unread
 }
@@ -476,21 +454,26 @@ func (k *kargoImport) manualWarehouse(s readStage) bool {
 // maxDepth is how many stages without steps may follow each other.
 const maxDepth = 20
 
-// ancestors returns the stages with steps among some stages and above those without.
-func (k *kargoImport) ancestors(project string, names []string, depth int) (found []string) {
+// above returns the stages with steps among some stages and above those without, and the stages
+// that are in no file.
+func (k *kargoImport) above(project string, names []string, depth int) (written, unread []string) {
 	for _, name := range names {
 		s, known := k.stages[project+"/"+name]
 		switch {
-		case !known || depth > maxDepth:
+		case !known:
+			unread = union(unread, name)
+		case depth > maxDepth:
 		case s.isWritten:
-			found = union(found, []string{name})
+			written = union(written, name)
 		default:
 			for _, request := range s.RequestedFreight {
-				found = union(found, k.ancestors(project, request.Sources.Stages, depth+1))
+				moreWritten, moreUnread := k.above(project, request.Sources.Stages, depth+1)
+				written = union(written, moreWritten...)
+				unread = union(unread, moreUnread...)
 			}
 		}
 	}
-	return found
+	return written, unread
 }
 
 // separateBranches removes the branch of environments if all have the same: it is then the default

@@ -243,7 +243,7 @@ func (r *promotionRun) writes(in object, s step, name string, vars map[string]st
 		r.k.note(in.at(&s.Config), r.s.title()+": the step "+s.Uses+" changes "+name+", which cannot be in paths")
 		return ""
 	}
-	r.files = union(r.files, []string{name})
+	r.files = union(r.files, name)
 	return name
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/config/setting"
+	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/suggest/bots"
 )
@@ -15,61 +16,72 @@ import (
 // configure are known.
 func OtherWriters(c *config.Config, found Found) (problems config.Problems) {
 	for _, w := range found.writers() {
-		var images []image.Repository
-		var never []string // environments that promoter only observes
-		at, first := config.Position{}, ""
+		both := shared{config: c}
 		for _, r := range found.References {
-			if r.Repository.IsZero() || slices.Contains(images, r.Repository) || !w.Updates(r.Position.File, r.Repository) {
-				continue
-			}
-			for i := range c.Environments {
-				e := &c.Environments[i]
-				application, matched := e.Match(r.Position.File)
-				if match, follows := c.Follow(e.Name, application, r.Repository); matched && follows {
-					component, _ := c.Component(match.Component)
-					if first == "" {
-						at, first = component.Position, r.Position.String()
-					}
-					images = append(images, r.Repository)
-					if e.Propose == setting.ProposeNever {
-						never = append(never, e.Name)
-					}
-					break
-				}
+			if !r.Repository.IsZero() && w.Updates(r.Position.File, r.Repository) {
+				both.addReference(r)
 			}
 		}
 		for i := range c.Environments { // values without a reference beside them
 			e := &c.Environments[i]
 			for _, write := range e.Write {
 				component, _ := c.Component(write.Component)
-				repository, one := component.RepositoryIn("")
-				if !one || slices.Contains(images, repository) || !w.Updates(write.File, repository) {
-					continue
-				}
-				if first == "" {
-					at, first = component.Position, write.File
-				}
-				images = append(images, repository)
-				if e.Propose == setting.ProposeNever {
-					never = append(never, e.Name)
+				if repository, one := component.RepositoryIn(""); one && w.Updates(write.File, repository) {
+					both.add(e, component, repository, write.File)
 				}
 			}
 		}
-		if len(images) == 0 {
-			continue
+		if len(both.images) > 0 {
+			problems = append(problems, both.problem(w))
 		}
-		message := fmt.Sprintf("%s (%s) also updates %s, such as in %s: two tools undo each other's changes", w.Bot, w.File,
-			images[0].Familiar(), first)
-		if len(images) > 1 {
-			message = fmt.Sprintf("%s (%s) also updates %s and %d more, such as in %s: two tools undo each other's changes",
-				w.Bot, w.File, images[0].Familiar(), len(images)-1, first)
-		}
-		if len(never) == len(images) {
-			message = fmt.Sprintf("%s (%s) updates %s, and promoter only observes (propose: never)", w.Bot, w.File, images[0].Familiar())
-		}
-		problems = append(problems, config.Problem{Severity: config.SeverityWarning, Position: at, Message: message, Hint: w.Off(images)})
 	}
 	return problems
+}
+
+// shared is what another tool updates of what a config follows.
+type shared struct {
+	config   *config.Config
+	images   []image.Repository
+	observed int             // images in environments that promoter only observes
+	at       config.Position // of the component of the first image
+	first    string          // where the first image is
+}
+
+func (s *shared) addReference(r edit.Reference) {
+	for i := range s.config.Environments {
+		e := &s.config.Environments[i]
+		application, matched := e.Match(r.Position.File)
+		if match, follows := s.config.Follow(e.Name, application, r.Repository); matched && follows {
+			component, _ := s.config.Component(match.Component)
+			s.add(e, component, r.Repository, r.Position.String())
+			return
+		}
+	}
+}
+
+func (s *shared) add(e *config.Environment, component config.Component, repository image.Repository, where string) {
+	if slices.Contains(s.images, repository) {
+		return
+	}
+	if len(s.images) == 0 {
+		s.at, s.first = component.Position, where
+	}
+	s.images = append(s.images, repository)
+	if e.Propose == setting.ProposeNever {
+		s.observed++
+	}
+}
+
+func (s *shared) problem(w bots.Writer) config.Problem {
+	what := s.images[0].Familiar()
+	if more := len(s.images) - 1; more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	message := fmt.Sprintf("%s (%s) also updates %s, such as in %s: two tools undo each other's changes", w.Bot, w.File, what, s.first)
+	if s.observed == len(s.images) {
+		message = fmt.Sprintf("%s (%s) updates %s, and promoter only observes (propose: never)", w.Bot, w.File, s.images[0].Familiar())
+	}
+	return config.Problem{Severity: config.SeverityWarning, Position: s.at, Message: message, Hint: w.Off(s.images)}
 }
 
 // writers returns the tools that the files configure to update images.

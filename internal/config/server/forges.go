@@ -267,11 +267,15 @@ func loadOnboarding(in *input) Onboarding {
 	if raw == nil || raw.Invalid {
 		return Onboarding{}
 	}
-	if !raw.Repositories.Invalid && len(raw.Repositories.Items) == 0 {
-		in.report.Errorf(raw.Position, "add repositories: [HOST/OWNER/*]", "onboarding names no repositories")
-	}
-	checkRepositoryPatterns(in.report, raw.Repositories, "repositories")
-	return Onboarding{Repositories: raw.Repositories.Strings()}
+	return Onboarding{Repositories: in.repositories(raw.Repositories, raw.Origin, "onboarding")}
+}
+
+// repositories reads the repositories of a section that is about nothing else.
+func (in *input) repositories(raw strictyaml.List, section strictyaml.Origin, name string) []string {
+	in.report.ErrorIf(!raw.Invalid && len(raw.Items) == 0, section.Position, "add repositories: [HOST/OWNER/*]",
+		"%s names no repositories", name)
+	checkRepositoryPatterns(in.report, raw, "repositories")
+	return raw.Strings()
 }
 
 // checkRepositoryPatterns validates patterns of GitOps repositories.

@@ -22,9 +22,5 @@ func loadRendering(in *input) Rendering {
 	if raw == nil || raw.Invalid {
 		return Rendering{}
 	}
-	if !raw.Repositories.Invalid && len(raw.Repositories.Items) == 0 {
-		in.report.Errorf(raw.Position, "add repositories: [HOST/OWNER/*]", "rendering names no repositories")
-	}
-	checkRepositoryPatterns(in.report, raw.Repositories, "repositories")
-	return Rendering{Repositories: raw.Repositories.Strings()}
+	return Rendering{Repositories: in.repositories(raw.Repositories, raw.Origin, "rendering")}
 }

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"promoter/internal/fault"
 	"promoter/internal/strictyaml"
@@ -138,4 +140,17 @@ func (v Requirement) ReadFiles(read func(file string, limit int64) ([]byte, erro
 // IdentityPattern is the expression that the identity of a keyless signer must match.
 func (v Requirement) IdentityPattern() string {
 	return "^(?:" + cmp.Or(v.IdentityRegexp, regexp.QuoteMeta(v.Identity)) + ")$"
+}
+
+// ValidSource reports whether s is HOST/OWNER/NAME. The host may have a port, and an
+// owner may have several segments.
+func ValidSource(s string) bool {
+	segments := strings.Split(s, "/")
+	host, port, _ := strings.Cut(segments[0], ":")
+	if segments[0] = host; strings.Trim(port, "0123456789") != "" {
+		return false
+	}
+	return len(segments) >= 3 && !slices.ContainsFunc(segments, func(segment string) bool {
+		return segment == "" || segment == "." || segment == ".." || strings.ContainsAny(segment, " \t*:@?#\\")
+	})
 }
