@@ -85,13 +85,15 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 			if len(c.Server.Targets) == 1 {
 				w.Reconciler.Progress = options.Progress // of several, their number is reported
 			}
-			if result.Report, err = w.Reconciler.Reconcile(ctx); err == nil {
-				result.Onboarding, err = batch.Offer(ctx, w, result.Report)
-				options.offered(result.Repository, result.Onboarding)
-			}
+			result.Report, err = w.Reconciler.Reconcile(ctx)
 			if !options.DryRun {
 				result.Unsent = sendNotifications(ctx, c, w.Repository, result.Report)
 			}
+			if err != nil {
+				return err
+			}
+			result.Onboarding, err = batch.Offer(ctx, w, result.Report)
+			options.offered(result.Repository, result.Onboarding)
 			return err
 		})
 	for _, result := range results {

@@ -225,7 +225,9 @@ func newSessions(ctx context.Context, s *serverfile.Server, stored *store.Store)
 func newServer(
 	ctx context.Context, c *connect.Connections, log *slog.Logger, options server.Options, appCreated func(),
 ) (web *server.Server, err error) {
-	options.Log, options.Now, options.Proxies = log, c.Server.Now, c.Server.File.Proxies
+	options.Log = log
+	options.Now = c.Server.Now
+	options.Proxies = c.Server.File.Proxies
 	if options.Receivers, err = receivers(c); err != nil {
 		return nil, err
 	}

@@ -141,7 +141,9 @@ func Load(file string, data []byte) (*Config, Problems) {
 		field.CheckVersion(in.report, in.raw.Version, in.raw.Origin)
 		if in.namesAreValid() {
 			if c := build(file, in); !in.report.Failed() {
-				c.text, c.source, c.warnings = data, sha256.Sum256(data), in.report.Problems()
+				c.text = data
+				c.source = sha256.Sum256(data)
+				c.warnings = in.report.Problems()
 				return c, in.report.Problems()
 			}
 		}

@@ -19,7 +19,9 @@ func (c *Config) Resolved() ([]byte, error) {
 		return nil, err
 	}
 	d := defaults{}
-	components, environments, applications := root.At("components"), root.At("environments"), root.At("applications")
+	components := root.At("components")
+	environments := root.At("environments")
+	applications := root.At("applications")
 	for _, component := range c.Components {
 		d.set(components.At(component.Name), "pin", string(component.Pin))
 	}

@@ -106,9 +106,13 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 			valid = false
 		case value.Valid() && value.Value == "":
 			report.Errorf(value.Position, "give it a value", "select.%s is empty", strategy.name)
-			chosen, chosenAt, valid = strategy.name, value.Position, false
+			chosen = strategy.name
+			chosenAt = value.Position
+			valid = false
 		default:
-			chosen, chosenAt, valid = strategy.name, value.Position, valid && !value.Invalid
+			chosen = strategy.name
+			chosenAt = value.Position
+			valid = valid && !value.Invalid
 		}
 	}
 	if chosen == "" {

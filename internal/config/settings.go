@@ -42,8 +42,14 @@ func (c *Config) Settings(environment, application string) Environment {
 // apply fills the settings that may differ per application, with defaults.
 func (e *Environment) apply(raw setting.RawOverride) {
 	s := raw.Settings()
-	e.After, e.Propose, e.Land, e.Newer, e.Gates = s.After, s.Propose, s.Land, s.Newer, s.Gates
-	e.PullRequest, e.Health, e.Notify = s.PullRequest, s.Health, s.Notify
+	e.After = s.After
+	e.Propose = s.Propose
+	e.Land = s.Land
+	e.Newer = s.Newer
+	e.Gates = s.Gates
+	e.PullRequest = s.PullRequest
+	e.Health = s.Health
+	e.Notify = s.Notify
 }
 
 // settingsFile returns what the settings of the file are validated with.

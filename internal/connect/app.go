@@ -49,6 +49,14 @@ func (a *App) use(ctx context.Context, i github.Installation) *installation {
 	return made
 }
 
+// repositories lists the repositories of the installation.
+func (i *installation) repositories(ctx context.Context) ([]github.Listed, error) {
+	if i.forge.Err != nil {
+		return nil, i.forge.Err
+	}
+	return i.github.Repositories(ctx)
+}
+
 // usable returns the installations that were used without an error, by ID.
 func (a *App) usable() map[int64]*github.Installed {
 	a.mutex.Lock()

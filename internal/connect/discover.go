@@ -63,7 +63,7 @@ func (s *Session) discover(ctx context.Context) {
 			d.note("%d archived left out", d.archived)
 		}
 		if err := d.known.save(); err != nil {
-			d.note("%v", err)
+			d.note("keep which repositories have no config: %v", err)
 		}
 	}
 }
@@ -89,11 +89,7 @@ func (d *discovery) installation(ctx context.Context, i github.Installation) {
 		return
 	}
 	used := d.forge.App.use(ctx, i)
-	err := used.forge.Err
-	var listed []github.Listed
-	if err == nil {
-		listed, err = used.github.Repositories(ctx)
-	}
+	listed, err := used.repositories(ctx)
 	if err != nil {
 		d.session.addFailed(used.forge, i.Account+"/*", err)
 		return
@@ -221,11 +217,8 @@ func (u *unconfiguredCache) save() error {
 		return nil
 	}
 	data, err := json.Marshal(u.seen)
-	if err == nil {
-		err = atomicfile.Replace(u.file, data)
-	}
 	if err != nil {
-		return fmt.Errorf("keep which repositories have no config: %w", err)
+		return err
 	}
-	return nil
+	return atomicfile.Replace(u.file, data)
 }

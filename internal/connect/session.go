@@ -146,7 +146,10 @@ func (s *Session) Close() error {
 // alone, when both are no longer used.
 func (s *Session) With(ctx context.Context, repositories []*Repository) (*Session, error) {
 	other := *s
-	other.Repositories, other.Unconfigured, other.Notes, other.broken = repositories, nil, nil, nil
+	other.Repositories = repositories
+	other.Unconfigured = nil
+	other.Notes = nil
+	other.broken = nil
 	other.Each(func(r *Repository) { r.open(ctx) })
 	return &other, other.wireRegistries() // which repository may use a credential depends on its name
 }

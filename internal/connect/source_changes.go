@@ -162,9 +162,10 @@ func temporary(err error) error {
 // Probe asks for a source that the config file names, as it is read for pull requests.
 func (s Sources) Probe(ctx context.Context, named string) error {
 	releases, name, err := s.Releases(named)
-	if err == nil {
-		_, err = releases.Releases(ctx, name, 1)
+	if err != nil {
+		return err
 	}
+	_, err = releases.Releases(ctx, name, 1)
 	return err
 }
 

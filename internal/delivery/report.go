@@ -109,7 +109,9 @@ func summarize(all []time.Duration, unknown int) Times {
 	}
 	slices.Sort(all)
 	rank := func(percent int) Duration { return Duration(all[(len(all)*percent+99)/100-1]) }
-	times.Median, times.P90, times.Max = rank(50), rank(90), Duration(all[len(all)-1])
+	times.Median = rank(50)
+	times.P90 = rank(90)
+	times.Max = Duration(all[len(all)-1])
 	return times
 }
 

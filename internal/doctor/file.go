@@ -267,13 +267,17 @@ func checkTraces(ctx context.Context, c *connect.Connections, f *findings) {
 	if endpoint == "" || f.failed("traces") {
 		return
 	}
-	options, err := c.TraceOptions("doctor")
-	if err == nil {
-		err = telemetry.Probe(ctx, options)
-	}
-	if err != nil {
+	if err := probeCollector(ctx, c); err != nil {
 		f.warn("traces", fixFor(err, "see docs/operate/metrics.md"), "%v", err)
 		return
 	}
 	f.ok("traces", "the collector at %s takes them", outbound.Host(endpoint))
+}
+
+func probeCollector(ctx context.Context, c *connect.Connections) error {
+	options, err := c.TraceOptions("doctor")
+	if err != nil {
+		return err
+	}
+	return telemetry.Probe(ctx, options)
 }

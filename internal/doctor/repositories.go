@@ -12,6 +12,7 @@ import (
 	"promoter/internal/connect"
 	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/imports"
 	"promoter/internal/promotion"
@@ -66,9 +67,10 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	var loaded *config.Config
 	var writers config.Problems
 	err := workspace.Try(ctx, session, r, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) (err error) {
-		if loaded, _, err = w.Config(ctx); err == nil {
-			writers, err = otherWriters(ctx, w, loaded)
+		if loaded, _, err = w.Config(ctx); err != nil {
+			return err
 		}
+		writers, err = otherWriters(ctx, w, loaded)
 		return err
 	})
 	if err != nil {
@@ -285,14 +287,20 @@ func checkRegistries(
 		}
 		queried.first(followed.Host())
 		subject := "registry " + followed.Host()
-		err := session.CheckCredential(key, followed)
-		if err == nil {
-			_, err = session.Registry(key).Resolve(ctx, image.Reference{Repository: followed, Tag: probeTag})
-		}
+		err := query(ctx, session, key, followed)
 		if err == nil || fault.KindOf(err) == fault.NotFound {
 			f.ok(subject, "answers %s about %s", r.Name, followed.Path())
 			continue
 		}
 		f.fail(subject, fixFor(err, "check its credential and usableBy in the server file"), "%s: %v", r.Name, err)
 	}
+}
+
+// query asks a registry about an image.
+func query(ctx context.Context, session *connect.Session, key identity.RepositoryKey, followed image.Repository) error {
+	if err := session.CheckCredential(key, followed); err != nil {
+		return err
+	}
+	_, err := session.Registry(key).Resolve(ctx, image.Reference{Repository: followed, Tag: probeTag})
+	return err
 }

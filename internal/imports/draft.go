@@ -344,7 +344,9 @@ func (e environment) writeMappings() (writes []*yaml.Node) {
 
 // afterOf returns a list of names, or a mapping if there are conditions.
 func afterOf(parents []parent) any {
-	names, pairs, plain := []string{}, []pair{}, true
+	names := []string{}
+	pairs := []pair{}
+	plain := true
 	for _, p := range parents {
 		conditions := []pair{}
 		if p.soak != "" {

@@ -358,7 +358,9 @@ func (k *kargoImport) addEnvironment(key string) {
 	s := k.stages[key]
 	e := environment{name: k.environmentName(key), comments: []string{"From " + s.title() + " (" + s.file + ")."}}
 	w := k.written(s)
-	e.paths, e.branch, e.writes = w.files, w.branch, w.values
+	e.paths = w.files
+	e.branch = w.branch
+	e.writes = w.values
 	e.land = "push"
 	if w.pullRequest {
 		e.land = "pr"

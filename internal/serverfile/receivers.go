@@ -33,10 +33,10 @@ func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (
 		return nil, ErrPollOnly
 	}
 	var err error
-	if proof.Secret, err = receiverSecret(s, entry); err == nil {
-		proof.PathSecret, err = s.Secret(entry.PathSecret)
+	if proof.Secret, err = receiverSecret(s, entry); err != nil {
+		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
 	}
-	if err != nil {
+	if proof.PathSecret, err = s.Secret(entry.PathSecret); err != nil {
 		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
 	}
 	if secret := proof.Secret; !secret.IsZero() && len(secret.Reveal()) < minReceiverSecret {

@@ -32,10 +32,10 @@ func (s *Server) SigningKey() (signing.Key, error) {
 		return signing.Key{}, fmt.Errorf("signing.passphrase: %w", err)
 	}
 	key, err := signing.Parse(private, passphrase)
-	if err == nil {
-		_, err = key.Sign(nil, s.Now()) // it may have expired
-	}
 	if err != nil {
+		return signing.Key{}, fmt.Errorf("signing.key (%s): %w", named.Key, err)
+	}
+	if _, err := key.Sign(nil, s.Now()); err != nil { // it may have expired
 		return signing.Key{}, fmt.Errorf("signing.key (%s): %w", named.Key, err)
 	}
 	return key, nil

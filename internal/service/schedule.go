@@ -32,7 +32,9 @@ func (s schedules) handle(ctx context.Context, item queue.Item) (queue.Result, e
 	if err != nil {
 		return queue.Result{Forget: true}, nil //nolint:nilerr // another release wrote it in a syntax of its own
 	}
-	fired, next, keys := false, time.Time{}, []string(nil)
+	fired := false
+	next := time.Time{}
+	var keys []string
 	err = s.db.Update(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		if keys, err = s.store.Schedules.Repositories(ctx, tx, item.Key); err != nil {
 			return err

@@ -182,7 +182,9 @@ func (s *Service) Start(ctx context.Context) error {
 
 // Run does the work until the context ends. Of the options, only the timing is used.
 func (s *Service) Run(ctx context.Context, options queue.Options) error {
-	options.Kinds, options.Log, options.Random = s.workers, s.log, rand.Float64
+	options.Kinds = s.workers
+	options.Log = s.log
+	options.Random = rand.Float64
 	options.Trace = traceRun(s.traces, s.now)
 	return s.queue.Run(ctx, options)
 }

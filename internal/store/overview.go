@@ -172,8 +172,16 @@ func (r *TargetRow) read(summary string) {
 	until, _ := strconv.ParseInt(fields[4], 10, 64) // summary writes all numbers
 	r.Number, _ = strconv.Atoi(fields[7])
 	opened, _ := strconv.ParseInt(fields[10], 10, 64)
-	r.Version, r.Wanted, r.Rule, r.Message, r.Until = fields[0], fields[1], fields[2], fields[3], database.Time(until)
-	r.Health, r.Held, r.URL, r.State, r.Opened = fields[5], fields[6], fields[8], fields[9], database.Time(opened)
+	r.Version = fields[0]
+	r.Wanted = fields[1]
+	r.Rule = fields[2]
+	r.Message = fields[3]
+	r.Until = database.Time(until)
+	r.Health = fields[5]
+	r.Held = fields[6]
+	r.URL = fields[8]
+	r.State = fields[9]
+	r.Opened = database.Time(opened)
 }
 
 // maxShownVersions limits the components in a text of versions.

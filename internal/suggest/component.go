@@ -100,7 +100,9 @@ func (u *usage) component(l *layout, rules []bots.Rule) Component {
 	})
 	g := guessSelection(roots, all, u.isThirdParty()).within(own, roots, all)
 	g.reason = printable.Line(g.reason)
-	c.Select, c.kind, c.Reason = g.Selection, g.kind, g.reason
+	c.Select = g.Selection
+	c.kind = g.kind
+	c.Reason = g.reason
 	if g.kind == GuessNarrowed && !isOneTag(all) {
 		c.Off, c.Reason = g.reason, ""
 	}

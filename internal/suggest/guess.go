@@ -102,7 +102,9 @@ func (d *draft) guesses() []Guess {
 		g := Guess{Kind: c.kind, About: []string{c.Name}, Text: c.Reason, Advice: "otherwise change its select"}
 		switch {
 		case c.Off != "":
-			g.Kind, g.Text, g.Advice = GuessNotFollowed, c.Off+" It is not followed.", "to follow it, remove the # before it"
+			g.Kind = GuessNotFollowed
+			g.Text = c.Off + " It is not followed."
+			g.Advice = "to follow it, remove the # before it"
 		case c.kind == GuessNarrowed:
 			g.Advice = "decide which tags it may get, and change its select"
 		case c.kind == GuessRange && strings.Contains(c.Select.Semver, " <"):

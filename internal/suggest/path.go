@@ -278,7 +278,9 @@ func findName(s string, tokens []span) (from, to int, found bool) {
 		case found && best.certain == one.certain:
 			return 0, 0, false
 		default:
-			from, found, best = i, true, one
+			from = i
+			found = true
+			best = one
 		}
 	}
 	if !found {

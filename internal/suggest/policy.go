@@ -18,7 +18,9 @@ import (
 // one of them does not. If their rules have no equivalent, only the tag in the files is
 // selected, so nothing moves until a user decides; of several tags, one would move to another.
 func (g guess) within(rules []bots.Rule, roots, all []string) guess {
-	selection, kind, reasons := g.Selection, GuessPolicy, []string{}
+	selection := g.Selection
+	kind := GuessPolicy
+	reasons := []string{}
 	complete := false
 	for _, rule := range rules {
 		problem, changed := rule.Problem, false
@@ -27,7 +29,9 @@ func (g guess) within(rules []bots.Rule, roots, all []string) guess {
 		case s.Semver+s.Tag+s.Newest+s.Numeric+s.Alphabetical == "":
 			selection, changed, problem = limit(selection, rule, roots)
 		case !complete:
-			selection, complete, changed = s, true, true
+			selection = s
+			complete = true
+			changed = true
 		default:
 			before := formatSelection(selection)
 			selection, problem = both(selection, s)

@@ -90,7 +90,9 @@ func NewTraces(o TraceOptions) (*Traces, error) {
 
 func limits() sdk.SpanLimits {
 	bounds := sdk.NewSpanLimits()
-	bounds.AttributeCountLimit, bounds.AttributeValueLengthLimit, bounds.LinkCountLimit = maxAttributes, maxText, maxLinks
+	bounds.AttributeCountLimit = maxAttributes
+	bounds.AttributeValueLengthLimit = maxText
+	bounds.LinkCountLimit = maxLinks
 	return bounds
 }
 

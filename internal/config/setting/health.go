@@ -60,7 +60,9 @@ func (h Health) For(environment, application string) Health {
 	for i := range h.ArgoCD {
 		h.ArgoCD[i] = fill(h.ArgoCD[i])
 	}
-	h.Flux, h.Check, h.Deployment = fill(h.Flux), fill(h.Check), fill(h.Deployment)
+	h.Flux = fill(h.Flux)
+	h.Check = fill(h.Check)
+	h.Deployment = fill(h.Deployment)
 	return h
 }
 

@@ -134,7 +134,9 @@ func repositoriesOf(stored []store.Repository, entries map[string]queue.Entry) [
 	all := []api.Repository{}
 	for _, one := range stored {
 		shown := repositoryOf(entries[one.Key])
-		shown.Name, shown.Key, shown.Forge = one.Address(), one.Key, one.Forge
+		shown.Name = one.Address()
+		shown.Key = one.Key
+		shown.Forge = one.Forge
 		shown.ReconciledAt, shown.Failure = one.ReconciledAt, one.Failure
 		if one.Failure != "" && shown.State == api.StateIdle {
 			shown.State = api.StateFailing
@@ -168,7 +170,10 @@ func withUnopened(all []api.Repository, unopened []service.Unopened, next time.T
 			all = append(all, api.Repository{Name: one.Name, Forge: one.Forge})
 		}
 		shown := &all[i]
-		shown.State, shown.NextRun, shown.LastError, shown.FailedAt = api.StateFailing, next, one.Err.Error(), one.At
+		shown.State = api.StateFailing
+		shown.NextRun = next
+		shown.LastError = one.Err.Error()
+		shown.FailedAt = one.At
 		shown.Attempts = max(shown.Attempts, one.Attempts)
 	}
 	return sorted(all)

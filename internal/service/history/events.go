@@ -36,8 +36,11 @@ func (w eventWriter) actions(effects []outcome.Effect, trigger store.Trigger) []
 		if effect.Action == outcome.ActionNone || effect.Action == outcome.ActionUpdated {
 			continue // no versions changed
 		}
-		for _, e := range w.proposal(effect, string(effect.Action), w.now, effect.Action == outcome.ActionClosed) {
-			e.Commit, e.Number, e.URL, e.Trigger = effect.Commit, effect.Number, effect.URL, trigger.DeliveryRef
+		for _, e := range w.proposal(effect, string(effect.Action), w.now, effect.Action == engine.ActionClosed) {
+			e.Commit = effect.Commit
+			e.Number = effect.Number
+			e.URL = effect.URL
+			e.Trigger = trigger.DeliveryRef
 			e.Since = trigger.At
 			e.Rule, e.Message = string(effect.Reason.Rule), effect.Reason.Message
 			all = append(all, e)
@@ -53,7 +56,9 @@ func (w eventWriter) observed(report outcome.Report, landed []landing.Landed) []
 	for _, effect := range report.Effects {
 		if open := effect.Open; open != nil && open.Number > 0 && open.Foreign == "" {
 			for _, e := range w.proposal(effect, store.EventOpened, open.Opened, true) {
-				e.Number, e.URL, e.Commit = open.Number, open.URL, open.Commit
+				e.Number = open.Number
+				e.URL = open.URL
+				e.Commit = open.Commit
 				all = append(all, e)
 			}
 		}
@@ -95,7 +100,9 @@ func (w eventWriter) proposal(effect outcome.Effect, action string, at time.Time
 		}
 		moves := decision.Moves
 		if open := opened(decision.Application); open != nil && open.ID() != snapshot.ID() {
-			e.Promotion, snapshot, moves = "", open, pullrequest.MovesTo(open, decision)
+			e.Promotion = ""
+			snapshot = open
+			moves = pullrequest.MovesTo(open, decision)
 		}
 		if !fromOpen {
 			e.Attribution = attributionOf(promotion.AttributionOf(decision), nil)
@@ -151,7 +158,9 @@ func (w eventWriter) merged(report outcome.Report, landed []landing.Landed) []st
 				moves, attribution = landed[k].Moves, attributionOf(landed[k].Attribution, landed[k].Unproven)
 			}
 			e := withSnapshot(w.event(target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot, moves)
-			e.Commit, e.Number, e.Attribution = l.Commit, l.Number, attribution
+			e.Commit = l.Commit
+			e.Number = l.Number
+			e.Attribution = attribution
 			all = append(all, e)
 		}
 	}
@@ -166,7 +175,9 @@ func (w eventWriter) landed(landed []landing.Landed) []store.Event {
 	all := make([]store.Event, 0, len(landed))
 	for _, l := range landed {
 		e := withSnapshot(w.event(l.Target, store.EventLanded, w.notAfterNow(l.At)), l.Snapshot, l.Moves)
-		e.Commit, e.Promotion, e.User = l.Commit, l.Promotion, l.By
+		e.Commit = l.Commit
+		e.Promotion = l.Promotion
+		e.User = l.By
 		e.Attribution = attributionOf(l.Attribution, l.Unproven)
 		all = append(all, e)
 	}
@@ -225,7 +236,9 @@ func parseVersions(images map[string]string) []store.EventVersion {
 	for _, component := range slices.Sorted(maps.Keys(images)) {
 		version := store.EventVersion{Component: component}
 		if parsed, err := image.Parse(strings.TrimSuffix(images[component], "@")); err == nil {
-			version.Repository, version.Tag, version.Digest = parsed.Repository.String(), parsed.Tag, parsed.Digest
+			version.Repository = parsed.Repository.String()
+			version.Tag = parsed.Tag
+			version.Digest = parsed.Digest
 		} else {
 			version.Tag = images[component]
 		}

@@ -22,7 +22,9 @@ func (w eventWriter) outcomes(report outcome.Report) []store.Event {
 	var all []store.Event
 	add := func(target promotion.Target, action string, at time.Time, l promotion.Landing, since time.Time) {
 		e := withSnapshot(w.event(target, action, w.notAfterNow(at)), l.Snapshot, promotion.ChangesOf(l.Before, l.Snapshot))
-		e.Commit, e.Number, e.Since = cmp.Or(l.First, l.Commit), l.Number, since
+		e.Commit = cmp.Or(l.First, l.Commit)
+		e.Number = l.Number
+		e.Since = since
 		all = append(all, e)
 	}
 	for _, target := range slices.SortedFunc(maps.Keys(report.Landings), promotion.Target.Compare) {
@@ -55,7 +57,9 @@ func (w eventWriter) failed(report outcome.Report, target state.Target, failures
 	var all []store.Event
 	for _, failure := range failures {
 		e := w.event(promotion.Target(target), store.EventFailed, failure.At)
-		e.Snapshot, e.Rule, e.Message = failure.Snapshot, string(promotion.RuleFailed), failure.Reason
+		e.Snapshot = failure.Snapshot
+		e.Rule = string(promotion.RuleFailed)
+		e.Message = failure.Reason
 		landings := report.Landings[promotion.Target(target)]
 		if i := slices.IndexFunc(landings, func(l promotion.Landing) bool { return l.Snapshot.ID() == failure.Snapshot }); i >= 0 {
 			l := landings[i]

@@ -64,22 +64,28 @@ func (r *Recorder) ReadLandings(ctx context.Context, reconciler *reconcile.Recon
 	if report.Heads == nil || report.Config == nil {
 		return Landings{}
 	}
-	known, err := r.Store.Heads(ctx, string(report.Repository))
-	read := Landings{known: known, heads: map[string]string{}}
-	if err == nil {
-		read.landed, err = reconciler.Landed(ctx, *report, known, r.since())
-	}
+	read, err := r.readLandings(ctx, reconciler, *report)
 	if err != nil {
 		report.Errors = append(report.Errors, repo.PartialError{What: "history", Err: err})
-		return Landings{landed: read.landed, known: known}
+		return read
 	}
+	read.heads = map[string]string{}
 	for _, environment := range report.Config.Environments {
 		branch := cmp.Or(environment.Branch, report.Default)
-		if head := report.Heads[branch]; head != "" && head != known[branch] {
+		if head := report.Heads[branch]; head != "" && head != read.known[branch] {
 			read.heads[branch] = head
 		}
 	}
 	return read
+}
+
+// readLandings reads what landed, without the heads of branches.
+func (r *Recorder) readLandings(ctx context.Context, reconciler *engine.Reconciler, report engine.Report) (read Landings, err error) {
+	if read.known, err = r.Store.Heads(ctx, string(report.Repository)); err != nil {
+		return read, err
+	}
+	read.landed, err = reconciler.Landed(ctx, report, read.known, r.since())
+	return read, err
 }
 
 // since is how far the history goes back; the zero time: it is kept forever.

@@ -177,7 +177,9 @@ func openPullRequests(report outcome.Report) map[promotion.Target]promotion.Open
 		if effect.Action == outcome.ActionMerged || effect.Action == outcome.ActionClosed || effect.Action == outcome.ActionPushed {
 			continue
 		}
-		number, url, opened := effect.Number, effect.URL, time.Time{}
+		number := effect.Number
+		url := effect.URL
+		opened := time.Time{}
 		if number == 0 && effect.Open != nil {
 			number, url = effect.Open.Number, effect.Open.URL
 		}

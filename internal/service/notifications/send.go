@@ -126,14 +126,19 @@ func Direct(
 		failed = append(failed, err)
 	}
 	for _, d := range source.drafts(sorted(fromHistory(events, time.Time{}))) {
-		to, err := sender(d.destination)
-		if err == nil {
-			err = deliver(ctx, to, d.message, 0, notify.Receipt{}, func(int, notify.Receipt) error { return nil })
-		}
-		if err != nil {
+		if err := d.send(ctx, sender); err != nil {
 			failed = append(failed, fmt.Errorf("notify %s about %s in %s of %s: %w", d.destination,
 				d.message.Application, d.message.Environment, d.message.Repository, err))
 		}
 	}
 	return failed
+}
+
+// send sends a message that nothing records.
+func (d draft) send(ctx context.Context, sender func(destination string) (notify.Sender, error)) error {
+	to, err := sender(d.destination)
+	if err != nil {
+		return err
+	}
+	return deliver(ctx, to, d.message, 0, notify.Receipt{}, func(int, notify.Receipt) error { return nil })
 }

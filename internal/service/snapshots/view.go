@@ -330,7 +330,9 @@ func runsAs(component api.BindingComponent, reported *store.TargetHealth) api.Bi
 	i := slices.IndexFunc(reported.Actual, func(v store.EventVersion) bool { return v.Component == component.Name })
 	switch {
 	case i >= 0:
-		component.Actual, component.Sync, component.Health = reported.Actual[i].Image(), string(health.OutOfSync), reported.ActualStatus
+		component.Actual = reported.Actual[i].Image()
+		component.Sync = string(health.OutOfSync)
+		component.Health = reported.ActualStatus
 	case len(reported.Actual) > 0 && (reported.Status == "" || reported.Status == string(health.Unknown)):
 		component.Sync, component.Health = string(health.Synced), reported.ActualStatus // it did not change
 	default:

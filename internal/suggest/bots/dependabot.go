@@ -33,7 +33,9 @@ func dependabot(file string, content []byte) (rules []Rule, writers []Writer, un
 		}
 		var ignored []string // names that it never updates
 		for _, ignore := range items(update, "ignore") {
-			name, versions, types := text(ignore, "dependency-name"), texts(ignore, "versions"), texts(ignore, "update-types")
+			name := text(ignore, "dependency-name")
+			versions := texts(ignore, "versions")
+			types := texts(ignore, "update-types")
 			if len(versions) == 0 && (len(types) == 0 || len(types) == 3) {
 				ignored = append(ignored, name)
 				continue

@@ -56,7 +56,9 @@ func (f *flux) read(file string, manifest *yaml.Node) {
 	if !strings.HasPrefix(text(manifest, "apiVersion"), "image.toolkit.fluxcd.io/") {
 		return
 	}
-	kind, name, namespace := text(manifest, "kind"), text(manifest, "metadata", "name"), text(manifest, "metadata", "namespace")
+	kind := text(manifest, "kind")
+	name := text(manifest, "metadata", "name")
+	namespace := text(manifest, "metadata", "namespace")
 	where := source("Flux's "+kind+" "+name, file)
 	switch kind {
 	case "ImageRepository":
