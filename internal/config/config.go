@@ -171,7 +171,7 @@ func build(file string, in *input) *Config {
 	settings.Check()
 	c.settings = in.environmentSettings()
 	for i, raw := range c.settings {
-		c.Environments[i].apply(raw)
+		c.Environments[i].Settings = raw.Settings()
 	}
 	loadWrites(in, c)
 	checkSameImage(in, c)

@@ -21,17 +21,11 @@ type Environment struct {
 	Branch      string   // empty: the default branch
 	Paths       []string // patterns; nil: the whole tree
 	Exclude     []string // patterns, in addition to the default excludes
-	After       []setting.Parent
-	Propose     setting.Propose
-	Land        setting.Land
-	Newer       setting.Newer
-	Gates       setting.Gates
-	PullRequest setting.PullRequest
-	Health      *setting.Health // nil: not monitored
-	Notify      []setting.Notification
 	Write       []Write
 	Labels      map[string]string
 	ByComponent bool // each component is an application of its own
+
+	setting.Settings
 
 	match   *matcher
 	mirrors []mirror // longest prefix first

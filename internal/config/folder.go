@@ -26,8 +26,10 @@ func Folder(repositories []image.Repository) (*Config, error) {
 		settings: []setting.RawOverride{{}},
 		order:    []string{FolderEnvironment},
 		Environments: []Environment{{
-			Name: FolderEnvironment, Propose: setting.ProposeAutomatic, Land: setting.LandPR, Newer: setting.NewerRefresh,
-			match: newMatcher(nil, nil),
+			Name: FolderEnvironment, match: newMatcher(nil, nil),
+			Settings: setting.Settings{
+				Propose: setting.ProposeAutomatic, Land: setting.LandPR, Newer: setting.NewerRefresh,
+			},
 		}},
 	}
 	// A repository is named by its last segment, or by its full name when two have the

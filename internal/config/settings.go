@@ -34,22 +34,9 @@ func (c *Config) Settings(environment, application string) Environment {
 		}
 	}
 	if changed {
-		out.apply(merged)
+		out.Settings = merged.Settings()
 	}
 	return out
-}
-
-// apply fills the settings that may differ per application, with defaults.
-func (e *Environment) apply(raw setting.RawOverride) {
-	s := raw.Settings()
-	e.After = s.After
-	e.Propose = s.Propose
-	e.Land = s.Land
-	e.Newer = s.Newer
-	e.Gates = s.Gates
-	e.PullRequest = s.PullRequest
-	e.Health = s.Health
-	e.Notify = s.Notify
 }
 
 // settingsFile returns what the settings of the file are validated with.

@@ -39,22 +39,28 @@ func TestLoad_environments(t *testing.T) {
 	want := []config.Environment{
 		{
 			Name: "dev", Paths: []string{"apps/{application}/overlays/dev"},
-			Propose: setting.ProposeAutomatic, Land: setting.LandPush, Newer: setting.NewerRefresh,
-			PullRequest: plainPullRequest, Notify: releases,
+			Settings: setting.Settings{
+				Propose: setting.ProposeAutomatic, Land: setting.LandPush, Newer: setting.NewerRefresh,
+				PullRequest: plainPullRequest, Notify: releases,
+			},
 		},
 		{
 			Name: "staging", Paths: []string{"apps/{application}/overlays/staging"},
-			After:   []setting.Parent{{Environment: "dev", Soak: time.Hour}},
-			Propose: setting.ProposeAutomatic, Land: setting.LandAutomerge, Newer: setting.NewerRefresh,
-			PullRequest: plainPullRequest, Notify: releases,
+			Settings: setting.Settings{
+				After:   []setting.Parent{{Environment: "dev", Soak: time.Hour}},
+				Propose: setting.ProposeAutomatic, Land: setting.LandAutomerge, Newer: setting.NewerRefresh,
+				PullRequest: plainPullRequest, Notify: releases,
+			},
 		},
 		{
 			Name: "prod-eu", Branch: "env/prod-eu", Paths: []string{"apps/{application}"},
-			After:   []setting.Parent{{Environment: "staging", Soak: 24 * time.Hour, Checks: []string{"e2e"}}},
-			Propose: setting.ProposeAutomatic, Land: setting.LandPR, Newer: setting.NewerRefresh,
-			Gates:       setting.Gates{Windows: []string{"office", "xmas"}, Approvals: &setting.Approvals{Count: 2, From: []string{"team:acme/sre"}}, Hold: &setting.Hold{Key: "promote_deployment", Value: "false"}},
-			PullRequest: setting.PullRequest{Labels: []string{"prod"}, Reviewers: []string{"team:acme/sre"}, Group: setting.GroupApplication, Limit: 20},
-			Notify:      releases,
+			Settings: setting.Settings{
+				After:   []setting.Parent{{Environment: "staging", Soak: 24 * time.Hour, Checks: []string{"e2e"}}},
+				Propose: setting.ProposeAutomatic, Land: setting.LandPR, Newer: setting.NewerRefresh,
+				Gates:       setting.Gates{Windows: []string{"office", "xmas"}, Approvals: &setting.Approvals{Count: 2, From: []string{"team:acme/sre"}}, Hold: &setting.Hold{Key: "promote_deployment", Value: "false"}},
+				PullRequest: setting.PullRequest{Labels: []string{"prod"}, Reviewers: []string{"team:acme/sre"}, Group: setting.GroupApplication, Limit: 20},
+				Notify:      releases,
+			},
 		},
 	}
 	if diff := cmp.Diff(want, full(t).Environments, plainly()); diff != "" {

@@ -36,7 +36,7 @@ func TestBlocking(t *testing.T) {
 	proposed := decided(promotion.Proposed, promotion.RuleParent, "staging has: web 1 -> 2")
 	with := func(land setting.Land, gates ...promotion.Condition) []propose.Proposal {
 		return []propose.Proposal{{
-			Environment: config.Environment{Name: "prod", Land: land}, Step: propose.StepPropose, Gates: gates,
+			Environment: config.Environment{Name: "prod", Settings: setting.Settings{Land: land}}, Step: propose.StepPropose, Gates: gates,
 			Decisions: []promotion.Decision{proposed}, Open: &promotion.Open{Number: 7},
 		}}
 	}

@@ -43,7 +43,7 @@ func aMove(component, from, to string) promotion.Move {
 // aPage is a pull request of applications, each with its moves.
 func aPage(moves map[string][]promotion.Move) pullrequest.Page {
 	p := pullrequest.Page{Proposal: propose.Proposal{
-		Environment: config.Environment{Name: "staging", Land: setting.LandPR}, Step: propose.StepPropose,
+		Environment: config.Environment{Name: "staging", Settings: setting.Settings{Land: setting.LandPR}}, Step: propose.StepPropose,
 	}}
 	for _, application := range slices.Sorted(maps.Keys(moves)) {
 		d := promotion.Decision{
