@@ -164,7 +164,7 @@ func serveOn(ctx context.Context, s *serverfile.Server, db *database.DB, options
 		API: api.Options{
 			Sessions:  sessions,
 			Admin:     admin,
-			Snapshots: snapshots.New(s, svc, stored, options.Log, options.DryRun), Now: s.Now,
+			Snapshots: &snapshots.API{Server: s, Service: svc, Store: stored, Log: options.Log, DryRun: options.DryRun}, Now: s.Now,
 			Decisions: userDecisions,
 			View:      shown, Changes: changes, Metrics: delivered,
 		},

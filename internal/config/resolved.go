@@ -28,9 +28,10 @@ func (c *Config) Resolved() ([]byte, error) {
 	for _, environment := range c.Environments {
 		d.environment(environments.At(environment.Name), environment, overridden(c.layers, environment.Name))
 	}
+	patterns := slices.ContainsFunc(c.layers, func(l layer) bool { return !l.exact() })
 	for _, application := range c.Applications {
 		at := applications.At(application.Name)
-		if !hasPattern(c.layers) { // else another entry may set it for the same application
+		if !patterns { // else another entry may set it for the same application
 			d.set(at, "settle", schedule.FormatDuration(application.Settle))
 			d.set(at, "sameVersion", application.SameVersion)
 		}
@@ -81,9 +82,4 @@ func overridden(layers []layer, environment string) func(key func(*setting.RawOv
 	return func(key func(*setting.RawOverride) bool) bool {
 		return slices.ContainsFunc(layers, func(l layer) bool { return l.overrides[environment] != nil && key(l.overrides[environment]) })
 	}
-}
-
-// hasPattern reports whether settings of several entries may apply to one application.
-func hasPattern(layers []layer) bool {
-	return slices.ContainsFunc(layers, func(l layer) bool { return !l.exact() })
 }

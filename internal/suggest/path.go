@@ -15,7 +15,6 @@ import (
 
 // candidate is a file with the possible readings of its path, the likeliest first.
 type candidate struct {
-	file     string
 	weight   int // number of references in the file
 	readings []reading
 }
@@ -90,7 +89,7 @@ func isPrintable(file string) bool {
 
 // readPath finds all segments that may name an environment.
 func readPath(file string, weight int) candidate {
-	c := candidate{file: file, weight: weight}
+	c := candidate{weight: weight}
 	segments := strings.Split(file, "/")
 	for i, segment := range segments {
 		isFile := i == len(segments)-1

@@ -43,11 +43,6 @@ type API struct {
 	DryRun  bool // nothing is written to any repository
 }
 
-// New returns the API of a service.
-func New(s *serverfile.Server, svc *service.Service, stored *store.Store, log *slog.Logger, dryRun bool) *API {
-	return &API{Server: s, Service: svc, Store: stored, Log: log, DryRun: dryRun}
-}
-
 // Post implements api.Snapshots. When it returns, the request is on promoter/_state.
 func (a *API) Post(ctx context.Context, posted api.PostedSnapshot) (requested api.Requested, err error) {
 	if a.DryRun {

@@ -157,16 +157,16 @@ func only(wanted image.Repository) func(image.Repository) bool {
 	return func(r image.Repository) bool { return r == wanted }
 }
 
-// names lists the first repositories as JSON strings, separated by commas.
-func names(images []image.Repository) string {
-	var quoted []string
+// list lists the first repositories in some form, separated by commas.
+func list(images []image.Repository, form func(image.Repository) string) string {
+	var texts []string
 	for _, r := range images[:min(len(images), maxNames)] {
-		quoted = append(quoted, `"`+r.Familiar()+`"`)
+		texts = append(texts, form(r))
 	}
 	if len(images) > maxNames {
-		quoted = append(quoted, "…")
+		texts = append(texts, "…")
 	}
-	return strings.Join(quoted, ", ")
+	return strings.Join(texts, ", ")
 }
 
 // maxNames is how many repositories an advice lists.

@@ -53,14 +53,8 @@ func dependabot(file string, content []byte) (rules []Rule, writers []Writer, un
 					slices.ContainsFunc(directories, func(d string) bool { return inDirectory(d, path.Dir(file)) })
 			},
 			Off: func(images []image.Repository) string {
-				var entries []string
-				for _, r := range images[:min(len(images), maxNames)] {
-					entries = append(entries, "{dependency-name: "+r.Path()+"}")
-				}
-				if len(images) > maxNames {
-					entries = append(entries, "…")
-				}
-				return "add them to ignore of its " + text(update, "package-ecosystem") + " updates: [" + strings.Join(entries, ", ") + "]"
+				entries := list(images, func(r image.Repository) string { return "{dependency-name: " + r.Path() + "}" })
+				return "add them to ignore of its " + text(update, "package-ecosystem") + " updates: [" + entries + "]"
 			},
 		})
 	}

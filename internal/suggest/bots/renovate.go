@@ -78,7 +78,8 @@ func renovate(file string, content []byte) (rules []Rule, writers []Writer, unre
 		File:    file,
 		Updates: func(_ string, r image.Repository) bool { return !isOff(r) },
 		Off: func(images []image.Repository) string {
-			return `add {"matchPackageNames": [` + names(images) + `], "enabled": false} to its packageRules`
+			quoted := list(images, func(r image.Repository) string { return `"` + r.Familiar() + `"` })
+			return `add {"matchPackageNames": [` + quoted + `], "enabled": false} to its packageRules`
 		},
 	})
 	return rules, writers, ""
