@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -60,15 +61,11 @@ func (q Query) window(now time.Time) (w window, err error) {
 	if w.location, err = time.LoadLocation(q.TimeZone); err != nil || q.TimeZone == "Local" {
 		return w, fault.New(fault.Invalid, "timeZone %.50q is not a time zone: write an IANA name such as Europe/Berlin", q.TimeZone)
 	}
-	if w.By == "" {
-		w.By = Week
-	}
+	w.By = cmp.Or(w.By, Week)
 	if w.By != Week && w.By != Month {
 		return w, fault.New(fault.Invalid, "by must be week or month")
 	}
-	if w.Group == "" {
-		w.Group = ByEnvironment
-	}
+	w.Group = cmp.Or(w.Group, ByEnvironment)
 	if !slices.Contains([]string{ByEnvironment, ByApplication, ByRepository}, w.Group) &&
 		(!strings.HasPrefix(w.Group, labelGroup) || w.Group == labelGroup) {
 		return w, fault.New(fault.Invalid, "group must be environment, application, repository, or label:KEY")
@@ -129,9 +126,7 @@ func (w window) group(key store.TargetKey, p store.Progress) (name string, selec
 	case ByApplication:
 		return key.Application, true
 	case ByRepository:
-		if repository == "" {
-			repository = key.Repository
-		}
+		repository = cmp.Or(repository, key.Repository)
 		return repository, true
 	}
 	return labels[strings.TrimPrefix(w.Group, labelGroup)], true

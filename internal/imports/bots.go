@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -267,16 +268,12 @@ func renovateNotes(d *draft, all objects) {
 		noted := map[string]bool{}
 		for _, setting := range bots.RenovateRules(o.file, o.content) {
 			text, known := ruleSettings[setting.Name]
-			if text == "" {
-				text = knownRenovate[setting.Name]
-			}
+			text = cmp.Or(text, knownRenovate[setting.Name])
 			if noted[setting.Name] || known && text == "" {
 				continue
 			}
 			noted[setting.Name] = true
-			if text == "" {
-				text = "no match"
-			}
+			text = cmp.Or(text, "no match")
 			d.note(edit.Position{File: o.file, Line: setting.Line, Column: setting.Column}, "packageRules with "+setting.Name+": "+text)
 		}
 	}

@@ -283,9 +283,7 @@ func (s imageSubscription) component() component {
 // component returns the component of a subscription to a chart.
 func (s chartSubscription) component() component {
 	c := component{key: "chart", repository: s.RepoURL, selection: image.Selection{Chart: true, Semver: s.SemverConstraint}}
-	if c.selection.Semver == "" {
-		c.selection.Semver = ">=0.0.0"
-	}
+	c.selection.Semver = cmp.Or(c.selection.Semver, ">=0.0.0")
 	if !strings.HasPrefix(s.RepoURL, "oci://") {
 		c.off = "promoter follows charts in OCI registries, and this one is in a chart repository"
 	}

@@ -3,6 +3,7 @@ package suggest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,19 +33,18 @@ type placedReference struct {
 // not active. At least one is.
 func components(references []edit.Reference, l *layout, rules []bots.Rule) []Component {
 	usages := usagesOf(references, l)
-	isInside := func(u usage) bool { return len(u.inside) > 0 }
+	isInside := func(u *usage) bool { return len(u.inside) > 0 }
 	anyInside := slices.ContainsFunc(usages, isInside)
-	anyOwn := slices.ContainsFunc(usages, func(u usage) bool {
+	anyOwn := slices.ContainsFunc(usages, func(u *usage) bool {
 		return !u.isThirdParty() && (isInside(u) || !anyInside)
 	})
 	names := componentNames(usages)
 	all := make([]Component, 0, len(usages))
-	for i := range usages {
-		u := &usages[i]
+	for i, u := range usages {
 		c := u.component(l, rules)
 		c.Name = names[i]
 		switch {
-		case anyInside && !isInside(*u):
+		case anyInside && !isInside(u):
 			c.Off, c.Reason = "In no environment.", cmp.Or(c.Reason, c.Off)
 		case c.Off != "":
 		case anyOwn && u.isThirdParty():
@@ -62,7 +62,7 @@ func components(references []edit.Reference, l *layout, rules []bots.Rule) []Com
 }
 
 // usagesOf groups the references by repository, sorted.
-func usagesOf(references []edit.Reference, l *layout) []usage {
+func usagesOf(references []edit.Reference, l *layout) []*usage {
 	byRepository := map[image.Repository]*usage{}
 	for _, r := range references {
 		u, known := byRepository[r.Repository]
@@ -79,12 +79,9 @@ func usagesOf(references []edit.Reference, l *layout) []usage {
 			u.outside = append(u.outside, r)
 		}
 	}
-	all := make([]usage, 0, len(byRepository))
-	for _, u := range byRepository {
-		all = append(all, *u)
-	}
-	slices.SortFunc(all, func(a, b usage) int { return cmp.Compare(a.repository.String(), b.repository.String()) })
-	return all
+	return slices.SortedFunc(maps.Values(byRepository), func(a, b *usage) int {
+		return cmp.Compare(a.repository.String(), b.repository.String())
+	})
 }
 
 func (u *usage) component(l *layout, rules []bots.Rule) Component {
@@ -215,7 +212,7 @@ const (
 
 // componentNames names each repository after the end of its path, and if two would
 // have the same name, also after the part that differs.
-func componentNames(usages []usage) []string {
+func componentNames(usages []*usage) []string {
 	choices := make([][nameChoices]string, len(usages))
 	for i := range usages {
 		choices[i] = usages[i].nameChoices()

@@ -11,14 +11,14 @@ import (
 // apps/*/overlays/ENVIRONMENT.
 type family struct {
 	key      string
-	readings []reading
+	readings []*reading
 	weight   int // number of references
 }
 
 // families groups files by the form of their paths. A file whose likeliest reading
 // joins no convincing family is read in the next way. Removing a reading can make
 // another family unconvincing, so this repeats until all that are left convince.
-func families(files []candidate) []family {
+func families(files []candidate) []*family {
 	byKey := groupByKey(files)
 	for range maxReadings {
 		good := convincing(byKey)
@@ -56,11 +56,11 @@ func groupByKey(files []candidate) map[string]*family {
 	return byKey
 }
 
-func convincing(byKey map[string]*family) []family {
-	good := make([]family, 0, len(byKey))
+func convincing(byKey map[string]*family) []*family {
+	good := make([]*family, 0, len(byKey))
 	for _, key := range sortedKeys(byKey) {
 		if byKey[key].isConvincing() {
-			good = append(good, *byKey[key])
+			good = append(good, byKey[key])
 		}
 	}
 	return good
@@ -72,8 +72,7 @@ func convincing(byKey map[string]*family) []family {
 func (f *family) isConvincing() bool {
 	certain, steps := false, map[int]bool{}
 	stages := map[string]map[string]bool{} // by application
-	for i := range f.readings {
-		r := &f.readings[i]
+	for _, r := range f.readings {
 		certain = certain || r.certain
 		steps[r.rank/10] = true
 		if stages[r.app] == nil {
@@ -97,8 +96,7 @@ func (f *family) isConvincing() bool {
 // name, and columns after it the member below the environment.
 func (f *family) values(column int) map[string]map[string]bool {
 	values := map[string]map[string]bool{}
-	for i := range f.readings {
-		r := &f.readings[i]
+	for _, r := range f.readings {
 		value := r.value(column)
 		if values[value] == nil {
 			values[value] = map[string]bool{}
@@ -124,7 +122,7 @@ func (r *reading) value(column int) string {
 // varying returns the columns that differ within the family, or whose one value
 // is the first of many.
 func (f *family) varying() []int {
-	first := &f.readings[0]
+	first := f.readings[0]
 	var columns []int
 	for column := range first.at {
 		if !canVary(first.segments[column]) {
@@ -149,7 +147,7 @@ const noColumn = -1
 // column below the environment, if every file with a reference is in a folder
 // there.
 func (f *family) applicationColumn() int {
-	first := &f.readings[0]
+	first := f.readings[0]
 	columns := f.varying()
 	if f.isByFile() && !slices.ContainsFunc(columns, func(column int) bool { return len(f.values(column)) > 1 }) {
 		columns = nil
@@ -166,8 +164,8 @@ func (f *family) applicationColumn() int {
 		}
 		// A file that is in no folder there is an application by itself, if most are not.
 		below, beside := 0, 0
-		for i := range f.readings {
-			if r := &f.readings[i]; r.member() == "" {
+		for _, r := range f.readings {
+			if r.member() == "" {
 				beside += r.weight
 			} else {
 				below += r.weight
@@ -190,8 +188,7 @@ const minByFile = 4
 // each: they are many, and most have no name of a part of one.
 func (f *family) isByFile() bool {
 	names := map[string]bool{}
-	for i := range f.readings {
-		r := &f.readings[i]
+	for _, r := range f.readings {
 		if r.next != len(r.segments)-1 {
 			continue
 		}
@@ -214,8 +211,8 @@ func (f *family) isByFile() bool {
 // can be promoted. With one environment this is unknown.
 func (f *family) canPromote(column int) bool {
 	environments := map[string]bool{}
-	for i := range f.readings {
-		environments[f.readings[i].environmentID()] = true
+	for _, r := range f.readings {
+		environments[r.environmentID()] = true
 	}
 	if len(environments) < 2 {
 		return true
@@ -232,8 +229,7 @@ func (f *family) canPromote(column int) bool {
 // values of the outer ones.
 func (f *family) isAmbiguous(inner int, outer []int) bool {
 	above := map[string]string{}
-	for i := range f.readings {
-		r := &f.readings[i]
+	for _, r := range f.readings {
 		var prefix strings.Builder
 		for _, column := range outer {
 			prefix.WriteString(r.segments[column] + "/")

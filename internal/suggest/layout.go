@@ -36,8 +36,8 @@ func layouts(files []string, references []edit.Reference) []*layout {
 			found = append(found, newLayout(all, true, reason))
 		}
 		found = append(found, newLayout(all, false, oneApplication))
-		heaviest := slices.MaxFunc(all, func(a, b family) int { return cmp.Compare(a.weight, b.weight) })
-		found = append(found, newLayout([]family{heaviest}, false,
+		heaviest := slices.MaxFunc(all, func(a, b *family) int { return cmp.Compare(a.weight, b.weight) })
+		found = append(found, newLayout([]*family{heaviest}, false,
 			"Other folders were left out: their paths would match several environments."))
 	}
 	found = slices.DeleteFunc(found, func(l *layout) bool { return l == nil || !l.isWorthwhile(references) })
@@ -112,16 +112,16 @@ func listsServices(r edit.Reference) bool {
 
 // withReferences leaves out the environments without a reference, and families with none
 // of the others.
-func withReferences(all []family) []family {
+func withReferences(all []*family) []*family {
 	weights := map[string]int{}
-	for i := range all {
-		for j := range all[i].readings {
-			weights[all[i].readings[j].environmentID()] += all[i].readings[j].weight
+	for _, f := range all {
+		for _, r := range f.readings {
+			weights[r.environmentID()] += r.weight
 		}
 	}
-	var left []family
+	var left []*family
 	for _, f := range all {
-		f.readings = slices.DeleteFunc(f.readings, func(r reading) bool { return weights[r.environmentID()] == 0 })
+		f.readings = slices.DeleteFunc(f.readings, func(r *reading) bool { return weights[r.environmentID()] == 0 })
 		if f.weight > 0 {
 			left = append(left, f)
 		}
@@ -130,9 +130,9 @@ func withReferences(all []family) []family {
 }
 
 // withApplications counts the families whose paths name an application.
-func withApplications(all []family) (n int) {
-	for i := range all {
-		if all[i].applicationColumn() != noColumn {
+func withApplications(all []*family) (n int) {
+	for _, f := range all {
+		if f.applicationColumn() != noColumn {
 			n++
 		}
 	}
@@ -181,18 +181,16 @@ func (l *layout) rankOf(environment string) int {
 
 // newLayout turns families into environments. It returns nil if the paths must name
 // applications, and some have nothing that could be one.
-func newLayout(all []family, captures bool, reason string) *layout {
+func newLayout(all []*family, captures bool, reason string) *layout {
 	l := &layout{byFile: map[string]string{}, captures: captures, reason: reason}
 	names := environmentNames(all)
 	byName, regions := map[string]*Environment{}, map[string]string{}
-	for i := range all {
-		f := &all[i]
+	for _, f := range all {
 		column, varying := noColumn, f.varying()
 		if captures {
 			column = f.applicationColumn()
 		}
-		for j := range f.readings {
-			r := &f.readings[j]
+		for _, r := range f.readings {
 			byFallback := captures && (column == noColumn || column == r.next && r.member() == "")
 			if byFallback && r.weight == 0 {
 				continue
@@ -225,13 +223,12 @@ func newLayout(all []family, captures bool, reason string) *layout {
 
 // environmentNames returns the most common spelling of each environment. If one
 // family has two spellings, these are two environments with their own names.
-func environmentNames(all []family) map[string]string {
+func environmentNames(all []*family) map[string]string {
 	counts := map[string]map[string]int{}
 	split := map[string]bool{}
-	for i := range all {
+	for _, f := range all {
 		inFamily := map[string]string{}
-		for j := range all[i].readings {
-			r := &all[i].readings[j]
+		for _, r := range f.readings {
 			id := r.environmentID()
 			if counts[id] == nil {
 				counts[id] = map[string]int{}

@@ -16,7 +16,7 @@ import (
 // candidate is a file with the possible readings of its path, the likeliest first.
 type candidate struct {
 	weight   int // number of references in the file
-	readings []reading
+	readings []*reading
 }
 
 // reading is a path in which one segment names an environment.
@@ -97,14 +97,14 @@ func readPath(file string, weight int) candidate {
 		if !ok {
 			continue
 		}
-		r := reading{segmentMatch: match, file: file, weight: weight, segments: segments, at: i, next: i + 1}
+		r := &reading{segmentMatch: match, file: file, weight: weight, segments: segments, at: i, next: i + 1}
 		if !isFile {
 			r.skipBelow()
 		}
 		r.key = r.familyKey()
 		c.readings = append(c.readings, r)
 	}
-	slices.SortStableFunc(c.readings, func(a, b reading) int { return cmp.Compare(b.likelihood(), a.likelihood()) })
+	slices.SortStableFunc(c.readings, func(a, b *reading) int { return cmp.Compare(b.likelihood(), a.likelihood()) })
 	c.readings = c.readings[:min(len(c.readings), maxReadings)]
 	return c
 }

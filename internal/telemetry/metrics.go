@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"runtime"
@@ -137,9 +138,7 @@ const unknownReceiver = "(unknown)"
 
 // Webhook counts a webhook. An empty receiver is an unknown one.
 func (m *Metrics) Webhook(receiver string, status int, took time.Duration) {
-	if receiver == "" {
-		receiver = unknownReceiver
-	}
+	receiver = cmp.Or(receiver, unknownReceiver)
 	m.webhooks.WithLabelValues(receiver, statusClass(status)).Inc()
 	m.webhook.Observe(took.Seconds())
 }

@@ -1,6 +1,7 @@
 package adminapi
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -78,9 +79,7 @@ func receiversOf(
 // setUp returns what a receiver is missing; empty: nothing.
 func setUp(file *serverconfig.Config, entry serverconfig.Receiver, reports bool, shown api.Receiver) string {
 	address := file.URL
-	if address == "" {
-		address = "https://HOST"
-	}
+	address = cmp.Or(address, "https://HOST")
 	switch {
 	case !reports:
 		return "health.from names it, and a receiver of the kind " + entry.Kind + " reports no health"
