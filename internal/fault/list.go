@@ -9,16 +9,17 @@ import (
 const maxListed = 20
 
 // List joins names for an error message. It truncates long lists.
-func List[Name ~string](names []Name) string {
+func List[T ~string](names []T) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	var text strings.Builder
-	for i, name := range names[:min(len(names), maxListed)] {
-		if i > 0 {
-			text.WriteString(", ")
-		}
-		text.WriteString(string(name))
+	var shown []string
+	for _, name := range names[:min(len(names), maxListed)] {
+		shown = append(shown, string(name))
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(names) - maxListed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	if more := len(names) - maxListed; more > 0 {
 		fmt.Fprintf(&text, " and %d more", more)

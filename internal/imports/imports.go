@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
@@ -117,7 +116,7 @@ type Found struct {
 func Config(name Tool, found Found) (*Imported, error) {
 	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == name })
 	if i < 0 {
-		return nil, fault.New(fault.Invalid, "%.100q cannot be imported: name one of %s", string(name), list(Tools()))
+		return nil, fault.New(fault.Invalid, "%.100q cannot be imported: name one of %s", string(name), fault.List(Tools()))
 	}
 	t := tools()[i]
 	d := &draft{tool: t, found: found.Found, files: found.Files}
@@ -174,14 +173,6 @@ func firstNote(notes []Note) string {
 		return "it has no images"
 	}
 	return notes[0].String()
-}
-
-func list(names []Tool) string {
-	texts := make([]string, len(names))
-	for i, name := range names {
-		texts[i] = string(name)
-	}
-	return strings.Join(texts, ", ")
 }
 
 // Find reads image references and the configuration of other tools from files, of those up to a

@@ -247,21 +247,12 @@ func loadToken(in *input, name string, raw *rawToken) APIToken {
 	return token
 }
 
-func loadRoles(in *input, raw strictyaml.List, of string, permitted []access.Role) (roles []access.Role) {
+func loadRoles(in *input, raw strictyaml.List, of string, permitted []access.Role) []access.Role {
 	if !raw.IsSet() {
 		return []access.Role{access.Read}
 	}
 	in.report.ErrorIf(raw.IsEmpty(), raw.Position, "name at least one, or remove roles for read", "roles %s is empty", of)
-	var known []string
-	for _, role := range permitted {
-		known = append(known, string(role))
-	}
-	for i := range raw.Items {
-		if in.report.OneOf(&raw.Items[i], "roles", known) {
-			roles = append(roles, access.Role(raw.Items[i].Value))
-		}
-	}
-	return roles
+	return valuesOf(in, raw, "roles", permitted)
 }
 
 func accessScope(in *input, repositories, applications, environments strictyaml.List) access.Scope {

@@ -115,14 +115,8 @@ func loadPermissions(in *input) (permissions []Permission) {
 		required(in.report, raw.Origin, "permission", "verbs", raw.Verbs)
 		required(in.report, raw.Origin, "permission", "who", raw.Who)
 		field.CheckUsers(in.report, raw.Who, "who")
-		var verbs []verb.Verb
-		for i := range raw.Verbs.Items {
-			if in.report.OneOf(&raw.Verbs.Items[i], "verbs", verbNames()) {
-				verbs = append(verbs, verb.Verb(raw.Verbs.Items[i].Value))
-			}
-		}
 		permissions = append(permissions, Permission{
-			Position: raw.Position, Verbs: verbs, Who: raw.Who.Strings(),
+			Position: raw.Position, Verbs: valuesOf(in, raw.Verbs, "verbs", verb.Decisions()), Who: raw.Who.Strings(),
 			Scope: loadScope(in.report, scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths}),
 		})
 	}
@@ -134,27 +128,30 @@ func loadBypass(in *input) (rules []Bypass) {
 		required(in.report, raw.Origin, "bypass rule", "conditions", raw.Conditions)
 		required(in.report, raw.Origin, "bypass rule", "who", raw.Who)
 		field.CheckUsers(in.report, raw.Who, "who")
-		rule := Bypass{
-			Position: raw.Position, Who: raw.Who.Strings(),
+		rules = append(rules, Bypass{
+			Position: raw.Position, Who: raw.Who.Strings(), Conditions: valuesOf(in, raw.Conditions, "conditions", verb.Bypassable()),
 			Scope: loadScope(in.report, scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths}),
-		}
-		for i := range raw.Conditions.Items {
-			if in.report.OneOf(&raw.Conditions.Items[i], "conditions", verb.Bypassable()) {
-				rule.Conditions = append(rule.Conditions, raw.Conditions.Items[i].Value)
-			}
-		}
-		rules = append(rules, rule)
+		})
 	}
 	return rules
 }
 
-// verbNames returns the verbs that a permission can be granted for.
-func verbNames() []string {
-	var names []string
-	for _, v := range verb.Decisions() {
-		names = append(names, string(v))
+// valuesOf returns the values of a list that are permitted. Others are problems.
+func valuesOf[T ~string](in *input, list strictyaml.List, key string, permitted []T) (values []T) {
+	known := textsOf(permitted)
+	for i := range list.Items {
+		if in.report.OneOf(&list.Items[i], key, known) {
+			values = append(values, T(list.Items[i].Value))
+		}
 	}
-	return names
+	return values
+}
+
+func textsOf[T ~string](values []T) (texts []string) {
+	for _, one := range values {
+		texts = append(texts, string(one))
+	}
+	return texts
 }
 
 // required requires a list that is not empty: an empty one would never apply, although

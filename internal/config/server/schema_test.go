@@ -12,6 +12,7 @@ import (
 	"promoter/internal/receiver"
 	"promoter/internal/strictyaml"
 	"promoter/internal/strictyaml/strictyamltest"
+	"promoter/internal/verb"
 )
 
 const referenceIntro = `# Reference: ` + "`promoter-server.yaml`" + `
@@ -30,7 +31,7 @@ func schema() strictyamltest.Schema {
 		Forms: map[reflect.Type][]*reflectschema.Schema{
 			reflect.TypeFor[field.RawPoll](): {{Type: "string", Pattern: strictyamltest.DurationPattern}, {Ref: "#/$defs/schedule"}},
 		},
-		Enums:     map[string][]string{"receiver.kind": receiver.Names(), "permission.verbs": verbNames()},
+		Enums:     map[string][]string{"receiver.kind": receiver.Names(), "permission.verbs": textsOf(verb.Decisions())},
 		Reference: strictyamltest.Reference{File: "../../../docs/reference/server.md", Intro: referenceIntro},
 		Names:     []reflect.Type{reflect.TypeFor[strictyaml.Map[*rawForge]](), reflect.TypeFor[strictyaml.Map[*rawReceiver]](), reflect.TypeFor[strictyaml.Map[*rawDestination]]()},
 	}
