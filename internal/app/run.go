@@ -78,7 +78,7 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 	results, err := forAll(ctx, c, options, onboardRest(options),
 		func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 			if options.Acted != nil {
-				w.Reconciler.Acted = func(_ context.Context, _ *config.Config, effects []engine.Effect) {
+				w.Reconciler.Acted = func(_ context.Context, _ *config.Config, effects []outcome.Effect) {
 					options.Acted(result.Repository, effects)
 				}
 			}
@@ -126,7 +126,7 @@ func sendNotifications(ctx context.Context, c *connect.Connections, r *connect.R
 }
 
 // Explain reads all repositories like Run, answers a question about them, and changes nothing.
-func Explain(ctx context.Context, c *connect.Connections, options RunOptions, q engine.Question) ([]Result, error) {
+func Explain(ctx context.Context, c *connect.Connections, options RunOptions, q reconcile.Question) ([]Result, error) {
 	return forAll(ctx, c, readOnly(options), nil,
 		func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 			result.Report, err = w.Reconciler.Explain(ctx, q)

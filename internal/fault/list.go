@@ -21,8 +21,5 @@ func List[T ~string](names []T) string {
 	if more := len(names) - maxListed; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	if more := len(names) - maxListed; more > 0 {
-		fmt.Fprintf(&text, " and %d more", more)
-	}
-	return text.String()
+	return text
 }

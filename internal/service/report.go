@@ -57,6 +57,7 @@ func (r reporter) write(ctx context.Context, repository *connect.Repository, rep
 	r.metrics.Reconciled(result, took)
 	for _, effect := range report.Effects {
 		if effect.Err != nil {
+			r.metrics.Action(actionFailed)
 			log.WarnContext(ctx, "action failed",
 				append(logAttrs(effect), slog.String("step", string(effect.Step)), slog.Any("error", effect.Err))...)
 		}

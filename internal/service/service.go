@@ -131,12 +131,13 @@ func New(o Options) *Service {
 		dryRun: o.DryRun, log: o.Log, now: now,
 	}
 	reconciler := &reconciler{
-		refresher: refresher, schedules: schedules, onboarder: onboarder,
-		db: o.DB, store: o.Store, history: &history.Recorder{Store: o.Store, Retention: server.File.Retention.History, Now: now},
-		report: reporter{log: o.Log, metrics: o.Metrics, now: now}, afterLanding: landing,
-		scans: scan.NewMemory(memory.Share(keptShare, maxKept)), observations: workspace.NewObservations(memory.Share(keptShare, maxKept)),
-		mirrors: git.NewMemory(memory.Share(2*keptShare, maxKept/2)),
-		queue:   o.Queue, dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
+		refresher: refresher, store: o.Store, recorder: records, onboarder: onboarder, report: reports,
+		kept: workspace.Kept{
+			Scans:        scan.NewMemory(memory.Share(keptShare, maxKept)),
+			Observations: workspace.NewObservations(memory.Share(keptShare, maxKept)),
+			Mirrors:      git.NewMemory(memory.Share(2*keptShare, maxKept/2)),
+		},
+		dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}
 	sender := notifications.Worker{Store: o.Store, Sender: o.Connections.NotificationSender, Log: o.Log}
 	return &Service{

@@ -78,18 +78,9 @@ type rawReconciliation struct {
 	// How long one reconciliation may take, a minute or more. Waiting for a rate limit does not count. The next one
 	// continues. Default: `5m`.
 	Timeout strictyaml.Located[time.Duration] `yaml:"timeout"`
-	// Between polls, decide again only about the applications that an event touches, and end a run in which nothing
-	// is new early. See docs/service.md#incremental-reconciliations and
-	// docs/running.md#runs-in-which-nothing-is-new. Default: `true`.
+	// Between polls, decide again only about the applications that an event touches. See
+	// docs/service.md#incremental-reconciliations. Default: `true`.
 	Incremental strictyaml.Located[bool] `yaml:"incremental"`
-	// In one of so many of these reconciliations and runs, decide about everything again and compare. 1: in each one; 0: in none. Default: `100`.
-	CompareEvery strictyaml.Located[int] `yaml:"compareEvery"`
-}
-
-// Incremental is how the service reconciles between polls.
-type Incremental struct {
-	Off          bool // each reconciliation decides about everything
-	CompareEvery int  // one in so many is compared with a full one; 0: none
 }
 
 // rawRetention is how long the database keeps data.
@@ -187,10 +178,7 @@ func loadIncremental(in *input) bool {
 	if raw == nil {
 		raw = &rawReconciliation{}
 	}
-	if raw.CompareEvery.Valid() && raw.CompareEvery.Value < 0 {
-		in.report.Errorf(raw.CompareEvery.Position, "write a number of reconciliations, as in 100, or 0 for none", "reconciliation.compareEvery is negative")
-	}
-	return Incremental{Off: !raw.Incremental.Or(true), CompareEvery: raw.CompareEvery.Or(DefaultCompareEvery)}
+	return raw.Incremental.Or(true)
 }
 
 func loadRetention(in *input) Retention {

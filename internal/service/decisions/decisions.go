@@ -129,7 +129,7 @@ var (
 
 // Authorize implements decision.Authority.
 func (a authority) Authorize(
-	ctx context.Context, targets []promotion.Target, deployments func(context.Context) ([]promotion.Deployment, error),
+	ctx context.Context, targets []promotion.Target, deployments decision.Deployments,
 ) (identity.User, error) {
 	if !a.principal.Has(access.Operate) || slices.ContainsFunc(targets, func(t promotion.Target) bool { return !a.Covers(t) }) {
 		return identity.User{}, errScope

@@ -8,7 +8,6 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
-	"promoter/internal/engine"
 	"promoter/internal/promotion"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/state"
@@ -17,7 +16,7 @@ import (
 
 // detailOf returns what users ask about a target beside its decision.
 func detailOf(
-	report engine.Report, d promotion.Decision, settings config.Environment, decisions state.State, now time.Time,
+	report outcome.Report, d promotion.Decision, settings config.Environment, decisions state.State, now time.Time,
 ) store.TargetDetail {
 	detail := store.TargetDetail{
 		Conditions: d.Conditions, Gates: d.Gates, Propose: string(settings.Propose), Land: string(settings.Land),
@@ -83,7 +82,7 @@ func holdOf(target promotion.Target, decisions state.State, now time.Time) *stor
 
 // repositoryDetailOf returns what users ask about a repository beside its targets, without the
 // config.
-func repositoryDetailOf(report engine.Report) store.RepositoryDetail {
+func repositoryDetailOf(report outcome.Report) store.RepositoryDetail {
 	var refused []store.RefusedFile
 	for _, target := range slices.SortedFunc(maps.Keys(report.Refused), promotion.Target.Compare) {
 		for _, refusal := range report.Refused[target] {

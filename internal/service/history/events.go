@@ -36,7 +36,7 @@ func (w eventWriter) actions(effects []outcome.Effect, trigger store.Trigger) []
 		if effect.Action == outcome.ActionNone || effect.Action == outcome.ActionUpdated {
 			continue // no versions changed
 		}
-		for _, e := range w.proposal(effect, string(effect.Action), w.now, effect.Action == engine.ActionClosed) {
+		for _, e := range w.proposal(effect, string(effect.Action), w.now, effect.Action == outcome.ActionClosed) {
 			e.Commit = effect.Commit
 			e.Number = effect.Number
 			e.URL = effect.URL

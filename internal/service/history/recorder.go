@@ -80,7 +80,7 @@ func (r *Recorder) ReadLandings(ctx context.Context, reconciler *reconcile.Recon
 }
 
 // readLandings reads what landed, without the heads of branches.
-func (r *Recorder) readLandings(ctx context.Context, reconciler *engine.Reconciler, report engine.Report) (read Landings, err error) {
+func (r *Recorder) readLandings(ctx context.Context, reconciler *reconcile.Reconciler, report outcome.Report) (read Landings, err error) {
 	if read.known, err = r.Store.Heads(ctx, string(report.Repository)); err != nil {
 		return read, err
 	}
@@ -109,7 +109,7 @@ func (r *Recorder) writer(repository store.Repository) eventWriter {
 // that could not be written when it was done, and what was observed, unless this process has written the
 // same observation already. The function is to be called after the update was written.
 func (r *Recorder) Update(
-	repository store.Repository, report engine.Report, trigger store.Trigger, landings Landings,
+	repository store.Repository, report outcome.Report, trigger store.Trigger, landings Landings,
 ) (_ store.HistoryUpdate, written func()) {
 	events := r.writer(repository)
 	observed, since := events.observed(report, landings.landed), r.since()
