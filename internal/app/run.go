@@ -85,7 +85,7 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 			if len(c.Server.Targets) == 1 {
 				w.Reconciler.Progress = options.Progress // of several, their number is reported
 			}
-			result.Report, err = w.Reconciler.Reconcile(ctx)
+			result.Report, err = w.Reconcile(ctx)
 			if !options.DryRun {
 				result.Unsent = sendNotifications(ctx, c, w.Repository, result.Report)
 			}
