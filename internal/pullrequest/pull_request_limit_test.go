@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/promotion/propose/proposetest"
@@ -83,7 +82,7 @@ environments:
 	if !strings.Contains(reply, "`app-9` in `dev` is *waiting*: 7th in the queue: 3 of 3 pull requests are open.") {
 		t.Errorf("the reply has no position:\n%s", reply)
 	}
-	planned := decide.Plan(w.Observation, promotiontest.Noon)
+	planned := w.Plan(promotiontest.Noon)
 	var queued []string
 	for i, d := range propose.Queued(planned, proposals) {
 		if planned[i].State != promotion.Proposed {

@@ -11,10 +11,10 @@ import (
 // snapshot into the parent.
 func checks(all []parentCondition, parent *setting.Parent) []parentCondition {
 	for _, pattern := range parent.Checks {
-		all = append(all, parentCondition{name: "check " + pattern, key: verb.BypassChecks, inSource: func(in *input.Target, _ *setting.Parent, t *input.Tenure, c *promotion.Condition) {
-			in.Volatile()
-			promotion.EvaluateChecks(c, pattern, t.Checks)
-		}})
+		evaluate := func(in input.Target, _ *setting.Parent, t *input.Tenure, c *promotion.Condition) {
+			promotion.EvaluateChecks(c, pattern, input.Checks(in, t))
+		}
+		all = append(all, parentCondition{name: "check " + pattern, key: verb.BypassChecks, inSource: evaluate})
 	}
 	return all
 }

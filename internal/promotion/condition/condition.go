@@ -13,32 +13,77 @@ import (
 // parentCondition is a condition below after as one parent configures it. Exactly
 // one of the functions is set; they fill in the state of the condition.
 type parentCondition struct {
+	row         input.Row
 	name, value string
 	key         string // in the config file; empty: the name
 	// inSource evaluates the condition for a snapshot where a source holds or held it.
-	inSource func(in *input.Target, parent *setting.Parent, t *input.Tenure, c *promotion.Condition)
+	inSource func(in input.Target, parent *setting.Parent, t *input.Tenure, c *promotion.Condition)
 	// ofVersions evaluates the condition by what registries report, also in a
 	// checkout.
-	ofVersions func(in *input.Target, parent *setting.Parent, moves []promotion.Move, c *promotion.Condition)
+	ofVersions func(in input.Target, parent *setting.Parent, moves []promotion.Move, c *promotion.Condition)
 }
 
-// parentConditionKinds is the table of the conditions below after. Each kind
-// appends its conditions of one parent. The other conditions, which the decisions
-// call directly, are settle, sameVersion, drain, mirrored, and the verification of images.
-var parentConditionKinds = []func([]parentCondition, *setting.Parent) []parentCondition{healthy, soak, checks, tagged}
+// parentConditionKinds is the table of the conditions below after. Each kind declares what its
+// conditions read, and appends those of one parent.
+var parentConditionKinds = []struct {
+	row     input.Row
+	appends func([]parentCondition, *setting.Parent) []parentCondition
+}{
+	{input.Row{Name: "healthy", Reads: input.Health | input.Time | input.UserDecisions}, healthy},
+	{input.Row{Name: "soak", Reads: input.Past | input.Health | input.Time | input.UserDecisions}, soak},
+	{input.Row{Name: "checks", Reads: input.Forge}, checks},
+	{input.Row{Name: "tagged", Reads: input.Registry}, tagged},
+}
+
+// The conditions that decisions evaluate directly.
+const (
+	ofSettle = iota
+	ofSameVersion
+	ofDrain
+	ofStarvedSoak
+	ofImage
+	ofAdmission
+	ofSignature
+	ofMirror
+)
+
+// otherConditions is the table of the conditions that decisions evaluate directly.
+var otherConditions = [...]input.Row{
+	ofSettle:      {Name: "settle", Reads: input.Time | input.UserDecisions},
+	ofSameVersion: {Name: "same version", Reads: input.Files},
+	ofDrain:       {Name: "drain", Reads: input.UserDecisions | input.OtherTargets},
+	ofStarvedSoak: {Name: "starved soak", Reads: input.Past | input.Time},
+	ofImage:       {Name: "image", Reads: input.Registry | input.UserDecisions},
+	ofAdmission:   {Name: "admission", Reads: input.Registry | input.UserDecisions},
+	ofSignature:   {Name: "signature", Reads: input.Registry},
+	ofMirror:      {Name: "mirrored", Reads: input.Registry},
+}
+
+// Rows returns the rows of both tables.
+func Rows() []input.Row {
+	var rows []input.Row
+	for _, kind := range parentConditionKinds {
+		rows = append(rows, kind.row)
+	}
+	return append(rows, otherConditions[:]...)
+}
 
 // configuredConditions returns the conditions of a parent, in the order of the table.
 func configuredConditions(parent *setting.Parent) []parentCondition {
 	var all []parentCondition
 	for _, kind := range parentConditionKinds {
-		all = kind(all, parent)
+		added := len(all)
+		all = kind.appends(all, parent)
+		for i := range all[added:] {
+			all[added+i].row = kind.row
+		}
 	}
 	return all
 }
 
 // OfParents evaluates what must be met in the parents before the moves are
 // proposed.
-func OfParents(in *input.Target, moves []promotion.Move) []promotion.Condition {
+func OfParents(in input.Target, moves []promotion.Move) []promotion.Condition {
 	var conditions []promotion.Condition
 	for i := range in.Settings.After {
 		conditions = append(conditions, ofParent(in, &in.Settings.After[i], moves)...)
@@ -48,10 +93,10 @@ func OfParents(in *input.Target, moves []promotion.Move) []promotion.Condition {
 
 // ofParent evaluates the conditions of one parent. If the application is absent
 // there, they apply to the environments upstream of it.
-func ofParent(in *input.Target, parent *setting.Parent, moves []promotion.Move) []promotion.Condition {
+func ofParent(in input.Target, parent *setting.Parent, moves []promotion.Move) []promotion.Condition {
 	configured := configuredConditions(parent)
 	conditions := make([]promotion.Condition, 0, len(configured))
-	if in.Obs.Checkout {
+	if in.Checkout {
 		for _, pc := range configured {
 			if pc.inSource != nil {
 				conditions = append(conditions, promotion.Condition{
@@ -60,15 +105,15 @@ func ofParent(in *input.Target, parent *setting.Parent, moves []promotion.Move) 
 			}
 		}
 	} else {
-		for _, source := range in.Obs.Sources(parent.Environment, in.Target.Application) {
-			conditions = inSource(conditions, configured, in, parent, source, in.TenureOf(source, moves), moves)
+		for _, source := range in.SourcesBehind(parent.Environment) {
+			conditions = inSource(conditions, configured, in, parent, source, input.TenureOf(in, source, moves), moves)
 		}
 	}
 	for _, pc := range configured {
 		if pc.ofVersions != nil {
 			c := promotion.Condition{Name: parent.Environment + " " + pc.name, Value: pc.value}
-			pc.ofVersions(in, parent, moves, &c)
-			in.Bypass(&c, cmp.Or(pc.key, pc.name), moves)
+			pc.ofVersions(in.For(pc.row), parent, moves, &c)
+			input.Bypass(in, &c, cmp.Or(pc.key, pc.name), moves)
 			conditions = append(conditions, c)
 		}
 	}
@@ -76,14 +121,14 @@ func ofParent(in *input.Target, parent *setting.Parent, moves []promotion.Move) 
 }
 
 // InSource evaluates the conditions of a parent for a tenure of a source.
-func InSource(in *input.Target, parent *setting.Parent, source promotion.Target, t *input.Tenure) []promotion.Condition {
+func InSource(in input.Target, parent *setting.Parent, source promotion.Target, t *input.Tenure) []promotion.Condition {
 	return inSource(nil, configuredConditions(parent), in, parent, source, t, nil)
 }
 
 // inSource appends the configured conditions of a parent for a tenure of a source. A
 // snapshot that was never there has no tenure, and meets none. Those that are bypassed for the
 // moves pass.
-func inSource(conditions []promotion.Condition, configured []parentCondition, in *input.Target, parent *setting.Parent,
+func inSource(conditions []promotion.Condition, configured []parentCondition, in input.Target, parent *setting.Parent,
 	source promotion.Target, t *input.Tenure, moves []promotion.Move,
 ) []promotion.Condition {
 	for _, pc := range configured {
@@ -95,11 +140,11 @@ func inSource(conditions []promotion.Condition, configured []parentCondition, in
 			c.Name += " (in " + source.Environment + ")"
 		}
 		if t != nil {
-			pc.inSource(in, parent, t, &c)
+			pc.inSource(in.For(pc.row), parent, t, &c)
 		} else {
 			c.Reason = "not eligible in " + source.Environment + ": it was never there"
 		}
-		in.Bypass(&c, cmp.Or(pc.key, pc.name), moves)
+		input.Bypass(in, &c, cmp.Or(pc.key, pc.name), moves)
 		conditions = append(conditions, c)
 	}
 	return conditions

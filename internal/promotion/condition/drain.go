@@ -13,23 +13,24 @@ import (
 
 // Drain keeps a newer snapshot out until the current one met the conditions of
 // every child environment. It passes if the current one cannot meet them any more.
-func Drain(in *input.Target) []promotion.Condition {
+func Drain(in input.Target) []promotion.Condition {
+	in = in.For(otherConditions[ofDrain])
 	for _, ref := range in.Refs {
-		if _, rejected := in.Obs.State.Rejected(state.Target(in.Target), ref.Repository, ref.Recorded); rejected {
+		if _, rejected := in.State().Rejected(state.Target(in.Target), ref.Repository, ref.Recorded); rejected {
 			return nil
 		}
 	}
-	for _, environment := range in.Obs.Config.Order() {
+	for _, environment := range in.Config.Order() {
 		child := in.In(environment)
 		parent, follows := parentOf(child, in.Target)
 		if !follows {
 			continue
 		}
-		moves := promotion.VersionMoves(child.MovesTo(in.Snapshot(nil)))
-		if _, _, decided := child.UserDecision(moves); decided || len(moves) == 0 {
+		moves := promotion.VersionMoves(input.MovesTo(child, in.Snapshot(nil)))
+		if _, _, decided := input.UserDecision(child, moves); decided || len(moves) == 0 {
 			continue
 		}
-		blocking, blocked := promotion.FirstBlocking(ofParent(child, &parent, moves), in.Obs.Checkout)
+		blocking, blocked := promotion.FirstBlocking(ofParent(child, &parent, moves), in.Checkout)
 		if !blocked || blocking.State == promotion.Failed {
 			continue
 		}
@@ -42,9 +43,9 @@ func Drain(in *input.Target) []promotion.Condition {
 }
 
 // parentOf returns the parent in the config through which a target is a source.
-func parentOf(in *input.Target, source promotion.Target) (setting.Parent, bool) {
+func parentOf(in input.Target, source promotion.Target) (setting.Parent, bool) {
 	for _, parent := range in.Settings.After {
-		if slices.Contains(in.Obs.Sources(parent.Environment, in.Target.Application), source) {
+		if slices.Contains(in.SourcesBehind(parent.Environment), source) {
 			return parent, true
 		}
 	}
@@ -57,13 +58,14 @@ const minReplaced = 2
 
 // StarvedSoaks shows the soaks that no snapshot will pass, because newer ones keep
 // replacing it.
-func StarvedSoaks(in *input.Target) []promotion.Condition {
+func StarvedSoaks(in input.Target) []promotion.Condition {
 	var shown []promotion.Condition
 	for i, source := range in.Sources {
 		parent, _ := parentOf(in, source)
-		if parent.Soak == 0 || in.Obs.Settings(source.Environment, source.Application).Newer != setting.NewerRefresh {
+		if parent.Soak == 0 || in.SettingsIn(source.Environment).Newer != setting.NewerRefresh {
 			continue
 		}
+		in := in.For(otherConditions[ofStarvedSoak])
 		soaked := func(t input.Tenure) bool {
 			until := t.Until
 			if !t.Past {
@@ -71,11 +73,11 @@ func StarvedSoaks(in *input.Target) []promotion.Condition {
 			}
 			return t.Since.IsZero() || until.Sub(t.Since) >= parent.Soak
 		}
-		if soaked(in.Latest[i][0]) {
+		if soaked(input.Latest(in)[i][0]) {
 			continue
 		}
 		replaced := 0
-		for _, t := range in.TenuresOf(i) {
+		for _, t := range input.TenuresOf(in, i) {
 			if soaked(t) {
 				break
 			}

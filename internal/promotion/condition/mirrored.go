@@ -13,12 +13,13 @@ import (
 // Mirrored requires that the versions of the moves are in the mirrors that the files name
 // instead of the followed repositories. A digest is looked for by itself. Where the files have
 // only the tag, the tag must point to the same digest in the mirror.
-func Mirrored(in *input.Target, moves []promotion.Move) []promotion.Condition {
+func Mirrored(in input.Target, moves []promotion.Move) []promotion.Condition {
 	var conditions []promotion.Condition
 	for _, move := range moves {
 		for _, m := range MirrorsOf(in, move.Component) {
 			c := promotion.Condition{Name: move.Component + " " + promotion.Label(move.To) + " mirrored"}
-			if c.State, c.Reason = m.has(in, move); c.State == promotion.Passed {
+			c.State, c.Reason = m.has(in.For(otherConditions[ofMirror]), move)
+			if c.State == promotion.Passed {
 				c.Value = m.repository.Familiar()
 			}
 			conditions = append(conditions, c)
@@ -35,7 +36,7 @@ type Mirror struct {
 }
 
 // MirrorsOf returns the mirrors of a component in the target, in the order of the files.
-func MirrorsOf(in *input.Target, component string) []Mirror {
+func MirrorsOf(in input.Target, component string) []Mirror {
 	var mirrors []Mirror
 	ref, _ := in.RefOf(component)
 	for _, r := range ref.References {
@@ -44,14 +45,18 @@ func MirrorsOf(in *input.Target, component string) []Mirror {
 		}
 		i := slices.IndexFunc(mirrors, func(m Mirror) bool { return m.repository == r.Mirror })
 		if i < 0 {
-			i, mirrors = len(mirrors), append(mirrors, Mirror{repository: r.Mirror})
+			i = len(mirrors)
+			mirrors = append(mirrors, Mirror{repository: r.Mirror})
 		}
 		form := r.Form
 		if form == (edit.Form{}) {
 			form = edit.Form{Tag: r.Tag != "", Digest: r.Digest != ""}
 		}
-		byTag := form.Tag && !form.Digest
-		mirrors[i].byTag, mirrors[i].byDigest = mirrors[i].byTag || byTag, mirrors[i].byDigest || !byTag
+		if form.Tag && !form.Digest {
+			mirrors[i].byTag = true
+		} else {
+			mirrors[i].byDigest = true
+		}
 	}
 	return mirrors
 }
@@ -69,16 +74,17 @@ func (m Mirror) Facts(v image.Version) []promotion.Fact {
 }
 
 // has decides whether a mirror has the version of a move.
-func (m Mirror) has(in *input.Target, move promotion.Move) (promotion.ConditionState, string) {
+func (m Mirror) has(in input.Target, move promotion.Move) (promotion.ConditionState, string) {
+	facts := in.Registry().Facts
 	digest := move.To.Digest
 	if digest == "" {
-		digest = in.Obs.Facts[promotion.Fact{Repository: in.RepositoryOf(move.Component), Tag: move.To.Tag}].Digest
+		digest = facts[promotion.Fact{Repository: in.RepositoryOf(move.Component), Tag: move.To.Tag}].Digest
 	}
 	if digest == "" {
 		return promotion.Unknown, "not verified: the digest is unknown"
 	}
 	for _, fact := range m.Facts(move.To) {
-		now, known := in.Obs.Facts[fact]
+		now, known := facts[fact]
 		switch {
 		case !known:
 			return promotion.Unknown, fmt.Sprintf("not verified: %s gave no answer", m.repository.Familiar())

@@ -10,10 +10,11 @@ import (
 
 // VersionsDiffer returns the reason if the application requires one version for
 // all components and the snapshot has several.
-func VersionsDiffer(in *input.Target, moves []promotion.Move) (promotion.Reason, bool) {
-	if !in.Obs.Config.Application(in.Target.Application).SameVersion {
+func VersionsDiffer(in input.Target, moves []promotion.Move) (promotion.Reason, bool) {
+	if !in.Config.Application(in.Target.Application).SameVersion {
 		return promotion.Reason{}, false
 	}
+	in = in.For(otherConditions[ofSameVersion])
 	version := func(v image.Version) string { return cmp.Or(v.Version, v.Tag) }
 	snapshot := in.Snapshot(moves)
 	components := snapshot.Components()

@@ -13,35 +13,34 @@ import (
 // Settle waits until no component got a newer version for some time, so that
 // images that belong together are promoted together. The time counts from when
 // each version was first available to the target.
-func Settle(in *input.Target, moves []promotion.Move) []promotion.Condition {
-	settle := in.Obs.Config.Application(in.Target.Application).Settle
-	if moves = promotion.VersionMoves(moves); settle == 0 || len(moves) == 0 {
+func Settle(in input.Target, moves []promotion.Move) []promotion.Condition {
+	settle := in.Config.Application(in.Target.Application).Settle
+	moves = promotion.VersionMoves(moves)
+	if settle == 0 || len(moves) == 0 {
 		return nil
 	}
 	c := promotion.Condition{Name: "settle", State: promotion.Pending, Value: schedule.FormatDuration(settle)}
-	if in.Obs.Checkout {
+	if in.Checkout {
 		c.State, c.Reason = promotion.Unknown, promotion.NotEvaluated
 		return []promotion.Condition{c}
 	}
+	in = in.For(otherConditions[ofSettle])
 	now := in.Now()
 	var last promotion.Move
 	var since time.Time
 	for _, move := range moves {
-		at, known := in.Obs.State.AvailableSince(state.Target(in.Target), state.Version{
+		at, known := in.State().AvailableSince(state.Target(in.Target), state.Version{
 			Component: move.Component, Tag: move.To.Tag, Digest: move.To.Digest,
 		})
 		if !known {
 			at = now // package record saves it
 		}
-		if at = earlier(at, now); last.Component == "" || at.After(since) {
+		at = earlier(at, now)
+		if last.Component == "" || at.After(since) {
 			last, since = move, at
 		}
 	}
 	c.Reason = fmt.Sprintf("%s available since %s", promotion.TargetsText(last), promotion.Moment(since))
-	if due := since.Add(settle); now.Before(due) {
-		c.Until = &due
-	} else {
-		c.State = promotion.Passed
-	}
+	passAt(&c, since.Add(settle), now)
 	return []promotion.Condition{c}
 }

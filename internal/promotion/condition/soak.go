@@ -16,37 +16,41 @@ func soak(all []parentCondition, parent *setting.Parent) []parentCondition {
 	if parent.Soak == 0 {
 		return all
 	}
-	return append(all, parentCondition{name: "soak", value: schedule.FormatDuration(parent.Soak), inSource: func(in *input.Target, parent *setting.Parent, t *input.Tenure, c *promotion.Condition) {
-		due := func(since time.Time) {
-			if at := since.Add(parent.Soak); in.Now().Before(at) {
-				c.Until = &at
-			} else {
-				c.State = promotion.Passed
-			}
+	return append(all, parentCondition{name: "soak", value: schedule.FormatDuration(parent.Soak), inSource: soaked})
+}
+
+func soaked(in input.Target, parent *setting.Parent, t *input.Tenure, c *promotion.Condition) {
+	if t.Monitored != nil {
+		healthyFor(in, t, parent.Soak, c)
+		return
+	}
+	since := earlier(t.Since, in.Now())
+	switch {
+	case t.Since.IsZero() && t.Past:
+		c.Reason = "unknown how long it was there"
+	case t.Since.IsZero():
+		// It is seen now for the first time. Package record saves the time.
+		c.Reason = "first seen now"
+		passAt(c, in.Now().UTC().Add(parent.Soak), in.Now())
+	case t.Past:
+		until := earlier(t.Until, in.Now())
+		c.Reason = "present from " + promotion.Moment(since) + " until " + promotion.Moment(until)
+		if !until.IsZero() && until.Sub(since) >= parent.Soak {
+			c.State = promotion.Passed
 		}
-		if t.Monitored != nil {
-			healthyFor(in, t, parent.Soak, c)
-			return
-		}
-		since := earlier(t.Since, in.Now())
-		switch {
-		case t.Since.IsZero() && t.Past:
-			c.Reason = "unknown how long it was there"
-		case t.Since.IsZero():
-			// It is seen now for the first time. Package record saves the time.
-			c.Reason = "first seen now"
-			due(in.Now().UTC())
-		case t.Past:
-			until := earlier(t.Until, in.Now())
-			c.Reason = "present from " + promotion.Moment(since) + " until " + promotion.Moment(until)
-			if !until.IsZero() && until.Sub(since) >= parent.Soak {
-				c.State = promotion.Passed
-			}
-		default:
-			c.Reason = "present since " + promotion.Moment(since)
-			due(since)
-		}
-	}})
+	default:
+		c.Reason = "present since " + promotion.Moment(since)
+		passAt(c, since.Add(parent.Soak), in.Now())
+	}
+}
+
+// passAt passes a condition at a time, and shows that time until then.
+func passAt(c *promotion.Condition, at, now time.Time) {
+	if now.Before(at) {
+		c.Until = &at
+	} else {
+		c.State = promotion.Passed
+	}
 }
 
 // earlier returns the earlier time in UTC. A time in the future, from a clock that

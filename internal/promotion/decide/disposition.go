@@ -11,11 +11,12 @@ import (
 // openMoves returns the moves of an open pull request, as long as all of them are
 // wanted: users did not reject or revert them, and the config still selects them.
 // The versions come from the trailers of its head commit only.
-func openMoves(in *input.Target, open promotion.Open) ([]promotion.Move, bool) {
+func openMoves(in input.Target, open promotion.Open) ([]promotion.Move, bool) {
 	if open.Foreign != "" {
 		return nil, false
 	}
-	moves := in.MovesTo(open.Snapshots[in.Target.Application])
+	in = in.For(parts[ofDisposition])
+	moves := input.MovesTo(in, open.Snapshots[in.Target.Application])
 	for _, move := range moves {
 		if _, unwanted := unwantedVersion(in, move); unwanted || !selected(in, move) {
 			return nil, false
@@ -26,33 +27,40 @@ func openMoves(in *input.Target, open promotion.Open) ([]promotion.Move, bool) {
 
 // unwantedVersion returns why users no longer want a version here: they decided
 // so, or its last landing in a source was reverted.
-func unwantedVersion(in *input.Target, move promotion.Move) (promotion.Reason, bool) {
-	if _, why, decided := in.UserDecisionOn(move); decided {
+func unwantedVersion(in input.Target, move promotion.Move) (promotion.Reason, bool) {
+	if _, why, decided := input.UserDecisionOn(in, move); decided {
 		return why, true
 	}
 	for _, source := range in.Sources {
-		landings := in.Obs.Landings[source]
-		last := slices.IndexFunc(landings, func(l promotion.Landing) bool {
-			pinned, found := l.Snapshot[move.Component]
-			return found && promotion.SameRollout(pinned.Version, move.To)
-		})
-		if last >= 0 && landings[last].Reverted {
+		if last, landed := lastLanding(in, source, move); landed && last.Reverted {
 			return promotion.Reason{Rule: promotion.RuleReverted, Message: promotion.TargetsText(move) + " was reverted in " + source.Environment}, true
 		}
 	}
 	return promotion.Reason{}, false
 }
 
+// lastLanding returns the newest landing of a version in a source.
+func lastLanding(in input.Target, source promotion.Target, move promotion.Move) (input.Landed, bool) {
+	for landed := range in.History().Landings(source) {
+		pinned, found := landed.Snapshot[move.Component]
+		if found && promotion.SameRollout(pinned.Version, move.To) {
+			return landed, true
+		}
+	}
+	return input.Landed{}, false
+}
+
 // selected reports whether the config still selects a version.
-func selected(in *input.Target, move promotion.Move) bool {
-	policy := in.Obs.Policies[move.Component]
+func selected(in input.Target, move promotion.Move) bool {
+	policy := in.Policies[move.Component]
 	return policy == nil || move.To.Tag == "" || policy.Admits(move.To.Tag)
 }
 
 // dispose returns what becomes of the open pull request of a target for which
 // nothing is proposed. It is closed only if the files, a user, or the config show
 // that nothing can come of it. All other obstacles may pass.
-func dispose(in *input.Target, d promotion.Decision, open promotion.Open) promotion.Disposition {
+func dispose(in input.Target, d promotion.Decision, open promotion.Open) promotion.Disposition {
+	in = in.For(parts[ofDisposition])
 	keep := func(why promotion.Reason) promotion.Disposition { return promotion.Disposition{Reason: why} }
 	closing := func(why promotion.Reason) promotion.Disposition {
 		return promotion.Disposition{Close: true, Reason: why}
@@ -67,26 +75,26 @@ func dispose(in *input.Target, d promotion.Decision, open promotion.Open) promot
 	snapshot, known := open.Snapshots[d.Application]
 	differs := slices.ContainsFunc(in.Refs, func(ref input.Ref) bool {
 		pinned, found := snapshot[ref.Component]
-		_, moves := in.MoveTo(ref, pinned.Version)
+		_, moves := input.MoveTo(in, ref, pinned.Version)
 		return found && moves
 	})
 	if known && !differs {
 		if gone := notFollowed(in, snapshot); len(gone) > 0 {
-			return closing(noLongerFollowed(in, gone))
+			return closing(noLongerFollowed(in.Config, gone))
 		}
 		return closing(promotion.AlreadySame())
 	}
-	if d.Request != nil || d.Returned == nil && in.Obs.State.At(state.Target(d.Target)).Rollback != nil {
+	if d.Request != nil || d.Returned == nil && in.State().At(state.Target(d.Target)).Rollback != nil {
 		return keep(d.Reason)
 	}
 
-	moves := in.MovesTo(snapshot)
+	moves := input.MovesTo(in, snapshot)
 	for _, move := range moves {
 		if why, unwanted := unwantedVersion(in, move); unwanted {
 			return closing(why)
 		}
 	}
-	held, isHeld := in.Held()
+	held, isHeld := in.Held(false)
 	switch {
 	case isHeld:
 		return keep(heldBy(held))
@@ -105,14 +113,14 @@ func dispose(in *input.Target, d promotion.Decision, open promotion.Open) promot
 			return closing(promotion.Reason{Rule: promotion.RuleSame, Message: "no longer in any upstream environment: " + promotion.TargetsText(move)})
 		}
 	}
-	if why, never := in.NeverProposed(); never {
+	if why, never := input.NeverProposed(in.Settings); never {
 		return closing(why)
 	}
 	return keep(d.Reason)
 }
 
 // notFollowed returns the components of a snapshot that the target has no longer.
-func notFollowed(in *input.Target, snapshot promotion.Snapshot) []string {
+func notFollowed(in input.Target, snapshot promotion.Snapshot) []string {
 	return slices.DeleteFunc(snapshot.Components(), func(component string) bool {
 		return slices.ContainsFunc(in.Refs, func(ref input.Ref) bool { return ref.Component == component })
 	})
@@ -120,15 +128,16 @@ func notFollowed(in *input.Target, snapshot promotion.Snapshot) []string {
 
 // inSources reports whether a version is or was in a source. A registry that does
 // not list a version proves nothing, so without sources it counts as present.
-func inSources(in *input.Target, move promotion.Move) bool {
+func inSources(in input.Target, move promotion.Move) bool {
 	if len(in.Settings.After) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(in.Sources, func(source promotion.Target) bool {
-		there, found := in.Index.RefOf(source, move.Component)
-		return found && !there.Differs(move.To, false) || slices.ContainsFunc(in.Obs.Landings[source], func(l promotion.Landing) bool {
-			pinned, landed := l.Snapshot[move.Component]
-			return landed && promotion.SameRollout(pinned.Version, move.To)
-		})
+		there, found := in.Others().Ref(source, move.Component)
+		if found && !there.Differs(move.To, false) {
+			return true
+		}
+		_, landed := lastLanding(in, source, move)
+		return landed
 	})
 }

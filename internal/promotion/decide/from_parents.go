@@ -13,9 +13,10 @@ import (
 
 // fromParents decides about a target that follows other environments: it wants
 // what they have.
-func fromParents(in *input.Target) promotion.Decision {
+func fromParents(in input.Target) promotion.Decision {
+	in = in.For(parts[ofParents])
 	for _, source := range in.Sources {
-		if why, unavailable := in.Obs.Unavailable[source.Environment]; unavailable {
+		if why, unavailable := in.Unavailable(source.Environment); unavailable {
 			return unchanged(in, promotion.NotCheckedOut, promotion.Reason{Rule: promotion.RuleBranch, Message: source.Environment + " is not checked out: " + why})
 		}
 	}
@@ -23,8 +24,8 @@ func fromParents(in *input.Target) promotion.Decision {
 		return waiting(in, nil, nowhereUpstream(in.Target.Application))
 	}
 	for _, source := range in.Sources {
-		if len(in.Index.Refs[source]) == 0 {
-			return waiting(in, nil, unknownUpstream(source.Environment, in.Obs.Targets[source].Refusals))
+		if len(in.Others().Refs(source)) == 0 {
+			return waiting(in, nil, unknownUpstream(source.Environment, in.Others().Refusals(source)))
 		}
 	}
 
@@ -35,14 +36,15 @@ func fromParents(in *input.Target) promotion.Decision {
 	if len(c.moves) == 0 {
 		return unchanged(in, promotion.Same, sameAsUpstream(in))
 	}
-	if in.Obs.Checkout {
+	if in.Checkout {
 		return propose(in, c.moves, fromUpstream(in.Sources, c.moves, false), c.conditions)
 	}
 
 	moves, blocking, shown := supersede(in, c.moves)
 	past, conditions := c.past, c.conditions
 	if !promotion.SameMoves(moves, c.moves) { // the open pull request stays as it is
-		past, conditions = true, slices.Concat(condition.Admissions(in, moves), condition.VerifyImages(in, moves, in.CurrentFact), condition.OfParents(in, moves))
+		past = true
+		conditions = slices.Concat(condition.Admissions(in, moves), condition.VerifyImages(in, moves, in.CurrentFact), condition.OfParents(in, moves))
 	}
 	d := propose(in, moves, fromUpstream(in.Sources, moves, past), slices.Concat(blocking, conditions))
 	d.Conditions = append(d.Conditions, shown...)
@@ -50,10 +52,11 @@ func fromParents(in *input.Target) promotion.Decision {
 }
 
 // upstreamSnapshot is what the sources have of the application.
-func upstreamSnapshot(in *input.Target) promotion.Snapshot {
+func upstreamSnapshot(in input.Target) promotion.Snapshot {
+	in = in.For(parts[ofParents])
 	snapshot := promotion.Snapshot{}
 	for _, source := range in.Sources {
-		for _, ref := range in.Index.Refs[source] {
+		for _, ref := range in.Others().Refs(source) {
 			snapshot[ref.Component] = ref.Pinned()
 		}
 	}
@@ -75,22 +78,24 @@ type candidate struct {
 // An older candidate may go ahead of one that only has to wait. The search ends at
 // what the target has, at what users do not want here, and at what would move
 // back: nothing older than these is wanted.
-func choose(in *input.Target) candidate {
-	latest := newCandidate(in, in.Latest, 0)
+func choose(in input.Target) candidate {
+	latest := newCandidate(in, input.Latest(in), 0)
 	if latest.why.Message == "" {
-		if passes, last := judge(in, latest); passes && last || promotion.OnlyForm(latest.moves) {
+		passes, last := judge(in, latest)
+		if passes && last || promotion.OnlyForm(latest.moves) {
 			return latest
 		}
 	}
-	all := in.Tenures()
-	var newest, passing candidate
+	all := input.Tenures(in)
+	var newest candidate  // to wait for, if none passes
+	var passing candidate // the newest one that passes, while a request may be for an older one
 	for i := range all[0] {
 		c := latest
 		if i > 0 || len(all) > 1 { // several sources may agree in the past
 			c = newCandidate(in, all, i)
 		}
 		if c.why.Message == "" && len(c.moves) == 0 && i > 0 {
-			break
+			break // the target has it, so nothing older is wanted
 		}
 		if i == 0 || newest.why.Rule == promotion.RuleParentsDiffer && c.why.Message == "" {
 			newest = c
@@ -99,7 +104,7 @@ func choose(in *input.Target) candidate {
 		if passes && passing.moves == nil {
 			passing = c
 		}
-		if passes && in.IsRequested(c.moves) {
+		if passes && input.IsRequested(in, c.moves) {
 			return c
 		}
 		if last || c.why.Message == "" && promotion.OnlyForm(c.moves) {
@@ -114,14 +119,14 @@ func choose(in *input.Target) candidate {
 
 // judge reports whether a candidate may be taken, and whether the search ends with
 // it. A request may be for an older one that passes too.
-func judge(in *input.Target, c candidate) (passes, last bool) {
+func judge(in input.Target, c candidate) (passes, last bool) {
 	if c.why.Message != "" {
 		return false, c.why.Rule != promotion.RuleParentsDiffer
 	}
 	if len(c.moves) == 0 {
 		return false, true
 	}
-	if _, _, decided := in.UserDecision(c.moves); decided {
+	if _, _, decided := input.UserDecision(in, c.moves); decided {
 		return false, true
 	}
 	for _, conditions := range [...][]promotion.Condition{c.conditions, condition.Signatures(in, c.moves), condition.Mirrored(in, c.moves)} {
@@ -129,12 +134,12 @@ func judge(in *input.Target, c candidate) (passes, last bool) {
 			return false, false
 		}
 	}
-	return true, !in.RequestsSnapshot()
+	return true, !input.RequestsSnapshot(in)
 }
 
 // newCandidate combines tenure i of the first source with the tenures of the other
 // sources that agree with it.
-func newCandidate(in *input.Target, tenures [][]input.Tenure, i int) candidate {
+func newCandidate(in input.Target, tenures [][]input.Tenure, i int) candidate {
 	chosen := make([]int, 1, len(in.Sources))
 	chosen[0] = i
 	for len(chosen) < len(in.Sources) {
@@ -147,9 +152,9 @@ func newCandidate(in *input.Target, tenures [][]input.Tenure, i int) candidate {
 			c.why = cmp.Or(c.why, why)
 			continue
 		}
-		if move, moves := in.MoveTo(ref, wanted); moves {
+		if move, moves := input.MoveTo(in, ref, wanted); moves {
 			c.moves = append(c.moves, move)
-			if !in.Obs.Checkout && wanted.Digest == "" {
+			if !in.Checkout && wanted.Digest == "" {
 				why = digestUnrecorded(in, from, ref, wanted)
 			}
 		}
@@ -168,13 +173,14 @@ func newCandidate(in *input.Target, tenures [][]input.Tenure, i int) candidate {
 // agreeingTenure returns the newest tenure of the next source that agrees with the
 // chosen ones, preferably one that passes its conditions. If none agrees, it is
 // the current one, to show the difference.
-func agreeingTenure(in *input.Target, tenures [][]input.Tenure, chosen []int) int {
-	k, agreeing := len(chosen), -1
+func agreeingTenure(in input.Target, tenures [][]input.Tenure, chosen []int) int {
+	k := len(chosen)
+	agreeing := -1
 	for j, t := range tenures[k] {
 		if !agrees(in, tenures, chosen, t) {
 			continue
 		}
-		if _, gone := in.Withdrawn(tenures[k], j); !gone && passesConditions(in, in.Sources[k], t) {
+		if _, gone := input.Withdrawn(in, tenures[k], j); !gone && passesConditions(in, in.Sources[k], t) {
 			return j
 		}
 		if agreeing < 0 {
@@ -184,7 +190,7 @@ func agreeingTenure(in *input.Target, tenures [][]input.Tenure, chosen []int) in
 	return max(agreeing, 0)
 }
 
-func agrees(in *input.Target, tenures [][]input.Tenure, chosen []int, t input.Tenure) bool {
+func agrees(in input.Target, tenures [][]input.Tenure, chosen []int, t input.Tenure) bool {
 	for k, j := range chosen {
 		for c := range in.Refs {
 			a, b := tenures[k][j].Versions[c], t.Versions[c]
@@ -198,12 +204,12 @@ func agrees(in *input.Target, tenures [][]input.Tenure, chosen []int, t input.Te
 
 // passesConditions reports whether a tenure of a source meets all conditions of
 // the parents that lead to the source.
-func passesConditions(in *input.Target, source promotion.Target, t input.Tenure) bool {
+func passesConditions(in input.Target, source promotion.Target, t input.Tenure) bool {
 	for _, parent := range in.Settings.After {
-		if !slices.Contains(in.Obs.Sources(parent.Environment, in.Target.Application), source) {
+		if !slices.Contains(in.SourcesBehind(parent.Environment), source) {
 			continue
 		}
-		if _, blocked := promotion.FirstBlocking(condition.InSource(in, &parent, source, &t), in.Obs.Checkout); blocked {
+		if _, blocked := promotion.FirstBlocking(condition.InSource(in, &parent, source, &t), in.Checkout); blocked {
 			return false
 		}
 	}
@@ -213,7 +219,7 @@ func passesConditions(in *input.Target, source promotion.Target, t input.Tenure)
 // wantedVersion returns the version of one component on which all sources agree,
 // and a source that has it. Sources without a reference to the component do not
 // count.
-func wantedVersion(in *input.Target, tenures [][]input.Tenure, chosen []int, n int) (wanted image.Version, from string, why promotion.Reason) {
+func wantedVersion(in input.Target, tenures [][]input.Tenure, chosen []int, n int) (wanted image.Version, from string, why promotion.Reason) {
 	for k, source := range in.Sources {
 		t := tenures[k][chosen[k]]
 		version := t.Versions[n]
@@ -235,13 +241,13 @@ func wantedVersion(in *input.Target, tenures [][]input.Tenure, chosen []int, n i
 
 // movesBack returns the reason if a move would lead to an older version. Such a
 // snapshot waits as a whole: a snapshot is never split.
-func movesBack(in *input.Target, moves []promotion.Move) promotion.Reason {
+func movesBack(in input.Target, moves []promotion.Move) promotion.Reason {
 	for _, ref := range in.Refs {
 		move, moved := promotion.MoveOf(moves, ref.Component)
 		if !moved {
 			continue
 		}
-		if current, back := ref.NewerThan(move.To, in.Obs.Policies[ref.Component]); back {
+		if current, back := ref.NewerThan(move.To, in.Policies[ref.Component]); back {
 			return backwards(ref.Component, current, move.To)
 		}
 	}
@@ -250,17 +256,17 @@ func movesBack(in *input.Target, moves []promotion.Move) promotion.Reason {
 
 // sourceConditions are the reasons for which moves are no longer promoted from a
 // source that has or had them.
-func sourceConditions(in *input.Target, tenures [][]input.Tenure, chosen []int, moves []promotion.Move) []promotion.Condition {
+func sourceConditions(in input.Target, tenures [][]input.Tenure, chosen []int, moves []promotion.Move) []promotion.Condition {
 	var conditions []promotion.Condition
 	refuse := func(source promotion.Target, why string) {
 		conditions = append(conditions, promotion.Condition{Name: source.Environment, State: promotion.Failed, Reason: why})
 	}
 	for k, source := range in.Sources {
-		if why, gone := in.Withdrawn(tenures[k], chosen[k]); gone {
+		if why, gone := input.Withdrawn(in, tenures[k], chosen[k]); gone {
 			refuse(source, why)
 		}
 		for _, move := range promotion.VersionMoves(moves) {
-			rejection, rejected := in.Obs.State.Rejected(state.Target(source), in.RepositoryOf(move.Component), move.To)
+			rejection, rejected := in.State().Rejected(state.Target(source), in.RepositoryOf(move.Component), move.To)
 			if rejected {
 				refuse(source, input.RejectedText(move, rejection))
 			}

@@ -10,7 +10,6 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
-	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
@@ -200,7 +199,7 @@ func TestPlan_unavailableBranchWithoutApplications(t *testing.T) {
 	t.Parallel()
 	w := decidetest.NewCheckout(t, decidetest.Chain)
 	w.Unavailable["dev"] = "away"
-	decisions := decide.Plan(w.Observation, promotiontest.Noon)
+	decisions := w.Plan(promotiontest.Noon)
 	if len(decisions) != 1 || decisions[0].State != promotion.NotCheckedOut {
 		t.Errorf("decisions: %+v", decisions)
 	}

@@ -12,7 +12,8 @@ import (
 // fromRegistry decides about a target that takes its versions from registries: the
 // new snapshot consists of the newer versions and what the files have of the
 // other components.
-func fromRegistry(in *input.Target) promotion.Decision {
+func fromRegistry(in input.Target) promotion.Decision {
+	in = in.For(parts[ofRegistry])
 	var moves []promotion.Move
 	var kept []promotion.Reason // why components stay as they are
 	for _, ref := range in.Refs {
@@ -27,15 +28,16 @@ func fromRegistry(in *input.Target) promotion.Decision {
 		return nothingAvailable(in, kept)
 	}
 
-	wanted, blocking, shown := moves, []promotion.Condition(nil), []promotion.Condition(nil)
-	if !in.Obs.Checkout {
+	wanted := moves
+	var blocking, shown []promotion.Condition
+	if !in.Checkout {
 		wanted, blocking, shown = supersede(in, moves)
 	}
 	blocking = append(blocking, condition.Settle(in, wanted)...)
 	if why, differ := condition.VersionsDiffer(in, wanted); differ {
 		return waiting(in, wanted, why)
 	}
-	newer := slices.ContainsFunc(wanted, func(m promotion.Move) bool { return !in.Obs.Available[m.Component].Explicit })
+	newer := slices.ContainsFunc(wanted, func(m promotion.Move) bool { return !in.Registry().Available[m.Component].Explicit })
 	reason := selectedMoves(wanted, !newer)
 	if promotion.OnlyForm(wanted) {
 		reason = rewritten(wanted)
@@ -47,18 +49,18 @@ func fromRegistry(in *input.Target) promotion.Decision {
 
 // fromAvailable decides about one component: it moves, or stays with a reason, or
 // stays because nothing differs. What stays may have to be written in another form.
-func fromAvailable(in *input.Target, ref input.Ref) (promotion.Move, bool, promotion.Reason) {
+func fromAvailable(in input.Target, ref input.Ref) (promotion.Move, bool, promotion.Reason) {
 	move, moved, why := toAvailable(in, ref)
-	available, known := in.Obs.Available[ref.Component]
+	available, known := in.Registry().Available[ref.Component]
 	if moved || !known || available.Err != nil || available.Explicit {
 		return move, moved, why
 	}
 	current, _ := ref.Agreed()
 	if available.Found && promotion.SameRollout(current, available.Version) {
-		move, moved = in.Rewrite(ref, available.Version)
-	} else if move, moved = in.Rewrite(ref, current); moved {
+		move, moved = input.Rewrite(in, ref, available.Version)
+	} else if move, moved = input.Rewrite(in, ref, current); moved {
 		// No answer about available versions shows that its tag still has this digest.
-		moved = !in.Index.Moving(ref.Component) && len(condition.VerifyImages(in, []promotion.Move{move}, in.CurrentFact)) == 0
+		moved = !in.Moving(ref.Component) && len(condition.VerifyImages(in, []promotion.Move{move}, in.CurrentFact)) == 0
 	}
 	if moved {
 		return move, true, promotion.Reason{}
@@ -69,9 +71,9 @@ func fromAvailable(in *input.Target, ref input.Ref) (promotion.Move, bool, promo
 // toAvailable decides whether a component moves to the available version. If users do not
 // want that version, it stays; no older version is selected instead, and the others move
 // without it.
-func toAvailable(in *input.Target, ref input.Ref) (promotion.Move, bool, promotion.Reason) {
-	available, known := in.Obs.Available[ref.Component]
-	policy := in.Obs.Policies[ref.Component]
+func toAvailable(in input.Target, ref input.Ref) (promotion.Move, bool, promotion.Reason) {
+	available, known := in.Registry().Available[ref.Component]
+	policy := in.Policies[ref.Component]
 	switch {
 	case !known:
 		return promotion.Move{}, false, promotion.Reason{}
@@ -97,7 +99,7 @@ func toAvailable(in *input.Target, ref input.Ref) (promotion.Move, bool, promoti
 		return promotion.Move{}, false, afterPosted(ref.Component, current, available.Version)
 	}
 	move := ref.Move(available.Version)
-	if _, why, decided := in.UserDecisionOn(move); decided && !available.Explicit {
+	if _, why, decided := input.UserDecisionOn(in, move); decided && !available.Explicit {
 		return promotion.Move{}, false, why
 	}
 	return move, true, promotion.Reason{}
@@ -105,13 +107,13 @@ func toAvailable(in *input.Target, ref input.Ref) (promotion.Move, bool, promoti
 
 // hasHeldVersion reports whether the files already have a version that may not be
 // selected yet. A tag without a digest does not identify an image.
-func hasHeldVersion(in *input.Target, ref input.Ref, held promotion.HeldVersion) bool {
-	return held.Version.Digest != "" && !ref.Differs(held.Version, in.Index.Moving(ref.Component))
+func hasHeldVersion(in input.Target, ref input.Ref, held promotion.HeldVersion) bool {
+	return held.Version.Digest != "" && !ref.Differs(held.Version, in.Moving(ref.Component))
 }
 
 // nothingAvailable is the decision if no component moves. The most important
 // reason decides the state.
-func nothingAvailable(in *input.Target, kept []promotion.Reason) promotion.Decision {
+func nothingAvailable(in input.Target, kept []promotion.Reason) promotion.Decision {
 	d := unchanged(in, promotion.Same, promotion.AlreadySame())
 	d.Conditions = heldVersions(in)
 	highest := 0
@@ -128,7 +130,8 @@ func nothingAvailable(in *input.Target, kept []promotion.Reason) promotion.Decis
 			state, priority = promotion.Same, 1
 		}
 		if priority > highest {
-			d.State, d.Reason, highest = state, why, priority
+			highest = priority
+			d.State, d.Reason = state, why
 		}
 	}
 	return d
@@ -137,10 +140,10 @@ func nothingAvailable(in *input.Target, kept []promotion.Reason) promotion.Decis
 // heldVersions are the newer versions that may not be selected yet, except those
 // in the files, and the components without any version. They are shown and block
 // nothing.
-func heldVersions(in *input.Target) []promotion.Condition {
+func heldVersions(in input.Target) []promotion.Condition {
 	var conditions []promotion.Condition
 	for _, ref := range in.Refs {
-		available := in.Obs.Available[ref.Component]
+		available := in.Registry().Available[ref.Component]
 		for _, held := range available.Held {
 			if !hasHeldVersion(in, ref, held) {
 				conditions = append(conditions, held.Condition)

@@ -21,11 +21,12 @@ import (
 //
 // A snapshot that a pipeline posted is no decision of a user: it never moves a component
 // back. One whose versions are all older than what is there has nothing left to do.
-func fromRequest(in *input.Target) (promotion.Decision, bool) {
+func fromRequest(in input.Target) (promotion.Decision, bool) {
 	if in.Request == nil || len(in.Request.With) == 0 {
 		return promotion.Decision{}, false
 	}
-	requested := in.Obs.Explicit[in.Target]
+	in = in.For(parts[ofRequest])
+	requested := in.Registry().Explicit
 	if len(requested) == 0 {
 		return waiting(in, nil, nothingRequested(*in.Request)), true
 	}
@@ -38,7 +39,7 @@ func fromRequest(in *input.Target) (promotion.Decision, bool) {
 			return unchanged(in, promotion.Unanswered, noAnswer(ref.Component, available.Err)), true
 		case !available.Found:
 			return waiting(in, nil, noVersion(ref.Component, available)), true
-		case ref.Differs(available.Version, in.Index.Moving(ref.Component)):
+		case ref.Differs(available.Version, in.Moving(ref.Component)):
 			moves = append(moves, ref.Move(available.Version))
 		}
 	}
@@ -64,18 +65,21 @@ func fromRequest(in *input.Target) (promotion.Decision, bool) {
 // postedBack returns how many moves of a posted snapshot lead back, and the reason of the
 // first one: to an older version, or to one that was there before. Where neither the policy
 // nor the creation dates give an order, the pipeline's order counts.
-func postedBack(in *input.Target, moves []promotion.Move) (why promotion.Reason, back int) {
+func postedBack(in input.Target, moves []promotion.Move) (why promotion.Reason, back int) {
 	for _, ref := range in.Refs {
 		move, moved := promotion.MoveOf(moves, ref.Component)
 		if !moved {
 			continue
 		}
-		current, older := move.From, in.LandedBefore(move)
-		if i := slices.IndexFunc(ref.Versions, func(v image.Version) bool { return supersedes(v, move.To, in.Obs.Policies[ref.Component]) }); i >= 0 {
+		current := move.From
+		older := input.LandedBefore(in, move)
+		newer := func(v image.Version) bool { return supersedes(v, move.To, in.Policies[ref.Component]) }
+		if i := slices.IndexFunc(ref.Versions, newer); i >= 0 {
 			current, older = ref.Versions[i], true
 		}
 		if older {
-			if back++; back == 1 {
+			back++
+			if back == 1 {
 				why = backwards(ref.Component, current, move.To)
 			}
 		}
@@ -99,25 +103,25 @@ func supersedes(a, b image.Version, policy *image.Policy) bool {
 
 // postedHere returns the version of a component in the target if a pipeline posted it. No
 // policy selected it, so the policy may not order it.
-func postedHere(in *input.Target, ref input.Ref) (image.Version, bool) {
+func postedHere(in input.Target, ref input.Ref) (image.Version, bool) {
 	current, agreed := ref.Agreed()
 	current.Digest = cmp.Or(current.Digest, ref.Recorded.Digest)
-	return current, agreed && in.Obs.State.WasPosted(state.Target(in.Target), ref.Component, current.Digest)
+	return current, agreed && in.State().WasPosted(state.Target(in.Target), ref.Component, current.Digest)
 }
 
 // behind names the environments upstream that have an older version than the moves, which
 // promoter would not promote over a newer one.
-func behind(in *input.Target, moves []promotion.Move) string {
+func behind(in input.Target, moves []promotion.Move) string {
 	var texts []string
-	for _, ancestor := range in.Obs.Config.Ancestors(in.Target.Environment) {
+	for _, ancestor := range in.Config.Ancestors(in.Target.Environment) {
 		for _, move := range moves {
-			ref, found := in.Index.RefOf(promotion.Target{Environment: ancestor, Application: in.Target.Application}, move.Component)
+			ref, found := in.Others().Ref(promotion.Target{Environment: ancestor, Application: in.Target.Application}, move.Component)
 			to := input.Ref{Component: move.Component, Repository: ref.Repository, Versions: []image.Version{move.To}}
 			if !found {
 				continue
 			}
 			if current, agreed := ref.Agreed(); agreed {
-				if _, older := to.NewerThan(current, in.Obs.Policies[move.Component]); older {
+				if _, older := to.NewerThan(current, in.Policies[move.Component]); older {
 					texts = append(texts, ancestor+" has "+move.Component+" "+promotion.Label(current))
 				}
 			}

@@ -16,8 +16,9 @@ import (
 // the files have the images, the hold that the rollback set keeps newer versions
 // out. A rollback by promoter itself sets no hold: it replaces only what failed, and ends when
 // a user refuses to have the versions of before.
-func fromRollback(in *input.Target) (promotion.Decision, bool) {
-	back := in.Obs.State.At(state.Target(in.Target)).Rollback
+func fromRollback(in input.Target) (promotion.Decision, bool) {
+	in = in.For(parts[ofRollback])
+	back := in.Record().Rollback
 	if back == nil {
 		return promotion.Decision{}, false
 	}
@@ -31,15 +32,15 @@ func fromRollback(in *input.Target) (promotion.Decision, bool) {
 		if !valid {
 			return waiting(in, nil, rollbackInvalid(ref.Component, text)), true
 		}
-		if !ref.Differs(to, in.Index.Moving(ref.Component)) {
+		if !ref.Differs(to, in.Moving(ref.Component)) {
 			continue
 		}
 		move := ref.Move(to)
 		if back.Automatic {
-			if _, refused := in.Obs.State.Rejected(state.Target(in.Target), ref.Repository, move.To); refused {
+			if _, refused := in.State().Rejected(state.Target(in.Target), ref.Repository, move.To); refused {
 				return promotion.Decision{}, false
 			}
-			if _, failed := in.Obs.State.Rejected(state.Target(in.Target), ref.Repository, move.From); !failed {
+			if _, failed := in.State().Rejected(state.Target(in.Target), ref.Repository, move.From); !failed {
 				continue
 			}
 		}
@@ -55,65 +56,68 @@ func fromRollback(in *input.Target) (promotion.Decision, bool) {
 	// Earlier user decisions, such as a rejection of these versions, do not count,
 	// and a registry that does not answer is no reason to keep what users want out.
 	fact := func(component string, v image.Version) promotion.Fact { return rollbackFact(in, component, v) }
-	d := draft(in, moves, rolledBack(moves, *back), slices.Concat(condition.VerifyImages(in, moves, fact), condition.Signatures(in, moves), condition.Mirrored(in, moves)))
+	conditions := slices.Concat(condition.VerifyImages(in, moves, fact), condition.Signatures(in, moves), condition.Mirrored(in, moves))
+	d := draft(in, moves, rolledBack(moves, *back), conditions)
 	d.Requested = &back.Act
 	if blocking, blocked := promotion.FirstBlocking(d.Conditions, true); blocked {
 		d.State, d.Reason = promotion.Waiting, promotion.BlockedBy(blocking)
 	}
-	if why, never := in.NeverProposed(); never {
+	if why, never := input.NeverProposed(in.Settings); never {
 		d.State, d.Reason = promotion.Waiting, why
 	}
 	return refuse(in, d), true
 }
 
 // rollbackVersion parses the image that a rollback names for a component.
-func rollbackVersion(in *input.Target, ref input.Ref, text string) (image.Version, bool) {
+func rollbackVersion(in input.Target, ref input.Ref, text string) (image.Version, bool) {
 	to, err := image.Parse(text)
 	if err != nil || to.Repository != ref.Repository {
 		return image.Version{}, false
 	}
-	return in.Obs.Facts.Describe(ref.Repository, image.Version{Tag: to.Tag, Digest: to.Digest}), true
+	return in.Registry().Facts.Describe(ref.Repository, image.Version{Tag: to.Tag, Digest: to.Digest}), true
 }
 
 // landedHere reports whether the image that a rollback names was in the target,
 // according to the history of its branch. Only then conditions do not apply:
 // otherwise every user who can push the state branch could bypass them. Files may
 // prove the tag alone.
-func landedHere(in *input.Target, ref input.Ref, text string) bool {
+func landedHere(in input.Target, ref input.Ref, text string) bool {
 	wanted, err := image.Parse(text)
 	if err != nil {
 		return false
 	}
-	if pinned, found := in.Obs.Restored[in.Target][ref.Component]; found && pinned.Repository == ref.Repository {
-		if pinned.Version.Digest == "" && wanted.Tag != "" && pinned.Version.Tag == wanted.Tag || promotion.SameRollout(pinned.Version, image.Version{Tag: wanted.Tag, Digest: wanted.Digest}) {
+	if pinned, found := in.History().Restored(ref.Component); found && pinned.Repository == ref.Repository {
+		sameTag := pinned.Version.Digest == "" && wanted.Tag != "" && pinned.Version.Tag == wanted.Tag
+		if sameTag || promotion.SameRollout(pinned.Version, image.Version{Tag: wanted.Tag, Digest: wanted.Digest}) {
 			return true
 		}
 	}
 	return digestLandedHere(in, ref, wanted)
 }
 
-func digestLandedHere(in *input.Target, ref input.Ref, wanted image.Reference) bool {
-	return slices.ContainsFunc(in.Obs.Landings[in.Target], func(l promotion.Landing) bool {
+func digestLandedHere(in input.Target, ref input.Ref, wanted image.Reference) bool {
+	for l := range in.History().Landings(in.Target) {
 		pinned, found := l.Snapshot[ref.Component]
 		if !found || pinned.Repository != ref.Repository {
-			return false
+			continue
 		}
-		if wanted.Digest != "" {
-			return pinned.Version.Digest == wanted.Digest
+		sameTag := wanted.Digest == "" && wanted.Tag != "" && pinned.Version.Tag == wanted.Tag
+		if sameTag || wanted.Digest != "" && pinned.Version.Digest == wanted.Digest {
+			return true
 		}
-		return wanted.Tag != "" && pinned.Version.Tag == wanted.Tag
-	})
+	}
+	return false
 }
 
 // rollbackFact is the lookup that verifies an image of a rollback. If the files
 // have digests, its tag may have moved: the digest is restored, unless the history of the
 // branch has only the tag.
-func rollbackFact(in *input.Target, component string, v image.Version) promotion.Fact {
+func rollbackFact(in input.Target, component string, v image.Version) promotion.Fact {
 	byTag := slices.ContainsFunc(in.Current.References, func(r edit.Reference) bool {
 		return r.Component == component && r.Digest == ""
 	})
 	ref, _ := in.RefOf(component)
-	restored, found := in.Obs.Restored[in.Target][component]
+	restored, found := in.History().Restored(component)
 	onlyTag := found && restored.Version.Digest == "" &&
 		!digestLandedHere(in, ref, image.Reference{Repository: ref.Repository, Tag: v.Tag, Digest: v.Digest})
 	if byTag || v.Digest == "" || onlyTag {

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/edit"
-	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/scm"
@@ -183,7 +182,7 @@ func TestGates_denyOverAllow(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			w := decidetest.Gated(t, promotion.Open{Number: 7})
-			decisions := decide.Plan(w.Observation, test.at)
+			decisions := w.Plan(test.at)
 			gate := promotiontest.GateNamed(t, decisions[0].Gates, "windows office, lunch")
 			if gate.State != test.state || gate.Until == nil || !gate.Until.Equal(test.until) {
 				t.Errorf("%+v until %v, want %s until %v", gate, gate.Until, test.state, test.until)

@@ -6,22 +6,22 @@ import (
 )
 
 // healthOf returns the health of what a target has now; nil if it is not monitored.
-func healthOf(in *input.Target) *promotion.Health {
-	monitored := promotion.MonitoredBy(in.Obs, in.Target)
-	if monitored == nil {
+func healthOf(in input.Target) *promotion.Health {
+	own, known := input.Own(in)
+	if own.Monitored == nil {
 		return nil
 	}
-	now, landings := in.Now(), in.Obs.Landings[in.Target] // what is reported may change at any time
-	if len(landings) == 0 {
+	in = in.For(parts[ofHealth])
+	if !known {
 		return nil
 	}
-	current := landings[0]
-	h := &promotion.Health{State: current.Health, Note: current.HealthNote, Failure: promotion.FailureOf(in.Obs, in.Target, current, *monitored, now)}
+	reported, note := input.Reported(in, &own)
+	h := &promotion.Health{State: reported, Note: note, Failure: input.Failure(in, &own)}
 	if !h.IsReported() {
-		h.Note = promotion.NotReportedYet(monitored, current.HealthNote)
+		h.Note = promotion.NotReportedYet(own.Monitored, note)
 	}
-	if at := h.State.FailsAt(monitored.Timeout); h.Failure == nil {
-		h.FailsAt = at
+	if h.Failure == nil {
+		h.FailsAt = reported.FailsAt(own.Monitored.Timeout)
 	}
 	return h
 }

@@ -9,7 +9,6 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
-	"promoter/internal/state"
 )
 
 // Lookups returns what Plan needs to know from registries, given the available
@@ -23,7 +22,7 @@ func Lookups(observation promotion.Observation) []promotion.Lookup {
 
 // LookupsOf returns the lookups of each application.
 func LookupsOf(observation promotion.Observation) map[string][]promotion.Lookup {
-	return lookupsOf(observation, func(in *input.Target, found lookups) {
+	return lookupsOf(observation, func(in input.Target, found lookups) {
 		for i := range in.Refs {
 			found.addComponent(in, i)
 		}
@@ -31,18 +30,22 @@ func LookupsOf(observation promotion.Observation) map[string][]promotion.Lookup 
 }
 
 // lookupsOf collects the lookups of each application from its targets.
-func lookupsOf(observation promotion.Observation, add func(in *input.Target, found lookups)) map[string][]promotion.Lookup {
-	ix, of := input.NewIndex(observation), map[string]lookups{}
-	none := newLookups() // nearly all applications have none
+func lookupsOf(observation promotion.Observation, add func(in input.Target, found lookups)) map[string][]promotion.Lookup {
+	ix := input.NewIndex(observation)
+	of := map[string]lookups{}
+	lookup := input.Row{Name: "lookups", Reads: input.Everything} // which are made again with each decision
+	none := newLookups()                                          // nearly all applications have none
 	for _, environment := range observation.Scope() {
 		for _, application := range ix.Applications[environment] {
 			found, known := of[application]
 			if !known {
 				found = none
 			}
-			add(input.New(ix, promotion.Target{Environment: environment, Application: application}, time.Time{}), found)
+			target := promotion.Target{Environment: environment, Application: application}
+			add(input.New(ix, target, time.Time{}, new(input.Reads)).For(lookup), found)
 			if !known && len(none.all) > 0 {
-				of[application], none = none, newLookups()
+				of[application] = none
+				none = newLookups()
 			}
 		}
 	}
@@ -111,21 +114,21 @@ func (l lookups) add(ref input.Ref, fact promotion.Fact) {
 // addComponent looks up what is not known about the versions that a component of a
 // target may move to: those of a rollback, of the open pull request, and of the
 // registry or the sources.
-func (l lookups) addComponent(in *input.Target, i int) {
+func (l lookups) addComponent(in input.Target, i int) {
 	ref := in.Refs[i]
-	if back := in.Obs.State.At(state.Target(in.Target)).Rollback; back != nil {
-		if to, valid := rollbackVersion(in, ref, back.Images[ref.Component]); valid && ref.Differs(to, in.Index.Moving(ref.Component)) {
+	if back := in.Record().Rollback; back != nil {
+		if to, valid := rollbackVersion(in, ref, back.Images[ref.Component]); valid && ref.Differs(to, in.Moving(ref.Component)) {
 			l.add(ref, rollbackFact(in, ref.Component, to))
 		}
 	}
 	l.addOpen(in, ref)
 	l.addPosted(in, ref)
 	if len(in.Settings.After) == 0 {
-		available := in.Obs.Available[ref.Component]
+		available := in.Registry().Available[ref.Component]
 		if available.Found && !available.Explicit {
 			l.addBetween(in, ref, available.Version)
 		}
-		if ref.RewritesForm() && !in.Index.Moving(ref.Component) && !promotion.SameRollout(ref.Versions[0], available.Version) {
+		if ref.RewritesForm() && !in.Moving(ref.Component) && !promotion.SameRollout(ref.Versions[0], available.Version) {
 			l.add(ref, in.CurrentFact(ref.Component, ref.Versions[0]))
 		}
 		return
@@ -138,7 +141,7 @@ func (l lookups) addComponent(in *input.Target, i int) {
 				continue
 			}
 			l.addUnknown(ref, image.Version{Tag: parent.Tagged}, false)
-			if in.Obs.Checkout {
+			if in.Checkout {
 				l.addUnknown(ref, version, false)
 			}
 		}
@@ -147,8 +150,8 @@ func (l lookups) addComponent(in *input.Target, i int) {
 
 // addPosted looks up the version of a posted snapshot, and the dates of what it replaces:
 // they may be the only order.
-func (l lookups) addPosted(in *input.Target, ref input.Ref) {
-	requested := in.Obs.Explicit[in.Target][ref.Component]
+func (l lookups) addPosted(in input.Target, ref input.Ref) {
+	requested := in.Registry().Explicit[ref.Component]
 	if in.Request == nil || in.Request.Posted == "" || !requested.Found {
 		return
 	}
@@ -162,16 +165,20 @@ func (l lookups) addPosted(in *input.Target, ref input.Ref) {
 
 // addOpen looks up the version of the open pull request, unless the registry just
 // reported it as available.
-func (l lookups) addOpen(in *input.Target, ref input.Ref) {
-	open, found := in.OpenPullRequest()
+func (l lookups) addOpen(in input.Target, ref input.Ref) {
+	open := in.OpenPullRequest()
+	if open == nil {
+		return
+	}
 	pinned, known := open.Snapshots[in.Target.Application][ref.Component]
-	if !found || !known || pinned.Repository != ref.Repository {
+	if !known || pinned.Repository != ref.Repository {
 		return
 	}
-	if _, moves := in.MoveTo(ref, pinned.Version); !moves {
+	if _, moves := input.MoveTo(in, ref, pinned.Version); !moves {
 		return
 	}
-	if available := in.Obs.Available[ref.Component]; len(in.Settings.After) == 0 && available.Found && promotion.SameRollout(available.Version, pinned.Version) {
+	available := in.Registry().Available[ref.Component]
+	if len(in.Settings.After) == 0 && available.Found && promotion.SameRollout(available.Version, pinned.Version) {
 		return
 	}
 	l.addBetween(in, ref, pinned.Version)
@@ -181,23 +188,24 @@ func (l lookups) addOpen(in *input.Target, ref input.Ref) {
 // sourceVersions returns the versions of a component that may come from the
 // sources: in a checkout those of their files, otherwise those that were there
 // since the version that the target has.
-func sourceVersions(in *input.Target, i int) []image.Version {
+func sourceVersions(in input.Target, i int) []image.Version {
 	var versions []image.Version
-	if in.Obs.Checkout {
+	if in.Checkout {
 		for _, source := range in.Sources {
-			ref, _ := in.Index.RefOf(source, in.Refs[i].Component)
+			ref, _ := in.Others().Ref(source, in.Refs[i].Component)
 			versions = append(versions, ref.Versions...)
 		}
 		return versions
 	}
 	for k := range in.Sources {
-		for _, t := range in.TenuresOf(k) {
-			ref, version := in.Refs[i], t.Versions[i]
+		for _, t := range input.TenuresOf(in, k) {
+			ref := in.Refs[i]
+			version := t.Versions[i]
 			if promotion.IsNone(version) {
 				break
 			}
-			_, rewrites := in.Rewrite(ref, version)
-			differs := ref.Differs(version, in.Index.Moving(ref.Component))
+			_, rewrites := input.Rewrite(in, ref, version)
+			differs := ref.Differs(version, in.Moving(ref.Component))
 			if differs || rewrites || ref.RewritesForm() {
 				versions = append(versions, version)
 			}
@@ -212,15 +220,15 @@ func sourceVersions(in *input.Target, i int) []image.Version {
 // addBetween looks up what is not known about the current versions and a version
 // that looks different. No registry knows which digest a tag had in a parent. In a
 // checkout, different releases count as different images without a request.
-func (l lookups) addBetween(in *input.Target, ref input.Ref, other image.Version) {
-	policy := in.Obs.Policies[ref.Component]
+func (l lookups) addBetween(in input.Target, ref input.Ref, other image.Version) {
+	policy := in.Policies[ref.Component]
 	created := input.IsMoving(policy) || policy != nil && policy.NeedsCreated()
-	fromParent := len(in.Settings.After) > 0 && !in.Obs.Checkout
+	fromParent := len(in.Settings.After) > 0 && !in.Checkout
 	for _, v := range ref.Versions {
 		if promotion.SameRollout(v, other) {
 			continue
 		}
-		if !in.Obs.Checkout || policy == nil || !policy.DifferentReleases(v, other) {
+		if !in.Checkout || policy == nil || !policy.DifferentReleases(v, other) {
 			l.addUnknown(ref, v, created)
 		}
 		if other.Digest != "" || !fromParent {
@@ -231,21 +239,21 @@ func (l lookups) addBetween(in *input.Target, ref input.Ref, other image.Version
 
 // addVerification looks up a version that verifyImages verifies: its tag may point
 // elsewhere by now.
-func (l lookups) addVerification(in *input.Target, ref input.Ref, v image.Version) {
-	move, rewrites := in.Rewrite(ref, v)
+func (l lookups) addVerification(in input.Target, ref input.Ref, v image.Version) {
+	move, rewrites := input.Rewrite(in, ref, v)
 	if rewrites {
 		v = move.To
 	}
 	switch {
 	case !ref.Differs(v, false) && !rewrites && !ref.RewritesForm():
-	case !in.Obs.Checkout:
+	case !in.Checkout:
 		l.add(ref, in.CurrentFact(ref.Component, v))
-		if fact, needed := in.ReleaseFact(ref.Component, v); needed && len(in.Settings.After) > 0 {
+		if fact, needed := input.ReleaseFact(ref.Repository, in.Policies[ref.Component], v); needed && len(in.Settings.After) > 0 {
 			l.add(ref, fact)
 		}
-	case len(in.Obs.Verify[ref.Component]) > 0:
+	case len(in.Verify[ref.Component]) > 0:
 		l.add(ref, in.CurrentFact(ref.Component, v))
-	case v.Tag != "" && !in.Index.Moving(ref.Component):
+	case v.Tag != "" && !in.Moving(ref.Component):
 		l.addUnknown(ref, image.Version{Tag: v.Tag}, false)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/condition"
 	"promoter/internal/promotion/input"
-	"promoter/internal/state"
 )
 
 // MirrorLookups returns what Plan needs to know from mirrors, given the answers to Lookups. They
@@ -26,7 +25,7 @@ func MirrorLookupsOf(observation promotion.Observation) map[string][]promotion.L
 	if !mirrored {
 		return map[string][]promotion.Lookup{}
 	}
-	return lookupsOf(observation, func(in *input.Target, found lookups) {
+	return lookupsOf(observation, func(in input.Target, found lookups) {
 		if !namesMirror(in.Current) {
 			return
 		}
@@ -43,7 +42,7 @@ func namesMirror(current promotion.Current) bool {
 
 // addMirrors looks up the versions that a component of a target may move to in its mirrors,
 // and the digests that these versions must have there.
-func (l lookups) addMirrors(in *input.Target, i int) {
+func (l lookups) addMirrors(in input.Target, i int) {
 	ref := in.Refs[i]
 	for _, m := range condition.MirrorsOf(in, ref.Component) {
 		for _, to := range writable(in, i) {
@@ -52,7 +51,7 @@ func (l lookups) addMirrors(in *input.Target, i int) {
 				facts = append(facts, promotion.Fact{Repository: ref.Repository, Tag: to.Tag})
 			}
 			for _, fact := range facts {
-				if _, known := in.Obs.Facts[fact]; !known {
+				if _, known := in.Registry().Facts[fact]; !known {
 					l.all[fact] = promotion.Lookup{Fact: fact, Component: ref.Component}
 				}
 			}
@@ -61,24 +60,25 @@ func (l lookups) addMirrors(in *input.Target, i int) {
 }
 
 // writable returns the versions that may be written for a component of a target.
-func writable(in *input.Target, i int) []image.Version {
-	ref, moving := in.Refs[i], in.Index.Moving(in.Refs[i].Component)
+func writable(in input.Target, i int) []image.Version {
+	ref := in.Refs[i]
+	moving := in.Moving(ref.Component)
 	var versions []image.Version
-	if back := in.Obs.State.At(state.Target(in.Target)).Rollback; back != nil {
+	if back := in.Record().Rollback; back != nil {
 		if to, valid := rollbackVersion(in, ref, back.Images[ref.Component]); valid && ref.Differs(to, moving) {
 			versions = append(versions, to)
 		}
 	}
 	var candidates []image.Version
-	if requested := in.Obs.Explicit[in.Target][ref.Component]; requested.Found {
+	if requested := in.Registry().Explicit[ref.Component]; requested.Found {
 		candidates = append(candidates, requested.Version)
 	}
-	if open, found := in.OpenPullRequest(); found {
+	if open := in.OpenPullRequest(); open != nil {
 		if pinned, known := open.Snapshots[in.Target.Application][ref.Component]; known && pinned.Repository == ref.Repository {
 			candidates = append(candidates, pinned.Version)
 		}
 	}
-	if available := in.Obs.Available[ref.Component]; available.Found && (len(in.Settings.After) == 0 || in.ExplicitlyHere()) {
+	if available := in.Registry().Available[ref.Component]; available.Found && (len(in.Settings.After) == 0 || input.ExplicitlyHere(in)) {
 		candidates = append(candidates, available.Version)
 	}
 	if len(in.Settings.After) > 0 {
@@ -88,7 +88,7 @@ func writable(in *input.Target, i int) []image.Version {
 		candidates = append(candidates, current) // its form may change
 	}
 	for _, v := range candidates {
-		if move, moves := in.MoveTo(ref, v); moves {
+		if move, moves := input.MoveTo(in, ref, v); moves {
 			versions = append(versions, move.To)
 		}
 	}

@@ -3,30 +3,46 @@ package decide
 import (
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	"promoter/internal/promotion"
-	"promoter/internal/state"
+	"promoter/internal/promotion/input"
 )
 
-// addNotes adds what was claimed falsely, and to the decisions of targets without a pending
-// move what a user asks next: whether a hold or freeze is in effect, and why a newer version
-// does not arrive. In a checkout none of it is known. It reports the applications with a note that
-// ends at a time.
-func addNotes(obs *promotion.Observation, decisions []promotion.Decision, now time.Time, volatile func(application string)) {
+// notesOf returns what was claimed falsely about a target, its health, and, if it has no
+// pending move, what a user asks next: whether a hold or freeze is in effect. In a checkout none of
+// it is known.
+func notesOf(in input.Target, d promotion.Decision) []promotion.Reason {
+	if in.Checkout {
+		return nil
+	}
+	notes := slices.Clip(in.For(parts[ofClaims]).History().Falsified())
+	if d.Health != nil {
+		notes = append(notes, healthNote(*d.Health, d.Snapshot.With(backwardsOf(d.Moves))))
+	}
+	if d.State != promotion.Same && d.State != promotion.Reverted && d.State != promotion.Rejected {
+		return notes
+	}
+	if held, active := in.Held(false); active {
+		notes = append(notes, heldBy(held))
+	}
+	return notes
+}
+
+// addUpstreamNotes adds why a newer version does not arrive to the decisions of targets that have
+// what their sources have.
+func addUpstreamNotes(obs *promotion.Observation, decisions []promotion.Decision, reads map[string]input.Reads) {
 	if obs.Checkout {
 		return
 	}
-	pending := sync.OnceValue(func() map[promotion.Target]*promotion.Decision {
-		found := map[promotion.Target]*promotion.Decision{}
-		for i := range decisions {
-			if d := &decisions[i]; (d.State == promotion.Waiting || d.State == promotion.Proposed) && !promotion.OnlyForm(d.Moves) {
-				found[d.Target] = d
-			}
+	pending := map[promotion.Target]*promotion.Decision{}
+	for i := range decisions {
+		if d := &decisions[i]; (d.State == promotion.Waiting || d.State == promotion.Proposed) && !promotion.OnlyForm(d.Moves) {
+			pending[d.Target] = d
 		}
-		return found
-	})
+	}
+	if len(pending) == 0 {
+		return
+	}
 	upstream := map[string][]string{} // of each environment, the nearest first
 	for _, environment := range obs.Scope() {
 		upstream[environment] = obs.Config.Ancestors(environment)
@@ -34,26 +50,17 @@ func addNotes(obs *promotion.Observation, decisions []promotion.Decision, now ti
 	}
 	for i := range decisions {
 		d := &decisions[i]
-		d.Notes = append(d.Notes, obs.Falsified[d.Target]...)
-		if d.Health != nil {
-			d.Notes = append(d.Notes, healthNote(*d.Health, d.Snapshot.With(backwardsOf(d.Moves))))
-		}
-		if d.State != promotion.Same && d.State != promotion.Reverted && d.State != promotion.Rejected {
+		if d.State != promotion.Same {
 			continue
 		}
-		if held, active := obs.State.Held(state.Target(d.Target), now); active {
-			d.Notes = append(d.Notes, heldBy(held))
-			if held.Until != nil {
-				volatile(d.Application)
+		for _, ancestor := range upstream[d.Environment] {
+			next := pending[promotion.Target{Environment: ancestor, Application: d.Application}]
+			if next == nil {
+				continue
 			}
-		}
-		if d.State == promotion.Same {
-			for _, ancestor := range upstream[d.Environment] {
-				if next := pending()[promotion.Target{Environment: ancestor, Application: d.Application}]; next != nil {
-					d.Notes = append(d.Notes, pendingUpstream(next))
-					break
-				}
-			}
+			reads[d.Application] |= parts[ofUpstream].Reads
+			d.Notes = append(d.Notes, pendingUpstream(next))
+			break
 		}
 	}
 }

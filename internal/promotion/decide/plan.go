@@ -15,57 +15,47 @@ import (
 	"promoter/internal/promotion/condition"
 	"promoter/internal/promotion/gate"
 	"promoter/internal/promotion/input"
-	"promoter/internal/state"
 )
 
 // Plan decides about every target: environments in order, parents first, and in
 // each of them the applications by name.
 func Plan(observation promotion.Observation, now time.Time) []promotion.Decision {
-	decisions, _ := PlanVolatile(observation, now)
+	decisions, _ := PlanReads(observation, now)
 	return decisions
 }
 
-// PlanVolatile is Plan, and returns the applications whose decisions are volatile: they may be
-// other ones although neither the config, nor the files, the user decisions, the history, and the answers of
-// registries about an application changed.
-func PlanVolatile(observation promotion.Observation, now time.Time) ([]promotion.Decision, map[string]bool) {
-	ix, volatile := input.NewIndex(observation), map[string]bool{}
-	decisions := make([]promotion.Decision, 0, len(ix.Refs))
+// PlanReads is Plan, and returns what the decisions about each application read, as the
+// evaluated rows declare it.
+func PlanReads(observation promotion.Observation, now time.Time) ([]promotion.Decision, map[string]input.Reads) {
+	ix := input.NewIndex(observation)
+	reads := map[string]input.Reads{}
+	decisions := make([]promotion.Decision, 0, ix.Len())
 	for _, environment := range observation.Scope() {
 		for _, application := range ix.ApplicationsOf(environment) {
-			in := input.New(ix, promotion.Target{Environment: environment, Application: application}, now)
-			d := planTarget(in)
-			if dependsOnMore(in, d); in.IsVolatile() {
-				volatile[application] = true
-			}
-			decisions = append(decisions, d)
+			taken := reads[application]
+			in := input.New(ix, promotion.Target{Environment: environment, Application: application}, now, &taken)
+			decisions = append(decisions, planTarget(in))
+			reads[application] = taken
 		}
 	}
-	addNotes(&observation, decisions, now, func(application string) { volatile[application] = true })
+	addUpstreamNotes(&observation, decisions, reads)
+	return decisions, reads
+}
+
+// PlanVolatile is Plan, and returns the applications whose decisions may change unseen.
+func PlanVolatile(observation promotion.Observation, now time.Time) ([]promotion.Decision, map[string]bool) {
+	decisions, reads := PlanReads(observation, now)
+	volatile := map[string]bool{}
+	for application, read := range reads {
+		if read.ChangesUnseen() {
+			volatile[application] = true
+		}
+	}
 	return decisions, volatile
 }
 
-// dependsOnMore marks a decision as volatile if it is about to be carried out, a request or a
-// pull request is open, or a registry or forge is expected to answer something else later.
-func dependsOnMore(in *input.Target, d promotion.Decision) {
-	_, open := in.OpenPullRequest()
-	more := open || d.State == promotion.Proposed || d.State == promotion.Unanswered ||
-		in.Request != nil || d.Fulfilled != nil || in.Obs.State.At(state.Target(in.Target)).Rollback != nil
-	for _, ref := range in.Refs {
-		available := in.Obs.Available[ref.Component]
-		more = more || len(available.Held) > 0 || available.Err != nil
-		if policy := in.Obs.Policies[ref.Component]; policy != nil {
-			_, released := policy.Release()
-			more = more || released
-		}
-	}
-	if more {
-		in.Volatile()
-	}
-}
-
 // planTarget decides about one target.
-func planTarget(in *input.Target) promotion.Decision {
+func planTarget(in input.Target) promotion.Decision {
 	d, rollback := decide(in)
 	if part, ok := withoutRefused(in, d); ok {
 		d = part
@@ -73,30 +63,33 @@ func planTarget(in *input.Target) promotion.Decision {
 	d = applyHold(in, d, rollback)
 
 	d.Health = healthOf(in)
-	if back := in.Obs.State.At(state.Target(in.Target)).Rollback; back != nil && back.Automatic && len(in.Refs) > 0 && !rollback {
+	record := in.Record()
+	if back := record.Rollback; back != nil && back.Automatic && len(in.Refs) > 0 && !rollback {
 		d.Returned = back
 	}
 	if d.Fulfilled == nil {
 		d.Fulfilled = in.Fulfilled
 	}
 	if d.Fulfilled == nil && d.State == promotion.Same {
-		d.Fulfilled = in.Obs.State.At(state.Target(in.Target)).Request
+		d.Fulfilled = record.Request
 	}
 	if d.State == promotion.Same && len(in.Current.Refusals) > 0 {
 		// A file that cannot be read may contain something else.
 		d.State, d.Reason = promotion.Refused, promotion.RefusedBy(in.Current.Refusals)
 	}
-	open, found := in.OpenPullRequest()
-	if !found && d.State != promotion.Proposed {
+	open := in.OpenPullRequest()
+	if open == nil && d.State != promotion.Proposed {
 		d.Gates = withoutRules(d.Gates)
 	}
-	if found && open.Foreign == "" && d.State != promotion.Proposed {
-		disposition := dispose(in, d, open)
+	if open != nil && open.Foreign == "" && d.State != promotion.Proposed {
+		disposition := dispose(in, d, *open)
 		d.Disposition = &disposition
 		if d.State == promotion.Unanswered {
-			d.OpenMoves = in.MovesTo(open.Snapshots[d.Application])
+			d.OpenMoves = input.MovesTo(in, open.Snapshots[d.Application])
 		}
 	}
+	evaluateOutcome(in, d)
+	d.Notes = append(d.Notes, notesOf(in, d)...)
 	return d
 }
 
@@ -114,13 +107,14 @@ func withoutRules(gates []promotion.Condition) (own []promotion.Condition) {
 // withoutRefused decides again without the components that refusals or files on hold stop,
 // if nothing else does: they do not hide the other components of a config without
 // applications. A request or a rollback is never split.
-func withoutRefused(in *input.Target, d promotion.Decision) (promotion.Decision, bool) {
-	stopped := d.State == promotion.Refused && d.Reason.Rule == promotion.RuleRefused || d.State == promotion.Waiting && d.Reason.Rule == promotion.RuleGate
-	if !stopped || in.Request != nil || in.Obs.State.At(state.Target(in.Target)).Rollback != nil {
+func withoutRefused(in input.Target, d promotion.Decision) (promotion.Decision, bool) {
+	refused := d.State == promotion.Refused && d.Reason.Rule == promotion.RuleRefused
+	held := d.State == promotion.Waiting && d.Reason.Rule == promotion.RuleGate
+	if !refused && !held || in.Request != nil || in.Record().Rollback != nil {
 		return d, false
 	}
 	refs := slices.DeleteFunc(slices.Clone(in.Refs), func(ref input.Ref) bool {
-		_, stopped := in.Stopped(promotion.Move{Component: ref.Component})
+		_, stopped := input.Stopped(in, promotion.Move{Component: ref.Component})
 		return stopped
 	})
 	if len(refs) == 0 || len(refs) == len(in.Refs) {
@@ -131,7 +125,7 @@ func withoutRefused(in *input.Target, d promotion.Decision) (promotion.Decision,
 		return d, false
 	}
 	for _, move := range d.Moves {
-		if why, stopped := in.Stopped(move); stopped {
+		if why, stopped := input.Stopped(in, move); stopped {
 			without.Left = append(without.Left, promotion.Left{Move: move, Reason: why})
 			without.Conditions = append(without.Conditions, promotion.Condition{
 				Name: move.Component, State: promotion.Blocked, Reason: "stays behind: " + why.Message,
@@ -143,15 +137,15 @@ func withoutRefused(in *input.Target, d promotion.Decision) (promotion.Decision,
 
 // decide goes from what makes a decision impossible to where the versions come
 // from. It reports whether the decision is a rollback.
-func decide(in *input.Target) (d promotion.Decision, rollback bool) {
-	if why, unavailable := in.Obs.Unavailable[in.Target.Environment]; unavailable {
+func decide(in input.Target) (d promotion.Decision, rollback bool) {
+	if why, unavailable := in.Unavailable(in.Target.Environment); unavailable {
 		return unchanged(in, promotion.NotCheckedOut, promotion.Reason{Rule: promotion.RuleBranch, Message: why}), false
 	}
-	if _, exists := in.Obs.Targets[in.Target]; !exists {
+	if !in.Exists {
 		return unchanged(in, promotion.Absent, absent(in.Target)), false
 	}
 	if len(in.Refs) == 0 {
-		_, never := in.NeverProposed()
+		_, never := input.NeverProposed(in.Settings)
 		switch {
 		case len(in.Current.Refusals) > 0 && never: // it is not written, so this is no failure
 			return unchanged(in, promotion.Waiting, promotion.RefusedBy(in.Current.Refusals)), false
@@ -161,7 +155,7 @@ func decide(in *input.Target) (d promotion.Decision, rollback bool) {
 		return unchanged(in, promotion.NoReference, noReference(upstreamSnapshot(in))), false
 	}
 	back, active := fromRollback(in)
-	if active && (back.State == promotion.Proposed || !in.Obs.State.At(state.Target(in.Target)).Rollback.Automatic) {
+	if active && (back.State == promotion.Proposed || !in.Record().Rollback.Automatic) {
 		return back, true
 	}
 	d = fromVersions(in)
@@ -173,19 +167,18 @@ func decide(in *input.Target) (d promotion.Decision, rollback bool) {
 
 // fromVersions decides about a target by what users requested, and by the versions of the
 // registry or the parents.
-func fromVersions(in *input.Target) promotion.Decision {
+func fromVersions(in input.Target) promotion.Decision {
 	if d, active := fromRequest(in); active {
 		return d
 	}
 	done := in.Fulfilled
 	if in.Request != nil && len(in.Request.With) > 0 {
 		// The files have the requested versions: nothing is left of the request.
-		without := *in
-		without.Request = nil
-		in, done = &without, in.Request
+		done = in.Request
+		in = in.WithoutRequest()
 	}
 	from := fromParents
-	if len(in.Settings.After) == 0 || in.ExplicitlyHere() {
+	if len(in.Settings.After) == 0 || input.ExplicitlyHere(in) {
 		from = fromRegistry
 	}
 	d := from(in)
@@ -194,28 +187,28 @@ func fromVersions(in *input.Target) promotion.Decision {
 }
 
 // unchanged is a decision that moves nothing.
-func unchanged(in *input.Target, s promotion.State, reason promotion.Reason) promotion.Decision {
+func unchanged(in input.Target, s promotion.State, reason promotion.Reason) promotion.Decision {
 	return promotion.Decision{Target: in.Target, State: s, Reason: reason, Snapshot: in.Snapshot(nil)}
 }
 
 // waiting is a decision for moves that cannot be proposed.
-func waiting(in *input.Target, moves []promotion.Move, reason promotion.Reason) promotion.Decision {
+func waiting(in input.Target, moves []promotion.Move, reason promotion.Reason) promotion.Decision {
 	return promotion.Decision{Target: in.Target, State: promotion.Waiting, Reason: reason, Snapshot: in.Snapshot(moves), Moves: moves}
 }
 
 // propose is the decision for moves: proposed, unless a user decision, a
 // condition, the propose mode, or a file that cannot be written prevents it.
-func propose(in *input.Target, moves []promotion.Move, reason promotion.Reason, conditions []promotion.Condition) promotion.Decision {
+func propose(in input.Target, moves []promotion.Move, reason promotion.Reason, conditions []promotion.Condition) promotion.Decision {
 	conditions = slices.Concat(conditions, condition.Signatures(in, moves), condition.Mirrored(in, moves))
 	d := draft(in, moves, reason, conditions)
-	if d.Request = in.RequestFor(d.Snapshot); d.Request != nil {
+	if d.Request = input.RequestFor(in, d.Snapshot); d.Request != nil {
 		d.Requested = &d.Request.Act
 	}
-	blocking, blocked := promotion.FirstBlocking(conditions, in.Obs.Checkout) // what is known is the better reason
+	blocking, blocked := promotion.FirstBlocking(conditions, in.Checkout) // what is known is the better reason
 	if !blocked {
 		blocking, blocked = promotion.FirstBlocking(conditions, in.Named())
 	}
-	if s, why, decided := in.UserDecision(moves); decided {
+	if s, why, decided := input.UserDecision(in, moves); decided {
 		d.State, d.Reason = s, why
 	} else if blocked {
 		d.State, d.Reason = promotion.Waiting, promotion.BlockedBy(blocking)
@@ -226,28 +219,28 @@ func propose(in *input.Target, moves []promotion.Move, reason promotion.Reason, 
 }
 
 // draft is the decision for moves that nothing prevents.
-func draft(in *input.Target, moves []promotion.Move, reason promotion.Reason, conditions []promotion.Condition) promotion.Decision {
-	d := promotion.Decision{
-		Target: in.Target, State: promotion.Proposed, Reason: reason, Snapshot: in.Snapshot(moves), Moves: moves,
+func draft(in input.Target, moves []promotion.Move, reason promotion.Reason, conditions []promotion.Condition) promotion.Decision {
+	return promotion.Decision{
+		Target: in.Target, State: promotion.Proposed, Reason: reason,
+		Snapshot: in.Snapshot(moves), Moves: moves,
 		Conditions: conditions, Gates: gate.Evaluate(in, moves),
+		ApprovedBy: gate.ApprovedBy(in),
 	}
-	if open, found := in.OpenPullRequest(); found {
-		d.ApprovedBy = gate.ApprovedBy(in, open)
-	}
-	return d
 }
 
 // refuse stops a decision that cannot be carried out, because the repository has
 // no pull requests or a file cannot be written, or may not be. What is never proposed needs neither.
-func refuse(in *input.Target, d promotion.Decision) promotion.Decision {
-	if _, never := in.NeverProposed(); never {
+func refuse(in input.Target, d promotion.Decision) promotion.Decision {
+	if _, never := input.NeverProposed(in.Settings); never {
 		return d
 	}
-	if in.Obs.PushOnly && in.Settings.Land != setting.LandPush {
-		d.State, d.Reason = promotion.Refused, promotion.Reason{Rule: promotion.RuleForge, Message: "land is " + string(in.Settings.Land) +
+	if in.PushOnly && in.Settings.Land != setting.LandPush {
+		d.State = promotion.Refused
+		d.Reason = promotion.Reason{Rule: promotion.RuleForge, Message: "land is " + string(in.Settings.Land) +
 			", but this repository has no pull requests: it is plain Git, or they are disabled (write land: push)"}
 	}
-	switch why, stopped := in.Stopped(d.Moves...); {
+	why, stopped := input.Stopped(in, d.Moves...)
+	switch {
 	case stopped && why.Rule == promotion.RuleRefused:
 		d.State, d.Reason = promotion.Refused, why
 	case stopped && d.State == promotion.Proposed:
@@ -258,11 +251,11 @@ func refuse(in *input.Target, d promotion.Decision) promotion.Decision {
 
 // heldByProposeMode returns why the propose mode of the environment keeps a
 // decision from being proposed.
-func heldByProposeMode(in *input.Target, d promotion.Decision) (promotion.Reason, bool) {
-	if why, never := in.NeverProposed(); never {
+func heldByProposeMode(in input.Target, d promotion.Decision) (promotion.Reason, bool) {
+	if why, never := input.NeverProposed(in.Settings); never {
 		return why, true
 	}
-	if in.Settings.Propose != setting.ProposeManual || in.Obs.Requested[in.Target.Environment] || d.Request != nil {
+	if in.Settings.Propose != setting.ProposeManual || in.Requested || d.Request != nil {
 		return promotion.Reason{}, false
 	}
 	if in.Request != nil {

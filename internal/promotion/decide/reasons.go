@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -44,9 +45,9 @@ func unknownUpstream(environment string, refusals []edit.Refusal) promotion.Reas
 
 // noLongerFollowed is the reason of a pull request for components that left the config,
 // or to which no file refers any more. The other components of the target do not differ.
-func noLongerFollowed(in *input.Target, components []string) promotion.Reason {
+func noLongerFollowed(c *config.Config, components []string) promotion.Reason {
 	why := "no file here references "
-	if _, found := in.Obs.Config.Component(components[0]); !found {
+	if _, found := c.Component(components[0]); !found {
 		why = "the config has no component "
 	}
 	return promotion.Reason{Rule: promotion.RuleGone, Message: why + strings.Join(components, ", ") + " any more, and nothing else differs"}
@@ -54,11 +55,11 @@ func noLongerFollowed(in *input.Target, components []string) promotion.Reason {
 
 // sameAsUpstream is the reason of a target that differs from its sources in nothing. Of a
 // component that no source references, that is not known.
-func sameAsUpstream(in *input.Target) promotion.Reason {
+func sameAsUpstream(in input.Target) promotion.Reason {
 	var missing []string
 	for _, ref := range in.Refs {
 		if !slices.ContainsFunc(in.Sources, func(source promotion.Target) bool {
-			_, there := in.Index.RefOf(source, ref.Component)
+			_, there := in.Others().Ref(source, ref.Component)
 			return there
 		}) {
 			missing = append(missing, ref.Component)
@@ -149,8 +150,8 @@ func parentsDiffer(component, a string, inA image.Version, b string, inB image.V
 
 // digestUnrecorded is the reason of a tag in a source whose digest no commit records, and
 // the registry did not return either.
-func digestUnrecorded(in *input.Target, environment string, ref input.Ref, v image.Version) promotion.Reason {
-	if now, known := in.Obs.Facts[promotion.Fact{Repository: ref.Repository, Tag: v.Tag}]; known && promotion.IsMissing(now) {
+func digestUnrecorded(in input.Target, environment string, ref input.Ref, v image.Version) promotion.Reason {
+	if now, known := in.Registry().Facts[promotion.Fact{Repository: ref.Repository, Tag: v.Tag}]; known && promotion.IsMissing(now) {
 		return promotion.Reason{Rule: promotion.RuleDigestUnknown, Message: fmt.Sprintf("image missing: %s references %s %s, which is not in the registry",
 			environment, ref.Component, v.Tag)}
 	}
@@ -159,7 +160,8 @@ func digestUnrecorded(in *input.Target, environment string, ref input.Ref, v ima
 }
 
 func backwards(component string, from, to image.Version) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleBackwards, Message: "would move back: " + promotion.Move{Component: component, From: from, To: to}.String()}
+	move := promotion.Move{Component: component, From: from, To: to}
+	return promotion.Reason{Rule: promotion.RuleBackwards, Message: "would move back: " + move.String()}
 }
 
 // heldBy is the reason of a target that a user put on hold or froze.

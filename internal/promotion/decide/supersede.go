@@ -16,10 +16,10 @@ import (
 // blocks them, and what is only shown. It is called before the conditions, which
 // are then those of the returned moves. Requested versions and rollbacks are not
 // subject to it.
-func supersede(in *input.Target, moves []promotion.Move) (wanted []promotion.Move, blocking, shown []promotion.Condition) {
+func supersede(in input.Target, moves []promotion.Move) (wanted []promotion.Move, blocking, shown []promotion.Condition) {
 	wanted = moves
-	if open, found := in.OpenPullRequest(); found && in.Settings.Land != setting.LandPush {
-		wanted, shown = againstOpen(in, open, moves)
+	if in.HasPullRequest() && in.Settings.Land != setting.LandPush {
+		wanted, shown = againstOpen(in.For(parts[ofNewer]), moves)
 	}
 	if len(in.Settings.After) == 0 {
 		// What stays as it is open did not just come from the registry.
@@ -37,16 +37,17 @@ func supersede(in *input.Target, moves []promotion.Move) (wanted []promotion.Mov
 
 // againstOpen chooses between what is wanted now and what is open. A request for
 // exactly the new snapshot counts as a decision about the open one.
-func againstOpen(in *input.Target, open promotion.Open, moves []promotion.Move) ([]promotion.Move, []promotion.Condition) {
+func againstOpen(in input.Target, moves []promotion.Move) ([]promotion.Move, []promotion.Condition) {
+	open := *in.OpenPullRequest()
 	current, valid := openMoves(in, open)
-	if !valid || promotion.SameMoves(current, moves) || in.RequestsSnapshot() && in.IsRequested(moves) {
+	if !valid || promotion.SameMoves(current, moves) || input.RequestsSnapshot(in) && input.IsRequested(in, moves) {
 		return moves, nil
 	}
 	if in.Settings.Newer == setting.NewerQueue {
 		return current, []promotion.Condition{newerWaits(open, moves, "")}
 	}
 	// An approval is work: it is not discarded for a newer version.
-	if by := gate.ApprovedBy(in, open); len(by) > 0 {
+	if by := gate.ApprovedBy(in); len(by) > 0 {
 		return current, []promotion.Condition{newerWaits(open, moves, ", which was approved by "+promotion.SortedNames(by))}
 	}
 	return refreshed(in, moves, current), nil
@@ -62,7 +63,7 @@ func newerWaits(open promotion.Open, moves []promotion.Move, why string) promoti
 // refreshed returns what the pull request should have next. It never goes back: if
 // a registry reports an older version or none, the component stays as it is open;
 // if the parents have something older, the whole snapshot stays.
-func refreshed(in *input.Target, moves, open []promotion.Move) []promotion.Move {
+func refreshed(in input.Target, moves, open []promotion.Move) []promotion.Move {
 	if len(in.Settings.After) > 0 {
 		if slices.ContainsFunc(open, func(o promotion.Move) bool { return wouldLower(in, moves, o) }) {
 			return open
@@ -73,9 +74,10 @@ func refreshed(in *input.Target, moves, open []promotion.Move) []promotion.Move 
 	for _, ref := range in.Refs {
 		wanted, moved := promotion.MoveOf(moves, ref.Component)
 		current, isOpen := promotion.MoveOf(open, ref.Component)
-		if isOpen && (!moved || wouldLower(in, moves, current)) {
+		switch {
+		case isOpen && (!moved || wouldLower(in, moves, current)):
 			merged = append(merged, current)
-		} else if moved {
+		case moved:
 			merged = append(merged, wanted)
 		}
 	}
@@ -83,7 +85,7 @@ func refreshed(in *input.Target, moves, open []promotion.Move) []promotion.Move 
 }
 
 // wouldLower reports whether the moves lead to an older version than the open one.
-func wouldLower(in *input.Target, moves []promotion.Move, open promotion.Move) bool {
+func wouldLower(in input.Target, moves []promotion.Move, open promotion.Move) bool {
 	wanted, moved := promotion.MoveOf(moves, open.Component)
-	return moved && input.IsNewer(open.To, wanted.To, in.Obs.Policies[open.Component])
+	return moved && input.IsNewer(open.To, wanted.To, in.Policies[open.Component])
 }

@@ -15,9 +15,12 @@ import (
 
 const teamPrefix = "team:" // before GROUP/NAME
 
+// approvalsRow is also what decisions read that keep an approved pull request.
+var approvalsRow = input.Row{Name: "approvals", Reads: input.PullRequest | input.UserDecisions}
+
 // approvals requires approvals of the pull request. Requested changes count even
 // if no approval is required.
-func approvals(in *input.Target, moves []promotion.Move, open *promotion.Open) []promotion.Condition {
+func approvals(in input.Target, moves []promotion.Move, open *promotion.Open) []promotion.Condition {
 	required := in.Settings.Gates.Approvals
 	if required == nil {
 		if open == nil || len(open.Objections) == 0 {
@@ -26,18 +29,20 @@ func approvals(in *input.Target, moves []promotion.Move, open *promotion.Open) [
 		required = &setting.Approvals{}
 	}
 	gate := promotion.Condition{Name: promotion.ApprovalsGate, State: promotion.Passed}
-	if in.Obs.Checkout {
-		gate.State, gate.Reason, gate.Value = promotion.Unknown, promotion.NotEvaluated, fmt.Sprintf("%d required", required.Count)
+	if in.Checkout {
+		gate.State, gate.Reason = promotion.Unknown, promotion.NotEvaluated
+		gate.Value = fmt.Sprintf("%d required", required.Count)
 		return []promotion.Condition{gate}
 	}
-	needed, unverified := required.Count, ""
+	needed := required.Count
+	unverified := ""
 	if by, found := unverifiedRequester(in); found && needed > 0 {
 		needed++
 		unverified = "; " + by + " requested it and may be one of the users who approve, so one more is needed"
 	}
 	given := 0
 	if open != nil {
-		given = len(ApprovedBy(in, *open))
+		given = len(ApprovedBy(in))
 	}
 	if required.Count > 0 {
 		gate.Value = fmt.Sprintf("%d of %d", given, needed)
@@ -48,17 +53,23 @@ func approvals(in *input.Target, moves []promotion.Move, open *promotion.Open) [
 	case len(open.Objections) > 0:
 		gate.State, gate.Reason = promotion.Pending, "changes requested by "+promotion.SortedNames(open.Objections)
 	case given < needed:
-		gate.State, gate.Reason = promotion.Pending, promotion.NotApproved+promotion.ByNames(required.From)+unverified+voidApprovals(withRequesters(in, *open), false)
+		gate.State = promotion.Pending
+		gate.Reason = promotion.NotApproved + promotion.ByNames(required.From) + unverified + voidApprovals(withRequesters(in, *open), false)
 	}
 	if open == nil || len(open.Objections) == 0 { // what users do not want needs their consent
-		in.Bypass(&gate, verb.BypassApprovals, moves)
+		input.Bypass(in, &gate, verb.BypassApprovals, moves)
 	}
 	return []promotion.Condition{gate}
 }
 
-// ApprovedBy returns the users whose approval counts, each once: those that the
-// config names, except the users who requested the promotion.
-func ApprovedBy(in *input.Target, open promotion.Open) []string {
+// ApprovedBy returns the users whose approval of the open pull request counts, each once: those
+// that the config names, except the users who requested the promotion.
+func ApprovedBy(in input.Target) []string {
+	in = in.For(approvalsRow)
+	open := in.OpenPullRequest()
+	if open == nil {
+		return nil
+	}
 	var by []string
 	for _, approval := range open.Approvals {
 		same := func(name string) bool { return strings.EqualFold(name, approval.By) }
@@ -86,8 +97,8 @@ func mayApprove(required *setting.Approvals, approval promotion.Approval) bool {
 
 // unverifiedRequester returns a user who requested what is proposed here, and whom no forge
 // authenticated: any of those who approve may be the same user.
-func unverifiedRequester(in *input.Target) (name string, found bool) {
-	record := in.Obs.State.At(state.Target(in.Target))
+func unverifiedRequester(in input.Target) (name string, found bool) {
+	record := in.Record()
 	var acts []state.Act
 	if record.Request != nil && record.Request.Posted == "" { // a pipeline is no user
 		acts = append(acts, record.Request.Act)
@@ -103,9 +114,9 @@ func unverifiedRequester(in *input.Target) (name string, found bool) {
 }
 
 // requesters returns the users who requested what is proposed here.
-func requesters(in *input.Target) []string {
+func requesters(in input.Target) []string {
 	var names []string
-	record := in.Obs.State.At(state.Target(in.Target))
+	record := in.Record()
 	if record.Request != nil {
 		names = append(names, record.Request.By.Login)
 	}
@@ -116,7 +127,7 @@ func requesters(in *input.Target) []string {
 }
 
 // withRequesters adds the approvals of requesters to those that do not count.
-func withRequesters(in *input.Target, open promotion.Open) promotion.Open {
+func withRequesters(in input.Target, open promotion.Open) promotion.Open {
 	open.Void = slices.Clone(open.Void)
 	for _, approval := range open.Approvals {
 		if slices.ContainsFunc(requesters(in), func(name string) bool { return strings.EqualFold(name, approval.By) }) {

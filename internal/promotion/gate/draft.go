@@ -7,7 +7,7 @@ import (
 )
 
 // draftGate keeps promoter from merging a draft.
-func draftGate(in *input.Target, _ []promotion.Move, open *promotion.Open) []promotion.Condition {
+func draftGate(in input.Target, _ []promotion.Move, open *promotion.Open) []promotion.Condition {
 	if open == nil || !open.Draft || in.Settings.Land != setting.LandAutomerge {
 		return nil
 	}

@@ -14,15 +14,15 @@ import (
 // protection are the gates of the forge itself. They are shown and waited for, so
 // that promoter does not attempt a merge that the forge would refuse. If users
 // merge, the forge shows them its rules itself.
-func protection(in *input.Target, _ []promotion.Move, open *promotion.Open) []promotion.Condition {
-	if in.Settings.Land != setting.LandAutomerge || in.Obs.Checkout {
+func protection(in input.Target, _ []promotion.Move, open *promotion.Open) []promotion.Condition {
+	if in.Settings.Land != setting.LandAutomerge || in.Checkout {
 		return nil
 	}
 	if open == nil {
 		open = &promotion.Open{}
 	}
 	var gates []promotion.Condition
-	rules, known := in.Obs.Protected[in.Settings.Branch]
+	rules, known := in.Rules()
 	if known {
 		gates = slices.Concat(blockedMerges(rules), requiredApprovals(rules, *open), requiredChecks(rules, *open))
 	}
@@ -79,7 +79,7 @@ func requiredApprovals(r promotion.Protection, open promotion.Open) []promotion.
 		}
 		special := ""
 		if r.NotByPusher {
-			special += ", one of them for the last push"
+			special = ", one of them for the last push"
 		}
 		if r.Owners {
 			special += ", and those of code owners (CODEOWNERS)"

@@ -3,18 +3,18 @@ package gate
 import (
 	"strings"
 
+	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 	"promoter/internal/verb"
 )
 
+func hasWindows(gates *setting.Gates) bool { return len(gates.Windows) > 0 }
+
 // windows evaluates the named windows together: they allow and deny as one.
-func windows(in *input.Target, moves []promotion.Move, _ *promotion.Open) []promotion.Condition {
+func windows(in input.Target, moves []promotion.Move, _ *promotion.Open) []promotion.Condition {
 	names := in.Settings.Gates.Windows
-	if len(names) == 0 {
-		return nil
-	}
-	state := in.Obs.Config.WindowsOf(names).State(in.Now())
+	state := in.Config.WindowsOf(names).State(in.Now())
 	gate := promotion.Condition{Name: "windows " + strings.Join(names, ", "), State: promotion.Pending, Reason: state.Reason}
 	if state.Open {
 		gate.State = promotion.Passed
@@ -23,6 +23,6 @@ func windows(in *input.Target, moves []promotion.Move, _ *promotion.Open) []prom
 		until := state.Until.UTC()
 		gate.Until = &until
 	}
-	in.Bypass(&gate, verb.BypassWindows, moves)
+	input.Bypass(in, &gate, verb.BypassWindows, moves)
 	return []promotion.Condition{gate}
 }

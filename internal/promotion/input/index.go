@@ -12,7 +12,7 @@ import (
 type Index struct {
 	obs          *promotion.Observation
 	of           map[string]*promotion.Observation // by application, with its facts
-	Refs         map[promotion.Target][]Ref
+	refs         map[promotion.Target][]Ref
 	parents      map[string]bool     // environments that others follow
 	Applications map[string][]string // by environment, unsorted
 }
@@ -26,16 +26,19 @@ func NewIndex(observation promotion.Observation) *Index {
 	ix := &Index{
 		obs:          &observation,
 		of:           map[string]*promotion.Observation{},
-		Refs:         make(map[promotion.Target][]Ref, size),
+		refs:         make(map[promotion.Target][]Ref, size),
 		parents:      parentsIn(observation.Config),
 		Applications: map[string][]string{},
 	}
 	for target, current := range ix.obs.Selected() {
-		ix.Refs[target] = refsIn(ix.observation(target.Application), target, current.References, ix.parents[target.Environment])
+		ix.refs[target] = refsIn(ix.observation(target.Application), target, current.References, ix.parents[target.Environment])
 		ix.Applications[target.Environment] = append(ix.Applications[target.Environment], target.Application)
 	}
 	return ix
 }
+
+// Len returns how many targets have files.
+func (ix *Index) Len() int { return len(ix.refs) }
 
 // observation returns the observation with the facts of an application. Nearly all have none: they
 // share one.
@@ -71,11 +74,6 @@ func (ix *Index) ApplicationsOf(environment string) []string {
 	return names
 }
 
-// RefOf returns the current reference of a target to a component.
-func (ix *Index) RefOf(target promotion.Target, component string) (Ref, bool) {
-	return refOf(ix.Refs[target], component)
-}
-
 func refOf(refs []Ref, component string) (Ref, bool) {
 	for i := range refs { // by index: a Ref is large
 		if refs[i].Component == component {
@@ -84,9 +82,6 @@ func refOf(refs []Ref, component string) (Ref, bool) {
 	}
 	return Ref{}, false
 }
-
-// Moving reports whether a component follows a moving tag.
-func (ix *Index) Moving(component string) bool { return IsMoving(ix.obs.Policies[component]) }
 
 // IsMoving reports whether a policy selects a moving tag.
 func IsMoving(policy *image.Policy) bool {

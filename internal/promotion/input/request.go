@@ -14,17 +14,17 @@ import (
 // versions are requested for one target only. A request whose snapshot landed is
 // done even if the state still has it: otherwise it would bring its versions back
 // when the next snapshot lands.
-func (in *Target) requestOf() (request, fulfilled *state.Request) {
-	own := in.Obs.State.At(state.Target(in.Target)).Request
+func requestOf(in Target) (request, fulfilled *state.Request) {
+	own := in.Record().Request
 	if own == nil {
-		all := in.Obs.State.At(state.Target{Environment: in.Target.Environment, Application: state.All}).Request
+		all := in.State().At(state.Target{Environment: in.Target.Environment, Application: state.All}).Request
 		if all != nil && len(all.With) == 0 {
 			return all, nil
 		}
 		return nil, nil
 	}
 	landed := func(l promotion.Landing) bool { return l.Snapshot.ID() == own.Snapshot }
-	if own.Snapshot != "" && slices.ContainsFunc(in.Obs.Landings[in.Target], landed) {
+	if own.Snapshot != "" && slices.ContainsFunc(in.obs.Landings[in.Target], landed) {
 		return nil, own
 	}
 	return own, nil
@@ -32,7 +32,7 @@ func (in *Target) requestOf() (request, fulfilled *state.Request) {
 
 // RequestFor returns the request that applies to a snapshot: one that names its
 // versions, one that is not bound to a snapshot yet, or one bound to this one.
-func (in *Target) RequestFor(snapshot promotion.Snapshot) *state.Request {
+func RequestFor(in Target, snapshot promotion.Snapshot) *state.Request {
 	r := in.Request
 	if r == nil || r.Snapshot != "" && len(r.With) == 0 && r.Snapshot != snapshot.ID() {
 		return nil
@@ -41,36 +41,40 @@ func (in *Target) RequestFor(snapshot promotion.Snapshot) *state.Request {
 }
 
 // RequestsSnapshot reports whether a user requested one particular snapshot.
-func (in *Target) RequestsSnapshot() bool {
+func RequestsSnapshot(in Target) bool {
 	return in.Settings.Propose == setting.ProposeManual && in.Request != nil && in.Request.Snapshot != ""
 }
 
 // IsRequested reports whether the moves lead to the requested snapshot, or none in
 // particular is requested.
-func (in *Target) IsRequested(moves []promotion.Move) bool {
-	return !in.RequestsSnapshot() || in.Request.Snapshot == in.Snapshot(moves).ID()
+func IsRequested(in Target, moves []promotion.Move) bool {
+	return !RequestsSnapshot(in) || in.Request.Snapshot == in.Snapshot(moves).ID()
 }
 
 // WasPosted reports whether a pipeline posted a version for any environment of the
-// application.
-func (in *Target) WasPosted(move promotion.Move) bool {
-	return slices.ContainsFunc(in.Obs.Config.Environments, func(e config.Environment) bool {
+// application: a version that it posted upstream is promoted from there although no policy
+// admits it.
+func WasPosted(in Target, move promotion.Move) bool {
+	users := in.State()
+	return slices.ContainsFunc(in.Config.Environments, func(e config.Environment) bool {
 		at := state.Target{Environment: e.Name, Application: in.Target.Application}
-		return in.Obs.State.WasPosted(at, move.Component, move.To.Digest)
+		return users.WasPosted(at, move.Component, move.To.Digest)
 	})
 }
 
 // Bypass passes a condition that blocks the moves if their request bypasses it, with the
-// permission. Without it, the condition has the reason.
-func (in *Target) Bypass(c *promotion.Condition, key string, moves []promotion.Move) {
-	if in.Request == nil || c.State == promotion.Passed || len(moves) == 0 || in.Obs.Checkout {
+// permission. Without it, the condition has the reason. In a checkout, nothing shows who has
+// which permission.
+func Bypass(in Target, c *promotion.Condition, key string, moves []promotion.Move) {
+	if in.Request == nil || c.State == promotion.Passed || len(moves) == 0 || in.Checkout {
 		return
 	}
-	r := in.RequestFor(in.Snapshot(moves))
+	r := RequestFor(in, in.Snapshot(moves))
 	if r == nil || !slices.Contains(r.Bypass, key) {
 		return
 	}
-	permitted, known := in.Obs.Bypasses[in.Target]
+	in.For(rows[ofRequest])
+	permitted, known := in.obs.Bypasses[in.Target]
 	refused := permitted.Refused[key]
 	if !known || !permitted.At.Equal(r.At) || !permitted.By.Same(r.By) {
 		refused = "it was not checked"
@@ -79,13 +83,15 @@ func (in *Target) Bypass(c *promotion.Condition, key string, moves []promotion.M
 		c.Reason = promotion.Appended(c.Reason, "not bypassed by "+promotion.Actor(r.Act)+": "+refused)
 		return
 	}
-	c.State, c.Until, c.Bypassed = promotion.Passed, nil, true
+	c.State = promotion.Passed
+	c.Until = nil
+	c.Bypassed = true
 	c.Reason = promotion.Appended("bypassed by "+promotion.Actor(r.Act)+promotion.Because(r.Act), c.Reason)
 }
 
 // namedByUser reports whether a user requested the versions of all moves.
-func namedByUser(in *Target, moves []promotion.Move) bool {
-	requested := in.Obs.Explicit[in.Target]
+func namedByUser(in Target, moves []promotion.Move) bool {
+	requested := in.obs.Explicit[in.Target]
 	return len(requested) > 0 && !slices.ContainsFunc(moves, func(m promotion.Move) bool {
 		available, named := requested[m.Component]
 		return !named || !promotion.SameRollout(available.Version, m.To)

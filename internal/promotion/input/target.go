@@ -1,111 +1,285 @@
 // Package input holds what the decision about one target is made from: its settings, what its
 // files have, what its sources have or had, and the user decisions about it. The conditions, the
 // gates, and the decisions read it, and nothing changes it.
+//
+// Each part of a decision is a row of a table that declares what it reads, see Row. It gets a
+// Target that returns only that.
 package input
 
 import (
+	"iter"
 	"slices"
 	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/config/setting"
+	"promoter/internal/config/trust"
+	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 
-// Target is what the decision about one target is made from. It is read only, except that it
-// notes whether the decision is volatile, and keeps the tenures that it returned.
-type Target struct {
-	Obs      *promotion.Observation
-	Index    *Index
+// Subject is the target of a decision, with what all rows may read: the config as it applies
+// to the target, what its files have, and which request applies. The first row of each decision
+// declares that.
+type Subject struct {
 	Target   promotion.Target
+	Config   *config.Config
 	Settings config.Environment    // within the limits of the server
 	Limited  []promotion.Condition // shows which settings the server limited
+	Policies map[string]*image.Policy
+	Verify   map[string][]trust.Requirement
 	Current  promotion.Current
+	Exists   bool // the application has files in the environment
 	Refs     []Ref
 	Sources  []promotion.Target // where the snapshot comes from, see Observation.Sources
-	Latest   [][]Tenure         // one tenure of each source: what it has now
-	tenures  [][]Tenure         // of each source; nil: nothing asked for them yet, see TenuresOf
 
 	Request   *state.Request // that applies to the target; nil: none
 	Fulfilled *state.Request // that is done
 
-	all      []Ref // also those that stay behind, see WithRefs
-	now      time.Time
-	volatile *bool // of the application, see Volatile
+	Checkout  bool // see Observation.Checkout
+	PushOnly  bool // see Observation.PushOnly
+	Requested bool // the command line names the environment
+
+	obs     *promotion.Observation
+	index   *Index
+	open    *promotion.Open // pull request of the target; nil: none
+	all     []Ref           // also those that stay behind, see WithRefs
+	latest  [][]Tenure      // one tenure of each source: what it has now
+	tenures [][]Tenure      // of each source; nil: nothing asked for them yet, see TenuresOf
+	now     time.Time
+	taken   *Reads // what the decisions about the application read so far
 }
 
-// New returns the input of a target.
-func New(ix *Index, target promotion.Target, now time.Time) *Target {
-	return newTarget(ix, target, now, new(bool))
+// Target is a Subject for one row: its methods return what the row declares to read. What it
+// reads beyond that is a defect, see Reads.Undeclared. It embeds the subject because rows read
+// mostly that.
+type Target struct {
+	*Subject
+	declared Reads
 }
 
-func newTarget(ix *Index, target promotion.Target, now time.Time, volatile *bool) *Target {
+// New returns the input of a target, for its first row. It adds what rows read to the set.
+func New(ix *Index, target promotion.Target, now time.Time, taken *Reads) Target {
 	obs := ix.observation(target.Application)
 	settings, limited := obs.LimitedSettings(target.Environment, target.Application)
-	in := &Target{
-		Obs: obs, Index: ix, Target: target, Settings: settings, Limited: limited,
-		Current: obs.Targets[target], Refs: ix.Refs[target],
-		Sources: obs.SourcesOf(settings.After, target.Application), now: now, volatile: volatile,
+	current, exists := obs.Targets[target]
+	s := &Subject{
+		Target: target, Config: obs.Config, Settings: settings, Limited: limited,
+		Policies: obs.Policies, Verify: obs.Verify,
+		Current: current, Exists: exists, Refs: ix.refs[target], all: ix.refs[target],
+		Sources:  obs.SourcesOf(settings.After, target.Application),
+		Checkout: obs.Checkout, PushOnly: obs.PushOnly, Requested: obs.Requested[target.Environment],
+		obs: obs, index: ix, now: now, taken: taken,
 	}
-	in.all = in.Refs
-	in.findLatest()
-	in.Request, in.Fulfilled = in.requestOf()
+	if len(obs.Open) > 0 {
+		if open, found := obs.Open[promotion.HeadOf(settings, target.Application)]; found {
+			s.open = &open
+		}
+	}
+	in := Target{Subject: s}.For(rows[ofTarget])
+	findLatest(in)
+	s.Request, s.Fulfilled = requestOf(in)
+	if s.Request != nil || s.Fulfilled != nil {
+		in.For(rows[ofRequest])
+	}
 	return in
+}
+
+// For returns the input of another row of the same decision.
+func (in Target) For(row Row) Target {
+	reads := row.Reads
+	if in.open == nil {
+		reads &^= PullRequest
+	}
+	*in.taken |= reads
+	in.declared = row.Reads
+	return in
+}
+
+// reads notes what a row reads, and whether it declares that.
+func (in Target) reads(kinds Reads) {
+	if missing := kinds &^ in.declared; missing != 0 {
+		*in.taken |= Everything | missing<<undeclared
+	}
 }
 
 // WithRefs returns the input of a decision about some of the references only: the others stay
 // behind.
-func (in *Target) WithRefs(refs []Ref) *Target {
-	part := *in
+func (in Target) WithRefs(refs []Ref) Target {
+	part := *in.Subject
 	part.Refs = refs
-	part.findLatest()
-	return &part
+	in.Subject = &part
+	findLatest(in)
+	return in
+}
+
+// WithoutRequest returns the input of a decision for which nothing is left of the request.
+func (in Target) WithoutRequest() Target {
+	without := *in.Subject
+	without.Request = nil
+	in.Subject = &without
+	return in
 }
 
 // In returns the input of the same application in another environment, for the same decision.
-func (in *Target) In(environment string) *Target {
-	return newTarget(in.Index, promotion.Target{Environment: environment, Application: in.Target.Application}, in.now, in.volatile)
+func (in Target) In(environment string) Target {
+	return New(in.index, promotion.Target{Environment: environment, Application: in.Target.Application}, in.now, in.taken)
 }
 
-// Now returns the time. A decision that reads it is volatile.
-func (in *Target) Now() time.Time {
-	*in.volatile = true
+// Now returns the time.
+func (in Target) Now() time.Time {
+	in.reads(Time)
 	return in.now
 }
 
-// Volatile notes that the decision depends on more than the config, the files, the user
-// decisions, the history of its branches, and the answers of registries about its images: on the time, on a pull
-// request, or on what forges and sources of health report. It may be another one although none of the former
-// changed.
-func (in *Target) Volatile() { *in.volatile = true }
-
-// IsVolatile reports whether Now or Volatile was called.
-func (in *Target) IsVolatile() bool { return *in.volatile }
-
-// Held returns the hold or freeze that stops the target now. One that ends at a time makes the
-// decision volatile.
-func (in *Target) Held() (state.Held, bool) {
-	return in.noteEnd(in.Obs.State.Held(state.Target(in.Target), in.now))
+// State returns what users decided, and what promoter recorded.
+func (in Target) State() state.State {
+	in.reads(UserDecisions)
+	return in.obs.State
 }
 
-// HeldWithoutFreezes returns the hold that stops the target, whatever is frozen.
-func (in *Target) HeldWithoutFreezes() (state.Held, bool) {
-	return in.noteEnd(in.Obs.State.HeldWithoutFreezes(state.Target(in.Target), in.now))
-}
+// Record returns what the state has about the target.
+func (in Target) Record() state.Record { return in.State().At(state.Target(in.Target)) }
 
-func (in *Target) noteEnd(held state.Held, active bool) (state.Held, bool) {
-	if held.Until != nil {
-		*in.volatile = true
+// Held returns the hold that stops the target now, or the freeze, which counts unless freezes
+// are bypassed. It is a row of its own: only a freeze that ends at a time depends on the time.
+func (in Target) Held(bypassFreezes bool) (state.Held, bool) {
+	held := in.For(rows[ofHold]).State().Held
+	if bypassFreezes {
+		held = in.obs.State.HeldWithoutFreezes
 	}
-	return held, active
+	found, active := held(state.Target(in.Target), in.now)
+	if found.Until != nil {
+		in.For(rows[ofEndOfHold])
+	}
+	return found, active
+}
+
+// HasPullRequest reports whether a pull request of the target is open. No row has to declare
+// that, because callers compare it.
+func (in Target) HasPullRequest() bool { return in.open != nil }
+
+// OpenPullRequest returns the open pull request of the target; nil: there is none.
+func (in Target) OpenPullRequest() *promotion.Open {
+	if in.open != nil {
+		in.reads(PullRequest)
+	}
+	return in.open
+}
+
+// Rules returns what the forge requires on the branch of the target.
+func (in Target) Rules() (promotion.Protection, bool) {
+	in.reads(PullRequest)
+	rules, known := in.obs.Protected[in.Settings.Branch]
+	return rules, known
+}
+
+// Answers is what registries answered.
+type Answers struct {
+	Available map[string]promotion.Available // by component
+	Explicit  map[string]promotion.Available // what a request names for the target, by component
+	Facts     promotion.Facts
+}
+
+// Registry returns what registries answered about the images of the application.
+func (in Target) Registry() Answers {
+	in.reads(Registry)
+	return Answers{in.obs.Available, in.obs.Explicit[in.Target], in.obs.Facts}
+}
+
+// Others is what the files of all targets of the application say.
+type Others struct{ index *Index }
+
+// Others returns what the files of other targets say.
+func (in Target) Others() Others {
+	in.reads(OtherTargets)
+	return Others{in.index}
+}
+
+// Refs returns what the files of a target reference.
+func (o Others) Refs(target promotion.Target) []Ref { return o.index.refs[target] }
+
+// Ref returns the reference of a target to a component.
+func (o Others) Ref(target promotion.Target, component string) (Ref, bool) {
+	return refOf(o.index.refs[target], component)
+}
+
+// Refusals returns why files of a target are not read.
+func (o Others) Refusals(target promotion.Target) []edit.Refusal {
+	return o.index.obs.Targets[target].Refusals
+}
+
+// History is what the commits of the branches show.
+type History struct {
+	obs    *promotion.Observation
+	target promotion.Target
+}
+
+// History returns what was in the targets of the application.
+func (in Target) History() History {
+	in.reads(Past)
+	return History{in.obs, in.Target}
+}
+
+// Landed is what a landing shows of the history: a snapshot that is or was in a target.
+type Landed struct {
+	Snapshot promotion.Snapshot
+	Until    time.Time // zero: it is there now
+	Reverted bool
+}
+
+// Landings yields what was in a target, newest first. What is reported about it is not history:
+// see Tenure.
+func (h History) Landings(at promotion.Target) iter.Seq[Landed] {
+	return func(yield func(Landed) bool) {
+		for i := range h.obs.Landings[at] {
+			if l := &h.obs.Landings[at][i]; !yield(Landed{l.Snapshot, l.Until, l.Reverted}) {
+				return
+			}
+		}
+	}
+}
+
+// Reverted are the versions that users reverted in the target.
+func (h History) Reverted() []promotion.Reversion { return h.obs.Reverted[h.target] }
+
+// Restored returns what the commit that a rollback names had of a component.
+func (h History) Restored(component string) (promotion.Pinned, bool) {
+	pinned, found := h.obs.Restored[h.target][component]
+	return pinned, found
+}
+
+// Falsified returns the claims about the target that its files contradict.
+func (h History) Falsified() []promotion.Reason { return h.obs.Falsified[h.target] }
+
+// Moving reports whether a component follows a moving tag.
+func (s *Subject) Moving(component string) bool { return IsMoving(s.Policies[component]) }
+
+// RefOf returns the reference of the target to a component, also if that stays behind.
+func (s *Subject) RefOf(component string) (Ref, bool) { return refOf(s.all, component) }
+
+// Unavailable returns why the branch of an environment is not available.
+func (s *Subject) Unavailable(environment string) (string, bool) {
+	why, unavailable := s.obs.Unavailable[environment]
+	return why, unavailable
+}
+
+// SourcesBehind returns the sources behind a parent of the target, see Observation.Sources.
+func (s *Subject) SourcesBehind(parent string) []promotion.Target {
+	return s.obs.Sources(parent, s.Target.Application)
+}
+
+// SettingsIn returns the settings of the application in another environment.
+func (s *Subject) SettingsIn(environment string) config.Environment {
+	return s.obs.Settings(environment, s.Target.Application)
 }
 
 // Snapshot is what the target holds after the moves.
-func (in *Target) Snapshot(moves []promotion.Move) promotion.Snapshot {
-	snapshot := make(promotion.Snapshot, len(in.all))
-	for _, ref := range in.all {
+func (s *Subject) Snapshot(moves []promotion.Move) promotion.Snapshot {
+	snapshot := make(promotion.Snapshot, len(s.all))
+	for _, ref := range s.all {
 		snapshot[ref.Component] = ref.Pinned()
 	}
 	for _, move := range moves {
@@ -114,43 +288,38 @@ func (in *Target) Snapshot(moves []promotion.Move) promotion.Snapshot {
 	return snapshot
 }
 
+// RepositoryOf returns the repository of a component of the target.
+func (s *Subject) RepositoryOf(component string) image.Repository {
+	ref, _ := s.RefOf(component)
+	return ref.Repository
+}
+
 // Named reports whether the user of a checkout named the environment: what cannot be
 // evaluated does not block then.
-func (in *Target) Named() bool {
-	return in.Obs.Checkout && in.Obs.Requested[in.Target.Environment]
-}
+func (s *Subject) Named() bool { return s.Checkout && s.Requested }
 
 // ExplicitlyHere reports whether the user named both the environment and the
 // versions on the command line: then the versions go straight into it.
-func (in *Target) ExplicitlyHere() bool {
-	return in.Obs.Requested[in.Target.Environment] && slices.ContainsFunc(in.Refs, func(ref Ref) bool {
-		return in.Obs.Available[ref.Component].Explicit
+func ExplicitlyHere(in Target) bool {
+	return in.Requested && slices.ContainsFunc(in.Refs, func(ref Ref) bool {
+		return in.Registry().Available[ref.Component].Explicit
 	})
 }
 
 // NeverProposed returns the reason of an environment whose differences are only reported.
-func (in *Target) NeverProposed() (promotion.Reason, bool) {
-	if in.Settings.Propose != setting.ProposeNever {
+func NeverProposed(settings config.Environment) (promotion.Reason, bool) {
+	if settings.Propose != setting.ProposeNever {
 		return promotion.Reason{}, false
 	}
 	return promotion.Reason{Rule: promotion.RulePropose, Message: "propose is never: the difference is only reported"}, true
 }
 
-// RepositoryOf returns the repository of a component of the target.
-func (in *Target) RepositoryOf(component string) image.Repository {
-	ref, _ := in.RefOf(component)
-	return ref.Repository
-}
-
-// RefOf returns the reference of the target to a component, also if that stays behind.
-func (in *Target) RefOf(component string) (Ref, bool) { return refOf(in.all, component) }
-
 // CurrentFact is the lookup that verifies a version: where its tag points now. A
 // moving tag is expected to move, so for it, and without a tag, only the digest
 // counts.
-func (in *Target) CurrentFact(component string, v image.Version) promotion.Fact {
-	fact := promotion.Fact{Repository: in.RepositoryOf(component), Tag: v.Tag}
-	if in.Index.Moving(component) || v.Tag == "" {
+func (s *Subject) CurrentFact(component string, v image.Version) promotion.Fact {
+	fact := promotion.Fact{Repository: s.RepositoryOf(component), Tag: v.Tag}
+	if s.Moving(component) || v.Tag == "" {
 		fact.Digest = v.Digest
 	}
 	return fact
@@ -158,11 +327,10 @@ func (in *Target) CurrentFact(component string, v image.Version) promotion.Fact 
 
 // ReleaseFact is the lookup that asks whether the tag of a version is a release. It is needed
 // if releases are the versions.
-func (in *Target) ReleaseFact(component string, v image.Version) (promotion.Fact, bool) {
-	policy := in.Obs.Policies[component]
+func ReleaseFact(repository image.Repository, policy *image.Policy, v image.Version) (promotion.Fact, bool) {
 	if policy == nil || v.Tag == "" {
 		return promotion.Fact{}, false
 	}
 	source, released := policy.Release()
-	return promotion.Fact{Repository: in.RepositoryOf(component), Tag: v.Tag, Release: source}, released
+	return promotion.Fact{Repository: repository, Tag: v.Tag, Release: source}, released
 }

@@ -18,96 +18,151 @@ type Tenure struct {
 	Versions []image.Version    // by index of Target.Refs; zero: the source has no reference
 	Since    time.Time          // since when provably; zero: unknown
 	Until    time.Time          // zero: it is still there
-	Checks   []promotion.Check  // of the newest landing
 	Past     bool               // another snapshot is there now
 	Reverted bool               // a user reverted it
 	Unclear  []promotion.Reason // also by index, why the version is unknown; nil: all are known
 
-	Monitored  *setting.Health // of the source; nil: it is not
-	Health     health.State
-	HealthNote string            // see Landing.HealthNote
-	Failure    *promotion.Reason // why it counts as failed there; nil: it does not
+	Monitored *setting.Health // of the source; nil: it is not
+
+	// What is reported about it may change at any time: see Checks, Reported, and Failure.
+	source     promotion.Target
+	newest     *promotion.Landing // of the time that it was there; nil: the history has none
+	health     health.State
+	healthNote string
+}
+
+// Checks returns the statuses of the newest landing of a tenure.
+func Checks(in Target, t *Tenure) []promotion.Check {
+	in.reads(Forge)
+	if t.newest == nil {
+		return nil
+	}
+	return t.newest.Checks
+}
+
+// Reported returns the health of a tenure, and the note about a report that does not count, see
+// promotion.Landing.
+func Reported(in Target, t *Tenure) (health.State, string) {
+	in.reads(Health)
+	return t.health, t.healthNote
+}
+
+// Failure returns why a tenure counts as failed in its source; nil: it does not. What another
+// snapshot replaced fails only by what is recorded: nothing reports about it any more.
+func Failure(in Target, t *Tenure) *promotion.Reason {
+	in.reads(Health | Time | UserDecisions)
+	switch {
+	case t.newest == nil:
+		return nil
+	case t.Past:
+		return promotion.RecordedFailure(in.obs, t.source, *t.newest)
+	case t.Monitored == nil:
+		return nil
+	default:
+		return promotion.FailureOf(in.obs, t.source, *t.newest, *t.Monitored, in.now)
+	}
+}
+
+// Own returns what the history proves to be in the target now, to read what is reported about
+// it; false if it proves nothing, or the target is not monitored.
+func Own(in Target) (Tenure, bool) {
+	monitored := promotion.MonitoredBy(in.obs, in.Target)
+	landings := in.obs.Landings[in.Target]
+	if monitored == nil || len(landings) == 0 {
+		return Tenure{Monitored: monitored}, false
+	}
+	own := Tenure{Monitored: monitored, source: in.Target, newest: &landings[0]}
+	own.withHealth(landings[0])
+	return own, true
 }
 
 // findLatest finds what the sources hold now. Most targets take that, so the past is read only
 // when a decision needs it.
-func (in *Target) findLatest() {
-	in.Latest, in.tenures = make([][]Tenure, len(in.Sources)), make([][]Tenure, len(in.Sources))
+func findLatest(in Target) {
+	in.latest = make([][]Tenure, len(in.Sources))
+	in.tenures = make([][]Tenure, len(in.Sources))
 	for i, source := range in.Sources {
-		in.Latest[i] = in.tenuresIn(source, false)
+		in.latest[i] = tenuresIn(in, source, false)
 	}
 }
 
+// Latest returns what each source of a target has now, as its only tenure.
+func Latest(in Target) [][]Tenure {
+	in.For(rows[ofSources])
+	return in.latest
+}
+
 // Tenures returns the tenures of each source of a target, newest first.
-func (in *Target) Tenures() [][]Tenure {
+func Tenures(in Target) [][]Tenure {
 	for i := range in.Sources {
-		in.TenuresOf(i)
+		TenuresOf(in, i)
 	}
 	return in.tenures
 }
 
 // TenuresOf returns the tenures of source i, newest first.
-func (in *Target) TenuresOf(i int) []Tenure {
+func TenuresOf(in Target, i int) []Tenure {
+	in.For(rows[ofSources])
 	if in.tenures[i] == nil {
-		in.tenures[i] = in.tenuresIn(in.Sources[i], true)
+		in.tenures[i] = tenuresIn(in, in.Sources[i], true)
 	}
 	return in.tenures[i]
 }
 
 // tenuresIn returns what a source holds now and, with past, what it held before.
-// If the files of the source do not determine a snapshot, that is all.
-func (in *Target) tenuresIn(source promotion.Target, past bool) []Tenure {
+// If the files of the source do not determine a snapshot, that is all: what landed before
+// cannot be compared with it.
+func tenuresIn(in Target, source promotion.Target, past bool) []Tenure {
+	in = in.For(rows[ofSources])
 	found := []Tenure{currentTenure(in, source)}
 	if found[0].Unclear != nil {
 		return found
 	}
-	monitored := promotion.MonitoredBy(in.Obs, source)
-	found[0].Monitored = monitored
-	for i, landing := range in.Obs.Landings[source] {
-		last := &found[len(found)-1]
+	found[0].Monitored = promotion.MonitoredBy(in.obs, source)
+	landings := in.obs.Landings[source]
+	for i := range landings {
+		landing, last := &landings[i], &found[len(found)-1]
 		if sameSnapshot(in, landing.Snapshot, last.Versions) {
 			if i == 0 {
-				last.Checks = landing.Checks
+				last.newest = landing
 			}
 			if !landing.At.IsZero() {
 				last.Since = landing.At
 			}
-			last.withHealth(landing)
-			if i == 0 && monitored != nil {
-				last.Failure = promotion.FailureOf(in.Obs, source, landing, *monitored, in.Now())
-			}
+			last.withHealth(*landing)
 			continue
 		}
 		if !past {
 			break
 		}
+		// Further back, the source referred to other components or repositories: that snapshot
+		// cannot be promoted to what the target has now.
 		versions, complete := versionsOf(in, landing.Snapshot, found[0].Versions)
 		if !complete {
 			break
 		}
-		found = append(found, Tenure{
+		before := Tenure{
 			Versions: versions, Since: landing.At, Until: landing.Until,
-			Checks: landing.Checks, Reverted: landing.Reverted, Past: true, Monitored: monitored, Failure: promotion.RecordedFailure(in.Obs, source, landing),
-		})
-		found[len(found)-1].withHealth(landing)
+			Past: true, Reverted: landing.Reverted,
+			Monitored: found[0].Monitored, source: source, newest: landing,
+		}
+		before.withHealth(*landing)
+		found = append(found, before)
 	}
 	return found
 }
 
 // currentTenure is what the files of a source say now.
-func currentTenure(in *Target, source promotion.Target) Tenure {
-	current := Tenure{Versions: make([]image.Version, len(in.Refs))}
+func currentTenure(in Target, source promotion.Target) Tenure {
+	current := Tenure{Versions: make([]image.Version, len(in.Refs)), source: source}
+	others := in.Others()
 	for i, ref := range in.Refs {
-		there, found := in.Index.RefOf(source, ref.Component)
+		there, found := others.Ref(source, ref.Component)
 		if !found {
 			continue
 		}
-		var why promotion.Reason
-		if _, agreed := there.Agreed(); !agreed {
-			why = disagrees(source.Environment, there)
-		} else if there.Recorded.Digest == "" && in.Index.Moving(there.Component) {
-			why = digestUnknown(source.Environment, there.Component, there.Recorded)
-		} else {
+		why := unclear(in, source, there)
+		if why.Message == "" {
 			current.Versions[i] = there.Recorded
 			continue
 		}
@@ -119,9 +174,21 @@ func currentTenure(in *Target, source promotion.Target) Tenure {
 	return current
 }
 
+// unclear returns why the files of a source do not show which version of a component it has;
+// without a message if they do.
+func unclear(in Target, source promotion.Target, there Ref) promotion.Reason {
+	if _, agreed := there.Agreed(); !agreed {
+		return disagrees(source.Environment, there)
+	}
+	if there.Recorded.Digest == "" && in.Moving(there.Component) {
+		return digestUnknown(source.Environment, there.Component, there.Recorded)
+	}
+	return promotion.Reason{}
+}
+
 // sameSnapshot reports whether a landed snapshot has the versions, of the
 // components that the source refers to.
-func sameSnapshot(in *Target, landed promotion.Snapshot, versions []image.Version) bool {
+func sameSnapshot(in Target, landed promotion.Snapshot, versions []image.Version) bool {
 	for i, ref := range in.Refs {
 		if promotion.IsNone(versions[i]) {
 			continue
@@ -136,7 +203,7 @@ func sameSnapshot(in *Target, landed promotion.Snapshot, versions []image.Versio
 
 // versionsOf returns the versions of a landed snapshot, of the components that the
 // source refers to now; false if one is missing or came from another repository.
-func versionsOf(in *Target, landed promotion.Snapshot, current []image.Version) ([]image.Version, bool) {
+func versionsOf(in Target, landed promotion.Snapshot, current []image.Version) ([]image.Version, bool) {
 	versions := make([]image.Version, len(in.Refs))
 	for i, ref := range in.Refs {
 		if promotion.IsNone(current[i]) {
@@ -146,14 +213,14 @@ func versionsOf(in *Target, landed promotion.Snapshot, current []image.Version) 
 		if !found || pinned.Repository != ref.Repository {
 			return nil, false
 		}
-		versions[i] = in.Obs.Facts.Describe(ref.Repository, pinned.Version)
+		versions[i] = in.obs.Facts.Describe(ref.Repository, pinned.Version)
 	}
 	return versions, true
 }
 
 // Withdrawn returns why a past tenure is no longer promoted from its source: a
 // user reverted it, or the source itself went back from it.
-func (in *Target) Withdrawn(tenures []Tenure, i int) (string, bool) {
+func Withdrawn(in Target, tenures []Tenure, i int) (string, bool) {
 	if !tenures[i].Past {
 		return "", false
 	}
@@ -170,14 +237,14 @@ func (in *Target) Withdrawn(tenures []Tenure, i int) (string, bool) {
 
 // wentBack reports whether a source moved a component back from a past tenure: a
 // later version is older, or had been there before.
-func wentBack(in *Target, tenures []Tenure, i, component int) bool {
+func wentBack(in Target, tenures []Tenure, i, component int) bool {
 	was := tenures[i].Versions[component]
 	return slices.ContainsFunc(tenures[:i], func(later Tenure) bool {
 		now := later.Versions[component]
 		if promotion.IsNone(was) || promotion.IsNone(now) || promotion.SameRollout(was, now) {
 			return false
 		}
-		return IsNewer(was, now, in.Obs.Policies[in.Refs[component].Component]) ||
+		return IsNewer(was, now, in.Policies[in.Refs[component].Component]) ||
 			slices.ContainsFunc(tenures[i+1:], func(earlier Tenure) bool {
 				return promotion.SameRollout(earlier.Versions[component], now)
 			})
@@ -187,7 +254,7 @@ func wentBack(in *Target, tenures []Tenure, i, component int) bool {
 // TenureOf returns the newest tenure of a source that has the moves and the
 // versions that the target would have beside them; nil: none had. The latter do not count
 // if a user named the moves.
-func (in *Target) TenureOf(source promotion.Target, moves []promotion.Move) *Tenure {
+func TenureOf(in Target, source promotion.Target, moves []promotion.Move) *Tenure {
 	named := namedByUser(in, moves)
 	holds := func(t *Tenure) bool {
 		for i, ref := range in.Refs {
@@ -195,9 +262,11 @@ func (in *Target) TenureOf(source promotion.Target, moves []promotion.Move) *Ten
 			if promotion.IsNone(there) {
 				continue
 			}
-			if move, moved := promotion.MoveOf(moves, ref.Component); moved && !promotion.SameRollout(move.To, there) {
+			move, moved := promotion.MoveOf(moves, ref.Component)
+			if moved && !promotion.SameRollout(move.To, there) {
 				return false
-			} else if !moved && !named && ref.Differs(there, false) {
+			}
+			if !moved && !named && ref.Differs(there, false) {
 				return false
 			}
 		}
@@ -207,10 +276,10 @@ func (in *Target) TenureOf(source promotion.Target, moves []promotion.Move) *Ten
 	if k < 0 {
 		return nil
 	}
-	if latest := &in.Latest[k][0]; holds(latest) {
+	if latest := &Latest(in)[k][0]; holds(latest) {
 		return latest
 	}
-	tenures := in.TenuresOf(k)
+	tenures := TenuresOf(in, k)
 	for i := range tenures {
 		if holds(&tenures[i]) {
 			return &tenures[i]
@@ -222,14 +291,14 @@ func (in *Target) TenureOf(source promotion.Target, moves []promotion.Move) *Ten
 // withHealth adds the health of a landing to the tenure that it belongs to, from the newest to
 // the oldest. What is reported about a newer one takes precedence.
 func (t *Tenure) withHealth(l promotion.Landing) {
-	switch was := t.Health; {
-	case !was.IsReported():
-		t.Health = l.Health
-	case !was.HealthySince.IsZero() && !l.Health.HealthySince.IsZero():
-		t.Health.HealthySince = l.Health.HealthySince
+	switch {
+	case !t.health.IsReported():
+		t.health = l.Health
+	case !t.health.HealthySince.IsZero() && !l.Health.HealthySince.IsZero():
+		t.health.HealthySince = l.Health.HealthySince
 	}
-	if t.HealthNote == "" {
-		t.HealthNote = l.HealthNote
+	if t.healthNote == "" {
+		t.healthNote = l.HealthNote
 	}
 }
 

@@ -2,7 +2,6 @@ package input
 
 import (
 	"fmt"
-	"slices"
 
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -11,9 +10,9 @@ import (
 
 // UserDecision returns the state that user decisions about the moves give the
 // target. One unwanted version keeps the whole snapshot out.
-func (in *Target) UserDecision(moves []promotion.Move) (promotion.State, promotion.Reason, bool) {
+func UserDecision(in Target, moves []promotion.Move) (promotion.State, promotion.Reason, bool) {
 	for _, move := range moves {
-		if s, why, decided := in.UserDecisionOn(move); decided {
+		if s, why, decided := UserDecisionOn(in, move); decided {
 			return s, why, true
 		}
 	}
@@ -23,15 +22,17 @@ func (in *Target) UserDecision(moves []promotion.Move) (promotion.State, promoti
 // UserDecisionOn returns what users decided about one version in the target: they
 // rejected it, or reverted it. If a moving tag goes back, that was its publisher,
 // maybe for other reasons.
-func (in *Target) UserDecisionOn(move promotion.Move) (promotion.State, promotion.Reason, bool) {
-	if rejection, rejected := in.Obs.State.Rejected(state.Target(in.Target), in.RepositoryOf(move.Component), move.To); rejected {
+func UserDecisionOn(in Target, move promotion.Move) (promotion.State, promotion.Reason, bool) {
+	in = in.For(rows[ofUserDecision])
+	rejection, rejected := in.State().Rejected(state.Target(in.Target), in.RepositoryOf(move.Component), move.To)
+	if rejected {
 		return promotion.Rejected, promotion.Reason{Rule: promotion.RuleRejected, Message: RejectedText(move, rejection)}, true
 	}
 	if move.Form != "" {
 		return "", promotion.Reason{}, false
 	}
-	reverted, wasReverted := in.reversionOf(move)
-	if in.Index.Moving(move.Component) && (wasReverted || in.LandedBefore(move)) {
+	reverted, wasReverted := reversionOf(in.History(), move)
+	if in.Moving(move.Component) && (wasReverted || LandedBefore(in, move)) {
 		return promotion.Waiting, MovedBack(move.Component, move.From, move.To), true
 	}
 	if wasReverted {
@@ -42,8 +43,8 @@ func (in *Target) UserDecisionOn(move promotion.Move) (promotion.State, promotio
 
 // reversionOf returns what a user reverted in the target, if the move would bring
 // it again.
-func (in *Target) reversionOf(move promotion.Move) (promotion.Reversion, bool) {
-	for _, r := range in.Obs.Reverted[in.Target] {
+func reversionOf(past History, move promotion.Move) (promotion.Reversion, bool) {
+	for _, r := range past.Reverted() {
 		if r.Component == move.Component && promotion.SameRollout(r.Version, move.To) {
 			return r, true
 		}
@@ -52,21 +53,26 @@ func (in *Target) reversionOf(move promotion.Move) (promotion.Reversion, bool) {
 }
 
 // LandedBefore reports whether a version was in the target, and was replaced since
-// the target was last resumed.
-func (in *Target) LandedBefore(move promotion.Move) bool {
-	resumed := in.Obs.State.ResumedAt(state.Target(in.Target))
-	return slices.ContainsFunc(in.Obs.Landings[in.Target], func(l promotion.Landing) bool {
+// the target was last resumed. What a tag points to is known by the digest alone.
+func LandedBefore(in Target, move promotion.Move) bool {
+	in = in.For(rows[ofUserDecision])
+	resumed := in.State().ResumedAt(state.Target(in.Target))
+	for l := range in.History().Landings(in.Target) {
 		landed, found := l.Snapshot[move.Component]
 		if !found || landed.Version.Digest == "" || landed.Version.Digest != move.To.Digest {
-			return false
+			continue
 		}
-		return l.Until.IsZero() || l.Until.After(resumed)
-	})
+		if l.Until.IsZero() || l.Until.After(resumed) {
+			return true
+		}
+	}
+	return false
 }
 
 // MovedBack is the reason of a moving tag that points to a version that was there before.
 func MovedBack(component string, from, to image.Version) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleBackwards, Message: "moved back: " + promotion.Move{Component: component, From: from, To: to}.String()}
+	move := promotion.Move{Component: component, From: from, To: to}
+	return promotion.Reason{Rule: promotion.RuleBackwards, Message: "moved back: " + move.String()}
 }
 
 // RejectedText describes the rejection of the version that a move leads to.

@@ -7,7 +7,6 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/promotion/record"
@@ -19,7 +18,7 @@ import (
 func records(w *decidetest.Scenario) int {
 	w.T.Helper()
 	before := w.State
-	w.Decides(record.Changes(w.Observation, decide.Plan(w.Observation, promotiontest.Noon), promotiontest.Noon)...)
+	w.Decides(record.Changes(w.Observation, w.Plan(promotiontest.Noon), promotiontest.Noon)...)
 	return len(w.State.Diff(before))
 }
 

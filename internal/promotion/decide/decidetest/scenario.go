@@ -125,10 +125,22 @@ func (w *Scenario) AddFact(component, tag string, v image.Version) {
 	w.Facts[promotion.Fact{Repository: promotiontest.Repository(component), Tag: tag}] = v
 }
 
+// Plan decides, and fails the test if a row read what it does not declare.
+func (w *Scenario) Plan(now time.Time) []promotion.Decision {
+	w.T.Helper()
+	decisions, reads := decide.PlanReads(w.Observation, now)
+	for application, read := range reads {
+		if kinds := read.Undeclared(); kinds != 0 {
+			w.T.Errorf("a row of the decisions about %s reads undeclared: %s", application, kinds)
+		}
+	}
+	return decisions
+}
+
 // Decide plans and returns the decision about one target.
 func (w *Scenario) Decide(target string) promotion.Decision {
 	w.T.Helper()
-	decisions := decide.Plan(w.Observation, promotiontest.Noon)
+	decisions := w.Plan(promotiontest.Noon)
 	at := w.Target(target)
 	i := slices.IndexFunc(decisions, func(d promotion.Decision) bool { return d.Target == at })
 	if i < 0 {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/promotion/propose"
@@ -18,7 +17,7 @@ func Plan(w *decidetest.Scenario) []propose.Proposal {
 
 // PlanAt plans them at a time.
 func PlanAt(w *decidetest.Scenario, now time.Time) []propose.Proposal {
-	return propose.Plan(w.Observation, decide.Plan(w.Observation, now), now)
+	return propose.Plan(w.Observation, w.Plan(now), now)
 }
 
 // Only plans and returns the one proposal that there must be.
