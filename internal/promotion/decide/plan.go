@@ -42,18 +42,6 @@ func PlanReads(observation promotion.Observation, now time.Time) ([]promotion.De
 	return decisions, reads
 }
 
-// PlanVolatile is Plan, and returns the applications whose decisions may change unseen.
-func PlanVolatile(observation promotion.Observation, now time.Time) ([]promotion.Decision, map[string]bool) {
-	decisions, reads := PlanReads(observation, now)
-	volatile := map[string]bool{}
-	for application, read := range reads {
-		if read.ChangesUnseen() {
-			volatile[application] = true
-		}
-	}
-	return decisions, volatile
-}
-
 // planTarget decides about one target.
 func planTarget(in input.Target) promotion.Decision {
 	d, rollback := decide(in)

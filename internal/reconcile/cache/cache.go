@@ -22,6 +22,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/input"
 	"promoter/internal/repo"
 )
 
@@ -51,11 +52,11 @@ type Read struct {
 // Decided is what a reconciliation decided and found.
 type Decided struct {
 	Decisions []promotion.Decision // of all applications, in the order of decide.Plan
-	// Uncacheable are the applications whose decisions read what cannot be compared, see decide.
-	Uncacheable map[string]bool
-	Attempts    map[promotion.Target]map[string]int // how often each snapshot landed, by its ID
-	Others      map[string][]edit.Reference         // references that no component follows, by branch
-	Drift       []drift.Drift
+	// Reads is what the decisions read that were made now, by application. That of the others is as in the entry before.
+	Reads    map[string]input.Reads
+	Attempts map[promotion.Target]map[string]int // how often each snapshot landed, by its ID
+	Others   map[string][]edit.Reference         // references that no component follows, by branch
+	Drift    []drift.Drift
 }
 
 // Entry is what a reconciliation decided, and from what.
@@ -69,6 +70,9 @@ type Entry struct {
 func New(read Read, decided Decided, before *Entry) *Entry {
 	o := read.Promotion
 	images := imagesIn(o, before)
+	if before != nil && o.Applications != nil {
+		decided.Reads = overlay(before.decided.Reads, decided.Reads)
+	}
 	read.Heads = maps.Clone(read.Heads)
 	read.Promotion = promotion.Observation{
 		Config: o.Config, DefaultBranch: o.DefaultBranch, PushOnly: o.PushOnly,

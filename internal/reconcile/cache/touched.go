@@ -23,9 +23,11 @@ func (e *Entry) Touched(now Read, changed Changed, claims Claims) (touched map[s
 	if !sameConfig(before.Config, o.Config) || before.DefaultBranch != o.DefaultBranch || before.PushOnly != o.PushOnly {
 		return nil, false
 	}
-	touched = maps.Clone(e.decided.Uncacheable)
-	if touched == nil {
-		touched = map[string]bool{}
+	touched = map[string]bool{}
+	for application, reads := range e.decided.Reads {
+		if reads.ChangesUnseen() {
+			touched[application] = true
+		}
 	}
 
 	touchFiles(touched, before.Targets, o.Targets)

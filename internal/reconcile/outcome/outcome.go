@@ -216,7 +216,7 @@ func (r Report) Entry(o observe.Observation, made plan.Plan) *cache.Entry {
 		return nil
 	}
 	return cache.New(o.Read(), cache.Decided{
-		Decisions: made.Decisions, Uncacheable: made.Uncacheable,
+		Decisions: made.Decisions, Reads: made.Reads,
 		Attempts: o.Attempts, Others: others(o), Drift: r.Drift,
 	}, o.Entry)
 }

@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/decide"
+	"promoter/internal/promotion/input"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/promotion/record"
 	"promoter/internal/reconcile/cache"
@@ -20,8 +21,8 @@ import (
 type Plan struct {
 	Decisions []promotion.Decision // by target
 	Proposals []propose.Proposal   // by branch or pull request, in the order to act
-	// Uncacheable are the applications whose decisions the next reconciliation makes again.
-	Uncacheable map[string]bool
+	// Reads is what the decisions that were made read, by application.
+	Reads map[string]input.Reads
 
 	made []promotion.Decision // of the decisions, those that are not from a cache
 }
@@ -29,12 +30,12 @@ type Plan struct {
 // Make decides. The entry has the decisions about applications that are not among those of the observation;
 // nil: it is about all of them.
 func Make(o promotion.Observation, entry *cache.Entry, now time.Time) Plan {
-	made, uncacheable := decide.PlanVolatile(o, now)
+	made, reads := decide.PlanReads(o, now)
 	decisions := made
 	if entry != nil {
 		decisions = entry.Decisions(made, o)
 	}
-	return Plan{Decisions: decisions, Proposals: propose.Plan(o, decisions, now), Uncacheable: uncacheable, made: made}
+	return Plan{Decisions: decisions, Proposals: propose.Plan(o, decisions, now), Reads: reads, made: made}
 }
 
 // StateChanges returns what is recorded before a plan is carried out: what the planner wants to remember, and
