@@ -30,7 +30,7 @@ var parentConditionKinds = []struct {
 	appends func([]parentCondition, *setting.Parent) []parentCondition
 }{
 	{input.Row{Name: "healthy", Reads: input.Health | input.Time | input.UserDecisions}, healthy},
-	{input.Row{Name: "soak", Reads: input.Past | input.Health | input.Time | input.UserDecisions}, soak},
+	{input.Row{Name: "soak", Reads: input.Health | input.Time | input.UserDecisions}, soak},
 	{input.Row{Name: "checks", Reads: input.Forge}, checks},
 	{input.Row{Name: "tagged", Reads: input.Registry}, tagged},
 }
@@ -52,7 +52,7 @@ var otherConditions = [...]input.Row{
 	ofSettle:      {Name: "settle", Reads: input.Time | input.UserDecisions},
 	ofSameVersion: {Name: "same version", Reads: input.Files},
 	ofDrain:       {Name: "drain", Reads: input.UserDecisions | input.OtherTargets},
-	ofStarvedSoak: {Name: "starved soak", Reads: input.Past | input.Time},
+	ofStarvedSoak: {Name: "starved soak", Reads: input.Time},
 	ofImage:       {Name: "image", Reads: input.Registry | input.UserDecisions},
 	ofAdmission:   {Name: "admission", Reads: input.Registry | input.UserDecisions},
 	ofSignature:   {Name: "signature", Reads: input.Registry},

@@ -30,9 +30,9 @@ const (
 var parts = [...]input.Row{
 	ofRegistry:    {Name: "from registry", Reads: input.Registry | input.UserDecisions},
 	ofParents:     {Name: "from parents", Reads: input.OtherTargets | input.Registry | input.UserDecisions},
-	ofRequest:     {Name: "from request", Reads: input.Registry | input.OtherTargets | input.UserDecisions},
+	ofRequest:     {Name: "from request", Reads: input.Registry | input.OtherTargets},
 	ofRollback:    {Name: "from rollback", Reads: input.UserDecisions | input.Past | input.Registry},
-	ofNewer:       {Name: "newer", Reads: input.PullRequest | input.UserDecisions},
+	ofNewer:       {Name: "newer", Reads: input.PullRequest},
 	ofDisposition: {Name: "disposition", Reads: input.PullRequest | input.UserDecisions | input.Past | input.OtherTargets},
 	ofHealth:      {Name: "health", Reads: input.Health | input.Time | input.UserDecisions},
 	ofClaims:      {Name: "false claims", Reads: input.Past},

@@ -88,7 +88,7 @@ const (
 var rows = [...]Row{
 	ofTarget:       {"target", Files | Registry | UserDecisions | PullRequest},
 	ofSources:      {"sources", OtherTargets | Past},
-	ofRequest:      {"request", UserDecisions | Forge},
+	ofRequest:      {"request", Forge},
 	ofUserDecision: {"user decision", UserDecisions | Past},
 	ofHold:         {"hold", UserDecisions},
 	ofEndOfHold:    {"end of a freeze", Time},
