@@ -33,7 +33,8 @@ func FailureOf(o *Observation, target Target, landed Landing, monitored setting.
 	if o.State.At(state.Target(target)).Request != nil { // a user decides what comes next
 		return nil
 	}
-	if at := landed.Health.FailsAt(monitored.Timeout); !at.IsZero() && !now.Before(at) && at.After(o.State.ResumedAt(state.Target(target))) {
+	at := landed.Health.FailsAt(monitored.Timeout)
+	if !at.IsZero() && !now.Before(at) && at.After(o.State.ResumedAt(state.Target(target))) {
 		return &Reason{Rule: RuleFailed, Message: "failed: " + failedText(landed.Health, monitored)}
 	}
 	return nil
@@ -99,6 +100,7 @@ func holdsImages(files Current, images map[string]string) bool {
 	return !slices.ContainsFunc(files.References, func(r edit.Reference) bool {
 		text, named := images[r.Component]
 		was, err := image.Parse(text)
-		return named && (err != nil || !SameRollout(image.Version{Tag: was.Tag, Digest: was.Digest}, image.Version{Tag: r.Tag, Digest: r.Digest}))
+		back, now := image.Version{Tag: was.Tag, Digest: was.Digest}, image.Version{Tag: r.Tag, Digest: r.Digest}
+		return named && (err != nil || !SameRollout(back, now))
 	})
 }

@@ -224,8 +224,9 @@ func (o Observation) Deployment(target Target) Deployment {
 	}
 	if environment, known := o.Config.Environment(target.Environment); known {
 		d.Branch = cmp.Or(environment.Branch, d.Branch)
+		names := strings.NewReplacer("{environment}", target.Environment, glob.Application, target.Application)
 		for _, write := range environment.Write {
-			d.Files = append(d.Files, strings.NewReplacer("{environment}", target.Environment, glob.Application, target.Application).Replace(write.File))
+			d.Files = append(d.Files, names.Replace(write.File))
 		}
 	}
 	slices.Sort(d.Files)

@@ -55,6 +55,11 @@ type Reason struct {
 	Scope   state.Target // of a hold or freeze: the target whose record has it
 }
 
+// Reasonf returns a reason with a formatted message.
+func Reasonf(rule Rule, format string, args ...any) Reason {
+	return Reason{Rule: rule, Message: fmt.Sprintf(format, args...)}
+}
+
 // String returns the message.
 func (r Reason) String() string { return r.Message }
 

@@ -90,8 +90,8 @@ func StarvedSoaks(in input.Target) []promotion.Condition {
 		}
 		shown = append(shown, promotion.Condition{
 			Name: parent.Environment + " soak", State: promotion.Pending, Value: schedule.FormatDuration(parent.Soak),
-			Reason: fmt.Sprintf("no version soaks long enough: %s is updated (newer: refresh) before %s have passed; newer: drain lets one through",
-				source.Environment, schedule.FormatDuration(parent.Soak)),
+			Reason: fmt.Sprintf("no version soaks long enough: %s is updated (newer: refresh) before %s have passed; "+
+				"newer: drain lets one through", source.Environment, schedule.FormatDuration(parent.Soak)),
 		})
 	}
 	return shown

@@ -12,7 +12,9 @@ import (
 // VerifyImages requires that the registry still has the versions of the moves, and
 // that their tags still point to the same digests. Otherwise something else would
 // be written than what ran in the sources. No other version is selected instead.
-func VerifyImages(in input.Target, moves []promotion.Move, fact func(component string, v image.Version) promotion.Fact) []promotion.Condition {
+func VerifyImages(
+	in input.Target, moves []promotion.Move, fact func(component string, v image.Version) promotion.Fact,
+) []promotion.Condition {
 	in = in.For(otherConditions[ofImage])
 	facts := in.Registry().Facts
 	var conditions []promotion.Condition
@@ -51,11 +53,13 @@ func Admissions(in input.Target, moves []promotion.Move) []promotion.Condition {
 			continue
 		}
 		admitted := policy.Admits(move.To.Tag)
-		if fact, needed := input.ReleaseFact(in.RepositoryOf(move.Component), policy, move.To); needed && admitted && !in.Checkout {
+		fact, needed := input.ReleaseFact(in.RepositoryOf(move.Component), policy, move.To)
+		if needed && admitted && !in.Checkout {
 			release, known := in.Registry().Facts[fact]
 			if !known {
 				conditions = append(conditions, promotion.Condition{
-					Name: move.Component + " " + promotion.Label(move.To), State: promotion.Unknown, Reason: "not verified: the forge did not list its releases",
+					Name: move.Component + " " + promotion.Label(move.To), State: promotion.Unknown,
+					Reason: "not verified: the forge did not list its releases",
 				})
 			}
 			admitted = !known || !promotion.IsMissing(release)
@@ -84,7 +88,8 @@ func Admissions(in input.Target, moves []promotion.Move) []promotion.Condition {
 func acceptMoved(in input.Target, move promotion.Move) string {
 	repository := in.RepositoryOf(move.Component).String()
 	for _, source := range in.Sources {
-		if digest, observed := in.State().ObservedDigest(state.Target(source), repository, move.To.Tag); observed && digest == move.To.Digest {
+		digest, observed := in.State().ObservedDigest(state.Target(source), repository, move.To.Tag)
+		if observed && digest == move.To.Digest {
 			return "; to accept it, write its digest or another tag to " + source.Environment
 		}
 	}

@@ -89,7 +89,8 @@ func (m Mirror) has(in input.Target, move promotion.Move) (promotion.ConditionSt
 		case !known:
 			return promotion.Unknown, fmt.Sprintf("not verified: %s gave no answer", m.repository.Familiar())
 		case promotion.IsMissing(now) && fact.Digest != "":
-			return promotion.Pending, fmt.Sprintf("not in the mirror yet: %s has no %s", m.repository.Familiar(), promotion.ShortDigest(digest))
+			return promotion.Pending, fmt.Sprintf("not in the mirror yet: %s has no %s",
+				m.repository.Familiar(), promotion.ShortDigest(digest))
 		case promotion.IsMissing(now):
 			return promotion.Pending, fmt.Sprintf("not in the mirror yet: %s has no tag %s", m.repository.Familiar(), fact.Tag)
 		case now.Digest != digest:

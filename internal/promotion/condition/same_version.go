@@ -20,7 +20,7 @@ func VersionsDiffer(in input.Target, moves []promotion.Move) (promotion.Reason, 
 	components := snapshot.Components()
 	for _, component := range components[1:] {
 		if version(snapshot[component].Version) != version(snapshot[components[0]].Version) {
-			return promotion.Reason{Rule: promotion.RuleSameVersion, Message: "sameVersion: the components have different versions: " + snapshot.String()}, true
+			return promotion.Reasonf(promotion.RuleSameVersion, "sameVersion: the components have different versions: %s", snapshot), true
 		}
 	}
 	return promotion.Reason{}, false

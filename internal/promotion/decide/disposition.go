@@ -33,7 +33,7 @@ func unwantedVersion(in input.Target, move promotion.Move) (promotion.Reason, bo
 	}
 	for _, source := range in.Sources {
 		if last, landed := lastLanding(in, source, move); landed && last.Reverted {
-			return promotion.Reason{Rule: promotion.RuleReverted, Message: promotion.TargetsText(move) + " was reverted in " + source.Environment}, true
+			return promotion.Reasonf(promotion.RuleReverted, "%s was reverted in %s", promotion.TargetsText(move), source.Environment), true
 		}
 	}
 	return promotion.Reason{}, false
@@ -108,9 +108,9 @@ func dispose(in input.Target, d promotion.Decision, open promotion.Open) promoti
 	for _, move := range moves {
 		switch {
 		case !selected(in, move):
-			return closing(promotion.Reason{Rule: promotion.RuleGone, Message: "no longer selected by the config: " + promotion.TargetsText(move)})
+			return closing(promotion.Reasonf(promotion.RuleGone, "no longer selected by the config: %s", promotion.TargetsText(move)))
 		case d.State == promotion.Same && !inSources(in, move):
-			return closing(promotion.Reason{Rule: promotion.RuleSame, Message: "no longer in any upstream environment: " + promotion.TargetsText(move)})
+			return closing(promotion.Reasonf(promotion.RuleSame, "no longer in any upstream environment: %s", promotion.TargetsText(move)))
 		}
 	}
 	if why, never := input.NeverProposed(in.Settings); never {

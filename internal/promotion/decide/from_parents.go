@@ -17,7 +17,8 @@ func fromParents(in input.Target) promotion.Decision {
 	in = in.For(parts[ofParents])
 	for _, source := range in.Sources {
 		if why, unavailable := in.Unavailable(source.Environment); unavailable {
-			return unchanged(in, promotion.NotCheckedOut, promotion.Reason{Rule: promotion.RuleBranch, Message: source.Environment + " is not checked out: " + why})
+			reason := promotion.Reasonf(promotion.RuleBranch, "%s is not checked out: %s", source.Environment, why)
+			return unchanged(in, promotion.NotCheckedOut, reason)
 		}
 	}
 	if len(in.Sources) == 0 {
@@ -44,7 +45,7 @@ func fromParents(in input.Target) promotion.Decision {
 	past, conditions := c.past, c.conditions
 	if !promotion.SameMoves(moves, c.moves) { // the open pull request stays as it is
 		past = true
-		conditions = slices.Concat(condition.Admissions(in, moves), condition.VerifyImages(in, moves, in.CurrentFact), condition.OfParents(in, moves))
+		conditions = conditionsOf(in, moves)
 	}
 	d := propose(in, moves, fromUpstream(in.Sources, moves, past), slices.Concat(blocking, conditions))
 	d.Conditions = append(d.Conditions, shown...)
@@ -129,10 +130,9 @@ func judge(in input.Target, c candidate) (passes, last bool) {
 	if _, _, decided := input.UserDecision(in, c.moves); decided {
 		return false, true
 	}
-	for _, conditions := range [...][]promotion.Condition{c.conditions, condition.Signatures(in, c.moves), condition.Mirrored(in, c.moves)} {
-		if _, blocked := promotion.FirstBlocking(conditions, in.Named()); blocked {
-			return false, false
-		}
+	conditions := slices.Concat(c.conditions, condition.Signatures(in, c.moves), condition.Mirrored(in, c.moves))
+	if _, blocked := promotion.FirstBlocking(conditions, in.Named()); blocked {
+		return false, false
 	}
 	return true, !input.RequestsSnapshot(in)
 }
@@ -164,10 +164,14 @@ func newCandidate(in input.Target, tenures [][]input.Tenure, i int) candidate {
 		c.why = movesBack(in, c.moves)
 	}
 	if c.why.Message == "" && len(c.moves) > 0 {
-		c.conditions = slices.Concat(sourceConditions(in, tenures, chosen, c.moves), condition.Admissions(in, c.moves),
-			condition.VerifyImages(in, c.moves, in.CurrentFact), condition.OfParents(in, c.moves))
+		c.conditions = slices.Concat(sourceConditions(in, tenures, chosen, c.moves), conditionsOf(in, c.moves))
 	}
 	return c
+}
+
+// conditionsOf are the conditions of moves to versions of the sources.
+func conditionsOf(in input.Target, moves []promotion.Move) []promotion.Condition {
+	return slices.Concat(condition.Admissions(in, moves), condition.VerifyImages(in, moves, in.CurrentFact), condition.OfParents(in, moves))
 }
 
 // agreeingTenure returns the newest tenure of the next source that agrees with the
@@ -219,7 +223,9 @@ func passesConditions(in input.Target, source promotion.Target, t input.Tenure) 
 // wantedVersion returns the version of one component on which all sources agree,
 // and a source that has it. Sources without a reference to the component do not
 // count.
-func wantedVersion(in input.Target, tenures [][]input.Tenure, chosen []int, n int) (wanted image.Version, from string, why promotion.Reason) {
+func wantedVersion(
+	in input.Target, tenures [][]input.Tenure, chosen []int, n int,
+) (wanted image.Version, from string, why promotion.Reason) {
 	for k, source := range in.Sources {
 		t := tenures[k][chosen[k]]
 		version := t.Versions[n]

@@ -18,7 +18,7 @@ import (
 // changes, their text does not change either.
 
 func absent(target promotion.Target) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleAbsent, Message: fmt.Sprintf("%s has no files in %s", target.Application, target.Environment)}
+	return promotion.Reasonf(promotion.RuleAbsent, "%s has no files in %s", target.Application, target.Environment)
 }
 
 func noReference(upstream promotion.Snapshot) promotion.Reason {
@@ -32,13 +32,13 @@ func noReference(upstream promotion.Snapshot) promotion.Reason {
 // nowhereUpstream is the reason of a target whose application exists in no upstream
 // environment.
 func nowhereUpstream(application string) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleAbsent, Message: fmt.Sprintf("no upstream environment has files of %s", application)}
+	return promotion.Reasonf(promotion.RuleAbsent, "no upstream environment has files of %s", application)
 }
 
 // unknownUpstream is the reason of a target whose source has no usable files.
 func unknownUpstream(environment string, refusals []edit.Refusal) promotion.Reason {
 	if len(refusals) > 0 {
-		return promotion.Reason{Rule: promotion.RuleRefused, Message: fmt.Sprintf("the versions of %s are unknown: %s", environment, refusals[0])}
+		return promotion.Reasonf(promotion.RuleRefused, "the versions of %s are unknown: %s", environment, refusals[0])
 	}
 	return promotion.Reason{Rule: promotion.RuleNoReference, Message: environment + " has no reference to a followed component"}
 }
@@ -77,14 +77,14 @@ func sameAsUpstream(in input.Target) promotion.Reason {
 }
 
 func alreadyNewer(component string, current, available image.Version) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleSame, Message: fmt.Sprintf("already at %s %s, which is newer than %s",
-		component, promotion.Label(current), promotion.Label(available))}
+	return promotion.Reasonf(promotion.RuleSame, "already at %s %s, which is newer than %s",
+		component, promotion.Label(current), promotion.Label(available))
 }
 
 // afterPosted is the reason of a posted version that the available one may be older than.
 func afterPosted(component string, current, available image.Version) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleSame, Message: fmt.Sprintf("a pipeline posted %s %s, and %s is not known to be newer",
-		component, promotion.Label(current), promotion.Label(available))}
+	return promotion.Reasonf(promotion.RuleSame, "a pipeline posted %s %s, and %s is not known to be newer",
+		component, promotion.Label(current), promotion.Label(available))
 }
 
 // noVersion is the reason of a component without an available version.
@@ -115,13 +115,13 @@ func selectedMoves(moves []promotion.Move, explicit bool) promotion.Reason {
 }
 
 func requestedBy(moves []promotion.Move, request state.Request) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleRequested, Message: fmt.Sprintf("requested by %s: %s", promotion.Actor(request.Act), promotion.MovesText(moves))}
+	return promotion.Reasonf(promotion.RuleRequested, "requested by %s: %s", promotion.Actor(request.Act), promotion.MovesText(moves))
 }
 
 // nothingRequested is the reason of a request for versions that no file refers to.
 func nothingRequested(request state.Request) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleRequested, Message: fmt.Sprintf("%s requested %s, which no file here references",
-		promotion.Actor(request.Act), strings.Join(request.With, ", "))}
+	return promotion.Reasonf(promotion.RuleRequested, "%s requested %s, which no file here references",
+		promotion.Actor(request.Act), strings.Join(request.With, ", "))
 }
 
 // fromUpstream is the reason of what the sources have, or had in the past.
@@ -144,19 +144,19 @@ func fromUpstream(sources []promotion.Target, moves []promotion.Move, past bool)
 }
 
 func parentsDiffer(component, a string, inA image.Version, b string, inB image.Version) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleParentsDiffer, Message: fmt.Sprintf("the upstream environments differ: %s %s in %s, %s in %s",
-		component, promotion.Label(inA), a, promotion.Label(inB), b)}
+	return promotion.Reasonf(promotion.RuleParentsDiffer, "the upstream environments differ: %s %s in %s, %s in %s",
+		component, promotion.Label(inA), a, promotion.Label(inB), b)
 }
 
 // digestUnrecorded is the reason of a tag in a source whose digest no commit records, and
 // the registry did not return either.
 func digestUnrecorded(in input.Target, environment string, ref input.Ref, v image.Version) promotion.Reason {
 	if now, known := in.Registry().Facts[promotion.Fact{Repository: ref.Repository, Tag: v.Tag}]; known && promotion.IsMissing(now) {
-		return promotion.Reason{Rule: promotion.RuleDigestUnknown, Message: fmt.Sprintf("image missing: %s references %s %s, which is not in the registry",
-			environment, ref.Component, v.Tag)}
+		return promotion.Reasonf(promotion.RuleDigestUnknown, "image missing: %s references %s %s, which is not in the registry",
+			environment, ref.Component, v.Tag)
 	}
-	return promotion.Reason{Rule: promotion.RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s references %s by the tag %s, and the registry gave no answer",
-		environment, ref.Component, v.Tag)}
+	return promotion.Reasonf(promotion.RuleDigestUnknown, "digest unknown: %s references %s by the tag %s, and the registry gave no answer",
+		environment, ref.Component, v.Tag)
 }
 
 func backwards(component string, from, to image.Version) promotion.Reason {
@@ -167,7 +167,8 @@ func backwards(component string, from, to image.Version) promotion.Reason {
 // heldBy is the reason of a target that a user put on hold or froze.
 func heldBy(held state.Held) promotion.Reason {
 	if held.Problem != "" {
-		return promotion.Reason{Rule: promotion.RuleHeld, Message: fmt.Sprintf("on hold: the record of %s on %s cannot be read: %s", held.Target, state.Branch, held.Problem)}
+		return promotion.Reasonf(promotion.RuleHeld, "on hold: the record of %s on %s cannot be read: %s",
+			held.Target, state.Branch, held.Problem)
 	}
 	r := promotion.Reason{Rule: promotion.RuleHeld, Message: "on hold by ", Scope: held.Target}
 	if held.Freeze {
@@ -182,16 +183,18 @@ func heldBy(held state.Held) promotion.Reason {
 
 func rolledBack(moves []promotion.Move, back state.RolledBack) promotion.Reason {
 	if back.Automatic {
-		return promotion.Reason{Rule: promotion.RuleOnFailure, Message: fmt.Sprintf("rolled back%s: %s", promotion.Because(back.Act), promotion.MovesText(moves))}
+		return promotion.Reasonf(promotion.RuleOnFailure, "rolled back%s: %s", promotion.Because(back.Act), promotion.MovesText(moves))
 	}
-	return promotion.Reason{Rule: promotion.RuleRollback, Message: fmt.Sprintf("rolled back by %s on %s%s: %s",
-		promotion.Actor(back.Act), promotion.Day(back.At), promotion.Because(back.Act), promotion.MovesText(moves))}
+	return promotion.Reasonf(promotion.RuleRollback, "rolled back by %s on %s%s: %s",
+		promotion.Actor(back.Act), promotion.Day(back.At), promotion.Because(back.Act), promotion.MovesText(moves))
 }
 
 func rollbackInvalid(component, text string) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which is not an image of this component", text, component)}
+	return promotion.Reasonf(promotion.RuleRollback, "the rollback names %.200q for %s, which is not an image of this component",
+		text, component)
 }
 
 func rollbackNeverHere(component, text string) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleRollback, Message: fmt.Sprintf("the rollback names %.200q for %s, which was never here: use promote instead", text, component)}
+	return promotion.Reasonf(promotion.RuleRollback, "the rollback names %.200q for %s, which was never here: use promote instead",
+		text, component)
 }

@@ -54,7 +54,8 @@ func approvals(in input.Target, moves []promotion.Move, open *promotion.Open) []
 		gate.State, gate.Reason = promotion.Pending, "changes requested by "+promotion.SortedNames(open.Objections)
 	case given < needed:
 		gate.State = promotion.Pending
-		gate.Reason = promotion.NotApproved + promotion.ByNames(required.From) + unverified + voidApprovals(withRequesters(in, *open), false)
+		void := voidApprovals(withRequesters(in, *open), false)
+		gate.Reason = promotion.NotApproved + promotion.ByNames(required.From) + unverified + void
 	}
 	if open == nil || len(open.Objections) == 0 { // what users do not want needs their consent
 		input.Bypass(in, &gate, verb.BypassApprovals, moves)
@@ -73,7 +74,8 @@ func ApprovedBy(in input.Target) []string {
 	var by []string
 	for _, approval := range open.Approvals {
 		same := func(name string) bool { return strings.EqualFold(name, approval.By) }
-		if mayApprove(in.Settings.Gates.Approvals, approval) && !slices.ContainsFunc(by, same) && !slices.ContainsFunc(requesters(in), same) {
+		counted := slices.ContainsFunc(by, same) || slices.ContainsFunc(requesters(in), same)
+		if !counted && mayApprove(in.Settings.Gates.Approvals, approval) {
 			by = append(by, approval.By)
 		}
 	}

@@ -42,8 +42,11 @@ func protection(in input.Target, _ []promotion.Move, open *promotion.Open) []pro
 func blockedMerges(r promotion.Protection) []promotion.Condition {
 	var gates []promotion.Condition
 	if r.Queue {
-		gates = append(gates, promotion.Condition{Name: scm.RuleQueue, State: promotion.Blocked, Reason: r.Branch +
-			" accepts changes only through its merge queue: allow promoter to bypass it, or set land: pr and add the pull request to the queue"})
+		gates = append(gates, promotion.Condition{
+			Name: scm.RuleQueue, State: promotion.Blocked,
+			Reason: r.Branch + " accepts changes only through its merge queue: " +
+				"allow promoter to bypass it, or set land: pr and add the pull request to the queue",
+		})
 	}
 	if r.Stuck != "" {
 		name := "merge method"
@@ -110,8 +113,8 @@ func requiredChecks(r promotion.Protection, open promotion.Open) []promotion.Con
 		case i < 0 && open.Blind:
 			gate.State, gate.Reason = promotion.Passed, "unknown: the credential cannot read all checks, so the forge decides"
 		case i < 0:
-			gate.Reason = fmt.Sprintf("the check %s was not reported; run it on promoter's branches, or remove it from the required checks of %s",
-				name, r.Branch)
+			gate.Reason = fmt.Sprintf("the check %s was not reported; "+
+				"run it on promoter's branches, or remove it from the required checks of %s", name, r.Branch)
 		case elsewhere:
 			gate.Reason = fmt.Sprintf("the check %s was reported by another app than %s requires", name, r.Branch)
 		case state == promotion.Passed:

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -308,11 +307,11 @@ func disagrees(environment string, ref Ref) promotion.Reason {
 		labels = append(labels, promotion.Label(v))
 	}
 	slices.Sort(labels)
-	return promotion.Reason{Rule: promotion.RuleParentsDiffer, Message: fmt.Sprintf("%s has several versions of %s: %q",
-		environment, ref.Component, slices.Compact(labels))}
+	return promotion.Reasonf(promotion.RuleParentsDiffer, "%s has several versions of %s: %q",
+		environment, ref.Component, slices.Compact(labels))
 }
 
 func digestUnknown(environment, component string, v image.Version) promotion.Reason {
-	return promotion.Reason{Rule: promotion.RuleDigestUnknown, Message: fmt.Sprintf("digest unknown: %s references %s by the moving tag %s without a digest",
-		environment, component, v.Tag)}
+	return promotion.Reasonf(promotion.RuleDigestUnknown, "digest unknown: %s references %s by the moving tag %s without a digest",
+		environment, component, v.Tag)
 }

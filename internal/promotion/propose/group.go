@@ -60,7 +60,8 @@ func readyMembers(members []member, open *promotion.Open) []member {
 		case m.State == promotion.Proposed:
 			proposed = true
 		case m.State == promotion.Unanswered && open != nil && len(m.OpenMoves) > 0:
-			m.Moves, m.Snapshot = m.OpenMoves, m.Snapshot.With(m.OpenMoves)
+			m.Moves = m.OpenMoves
+			m.Snapshot = m.Snapshot.With(m.OpenMoves)
 		default:
 			continue
 		}

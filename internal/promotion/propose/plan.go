@@ -182,7 +182,8 @@ func lands(p Proposal, now time.Time, members ...member) bool {
 		return false
 	}
 	for _, m := range members {
-		if m.State != promotion.Proposed || m.settings.Land != setting.LandAutomerge || !contains(p.Open.Snapshots[m.Application], m.Moves) {
+		ready := m.State == promotion.Proposed && m.settings.Land == setting.LandAutomerge
+		if !ready || !contains(p.Open.Snapshots[m.Application], m.Moves) {
 			return false
 		}
 	}
@@ -268,12 +269,14 @@ func limitOpen(proposals []Proposal, open map[string]promotion.Open) {
 	}
 	for environment, queue := range waiting {
 		for i, p := range queue {
-			why := promotion.Reason{Rule: promotion.RuleLimit, Message: fmt.Sprintf("%s in the queue: %d of %d pull requests are open",
-				ordinal(i+1), used[environment], p.Environment.PullRequest.Limit)}
-			p.Step, p.Reason, p.Land = StepWait, why, false
+			why := promotion.Reasonf(promotion.RuleLimit, "%s in the queue: %d of %d pull requests are open",
+				ordinal(i+1), used[environment], p.Environment.PullRequest.Limit)
+			p.Step, p.Reason = StepWait, why
+			p.Land = false
 			p.Decisions = slices.Clone(p.Decisions)
 			for k := range p.Decisions {
-				p.Decisions[k].State, p.Decisions[k].Reason = promotion.Waiting, why
+				d := &p.Decisions[k]
+				d.State, d.Reason = promotion.Waiting, why
 			}
 		}
 	}

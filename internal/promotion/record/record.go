@@ -111,21 +111,30 @@ func (r *recorder) availableAnywhere(component, digest string) bool {
 // without one, when it is first taken from there.
 func (r *recorder) observed(d promotion.Decision) {
 	for _, move := range d.Moves {
+		if move.To.Digest == "" {
+			continue
+		}
 		for _, parent := range r.obs.Config.Settings(d.Environment, d.Application).After {
 			for _, source := range r.obs.Sources(parent.Environment, d.Application) {
-				for _, reference := range r.obs.Targets[source].References {
-					if reference.Component != move.Component || reference.Digest != "" || reference.Tag != move.To.Tag || move.To.Digest == "" {
-						continue
-					}
-					repository := reference.Repository.String()
-					if _, known := r.obs.State.ObservedDigest(state.Target(source), repository, reference.Tag); !known {
-						r.changes = append(r.changes, state.Observe(state.Target(source), state.Observed{
-							Repository: repository, Tag: reference.Tag, Digest: move.To.Digest, At: r.now,
-						}))
-					}
-				}
+				r.observedIn(source, move)
 			}
 		}
+	}
+}
+
+// observedIn records the digest of a tag in a source, unless an earlier one is recorded.
+func (r *recorder) observedIn(source promotion.Target, move promotion.Move) {
+	at := state.Target(source)
+	for _, reference := range r.obs.Targets[source].References {
+		if reference.Component != move.Component || reference.Digest != "" || reference.Tag != move.To.Tag {
+			continue
+		}
+		repository := reference.Repository.String()
+		if _, known := r.obs.State.ObservedDigest(at, repository, reference.Tag); known {
+			continue
+		}
+		observed := state.Observed{Repository: repository, Tag: reference.Tag, Digest: move.To.Digest, At: r.now}
+		r.changes = append(r.changes, state.Observe(at, observed))
 	}
 }
 
