@@ -20,6 +20,14 @@ import (
 // A call that fails changes nothing. A process that is killed may leave a file NAME.DIGITS
 // next to it, which is never read.
 func Replace(name string, content []byte) error {
+	return ReplaceWith(name, func(file *os.File) error {
+		_, err := file.Write(content)
+		return err
+	})
+}
+
+// ReplaceWith is Replace with content that a function writes.
+func ReplaceWith(name string, write func(*os.File) error) error {
 	folder := filepath.Dir(name)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -28,8 +36,7 @@ func Replace(name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(content)
-	if err = errors.Join(err, file.Close()); err == nil {
+	if err = errors.Join(write(file), file.Close()); err == nil {
 		err = os.Rename(file.Name(), name)
 	}
 	if err != nil {

@@ -74,13 +74,13 @@ const measuredParts = 50
 
 // Grow counts what was added to a mirror below a directory, and empties others if all of them
 // together may need more than a number of bytes: see Trim.
-func (d *Disk) Grow(dir string, grown, limit int64, derived ...string) ([]Emptied, error) {
+func (d *Disk) Grow(dir string, grown, limit int64, forget func(dir string) error) ([]Emptied, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.room -= grown; d.room > 0 {
 		return nil, nil
 	}
-	emptied, left, err := Trim(dir, limit, derived...)
+	emptied, left, err := Trim(dir, limit, forget)
 	d.room = min(limit-left, limit/measuredParts)
 	return emptied, err
 }
@@ -94,8 +94,8 @@ type Emptied struct {
 // Trim empties mirrors below a directory until all of them together need no more than a
 // number of bytes: first those that were not opened for the longest time. It leaves those
 // that are open, and the one that was opened last. What is kept beside the objects stays,
-// except for the named files and folders. It returns how many bytes are left.
-func Trim(dir string, limit int64, derived ...string) (emptied []Emptied, total int64, err error) {
+// except for what a function removes, which may be nil. It returns how many bytes are left.
+func Trim(dir string, limit int64, forget func(dir string) error) (emptied []Emptied, total int64, err error) {
 	if !locks {
 		return nil, 0, nil // which ones are open is not known
 	}
@@ -129,7 +129,7 @@ func Trim(dir string, limit int64, derived ...string) (emptied []Emptied, total 
 		if total <= limit {
 			break
 		}
-		url, done, err := empty(mirror.dir, derived)
+		url, done, err := empty(mirror.dir, forget)
 		if err != nil {
 			return emptied, total, err
 		}
@@ -142,7 +142,7 @@ func Trim(dir string, limit int64, derived ...string) (emptied []Emptied, total 
 }
 
 // empty removes the objects of a mirror, unless it is open.
-func empty(dir string, derived []string) (url string, done bool, err error) {
+func empty(dir string, forget func(dir string) error) (url string, done bool, err error) {
 	lock, err := openLock(dir)
 	if err != nil {
 		return "", false, err
@@ -155,12 +155,15 @@ func empty(dir string, derived []string) (url string, done bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil // it is empty
 	}
-	for _, name := range slices.Concat([]string{stateFile, "objects"}, derived) { // without its state, it is replaced
+	for _, name := range []string{stateFile, "objects"} { // without its state, it is replaced
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return state.URL, false, fmt.Errorf("empty a mirror: %w", err)
 		}
 	}
-	return state.URL, true, nil
+	if forget == nil {
+		return state.URL, true, nil
+	}
+	return state.URL, true, forget(dir)
 }
 
 // folderSize returns the size of all files below a directory. Files that disappear meanwhile

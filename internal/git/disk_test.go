@@ -134,7 +134,7 @@ func TestTrim_emptiesWhatWasNotUsedForTheLongestTime(t *testing.T) {
 	}
 	trim := func(limit int64) (emptied int) {
 		t.Helper()
-		all, _, err := git.Trim(dir, limit, "scan")
+		all, _, err := git.Trim(dir, limit, func(dir string) error { return os.Remove(filepath.Join(dir, "scan")) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,10 +184,10 @@ func TestTrim_toleratesOtherFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if all, _, err := git.Trim(filepath.Join(dir, "missing"), 1); err != nil || len(all) != 0 {
+	if all, _, err := git.Trim(filepath.Join(dir, "missing"), 1, nil); err != nil || len(all) != 0 {
 		t.Errorf("%v, %v", all, err)
 	}
-	if all, _, err := git.Trim(dir, 1); err != nil || len(all) != 0 {
+	if all, _, err := git.Trim(dir, 1, nil); err != nil || len(all) != 0 {
 		t.Errorf("%v, %v", all, err)
 	}
 }
@@ -206,7 +206,7 @@ func TestDisk_measuresWhenTheMirrorsMayBeTooLarge(t *testing.T) {
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
-		all, err := disk.Grow(dir, grown, limit)
+		all, err := disk.Grow(dir, grown, limit, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

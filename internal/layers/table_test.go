@@ -31,6 +31,7 @@ var table = map[string]position{
 	"internal/access":     {layer: 1},
 	"internal/budget":     {layer: 1},
 	"internal/health":     {layer: 1},
+	"internal/kept":       {layer: 1},
 	"internal/receiver":   {layer: 1},
 	"internal/snapshot":   {layer: 1},
 	"internal/verb":       {layer: 1},

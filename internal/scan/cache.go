@@ -6,18 +6,16 @@ import (
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"promoter/internal/config"
 	"promoter/internal/git/object"
+	"promoter/internal/kept"
 	"promoter/internal/promotion"
 )
 
@@ -29,16 +27,16 @@ const version = 12
 // Cache keeps what was found in the commits of one repository, for each config and
 // group of environments. It is safe for concurrent use, except for Save.
 type Cache struct {
-	dir      string
+	file     *kept.File
 	memory   *Memory
 	mutex    sync.Mutex
 	scanners map[string]*commitScanner
 }
 
 // NewCache returns a cache that loads scans from the memory, which may be nil, or from a
-// directory, which only Save creates and writes to.
-func NewCache(dir string, memory *Memory) *Cache {
-	return &Cache{dir: dir, memory: memory, scanners: map[string]*commitScanner{}}
+// file, which only Save writes to.
+func NewCache(file *kept.File, memory *Memory) *Cache {
+	return &Cache{file: file, memory: memory, scanners: map[string]*commitScanner{}}
 }
 
 // Commit scans the files of a commit for some of the environments on a branch.
@@ -89,16 +87,16 @@ func (c *Cache) scanner(repository Repository, request Request) *commitScanner {
 		return known
 	}
 	scanner := newCommitScanner(repository, request)
-	if kept := c.memory.load(c.dir)[key]; kept != nil {
+	if kept := c.memory.load(c.file.Path())[key]; kept != nil {
 		scanner.recent = append(scanner.recent, kept)
-	} else if saved, err := scanner.load(filepath.Join(c.dir, key)); err == nil { // an unusable scan is as good as none
+	} else if saved, err := scanner.load(c.file, key); err == nil { // an unusable scan is as good as none
 		scanner.recent = append(scanner.recent, saved)
 	}
 	c.scanners[key] = scanner
 	return scanner
 }
 
-// maxUnsaved is in how many files a scan may differ from the one in the directory: reading so
+// maxUnsaved is in how many files a scan may differ from the one in the file: reading so
 // many again costs less than writing all.
 const maxUnsaved = 100
 
@@ -113,51 +111,58 @@ func (c *Cache) Keep() {
 			latest[key] = scanner.recent[0]
 		}
 	}
-	c.memory.store(c.dir, latest)
+	c.memory.store(c.file.Path(), latest)
 }
 
-// Save writes the latest scans to the directory, unless those there are nearly the same, and
+// savedPrefix begins the names of scans in the file. Their keys follow.
+const savedPrefix = "scan "
+
+// Save writes the latest scans to the file, unless those there are nearly the same, and
 // removes all others: they belong to configs that changed. Without any scan, what is there stays.
 func (c *Cache) Save() error {
 	if len(c.scanners) == 0 {
 		return nil
 	}
-	if err := c.removeOthers(); err != nil {
-		return fmt.Errorf("save the scan of files: %w", err)
+	// What is written again is removed first, so that the file never has it twice.
+	if err := forget(c.file, func(key string) bool { return c.scanners[key] == nil || c.scanners[key].differs() }); err != nil {
+		return err
 	}
 	for key, scanner := range c.scanners {
-		if len(scanner.recent) == 0 || scanner.recent[0].unsaved <= maxUnsaved {
+		if !scanner.differs() {
 			continue
+		}
+		if err := c.file.Write(savedPrefix+key, scanner.recent[0].encode); err != nil {
+			return fmt.Errorf("save the scan of files: %w", err)
 		}
 		written := *scanner.recent[0]
 		written.unsaved = 0
-		if err := written.save(filepath.Join(c.dir, key)); err != nil {
-			return fmt.Errorf("save the scan of files: %w", err)
-		}
 		scanner.recent[0] = &written
 	}
 	return nil
 }
 
-// removeOthers creates the directory, and removes what is in it but the scans.
-func (c *Cache) removeOthers() error {
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return err
-	}
-	saved, err := os.ReadDir(c.dir)
-	if err != nil {
-		return err
-	}
-	var failed []error
-	for _, file := range saved {
-		if c.scanners[file.Name()] == nil {
-			failed = append(failed, os.RemoveAll(filepath.Join(c.dir, file.Name())))
-		}
-	}
-	return errors.Join(failed...)
+// differs reports whether the latest scan must be saved.
+func (s *commitScanner) differs() bool {
+	return len(s.recent) > 0 && s.recent[0].unsaved > maxUnsaved
 }
 
-// savedScan begins the file of a snapshot. The files and the index follow.
+// Forget removes all scans from a file.
+func Forget(file *kept.File) error {
+	return forget(file, func(string) bool { return true })
+}
+
+func forget(file *kept.File, selects func(key string) bool) error {
+	err := file.Forget(func(name string) bool {
+		key, isScan := strings.CutPrefix(name, savedPrefix)
+		return isScan && selects(key)
+	})
+	if err != nil {
+		return fmt.Errorf("forget scans of files: %w", err)
+	}
+	return nil
+}
+
+// savedScan begins a saved snapshot. The files and the index follow.
 type savedScan struct {
 	Commit string
 	Files  int
@@ -169,15 +174,6 @@ type savedFile struct {
 	Mode     object.Mode
 }
 
-func (s *snapshot) save(name string) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.encode(file), file.Close())
-}
-
-// encode writes the snapshot. It stops at the first error.
 func (s *snapshot) encode(w io.Writer) error {
 	files := map[string]gitFile{} // environments may share some
 	for _, entries := range s.files {
@@ -199,15 +195,15 @@ func (s *snapshot) encode(w io.Writer) error {
 	return content.Flush()
 }
 
-// load reads what save wrote.
-func (s *commitScanner) load(name string) (*snapshot, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	// The decoder reads single bytes from the buffer, so that the index is left in it.
-	found, err := s.decode(bufio.NewReader(file))
-	return found, errors.Join(err, file.Close())
+// load reads what Save wrote.
+func (s *commitScanner) load(file *kept.File, key string) (*snapshot, error) {
+	var found *snapshot
+	err := file.Read(savedPrefix+key, func(saved io.Reader) (err error) {
+		// The decoder reads single bytes from the buffer, so that the index is left in it.
+		found, err = s.decode(bufio.NewReader(saved))
+		return err
+	})
+	return found, err
 }
 
 func (s *commitScanner) decode(content *bufio.Reader) (*snapshot, error) {

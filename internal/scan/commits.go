@@ -75,7 +75,7 @@ type snapshot struct {
 	others  []edit.Reference
 	// links are the symbolic links among the files. What they point to may change while they do not.
 	links []string
-	// unsaved is in how many files it may differ from the snapshot on disk.
+	// unsaved is in how many files it may differ from the saved snapshot.
 	unsaved int
 }
 

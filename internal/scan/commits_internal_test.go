@@ -21,6 +21,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/git/object"
 	"promoter/internal/image"
+	"promoter/internal/kept"
 	"promoter/internal/promotion"
 )
 
@@ -30,6 +31,9 @@ type memory struct {
 	contents map[object.ID]string
 	reads    atomic.Int64
 }
+
+// keptIn is the file of a folder, as another process opens it.
+func keptIn(dir string) *kept.File { return kept.At(filepath.Join(dir, "kept")) }
 
 func newMemory() *memory {
 	return &memory{commits: map[string]map[string]string{}, contents: map[object.ID]string{}}
@@ -175,12 +179,12 @@ func TestScan_symbolicLinks(t *testing.T) {
 				}
 				return found
 			}
-			cache := NewCache(t.TempDir(), nil)
+			cache := NewCache(keptIn(t.TempDir()), nil)
 			refusals(cache, before)
 			if got := refusals(cache, after); got != test.want {
 				t.Errorf("after a change: %q, want %q", got, test.want)
 			}
-			if got := refusals(NewCache(t.TempDir(), nil), after); got != test.want {
+			if got := refusals(NewCache(keptIn(t.TempDir()), nil), after); got != test.want {
 				t.Errorf("alone: %q, want %q", got, test.want)
 			}
 		})
@@ -262,12 +266,12 @@ func TestCache_randomEdits(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // no secret
 	loaded, m, files := loadConfig(t, sharedEnvironments), newMemory(), map[string]string{config.FileName: sharedEnvironments}
 	dir, kept := t.TempDir(), NewMemory(1<<20)
-	cache := NewCache(dir, kept)
+	cache := NewCache(keptIn(dir), kept)
 	for step := range 100 {
 		editRandomly(r, files)
 		commit := m.commit(files)
 		for _, environments := range [][]string{loaded.Order(), {"dev"}} {
-			want := scanCommit(t, NewCache(t.TempDir(), nil), m, loaded, commit, environments)
+			want := scanCommit(t, NewCache(keptIn(t.TempDir()), nil), m, loaded, commit, environments)
 			got := scanCommit(t, cache, m, loaded, commit, environments)
 			equal := []cmp.Option{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b image.Repository) bool { return a == b })}
 			if diff := cmp.Diff(rewriteEverywhere(t, want), rewriteEverywhere(t, got), equal...); diff != "" {
@@ -280,10 +284,10 @@ func TestCache_randomEdits(t *testing.T) {
 				t.Fatal(err)
 			}
 			kept = NewMemory(1 << 20)
-			cache = NewCache(dir, kept)
+			cache = NewCache(keptIn(dir), kept)
 		case 1, 2: // continue with the next reconciliation of this one
 			cache.Keep()
-			cache = NewCache(dir, kept)
+			cache = NewCache(keptIn(dir), kept)
 		}
 	}
 }
@@ -307,7 +311,7 @@ func twoApplications() map[string]string {
 func TestCache_readsOnlyChangedFiles(t *testing.T) {
 	t.Parallel()
 	loaded, m, files, dir := loadConfig(t, twoEnvironments), newMemory(), twoApplications(), t.TempDir()
-	cache, first := NewCache(dir, nil), m.commit(files)
+	cache, first := NewCache(keptIn(dir), nil), m.commit(files)
 	before := scanCommit(t, cache, m, loaded, first, loaded.Order())
 	if m.reads.Load() != 4 {
 		t.Errorf("the first scan read %d files, want 4", m.reads.Load())
@@ -317,20 +321,20 @@ func TestCache_readsOnlyChangedFiles(t *testing.T) {
 		t.Error("the same commit was scanned twice")
 	}
 	kept := NewMemory(1 << 20)
-	opened := NewCache(dir, kept)
+	opened := NewCache(keptIn(dir), kept)
 	scanCommit(t, opened, m, loaded, first, loaded.Order())
 	opened.Keep()
 	if err := cache.Save(); err != nil {
 		t.Fatal(err)
 	}
-	idle := NewCache(dir, kept) // a reconciliation that reads no files
+	idle := NewCache(keptIn(dir), kept) // a reconciliation that reads no files
 	idle.Keep()
 	if err := idle.Save(); err != nil {
 		t.Fatal(err)
 	}
 	files["apps/shop/dev/web.yaml"] = "image: r.example.com/acme/web:1.9.0\n"
 	second := m.commit(files)
-	for name, cache := range map[string]*Cache{"same reconciliation": cache, "next reconciliation": NewCache(dir, kept), "next process": NewCache(dir, nil)} {
+	for name, cache := range map[string]*Cache{"same reconciliation": cache, "next reconciliation": NewCache(keptIn(dir), kept), "next process": NewCache(keptIn(dir), nil)} {
 		m.reads.Store(0)
 		after := scanCommit(t, cache, m, loaded, second, loaded.Order())
 		if m.reads.Load() != 1 {
@@ -353,7 +357,7 @@ func TestCache_limitChanges(t *testing.T) {
 	loaded, m, dir := loadConfig(t, twoEnvironments), newMemory(), t.TempDir()
 	commit := m.commit(twoApplications())
 	for limit, refused := range map[int64]bool{10: true, 0: false} {
-		cache := NewCache(dir, nil)
+		cache := NewCache(keptIn(dir), nil)
 		tree, err := cache.Commit(t.Context(), m, Request{Config: loaded, Environments: loaded.Order(), MaxFileSize: limit}, commit)
 		if err != nil {
 			t.Fatal(err)
@@ -421,7 +425,7 @@ func TestMemory_forgetsWhatWasNotUsedForTheLongestTime(t *testing.T) {
 	loaded, m := loadConfig(t, twoEnvironments), newMemory()
 	commit := m.commit(twoApplications())
 	open := func(kept *Memory, dir string) *Cache {
-		cache := NewCache(dir, kept)
+		cache := NewCache(keptIn(dir), kept)
 		scanCommit(t, cache, m, loaded, commit, loaded.Order())
 		cache.Keep()
 		return cache
@@ -436,7 +440,7 @@ func TestMemory_forgetsWhatWasNotUsedForTheLongestTime(t *testing.T) {
 	open(kept, a)
 	open(kept, c)
 	for dir, remembered := range map[string]bool{a: true, b: false, c: true} {
-		if (kept.load(dir) != nil) != remembered {
+		if (kept.load(keptIn(dir).Path()) != nil) != remembered {
 			t.Errorf("%s is remembered: %v", dir, !remembered)
 		}
 	}
@@ -444,7 +448,7 @@ func TestMemory_forgetsWhatWasNotUsedForTheLongestTime(t *testing.T) {
 		t.Errorf("%d bytes, want %d", kept.scans.Size(), 2*one)
 	}
 	small := NewMemory(one - 1)
-	if open(small, a); small.load(a) != nil || small.scans.Size() != 0 {
+	if open(small, a); small.load(keptIn(a).Path()) != nil || small.scans.Size() != 0 {
 		t.Error("it keeps more than fits")
 	}
 }
@@ -454,13 +458,13 @@ func TestCache_savesWhatDiffersMuch(t *testing.T) {
 	t.Parallel()
 	loaded, m, files, dir := loadConfig(t, twoEnvironments), newMemory(), twoApplications(), t.TempDir()
 	written := func(commit string) bool {
-		cache := NewCache(dir, nil)
+		cache := NewCache(keptIn(dir), nil)
 		scanCommit(t, cache, m, loaded, commit, loaded.Order())
 		if err := cache.Save(); err != nil {
 			t.Fatal(err)
 		}
 		for key, scanner := range cache.scanners {
-			saved, err := scanner.load(filepath.Join(dir, key))
+			saved, err := scanner.load(keptIn(dir), key)
 			if err != nil {
 				t.Fatal(err)
 			}

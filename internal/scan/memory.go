@@ -6,7 +6,7 @@ import "promoter/internal/lru"
 // forgets those first that were not used for the longest time. A nil Memory keeps nothing.
 type Memory struct {
 	limit int64                                    // bytes
-	scans *lru.Cache[string, map[string]*snapshot] // by the directory of a repository, and by Cache.scanner
+	scans *lru.Cache[string, map[string]*snapshot] // by the file of a repository, and by Cache.scanner
 }
 
 // NewMemory returns a memory of about so many bytes.
@@ -14,17 +14,17 @@ func NewMemory(limit int64) *Memory {
 	return &Memory{limit: limit, scans: lru.New[string, map[string]*snapshot](limit)}
 }
 
-// load returns the scans of the repository that saves them in a directory.
-func (m *Memory) load(dir string) map[string]*snapshot {
+// load returns the scans of the repository that saves them in a file.
+func (m *Memory) load(file string) map[string]*snapshot {
 	if m == nil {
 		return nil
 	}
-	byKey, _ := m.scans.Get(dir)
+	byKey, _ := m.scans.Get(file)
 	return byKey
 }
 
 // store replaces the scans of a repository. One that is too large displaces no others.
-func (m *Memory) store(dir string, byKey map[string]*snapshot) {
+func (m *Memory) store(file string, byKey map[string]*snapshot) {
 	if m == nil {
 		return
 	}
@@ -33,10 +33,10 @@ func (m *Memory) store(dir string, byKey map[string]*snapshot) {
 		size += one.size()
 	}
 	if size > m.limit {
-		m.scans.Delete(dir)
+		m.scans.Delete(file)
 		return
 	}
-	m.scans.Put(dir, byKey, size)
+	m.scans.Put(file, byKey, size)
 }
 
 // What a snapshot, a file, a target, and a reference need in memory, in bytes, measured with the tree

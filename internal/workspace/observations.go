@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"promoter/internal/connect"
+	"promoter/internal/kept"
 	"promoter/internal/lru"
 	"promoter/internal/reconcile/cache"
 	"promoter/internal/store"
@@ -18,10 +19,10 @@ type Observations struct {
 
 // observed is an observation, with what makes it stale.
 type observed struct {
-	kept     *cache.Entry
-	session  *connect.Session // its answers of registries
-	fresh    store.Freshness
-	landings *landingMemory
+	kept    *cache.Entry
+	session *connect.Session // its answers of registries
+	fresh   store.Freshness
+	file    *kept.File
 }
 
 // NewObservations returns an empty memory of about so many bytes.
@@ -29,24 +30,23 @@ func NewObservations(limit int64) *Observations {
 	return &Observations{kept: lru.New[string, observed](limit)}
 }
 
-// landings returns what is kept of a file about the landings of a repository, if the file did not change
-// since. Otherwise it is read again.
-func (o *Observations) landings(key, file string) *landingMemory {
+// file returns the file beside the mirror of a repository. It is read again only if it changed.
+func (o *Observations) file(key, path string) *kept.File {
 	if o != nil {
-		if last, known := o.kept.Get(key); known && last.landings.file == file && last.landings.isCurrent() {
-			return last.landings
+		if last, known := o.kept.Get(key); known && last.file.Path() == path && last.file.IsCurrent() {
+			return last.file
 		}
 	}
-	return &landingMemory{file: file}
+	return kept.At(path)
 }
 
 // keeper keeps the observations of one repository. It implements cache.Cache.
 type keeper struct {
-	all      *Observations
-	key      string
-	session  *connect.Session
-	fresh    *freshness
-	landings *landingMemory
+	all     *Observations
+	key     string
+	session *connect.Session
+	fresh   *freshness
+	file    *kept.File
 }
 
 // Load implements cache.Cache. A poll, a schedule, and a refresh make every answer of registries
@@ -67,11 +67,11 @@ func (k keeper) Load(ctx context.Context) (*cache.Entry, cache.Changed, error) {
 }
 
 // Store implements cache.Cache.
-func (k keeper) Store(kept *cache.Entry) {
+func (k keeper) Store(entry *cache.Entry) {
 	fresh, known := k.fresh.last()
-	if kept == nil || !known {
+	if entry == nil || !known {
 		k.all.kept.Delete(k.key)
 		return
 	}
-	k.all.kept.Put(k.key, observed{kept, k.session, fresh, k.landings}, kept.Size()+k.landings.size())
+	k.all.kept.Put(k.key, observed{entry, k.session, fresh, k.file}, entry.Size()+k.file.Memory())
 }

@@ -10,6 +10,7 @@ import (
 	"promoter/internal/database/databasetest"
 	"promoter/internal/event"
 	"promoter/internal/image"
+	"promoter/internal/kept"
 	"promoter/internal/reconcile/cache"
 	"promoter/internal/serverfile"
 	"promoter/internal/store"
@@ -37,7 +38,7 @@ func TestKeeper_eventsAndPolls(t *testing.T) {
 		reconciled := func() (known, changed bool) {
 			t.Helper()
 			fresh := &freshness{server: &serverfile.Server{File: &serverconfig.Config{Poll: 30 * 24 * time.Hour}}, store: all, key: "github.com/7"}
-			k := keeper{all: memory, key: "github.com/7", fresh: fresh, landings: &landingMemory{}}
+			k := keeper{all: memory, key: "github.com/7", fresh: fresh, file: kept.At("")}
 			kept, what, err := k.Load(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/benchtree"
 	"promoter/internal/config"
+	"promoter/internal/kept"
 	"promoter/internal/scan"
 )
 
@@ -53,7 +54,7 @@ func BenchmarkStart(b *testing.B) {
 			b.Fatal(err)
 		}
 		scans = append(scans, timed(b, func() error {
-			read.cache = scan.NewCache(b.TempDir(), nil)
+			read.cache = scan.NewCache(kept.At(filepath.Join(b.TempDir(), "kept")), nil)
 			_, err := read.At(b.Context(), loaded, main, loaded.Order())
 			return err
 		}))

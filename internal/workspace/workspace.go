@@ -24,6 +24,7 @@ import (
 	"promoter/internal/git"
 	"promoter/internal/git/object"
 	"promoter/internal/image"
+	"promoter/internal/kept"
 	"promoter/internal/reconcile"
 	"promoter/internal/reconcile/describe"
 	"promoter/internal/reconcile/observe"
@@ -76,9 +77,6 @@ type Workspace struct {
 	log     *slog.Logger
 }
 
-// scanFolder is the folder of the scans beside a mirror.
-const scanFolder = "scan"
-
 // Author returns the author and committer of all commits to a repository: that of the
 // server file, or of the forge. GitHub signs commits of the App alone.
 func Author(server *serverfile.Server, r *connect.Repository) repo.Signature {
@@ -118,9 +116,12 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		return nil, err
 	}
 	mirror := &mirror{git: opened, sign: signer(session, r)}
-	scans := scan.NewCache(filepath.Join(folder, scanFolder), options.Kept.Scans)
+	file := options.Kept.Observations.file(string(key), filepath.Join(folder, keptFile))
+	if err := adopt(file, folder); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	scans := scan.NewCache(file, options.Kept.Scans)
 	sources := session.Sources(r)
-	landings := options.Kept.Observations.landings(string(key), filepath.Join(folder, "landings.jsonl"))
 	fresh := &freshness{server: server, store: options.Freshness, key: key}
 	if session.Kept() {
 		fresh.kept = session.Began()
@@ -143,10 +144,10 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		Clients: observe.Clients{
 			Remote: mirror, Objects: mirror, Files: files{mirror: mirror, maxSize: server.File.Sizes.File, cache: scans},
 			Forge: r.SCM, Registries: known,
-			Seals:    seals(session, r, filepath.Join(folder, "seal.json"), options.Seals),
+			Seals:    seals(session, r, file, options.Seals),
 			ReadOnly: options.DryRun,
-			Branches: &branchMemory{file: filepath.Join(folder, "heads.json")},
-			Landings: landings,
+			Branches: &branchMemory{file: file},
+			Landings: landingMemory{file},
 			By:       Author(server, r), Now: server.Now, Pause: pause, Log: log,
 		},
 		Users: observe.Users{
@@ -170,7 +171,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		w.Reconciler.Describe.Sources = sources
 	}
 	if options.Kept.Observations != nil && options.Freshness != nil && server.File.Incremental {
-		w.Reconciler.Cache = keeper{all: options.Kept.Observations, key: string(key), session: session, fresh: fresh, landings: landings}
+		w.Reconciler.Cache = keeper{all: options.Kept.Observations, key: string(key), session: session, fresh: fresh, file: file}
 	}
 	return w, nil
 }
@@ -201,7 +202,7 @@ func (w *Workspace) Close() error {
 // emptyOthers empties the mirrors that were not used for the longest time if all of them
 // are over their limit. They are fetched again when they are needed.
 func (w *Workspace) emptyOthers(grown int64) {
-	emptied, err := w.disk.Grow(w.folder, grown, w.maxSize, scanFolder)
+	emptied, err := w.disk.Grow(w.folder, grown, w.maxSize, forgetScans)
 	for _, one := range emptied {
 		w.log.Warn("mirror emptied: all mirrors need more than sizes.mirrors",
 			slog.String("url", one.URL), slog.Int64("bytes", one.Size), slog.Int64("limit", w.maxSize))
@@ -209,6 +210,15 @@ func (w *Workspace) emptyOthers(grown int64) {
 	if err != nil {
 		w.log.Warn("mirrors not emptied", slog.Any("error", err))
 	}
+}
+
+// forgetScans removes the scans of files beside a mirror that is emptied.
+func forgetScans(folder string) error {
+	file := kept.At(filepath.Join(folder, keptFile))
+	if err := adopt(file, folder); err != nil {
+		return err
+	}
+	return scan.Forget(file)
 }
 
 // Use opens a repository for one function, whose context has the budget of one
