@@ -47,17 +47,6 @@ func (r Reads) Has(kinds Reads) bool { return r&kinds == kinds }
 // set then has all kinds, so that the decision is made again each time.
 func (r Reads) Undeclared() Reads { return r >> undeclared }
 
-// Kinds returns the kinds of the set, each as a set of its own.
-func (r Reads) Kinds() []Reads {
-	var kinds []Reads
-	for i := range kindNames {
-		if kind := Reads(1) << i; r.Has(kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
-}
-
 // String lists the kinds.
 func (r Reads) String() string {
 	var names []string
