@@ -130,9 +130,11 @@ func judge(in input.Target, c candidate) (passes, last bool) {
 	if _, _, decided := input.UserDecision(in, c.moves); decided {
 		return false, true
 	}
-	conditions := slices.Concat(c.conditions, condition.Signatures(in, c.moves), condition.Mirrored(in, c.moves))
-	if _, blocked := promotion.FirstBlocking(conditions, in.Named()); blocked {
-		return false, false
+	required := [...][]promotion.Condition{c.conditions, condition.Signatures(in, c.moves), condition.Mirrored(in, c.moves)}
+	for _, conditions := range required {
+		if _, blocked := promotion.FirstBlocking(conditions, in.Named()); blocked {
+			return false, false
+		}
 	}
 	return true, !input.RequestsSnapshot(in)
 }

@@ -30,9 +30,10 @@ func PlanReads(observation promotion.Observation, now time.Time) ([]promotion.De
 	ix := input.NewIndex(observation)
 	reads := map[string]input.Reads{}
 	decisions := make([]promotion.Decision, 0, ix.Len())
+	var taken input.Reads // of the application of each target in turn
 	for _, environment := range observation.Scope() {
 		for _, application := range ix.ApplicationsOf(environment) {
-			taken := reads[application]
+			taken = reads[application]
 			in := input.New(ix, promotion.Target{Environment: environment, Application: application}, now, &taken)
 			decisions = append(decisions, planTarget(in))
 			reads[application] = taken
