@@ -170,7 +170,7 @@ func (t targetReader) mergedPullRequests(ctx context.Context, found []promotion.
 		return nil, nil
 	}
 	if i := t.o.currentIndex(t.target, found); i >= 0 {
-		_, recorded := t.o.Promotion.State.SeenSince(state.Target(t.target), found[i].Snapshot.ID())
+		_, recorded := t.o.Promotion.State.SeenNow(state.Target(t.target), found[i].Snapshot.ID())
 		// The time matters to a child that soaks, or when the target was resumed.
 		matters := t.o.anyChild(t.target, soaks) || !t.o.Promotion.State.ResumedAt(state.Target(t.target)).IsZero()
 		if recorded || !matters {
@@ -283,7 +283,11 @@ func (t targetReader) tenures(landings []promotion.Landing) ([]promotion.Landing
 	target := state.Target(t.target)
 	for i := range landings {
 		l := &landings[i]
-		seen, known := recorded.SeenSince(target, l.Snapshot.ID())
+		since := recorded.SeenSince
+		if i == 0 { // what was recorded of an earlier stay does not count for what came back
+			since = recorded.SeenNow
+		}
+		seen, known := since(target, l.Snapshot.ID())
 		if known && (l.At.IsZero() || i == 0 && seen.After(l.At)) {
 			l.At = seen
 		} else if i == 0 && !l.At.IsZero() && t.o.anyChild(t.target, soaks) {

@@ -7,7 +7,9 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/scm"
+	"promoter/internal/state"
 )
 
 // A squashed commit has the trailers of its head, or what the forge made of them.
@@ -112,5 +114,33 @@ func TestReconcile_idle(t *testing.T) {
 	}
 	if len(w.Forge.Calls) != 2 || w.Forge.Calls["list open"] != 1 || w.Forge.Calls["recent"] != 1 {
 		t.Errorf("an idle pass asked the forge %v", w.Forge.Calls)
+	}
+}
+
+// A snapshot that comes back after another one soaks again: what was recorded is about its first stay.
+func TestReconcile_soaksAgainAfterRollback(t *testing.T) {
+	t.Parallel()
+	for _, land := range []string{"push", "automerge"} {
+		t.Run(land, func(t *testing.T) {
+			t.Parallel()
+			config := strings.Replace(threeEnvironments, "land: push", "land: "+land, 1)
+			w := newWorld(t, strings.Replace(config, "after: [dev]", "after: {dev: {soak: 1h}}", 1))
+			w.pushAndRun(web, "1.1.0")
+			w.Clock.Add(2 * time.Minute)
+			w.pushAndRun(web, "1.2.0")
+			w.Clock.Add(30 * time.Minute)
+			images := map[string]string{
+				"web":    web + ":1.1.0@" + reconciletest.Digest("web 1.1.0"),
+				"worker": worker + ":1.0.0@" + reconciletest.Digest("worker 1.0.0"),
+			}
+			w.decide(state.Rollback(in("dev"), state.RolledBack{Act: w.act("slow"), Images: images}))
+			w.run()
+			w.holds("dev", "1.1.0 1.0.0")
+			w.Clock.Add(59 * time.Minute)
+			wantReason(t, w.run(), "staging", "waiting", "present since 2026-11-18T11:32:00Z")
+			w.calm()
+			w.Clock.Add(time.Minute)
+			wantReason(t, w.run(), "staging", "proposed")
+		})
 	}
 }

@@ -45,6 +45,16 @@ func (s State) SeenSince(target Target, snapshot string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// SeenNow returns since when a snapshot is in a target, if it is the last one that was recorded there.
+// What was recorded before another one is about an earlier stay.
+func (s State) SeenNow(target Target, snapshot string) (time.Time, bool) {
+	seen := s.At(target).Seen
+	if n := len(seen); n > 0 && seen[n-1].Snapshot == snapshot {
+		return seen[n-1].At, true
+	}
+	return time.Time{}, false
+}
+
 // FirstAvailable records when a version was first available to a target. Its At is kept
 // only when the version is new there.
 func FirstAvailable(target Target, version Version) Change {
