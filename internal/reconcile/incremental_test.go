@@ -190,6 +190,37 @@ func TestIncremental_timesPass(t *testing.T) {
 	p.wantTouched(p.reconcile(), []string{})
 }
 
+// What is read a second time does not know the times that the first reading learned: these decide
+// which times the forge is asked for.
+func TestIncremental_readsTheSameTimesAgain(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+	merging := strings.Replace(strings.Replace(twoApplications, "land: push", "land: automerge", 1), "land: push", "land: pr", 1)
+	p.write(repo.ConfigFile, merging)
+	cart := state.Target{Environment: "staging", Application: "cart"}
+	p.decide(state.Hold(cart, state.Act{At: p.Clock.Now()}))
+	p.push(worker, "1.1.0")
+	p.reconcile()
+	p.Clock.Add(2 * time.Hour)
+	p.push(worker, "1.2.0")
+	p.reconcile()
+	p.write(repo.ConfigFile, strings.Replace(merging, "after: [dev]", "after: {dev: {soak: 1h}}", 1))
+	p.reconcile() // records a time of 1.2.0 only
+	p.decide(state.Resume(cart, state.Act{At: p.Clock.Now()}))
+	p.Clock.Add(time.Minute)
+	p.push(worker, "1.3.0")
+
+	report := p.reconcile()
+	p.wantTouched(report, []string{"cart"})
+	if report.Mismatch != "" {
+		t.Error(report.Mismatch)
+	}
+	i := slices.IndexFunc(report.Decisions, func(d promotion.Decision) bool { return state.Target(d.Target) == cart })
+	if d := report.Decisions[i]; len(d.Moves) == 0 || d.Moves[0].To.Tag != "1.1.0" {
+		t.Errorf("staging is %s: %s", d.State, d.Reason)
+	}
+}
+
 // A scan that was remembered wrongly must not decide what is written.
 func TestIncremental_readsWhatItWritesAgain(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ package observe
 
 import (
 	"context"
+	"slices"
 
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
@@ -159,7 +160,10 @@ func readHistory(ctx context.Context, o Observation, history landing.Reader, fai
 	o.Promotion.Landings, o.Promotion.Reverted = landed.Landings, landed.Reverted
 	o.Promotion.Falsified, o.Promotion.Restored = landed.Falsified, landed.Restored
 	o.Health = landed.Health
-	return o.WithChanges(landed.Changes...).with(failures), nil
+	o.dated.from = len(o.Changes)
+	o = o.WithChanges(landed.Changes...)
+	o.dated.until = len(o.Changes)
+	return o.with(failures), nil
 }
 
 // Reread observes the applications that a plan writes a second time: their files as they are in the commits,
@@ -180,7 +184,9 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 		return again.Promotion, err
 	}
 	recorded, _ := branch.Counts.Apply(o.Changes...) // see WithChanges
-	again.Promotion.State = recorded
+	// The times that the history learned decide for which ones the forge is asked.
+	undated, _ := branch.Counts.Apply(slices.Concat(o.Changes[:o.dated.from], o.Changes[o.dated.until:])...)
+	again.Promotion.State = undated
 	again.Promotion.Facts, again.Promotion.FactsOf = nil, nil
 	again = r.readVersions(ctx, again, failures)
 	if again, err = readHistory(ctx, again, history, failures); err != nil {
