@@ -81,6 +81,7 @@ func modelWorldOf(t *testing.T, clock *reconciletest.Clock, s served) modeltest.
 		t.Fatal(err)
 	}
 	m := &modelWorld{connections: connections, registry: reconciletest.NewRegistry(), caches: t.TempDir()}
+	m.registry.Now = clock.Now
 	return modeltest.World{
 		Bench: s.bench(m.forge(t)), Store: newBareStore(t, s.dir), Clock: clock, Registry: m.registry, Reconciler: m.start,
 		Secret: s.token,

@@ -15,7 +15,7 @@ import (
 func revert(s *story) {
 	target := anyTarget(s)
 	acceptCurrent(s)
-	branch, now := branchOf(s, target), currentReferences(s, target)
+	now := currentReferences(s, target)
 	i := s.random.IntN(len(now))
 	repository, _, _ := strings.Cut(now[i], ":")
 	older := reference(repository, "1.0.0")
@@ -27,8 +27,7 @@ func revert(s *story) {
 	if madeByPromoter(s, target, now[i]) {
 		s.refused[target][now[i]] = true
 	}
-	content := s.Store.Files(s.head(branch))[target+".yaml"]
-	s.write(branch, target+".yaml", strings.ReplaceAll(content, now[i], older))
+	replace(s, target, now[i], older)
 	acceptUserChange(s)
 }
 
@@ -91,13 +90,12 @@ func forgeTrailers(s *story) {
 // writeUnselected writes a version into a target that the config does not select.
 func writeUnselected(s *story) {
 	s.push(web, "edge")
-	target := environments()[s.random.IntN(3)] + "/shop"
+	target := oneOf(s.random, environments()...) + "/shop"
 	s.log("a user writes web edge into %s", target)
 	acceptCurrent(s)
 	edge := reference(web, "edge")
 	s.minorOf[edge] = unselected
-	branch := branchOf(s, target)
-	s.write(branch, target+".yaml", strings.ReplaceAll(s.Store.Files(s.head(branch))[target+".yaml"], currentReferences(s, target)[0], edge))
+	replace(s, target, currentReferences(s, target)[0], edge)
 	acceptUserChange(s)
 }
 
@@ -108,8 +106,7 @@ func writeReleased(s *story) {
 	if now := currentReferences(s, target); s.minorOf[now[i]] < s.minorOf[newest] {
 		s.log("a user writes %s into %s", newest, target)
 		acceptCurrent(s)
-		branch := branchOf(s, target)
-		s.write(branch, target+".yaml", strings.ReplaceAll(s.Store.Files(s.head(branch))[target+".yaml"], now[i], newest))
+		replace(s, target, now[i], newest)
 		acceptUserChange(s)
 		return
 	}
@@ -119,11 +116,26 @@ func writeReleased(s *story) {
 // unselected is the minor version of a reference that promoter may not bring anywhere.
 const unselected = -1
 
+// holdFile changes whether a file holds an application in prod.
+func holdFile(s *story) {
+	application := oneOf(s.random, "shop", "cart")
+	branch := branchOf(s, "prod/"+application)
+	now := goes
+	if s.Store.Files(s.head(branch))[fileOfHold(application)] == goes {
+		now = stays
+	}
+	s.log("a user writes %q for %s in prod", strings.TrimSpace(now), application)
+	acceptCurrent(s)
+	s.write(branch, fileOfHold(application), now)
+	acceptUserChange(s)
+}
+
 // changeConfig commits another config.
 func changeConfig(s *story) {
-	s.log("the config changes")
+	text := s.config(s.random)
+	s.log("the config changes\n%s", text)
 	acceptCurrent(s)
-	s.write("main", repo.ConfigFile, s.config(s.random))
+	s.write("main", repo.ConfigFile, text)
 	acceptUserChange(s)
 }
 

@@ -1,10 +1,13 @@
 package modeltest
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"promoter/internal/identity"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
@@ -59,13 +62,35 @@ func requestPromotion(s *story) {
 	s.record("request "+target.String(), state.AddRequest(target, state.Request{Act: s.act()}))
 }
 
+// post requests a release as a pipeline does that posts a snapshot.
+func post(s *story) {
+	target := anyTarget(s)
+	all := slices.DeleteFunc(releases(s), func(of string) bool {
+		repository, _, _ := strings.Cut(of, ":")
+		return repository == web && !strings.HasSuffix(target, "/shop")
+	})
+	of := all[s.random.IntN(len(all))]
+	name := fmt.Sprintf("run-%d", s.reconciliations)
+	act := state.Act{By: identity.User{Login: "receiver pipeline", Bot: true}, At: s.Clock.Now(), Reason: "snapshot " + name}
+	repository, rest, _ := strings.Cut(of, ":")
+	tag, hex, _ := strings.Cut(rest, "@")
+	version := state.Version{Component: strings.TrimPrefix(repository, followed), Tag: tag, Digest: hex}
+	s.record("a pipeline posts "+of+" for "+target,
+		state.Post(targetOf(target), state.Request{Act: act, With: []string{of}, Posted: name}, []state.Version{version}))
+}
+
 func freeze(s *story) {
-	environment := append(environments(), state.All)[s.random.IntN(4)]
+	environment := oneOf(s.random, append(environments(), state.All)...)
 	if s.random.IntN(2) == 0 {
 		s.record("thaw "+environment, state.Thaw(environment))
 		return
 	}
-	s.record("freeze "+environment, state.Freeze(environment, s.act(), nil))
+	var until *time.Time
+	if s.random.IntN(2) == 0 {
+		end := s.Clock.Now().Add(time.Duration(5+s.random.IntN(60)) * time.Minute)
+		until = &end
+	}
+	s.record(fmt.Sprintf("freeze %s until %v", environment, until), state.Freeze(environment, s.act(), until))
 }
 
 // reject rejects the newest version of an image in a scope.

@@ -20,16 +20,6 @@ const (
 	healthOfProd    = `health: {argocd: ["{application}-prod"], from: argo, timeout: 15m`
 )
 
-// requiresHealthy reports whether an environment requires that its parent is healthy.
-func requiresHealthy(config, environment string) bool {
-	for text := range strings.Lines(config) {
-		if strings.HasPrefix(text, "  "+environment+":") {
-			return strings.Contains(text, "healthy: true")
-		}
-	}
-	return false
-}
-
 // reportHealth reports the health of what a target has, or had, or may get: by the source that
 // the config names, by another one, or what a source reported before.
 func reportHealth(s *story) {

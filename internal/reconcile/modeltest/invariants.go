@@ -4,7 +4,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"promoter/internal/config"
+	"promoter/internal/config/setting"
+	"promoter/internal/promotion"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
@@ -122,12 +126,12 @@ func checkOnlyReferences(s *story, branch string, before, after map[string]strin
 func checkMoves(s *story, target string, commit repo.Commit, before, after []string) {
 	s.t.Helper()
 	var moved []string
-	parent, unlikePromotion := parentTarget(target), false // a return may also be newer than what a user requested
+	unlikePromotion := false // a return may also be newer than what a user requested
 	for i := range after {
 		if i < len(before) && after[i] != before[i] {
 			moved = append(moved, after[i])
 			was := s.minorOf[before[i]]
-			unlikePromotion = unlikePromotion || was == unselected || s.minorOf[after[i]] <= was || parent != "" && !s.held[parent][after[i]]
+			unlikePromotion = unlikePromotion || was == unselected || s.minorOf[after[i]] <= was || !heldInParents(s, target, after[i])
 		}
 	}
 	returned := unlikePromotion && returns(s, target, moved)
@@ -139,34 +143,43 @@ func checkMoves(s *story, target string, commit repo.Commit, before, after []str
 	}
 	if len(moved) > 0 {
 		checkBypassed(s, target, commit)
-		checkParentHealth(s, target, commit, moved, after, returned)
+		checkSettings(s, target, commit, moved, after, returned)
+		for _, parent := range parentsOf(s, target) {
+			checkParent(s, target, parent, commit, moved, after, returned)
+		}
 	}
 }
 
-// parentTarget returns the target that another one follows; empty: none.
-func parentTarget(target string) string {
-	environment, application, _ := strings.Cut(target, "/")
-	parent, found := map[string]string{"staging": "dev/", "prod": "staging/"}[environment]
-	if !found {
-		return ""
-	}
-	return parent + application
+// heldInParents reports whether all parents of a target have or had a reference.
+func heldInParents(s *story, target, reference string) bool {
+	return !slices.ContainsFunc(parentsOf(s, target), func(p parent) bool { return !s.held[p.target][reference] })
+}
+
+// latest is the time of the last reconciliation in this step, for what only ends.
+func latest(s *story) time.Time {
+	return slices.MaxFunc(append(s.ran, s.Clock.Now()), time.Time.Compare)
 }
 
 // checkMove checks one reference that changed in a target. It is returned if promoter returned to
 // what was there before a failure.
 func checkMove(s *story, target string, commit repo.Commit, before, after string, returned bool) {
 	s.t.Helper()
-	parent := parentTarget(target)
 	is, released := s.minorOf[after]
-	held, stopped := s.stored.Held(targetOf(target), s.Clock.Now())
+	held, stopped := s.stored.Held(targetOf(target), latest(s))
 	if stopped && held.Freeze && bypassed(s, commit, target, verb.BypassFreeze) {
-		held, stopped = s.stored.HeldWithoutFreezes(targetOf(target), s.Clock.Now())
+		held, stopped = s.stored.HeldWithoutFreezes(targetOf(target), latest(s))
 	}
 	rejection, rejected := rejectedIn(s, target, after)
 	named := namedFor(s, target, after)
 	if s.verified && !s.signed[digestOf(after)] {
 		s.t.Errorf("%s got %s, which is not signed", target, after)
+	}
+	if s.mirrored && strings.HasPrefix(target, "prod/") && !s.copied[digestOf(after)] {
+		s.t.Errorf("%s got %s, which never was in the mirror", target, after)
+	}
+	back := returned || slices.Contains(s.rolledBack[target], after)
+	if isDeleted(s, digestOf(after)) && !s.interleaved && !(back && s.unanswered) { // a rollback waits for no registry
+		s.t.Errorf("%s got %s, which the registry does not have", target, after)
 	}
 	switch {
 	case slices.Contains(s.rolledBack[target], after) && s.held[target][after]:
@@ -180,23 +193,66 @@ func checkMove(s *story, target string, commit repo.Commit, before, after string
 	case returned && s.held[target][after] && (!s.refused[target][after] || s.interleaved):
 	case is <= s.minorOf[before] && !named && s.interleaved && s.held[target][after]:
 		// A rollback landed before the user resumed the target in the middle of the run.
-	case is <= s.minorOf[before] && !named:
+	case is <= s.minorOf[before] && s.moving && isDeleted(s, digestOf(before)):
+		// Only the creation dates order digests of a moving tag, and the registry has that of the earlier one no more.
+	case is <= s.minorOf[before] && (!named || wasPosted(s, target)):
 		s.t.Errorf("%s went back from %s to %s", target, before, after)
-	case parent != "" && !s.held[parent][after] && !named:
-		s.t.Errorf("%s got %s, which %s never had", target, after, parent)
+	case !heldInParents(s, target, after) && !named:
+		s.t.Errorf("%s got %s, which not all of its parents had: %v", target, after, parentsOf(s, target))
 	case s.refused[target][after] && !s.interleaved:
 		s.t.Errorf("%s got %s, which a user refused", target, after)
 	}
 }
 
-// checkParentHealth checks that a target that requires that its parent is healthy got nothing that
-// was never healthy there, that failed there, or that was rejected there, unless a user bypasses
-// that.
-func checkParentHealth(s *story, target string, commit repo.Commit, moved, after []string, returned bool) {
+// checkSettings checks what a landed commit brought to a target against its settings. What users request,
+// roll back, and bypass is not subject to all of them.
+func checkSettings(s *story, target string, commit repo.Commit, moved, after []string, returned bool) {
 	s.t.Helper()
-	parent := parentTarget(target)
+	settings, known := settingsOf(s, s.configured, target)
+	if s.interleaved {
+		return
+	}
+	if !known || settings.Propose == setting.ProposeNever {
+		s.t.Errorf("%s got %v, and nothing is proposed there", target, moved)
+	}
+	gates := settings.Gates
+	held := s.Store.Files(parentOf(s, commit.ID))[fileOfHold(targetOf(target).Application)] == stays
+	if gates.Hold != nil && held {
+		s.t.Errorf("%s got %v, although its file holds it", target, moved)
+	}
+	open := func(at time.Time) bool { return parsed(s, s.configured).WindowsOf(gates.Windows).State(at).Open }
+	if len(gates.Windows) > 0 && !slices.ContainsFunc(s.ran, open) && !bypassed(s, commit, target, verb.BypassWindows) {
+		s.t.Errorf("%s got %v outside of the windows %v, at %v", target, moved, gates.Windows, s.ran)
+	}
 	back := slices.ContainsFunc(moved, func(reference string) bool { return slices.Contains(s.rolledBack[target], reference) })
-	if parent == "" || returned || back || s.interleaved {
+	if len(settings.After) > 0 || returned || back || namedFor(s, target, moved...) {
+		return
+	}
+	application := parsed(s, s.configured).Application(targetOf(target).Application)
+	if application.SameVersion && len(after) > 1 && s.minorOf[after[0]]/builds != s.minorOf[after[1]]/builds {
+		s.t.Errorf("%s got different versions, %v", target, after)
+	}
+	for _, reference := range moved {
+		component, _ := parsed(s, s.configured).Component(strings.TrimPrefix(snapshotOf(s, reference).Components()[0], followed))
+		const skew = 40 * time.Minute // between two processes
+		if age := latest(s).Sub(s.releasedAt[digestOf(reference)]); age < component.Select.MinAge-skew {
+			s.t.Errorf("%s got %s, which is %s old", target, reference, age)
+		}
+	}
+}
+
+// wasPosted reports whether a pipeline requested the versions for a target, which is no decision of a user.
+func wasPosted(s *story, target string) bool {
+	request := s.stored.At(targetOf(target)).Request
+	return request != nil && request.Posted != ""
+}
+
+// checkParent checks that a target got nothing from a parent that did not meet its conditions there,
+// that failed there, or that was rejected there, unless a user bypasses that.
+func checkParent(s *story, target string, parent parent, commit repo.Commit, moved, after []string, returned bool) {
+	s.t.Helper()
+	back := slices.ContainsFunc(moved, func(reference string) bool { return slices.Contains(s.rolledBack[target], reference) })
+	if returned || back || s.interleaved {
 		return
 	}
 	together := after
@@ -204,20 +260,36 @@ func checkParentHealth(s *story, target string, commit repo.Commit, moved, after
 		together = moved
 	} else {
 		for _, reference := range moved {
-			if rejection, rejected := rejectedIn(s, parent, reference); rejected && !resumedSince(s, parent, rejection.At) {
-				s.t.Errorf("%s got %s, which was rejected in %s: %v", target, reference, parent, rejection)
+			if rejection, rejected := rejectedIn(s, parent.target, reference); rejected && !resumedSince(s, parent.target, rejection.At) {
+				s.t.Errorf("%s got %s, which was rejected in %s: %v", target, reference, parent.target, rejection)
 			}
 		}
 	}
-	if !requiresHealthy(s.configured, targetOf(target).Environment) || bypassed(s, commit, target, verb.BypassHealthy) {
+	for _, reference := range moved {
+		if parent.Tagged != "" && !s.stable[digestOf(reference)] && !bypassed(s, commit, target, verb.BypassTagged) {
+			s.t.Errorf("%s got %s, which never was stable", target, reference)
+		}
+	}
+	if len(parent.Checks) > 0 && !wasSmoked(s, parent.target, together) && !bypassed(s, commit, target, verb.BypassChecks) {
+		s.t.Errorf("%s got %v, for which %s never passed in %s", target, together, smoke, parent.target)
+	}
+	if !parent.Healthy || bypassed(s, commit, target, verb.BypassHealthy) {
 		return
 	}
-	if !wasHealthy(s, parent, together) {
-		s.t.Errorf("%s got %v, which were never healthy in %s", target, together, parent)
+	if !wasHealthy(s, parent.target, together) {
+		s.t.Errorf("%s got %v, which were never healthy in %s", target, together, parent.target)
 	}
-	if failedIn(s, parent, after) && s.resumes[targetOf(parent)].IsZero() {
-		s.t.Errorf("%s got %v, which failed in %s", target, after, parent)
+	if failedIn(s, parent.target, after) && s.resumes[targetOf(parent.target)].IsZero() {
+		s.t.Errorf("%s got %v, which failed in %s", target, after, parent.target)
 	}
+}
+
+// wasSmoked reports whether smoke ever passed for a commit of a target that has references together.
+func wasSmoked(s *story, target string, references []string) bool {
+	return slices.ContainsFunc(line(s.Store, s.head(branchOf(s, target)), ""), func(commit repo.Commit) bool {
+		there := digestsOf(referencesIn(s, commit.ID, target))
+		return s.smoked[commit.ID] && !slices.ContainsFunc(digestsOf(references), func(digest string) bool { return !slices.Contains(there, digest) })
+	})
 }
 
 // rejectedIn returns the rejection of a reference in a target, as it was before the step.
@@ -266,21 +338,45 @@ func checkMerge(s *story, number int, head string) {
 	if s.interleaved || pr.Number == 0 {
 		return // it was opened or changed in this run
 	}
-	config, gated := s.Store.Files(s.head("main"))[repo.ConfigFile], strings.HasPrefix(pr.Head.Branch, "promoter/prod/")
+	gates, known := gatesOf(s, pr)
 	may := func(condition string) bool {
-		return slices.ContainsFunc(targets(), func(target string) bool { return strings.HasPrefix(target, "prod/") && mayBypass(s, target, condition) })
+		return slices.ContainsFunc(inHead(pr), func(target string) bool { return mayBypass(s, target, condition) })
 	}
-	wantsCI := gated && strings.Contains(config, gateChecks) && !may(verb.BypassChecks) || s.guarded && pr.Base == "main"
+	wantsCI := len(gates.Gates.Checks) > 0 && !may(verb.BypassChecks) || s.guarded && pr.Base == "main"
 	switch {
 	case s.queued && pr.Base == "main":
 		s.t.Errorf("#%d was merged past the merge queue", number)
 	case pr.Draft:
 		s.t.Errorf("#%d was merged, which is a draft", number)
+	case !known || gates.Land != setting.LandAutomerge:
+		s.t.Errorf("#%d was merged, and users merge in %s", number, gates.Name)
 	case wantsCI && s.reported[head] != scm.CheckPassed:
 		s.t.Errorf("#%d was merged at %s, where ci is %q", number, head, s.reported[head])
-	case gated && strings.Contains(config, gateApprovals) && !may(verb.BypassApprovals) && !approved(s, number, head):
+	case gates.Gates.Approvals != nil && !may(verb.BypassApprovals) && !approved(s, number, head):
 		s.t.Errorf("#%d was merged at %s without an approval: %v", number, head, s.reviewed[number])
 	}
+}
+
+// inHead returns the targets that a pull request may be about.
+func inHead(pr scm.PullRequest) (in []string) {
+	target, ours := promotion.ParseHead(pr.Head.Branch)
+	for _, one := range targets() {
+		if ours && within(one, state.Target(target)) {
+			in = append(in, one)
+		}
+	}
+	return in
+}
+
+// gatesOf returns the settings of a pull request in the config now. Those of gates are the same for all
+// applications.
+func gatesOf(s *story, pr scm.PullRequest) (config.Environment, bool) {
+	s.t.Helper()
+	in := inHead(pr)
+	if len(in) == 0 {
+		return config.Environment{}, false
+	}
+	return settingsOf(s, s.Store.Files(s.head("main"))[repo.ConfigFile], in[0])
 }
 
 // approved reports whether a user who counts approved a head, and none objects.

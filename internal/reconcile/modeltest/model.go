@@ -51,22 +51,31 @@ func (m Model) Play(t *testing.T) {
 		m.one(t, number(t, text), func() bool { return false })
 		return
 	}
-	begin, stories, all := now(), 0, counts{}
+	begin, stories, all := now(), 0, counts{rows: map[string]int{}}
 	over := func() bool { return now().Sub(begin) > m.Budget }
 	for seed := rand.Uint64(); !over() && !t.Failed(); seed++ {
 		one := m.one(t, seed, over)
 		all.events += one.events
 		all.partial += one.partial
+		all.hosted = all.hosted || one.hosted
+		for row, n := range one.rows {
+			all.rows[row] += n
+		}
 		stories++
 	}
 	t.Logf("%d stories with %d events and %d incremental reconciliations in %s",
 		stories, all.events, all.partial, now().Sub(begin).Round(time.Second))
+	if _, set := os.LookupEnv("PROMOTER_MODEL_TIME"); set && m.Budget >= longRun && !m.Apart && !t.Failed() {
+		checkRows(t, all)
+	}
 }
 
 // counts is what happened in stories.
 type counts struct {
 	events  int
-	partial int // incremental reconciliations
+	partial int            // incremental reconciliations
+	rows    map[string]int // of the table choices
+	hosted  bool           // on a forge with pull requests
 }
 
 // now is the time of the machine, for the budget. Stories have a clock of their own.
@@ -118,7 +127,9 @@ func (m Model) tell(t *testing.T, seed uint64, over func() bool) counts {
 		}
 	}()
 	happened := 0
-	count := func() counts { return counts{events: happened, partial: s.partial} }
+	count := func() counts {
+		return counts{events: happened, partial: s.partial, rows: s.rows, hosted: s.People.Merge != nil}
+	}
 	for ; happened < m.Events && !over(); happened++ {
 		s.step()
 		if s.check(); t.Failed() {

@@ -48,6 +48,7 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report outcome.Rep
 	}
 	defer end()
 	reconciler.Clients.Now = func() time.Time { return s.Clock.Now().Add(skew) }
+	s.ran = append(s.ran, s.Clock.Now().Add(skew))
 	incremental := s.reconciliations%2 != 0 && !fresh && !s.keeper.used
 	if incremental { // one that runs inside it is another process
 		reconciler.Cache, s.keeper.used = s.keeper, true
@@ -60,9 +61,13 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report outcome.Rep
 	}
 	for _, done := range report.Effects {
 		s.log("  %s %s (%v) %s", done.Head, done.Action, done.Err, done.Reason)
+		for _, d := range done.Decisions { // what it was before it landed
+			countRows(s, d)
+		}
 	}
 	for _, d := range report.Decisions {
 		s.log("  %s/%s %s: %s", d.Environment, d.Application, d.State, d.Reason)
+		countRows(s, d)
 		if d.Reason.Message == "" {
 			s.t.Errorf("%s/%s is %s without a reason", d.Environment, d.Application, d.State)
 		}

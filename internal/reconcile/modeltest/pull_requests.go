@@ -243,6 +243,19 @@ func reportCheck(s *story) {
 	}
 }
 
+// reportSmoke reports the check smoke on what landed, or did not.
+func reportSmoke(s *story) {
+	commit := reportedCommit(s, oneOf(s.random, "dev/shop", "staging/shop"))
+	if s.Store.Commit(commit).ID == "" {
+		s.skip()
+		return
+	}
+	state := oneOf(s.random, scm.CheckPassed, scm.CheckPassed, scm.CheckPassed, scm.CheckPending, scm.CheckFailed)
+	s.log("%s of %.7s: %s", smoke, commit, state)
+	s.People.Status(s.t, scmtest.Robot, commit, smoke, state)
+	s.smoked[commit] = s.smoked[commit] || state == scm.CheckPassed
+}
+
 // command writes a command on a pull request, open or not, ours or not, as a user who
 // may or may not give commands.
 func (s *story) command() {

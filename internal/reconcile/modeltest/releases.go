@@ -34,17 +34,28 @@ func (s *story) next(repository string) string {
 	n, tag := s.released[repository], s.newest(repository)
 	s.log("release %s %s", repository, tag)
 	s.push(repository, tag)
-	s.minorOf[reference(repository, tag)] = n
+	s.minorOf[reference(repository, tag)] = n * builds
+	s.releasedAt[digestOf(reference(repository, tag))] = s.Clock.Now()
 	maybeSign(s, reference(repository, tag))
 	if s.moving && repository == worker {
-		s.minorOf[moveTag(s, n)] = n
+		s.minorOf[moveTag(s, n)] = n * builds
+	}
+	if s.mirrored && s.random.IntN(3) == 0 {
+		s.log("  which is not in the mirror yet")
+	} else {
+		s.mirror(reference(repository, tag))
 	}
 	return tag
 }
 
 // moveTag points the moving tag to a release and returns its reference.
 func moveTag(s *story, n int) string {
-	text := seed(worker, fmt.Sprintf("1.%d.0", n))
+	tag := fmt.Sprintf("1.%d.0", n)
+	text := seed(worker, tag)
+	if released := reference(worker, tag); s.deleted[released] { // the image is there again
+		s.Registry.Tag(worker, tag, digestOf(released))
+		delete(s.deleted, released)
+	}
 	created := reconciletest.Noon().Add(time.Duration(n) * time.Second)
 	s.Registry.Push(worker, "released", text, created)
 	return worker + ":released@" + reconciletest.Digest(text)
@@ -63,7 +74,7 @@ func moveBack(s *story) {
 
 func registryDown(s *story) {
 	s.log("run without a registry")
-	s.Registry.Down = true
+	s.Registry.Down, s.unanswered = true, true
 	s.reconcile()
 	s.Registry.Down = false
 }

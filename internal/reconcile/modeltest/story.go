@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/config"
+	"promoter/internal/config/setting"
 	"promoter/internal/health"
 	"promoter/internal/identity"
 	"promoter/internal/reconcile/reconciletest"
@@ -61,6 +63,17 @@ type story struct {
 	checkedHeads    map[string]bool            // commits of ours whose images are signed
 	sealed          bool                       // requests on the state branch are authentic
 	bypassing       map[string]bool            // targets about which Ann bypassed something in a comment
+	configs         map[string]*config.Config  // that were loaded, by their text
+	ran             []time.Time                // the times of the reconciliations in this step
+	copied          map[string]bool            // digests that ever were in the mirror
+	deleted         map[string]bool            // releases that the registry does not have any more
+	rebuilt         map[string]string          // releases under the tag of an earlier one, with their content
+	builds          int                        // of them, so far
+	releasedAt      map[string]time.Time       // the digests of releases
+	stable          map[string]bool            // digests that ever had the tag stable
+	smoked          map[string]bool            // commits for which smoke ever passed
+	rows            map[string]int             // of the table choices, how often decisions had each
+	unanswered      bool                       // a registry did not answer in this step
 	skipped         bool                       // the event that was drawn cannot happen
 	interleaved     bool                       // a user acted in the middle of the step: too late for some of it
 
@@ -77,19 +90,29 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titles: map[int]string{}, resumes: map[state.Target]time.Time{},
 		evidence: reconciletest.NewEvidence(), healthy: map[string][]health.Report{}, failures: map[string][]*failure{},
 		signed: map[string]bool{}, checkedHeads: map[string]bool{}, bypassing: map[string]bool{},
+		configs: map[string]*config.Config{}, copied: map[string]bool{}, deleted: map[string]bool{}, rebuilt: map[string]string{}, releasedAt: map[string]time.Time{},
+		stable: map[string]bool{}, smoked: map[string]bool{}, rows: map[string]int{},
 		minorOf: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
-	s.shape = shape{pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, ownBranch: random.IntN(3) == 0, verified: random.IntN(3) == 0}
+	s.shape = shape{
+		pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, ownBranch: random.IntN(3) == 0, verified: random.IntN(3) == 0,
+		mirrored: random.IntN(3) == 0,
+	}
 	s.byCheck = !s.pushOnly && random.IntN(2) == 0
 	s.keeper = &keeper{s: s}
-	s.World = world(t, random, files(s.config(random)))
+	text := s.config(random)
+	s.World = world(t, random, s.files(text))
 	s.open()
 	if s.People.Merge == nil && !s.pushOnly {
 		s.pushOnly, s.byCheck = true, false
-		s.write("main", repo.ConfigFile, s.config(random))
+		text = s.config(random)
+		s.write("main", repo.ConfigFile, text)
 	}
-	s.pushSigned(web, "1.0.0")
-	s.pushSigned(worker, "1.0.0")
+	s.log("%s", text)
+	for _, repository := range []string{web, worker} {
+		s.pushSigned(repository, "1.0.0")
+		s.mirror(reference(repository, "1.0.0"))
+	}
 	if s.moving {
 		s.minorOf[moveTag(s, 0)] = 0
 	}
@@ -124,9 +147,6 @@ func (s *story) settings() {
 		world.Queue(s.t)
 	}
 }
-
-// ci is the name of a check.
-const ci = "ci"
 
 // open opens the repository for the story itself.
 func (s *story) open() {
@@ -168,7 +188,8 @@ func (s *story) skip() { s.skipped = true }
 
 // readState keeps the user decisions from before a step.
 func (s *story) readState() {
-	s.interleaved, s.stored = false, s.stateAt(s.head(stateBranch))
+	s.interleaved, s.unanswered, s.ran = false, false, nil
+	s.stored = s.stateAt(s.head(stateBranch))
 	s.configured = s.Store.Files(s.head("main"))[repo.ConfigFile]
 }
 
@@ -239,18 +260,29 @@ func checkProgress(s *story) {
 	for _, environment := range environments() {
 		changes = append(changes, state.Thaw(environment))
 	}
+	s.readState()
+	for _, target := range targets() {
+		if request := s.stored.At(targetOf(target)).Request; request != nil { // it may be for what is not signed
+			changes = append(changes, state.RemoveRequest(targetOf(target), *request))
+		}
+	}
 	s.record("resume and thaw everything", changes...)
 	forgetRefused(s, everything)
-	s.released[web]++
-	tag := s.next(web)
-	s.sign(reference(web, tag))
-	for range 3 {
+	newest := max(s.released[web], s.released[worker]) + 1 // sameVersion needs that of both
+	for _, repository := range []string{web, worker} {
+		s.released[repository] = newest
+		s.sign(reference(repository, s.next(repository)))
+	}
+	for range 6 { // windows open, and versions become old enough
 		s.readState()
 		s.reconcile()
-		s.Clock.Add(2 * time.Hour)
+		s.Clock.Add(2*time.Hour + 20*time.Minute)
 		s.check()
 	}
-	if !s.guarded && !s.queued && pushes(s.Store.Files(s.head("main"))[repo.ConfigFile]) && !slices.Contains(currentReferences(s, "dev/shop"), reference(web, tag)) {
+	tag := s.newest(web)
+	settings, _ := settingsOf(s, s.configured, "dev/shop")
+	pushes := settings.Land == setting.LandPush && settings.Newer != setting.NewerDrain // which waits for the children
+	if pushes && !s.guarded && !s.queued && !slices.Contains(currentReferences(s, "dev/shop"), reference(web, tag)) {
 		s.t.Errorf("dev never got web %s", tag)
 	}
 }

@@ -1,7 +1,7 @@
 package modeltest
 
 import (
-	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,13 +10,18 @@ import (
 	"promoter/internal/state"
 )
 
-func environments() []string { return []string{"dev", "staging", "prod"} }
+// environments are those that a config may have, parents first. Not every one has canary.
+func environments() []string { return []string{"dev", "canary", "staging", "prod"} }
 
-// targets are the applications in the environments, named like their files.
+// targets are the applications in the environments, named like their files. The cart is not in
+// canary: what follows canary then follows what is above it.
 func targets() []string {
 	var all []string
 	for _, environment := range environments() {
-		all = append(all, environment+"/shop", environment+"/cart")
+		all = append(all, environment+"/shop")
+		if environment != "canary" {
+			all = append(all, environment+"/cart")
+		}
 	}
 	return all
 }
@@ -47,20 +52,40 @@ func seed(repository, tag string) string {
 // list is the file of an application.
 func list(references ...string) string { return "- " + strings.Join(references, "\n- ") + "\n" }
 
-// files are those at the start: everything is at 1.0.0.
-func files(config string) map[string]string {
+// files are those at the start: everything is at 1.0.0, and no file holds anything.
+func (s shape) files(config string) map[string]string {
 	all := map[string]string{repo.ConfigFile: config, "README": "x\n"}
-	for _, environment := range environments() {
-		all[environment+"/shop.yaml"] = list(reference(web, "1.0.0"), reference(worker, "1.0.0"))
-		all[environment+"/cart.yaml"] = list(reference(worker, "1.0.0"))
+	for _, target := range targets() {
+		references := []string{s.written(target, reference(worker, "1.0.0"))}
+		if strings.HasSuffix(target, "/shop") {
+			references = slices.Insert(references, 0, s.written(target, reference(web, "1.0.0")))
+		}
+		all[target+".yaml"] = list(references...)
+	}
+	for _, application := range []string{"shop", "cart"} {
+		all[fileOfHold(application)] = goes
 	}
 	return all
 }
 
-// referencesIn returns the references in the file of a target.
+// fileOfHold is the file of an application in prod with which users hold it, where the config has
+// gates.hold. It says goes or stays.
+func fileOfHold(application string) string { return "prod/hold/" + application + ".yaml" }
+
+const goes, stays = "promote: \"true\"\n", "promote: \"false\"\n"
+
+// referencesIn returns the references in the file of a target, to the repositories that are followed.
 func referencesIn(s *story, commit, target string) []string {
-	text := strings.TrimSpace(s.Store.Files(commit)[target+".yaml"])
+	text := strings.TrimSpace(strings.ReplaceAll(s.Store.Files(commit)[target+".yaml"], mirror, followed))
 	return strings.Split(strings.TrimPrefix(text, "- "), "\n- ")
+}
+
+// replace commits another reference to the file of a target as a user.
+func replace(s *story, target, old, now string) {
+	s.t.Helper()
+	branch := branchOf(s, target)
+	content := s.Store.Files(s.head(branch))[target+".yaml"]
+	s.write(branch, target+".yaml", strings.ReplaceAll(content, s.written(target, old), s.written(target, now)))
 }
 
 // branches returns the branches of the environments.
@@ -112,81 +137,10 @@ func (s *story) wait() {
 	s.Clock.Add(by)
 }
 
-// The images of the stories.
-const web, worker = "quay.io/acme/web", "quay.io/acme/worker"
-
-// shape is what a story keeps when its config changes.
-type shape struct {
-	pushOnly  bool
-	moving    bool // worker has a moving tag
-	ownBranch bool // prod has a branch of its own
-	byCheck   bool // the health of staging is a commit status
-	verified  bool // the server requires signatures
-}
-
-// config returns a random config.
-func (s shape) config(random *rand.Rand) string {
-	text := `version: 1
-components:
-  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
-  worker: {image: quay.io/acme/worker, WORKER}
-applications:
-  "*": {SETTLE}
-environments:
-  dev: {paths: ["dev/{application}.yaml"], land: LAND, HEALTH1}
-  staging: {paths: ["staging/{application}.yaml"], after: {dev: {SOAK}}, land: PR, NEWER GROUP HEALTH2}
-  prod: {BRANCH paths: ["prod/{application}.yaml"], after: {staging: {WELL}}, land: AUTO, PROPOSE GROUP HEALTH3 GATES}
-`
-	branch := ""
-	if s.ownBranch {
-		branch = "branch: release,"
-	}
-	text = strings.ReplaceAll(text, "BRANCH", branch)
-	pick := func(choices ...string) string { return choices[random.IntN(len(choices))] }
-	set := func(key string, choices ...string) { text = strings.ReplaceAll(text, key, pick(choices...)) }
-	set("SETTLE", "", "", "settle: 5m")
-	monitor := func(key, health string) bool {
-		set(key, "", health+"},", health+", onFailure: rollback},")
-		return strings.Contains(text, health)
-	}
-	if monitor("HEALTH1", healthOfDev) {
-		set("SOAK", "", "soak: 1h", "healthy: true", "healthy: true, soak: 1h")
-	}
-	set("SOAK", "", "", "soak: 1h")
-	staging := healthOfStaging
-	if s.byCheck {
-		staging = healthByCheck
-	}
-	if monitor("HEALTH2", staging) {
-		set("WELL", "", "healthy: true", "healthy: true, soak: 1h")
-	}
-	set("WELL", "")
-	monitor("HEALTH3", healthOfProd)
-	set("NEWER", "", "newer: queue,", "newer: refresh,", "newer: drain,")
-	set("PROPOSE", "", "", "propose: manual,")
-	if s.moving {
-		set("WORKER", "select: {tag: released}, pin: tag+digest")
-	}
-	set("WORKER", `select: {semver: ">=1"}`)
-	if s.pushOnly {
-		set("GATES", "")
-		return strings.NewReplacer("LAND", "push", "PR", "push", "AUTO", "push", "GROUP", "").Replace(text)
-	}
-	set("LAND", "push", "push", "pr", "automerge")
-	set("PR", "pr")
-	set("AUTO", "automerge")
-	set("GROUP", "", "", "pullRequest: {group: environment},")
-	set("GATES", "", "", gateChecks, gateApprovals)
-	return text
-}
-
-// The gates that prod may have.
+// The images of the stories, and where their mirrors are.
 const (
-	gateChecks    = "gates: {checks: [ci]}"
-	gateApprovals = "gates: {approvals: {count: 1, from: [ann, bob]}}"
+	followed = "quay.io/acme/"
+	mirror   = "mirror.example.com/acme/"
+	web      = followed + "web"
+	worker   = followed + "worker"
 )
-
-// pushes reports whether a release lands in dev without a user.
-func pushes(config string) bool {
-	return strings.Contains(config, `dev/{application}.yaml"], land: push`)
-}

@@ -3,6 +3,7 @@ package reconciletest
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"promoter/internal/config"
@@ -60,12 +61,33 @@ func (t tree) Targets() map[promotion.Target]promotion.Current {
 			targets[target] = present
 		}
 	}
+	for path, content := range t.files {
+		for _, target := range t.targetsOf(path) {
+			if present, found := targets[target]; found {
+				present.Holds = append(present.Holds, t.holds(target, path, content)...)
+				targets[target] = present
+			}
+		}
+	}
 	for _, present := range targets {
 		slices.SortFunc(present.References, func(a, b edit.Reference) int {
 			return strings.Compare(a.Position.String(), b.Position.String())
 		})
 	}
 	return targets
+}
+
+// holds returns the line of a file that holds a target; at most one.
+func (t tree) holds(target promotion.Target, path, content string) []edit.Hold {
+	hold := t.config.Settings(target.Environment, target.Application).Gates.Hold
+	if hold == nil {
+		return nil
+	}
+	line := hold.Key + ": " + strconv.Quote(hold.Value)
+	if !slices.Contains(strings.Split(content, "\n"), line) {
+		return nil
+	}
+	return []edit.Hold{{Position: edit.Position{File: path, Line: 1, Column: 1}, Key: hold.Key, Value: hold.Value}}
 }
 
 func (t tree) targetsOf(path string) []promotion.Target {
@@ -87,12 +109,17 @@ func (t tree) reference(target promotion.Target, path string, line int, text str
 	if err != nil {
 		return edit.Reference{}, false
 	}
-	match, followed := t.config.Follow(target.Environment, target.Application, parsed.Repository)
+	repository, mirror := parsed.Repository, image.Repository{}
+	environment, _ := t.config.Environment(target.Environment)
+	if mirrored := environment.MirroredBy(repository); len(mirrored) > 0 {
+		repository, mirror = mirrored[0], repository
+	}
+	match, followed := t.config.Follow(target.Environment, target.Application, repository)
 	reference := edit.Reference{
 		Component: match.Name, Position: edit.Position{File: path, Line: line, Column: 1},
-		Repository: parsed.Repository, Tag: parsed.Tag, Digest: parsed.Digest,
+		Repository: repository, Mirror: mirror, Tag: parsed.Tag, Digest: parsed.Digest,
 	}
-	if t.pinned(target, parsed.Repository) && parsed.Digest == "" {
+	if t.pinned(target, repository) && parsed.Digest == "" {
 		reference.Form = edit.Form{Tag: true, Digest: true}
 	}
 	return reference, followed
@@ -115,12 +142,16 @@ func (t tree) Rewrite(_ context.Context, target promotion.Target, moves []promot
 			continue
 		}
 		path := r.Position.File
-		content, written := out.Files[path]
-		if !written {
+		content, rewritten := out.Files[path]
+		if !rewritten {
 			content = []byte(t.files[path])
 		}
 		lines := strings.Split(string(content), "\n")
-		text := r.Repository.String() + ":" + moves[i].To.Tag
+		written := r.Repository
+		if !r.Mirror.IsZero() {
+			written = r.Mirror
+		}
+		text := written.String() + ":" + moves[i].To.Tag
 		if r.Digest != "" || t.pinned(target, r.Repository) {
 			text += "@" + moves[i].To.Digest
 		}

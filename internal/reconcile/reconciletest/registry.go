@@ -23,11 +23,13 @@ import (
 type Registry struct {
 	mutex   sync.Mutex
 	tags    map[string]map[string]image.Version // repository, tag
-	digests map[string]image.Version            // every version that was ever pushed
-	gone    map[string]bool                     // digests that were deleted
+	digests map[string]image.Version            // every version that was ever pushed: repository@digest
+	gone    map[string]bool                     // of them, those that were deleted
 	signed  map[string]image.Signature          // by digest; those without an entry are unsigned
 	changed []string                            // repositories, in the order of changes; empty: any
 	Down    bool                                // no request is answered
+	// Now is the time for minAge. Nil: every version is old enough.
+	Now func() time.Time
 	// SignaturesDown: nothing is answered that needs signatures.
 	SignaturesDown bool
 }
@@ -54,10 +56,21 @@ func (r *Registry) Push(repository, tag, content string, created time.Time) imag
 		r.tags[repository] = map[string]image.Version{}
 	}
 	r.tags[repository][tag] = version
-	r.digests[version.Digest] = version
-	delete(r.gone, version.Digest)
+	r.digests[repository+"@"+version.Digest] = version
+	delete(r.gone, repository+"@"+version.Digest)
 	r.changed = append(r.changed, repository)
 	return version
+}
+
+// Tag points a tag to an image that was pushed before, also if that was deleted since.
+func (r *Registry) Tag(repository, tag, digest string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	version := r.digests[repository+"@"+digest]
+	version.Tag, version.Version = tag, tag
+	r.tags[repository][tag] = version
+	delete(r.gone, repository+"@"+digest)
+	r.changed = append(r.changed, repository)
 }
 
 // Changed reports which repositories changed after the first n changes, as webhooks would, and how
@@ -99,7 +112,7 @@ func (r *Registry) Delete(repository, digest string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	maps.DeleteFunc(r.tags[repository], func(_ string, v image.Version) bool { return v.Digest == digest })
-	r.gone[digest] = true
+	r.gone[repository+"@"+digest] = true
 	r.changed = append(r.changed, repository)
 }
 
@@ -124,11 +137,18 @@ func (r *Registry) Select(_ context.Context, ask observe.VersionRequest) promoti
 	return r.firstSigned(ask, candidates)
 }
 
-// firstSigned selects the first of the versions that is signed as it must be. One that is wrongly
-// signed ends the selection.
+// firstSigned selects the first of the versions that is old enough, and signed as it must be. One that
+// is wrongly signed ends the selection.
 func (r *Registry) firstSigned(ask observe.VersionRequest, candidates []image.Version) promotion.Available {
 	available := promotion.Available{Reason: "no tag matches"}
 	for _, candidate := range candidates {
+		if why, until := r.tooYoung(ask, candidate.Digest); why != "" {
+			available.Reason = why
+			available.Held = append(available.Held, promotion.HeldVersion{Version: candidate, Condition: promotion.Condition{
+				Name: ask.Name + " " + candidate.Tag, State: promotion.Pending, Reason: why, Until: &until,
+			}})
+			continue
+		}
 		version, err := r.verify(candidate, ask.Verify)
 		switch {
 		case err != nil:
@@ -149,6 +169,23 @@ func (r *Registry) firstSigned(ask observe.VersionRequest, candidates []image.Ve
 	return available
 }
 
+// tooYoung returns why a digest is not old enough to be selected, and until when.
+func (r *Registry) tooYoung(ask observe.VersionRequest, digest string) (why string, until time.Time) {
+	minAge := ask.Component.Select.MinAge
+	if minAge == 0 || r.Now == nil {
+		return "", time.Time{}
+	}
+	now := r.Now()
+	seen, known := ask.FirstSeen(digest)
+	if !known || seen.After(now) {
+		return "minAge: seen now for the first time", now.Add(minAge)
+	}
+	if until = seen.Add(minAge); now.Before(until) {
+		return "minAge: first seen " + seen.UTC().Format(time.RFC3339), until
+	}
+	return "", time.Time{}
+}
+
 // Describe implements observe.Registries.
 func (r *Registry) Describe(ctx context.Context, fact promotion.Fact, _ []string) (image.Description, error) {
 	version, err := r.Resolve(ctx, promotion.Lookup{Fact: fact})
@@ -166,7 +203,8 @@ func (r *Registry) Resolve(_ context.Context, q promotion.Lookup) (image.Version
 		return image.Version{}, fault.New(fault.Temporary, "the registry does not respond")
 	}
 	if q.Digest != "" {
-		if version := r.digests[q.Digest]; !r.gone[q.Digest] {
+		at := q.Repository.String() + "@" + q.Digest
+		if version := r.digests[at]; !r.gone[at] {
 			version.Tag = q.Tag
 			return r.verify(version, q.Verify)
 		}

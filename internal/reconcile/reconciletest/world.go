@@ -82,7 +82,9 @@ func New(config string, files map[string]string) *World {
 	all := maps.Clone(files)
 	all[repo.ConfigFile] = config
 	git := NewGit(all, clock.Now().Add(-time.Hour))
-	return &World{Git: git, Registry: NewRegistry(), Forge: NewForge(git, clock.Now), Clock: clock, Permissions: NewPermissions(), By: By, Reported: Reported{}}
+	registry := NewRegistry()
+	registry.Now = clock.Now
+	return &World{Git: git, Registry: registry, Forge: NewForge(git, clock.Now), Clock: clock, Permissions: NewPermissions(), By: By, Reported: Reported{}}
 }
 
 // Reconciler returns a process of promoter; several may race.
