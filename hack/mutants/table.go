@@ -16,19 +16,21 @@ type tests struct {
 // groups is the code that marks what an incremental reconciliation may reuse, and what an event
 // touches. A mistake there shows only as a decision that is made too late.
 func groups() []group {
-	engine := tests{[]string{"./internal/engine"}, ""}
+	cache := tests{[]string{"./internal/reconcile/cache"}, ""}
+	phases := tests{[]string{"./internal/reconcile"}, ""}
 	service := tests{[]string{"./internal/app"}, "ncremental"}
 	return []group{
-		{[]string{"internal/engine/incremental.go"}, "", []tests{engine, service}},
+		{[]string{"internal/reconcile/cache/*.go"}, "", []tests{cache, phases, service}},
+		{[]string{"internal/reconcile/observe/observe.go"}, "^(touched|Reread|readComments)$", []tests{phases, service}},
 		{
 			[]string{"internal/promotion/input/*.go"},
 			"",
-			[]tests{{[]string{"./internal/promotion/..."}, ""}, {[]string{"./internal/engine"}, "ncremental"}, service},
+			[]tests{{[]string{"./internal/promotion/..."}, ""}, {[]string{"./internal/reconcile"}, "ncremental"}, service},
 		},
 		{
 			[]string{"internal/promotion/decide/plan.go"},
-			"^(PlanVolatile|dependsOnMore)$",
-			[]tests{{[]string{"./internal/promotion/decide"}, ""}, {[]string{"./internal/engine"}, "ncremental"}, service},
+			"^PlanReads$",
+			[]tests{{[]string{"./internal/promotion/decide"}, ""}, {[]string{"./internal/reconcile"}, "ncremental"}, service},
 		},
 		{
 			[]string{"internal/workspace/observations.go", "internal/workspace/freshness.go"},
