@@ -47,7 +47,12 @@ func hotfix(s *story) {
 		request.Reason = ""
 	}
 	target := state.Target{Environment: environment, Application: application}
-	s.record(fmt.Sprintf("%s requests %v for %s, past %v, because %q", request.By.Login, request.With, target, request.Bypass, request.Reason), state.AddRequest(target, request))
+	changes := []state.Change{state.AddRequest(target, request)}
+	if slices.Contains(request.Bypass, verb.BypassFreeze) && s.random.IntN(2) == 0 {
+		s.log("which is frozen:")
+		changes = append(changes, state.Freeze(environment, s.act(), nil))
+	}
+	s.record(fmt.Sprintf("%s requests %v for %s, past %v, because %q", request.By.Login, request.With, target, request.Bypass, request.Reason), changes...)
 }
 
 // mayBypass reports whether a user who may bypass a condition of a target requested it.

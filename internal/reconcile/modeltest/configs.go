@@ -30,14 +30,14 @@ func (s shape) written(target, reference string) string {
 
 // config returns a random config: each key that changes decisions is a choice, see the table choices.
 func (s shape) config(random *rand.Rand) string {
-	w := configWriter{s, random}
+	w := configWriter{s, random, random.IntN(2) == 0}
 	healthOfStaging := healthOfStaging
 	if s.byCheck {
 		healthOfStaging = healthByCheck
 	}
 	devHealth, stagingHealth, prodHealth := w.health(healthOfDev), w.health(healthOfStaging), w.health(healthOfProd)
 	text := w.environment("dev", w.one("push", "push", "push", "pr", "automerge"), devHealth, w.newer(), w.gates("windows"))
-	text += w.environment("staging", w.one("pr", "pr", "automerge"),
+	text += w.environment("staging", w.one("automerge", "pr", "pr", "push"),
 		"after: {"+w.conditions("dev", devHealth)+"}", stagingHealth, w.newer(), w.gates("windows", "checks"))
 	parents := w.conditions("staging", stagingHealth)
 	if w.IntN(2) == 0 {
@@ -88,9 +88,16 @@ const stable = "stable"
 type configWriter struct {
 	shape
 	*rand.Rand
+	sparse bool // it has few keys: those decisions are kept longest
 }
 
-func (w configWriter) one(choices ...string) string { return oneOf(w.Rand, choices...) }
+// one returns a random choice, or most often the first one in a config that is sparse.
+func (w configWriter) one(choices ...string) string {
+	if w.sparse && w.IntN(4) > 0 {
+		return choices[0]
+	}
+	return oneOf(w.Rand, choices...)
+}
 
 func (w configWriter) components() string {
 	minAge := func() string { return w.one("", "", "", "", ", minAge: 10m", ", minAge: 2h") }
@@ -143,7 +150,7 @@ func (w configWriter) gates(among ...string) string {
 	}
 	var keys []string
 	for _, name := range among {
-		if w.IntN(3) == 0 && (name == "windows" || name == "hold" || !w.pushOnly && name != "") {
+		if w.one("", "", "set") != "" && (name == "windows" || name == "hold" || !w.pushOnly && name != "") {
 			keys = append(keys, written[name])
 		}
 	}
@@ -217,18 +224,18 @@ func settingsOf(s *story, text, target string) (config.Environment, bool) {
 	return loaded.Settings(of.Environment, of.Application), true
 }
 
-// parentsOf returns the parents of a target before the step, each with its conditions. In place of a
+// parentsOf returns the parents of a target in a config, each with its conditions. In place of a
 // parent without the application are the parents of that one.
-func parentsOf(s *story, target string) (parents []parent) {
+func parentsOf(s *story, text, target string) (parents []parent) {
 	s.t.Helper()
-	settings, _ := settingsOf(s, s.configured, target)
+	settings, _ := settingsOf(s, text, target)
 	for _, after := range settings.After {
 		in := after.Environment + "/" + targetOf(target).Application
 		if slices.Contains(targets(), in) {
 			parents = append(parents, parent{in, after})
 			continue
 		}
-		for _, above := range parentsOf(s, in) {
+		for _, above := range parentsOf(s, text, in) {
 			above.Parent = after
 			parents = append(parents, above)
 		}

@@ -42,12 +42,12 @@ func eventsOf(s *story) []event {
 		may(1, revert), may(1, moveBase), may(1, forgeTrailers), may(1, writeUnselected), may(1, writeReleased), may(1, changeConfig), may(1, (*story).rename, world.Rename),
 		may(1, holdOrResume), may(1, requestPromotion), may(1, hotfix), may(1, freeze), may(1, rollback), may(1, reject),
 		may(10, reportHealth), may(1, runBlind), may(1, loseDatabase), may(1, signLate), may(1, signaturesDown),
-		may(2, catchUp), may(1, loseMirrored), may(1, deleteImage), may(1, rebuild), may(3, moveStable), may(1, post), may(1, holdFile),
-		may(4, reportSmoke, people.Status),
+		may(4, catchUp), may(1, loseMirrored), may(1, deleteImage), may(1, rebuild), may(6, moveStable), may(1, post), may(1, holdFile),
+		may(8, reportSmoke, people.Status),
 		may(8, (*story).merge, people.Merge), may(2, (*story).close, people.Close), may(2, (*story).reopen, people.Reopen),
 		may(1, retarget, people.Retarget), may(1, (*story).draft, people.Draft),
 		may(1, commitToHead, people.Merge), may(1, deleteBranch, s.Git.Delete, people.Merge), may(1, openFromFork, people.Fork),
-		may(4, (*story).review, people.Review), may(1, (*story).comment, people.Comment), may(2, (*story).command, people.Comment), may(5, reportCheck, people.Status),
+		may(2, (*story).review, people.Review), may(4, pass, people.Review, people.Status), may(1, (*story).comment, people.Comment), may(2, (*story).command, people.Comment), may(3, reportCheck, people.Status),
 		may(1, retitle, people.Retitle),
 	}
 }
@@ -61,8 +61,8 @@ func interleave(s *story) {
 		may(1, commitToHead, people.Merge), may(1, deleteBranch, s.Git.Delete, people.Merge),
 		may(1, revert), may(1, moveBase), may(1, changeConfig), may(1, (*story).release),
 		may(1, holdOrResume), may(1, freeze), may(1, reject), may(1, (*story).command, people.Comment),
-		may(2, reportHealth), may(1, catchUp), may(1, loseMirrored), may(1, deleteImage), may(1, rebuild), may(1, moveStable),
-		may(1, holdFile), may(1, reportSmoke, people.Status),
+		may(2, reportHealth), may(1, catchUp), may(1, loseMirrored), may(1, deleteImage), may(1, rebuild), may(2, moveStable),
+		may(1, holdFile), may(2, reportSmoke, people.Status),
 	)
 	at := s.random.IntN(6)
 	s.log("a run, with a user at effect %d", at)

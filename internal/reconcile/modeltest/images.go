@@ -128,15 +128,15 @@ func rebuild(s *story) {
 	}
 }
 
-// moveStable points the tag stable of an image to one of its releases.
+// moveStable points the tag stable of an image to one of its releases, most often to what a target has.
 func moveStable(s *story) {
 	all := releases(s)
 	of := all[s.random.IntN(len(all))]
-	if s.random.IntN(2) == 0 {
-		repository := oneOf(s.random, web, worker)
-		of = reference(repository, s.newest(repository))
+	required := requiredIn(s, func(p parent) bool { return p.Tagged != "" })
+	if len(required) > 0 && s.random.IntN(4) > 0 {
+		of = oneOf(s.random, currentReferences(s, oneOf(s.random, required...))...)
 	}
-	if s.deleted[of] {
+	if len(required) == 0 || s.minorOf[of] == unselected || isDeleted(s, digestOf(of)) {
 		s.skip()
 		return
 	}

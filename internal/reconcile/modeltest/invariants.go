@@ -144,7 +144,7 @@ func checkMoves(s *story, target string, commit repo.Commit, before, after []str
 	if len(moved) > 0 {
 		checkBypassed(s, target, commit)
 		checkSettings(s, target, commit, moved, after, returned)
-		for _, parent := range parentsOf(s, target) {
+		for _, parent := range parentsOf(s, s.configured, target) {
 			checkParent(s, target, parent, commit, moved, after, returned)
 		}
 	}
@@ -152,7 +152,10 @@ func checkMoves(s *story, target string, commit repo.Commit, before, after []str
 
 // heldInParents reports whether all parents of a target have or had a reference.
 func heldInParents(s *story, target, reference string) bool {
-	return !slices.ContainsFunc(parentsOf(s, target), func(p parent) bool { return !s.held[p.target][reference] })
+	in := func(config string) bool {
+		return !slices.ContainsFunc(parentsOf(s, config, target), func(p parent) bool { return !s.held[p.target][reference] })
+	}
+	return in(s.configured) || s.interleaved && in(s.Store.Files(s.head("main"))[repo.ConfigFile])
 }
 
 // latest is the time of the last reconciliation in this step, for what only ends.
@@ -198,7 +201,7 @@ func checkMove(s *story, target string, commit repo.Commit, before, after string
 	case is <= s.minorOf[before] && (!named || wasPosted(s, target)):
 		s.t.Errorf("%s went back from %s to %s", target, before, after)
 	case !heldInParents(s, target, after) && !named:
-		s.t.Errorf("%s got %s, which not all of its parents had: %v", target, after, parentsOf(s, target))
+		s.t.Errorf("%s got %s, which not all of its parents had, with\n%s", target, after, s.configured)
 	case s.refused[target][after] && !s.interleaved:
 		s.t.Errorf("%s got %s, which a user refused", target, after)
 	}

@@ -57,7 +57,7 @@ func (m Model) Play(t *testing.T) {
 		one := m.one(t, seed, over)
 		all.events += one.events
 		all.partial += one.partial
-		all.hosted = all.hosted || one.hosted
+		all.hosted, all.sealed = all.hosted || one.hosted, all.sealed || one.sealed
 		for row, n := range one.rows {
 			all.rows[row] += n
 		}
@@ -76,6 +76,7 @@ type counts struct {
 	partial int            // incremental reconciliations
 	rows    map[string]int // of the table choices
 	hosted  bool           // on a forge with pull requests
+	sealed  bool           // with a state branch that has seals
 }
 
 // now is the time of the machine, for the budget. Stories have a clock of their own.
@@ -128,7 +129,7 @@ func (m Model) tell(t *testing.T, seed uint64, over func() bool) counts {
 	}()
 	happened := 0
 	count := func() counts {
-		return counts{events: happened, partial: s.partial, rows: s.rows, hosted: s.People.Merge != nil}
+		return counts{events: happened, partial: s.partial, rows: s.rows, hosted: s.People.Merge != nil, sealed: s.sealed}
 	}
 	for ; happened < m.Events && !over(); happened++ {
 		s.step()

@@ -198,7 +198,24 @@ func (s *story) review() {
 	}
 	who := []string{scmtest.Ann, scmtest.Bob, scmtest.Eve}[s.random.IntN(3)]
 	states := []scm.ReviewState{scm.Approved, scm.Approved, scm.Commented, scm.ChangesRequested}
-	state := states[s.random.IntN(len(states))]
+	reviewAs(s, pr, who, states[s.random.IntN(len(states))])
+}
+
+// pass makes everything pass that gates may require of a pull request.
+func pass(s *story) {
+	pr, found := anyPullRequest(s)
+	if !found {
+		return
+	}
+	s.log("ci of #%d: passed", pr.Number)
+	s.People.Status(s.t, scmtest.Robot, pr.Head.Commit, ci, scm.CheckPassed)
+	s.reported[pr.Head.Commit] = scm.CheckPassed
+	for _, who := range []string{scmtest.Ann, scmtest.Bob} {
+		reviewAs(s, pr, who, scm.Approved)
+	}
+}
+
+func reviewAs(s *story, pr scm.PullRequest, who string, state scm.ReviewState) {
 	s.log("%s reviews #%[3]d: %[2]s", who, state, pr.Number)
 	s.People.Review(s.t, who, pr.Number, state)
 	if s.reviewed[pr.Number] == nil {
@@ -243,9 +260,41 @@ func reportCheck(s *story) {
 	}
 }
 
+// requiredIn returns the targets that have to meet a condition for those that follow them.
+func requiredIn(s *story, condition func(parent) bool) (required []string) {
+	for _, target := range targets() {
+		for _, parent := range parentsOf(s, s.configured, target) {
+			if condition(parent) {
+				required = append(required, parent.target)
+			}
+		}
+	}
+	return required
+}
+
+// landedCommit returns the last commit that changed the references of a target.
+func landedCommit(s *story, target string) (landed string) {
+	for _, commit := range line(s.Store, s.head(branchOf(s, target)), "") {
+		landed = commit.ID
+		if len(commit.Parents) > 0 && !slices.Equal(referencesIn(s, landed, target), referencesIn(s, commit.Parents[0], target)) {
+			break
+		}
+	}
+	return landed
+}
+
 // reportSmoke reports the check smoke on what landed, or did not.
 func reportSmoke(s *story) {
-	commit := reportedCommit(s, oneOf(s.random, "dev/shop", "staging/shop"))
+	required := requiredIn(s, func(p parent) bool { return len(p.Checks) > 0 })
+	if len(required) == 0 {
+		s.skip()
+		return
+	}
+	target := oneOf(s.random, required...)
+	commit := landedCommit(s, target)
+	if s.random.IntN(4) == 0 {
+		commit = reportedCommit(s, target)
+	}
 	if s.Store.Commit(commit).ID == "" {
 		s.skip()
 		return

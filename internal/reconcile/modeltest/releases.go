@@ -40,7 +40,7 @@ func (s *story) next(repository string) string {
 	if s.moving && repository == worker {
 		s.minorOf[moveTag(s, n)] = n * builds
 	}
-	if s.mirrored && s.random.IntN(3) == 0 {
+	if s.mirrored && s.random.IntN(2) == 0 {
 		s.log("  which is not in the mirror yet")
 	} else {
 		s.mirror(reference(repository, tag))
