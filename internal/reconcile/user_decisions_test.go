@@ -268,3 +268,18 @@ func TestReconcile_badConfig(t *testing.T) {
 		t.Errorf("%v, %q", err, report.Unusable)
 	}
 }
+
+// A pull request that waits for its checks while newer versions queue does not merge what was rejected
+// in the environment that it comes from.
+func TestUserDecisions_rejectedInParentWhileQueued(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(threeEnvironments, "after: [dev]}", "after: [dev], land: automerge, newer: queue, gates: {checks: [ci]}}", 1))
+	w.pushAndRun(web, "1.1.0")
+	w.pushAndRun(web, "1.2.0")
+	rejected := map[string]string{"web": web + ":1.1.0@" + reconciletest.Digest("web 1.1.0")}
+	w.decide(state.Reject(in("dev"), state.Rejection{Act: w.act("broken"), Images: rejected}))
+	w.Forge.Check(w.pull(1).Head.Commit, "ci", scm.CheckPassed)
+	w.run()
+	w.holds("staging", "1.0.0 1.0.0")
+	wantReason(t, w.run(), "staging", "proposed", "1.0.0 -> 1.2.0")
+}

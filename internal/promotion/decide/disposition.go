@@ -26,12 +26,16 @@ func openMoves(in input.Target, open promotion.Open) ([]promotion.Move, bool) {
 }
 
 // unwantedVersion returns why users no longer want a version here: they decided
-// so, or its last landing in a source was reverted.
+// so here or in a source, or its last landing in a source was reverted.
 func unwantedVersion(in input.Target, move promotion.Move) (promotion.Reason, bool) {
 	if _, why, decided := input.UserDecisionOn(in, move); decided {
 		return why, true
 	}
 	for _, source := range in.Sources {
+		rejection, rejected := in.State().Rejected(state.Target(source), in.RepositoryOf(move.Component), move.To)
+		if rejected {
+			return promotion.Reasonf(promotion.RuleRejected, "%s: %s", source.Environment, input.RejectedText(move, rejection)), true
+		}
 		if last, landed := lastLanding(in, source, move); landed && last.Reverted {
 			return promotion.Reasonf(promotion.RuleReverted, "%s was reverted in %s", promotion.TargetsText(move), source.Environment), true
 		}
