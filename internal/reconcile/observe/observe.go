@@ -98,7 +98,7 @@ func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collect
 	if o, err = recordFailures(ctx, history, o, failures); err != nil {
 		return o, err
 	}
-	if len(o.Attempts) > 0 { // earlier snapshots lead to lookups of their own
+	if len(o.Attempts)+len(o.Promotion.Open) > 0 { // earlier snapshots, and what is open, lead to lookups of their own
 		o = r.withFacts(ctx, o, failures)
 	}
 	o.Promotion.Bypasses = r.ReadBypasses(ctx, o.Promotion, failures)
