@@ -4,11 +4,8 @@ package act
 
 import (
 	"context"
-	"log/slog"
-	"strings"
 
 	"promoter/internal/config"
-	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/reconcile/describe"
 	"promoter/internal/reconcile/observe"
@@ -68,39 +65,6 @@ func (a Actor) Push(ctx context.Context, o observe.Observation, made plan.Plan, 
 	return x.done(), err
 }
 
-// executor carries out one plan.
-type executor struct {
-	actor    Actor
-	c        observe.Clients
-	o        observe.Observation // with the results of our own effects
-	plan     plan.Plan           // replaced where a push or a merge has to be decided again
-	effects  []outcome.Effect
-	failures *repo.Collector
-
-	merged    map[string]string          // by branch, the commit of our last merge into it
-	written   map[string]map[string]bool // by branch, the files that were pushed to it
-	statusSet map[string]bool            // by commit, whether our status was set just now
-	landed    bool                       // see Done
-	again     bool
-}
-
-func (a Actor) begin(o observe.Observation, made plan.Plan, lastAttempt bool) *executor {
-	return &executor{
-		actor: a, c: a.Clients,
-		o: o.Clone(), plan: made, failures: repo.Collect(o.Failures, lastAttempt),
-		merged: map[string]string{}, written: map[string]map[string]bool{}, statusSet: map[string]bool{},
-		again: o.Refreshed,
-	}
-}
-
-func (x *executor) done() Done {
-	x.o.Failures = x.failures.Failures()
-	return Done{
-		Observation: x.o, Plan: x.plan, Effects: x.effects,
-		Landed: x.landed, Again: x.again, merged: len(x.merged) > 0,
-	}
-}
-
 // execute acts in a fixed order.
 func (x *executor) execute(ctx context.Context) error {
 	proposals := x.plan.Proposals
@@ -157,54 +121,6 @@ func (x *executor) execute(ctx context.Context) error {
 	return x.failures.AddOrStop(ctx, state.Branch, x.c.StateBranch().Remember(ctx, x.o.Branch))
 }
 
-// skipReason returns why a proposal is not carried out; nil: it is.
-func (x *executor) skipReason(p propose.Proposal) error { return x.o.SkipReason(p, x.failures.Skipped) }
-
-// record adds effects to the report, and announces those that did something. Some errors
-// end the reconciliation; what was done before is in the report all the same.
-func (x *executor) record(ctx context.Context, effects ...outcome.Effect) (stop error) {
-	var done []outcome.Effect
-	for _, effect := range effects {
-		err := x.failures.Stop(ctx, effect.Err)
-		if err != nil {
-			effect.Err = nil // it is the error of the reconciliation
-		}
-		if stop == nil {
-			stop = err
-		}
-		effect = effect.WithPromotions(x.o)
-		if effect.Action != outcome.ActionNone {
-			done = append(done, effect)
-			logBypassed(ctx, x.c.Log, effect)
-		}
-		if err == nil || effect.Action != outcome.ActionNone {
-			x.effects = append(x.effects, effect)
-		}
-	}
-	if x.actor.Acted != nil && len(done) > 0 {
-		x.actor.Acted(ctx, x.o.Promotion.Config, done)
-	}
-	return stop
-}
-
-// logBypassed logs what a promotion bypassed when it is proposed, and when it lands.
-func logBypassed(ctx context.Context, log *slog.Logger, effect outcome.Effect) {
-	if effect.Action == outcome.ActionClosed || effect.Action == outcome.ActionUpdated {
-		return
-	}
-	for _, d := range effect.Decisions {
-		a := promotion.AttributionOf(d)
-		if len(a.Bypassed) == 0 {
-			continue
-		}
-		log.WarnContext(ctx, "conditions bypassed",
-			slog.String("environment", d.Environment), slog.String("application", d.Application),
-			slog.String("conditions", strings.Join(a.Bypassed, ", ")),
-			slog.String("by", a.RequestedBy), slog.String("reason", a.Reason),
-			slog.String("action", string(effect.Action)))
-	}
-}
-
 // carryOut carries out one proposal that is not pushed.
 func (x *executor) carryOut(ctx context.Context, effect outcome.Effect) (done outcome.Effect) {
 	if effect.Step == propose.StepWait {
@@ -226,17 +142,4 @@ func (x *executor) carryOut(ctx context.Context, effect outcome.Effect) (done ou
 	default:
 		return effect
 	}
-}
-
-// replan plans again with what is known about a pull request now, and returns its
-// proposal.
-func (x *executor) replan(open promotion.Open) (propose.Proposal, bool) {
-	x.o.Promotion.Open[open.Head] = open
-	x.plan = x.o.Plan()
-	for _, p := range x.plan.Proposals {
-		if p.Head == open.Head {
-			return p, true
-		}
-	}
-	return propose.Proposal{}, false
 }

@@ -25,7 +25,7 @@ func (x *executor) merge(ctx context.Context, effect outcome.Effect, files map[s
 		return effect.Failed(err)
 	}
 	base := x.o.Promotion.BranchOf(effect.Environment)
-	verified, err := x.rewriter().verify(ctx, effect.Commit, fresh, base, x.o.Heads[base])
+	verified, err := newRewriter(x.c, x.o).verify(ctx, effect.Commit, fresh, base, x.o.Heads[base])
 	if err != nil {
 		return effect.Failed(err)
 	}

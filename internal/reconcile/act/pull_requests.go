@@ -2,19 +2,14 @@ package act
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"promoter/internal/config/setting"
-	"promoter/internal/fault"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
 	"promoter/internal/reconcile/describe"
 	"promoter/internal/reconcile/outcome"
-	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
@@ -23,7 +18,7 @@ import (
 func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.Effect {
 	p := effect.Proposal
 	base := x.o.Promotion.BranchOf(p.Environment)
-	files, err := x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], p, x.o.Heads[base], x.written[base])
+	files, err := newRewriter(x.c, x.o).proposal(ctx, x.o.Trees[p.Environment.Name], p, x.o.Heads[base], x.written[base])
 	if err != nil || len(files) == 0 {
 		return effect.Failed(err)
 	}
@@ -73,7 +68,7 @@ func (x *executor) needsPush(ctx context.Context, p propose.Proposal, head strin
 	if head == "" {
 		return true, "", nil
 	}
-	contained, err := x.rewriter().isProposal(ctx, head, p, files)
+	contained, err := newRewriter(x.c, x.o).isProposal(ctx, head, p, files)
 	if err != nil {
 		return false, "", err
 	}
@@ -99,24 +94,11 @@ func (x *executor) needsPush(ctx context.Context, p propose.Proposal, head strin
 	return needed, "", err
 }
 
-// writeHead writes the branch of a proposal on the current base.
-func (x *executor) writeHead(ctx context.Context, effect outcome.Effect, files map[string][]byte, old string) outcome.Effect {
-	commit, err := x.commit(ctx, effect.Proposal, files, x.o.Heads[x.o.Promotion.BranchOf(effect.Environment)])
-	if err == nil {
-		err = x.push(ctx, repo.Update{Branch: effect.Head, Old: old, New: commit})
-	}
-	if err != nil {
-		return effect.Failed(fmt.Errorf("push %s: %w", effect.Head, err))
-	}
-	effect.Commit = commit
-	return effect
-}
-
 // createPullRequest opens the pull request of a branch.
 func (x *executor) createPullRequest(ctx context.Context, effect outcome.Effect) outcome.Effect {
 	p := propose.Opened(effect.Proposal)
 	effect.Proposal = p
-	page, _ := x.describer().Page(ctx, x.o, p) // what could not be read is added next time
+	page, _ := x.describe.Page(ctx, x.o, p) // what could not be read is added next time
 	effect.Changes = page.Changes
 	settings := p.Environment.PullRequest
 	pr, err := x.c.Forge.PullRequests().Create(ctx, scm.Draft{
@@ -136,84 +118,12 @@ func (x *executor) createPullRequest(ctx context.Context, effect outcome.Effect)
 	return x.setStatus(ctx, effect)
 }
 
-// refreshText updates title and body. What a user wrote stays: text outside our
-// markers, and a title that is not ours. A run that pushed may have been killed before
-// it updated the title.
-func (x *executor) refreshText(ctx context.Context, effect outcome.Effect, pushed bool) outcome.Effect {
-	p := effect.Proposal
-	i := slices.IndexFunc(x.o.Open, func(pr scm.PullRequest) bool { return pr.Number == p.Open.Number })
-	if i < 0 || len(p.Decisions) == 0 {
-		return effect
-	}
-	pr, edit := &x.o.Open[i], scm.Edit{}
-	page, err := x.describer().Page(ctx, x.o, p)
-	effect.Changes = page.Changes
-	if err != nil && !pushed {
-		return effect // nothing is removed only because it is unknown just now
-	}
-	if err := describe.Summarize(ctx, x.c.Forge, page, x.o.Heads[p.Head]); err != nil {
-		return effect.Failed(err)
-	}
-	ours := pullrequest.Body(page)
-	if page.Incomplete {
-		ours = pullrequest.KeepChanges(pr.Body, ours)
-	}
-	if body := pullrequest.MergeBody(pr.Body, ours); body != pr.Body {
-		edit.Body = &body
-	}
-	isOurs := pullrequest.WroteTitle(pr.Body, pr.Title)
-	if commit, err := x.c.Objects.Commit(p.Open.Commit); pushed && err == nil {
-		subject, _, _ := strings.Cut(commit.Message, "\n")
-		isOurs = isOurs || subject == pr.Title // it came with the old head
-	}
-	if title := pullrequest.Title(page); title != pr.Title && isOurs {
-		edit.Title = &title
-	}
-	if edit.Body == nil && edit.Title == nil {
-		return effect
-	}
-	if err := x.c.Forge.PullRequests().Edit(ctx, pr.Number, edit); err != nil {
-		return effect.Failed(fmt.Errorf("edit pull request #%d: %w", pr.Number, err))
-	}
-	if edit.Body != nil {
-		pr.Body = *edit.Body
-	}
-	if edit.Title != nil {
-		pr.Title = *edit.Title
-	}
-	if effect.Action == outcome.ActionNone {
-		effect.Action = outcome.ActionUpdated
-	}
-	return effect
-}
-
-// setStatus sets our commit status on the head, unless it is set already.
-func (x *executor) setStatus(ctx context.Context, effect outcome.Effect) outcome.Effect {
-	if !x.c.Forge.Features().Statuses {
-		return effect
-	}
-	status := pullrequest.StatusOf(effect.Proposal)
-	if set := x.o.Statuses[effect.Commit]; set.State == status.State && set.Description == status.Description {
-		return effect
-	}
-	err := x.c.Forge.Signals().SetStatus(ctx, effect.Commit, status)
-	if errors.Is(err, scm.ErrStatusNotStored) {
-		return effect
-	}
-	if err != nil {
-		return effect.Failed(fmt.Errorf("set the status of pull request #%d: %w", effect.Number, err))
-	}
-	x.o.Statuses[effect.Commit] = scm.Check{State: status.State, Description: status.Description, At: x.o.Now}
-	x.statusSet[effect.Commit] = true
-	return effect
-}
-
 // keep leaves a pull request as it is. For one that belongs to a user it adds the reason as a comment, once.
 func (x *executor) keep(ctx context.Context, effect outcome.Effect) outcome.Effect {
 	if foreign := effect.Open.Foreign; foreign != "" {
 		text := "promoter leaves this pull request to you: " + pullrequest.Sanitize(foreign) +
 			". Undo that, or delete its branch, to let promoter continue."
-		return x.comment(ctx, effect, "<!-- promoter: hands off -->", text)
+		return comment(ctx, x.c.Forge, effect, "<!-- promoter: hands off -->", text)
 	}
 	if effect = x.refreshText(ctx, effect, false); effect.Err != nil {
 		return effect
@@ -225,7 +135,7 @@ func (x *executor) keep(ctx context.Context, effect outcome.Effect) outcome.Effe
 // reason. The state records that already.
 func (x *executor) closePullRequest(ctx context.Context, effect outcome.Effect) outcome.Effect {
 	text := "Closed by promoter: " + pullrequest.Sanitize(effect.Reason.Message) + "."
-	if effect = x.comment(ctx, effect, "<!-- promoter: closed -->", text); effect.Err != nil {
+	if effect = comment(ctx, x.c.Forge, effect, "<!-- promoter: closed -->", text); effect.Err != nil {
 		return effect
 	}
 	closed := true
@@ -234,25 +144,4 @@ func (x *executor) closePullRequest(ctx context.Context, effect outcome.Effect) 
 	}
 	effect.Action = outcome.ActionClosed
 	return x.deleteHead(ctx, effect)
-}
-
-// comment writes the comment with the marker, unless it is there.
-func (x *executor) comment(ctx context.Context, effect outcome.Effect, marker, text string) outcome.Effect {
-	if !x.c.Forge.Features().Comments {
-		return effect
-	}
-	if err := x.c.Forge.Conversation().Say(ctx, effect.Number, marker, text); err != nil {
-		return effect.Failed(fmt.Errorf("comment on pull request #%d: %w", effect.Number, err))
-	}
-	return effect
-}
-
-// deleteHead deletes a head branch that is not needed any more, unless it was moved or
-// deleted meanwhile.
-func (x *executor) deleteHead(ctx context.Context, effect outcome.Effect) outcome.Effect {
-	err := x.push(ctx, repo.Update{Branch: effect.Head, Old: effect.Commit})
-	if kind := fault.KindOf(err); err != nil && kind != fault.Conflict && kind != fault.Unauthorized && kind != fault.NotFound {
-		return effect.Failed(fmt.Errorf("delete %s: %w", effect.Head, err))
-	}
-	return effect
 }

@@ -7,7 +7,6 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/landing"
 	"promoter/internal/promotion/propose"
-	"promoter/internal/reconcile/describe"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/repo"
 )
@@ -93,7 +92,7 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*propose
 	if err == nil {
 		x.landed = true
 		x.c.History(x.o.Promotion.Config).Remember(ctx, pushed(effects)...)
-		x.describer().Pushed(ctx, x.o, effects)
+		x.describe.Pushed(ctx, x.o, effects)
 		return effects, nil
 	}
 	err = fmt.Errorf("push to %s: %w", branch, err)
@@ -115,7 +114,7 @@ func (x *executor) commitNext(ctx context.Context, p propose.Proposal, branch, t
 	if err := x.skipReason(p); err != nil {
 		return effect.Failed(err)
 	}
-	files, err := x.rewriter().proposal(ctx, x.o.Trees[p.Environment.Name], p, tip, x.written[branch])
+	files, err := newRewriter(x.c, x.o).proposal(ctx, x.o.Trees[p.Environment.Name], p, tip, x.written[branch])
 	if err != nil || len(files) == 0 {
 		return effect.Failed(err)
 	}
@@ -132,7 +131,7 @@ func (x *executor) commitNext(ctx context.Context, p propose.Proposal, branch, t
 
 // commit writes the commit of a proposal as it is to be pushed.
 func (x *executor) commit(ctx context.Context, p propose.Proposal, files map[string][]byte, parent string) (string, error) {
-	commit, err := x.rewriter().commit(p, files, parent)
+	commit, err := newRewriter(x.c, x.o).commit(p, files, parent)
 	if err != nil {
 		return "", err
 	}
@@ -140,10 +139,6 @@ func (x *executor) commit(ctx context.Context, p propose.Proposal, files map[str
 		return "", fmt.Errorf("sign a commit for %s: %w", p.Head, err)
 	}
 	return commit, nil
-}
-
-func (x *executor) describer() describe.Describer {
-	return describe.Describer{Clients: x.c, Users: x.actor.Users, Readers: x.actor.Describe}
 }
 
 // pushed returns the commits of effects.
@@ -156,18 +151,25 @@ func pushed(effects []outcome.Effect) (commits []landing.Pushed) {
 	return commits
 }
 
-// push pushes, and keeps where the branches are now.
-func (x *executor) push(ctx context.Context, updates ...repo.Update) error {
-	if err := x.c.Remote.Push(ctx, updates...); err != nil {
-		return err // the caller names what it pushed
+// writeHead writes the branch of a proposal on the current base.
+func (x *executor) writeHead(ctx context.Context, effect outcome.Effect, files map[string][]byte, old string) outcome.Effect {
+	commit, err := x.commit(ctx, effect.Proposal, files, x.o.Heads[x.o.Promotion.BranchOf(effect.Environment)])
+	if err == nil {
+		err = x.push(ctx, repo.Update{Branch: effect.Head, Old: old, New: commit})
 	}
-	for _, update := range updates {
-		if update.New == "" {
-			delete(x.o.Heads, update.Branch)
-			delete(x.o.Refs.Branches, update.Branch)
-			continue
-		}
-		x.o.Heads[update.Branch], x.o.Refs.Branches[update.Branch] = update.New, update.New
+	if err != nil {
+		return effect.Failed(fmt.Errorf("push %s: %w", effect.Head, err))
 	}
-	return nil
+	effect.Commit = commit
+	return effect
+}
+
+// deleteHead deletes a head branch that is not needed any more, unless it was moved or
+// deleted meanwhile.
+func (x *executor) deleteHead(ctx context.Context, effect outcome.Effect) outcome.Effect {
+	err := x.push(ctx, repo.Update{Branch: effect.Head, Old: effect.Commit})
+	if kind := fault.KindOf(err); err != nil && kind != fault.Conflict && kind != fault.Unauthorized && kind != fault.NotFound {
+		return effect.Failed(fmt.Errorf("delete %s: %w", effect.Head, err))
+	}
+	return effect
 }

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/pullrequest"
+	"promoter/internal/reconcile/observe"
 	"promoter/internal/repo"
 )
 
@@ -26,11 +27,11 @@ type rewriter struct {
 	marks     []promotion.Trailer // of each commit: how far the state branch is
 }
 
-func (x *executor) rewriter() rewriter {
+func newRewriter(c observe.Clients, o observe.Observation) rewriter {
 	return rewriter{
-		objects: x.c.Objects, files: x.c.Files, history: x.c.History(x.o.Promotion.Config),
-		config: x.o.Promotion.Config, signature: x.c.Signature(),
-		marks: x.c.StateBranch().Marks(x.o.Branch),
+		objects: c.Objects, files: c.Files, history: c.History(o.Promotion.Config),
+		config: o.Promotion.Config, signature: c.Signature(),
+		marks: c.StateBranch().Marks(o.Branch),
 	}
 }
 

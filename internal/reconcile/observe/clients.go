@@ -12,6 +12,7 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/cache"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
 	"promoter/internal/statebranch"
@@ -151,4 +152,29 @@ func (c Clients) Wait(ctx context.Context, attempt int) error {
 		return ctx.Err()
 	}
 	return c.Pause(ctx, attempt)
+}
+
+// Reader reads one repository.
+type Reader struct {
+	Clients Clients
+	Users   Users
+	Server  Server
+	// Parallel is how many requests that only read are sent to the forge at the same time. Zero:
+	// one after the other.
+	Parallel int
+	// Progress is called while registries are queried, from one goroutine at a time. Nil: not reported.
+	Progress func(doing string, done, total int)
+}
+
+// Start is what an observation starts from.
+type Start struct {
+	// Entry has the decisions that may be reused, unless Changed or a difference from what it was
+	// decided from touches them. Nil: the observation is about everything.
+	Entry   *cache.Entry
+	Changed cache.Changed
+	// LastAttempt tolerates conflicts of parts, because no other attempt follows.
+	LastAttempt bool
+	// Explained are the targets that a user asks about. For them, the history and the tags are read that
+	// no decision needs. Nil: none.
+	Explained func(promotion.Target) bool
 }

@@ -160,3 +160,19 @@ func (o Observation) SkipReason(p propose.Proposal, skipped func(branch string) 
 	}
 	return nil
 }
+
+// with returns the observation with the failures that were collected until now.
+func (o Observation) with(failures *repo.Collector) Observation {
+	o.Failures = failures.Failures()
+	o.Promotion.Unavailable = o.Failures.Unavailable
+	return o
+}
+
+// landedHeads returns the heads of the branches of environments.
+func (o Observation) landedHeads() []string {
+	var heads []string
+	for branch := range o.Promotion.EnvironmentsByBranch() {
+		heads = append(heads, o.Heads[branch])
+	}
+	return heads
+}

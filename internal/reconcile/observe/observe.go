@@ -13,48 +13,15 @@ import (
 
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
-	"promoter/internal/reconcile/cache"
 	"promoter/internal/repo"
 	"promoter/internal/state"
 )
-
-// Reader reads one repository.
-type Reader struct {
-	Clients Clients
-	Users   Users
-	Server  Server
-	// Parallel is how many requests that only read are sent to the forge at the same time. Zero:
-	// one after the other.
-	Parallel int
-	// Progress is called while registries are queried, from one goroutine at a time. Nil: not reported.
-	Progress func(doing string, done, total int)
-}
-
-// Start is what an observation starts from.
-type Start struct {
-	// Entry has the decisions that may be reused, unless Changed or a difference from what it was
-	// decided from touches them. Nil: the observation is about everything.
-	Entry   *cache.Entry
-	Changed cache.Changed
-	// LastAttempt tolerates conflicts of parts, because no other attempt follows.
-	LastAttempt bool
-	// Explained are the targets that a user asks about. For them, the history and the tags are read that
-	// no decision needs. Nil: none.
-	Explained func(promotion.Target) bool
-}
 
 // Observe reads a repository. It may be unusable, with the reason.
 func (r Reader) Observe(ctx context.Context, start Start) (Observation, error) {
 	failures := repo.Collect(repo.Failures{}, start.LastAttempt)
 	o, err := r.observe(ctx, start, failures)
 	return o.with(failures), err
-}
-
-// with returns the observation with the failures that were collected until now.
-func (o Observation) with(failures *repo.Collector) Observation {
-	o.Failures = failures.Failures()
-	o.Promotion.Unavailable = o.Failures.Unavailable
-	return o
 }
 
 func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collector) (Observation, error) {

@@ -138,15 +138,6 @@ func (r Reader) readState(ctx context.Context, o Observation, failures *repo.Col
 	return restoreState(ctx, r.Clients, o, failures)
 }
 
-// landedHeads returns the heads of the branches of environments.
-func (o Observation) landedHeads() []string {
-	var heads []string
-	for branch := range o.Promotion.EnvironmentsByBranch() {
-		heads = append(heads, o.Heads[branch])
-	}
-	return heads
-}
-
 // impossibleLand returns why no environment is reconciled although only some of them cannot
 // land: a part of what a config asks for must not be pushed before the rest is known to be
 // impossible. Empty: all can land.
