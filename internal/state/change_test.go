@@ -154,6 +154,18 @@ func TestRequest_isBoundToItsSnapshot(t *testing.T) {
 	}
 }
 
+// Two commands of one user in one second ask for different things.
+func TestRequest_ofTheSameSecondReplacesAnother(t *testing.T) {
+	t.Parallel()
+	first := state.Request{Act: act("ann", 1), With: []string{"r.example.com/web:1.4.1"}}
+	second := first
+	second.Bypass = []string{"soak"}
+	s := apply(t, state.State{}, state.AddRequest(shop, first), state.AddRequest(shop, second))
+	if got := s.At(shop).Request; got == nil || len(got.Bypass) != 1 {
+		t.Errorf("the request is %+v", got)
+	}
+}
+
 func TestRequest_verifiedUserReplacesUnverified(t *testing.T) {
 	t.Parallel()
 	unverified := state.Request{Act: state.Act{By: identity.Unverified("ann"), At: noon}}

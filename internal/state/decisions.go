@@ -305,9 +305,11 @@ func RemoveRequest(target Target, request Request) Change {
 	})
 }
 
-// same reports whether two values are the same request, bound or not.
+// same reports whether two values are the same request, bound or not. A user may ask for something else within
+// the same second.
 func (r Request) same(other Request) bool {
-	return utc(r.At).Equal(utc(other.At)) && r.By.Same(other.By)
+	asks := r.Posted == other.Posted && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
+	return asks && utc(r.At).Equal(utc(other.At)) && r.By.Same(other.By)
 }
 
 // maxSubject is the longest subject of a commit, in runes.

@@ -51,7 +51,7 @@ func repositoryOf(t *testing.T, name string) image.Repository {
 	return parsed.Repository
 }
 
-// files returns what files say that have one reference.
+// files returns what is found in files with one reference.
 func files(t *testing.T, name, tag string) promotion.Current {
 	t.Helper()
 	return promotion.Current{References: []edit.Reference{{Component: name, Repository: repositoryOf(t, "quay.io/acme/"+name), Tag: tag}}}
