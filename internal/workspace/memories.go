@@ -139,17 +139,7 @@ func (m sealMemories) Remember(ctx context.Context, newest statebranch.SealedCom
 // found out again.
 func adopt(file *kept.File, folder string) error {
 	for from, name := range map[string]string{"seal.json": nameSeal, "heads.json": nameHeads} {
-		text, err := os.ReadFile(filepath.Join(folder, from))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil && json.Valid(text) {
-			err = file.Put(map[string]string{name: string(text)})
-		}
-		if err == nil {
-			err = os.Remove(filepath.Join(folder, from))
-		}
-		if err != nil {
+		if err := takeOver(file, filepath.Join(folder, from), name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("take over %s: %w", from, err)
 		}
 	}
@@ -159,4 +149,18 @@ func adopt(file *kept.File, folder string) error {
 		}
 	}
 	return nil
+}
+
+// takeOver moves the content of a file to a name. What is damaged is forgotten.
+func takeOver(file *kept.File, from, name string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if json.Valid(text) {
+		if err := file.Put(map[string]string{name: string(text)}); err != nil {
+			return err
+		}
+	}
+	return os.Remove(from)
 }

@@ -47,7 +47,8 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 		// On a new head no check ran, and no user approved it.
 		open := x.o.Promotion.Open[p.Head]
 		open.Checks, open.Refused = nil, nil
-		open.Approvals, open.Votes, open.Void = nil, nil, nil
+		open.Approvals, open.Void = nil, nil
+		open.Votes = nil
 		if fresh, found := x.replan(open); found && fresh.Step == p.Step {
 			effect.Proposal = fresh
 		}

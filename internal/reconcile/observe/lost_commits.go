@@ -40,9 +40,9 @@ func restoreState(ctx context.Context, c Clients, o Observation, failures *repo.
 		return o, err
 	}
 	if len(changes) > 0 {
-		failures.Add(state.Branch, fault.New(fault.Invalid,
-			"it was %s; the holds, freezes, and rejections of its commit %.7s are restored: end them with 'promoter resume' and 'promoter thaw'",
-			what, last.ID))
+		const restored = "it was %s; the holds, freezes, and rejections of its commit %.7s are restored: " +
+			"end them with 'promoter resume' and 'promoter thaw'"
+		failures.Add(state.Branch, fault.New(fault.Invalid, restored, what, last.ID))
 	}
 	return o.WithChanges(changes...), nil
 }
