@@ -195,13 +195,15 @@ func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) 
 		change(state.MarkProcessed(o.Now, processed))
 		done.Refreshed = done.Refreshed || result.refreshed
 		if result.message != "" {
-			message := fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.", result.message, given.Author.Login, given.Number)
+			message := fmt.Sprintf("%s\n\nRequested by %s in a comment on pull request %d.",
+				result.message, given.Author.Login, given.Number)
 			done.Messages = append(done.Messages, message)
 		}
 	}
 	if forgotten > 0 {
-		failures.Add(state.Branch, fault.New(fault.Invalid, "it does not list commands in comments that promoter has answered (%d), so it was deleted or moved back: "+
-			"they are not applied again, and holds, freezes, and rejections may be lost", forgotten))
+		failures.Add(state.Branch, fault.New(fault.Invalid,
+			"it does not list commands in comments that promoter has answered (%d), so it was deleted or moved back: "+
+				"they are not applied again, and holds, freezes, and rejections may be lost", forgotten))
 	}
 	if !left && len(comments) >= commentPageSize {
 		change(state.IgnoreComments(nextFrom(from, comments, end)))

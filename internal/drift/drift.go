@@ -167,7 +167,10 @@ func Of(o Observed, targets ...promotion.Target) []Drift {
 func (o Observed) of(target promotion.Target, decision promotion.Decision, others map[promotion.Target][]edit.Reference) []Drift {
 	var found []Drift
 	add := func(kind Kind, at edit.Position, format string, args ...any) {
-		one := Drift{Kind: kind, Environment: target.Environment, Application: target.Application, File: at.File, Line: at.Line, Message: fmt.Sprintf(format, args...)}
+		one := Drift{
+			Kind: kind, Environment: target.Environment, Application: target.Application,
+			File: at.File, Line: at.Line, Message: fmt.Sprintf(format, args...),
+		}
 		if !slices.Contains(found, one) {
 			found = append(found, one)
 		}
@@ -199,15 +202,20 @@ func (o Observed) of(target promotion.Target, decision promotion.Decision, other
 				}
 			case len(upstream.versions(there.Component)) > 1 || len(here.versions(there.Component)) > 1: // reported above
 			case order > 0:
-				add(Ahead, reference.Position, "%s %s is newer than %s in %s", reference.Component, label(reference), label(there), from.Environment)
-			case reference.Tag != "" && reference.Tag == there.Tag && reference.Digest != "" && there.Digest != "" && reference.Digest != there.Digest && !o.moving(reference.Component):
-				add(Digest, reference.Position, "%s %s is another image than in %s: %s instead of %s", reference.Component, reference.Tag, from.Environment,
+				add(Ahead, reference.Position, "%s %s is newer than %s in %s",
+					reference.Component, label(reference), label(there), from.Environment)
+			case reference.Tag != "" && reference.Tag == there.Tag && !o.moving(reference.Component) &&
+				reference.Digest != "" && there.Digest != "" && reference.Digest != there.Digest:
+				add(Digest, reference.Position, "%s %s is another image than in %s: %s instead of %s",
+					reference.Component, reference.Tag, from.Environment,
 					promotion.ShortDigest(reference.Digest), promotion.ShortDigest(there.Digest))
 			}
 		}
 		for _, pair := range unfollowed(others[from], others[target]) {
-			add(Unfollowed, pair.here.Position, "no component follows %s: %s has %s (%s:%d), and %s has %s", pair.here.Repository.Familiar(),
-				from.Environment, label(pair.there), pair.there.Position.File, pair.there.Position.Line, target.Environment, label(pair.here))
+			add(Unfollowed, pair.here.Position, "no component follows %s: %s has %s (%s:%d), and %s has %s",
+				pair.here.Repository.Familiar(),
+				from.Environment, label(pair.there), pair.there.Position.File, pair.there.Position.Line,
+				target.Environment, label(pair.here))
 		}
 	}
 	return found
@@ -327,7 +335,8 @@ func (o Observed) shared() []Drift {
 			}
 			found = append(found, Drift{
 				Kind: Shared, File: file, Line: reference.Position.Line,
-				Message: fmt.Sprintf("%s %s is outside of the paths of all environments: a change there reaches all of them that use it at once", component, label(reference)),
+				Message: fmt.Sprintf("%s %s is outside of the paths of all environments: a change there reaches all of them that use it at once",
+					component, label(reference)),
 			})
 		}
 	}

@@ -82,7 +82,11 @@ const maxText = 512
 
 // Valid reports whether the event names an object, with printable texts of limited length.
 func (e Event) Valid() bool {
-	for _, text := range []string{e.Image.Host, e.Image.Path, e.Image.Tag, e.Image.Digest, e.Repository.Host, e.Repository.Name, e.Repository.ID, e.Subject, e.Digest} {
+	for _, text := range []string{
+		e.Image.Host, e.Image.Path, e.Image.Tag, e.Image.Digest,
+		e.Repository.Host, e.Repository.Name, e.Repository.ID,
+		e.Subject, e.Digest,
+	} {
 		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, notPrintable) {
 			return false
 		}

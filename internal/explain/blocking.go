@@ -143,11 +143,13 @@ func kindOf(rule promotion.Rule) Kind {
 		return Condition
 	case promotion.RuleGate, promotion.RuleLimit:
 		return Gate
-	case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleRejected, promotion.RuleReverted, promotion.RuleRollback, promotion.RuleOnFailure:
+	case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleRejected,
+		promotion.RuleReverted, promotion.RuleRollback, promotion.RuleOnFailure:
 		return Decision
 	case promotion.RulePropose, promotion.RuleRequested:
 		return Request
-	case promotion.RuleRegistry, promotion.RuleRefused, promotion.RuleBranch, promotion.RuleForge, promotion.RuleForeign, promotion.RuleNoReference:
+	case promotion.RuleRegistry, promotion.RuleRefused, promotion.RuleBranch,
+		promotion.RuleForge, promotion.RuleForeign, promotion.RuleNoReference:
 		return Failure
 	default:
 		return Versions
@@ -214,7 +216,8 @@ func adviceForCondition(d promotion.Decision, c promotion.Condition) string {
 	case strings.HasSuffix(c.Name, " drain"), strings.Contains(c.Name, " tagged"), c.State == promotion.Unknown:
 		return ""
 	case c.State == promotion.Failed || c.State == promotion.Blocked:
-		return "a newer version may pass; 'promoter promote --to " + d.Environment + d.ApplicationFlag() + " --with VERSION' requests another one"
+		return "a newer version may pass; " +
+			"'promoter promote --to " + d.Environment + d.ApplicationFlag() + " --with VERSION' requests another one"
 	default:
 		return ""
 	}

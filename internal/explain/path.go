@@ -204,7 +204,8 @@ func (p Path) answer(f Facts, asked Asked) Path {
 		}
 	}
 	switch {
-	case last == len(p.Steps)-1 && p.Advice == "" && !slices.ContainsFunc(p.Steps[last].Versions, func(has image.Version) bool { return same(has, v) }):
+	case last == len(p.Steps)-1 && p.Advice == "" &&
+		!slices.ContainsFunc(p.Steps[last].Versions, func(has image.Version) bool { return same(has, v) }):
 		parts = append(parts, "which has "+p.Steps[last].label()+" now")
 	case last < len(p.Steps)-1 && p.Advice == "":
 		var text string

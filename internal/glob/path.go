@@ -73,7 +73,8 @@ func ParsePath(text string) (*Path, error) {
 		case strings.ContainsAny(bare, `?[]\`):
 			return fail("only * and ** are wildcards", "write * for any part of a segment")
 		case bare != segment && strings.Contains(segment, "*"):
-			return fail("{application} and * are in one segment, so the captured name is ambiguous", "keep {application} with literal text around it")
+			return fail("{application} and * are in one segment, so the captured name is ambiguous",
+				"keep {application} with literal text around it")
 		case bare != segment:
 			capture = len(parts)
 		case segment == "**" && len(parts) > 0 && parts[len(parts)-1] == "**":

@@ -61,7 +61,8 @@ func (s State) times() string {
 	return text
 }
 
-var description = regexp.MustCompile(`^(\w+)(?:, (\w+))? since (\S+?Z)(?:, healthy since (\S+?Z))?(?:, unhealthy since (\S+?Z))?(?:: (.*))?$`)
+var description = regexp.MustCompile(`^(\w+)(?:, (\w+))? since (\S+?Z)` +
+	`(?:, healthy since (\S+?Z))?(?:, unhealthy since (\S+?Z))?(?:: (.*))?$`)
 
 // ParseDescription reads a state from the description of a commit status that promoter set.
 func ParseDescription(text string) (s State, ok bool) {

@@ -293,7 +293,8 @@ func (o *offer) push(ctx context.Context, text string) (commit string, err error
 	if commit, err = o.reconciler.Clients.Remote.Sign(ctx, commit); err != nil {
 		return "", fmt.Errorf("sign a commit for %s: %w", pullrequest.OnboardingBranch, err)
 	}
-	if err := o.reconciler.Clients.Remote.Push(ctx, repo.Update{Branch: pullrequest.OnboardingBranch, Old: o.head, New: commit}); err != nil {
+	update := repo.Update{Branch: pullrequest.OnboardingBranch, Old: o.head, New: commit}
+	if err := o.reconciler.Clients.Remote.Push(ctx, update); err != nil {
 		return "", fmt.Errorf("push %s: %w", pullrequest.OnboardingBranch, err)
 	}
 	return commit, nil

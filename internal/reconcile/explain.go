@@ -73,7 +73,8 @@ func dated(objects repo.Commits, of map[promotion.Target][]promotion.Landing) ma
 				return landed.Target == target && landed.Snapshot.ID() == l.Snapshot.ID()
 			}
 			switch {
-			case err != nil, l.Number == 0 && len(commit.Parents) < 2 && !slices.ContainsFunc(promotion.ReadTrailers(commit.Trailers), names):
+			case err != nil,
+				l.Number == 0 && len(commit.Parents) < 2 && !slices.ContainsFunc(promotion.ReadTrailers(commit.Trailers), names):
 				l.Commit = ""
 			case l.At.IsZero():
 				l.At = commit.Committer.When

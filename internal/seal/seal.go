@@ -52,7 +52,8 @@ func New(secrets ...secret.String) (Keys, error) {
 	for i, one := range secrets {
 		value := []byte(strings.TrimSpace(one.Reveal()))
 		if len(value) < MinLength {
-			return nil, fault.New(fault.Invalid, "key %d of the seals has %d characters, want at least %d: make one with 'openssl rand -hex 32'", i+1, len(value), MinLength)
+			return nil, fault.New(fault.Invalid,
+				"key %d of the seals has %d characters, want at least %d: make one with 'openssl rand -hex 32'", i+1, len(value), MinLength)
 		}
 		id := sha256.Sum256(append([]byte("promoter key of seals\x00"), value...))
 		keys = append(keys, key{id: hex.EncodeToString(id[:4]), value: value})

@@ -101,7 +101,8 @@ func (r *reconciler) unknown(ctx context.Context, key string, current *refresh) 
 		return queue.Result{}, err
 	}
 	if err := current.unopened(repository.Forge); err != nil {
-		return queue.Result{}, fault.New(fault.Temporary, "it may be one that could not be opened, and is tried again with the next poll: %w", err)
+		return queue.Result{}, fault.New(fault.Temporary,
+			"it may be one that could not be opened, and is tried again with the next poll: %w", err)
 	}
 	if r.now().Sub(current.ready) > minRefreshInterval {
 		if err := r.refresher.refresh(ctx, current.began); err != nil {

@@ -37,7 +37,9 @@ type recorder struct {
 }
 
 // acted records actions when they happen: a process that is killed later has done so.
-func (r recorder) acted(ctx context.Context, repository *connect.Repository, c *config.Config, effects []outcome.Effect, trigger store.Trigger) {
+func (r recorder) acted(
+	ctx context.Context, repository *connect.Repository, c *config.Config, effects []outcome.Effect, trigger store.Trigger,
+) {
 	events := r.history.Actions(history.RepositoryOf(repository), effects, trigger)
 	// What was done is recorded, also if the process is about to end.
 	if err := r.recordActions(context.WithoutCancel(ctx), repository, c, events); err != nil {
@@ -142,7 +144,8 @@ func (r recorder) storeFound(
 	incremental, written := found.Touched != nil && found.Usable, 0
 	if incremental {
 		var err error
-		if incremental, written, err = r.store.Targets.SetOf(ctx, tx, key, report.Config.Order(), found.Touched, found.Targets); err != nil {
+		incremental, written, err = r.store.Targets.SetOf(ctx, tx, key, report.Config.Order(), found.Touched, found.Targets)
+		if err != nil {
 			return err
 		}
 		if !incremental {
@@ -165,7 +168,9 @@ func (r recorder) storeFound(
 }
 
 // notifySource returns what messages are about. A dry run sends nothing.
-func (r recorder) notifySource(current *refresh, repository *connect.Repository, stored store.Repository, o reconciled) notifications.Source {
+func (r recorder) notifySource(
+	current *refresh, repository *connect.Repository, stored store.Repository, o reconciled,
+) notifications.Source {
 	server := current.session.Server
 	return notifications.Source{
 		Repository: stored, Config: o.report.Config, URL: server.File.URL,

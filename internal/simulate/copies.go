@@ -225,7 +225,8 @@ func (r *registries) assume(ctx context.Context, one *assumed, request observe.V
 		case err != nil:
 			one.err = err
 		case version.Digest == "" && wanted.Digest == "":
-			one.err = fault.New(fault.Invalid, "the registry has no %s: add @sha256:… to simulate a version that does not exist yet", one.text)
+			one.err = fault.New(fault.Invalid,
+				"the registry has no %s: add @sha256:… to simulate a version that does not exist yet", one.text)
 		}
 		one.version = version
 		one.version.Tag = wanted.Tag
@@ -244,7 +245,8 @@ func (r *registries) Resolve(ctx context.Context, lookup promotion.Lookup) (imag
 	r.mutex.Lock()
 	for _, one := range r.assumed {
 		same := lookup.Digest == "" || lookup.Digest == one.version.Digest
-		if one.used && lookup.Release == "" && lookup.Repository == one.repository && same && (lookup.Tag == "" && lookup.Digest != "" || lookup.Tag == one.version.Tag) {
+		named := lookup.Tag == "" && lookup.Digest != "" || lookup.Tag == one.version.Tag
+		if one.used && lookup.Release == "" && lookup.Repository == one.repository && same && named {
 			r.mutex.Unlock()
 			return one.version, one.err
 		}

@@ -40,7 +40,8 @@ type forge struct {
 
 func newForge(of scm.Repository, branches *repo.Overlay, written objects, by func() repo.Signature) *forge {
 	return &forge{
-		Repository: of, branches: branches, objects: written, by: by, next: firstNumber, closed: map[string][]scm.PullRequest{}, ended: map[string][]scm.PullRequest{},
+		Repository: of, branches: branches, objects: written, by: by, next: firstNumber,
+		closed: map[string][]scm.PullRequest{}, ended: map[string][]scm.PullRequest{},
 		statuses: map[string]scm.Check{}, checks: map[string][]scm.Check{}, reviews: map[int][]scm.Review{}, rules: map[string]scm.Rules{},
 	}
 }
@@ -162,7 +163,8 @@ func (p pullRequests) Create(ctx context.Context, draft scm.Draft) (scm.PullRequ
 		return scm.PullRequest{}, err
 	}
 	pr := scm.PullRequest{
-		Number: p.f.next, Title: draft.Title, Body: draft.Body, Author: p.f.Info().Self, Base: draft.Base, Draft: draft.AsDraft, Labels: draft.Labels,
+		Number: p.f.next, Title: draft.Title, Body: draft.Body, Author: p.f.Info().Self,
+		Base: draft.Base, Draft: draft.AsDraft, Labels: draft.Labels,
 		Head: scm.Head{Branch: draft.Head, Commit: refs.Branches[draft.Head], Own: true}, Opened: p.f.by().When, State: scm.StateOpen,
 	}
 	p.f.next++

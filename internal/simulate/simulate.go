@@ -240,7 +240,8 @@ func (s *simulation) mergeAll(ctx context.Context, report outcome.Report) ([]Eve
 	}
 	for _, effect := range report.Effects {
 		i := slices.IndexFunc(open, func(pr scm.PullRequest) bool { return pr.Head.Branch == effect.Head && pr.Head.Own })
-		if i < 0 || merged[effect.Head] || effect.Step != propose.StepPropose || effect.Err != nil || effect.Open != nil && effect.Open.Foreign != "" {
+		foreign := effect.Open != nil && effect.Open.Foreign != ""
+		if i < 0 || merged[effect.Head] || effect.Step != propose.StepPropose || effect.Err != nil || foreign {
 			continue
 		}
 		if slices.ContainsFunc(effect.Gates, func(gate promotion.Condition) bool { return gate.Blocks(false) && !byUsers(gate) }) {

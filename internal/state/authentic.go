@@ -86,7 +86,8 @@ func (r *Record) tighten(given Record) {
 	if r.Hold == nil {
 		r.Hold = given.Hold
 	}
-	if given.Freeze != nil && (r.Freeze == nil || r.Freeze.Until != nil && (given.Freeze.Until == nil || given.Freeze.Until.After(*r.Freeze.Until))) {
+	if given.Freeze != nil && (r.Freeze == nil ||
+		r.Freeze.Until != nil && (given.Freeze.Until == nil || given.Freeze.Until.After(*r.Freeze.Until))) {
 		r.Freeze = given.Freeze
 	}
 	r.Rejections = slices.Concat(without(given.Rejections, r.Rejections), r.Rejections)

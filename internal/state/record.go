@@ -168,7 +168,8 @@ const (
 // another request, so it is not cut.
 func (r *Request) withinLimits() bool {
 	long := func(text string) bool { return len(text) > maxImage }
-	return r == nil || len(r.With) <= MaxVersions && !slices.ContainsFunc(r.With, long) && len(r.Bypass) <= MaxBypass && !slices.ContainsFunc(r.Bypass, long)
+	return r == nil || len(r.With) <= MaxVersions && !slices.ContainsFunc(r.With, long) &&
+		len(r.Bypass) <= MaxBypass && !slices.ContainsFunc(r.Bypass, long)
 }
 
 // normalize brings a record into the form in which it is written and read.
@@ -200,7 +201,8 @@ func (r *Record) normalize() {
 		return count[one.Repository] >= maxObserved
 	})
 	r.limitComments(maxProcessed)
-	for len(marshal(*r)) > maxWritten && len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
+	for len(marshal(*r)) > maxWritten &&
+		len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
 		r.limitComments(len(r.ProcessedComments) / 2)
 		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
 		r.Versions = last(r.Versions, len(r.Versions)/2)
@@ -358,5 +360,6 @@ func (r Record) empty() bool {
 	return !slices.ContainsFunc(read, func(m member) bool { return !knownKey(m.key) }) &&
 		r.Hold == nil && r.Freeze == nil && r.Resumed == nil && r.Request == nil && r.Rollback == nil &&
 		r.Reopened == nil && r.CommentsFrom == nil &&
-		len(r.Rejections)+len(r.Closings)+len(r.Failures)+len(r.Seen)+len(r.Versions)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) == 0
+		len(r.Rejections)+len(r.Closings)+len(r.Failures)+len(r.Seen)+
+			len(r.Versions)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) == 0
 }

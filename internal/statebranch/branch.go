@@ -135,7 +135,8 @@ func (s Branch) Read(ctx context.Context, head string, environments []string) (H
 	}
 	if newest := max(known.Counter, marked); b.seal.Counter < newest {
 		b.Lost = fmt.Sprintf("%s was deleted or moved back: its newest seal is %d, and there was one with %d. "+
-			"Holds, freezes, and rejections may be lost. Add them again, then confirm the branch with 'promoter resume' without --env", state.Branch, b.seal.Counter, newest)
+			"Holds, freezes, and rejections may be lost. Add them again, then confirm the branch with 'promoter resume' without --env",
+			state.Branch, b.seal.Counter, newest)
 		b.seal.Counter, b.Sealed = newest, false // of the next one: more than any before
 	}
 	if b.Sealed {

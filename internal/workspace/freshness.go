@@ -63,7 +63,8 @@ func (f *freshness) since(ctx context.Context, request observe.VersionRequest) (
 	}
 	event := known.Event(request.Repository)
 	asOf := slices.MaxFunc([]time.Time{fired, event, known.Refreshed}, time.Time.Compare)
-	return validity{asOf: asOf, moved: slices.MaxFunc([]time.Time{schedule.LastTurn(name, movedWithin, asOf), event, known.Refreshed}, time.Time.Compare)}, nil
+	moved := slices.MaxFunc([]time.Time{schedule.LastTurn(name, movedWithin, asOf), event, known.Refreshed}, time.Time.Compare)
+	return validity{asOf: asOf, moved: moved}, nil
 }
 
 // sinceWithout is since without a store.
@@ -73,7 +74,8 @@ func (f *freshness) sinceWithout(name string) validity {
 	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	return validity{moved: slices.MaxFunc([]time.Time{schedule.LastTurn(name, movedWithin, f.kept), f.refreshed}, time.Time.Compare), kept: f.kept}
+	moved := slices.MaxFunc([]time.Time{schedule.LastTurn(name, movedWithin, f.kept), f.refreshed}, time.Time.Compare)
+	return validity{moved: moved, kept: f.kept}
 }
 
 func (f *freshness) read(ctx context.Context) (store.Freshness, error) {

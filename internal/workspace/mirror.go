@@ -122,7 +122,9 @@ func (m *mirror) Commit(id string) (repo.Commit, error) {
 	defer m.mutex.Unlock()
 	c, err := m.git.Objects.Commit(parsed)
 	commit := repo.Commit{
-		ID: c.ID.String(), Tree: c.Tree.String(), Author: repo.Signature(c.Author), Committer: repo.Signature(c.Committer), Message: c.Message, Trailers: trailers(c.Trailers), Shallow: c.Shallow,
+		ID: c.ID.String(), Tree: c.Tree.String(),
+		Author: repo.Signature(c.Author), Committer: repo.Signature(c.Committer),
+		Message: c.Message, Trailers: trailers(c.Trailers), Shallow: c.Shallow,
 	}
 	for _, parent := range c.Parents {
 		commit.Parents = append(commit.Parents, parent.String())
@@ -311,7 +313,8 @@ func (m *mirror) list(ctx context.Context, commit string, files, paths int) ([]o
 			}
 			entries = append(entries, entry)
 			if size += len(entry.Path); len(entries) > files || size > paths {
-				return fault.New(fault.Invalid, "the commit %.7s has more than %d files, or more than %d MiB of paths", commit, files, paths>>20)
+				return fault.New(fault.Invalid,
+					"the commit %.7s has more than %d files, or more than %d MiB of paths", commit, files, paths>>20)
 			}
 		}
 		return nil

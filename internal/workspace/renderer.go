@@ -38,7 +38,9 @@ func (r renderer) Rendered(ctx context.Context, before, after string, changed []
 	})
 	var manifests []pullrequest.Manifests
 	for _, d := range differences {
-		manifests = append(manifests, pullrequest.Manifests{Name: d.Name(), Objects: d.Objects, Diff: d.Diff, Cut: d.Cut, Problem: d.Problem})
+		manifests = append(manifests, pullrequest.Manifests{
+			Name: d.Name(), Objects: d.Objects, Diff: d.Diff, Cut: d.Cut, Problem: d.Problem,
+		})
 	}
 	return manifests, err
 }

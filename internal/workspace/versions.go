@@ -181,7 +181,8 @@ func (v versions) selectRelease(ctx context.Context, source string, query regist
 	case len(out.Ineligible) > 0:
 		out.Reason = "no release is eligible yet: " + out.Ineligible[0].Tag + ": " + out.Ineligible[0].Reason
 	default:
-		out.Reason = fmt.Sprintf("none of %d releases of %s is eligible: prereleases, excluded releases, names that are not valid tags, and releases without an image for a week are skipped", len(list), source)
+		out.Reason = fmt.Sprintf("none of %d releases of %s is eligible: prereleases, excluded releases, names that are not valid tags, "+
+			"and releases without an image for a week are skipped", len(list), source)
 	}
 	return out, nil
 }

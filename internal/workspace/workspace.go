@@ -127,7 +127,8 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		fresh.kept = session.Began()
 	}
 	known := versions{
-		registry: session.Registry(key), key: key, check: session.CheckCredential, releases: sources.Releases, fresh: fresh, now: server.Now,
+		registry: session.Registry(key), key: key, check: session.CheckCredential,
+		releases: sources.Releases, fresh: fresh, now: server.Now,
 	}
 	w := &Workspace{
 		Repository: r,
@@ -231,7 +232,8 @@ func Use(
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	bounded, stop := budget.WithTimeout(ctx, budget.New(budget.Defaults()), cmp.Or(session.Server.File.Timeout, serverconfig.DefaultTimeout))
+	timeout := cmp.Or(session.Server.File.Timeout, serverconfig.DefaultTimeout)
+	bounded, stop := budget.WithTimeout(ctx, budget.New(budget.Defaults()), timeout)
 	defer stop()
 	return budget.Cause(bounded, do(bounded, w))
 }

@@ -138,7 +138,8 @@ func PrintRunSummary(w io.Writer, results []app.Result, dryRun bool) {
 	}
 	var parts []string
 	for _, action := range []outcome.Action{
-		outcome.ActionPushed, outcome.ActionOpened, outcome.ActionRefreshed, outcome.ActionUpdated, outcome.ActionMerged, outcome.ActionClosed,
+		outcome.ActionPushed, outcome.ActionOpened, outcome.ActionRefreshed,
+		outcome.ActionUpdated, outcome.ActionMerged, outcome.ActionClosed,
 	} {
 		if n := actions[action]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, action))

@@ -65,7 +65,9 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 
 // needsPush reports whether the head of a proposal has to be written. It returns the user who committed to it last, if it
 // would be written although it contains work of theirs.
-func (x *executor) needsPush(ctx context.Context, p propose.Proposal, head string, files map[string][]byte) (needed bool, foreign string, err error) {
+func (x *executor) needsPush(
+	ctx context.Context, p propose.Proposal, head string, files map[string][]byte,
+) (needed bool, foreign string, err error) {
 	if head == "" {
 		return true, "", nil
 	}

@@ -215,7 +215,8 @@ func (s *Site) fill(v image.Version, needsTag, needsDigest bool) (desired, error
 	}
 	if needsDigest {
 		if v.Digest == "" {
-			return want, fmt.Errorf("the file has a digest, or must have one, and the wanted version has none: give %s:TAG@sha256:…", name)
+			return want, fmt.Errorf(
+				"the file has a digest, or must have one, and the wanted version has none: give %s:TAG@sha256:…", name)
 		}
 		want.digest = v.Digest
 	}
