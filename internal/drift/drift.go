@@ -335,7 +335,8 @@ func (o Observed) shared() []Drift {
 			}
 			found = append(found, Drift{
 				Kind: Shared, File: file, Line: reference.Position.Line,
-				Message: fmt.Sprintf("%s %s is outside of the paths of all environments: a change there reaches all of them that use it at once",
+				Message: fmt.Sprintf("%s %s is outside of the paths of all environments: "+
+					"a change there reaches all of them that use it at once",
 					component, label(reference)),
 			})
 		}
