@@ -16,7 +16,7 @@ import (
 func Decisions(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
 	return forAll(ctx, c, readOnly(options), nil,
 		func(ctx context.Context, _ *onboarding.Batch, w *workspace.Workspace, result *Result) error {
-			read, err := w.Reconciler.StateBranch().State(ctx)
+			read, err := w.Reconciler.Clients.StateBranch().State(ctx)
 			for _, problem := range read.Problems() {
 				result.Report.Errors = append(result.Report.Errors,
 					repo.PartialError{What: state.Branch, Err: fault.New(fault.Invalid, "%s", problem)})

@@ -21,7 +21,7 @@ import (
 	"promoter/internal/workspace"
 )
 
-// The model of the engine on forges: the fake of each behind its own adapter, a real
+// The model test on forges: the fake of each behind its own adapter, a real
 // repository behind a mirror, and workspaces like those of a run. Only the registry is
 // a stand-in, which needs no network.
 

@@ -21,7 +21,7 @@ import (
 // otherwise be relative to the first. When users reject the versions of the first, a
 // second one goes further back.
 func rolledBack(ctx context.Context, r repository, target promotion.Target) ([]string, error) {
-	s, err := r.workspace.Reconciler.StateBranch().State(ctx)
+	s, err := r.workspace.Reconciler.Clients.StateBranch().State(ctx)
 	if err != nil {
 		return nil, err
 	}

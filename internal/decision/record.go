@@ -127,7 +127,7 @@ func RecordIn(
 	if err != nil {
 		return Result{}, err
 	}
-	stateBranch := w.Reconciler.StateBranch()
+	stateBranch := w.Reconciler.Clients.StateBranch()
 	stateBranch.Confirms = authority.Confirms()
 	recorded, err := stateBranch.Record(ctx, result.Subject, changes...)
 	if err != nil {

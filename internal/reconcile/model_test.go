@@ -14,7 +14,7 @@ import (
 	"promoter/internal/statebranch"
 )
 
-// TestModel plays random stories around the engine over a forge and a Git in
+// TestModel plays random stories around reconciliations over a forge and a Git in
 // memory: thousands of them in a minute. internal/app plays them on real ones.
 func TestModel_randomStories(t *testing.T) {
 	t.Parallel()

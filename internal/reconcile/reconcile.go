@@ -30,7 +30,6 @@ import (
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/reconcile/plan"
 	"promoter/internal/repo"
-	"promoter/internal/statebranch"
 )
 
 const (
@@ -224,6 +223,3 @@ func (r *Reconciler) Preview(ctx context.Context) (outcome.Report, error) {
 	}
 	return outcome.Preview(o, r.plan(ctx, o)), nil
 }
-
-// StateBranch reads and writes the state branch.
-func (r *Reconciler) StateBranch() statebranch.Branch { return r.Clients.StateBranch() }

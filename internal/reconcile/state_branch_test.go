@@ -83,7 +83,7 @@ func (w *sealedWorld) calm() {
 // decideWithKey records a decision with the key.
 func (w *sealedWorld) decideWithKey(changes ...state.Change) statebranch.Recorded {
 	w.t.Helper()
-	branch := w.server().StateBranch()
+	branch := w.server().Clients.StateBranch()
 	branch.Confirms = true
 	recorded, err := branch.Record(w.t.Context(), "Decide", changes...)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *sealedWorld) forge(changes ...state.Change) {
 
 func (w *sealedWorld) state() state.State {
 	w.t.Helper()
-	now, err := w.server().StateBranch().State(w.t.Context())
+	now, err := w.server().Clients.StateBranch().State(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestReconcile_unsealedHoldsCount(t *testing.T) {
 	t.Parallel()
 	w := newSealedWorld(t, threeEnvironments)
 	w.reconcile()
-	if _, err := w.Reconciler().StateBranch().Record(t.Context(), "Hold", state.Hold(in("dev"), w.act("incident 42"))); err != nil {
+	if _, err := w.Reconciler().Clients.StateBranch().Record(t.Context(), "Hold", state.Hold(in("dev"), w.act("incident 42"))); err != nil {
 		t.Fatal(err)
 	}
 	w.push(web, "1.1.0")
@@ -226,7 +226,7 @@ func TestRecordDecision_withoutTheKeyOnABranchWithSeals(t *testing.T) {
 		"all":     state.Resume(state.Target{Environment: state.All, Application: state.All}, w.act("over")),
 	} {
 		before := w.Git.Branch(state.Branch)
-		_, err := w.Reconciler().StateBranch().Record(t.Context(), "Decide", change)
+		_, err := w.Reconciler().Clients.StateBranch().Record(t.Context(), "Decide", change)
 		if fault.KindOf(err) != fault.Unauthorized || !strings.Contains(err.Error(), "no key is set: set seal.keys") || w.Git.Branch(state.Branch) != before {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -322,14 +322,14 @@ func TestReconcile_rewoundBranchWithSeals(t *testing.T) {
 				}
 			}
 			w.holds("dev", "1.0.0 1.0.0")
-			if _, err := w.server().StateBranch().Record(t.Context(), "Resume", state.Resume(in("dev"), w.act("over"))); fault.KindOf(err) != fault.Invalid {
+			if _, err := w.server().Clients.StateBranch().Record(t.Context(), "Resume", state.Resume(in("dev"), w.act("over"))); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("resumed one application: %v", err)
 			}
 			w.decideWithKey(state.Hold(in("dev"), w.act("again")))
 			if report = w.reconcile(); report.Unusable == "" {
 				t.Error("a hold confirmed the branch")
 			}
-			if _, err := w.server().StateBranch().Record(t.Context(), "Resume", state.Resume(everywhere, w.act("over"))); fault.KindOf(err) != fault.Unauthorized {
+			if _, err := w.server().Clients.StateBranch().Record(t.Context(), "Resume", state.Resume(everywhere, w.act("over"))); fault.KindOf(err) != fault.Unauthorized {
 				t.Errorf("resumed everything without the right to confirm: %v", err)
 			}
 			if recorded := w.decideWithKey(state.Resume(everywhere, w.act("checked"))); !recorded.Confirmed || !recorded.Written {

@@ -20,7 +20,7 @@ import (
 // decide records user decisions.
 func (w *world) decide(changes ...state.Change) {
 	w.t.Helper()
-	if _, err := w.Reconciler().StateBranch().Record(w.t.Context(), "A person decides", changes...); err != nil {
+	if _, err := w.Reconciler().Clients.StateBranch().Record(w.t.Context(), "A person decides", changes...); err != nil {
 		w.t.Fatal(err)
 	}
 }

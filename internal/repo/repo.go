@@ -1,4 +1,4 @@
-// Package repo is one repository as the engine, and the packages that it consists of, read
+// Package repo is one repository as reconciliations, and the packages that they consist of, read
 // and write it: branches, commits, and files behind small interfaces, its config file, and
 // the parts of it that failed while the rest goes on. The wiring implements the interfaces,
 // and the model test replaces them with fakes that fail.

@@ -8,7 +8,7 @@
 //   - The poll refreshes forges and repositories. At its start, a process triggers all
 //     repositories; from then on, each has its turns in the poll interval.
 //   - Schedules of config files trigger the repositories that use them.
-//   - A reconciliation is the work on one repository. It runs the engine on a workspace
+//   - A reconciliation is the work on one repository. It runs on a workspace
 //     and records the result: what the repository subscribes to, and its history.
 //   - Discovery, onboarding, and retention run beside them.
 //

@@ -166,7 +166,7 @@ Thu 11:00 prod merged: staging has: web 1.0.0 -> 1.1.0
 	if diff := cmp.Diff(want, run(t, w, simulate.Options{Merged: true})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	branch := w.Reconciler().StateBranch()
+	branch := w.Reconciler().Clients.StateBranch()
 	act := state.Act{At: w.Clock.Now(), Reason: "incident 42"}
 	act.By.Login = "ann"
 	if _, err := branch.Record(t.Context(), "Hold", state.Hold(state.Target{Environment: "prod", Application: "shop"}, act)); err != nil {

@@ -110,7 +110,7 @@ func PrintPreviewErrors(w io.Writer, preview *checkout.Preview, output string) {
 	}
 }
 
-// componentPrefix is how the engine names a component that failed.
+// componentPrefix is how a reconciliation names a component that failed.
 const componentPrefix = "component "
 
 // unreachableHosts are the hosts that could not be reached, with what they affect.

@@ -32,7 +32,7 @@ func recordOnce(s *story, changes []state.Change) error {
 		return err
 	}
 	defer end()
-	_, err = reconciler.StateBranch().Record(s.t.Context(), "Record a decision", changes...)
+	_, err = reconciler.Clients.StateBranch().Record(s.t.Context(), "Record a decision", changes...)
 	return err
 }
 

@@ -1,4 +1,4 @@
-// Package modeltest plays random stories around the engine and checks its promises after
+// Package modeltest plays random stories around reconciliations and checks their promises after
 // every step: users merge, close, revert, push, decide, and bypass, images appear, signed or
 // not, tags move, sources report health, or pretend to, the base and the config change,
 // processes race, crash and have wrong clocks, and forges fail, limit requests and lose

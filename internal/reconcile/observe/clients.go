@@ -27,7 +27,8 @@ type Clients struct {
 	Registries Registries
 	// Seals decide what on the state branch counts.
 	Seals statebranch.Seals
-	// ReadOnly: a state branch whose seals cannot be verified is read as it is, because nothing is written.
+	// ReadOnly: nothing is written. So the credential needs no right to push, and a state branch whose seals cannot be
+	// verified is read as it is.
 	ReadOnly bool
 	// Evidence has what sources reported about health. Nil: only what the forge has is known, which is
 	// statuses, checks, and deployments.

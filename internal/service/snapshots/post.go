@@ -432,7 +432,7 @@ func record(
 	if len(targets) > 1 {
 		what = state.Target{Environment: state.All, Application: state.All}.String()
 	}
-	recorded, err := b.Workspace.Reconciler.StateBranch().Record(ctx, state.Subject("Promote", what, request.Reason), changes...)
+	recorded, err := b.Workspace.Reconciler.Clients.StateBranch().Record(ctx, state.Subject("Promote", what, request.Reason), changes...)
 	if err != nil {
 		return err
 	}
