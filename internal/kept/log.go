@@ -243,7 +243,10 @@ func (l *log) rewrite(path string) (after *log, err error) {
 			v.at = after.end
 			after.set(name, v)
 		}
-		if err := errors.Join(buffered.Flush(), out.Sync()); err != nil {
+		if err := buffered.Flush(); err != nil {
+			return err
+		}
+		if err := out.Sync(); err != nil {
 			return err
 		}
 		after.known, err = out.Stat()
