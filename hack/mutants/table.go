@@ -33,7 +33,7 @@ func groups() []group {
 			[]tests{{[]string{"./internal/promotion/decide"}, ""}, {[]string{"./internal/reconcile"}, "ncremental"}, service},
 		},
 		{
-			[]string{"internal/workspace/observations.go", "internal/workspace/freshness.go"},
+			[]string{"internal/workspace/decision_cache.go", "internal/workspace/freshness.go"},
 			"",
 			[]tests{{[]string{"./internal/workspace"}, ""}, service},
 		},

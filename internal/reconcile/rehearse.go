@@ -65,7 +65,7 @@ func (h *rehearsal) attempt(ctx context.Context, start observe.Start, _ *repo.Re
 		if lands(p) || h.merged[p.Head] {
 			continue
 		}
-		e := outcome.Effect{Proposal: p, Action: outcome.ActionNone, Err: o.SkipReason(p, o.Failures.Skip)}.WithPromotions(o)
+		e := outcome.Effect{Proposal: p, Action: outcome.ActionNone, Err: o.SkipReason(p, o.Failures.SkipReason)}.WithPromotions(o)
 		if p.Step == propose.StepPropose {
 			e.Follows = h.follows(o, p)
 		}

@@ -27,8 +27,8 @@ func (f Failures) Any() bool {
 	return len(f.Errors) > 0 || len(f.Skipped) > 0 || len(f.Unavailable) > 0
 }
 
-// Skip returns why nothing is done about a branch; nil: something may be.
-func (f Failures) Skip(branch string) error { return f.Skipped[branch] }
+// SkipReason returns why nothing is done about a branch; nil: something may be.
+func (f Failures) SkipReason(branch string) error { return f.Skipped[branch] }
 
 // Collector collects failures. It belongs to the function that reads or acts, and is not kept.
 type Collector struct {
@@ -66,8 +66,8 @@ func (c *Collector) Failures() Failures {
 // LastAttempt reports whether no restart follows.
 func (c *Collector) LastAttempt() bool { return c.lastAttempt }
 
-// Skipped returns why nothing is done about a branch; nil: something may be.
-func (c *Collector) Skipped(branch string) error { return c.failures.Skipped[branch] }
+// SkipReason returns why nothing is done about a branch; nil: something may be.
+func (c *Collector) SkipReason(branch string) error { return c.failures.Skipped[branch] }
 
 // Add records that a part of the repository failed. Several questions that fail in the
 // same way are one error.

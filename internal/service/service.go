@@ -133,9 +133,9 @@ func New(o Options) *Service {
 	reconciler := &reconciler{
 		refresher: refresher, store: o.Store, recorder: records, onboarder: onboarder, report: reports,
 		kept: workspace.Kept{
-			Scans:        scan.NewMemory(memory.Share(keptShare, maxKept)),
-			Observations: workspace.NewObservations(memory.Share(keptShare, maxKept)),
-			Mirrors:      git.NewMemory(memory.Share(2*keptShare, maxKept/2)),
+			Scans:     scan.NewMemory(memory.Share(keptShare, maxKept)),
+			Decisions: workspace.NewDecisions(memory.Share(keptShare, maxKept)),
+			Mirrors:   git.NewMemory(memory.Share(2*keptShare, maxKept/2)),
 		},
 		dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}

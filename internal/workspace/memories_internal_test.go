@@ -72,12 +72,12 @@ func TestLandingMemory_limit(t *testing.T) {
 // Between two reconciliations of one process, the file is read again only if it changed.
 func TestObservations_file(t *testing.T) {
 	t.Parallel()
-	path, all := filepath.Join(t.TempDir(), keptFile), NewObservations(1<<20)
+	path, all := filepath.Join(t.TempDir(), keptFile), NewDecisions(1<<20)
 	first := all.file("key", path)
 	if err := (landingMemory{first}).Store(map[string]string{"a": "1"}); err != nil {
 		t.Fatal(err)
 	}
-	all.kept.Put("key", observed{file: first}, first.Memory())
+	all.kept.Put("key", keptDecisions{file: first}, first.Memory())
 	if all.file("key", path) != first {
 		t.Error("the file is read again")
 	}

@@ -57,9 +57,9 @@ type Kept struct {
 	Scans *scan.Memory
 	// Mirrors keeps what mirrors read of their files. Nil: each workspace reads it again.
 	Mirrors *git.Memory
-	// Observations keeps the last decisions of repositories, so that a reconciliation decides only about what
+	// Decisions keeps the last decisions of repositories, so that a reconciliation decides only about what
 	// an event touches. It needs Freshness. Nil: each one decides about everything.
-	Observations *Observations
+	Decisions *Decisions
 }
 
 // Workspace is a repository that is open, with its mirror.
@@ -116,7 +116,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		return nil, err
 	}
 	mirror := &mirror{git: opened, sign: signer(session, r)}
-	file := options.Kept.Observations.file(string(key), filepath.Join(folder, keptFile))
+	file := options.Kept.Decisions.file(string(key), filepath.Join(folder, keptFile))
 	if err := adopt(file, folder); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
@@ -171,8 +171,8 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	if r.SCM.Features().Compare {
 		w.Reconciler.Describe.Sources = sources
 	}
-	if options.Kept.Observations != nil && options.Freshness != nil && server.File.Incremental {
-		w.Reconciler.Cache = keeper{all: options.Kept.Observations, key: string(key), session: session, fresh: fresh, file: file}
+	if options.Kept.Decisions != nil && options.Freshness != nil && server.File.Incremental {
+		w.Reconciler.Cache = decisionCache{all: options.Kept.Decisions, key: string(key), session: session, fresh: fresh, file: file}
 	}
 	return w, nil
 }

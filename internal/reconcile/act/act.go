@@ -95,7 +95,7 @@ func (x *executor) execute(ctx context.Context) error {
 	// Then cleanup. A branch that cannot be deleted is found again next time.
 	decided := plan.Plan{Decisions: x.plan.Decisions, Proposals: proposals}
 	for _, branch := range decided.UnusedBranches(x.o.Refs.Branches, x.o.Promotion.Open, x.c.Objects, x.c.By) {
-		if x.failures.Skipped(branch) != nil {
+		if x.failures.SkipReason(branch) != nil {
 			continue
 		}
 		if err := x.push(ctx, repo.Update{Branch: branch, Old: x.o.Refs.Branches[branch]}); err != nil && ctx.Err() != nil {

@@ -49,10 +49,10 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report outcome.Rep
 	defer end()
 	reconciler.Clients.Now = func() time.Time { return s.Clock.Now().Add(skew) }
 	s.ran = append(s.ran, s.Clock.Now().Add(skew))
-	incremental := s.reconciliations%2 != 0 && !fresh && !s.keeper.used
+	incremental := s.reconciliations%2 != 0 && !fresh && !s.cache.used
 	if incremental { // one that runs inside it is another process
-		reconciler.Cache, s.keeper.used = s.keeper, true
-		defer func() { s.keeper.used = false }()
+		reconciler.Cache, s.cache.used = s.cache, true
+		defer func() { s.cache.used = false }()
 		compareWithFull(s)
 	}
 	report, err = reconciler.Reconcile(s.t.Context())
@@ -94,17 +94,17 @@ func compareWithFull(s *story) {
 	effect, request := s.onEffect, s.onRequest
 	s.onEffect, s.onRequest = nil, nil
 	defer func() { s.onEffect, s.onRequest = effect, request }()
-	decided := func(keeper cache.Cache) (outcome.Report, bool) {
+	decided := func(decisions cache.Cache) (outcome.Report, bool) {
 		reconciler, end, err := reconciler(s, false)
 		if err != nil {
 			return outcome.Report{}, false
 		}
 		defer end()
-		reconciler.Cache = keeper
+		reconciler.Cache = decisions
 		report, err := reconciler.Preview(s.t.Context())
 		return report, err == nil && !report.Failed()
 	}
-	kept, readable := decided(s.keeper)
+	kept, readable := decided(s.cache)
 	if !readable || kept.Touched == nil {
 		return
 	}

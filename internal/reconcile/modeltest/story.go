@@ -51,7 +51,7 @@ type story struct {
 	resumes         map[state.Target]time.Time // the last resume in a comment
 	reconciliations int                        // so far
 	partial         int                        // of them, those that decided about a part only
-	keeper          *keeper
+	cache           *decisionCache
 	configured      string // before the step, as main has it
 	stateHead       string // of the state branch, when failures were read
 	evidence        *reconciletest.Evidence
@@ -99,7 +99,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 		mirrored: random.IntN(3) == 0,
 	}
 	s.byCheck = !s.pushOnly && random.IntN(2) == 0
-	s.keeper = &keeper{s: s}
+	s.cache = &decisionCache{s: s}
 	text := s.config(random)
 	s.World = world(t, random, s.files(text))
 	s.open()

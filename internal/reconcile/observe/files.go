@@ -95,7 +95,7 @@ func readTree(
 	ctx context.Context, files repo.Files, o Observation, branch string, environments []string, failures *repo.Collector,
 ) (repo.Tree, error) {
 	commit := o.Heads[branch]
-	if err := failures.Skipped(branch); err != nil {
+	if err := failures.SkipReason(branch); err != nil {
 		return nil, err
 	}
 	if commit == "" {

@@ -32,7 +32,7 @@ func (r Reader) readPullRequests(ctx context.Context, o Observation, failures *r
 	signals := r.readSignals(ctx, o, own, failures)
 	for _, pr := range own {
 		open := asOpen(pr)
-		if failures.Skipped(pr.Head.Branch) == nil {
+		if failures.SkipReason(pr.Head.Branch) == nil {
 			var err error
 			open, err = readPullRequest(ctx, r.Clients, signals, o, pr, failures.LastAttempt())
 			if err != nil {
@@ -60,7 +60,7 @@ func (r Reader) readSignals(ctx context.Context, o Observation, own []scm.PullRe
 	for _, pr := range own {
 		target, _ := promotion.ParseHead(pr.Head.Branch)
 		_, known := o.Promotion.Config.Environment(target.Environment)
-		if !known || takenOver(o, pr) != "" || failures.Skipped(pr.Head.Branch) != nil {
+		if !known || takenOver(o, pr) != "" || failures.SkipReason(pr.Head.Branch) != nil {
 			continue
 		}
 		if features.Statuses {
@@ -305,7 +305,7 @@ func readHeads(
 	}
 	var heads []string
 	for _, p := range made.Proposals {
-		if p.Step == propose.StepPropose && o.Refs.Branches[p.Head] == "" && failures.Skipped(p.Head) == nil {
+		if p.Step == propose.StepPropose && o.Refs.Branches[p.Head] == "" && failures.SkipReason(p.Head) == nil {
 			heads = append(heads, p.Head)
 		}
 	}

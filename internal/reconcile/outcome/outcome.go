@@ -204,7 +204,7 @@ func Of(o observe.Observation, made plan.Plan, effects []Effect) Report {
 func Preview(o observe.Observation, made plan.Plan) Report {
 	var effects []Effect
 	for _, p := range made.Proposals {
-		effects = append(effects, Effect{Proposal: p, Action: ActionNone, Err: o.SkipReason(p, o.Failures.Skip)}.WithPromotions(o))
+		effects = append(effects, Effect{Proposal: p, Action: ActionNone, Err: o.SkipReason(p, o.Failures.SkipReason)}.WithPromotions(o))
 	}
 	return Of(o, made, effects)
 }

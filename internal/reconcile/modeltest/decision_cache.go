@@ -11,9 +11,9 @@ import (
 // as after a poll.
 const pollInterval = 12 * time.Hour
 
-// keeper keeps what a reconciliation leaves for the next one, as a process that runs does. Each
+// decisionCache keeps what a reconciliation leaves for the next one, as a process that runs does. Each
 // incremental reconciliation is compared with a full one. It implements cache.Cache.
-type keeper struct {
+type decisionCache struct {
 	s      *story
 	kept   *cache.Entry
 	images int // the changes in the registry of which the kept one knows
@@ -23,14 +23,14 @@ type keeper struct {
 }
 
 // Load implements cache.Cache.
-func (k *keeper) Load(context.Context) (*cache.Entry, cache.Changed, error) {
-	changed, total := k.s.Registry.Changed(k.images)
-	k.loaded = total
-	if k.s.Clock.Now().Sub(k.polled) > pollInterval {
-		k.kept, k.polled = nil, k.s.Clock.Now()
+func (c *decisionCache) Load(context.Context) (*cache.Entry, cache.Changed, error) {
+	changed, total := c.s.Registry.Changed(c.images)
+	c.loaded = total
+	if c.s.Clock.Now().Sub(c.polled) > pollInterval {
+		c.kept, c.polled = nil, c.s.Clock.Now()
 	}
-	return k.kept, cache.Changed{Image: changed}, nil
+	return c.kept, cache.Changed{Image: changed}, nil
 }
 
 // Store implements cache.Cache.
-func (k *keeper) Store(kept *cache.Entry) { k.kept, k.images = kept, k.loaded }
+func (c *decisionCache) Store(kept *cache.Entry) { c.kept, c.images = kept, c.loaded }

@@ -22,7 +22,7 @@ func TestKeeper_eventsAndPolls(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
 		db := databasetest.Open(t, kind.New(t))
-		all, memory := store.New(db), NewObservations(1<<20)
+		all, memory := store.New(db), NewDecisions(1<<20)
 		happens := func(path string) {
 			t.Helper()
 			if err := db.Update(t.Context(), func(ctx context.Context, tx *database.Tx) error {
@@ -38,7 +38,7 @@ func TestKeeper_eventsAndPolls(t *testing.T) {
 		reconciled := func() (known, changed bool) {
 			t.Helper()
 			fresh := &freshness{server: &serverfile.Server{File: &serverconfig.Config{Poll: 30 * 24 * time.Hour}}, store: all, key: "github.com/7"}
-			k := keeper{all: memory, key: "github.com/7", fresh: fresh, file: kept.At("")}
+			k := decisionCache{all: memory, key: "github.com/7", fresh: fresh, file: kept.At("")}
 			kept, what, err := k.Load(t.Context())
 			if err != nil {
 				t.Fatal(err)
