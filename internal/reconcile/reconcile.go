@@ -133,7 +133,7 @@ func (r *Reconciler) attempt(ctx context.Context, start observe.Start, known *re
 	defer func() { end(nil, err) }()
 	o, err := r.observe(ctx, r.reader(), start, known)
 	if err == nil && o.Unusable != "" {
-		o, err = act.FailConfig(ctx, r.Clients, o)
+		o, err = act.FailConfig(ctx, r.Clients, o, start.LastAttempt)
 	}
 	if err != nil || o.Unusable != "" {
 		return attempted{report: outcome.Unplanned(o)}, err

@@ -20,15 +20,18 @@ const failedConfig = "config: failed"
 // FailConfig sets our status on the head of the default branch if the config there is
 // broken, where users see it who do not know the service. Other heads get none, except
 // the first one after a failure. It returns the observation with what failed.
-func FailConfig(ctx context.Context, c observe.Clients, o observe.Observation) (observe.Observation, error) {
+func FailConfig(ctx context.Context, c observe.Clients, o observe.Observation, lastAttempt bool) (observe.Observation, error) {
 	if !o.BrokenConfig {
 		return o, nil
 	}
-	failures := repo.Collect(o.Failures, true)
-	err := failures.AddOrStop(ctx, "branch "+o.Refs.Default, setConfigStatus(ctx, c, o, pullrequest.StatusOfConfig(o.Unusable)))
-	o.Failures = failures.Failures()
-	if err != nil || len(o.Failures.Errors) > 0 || c.Branches == nil || c.Branches.Last()[failedConfig] != "" {
-		return o, err
+	if err := setConfigStatus(ctx, c, o, pullrequest.StatusOfConfig(o.Unusable)); err != nil {
+		failures := repo.Collect(o.Failures, lastAttempt)
+		stop := failures.AddOrStop(ctx, "branch "+o.Refs.Default, err)
+		o.Failures = failures.Failures()
+		return o, stop
+	}
+	if c.Branches == nil || c.Branches.Last()[failedConfig] != "" {
+		return o, nil
 	}
 	heads := map[string]string{failedConfig: o.Heads[o.Refs.Default]}
 	maps.Copy(heads, c.Branches.Last())
