@@ -33,7 +33,7 @@ func unwantedVersion(in input.Target, move promotion.Move) (promotion.Reason, bo
 	}
 	for _, source := range in.Sources {
 		rejection, rejected := in.State().Rejected(state.Target(source), in.RepositoryOf(move.Component), move.To)
-		if rejected {
+		if rejected && move.Form == "" { // another form of what is here already takes nothing from there
 			return promotion.Reasonf(promotion.RuleRejected, "%s: %s", source.Environment, input.RejectedText(move, rejection)), true
 		}
 		if last, landed := lastLanding(in, source, move); landed && last.Reverted {

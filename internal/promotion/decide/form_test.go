@@ -188,6 +188,25 @@ func TestPlan_openPullRequestOfForm(t *testing.T) {
 	}
 }
 
+// A rejection in a parent keeps versions out. What is there already may be written in another form.
+func TestPlan_openPullRequestOfFormThatParentRejected(t *testing.T) {
+	t.Parallel()
+	w := decidetest.New(t, decidetest.Chain)
+	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.DigestA)
+	w.Has("staging/shop", "web:1.5.0")
+	w.Pins("staging/shop", both)
+	w.RegistryAnswers("web:1.5.0@" + promotiontest.DigestA)
+	w.Open = map[string]promotion.Open{"promoter/staging/shop": {
+		Number: 7, Head: "promoter/staging/shop", Snapshots: promotiontest.SnapshotsOf("shop", "web:1.5.0@"+promotiontest.DigestA),
+	}}
+	w.Reject("dev/shop", "web:1.5.0@"+promotiontest.DigestA)
+	w.Expect("staging/shop", promotion.Proposed, "pin web 1.5.0 to its digest")
+	w.Decides(state.Hold(w.StateTarget("staging/shop"), promotiontest.ByAda("")))
+	if d := w.Decide("staging/shop"); d.Disposition == nil || d.Disposition.Close {
+		t.Errorf("on hold: %+v", d.Disposition)
+	}
+}
+
 func TestLookups_form(t *testing.T) {
 	t.Parallel()
 	w := decidetest.New(t, decidetest.Chain)
