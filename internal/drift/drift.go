@@ -262,7 +262,7 @@ func (o Observed) compare(a, b edit.Reference) int {
 	if policy == nil || a.Component == "" {
 		return 0
 	}
-	order, _ := policy.Compare(image.Version{Tag: a.Tag, Digest: a.Digest}, image.Version{Tag: b.Tag, Digest: b.Digest})
+	order, _ := policy.Compare(a.Version(), b.Version())
 	return order
 }
 

@@ -100,7 +100,7 @@ func holdsImages(files Current, images map[string]string) bool {
 	return !slices.ContainsFunc(files.References, func(r edit.Reference) bool {
 		text, named := images[r.Component]
 		was, err := image.Parse(text)
-		back, now := image.Version{Tag: was.Tag, Digest: was.Digest}, image.Version{Tag: r.Tag, Digest: r.Digest}
-		return named && (err != nil || !SameRollout(back, now))
+		back := image.Version{Tag: was.Tag, Digest: was.Digest}
+		return named && (err != nil || !SameRollout(back, r.Version()))
 	})
 }

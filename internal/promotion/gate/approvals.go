@@ -74,8 +74,8 @@ func ApprovedBy(in input.Target) []string {
 	var by []string
 	for _, approval := range open.Approvals {
 		same := func(name string) bool { return strings.EqualFold(name, approval.By) }
-		counted := slices.ContainsFunc(by, same) || slices.ContainsFunc(requesters(in), same)
-		if !counted && mayApprove(in.Settings.Gates.Approvals, approval) {
+		excluded := slices.ContainsFunc(by, same) || slices.ContainsFunc(requesters(in), same)
+		if !excluded && mayApprove(in.Settings.Gates.Approvals, approval) {
 			by = append(by, approval.By)
 		}
 	}

@@ -48,7 +48,7 @@ func newRef(o *promotion.Observation, target promotion.Target, references []*edi
 		Versions: make([]image.Version, 0, len(references)),
 	}
 	for i, r := range references {
-		if written := (image.Version{Tag: r.Tag, Digest: r.Digest}); i == 0 || moreComplete(written, ref.Recorded) {
+		if written := r.Version(); i == 0 || moreComplete(written, ref.Recorded) {
 			ref.Recorded = written
 		}
 		ref.Versions = append(ref.Versions, o.Facts.Complete(*r))
