@@ -68,6 +68,7 @@ func (o *offer) preview(ctx context.Context, text string) (decisions []promotion
 	merged := *o.reconciler
 	merged.Clients.Objects = withConfig{Objects: o.reconciler.Clients.Objects, commit: o.commit, text: []byte(text)}
 	merged.Clients.ReadOnly = true
+	merged.Cache = nil // its decisions are those of another config
 	report, err := merged.Preview(ctx)
 	if err != nil {
 		unknown = append(unknown, err.Error())
