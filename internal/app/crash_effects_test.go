@@ -20,7 +20,7 @@ type point struct {
 }
 
 // The durable effects of the service. Those of a reconciliation, in Git and at a forge,
-// have a test of their own in internal/engine.
+// have a test of their own in internal/reconcile.
 var points = []point{
 	{name: "leases of the process before are freed", text: "where owner <> ''"},
 	{name: "the poll of the start is triggered", text: "insert into work", argument: `"kind":"poll"`},

@@ -2,7 +2,7 @@
 // ours, verifies live what they may do, applies them to the state, and replies. What is
 // processed and which replies are pending is in the state, so an interruption loses nothing
 // and repeats no command. A reconciliation passes what it observed and gets the changes to
-// record. The tests are in the package engine: they drive whole reconciliations.
+// record. The tests are in the package reconcile: they drive whole reconciliations.
 package comments
 
 import (

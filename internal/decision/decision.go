@@ -4,7 +4,7 @@
 // Record is the path of the command line, and RecordIn that of the HTTP API. Both validate a
 // decision against the config and the files of one repository, and write it to the branch promoter/_state. The next
 // reconciliation applies it. Commands in comments are the other path: package command
-// reads them and package engine applies them while it reconciles. Both write the same
+// parses them and package comments applies them in a reconciliation. Both write the same
 // changes of package state, so a decision has the same effect wherever it comes from.
 //
 // Not to be confused with promotion.Decision, which is what promoter decides.

@@ -7,7 +7,7 @@
 // branch. docs/formats.md describes the schema, which changes only with a new version.
 //
 // Any user who may push the branch may stop promotions. What loosens something counts only
-// when promoter wrote it: see Authentic, and the seals of package engine.
+// when promoter wrote it: see Authentic, and the seals of package statebranch.
 package state
 
 import (

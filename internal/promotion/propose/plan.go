@@ -1,6 +1,6 @@
 // Package propose decides which branches and pull requests should exist for the decisions of
 // a reconciliation: which are opened, refreshed, kept, closed, or wait, and which may land.
-// Package pullrequest writes their texts, and package engine carries the proposals out.
+// Package pullrequest writes their texts, and package reconcile/act carries the proposals out.
 //
 // It is pure: it performs no input or output.
 package propose

@@ -1,5 +1,5 @@
-// Package reconciletest is an in-memory repository, registry and forge for tests of the
-// engine. They behave like real ones, also when that is inconvenient: pushes and merges
+// Package reconciletest is an in-memory repository, registry and forge for tests of
+// reconciliations. They behave like real ones, also when that is inconvenient: pushes and merges
 // are conditional, responses can be lost, and users act at any time.
 package reconciletest
 
