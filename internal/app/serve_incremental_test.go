@@ -20,7 +20,7 @@ func TestServe_decidesAboutTouchedApplications(t *testing.T) {
 		t.Error("no reconciliation was incremental")
 	}
 	for _, line := range w.all.lines {
-		if strings.Contains(line, "incremental reconciliation") {
+		if strings.Contains(line, "kept decisions are made again") {
 			t.Error(line)
 		}
 	}
