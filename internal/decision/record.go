@@ -42,7 +42,8 @@ func Record(ctx context.Context, c *connect.Connections, d Decision, cacheDir st
 	return result, err
 }
 
-// Deployments returns what targets are in the repository. Reading them observes it.
+// Deployments returns targets with what the rules of the server can apply to. It observes the
+// repository.
 type Deployments func(ctx context.Context) ([]promotion.Deployment, error)
 
 // Authority decides who is recorded for a decision, and whether that user may decide.
@@ -54,7 +55,7 @@ type Authority interface {
 	// deleted or moved back.
 	Confirms() bool
 	// Authorize returns the user to record, or why that user may not decide about all of the
-	// targets, which are the deployments.
+	// targets. The deployments are those of all targets.
 	Authorize(ctx context.Context, targets []promotion.Target, deployments Deployments) (identity.User, error)
 }
 
