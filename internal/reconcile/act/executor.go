@@ -50,7 +50,9 @@ func (x *executor) done() Done {
 }
 
 // skipReason returns why a proposal is not carried out; nil: it is.
-func (x *executor) skipReason(p propose.Proposal) error { return x.o.SkipReason(p, x.failures.SkipReason) }
+func (x *executor) skipReason(p propose.Proposal) error {
+	return x.o.SkipReason(p, x.failures.SkipReason)
+}
 
 // record adds effects to the report, and announces those that did something. Some errors
 // end the reconciliation; what was done before is in the report all the same.
