@@ -33,7 +33,7 @@ environments:
   staging: {paths: ["staging/{application}.txt"], after: [dev], land: push}
 `
 
-// process is a promoter that runs: it keeps observations, and webhooks name changed images.
+// process is a promoter that runs: it keeps decisions, and webhooks name changed images.
 type process struct {
 	*world
 	kept     *cache.Entry
