@@ -112,7 +112,7 @@ func effects(d Decision, targets []promotion.Target, images map[string]string, r
 				add("replaced the freeze of %s by %s", name(at), actText(before.Freeze.Act))
 			}
 		case verb.Promote:
-			if before.Request != nil && after.Request.At.Equal(before.Request.At) {
+			if before.Request != nil && after.Request.Same(*before.Request) {
 				add("%s is already requested by %s", name(at), actText(before.Request.Act))
 			}
 		case verb.Reject:

@@ -13,7 +13,6 @@ import (
 	"promoter/internal/config/trust"
 	"promoter/internal/glob"
 	"promoter/internal/health"
-	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/state"
 )
@@ -106,9 +105,8 @@ type Observation struct {
 // Bypass is which conditions and gates a request for a target may bypass: what its user is
 // permitted to now. The state branch alone grants nothing.
 type Bypass struct {
-	By      identity.User
-	At      time.Time         // of the request
-	Refused map[string]string // why not, by condition; those that are not listed are permitted
+	Request state.Request     // that was checked
+	Refused map[string]string // why not, by condition that it names; the others are permitted
 }
 
 // Scope returns the environments to decide about, parents first.

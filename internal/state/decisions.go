@@ -245,7 +245,7 @@ func EndRollback(target Target, rollback RolledBack) Change {
 func AddRequest(target Target, request Request) Change {
 	return at(target, func(r *Record) {
 		verified := r.Request != nil && !r.Request.By.Verified() && request.By.Verified()
-		if r.Request == nil || verified || !r.Request.same(request) && !r.Request.pending(request) {
+		if r.Request == nil || verified || !r.Request.Same(request) && !r.Request.pending(request) {
 			r.Request, r.Failures = &request, nil
 			if r.Rollback != nil && r.Rollback.Automatic {
 				r.Rollback = nil
@@ -289,7 +289,7 @@ func (s State) WasPosted(target Target, component, digest string) bool {
 // left unchanged.
 func BindRequest(target Target, request Request, snapshot string) Change {
 	return at(target, func(r *Record) {
-		if r.Request != nil && r.Request.same(request) {
+		if r.Request != nil && r.Request.Same(request) {
 			r.Request.Snapshot = snapshot
 		}
 	})
@@ -299,15 +299,15 @@ func BindRequest(target Target, request Request, snapshot string) Change {
 // is left unchanged.
 func RemoveRequest(target Target, request Request) Change {
 	return at(target, func(r *Record) {
-		if r.Request != nil && r.Request.same(request) {
+		if r.Request != nil && r.Request.Same(request) {
 			r.Request = nil
 		}
 	})
 }
 
-// same reports whether two values are the same request, bound or not. A user may ask for something else within
+// Same reports whether two values are the same request, bound or not. A user may ask for something else within
 // the same second.
-func (r Request) same(other Request) bool {
+func (r Request) Same(other Request) bool {
 	asks := r.Posted == other.Posted && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
 	return asks && utc(r.At).Equal(utc(other.At)) && r.By.Same(other.By)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/identity"
 	"promoter/internal/promotion"
 
 	"promoter/internal/promotion/decide/decidetest"
@@ -171,7 +172,7 @@ func TestPlan_bypass(t *testing.T) {
 		w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 		request := state.Request{Act: promotiontest.ByAda("incident 42"), Bypass: names}
 		w.Decides(state.AddRequest(w.StateTarget("staging/shop"), request), state.Freeze("staging", promotiontest.ByAda("holiday"), nil))
-		w.Bypasses = map[promotion.Target]promotion.Bypass{w.Target("staging/shop"): {By: request.By, At: request.At}}
+		w.Bypasses = map[promotion.Target]promotion.Bypass{w.Target("staging/shop"): {Request: request}}
 		return w
 	}
 	const soaks = "dev soak: present since 2026-11-18T10:59:00Z"
@@ -214,8 +215,12 @@ func TestPlan_bypass(t *testing.T) {
 			t.Errorf("%s: %s", d.State, d.Reason)
 		}
 		// A permission for another request, such as one that replaced it, is none.
-		for _, other := range []promotion.Bypass{{By: refused.By, At: refused.At.Add(time.Second)}, {At: refused.At}} {
-			w.Bypasses[target] = other
+		later, nobody, less := refused.Request, refused.Request, refused.Request
+		later.At = later.At.Add(time.Second)
+		nobody.By = identity.User{}
+		less.Bypass = []string{"windows"} // in the same second
+		for _, other := range []state.Request{later, nobody, less} {
+			w.Bypasses[target] = promotion.Bypass{Request: other}
 			if d := w.Decide("staging/shop"); d.State != promotion.Waiting || len(d.Bypassed()) > 0 {
 				t.Errorf("%+v: %s: %s", other, d.State, d.Reason)
 			}

@@ -76,7 +76,7 @@ func Bypass(in Target, c *promotion.Condition, key string, moves []promotion.Mov
 	in.For(rows[ofRequest])
 	permitted, known := in.obs.Bypasses[in.Target]
 	refused := permitted.Refused[key]
-	if !known || !permitted.At.Equal(r.At) || !permitted.By.Same(r.By) {
+	if !known || !permitted.Request.Same(*r) {
 		refused = "it was not checked"
 	}
 	if refused != "" {

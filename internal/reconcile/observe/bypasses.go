@@ -22,7 +22,7 @@ func (r Reader) ReadBypasses(ctx context.Context, o promotion.Observation, failu
 		if request == nil || len(request.Bypass) == 0 {
 			continue
 		}
-		checked := promotion.Bypass{By: request.By, At: request.At, Refused: map[string]string{}}
+		checked := promotion.Bypass{Request: *request, Refused: map[string]string{}}
 		for _, condition := range request.Bypass {
 			refused, err := refuseBypass(ctx, r.Clients.Seals, r.Users.Bypasses, *request, condition, o.Deployment(target))
 			if err != nil {
