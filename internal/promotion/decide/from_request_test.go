@@ -8,7 +8,6 @@ import (
 
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
-
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
