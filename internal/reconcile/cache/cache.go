@@ -73,7 +73,6 @@ func New(read Read, decided Decided, before *Entry) *Entry {
 	if before != nil && o.Applications != nil {
 		decided.Reads = overlay(before.decided.Reads, decided.Reads)
 	}
-	read.Heads = maps.Clone(read.Heads)
 	read.Promotion = promotion.Observation{
 		Config: o.Config, DefaultBranch: o.DefaultBranch, PushOnly: o.PushOnly,
 		Targets: o.Targets, State: o.State,
