@@ -43,39 +43,28 @@ type retention struct {
 // handle deletes old data, a little at a time, and returns its space.
 func (r retention) handle(ctx context.Context, _ queue.Item) (queue.Result, error) {
 	next := queue.Result{Next: r.now().Add(retentionInterval)}
-	type deletion struct {
-		before func(context.Context, time.Time) (int64, error)
-		age    time.Duration // 0: kept forever
+	older := func(remove func(context.Context, time.Time) (int64, error), age time.Duration) func() (int64, error) {
+		return func() (int64, error) { return remove(ctx, r.now().Add(-age)) }
 	}
-	type trim struct {
-		beyond func(context.Context, int64) (int64, error)
-		limit  int64
+	beyond := func(remove func(context.Context, int64) (int64, error), limit int64) func() (int64, error) {
+		return func() (int64, error) { return remove(ctx, limit) }
+	}
+	steps := []func() (int64, error){
+		older(r.store.Deliveries.DeleteBefore, r.limits.Deliveries),
+		beyond(r.store.Deliveries.Trim, r.limits.DeliveriesSize),
+		beyond(r.store.ImageEvents.Trim, maxImageEvents),
+		older(r.store.CommentEvents.DeleteBefore, state.CommentWindow+24*time.Hour),
+		older(r.store.Health.DeleteReportsBefore, maxReportAge),
+		older(r.store.Notifications.DeleteBefore, maxNotificationAge),
+		beyond(r.store.Health.TrimReports, maxReports),
+	}
+	if r.limits.History != 0 { // else it is kept forever
+		steps = append(steps, older(r.store.DeleteHistoryBefore, r.limits.History),
+			older(r.store.Snapshots.DeleteBefore, r.limits.History), older(r.store.Milestones.DeleteBefore, r.limits.History))
 	}
 	var removed int64
-	for _, one := range []deletion{
-		{r.store.Deliveries.DeleteBefore, r.limits.Deliveries},
-		{r.store.CommentEvents.DeleteBefore, state.CommentWindow + 24*time.Hour},
-		{r.store.Health.DeleteReportsBefore, maxReportAge},
-		{r.store.Notifications.DeleteBefore, maxNotificationAge},
-		{r.store.DeleteHistoryBefore, r.limits.History},
-		{r.store.Snapshots.DeleteBefore, r.limits.History},
-		{r.store.Milestones.DeleteBefore, r.limits.History},
-	} {
-		if one.age == 0 {
-			continue
-		}
-		rows, err := one.before(ctx, r.now().Add(-one.age))
-		if err != nil {
-			return next, err
-		}
-		removed += rows
-	}
-	for _, one := range []trim{
-		{r.store.Deliveries.Trim, r.limits.DeliveriesSize},
-		{r.store.ImageEvents.Trim, maxImageEvents},
-		{r.store.Health.TrimReports, maxReports},
-	} {
-		rows, err := one.beyond(ctx, one.limit)
+	for _, remove := range steps {
+		rows, err := remove()
 		if err != nil {
 			return next, err
 		}
