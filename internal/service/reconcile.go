@@ -88,8 +88,9 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	if failed := r.recorder.triggerFollowers(ctx, changed, item.Key); failed != nil { // they read it at their turn
 		r.log.WarnContext(ctx, "could not trigger other repositories of an image", slog.Any("error", failed))
 	}
+	took := r.now().Sub(begin) // without the offer, which has a workspace of its own
 	r.onboarder.offer(ctx, current, opened, done.report)
-	r.report.write(ctx, known, done.report, done.failed, r.now().Sub(begin))
+	r.report.write(ctx, known, done.report, done.failed, took)
 	return result, errors.Join(done.failed, err)
 }
 
