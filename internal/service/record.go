@@ -110,7 +110,7 @@ func (r recorder) record(ctx context.Context, current *refresh, repository *conn
 			return err
 		}
 		if err := r.afterLanding.triggerIn(ctx, tx, requests, events); err != nil || !o.complete() {
-			return err // without a config, what was found and the messages wait for the next one
+			return err // without a config, the stored drift stays, and events wait for the next reconciliation
 		}
 		if err := r.store.Targets.SetDrift(ctx, tx, stored.Key, driftText(o.report.Drift)); err != nil {
 			return err

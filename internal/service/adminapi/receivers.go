@@ -78,8 +78,7 @@ func receiversOf(
 
 // setUp returns what a receiver is missing; empty: nothing.
 func setUp(file *serverconfig.Config, entry serverconfig.Receiver, reports bool, shown api.Receiver) string {
-	address := file.URL
-	address = cmp.Or(address, "https://HOST")
+	address := cmp.Or(file.URL, "https://HOST")
 	switch {
 	case !reports:
 		return "health.from names it, and a receiver of the kind " + entry.Kind + " reports no health"
