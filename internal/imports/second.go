@@ -18,7 +18,7 @@ func OtherWriters(c *config.Config, found Found) (problems config.Problems) {
 	for _, w := range found.writers() {
 		both := shared{config: c}
 		for _, r := range found.References {
-			if !r.Repository.IsZero() && w.Updates(r.Position.File, r.Repository) {
+			if !r.Repository.IsZero() && !slices.Contains(both.images, r.Repository) && w.Updates(r.Position.File, r.Repository) {
 				both.addReference(r)
 			}
 		}
@@ -26,7 +26,8 @@ func OtherWriters(c *config.Config, found Found) (problems config.Problems) {
 			e := &c.Environments[i]
 			for _, write := range e.Write {
 				component, _ := c.Component(write.Component)
-				if repository, one := component.RepositoryIn(""); one && w.Updates(write.File, repository) {
+				repository, one := component.RepositoryIn("")
+				if one && !slices.Contains(both.images, repository) && w.Updates(write.File, repository) {
 					both.add(e, component, repository, write.File)
 				}
 			}
@@ -59,10 +60,8 @@ func (s *shared) addReference(r edit.Reference) {
 	}
 }
 
+// add adds an image that is not there yet.
 func (s *shared) add(e *config.Environment, component config.Component, repository image.Repository, where string) {
-	if slices.Contains(s.images, repository) {
-		return
-	}
 	if len(s.images) == 0 {
 		s.at, s.first = component.Position, where
 	}
