@@ -106,9 +106,8 @@ func appStudio(d *draft, all objects) {
 }
 
 func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known func(string) bool, tested bool) environment {
-	e := environment{name: nameOf(o.name, func(string) bool {
-		return false
-	}), land: "push", comments: []string{"From " + o.title() + " (" + o.file + ")."}}
+	free := func(string) bool { return false }
+	e := environment{name: nameOf(o.name, free), land: "push", comments: []string{"From " + o.title() + " (" + o.file + ")."}}
 	above := spec.ParentEnvironment
 	switch {
 	case above == o.name:
@@ -126,8 +125,8 @@ func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known
 	case e.propose != "":
 	case spec.DeploymentStrategy != "AppStudioAutomated":
 		e.propose = "manual"
-		e.comments = append(e.comments, "Its deploymentStrategy is "+cmp.Or(spec.DeploymentStrategy,
-			"not set")+", so a user requests each promotion.")
+		e.comments = append(e.comments, "Its deploymentStrategy is "+cmp.Or(spec.DeploymentStrategy, "not set")+
+			", so a user requests each promotion.")
 	case tested && len(e.after) == 0:
 		e.propose = "manual"
 		e.comments = append(e.comments, "Only snapshots that passed their integration tests were deployed, so a user or a "+

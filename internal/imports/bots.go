@@ -210,8 +210,8 @@ func imageUpdaterNotes(d *draft, all objects) {
 				noteMethod(d, o, a.WriteBackConfig.Method)
 				patterns = union(patterns, a.NamePattern)
 			}
-			d.note(o.at(nil), o.title()+": which files the Applications "+strings.Join(patterns,
-				", ")+" have is not read, so every file with one of the images counts: check paths")
+			d.note(o.at(nil), o.title()+": which files the Applications "+strings.Join(patterns, ", ")+
+				" have is not read, so every file with one of the images counts: check paths")
 		}
 	}
 	for _, o := range all {

@@ -384,8 +384,8 @@ func (k *kargoImport) addEnvironment(key string) {
 	}
 	if unread := k.unreadSources(s); len(unread) > 0 && e.propose != "never" {
 		e.propose = "never"
-		e.comments = append(e.comments, "It takes freight from the Stage "+strings.Join(unread,
-			", ")+", which is in no file here. Add the environment to after, and remove propose.")
+		e.comments = append(e.comments, "It takes freight from the Stage "+strings.Join(unread, ", ")+
+			", which is in no file here. Add the environment to after, and remove propose.")
 		k.note(s.at(nil), s.title()+" takes freight from the Stage "+strings.Join(unread, ", ")+", which is in no file here")
 	}
 	if s.verified {

@@ -143,8 +143,9 @@ func (d *draft) guesses() []Guess {
 	}
 	if len(elsewhere) > 0 {
 		all = append(all, Guess{
-			Kind: GuessOutside, Text: count(len(elsewhere), "image reference is",
-				"image references are") + " outside all environments and will not be changed.",
+			Kind: GuessOutside,
+			Text: count(len(elsewhere), "image reference is", "image references are") +
+				" outside all environments and will not be changed.",
 			Advice:    "add the folder to the paths of an environment, or leave it as it is",
 			Positions: positions(elsewhere),
 		})

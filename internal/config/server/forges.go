@@ -169,9 +169,12 @@ func checkForgeCredentials(report *strictyaml.Report, name strictyaml.Located[st
 		for _, key := range []struct {
 			key string
 			strictyaml.Origin
-		}{{"username", raw.Username.Origin}, {"password", raw.Password.Origin}, {"sshKey", raw.SSHKey.Origin}, {
-			"knownHosts", raw.KnownHosts.Origin,
-		}} {
+		}{
+			{"username", raw.Username.Origin},
+			{"password", raw.Password.Origin},
+			{"sshKey", raw.SSHKey.Origin},
+			{"knownHosts", raw.KnownHosts.Origin},
+		} {
 			report.ErrorIf(key.IsSet(), key.Position, "use token", "%s is for plain Git, but %s is of kind %s", key.key,
 				name.Value, raw.Kind.Value)
 		}
