@@ -5,29 +5,47 @@ import (
 	"time"
 )
 
-// Memo keeps what a forge answered, by key, so that each question is asked once. Callers wait
-// while one asks. The zero value is empty.
+// Memo keeps what a forge answered, by key, so that each question is asked once. Callers with the
+// same key wait while one asks; those with another key do not, because an answer may take long. The
+// zero value is empty.
 type Memo[K comparable, V any] struct {
+	mu      sync.Mutex
+	answers map[K]*remembered[V]
+}
+
+// remembered is what is kept for one key. It is locked while it is asked for.
+type remembered[V any] struct {
 	mu    sync.Mutex
-	known map[K]V
+	known bool
+	value V
 }
 
 // Get returns the answer that is kept, or asks for it. An error is not kept.
 func (m *Memo[K, V]) Get(key K, ask func() (V, error)) (V, error) {
+	kept := m.at(key)
+	kept.mu.Lock()
+	defer kept.mu.Unlock()
+	if kept.known {
+		return kept.value, nil
+	}
+	value, err := ask()
+	if err == nil {
+		kept.known = true
+		kept.value = value
+	}
+	return value, err
+}
+
+func (m *Memo[K, V]) at(key K) *remembered[V] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if known, ok := m.known[key]; ok {
-		return known, nil
+	if m.answers == nil {
+		m.answers = map[K]*remembered[V]{}
 	}
-	answer, err := ask()
-	if err != nil {
-		return answer, err
+	if m.answers[key] == nil {
+		m.answers[key] = &remembered[V]{}
 	}
-	if m.known == nil {
-		m.known = map[K]V{}
-	}
-	m.known[key] = answer
-	return answer, nil
+	return m.answers[key]
 }
 
 // accountKept is how long the account of a credential is kept: the service is

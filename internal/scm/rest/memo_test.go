@@ -32,6 +32,18 @@ func TestMemo_asksOnceForEachKey(t *testing.T) {
 	}
 }
 
+// A forge that does not answer about one user must not block what is known about others.
+func TestMemo_keysDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	var memo rest.Memo[string, int]
+	_, err := memo.Get("ada", func() (int, error) {
+		return memo.Get("bob", func() (int, error) { return 1, nil })
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAccount_isAskedForOnceAnHour(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
