@@ -174,11 +174,12 @@ func (f *Forge) isBot(ctx context.Context, person identity.User, id int) (bool, 
 	if person.Bot {
 		return true, nil
 	}
-	return f.bots.Get(id, func() (bool, error) {
+	bot, err := f.bots.Get(id, func() (bool, error) {
 		user, _, err := f.api.Users.GetUser(id, gogitlab.GetUsersOptions{}, in(ctx))
-		if wasNotFound(err) {
-			return false, nil
-		}
 		return err == nil && user.Bot, err
 	})
+	if wasNotFound(err) { // not kept: the account may only be hidden for now
+		return false, nil
+	}
+	return bot, err
 }

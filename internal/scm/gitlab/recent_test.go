@@ -95,3 +95,28 @@ func TestReact_tellsGoneFromTaken(t *testing.T) {
 		})
 	}
 }
+
+// An account that GitLab does not show may be one that it hides for now, so that it is asked about again.
+func TestRecent_asksAgainAboutAnAccountThatIsNotFound(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	repo := opened(t, map[string]http.HandlerFunc{
+		"GET /users/3": func(w http.ResponseWriter, r *http.Request) {
+			if asked++; asked == 1 {
+				says(404, `{"message":"404 User Not Found"}`)(w, r)
+				return
+			}
+			says(200, `{"id":3,"username":"ann","bot":true}`)(w, r)
+		},
+		"GET /projects/42/events": says(200, "["+eventJSON(noteJSON("1", `,"type":null`))+"]"),
+	})
+	for _, want := range []bool{false, true, true} {
+		got, err := repo.Conversation().Recent(t.Context(), time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), 10)
+		if err != nil || len(got) != 1 || got[0].Bot != want {
+			t.Errorf("got %+v, %v; want a bot: %t", got, err, want)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("asked %d times", asked)
+	}
+}
