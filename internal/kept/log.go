@@ -224,14 +224,14 @@ func (s *summed) Write(content []byte) (int, error) {
 
 // rewrite replaces the file with the records that count. They are on the disk first: a power failure must not lose what was
 // there for long.
-func (l *log) rewrite(path string) (after *log, err error) {
-	before, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, before.Close()) }()
+func (l *log) rewrite(path string) (after *log, _ error) {
 	after = &log{values: map[string]value{}}
-	return after, atomicfile.ReplaceWith(path, func(out *os.File) error {
+	return after, atomicfile.ReplaceWith(path, func(out *os.File) (err error) {
+		before, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, before.Close()) }() // Windows replaces no file that is open
 		if err := after.begin(out); err != nil {
 			return err
 		}
