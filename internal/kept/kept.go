@@ -106,7 +106,7 @@ func (f *File) open(name string) (*os.File, value, error) {
 	return file, v, err
 }
 
-// Write keeps a value that a function writes. It is never in memory as a whole.
+// Write keeps a value that a function writes, to a buffer. It is never in memory as a whole.
 func (f *File) Write(name string, write func(io.Writer) error) error {
 	return f.add(func(out *os.File) error {
 		return f.log.append(out, name, value{header: header{Large: true}}, func(to io.Writer) error {

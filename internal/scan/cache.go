@@ -179,8 +179,7 @@ func (s *snapshot) encode(w io.Writer) error {
 	for _, entries := range s.files {
 		maps.Copy(files, entries)
 	}
-	content := bufio.NewWriter(w)
-	encoder := gob.NewEncoder(content)
+	encoder := gob.NewEncoder(w)
 	if err := encoder.Encode(savedScan{Commit: s.commit, Files: len(files)}); err != nil {
 		return err
 	}
@@ -189,10 +188,7 @@ func (s *snapshot) encode(w io.Writer) error {
 			return err
 		}
 	}
-	if err := s.index.Encode(content); err != nil {
-		return err
-	}
-	return content.Flush()
+	return s.index.Encode(w)
 }
 
 // load reads what Save wrote.
