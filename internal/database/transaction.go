@@ -135,23 +135,23 @@ type Tx struct {
 // Scan reads the columns of a row into pointers. A time is read from Micros.
 type Scan func(columns ...any) error
 
-// moment is a column with a time.
-type moment struct{ into *time.Time }
+// timeColumn is a column with a time.
+type timeColumn struct{ into *time.Time }
 
 // Scan implements sql.Scanner.
-func (m moment) Scan(stored any) error {
+func (c timeColumn) Scan(stored any) error {
 	var micros sql.NullInt64
 	err := micros.Scan(stored)
-	*m.into = Time(micros.Int64)
+	*c.into = Time(micros.Int64)
 	return err
 }
 
-// withMoments returns columns of which those for times can be scanned.
-func withMoments(columns []any) []any {
+// scannable returns columns of which those for times can be scanned.
+func scannable(columns []any) []any {
 	all := slices.Clone(columns)
 	for i, column := range all {
 		if into, isTime := column.(*time.Time); isTime {
-			all[i] = moment{into}
+			all[i] = timeColumn{into}
 		}
 	}
 	return all
@@ -179,7 +179,7 @@ func (t *Tx) Query(ctx context.Context, row func(Scan) error, text string, args 
 		return t.fail(ctx, err)
 	}
 	defer func() { err = cmp.Or(err, t.fail(ctx, rows.Close())) }()
-	scan := func(columns ...any) error { return t.fail(ctx, rows.Scan(withMoments(columns)...)) }
+	scan := func(columns ...any) error { return t.fail(ctx, rows.Scan(scannable(columns)...)) }
 	for rows.Next() {
 		if err := row(scan); err != nil {
 			return err

@@ -44,9 +44,8 @@ func (q *Queue) endExpired(ctx context.Context, tx *database.Tx, o ClaimOptions)
 		return nil, err
 	}
 	err = tx.Query(ctx, func(scan database.Scan) error {
-		one, next := Crash{}, int64(0)
-		err := scan(&one.Key, &one.Crashes, &next)
-		one.Next = database.Time(next)
+		var one Crash
+		err := scan(&one.Key, &one.Crashes, &one.Next)
 		crashed = append(crashed, one)
 		return err
 	}, endCrashed, o.LastCrash.Microseconds(), o.FirstCrash.Microseconds(), o.Kind)

@@ -298,11 +298,7 @@ func (q *Queue) Entries(ctx context.Context, kind, after string, limit int) (all
 	err = q.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			one := Entry{Kind: kind}
-			var triggered, notBefore, failed int64
-			err := scan(&one.Key, &one.Owner, &triggered, &notBefore, &one.Attempts, &one.LastError, &failed, &one.Crashes)
-			one.TriggeredAt = database.Time(triggered)
-			one.NotBefore = database.Time(notBefore)
-			one.FailedAt = database.Time(failed)
+			err := scan(&one.Key, &one.Owner, &one.TriggeredAt, &one.NotBefore, &one.Attempts, &one.LastError, &one.FailedAt, &one.Crashes)
 			all = append(all, one)
 			return err
 		}, `

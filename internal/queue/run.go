@@ -221,11 +221,9 @@ func (c *claimer) claim(ctx context.Context, statement string, limit int, condit
 	arguments := append([]any{c.o.Kind, c.suspects}, conditions...)
 	return c.tx.Query(ctx, func(scan database.Scan) error {
 		item := Item{Kind: c.o.Kind, owner: c.owner}
-		var triggered int64
 		var traces string
 		var urgent int
-		err := scan(&item.Key, &item.Attempt, &triggered, &traces, &item.Tenant, &urgent, &item.counted)
-		item.TriggeredAt = database.Time(triggered)
+		err := scan(&item.Key, &item.Attempt, &item.TriggeredAt, &traces, &item.Tenant, &urgent, &item.counted)
 		item.Traces = tracesOf(traces)
 		item.Urgent = urgent > 0
 		c.items = append(c.items, item)
