@@ -374,7 +374,7 @@ func (p *packStorage) join(packs []string) error {
 	if err := p.files.Close(); err != nil { // before their files are removed
 		return err
 	}
-	for _, name := range joined {
+	for _, name := range joined { // a pack that stays keeps its index, without which it cannot be read
 		if err := os.Remove(name); err != nil {
 			return err
 		}
