@@ -116,7 +116,7 @@ type Check struct {
 	Sources map[string]CheckState
 }
 
-// Status returns the status of which a check is.
+// Status returns a check as a status.
 func (c Check) Status() Status {
 	return Status{Context: c.Name, State: c.State, Description: c.Description, URL: c.URL}
 }

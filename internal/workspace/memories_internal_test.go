@@ -70,7 +70,7 @@ func TestLandingMemory_limit(t *testing.T) {
 }
 
 // Between two reconciliations of one process, the file is read again only if it changed.
-func TestObservations_file(t *testing.T) {
+func TestDecisions_file(t *testing.T) {
 	t.Parallel()
 	path, all := filepath.Join(t.TempDir(), keptFile), NewDecisions(1<<20)
 	first := all.file("key", path)

@@ -1,5 +1,5 @@
 // Package workspace opens a repository for its reconciliation: its mirror on disk, the scans of
-// its files, and the registries with its permissions, wired as an reconcile.Reconciler.
+// its files, and the registries with its permissions, wired as a reconcile.Reconciler.
 package workspace
 
 import (
