@@ -157,11 +157,16 @@ func Store(f *File, name string, value any) error {
 	return f.Put(map[string]string{name: string(text)})
 }
 
-func (f *File) load() (err error) {
-	if f.log == nil {
-		f.log, err = readLog(f.path)
+func (f *File) load() error {
+	if f.log != nil {
+		return nil
 	}
-	return err
+	found, err := readLog(f.path)
+	if err != nil {
+		return err // also the next time: what was read before the error is not all
+	}
+	f.log = found
+	return nil
 }
 
 // reload reads the file again if something else changed it, such as a user who deletes the cache.

@@ -290,8 +290,10 @@ func TestFile_isDeleted(t *testing.T) {
 func TestFile_isUnreadable(t *testing.T) {
 	t.Parallel()
 	f := kept.At(t.TempDir())
-	if _, _, err := f.Get("a"); err == nil {
-		t.Error("a folder can be read")
+	for range 2 { // the first error may be ignored
+		if _, _, err := f.Get("a"); err == nil {
+			t.Error("a folder can be read")
+		}
 	}
 	if err := f.Put(map[string]string{"a": "1"}); err == nil {
 		t.Error("a folder can be written")
