@@ -420,15 +420,13 @@ func parseCacheFile(data []byte, empty cacheFile) cacheFile {
 	return read
 }
 
-// validOf returns the valid entries of a map; never nil.
+// validOf removes the entries of a map that are not valid, and returns it; never nil.
 func validOf[V any](all map[string]V, valid func(key string, value V) bool) map[string]V {
-	kept := make(map[string]V, len(all))
-	for key, value := range all {
-		if valid(key, value) {
-			kept[key] = value
-		}
+	if all == nil {
+		return map[string]V{}
 	}
-	return kept
+	maps.DeleteFunc(all, func(key string, value V) bool { return !valid(key, value) })
+	return all
 }
 
 // saveAll is save, also if only times changed.
