@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/config"
+	"promoter/internal/config/trust"
 	"promoter/internal/drift"
 	"promoter/internal/edit"
 	"promoter/internal/identity"
@@ -293,9 +294,15 @@ func TestRules_haveThoseOfOtherApplications(t *testing.T) {
 	before := read(t)
 	old, current := new(image.Policy), new(image.Policy)
 	before.Promotion.Policies = map[string]*image.Policy{"web": old, "worker": old}
-	o := cache.New(before, cache.Decided{}, nil).Rules(promotion.Observation{Policies: map[string]*image.Policy{"worker": current}})
+	before.Promotion.Verify = map[string][]trust.Requirement{"web": {{}}, "worker": {{}}}
+	o := cache.New(before, cache.Decided{}, nil).Rules(promotion.Observation{
+		Policies: map[string]*image.Policy{"worker": current}, Verify: map[string][]trust.Requirement{"worker": {{}, {}}},
+	})
 	if o.Policies["web"] != old || o.Policies["worker"] != current {
 		t.Errorf("policies: %v", o.Policies)
+	}
+	if len(o.Verify["web"]) != 1 || len(o.Verify["worker"]) != 2 {
+		t.Errorf("signatures: %v", o.Verify)
 	}
 	if before.Promotion.Policies["worker"] != old {
 		t.Error("it changed the entry")
