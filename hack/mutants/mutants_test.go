@@ -35,7 +35,7 @@ func TestMutate_listsOneChangeEach(t *testing.T) {
 	}
 	var got []string
 	for _, one := range mutants {
-		before, after := strings.Split(source, "\n"), strings.Split(one.apply(source), "\n")
+		before, after := strings.Split(source, "\n"), strings.Split(one.apply(), "\n")
 		got = append(got, one.key()+" -> "+strings.TrimSpace(after[one.line-1]))
 		after[one.line-1] = before[one.line-1]
 		if diff := cmp.Diff(before, after); diff != "" {

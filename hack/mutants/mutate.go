@@ -18,6 +18,7 @@ type mutant struct {
 	line           int
 	from, to       int // the bytes that are replaced
 	by             string
+	source         string // the file as it was read: it may change while mutants are tested
 }
 
 // key identifies a mutant while code around it changes.
@@ -26,7 +27,7 @@ func (m mutant) key() string {
 }
 
 // apply returns the source with the change.
-func (m mutant) apply(source string) string { return source[:m.from] + m.by + source[m.to:] }
+func (m mutant) apply() string { return m.source[:m.from] + m.by + m.source[m.to:] }
 
 // mutator collects the mutants of one file.
 type mutator struct {
@@ -176,6 +177,7 @@ func (m *mutator) add(kind string, named, replaced ast.Node, by string) {
 		file: m.file, function: m.function, kind: kind,
 		text: strings.Join(strings.Fields(m.text(named)), " "), line: m.positions.Position(named.Pos()).Line,
 		from: m.positions.Position(replaced.Pos()).Offset, to: m.positions.Position(replaced.End()).Offset, by: by,
+		source: m.source,
 	})
 }
 

@@ -214,15 +214,11 @@ func (r *runner) overlay(folder string, one mutant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	source, err := os.ReadFile(original)
-	if err != nil {
-		return "", err
-	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
 	}
 	changed := filepath.Join(folder, filepath.Base(one.file))
-	if err := os.WriteFile(changed, []byte(one.apply(string(source))), 0o600); err != nil {
+	if err := os.WriteFile(changed, []byte(one.apply()), 0o600); err != nil {
 		return "", err
 	}
 	text, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
