@@ -309,19 +309,28 @@ func TestRules_haveThoseOfOtherApplications(t *testing.T) {
 	}
 }
 
-// Without an entry, and where other references differ, all drift is looked for.
+// Where other references differ, or more was found than is kept, all drift is looked for.
 func TestDrift_isFoundAgain(t *testing.T) {
 	t.Parallel()
 	kept := []drift.Drift{{Kind: drift.Missing, Environment: "staging", Application: "shop"}}
 	o := read(t)
 	o.Promotion.Applications = map[string]bool{"cart": true}
 	observed := drift.Observed{Promotion: o.Promotion, Others: map[string][]edit.Reference{"main": {{Component: "x"}}}}
-	same := cache.New(o, cache.Decided{Drift: kept, Others: observed.Others}, nil)
-	if got := same.Drift(observed); !slices.ContainsFunc(got, func(d drift.Drift) bool { return d.Target() == in("staging", "shop") }) {
-		t.Errorf("what nothing touched is gone: %+v", got)
-	}
-	other := cache.New(o, cache.Decided{Drift: kept}, nil)
-	if got := other.Drift(observed); slices.ContainsFunc(got, func(d drift.Drift) bool { return d.Target() == in("staging", "shop") }) {
-		t.Errorf("drift is kept although other references came: %+v", got)
+	for name, test := range map[string]struct {
+		before cache.Decided
+		stays  bool
+	}{
+		"nothing else touched": {cache.Decided{Drift: kept, Others: observed.Others}, true},
+		"other references":     {cache.Decided{Drift: kept}, false},
+		"more than is kept":    {cache.Decided{Drift: slices.Repeat(kept, drift.MaxFound), Others: observed.Others}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := cache.New(o, test.before, nil).Drift(observed)
+			stays := slices.ContainsFunc(found, func(d drift.Drift) bool { return d.Target() == in("staging", "shop") })
+			if stays != test.stays {
+				t.Errorf("that of shop stays: %v, want %v: %+v", stays, test.stays, found)
+			}
+		})
 	}
 }
