@@ -66,11 +66,12 @@ type Entry struct {
 	images  map[image.Repository]map[string]bool // the applications that refer to each
 }
 
-// New returns the entry of a reconciliation. The entry that it began with shares what did not change.
+// New returns the entry of a reconciliation. The entry of which it reused decisions, nil: none, shares what did not
+// change.
 func New(read Read, decided Decided, before *Entry) *Entry {
 	o := read.Promotion
 	images := imagesIn(o, before)
-	if before != nil && o.Applications != nil {
+	if before != nil {
 		decided.Reads = overlay(before.decided.Reads, decided.Reads)
 	}
 	read.Promotion = promotion.Observation{

@@ -229,23 +229,41 @@ func TestTouched_byWhatDiffers(t *testing.T) {
 // What an incremental reconciliation does not decide about reads what it read before, and its images are known.
 func TestNew_continuesAnEntry(t *testing.T) {
 	t.Parallel()
-	before := read(t)
-	entry := cache.New(before, cache.Decided{Reads: map[string]input.Reads{"shop": input.Health, "cart": input.Time}}, nil)
-	now := read(t)
-	now.Promotion.Config = before.Promotion.Config
-	now.Promotion.Applications = map[string]bool{"cart": true}
-	now.Promotion.Targets[in("dev", "cart")] = files(t, "web", "1.0.0")
-	entry = cache.New(now, cache.Decided{Reads: map[string]input.Reads{"cart": input.Files}}, entry)
+	mirrored := files(t, "worker", "1.0.0")
+	mirrored.References[0].Mirror = repositoryOf(t, "mirror.example.com/worker")
+	for name, test := range map[string]struct {
+		cart  promotion.Current // what is in its files now
+		image string            // which an event names
+		want  map[string]bool
+	}{
+		"the same image":     {files(t, "worker", "1.1.0"), "quay.io/acme/worker", map[string]bool{"shop": true, "cart": true}},
+		"another image":      {files(t, "web", "1.0.0"), "quay.io/acme/web", map[string]bool{"shop": true, "cart": true}},
+		"an image no more":   {files(t, "web", "1.0.0"), "quay.io/acme/worker", map[string]bool{"shop": true}},
+		"a mirror":           {mirrored, "mirror.example.com/worker", map[string]bool{"shop": true, "cart": true}},
+		"an image of no one": {files(t, "worker", "1.0.0"), "quay.io/acme/other", map[string]bool{"shop": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := read(t)
+			reads := map[string]input.Reads{"shop": input.Health, "cart": input.Time}
+			entry := cache.New(before, cache.Decided{Reads: reads}, nil)
+			now := read(t)
+			now.Promotion.Config = before.Promotion.Config
+			now.Promotion.Applications = map[string]bool{"cart": true}
+			now.Promotion.Targets[in("dev", "cart")] = test.cart
+			now.Promotion.Targets[in("staging", "cart")] = test.cart
+			entry = cache.New(now, cache.Decided{Reads: map[string]input.Reads{"cart": input.Files}}, entry)
 
-	touched, _ := entry.Touched(now, cache.Changed{}, unclaimed)
-	if diff := cmp.Diff(map[string]bool{"shop": true}, touched); diff != "" {
-		t.Errorf("touched (-want +got):\n%s", diff)
-	}
-	web := repositoryOf(t, "quay.io/acme/web")
-	changed := cache.Changed{Image: func(r image.Repository) bool { return r == web }}
-	touched, _ = entry.Touched(now, changed, unclaimed)
-	if diff := cmp.Diff(map[string]bool{"shop": true, "cart": true}, touched); diff != "" {
-		t.Errorf("touched by an image that cart has now (-want +got):\n%s", diff)
+			touched, _ := entry.Touched(now, cache.Changed{}, unclaimed)
+			if diff := cmp.Diff(map[string]bool{"shop": true}, touched); diff != "" {
+				t.Errorf("touched without an event (-want +got):\n%s", diff)
+			}
+			named := repositoryOf(t, test.image)
+			touched, _ = entry.Touched(now, cache.Changed{Image: func(r image.Repository) bool { return r == named }}, unclaimed)
+			if diff := cmp.Diff(test.want, touched); diff != "" {
+				t.Errorf("touched by the event (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -110,7 +110,7 @@ func (e *Entry) touchImages(touched map[string]bool, changed func(image.Reposito
 // imagesIn returns the applications whose files refer to each image, or to a mirror of it. Where the
 // touched applications refer to the same ones as before, so do all.
 func imagesIn(o promotion.Observation, before *Entry) map[image.Repository]map[string]bool {
-	same := before != nil && o.Applications != nil
+	same := before != nil
 	for target := range o.Selected() {
 		same = same && sameImages(before.read.Promotion.Targets[target], o.Targets[target])
 	}
