@@ -66,7 +66,7 @@ func (s *Session) Disk() *git.Disk { return &s.connections.disk }
 type Repository struct {
 	Name  string // as it was listed or found
 	Forge *Forge
-	SCM   scm.Repository // nil if it could not be opened
+	SCM   scm.Repository // nil if it was never opened
 	Err   error          // why it could not be opened
 
 	credential string // that it is opened with, in words; empty: none
@@ -193,10 +193,10 @@ func (s *Session) CacheFolder(name string) string {
 // Forge returns a forge by its name in the server file; nil if there is none.
 func (s *Session) Forge(name string) *Forge { return s.forges[name] }
 
-// Reopen opens the repository again, so that what is cached of it is not older than
-// one reconciliation.
+// Reopen opens a repository that is open again, so that what is cached of it is not older than
+// one reconciliation. If that fails, it has the error, and is still what was open.
 func (r *Repository) Reopen(ctx context.Context) *Repository {
-	fresh := &Repository{Name: r.Name, Forge: r.Forge, credential: r.credential}
+	fresh := &Repository{Name: r.Name, Forge: r.Forge, SCM: r.SCM, credential: r.credential, name: r.name}
 	fresh.open(ctx)
 	return fresh
 }

@@ -68,7 +68,7 @@ func (s *Service) borrow(
 		return err
 	}
 	fresh := chosen.Reopen(ctx)
-	if fresh.SCM == nil {
+	if fresh.Err != nil {
 		return fresh.Err
 	}
 	if fresh.Key() != chosen.Key() {

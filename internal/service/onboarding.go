@@ -43,7 +43,7 @@ func (o onboarder) handle(ctx context.Context, item queue.Item) (queue.Result, e
 // offer offers a config file to a listed repository in which the reconciliation found
 // none.
 func (o onboarder) offer(ctx context.Context, current *refresh, r *connect.Repository, report outcome.Report) {
-	if current.onboarding == nil || report.Config != nil || report.Unusable == "" || r.SCM == nil {
+	if current.onboarding == nil || report.Config != nil || report.Unusable == "" || r.Err != nil {
 		return
 	}
 	var result *onboarding.Result

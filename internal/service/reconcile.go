@@ -58,8 +58,8 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	}
 	current.invalidate(events, r.retries.retried(item.Key, r.now()), r.now())
 	begin := r.now()
-	opened := known.Reopen(ctx)
-	if opened.SCM != nil && string(opened.Key()) != item.Key { // another repository has the name now
+	repository := known.Reopen(ctx)
+	if string(repository.Key()) != item.Key { // another repository has the name now
 		return r.unknown(ctx, item.Key, current)
 	}
 	trigger, err := r.trigger(ctx, item)
@@ -68,15 +68,15 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	}
 
 	// The reconciliation, and what is stored of it.
-	done := r.reconcile(ctx, current, opened, func(ctx context.Context, c *config.Config, effects []outcome.Effect) {
-		r.recorder.acted(ctx, known, c, effects, trigger)
-		r.report.acted(ctx, known, item, effects)
+	done := r.reconcile(ctx, current, repository, func(ctx context.Context, c *config.Config, effects []outcome.Effect) {
+		r.recorder.acted(ctx, repository, c, effects, trigger)
+		r.report.acted(ctx, repository, item, effects)
 	})
 	if ctx.Err() != nil {
 		return queue.Result{}, errors.Join(done.failed, context.Cause(ctx))
 	}
 	done.began, done.trigger = begin, trigger
-	added, err := r.recorder.record(ctx, current, known, done)
+	added, err := r.recorder.record(ctx, current, repository, done)
 
 	// When it is worked on again.
 	result := queue.Result{Next: earlier(nextChange(done.report, begin), r.retries.next(item.Key, done.report, r.now(), r.poll))}
@@ -89,8 +89,8 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 		r.log.WarnContext(ctx, "could not trigger other repositories of an image", slog.Any("error", failed))
 	}
 	took := r.now().Sub(begin) // without the offer, which has a workspace of its own
-	r.onboarder.offer(ctx, current, opened, done.report)
-	r.report.write(ctx, known, done.report, done.failed, took)
+	r.onboarder.offer(ctx, current, repository, done.report)
+	r.report.write(ctx, repository, done.report, done.failed, took)
 	return result, errors.Join(done.failed, err)
 }
 
@@ -149,7 +149,7 @@ func (o reconciled) complete() bool {
 func (r *reconciler) reconcile(
 	ctx context.Context, current *refresh, repository *connect.Repository, acted func(context.Context, *config.Config, []outcome.Effect),
 ) (done reconciled) {
-	if repository.Err != nil { // it could not be opened again: it has no key
+	if repository.Err != nil {
 		done.failed = repository.Err
 		return done
 	}
