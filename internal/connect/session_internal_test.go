@@ -1,13 +1,16 @@
 package connect
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"promoter/internal/connect/rules"
 	"promoter/internal/fault"
+	"promoter/internal/scm"
 	"promoter/internal/serverfile"
 )
 
@@ -64,5 +67,34 @@ func TestRepository_Advise(t *testing.T) {
 		if got := (&Repository{credential: credential}).Advise(fault.New(fault.NotFound, "not seen")).Error(); got != want {
 			t.Errorf("%q: %q, want %q", credential, got, want)
 		}
+	}
+}
+
+// downForge opens nothing.
+type downForge struct{}
+
+func (downForge) Open(context.Context, string) (scm.Repository, error) {
+	return nil, fault.New(fault.Temporary, "down")
+}
+
+// openRepository is a repository that was opened.
+type openRepository struct {
+	scm.Repository
+	info scm.Info
+}
+
+func (r openRepository) Info() scm.Info { return r.info }
+
+// What is recorded about a failed reconciliation needs the key and the names of the repository.
+func TestRepository_Reopen_failureKeepsWhatWasOpen(t *testing.T) {
+	t.Parallel()
+	info := scm.Info{Key: "https://forge.example#7", Name: "acme/shop", URL: "https://forge.example/acme/shop"}
+	open := &Repository{Name: "acme/shop", Forge: &Forge{SCM: downForge{}}, SCM: openRepository{info: info}, name: rules.NameOf(info)}
+	again := open.Reopen(t.Context())
+	if fault.KindOf(again.Err) != fault.Temporary || open.Err != nil {
+		t.Errorf("errors %v and %v, want one of the reopened repository", open.Err, again.Err)
+	}
+	if again.Key() != info.Key || !again.Matches([]string{"forge.example/acme/*"}) {
+		t.Errorf("key %s, want that of what was open, and its name", again.Key())
 	}
 }
