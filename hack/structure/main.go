@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	document := flag.String("walk", "", "follow the steps that a `FILE` lists, and count files and climbs")
+	document := flag.String("walk", "", "follow the steps that a `FILE` lists, and count files, climbs, and returns")
 	check := flag.Bool("check", false, "fail where a statement of the shipped code holds several thoughts")
 	flag.Parse()
 	var err error

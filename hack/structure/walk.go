@@ -62,8 +62,8 @@ func readSteps(document string) ([]step, error) {
 	return steps, nil
 }
 
-// walk checks that the steps of a document exist, and prints how many files a reader opens, and
-// how often the way climbs: into a file of a higher layer, or back to one that was left.
+// walk checks that the steps of a document exist, and prints how many files a reader opens, how
+// often the way climbs into a higher layer, and how often it returns to a file that was left.
 func walk(out io.Writer, root fs.FS, document string) error {
 	text, err := fs.ReadFile(root, document)
 	if err != nil {
@@ -77,7 +77,8 @@ func walk(out io.Writer, root fs.FS, document string) error {
 	if err != nil {
 		return err
 	}
-	var files, climbs []string
+	var files, turns []string
+	var climbs, returns int
 	var errs []error
 	for i, one := range steps {
 		errs = append(errs, exists(root, one))
@@ -92,18 +93,20 @@ func walk(out io.Writer, root fs.FS, document string) error {
 		if i == 0 || steps[i-1].file == one.file {
 			continue
 		}
-		switch before := layers[path.Dir(steps[i-1].file)]; {
-		case seen:
-			climbs = append(climbs, fmt.Sprintf("step %d: back to %s", i+1, one.file))
-		case layer > before:
-			climbs = append(climbs, fmt.Sprintf("step %d: from layer %d to %s in layer %d", i+1, before, one.file, layer))
+		if before := layers[path.Dir(steps[i-1].file)]; layer > before {
+			climbs++
+			turns = append(turns, fmt.Sprintf("step %d: from layer %d to %s in layer %d", i+1, before, one.file, layer))
+		}
+		if seen {
+			returns++
+			turns = append(turns, fmt.Sprintf("step %d: back to %s", i+1, one.file))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("%s: %w", document, err)
 	}
-	fmt.Fprintf(out, "%d steps in %d files, %d climbs\n", len(steps), len(files), len(climbs))
-	for _, one := range climbs {
+	fmt.Fprintf(out, "%d steps in %d files, %d climbs, %d returns\n", len(steps), len(files), climbs, returns)
+	for _, one := range turns {
 		fmt.Fprintf(out, "    %s\n", one)
 	}
 	return nil

@@ -18,8 +18,8 @@ func TestWalk(t *testing.T) {
 	}
 	const begin = "# Architecture\n\n`other.go` is no step.\n\n## The life of one work item\n\nIt is a `file.go`.\n\n"
 	tests := []struct{ name, section, want string }{
-		{"a way down", "1. `internal/high/run.go`: `Run`\n2. it goes on in\n   `internal/high/run.go`, `T.step`, with `Run`\n3. `internal/low/a.go` `Read()`\n\n## Next\n\n1. `internal/none.go`\n", "3 steps in 2 files, 0 climbs\n"},
-		{"a table", "| what | file | function |\n|---|---|---|\n| a `word` | `internal/low/a.go` | `Read` |\n| b | `internal/high/run.go` | `Run` |\n| c | `internal/low/b.go` | `Write` |\n| d | `internal/low/a.go` | `Read` |\n", "4 steps in 3 files, 2 climbs\n    step 2: from layer 1 to internal/high/run.go in layer 3\n    step 4: back to internal/low/a.go\n"},
+		{"a way down", "1. `internal/high/run.go`: `Run`\n2. it goes on in\n   `internal/high/run.go`, `T.step`, with `Run`\n3. `internal/low/a.go` `Read()`\n\n## Next\n\n1. `internal/none.go`\n", "3 steps in 2 files, 0 climbs, 0 returns\n"},
+		{"a table", "| what | file | function |\n|---|---|---|\n| a `word` | `internal/low/a.go` | `Read` |\n| b | `internal/high/run.go` | `Run` |\n| c | `internal/low/b.go` | `Write` |\n| d | `internal/low/a.go` | `Read` |\n", "4 steps in 3 files, 1 climbs, 1 returns\n    step 2: from layer 1 to internal/high/run.go in layer 3\n    step 4: back to internal/low/a.go\n"},
 		{"a function that is gone", "1. `internal/low/a.go` `Write`\n", "doc.md: internal/low/a.go has no function Write"},
 		{"a file without a function", "1. `internal/low/a.go`\n2. `internal/low/b.go` `Write`\n", "doc.md: internal/low/a.go is named without a function"},
 		{"no list", "", "doc.md: no section \"The life of one work item\" with a list of `FILE` and `FUNCTION`"},
