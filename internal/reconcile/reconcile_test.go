@@ -1,12 +1,14 @@
 package reconcile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/scm"
 	"promoter/internal/state"
@@ -64,6 +66,29 @@ func TestReconcile_lostResponses(t *testing.T) {
 			w.calm()
 		})
 	}
+}
+
+// A pull request that is open without its labels was opened: it is in the history at once, and is not opened again.
+func TestReconcile_openedWithoutItsLabels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(threeEnvironments, "after: [dev]", "after: [dev], pullRequest: {labels: [promotion]}", 1))
+	w.push(web, "1.1.0")
+	w.Forge.Effect = func(before bool, what string) error {
+		if before && what == "label" {
+			return fault.New(fault.Unauthorized, "no label for you")
+		}
+		return nil
+	}
+	report, err := w.Reconciler().Reconcile(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(report.Effects, func(e outcome.Effect) bool { return e.Action == outcome.ActionOpened })
+	if i < 0 || report.Effects[i].Number != 1 || fault.KindOf(report.Effects[i].Err) != fault.Unauthorized {
+		t.Errorf("effects %+v, want the opened pull request, with the error about its labels", report.Effects)
+	}
+	w.run()
+	w.wantPulls("promoter/staging/shop open")
 }
 
 func TestReconcile_rateLimited(t *testing.T) {

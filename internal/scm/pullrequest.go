@@ -9,14 +9,14 @@ import (
 
 // PullRequests reads and changes pull requests, which GitLab calls merge requests.
 type PullRequests interface {
-	// Open lists all open pull requests, by any author. It is called once per
-	// reconciliation.
+	// Open lists all open pull requests, by any author.
 	Open(ctx context.Context) ([]PullRequest, error)
 	// Closed lists the closed and merged pull requests whose head is the named branch
 	// of this repository (not of a fork), newest first, at most limit.
 	Closed(ctx context.Context, head string, limit int) ([]PullRequest, error)
 	// Create opens a pull request. A second one for the same head and base is a
-	// Conflict fault, even on a forge that would allow it.
+	// Conflict fault, even on a forge that would allow it. If the pull request is open, but its labels,
+	// assignees, or reviewers could not all be set, it is returned along with the error.
 	Create(ctx context.Context, draft Draft) (PullRequest, error)
 	// Edit changes the fields that are set in edit, and nothing else.
 	Edit(ctx context.Context, number int, edit Edit) error

@@ -109,12 +109,14 @@ func (x *executor) createPullRequest(ctx context.Context, effect outcome.Effect)
 		Title: pullrequest.Title(page), Body: pullrequest.MergeBody("", pullrequest.Body(page)),
 		AsDraft: settings.Draft, Labels: settings.Labels, Reviewers: settings.Reviewers, Assignees: settings.Assignees,
 	})
+	if pr.Number != 0 { // also if something could not be set
+		effect.Action = outcome.ActionOpened
+		effect.Number, effect.URL = pr.Number, pr.URL
+		x.again = x.again || propose.Ready(p)
+	}
 	if err != nil {
 		return effect.Failed(fmt.Errorf("open a pull request for %s: %w", p.Head, err))
 	}
-	effect.Action = outcome.ActionOpened
-	effect.Number, effect.URL = pr.Number, pr.URL
-	x.again = x.again || propose.Ready(p)
 	if err := describe.Summarize(ctx, x.c.Forge, page, x.o.Heads[p.Head]); err != nil {
 		return effect.Failed(err)
 	}

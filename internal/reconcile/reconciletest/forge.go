@@ -227,9 +227,10 @@ func (f pulls) Closed(_ context.Context, head string, limit int) ([]scm.PullRequ
 	return closed, nil
 }
 
-// Create implements scm.PullRequests.
-func (f pulls) Create(_ context.Context, draft scm.Draft) (created scm.PullRequest, err error) {
-	err = f.Forge.write("create", func() error {
+// Create implements scm.PullRequests. Labels are a request of their own, as on GitHub.
+func (f pulls) Create(_ context.Context, draft scm.Draft) (scm.PullRequest, error) {
+	var created *pull
+	err := f.Forge.write("create", func() error {
 		if slices.ContainsFunc(f.Forge.pulls, func(p *pull) bool {
 			return p.State == scm.StateOpen && p.Head.Own && p.Head.Branch == draft.Head && p.Base == draft.Base
 		}) {
@@ -239,15 +240,24 @@ func (f pulls) Create(_ context.Context, draft scm.Draft) (created scm.PullReque
 		if commit == "" {
 			return fault.New(fault.Invalid, "there is no branch %s", draft.Head)
 		}
-		created = scm.PullRequest{
+		created = &pull{PullRequest: scm.PullRequest{
 			Number: len(f.Forge.pulls) + 1, Title: draft.Title, Body: draft.Body, Author: Bot, Base: draft.Base, Draft: draft.AsDraft,
-			Head: scm.Head{Branch: draft.Head, Commit: commit, Own: true}, Labels: draft.Labels, Opened: f.Forge.Now(), State: scm.StateOpen,
-		}
+			Head: scm.Head{Branch: draft.Head, Commit: commit, Own: true}, Opened: f.Forge.Now(), State: scm.StateOpen,
+		}}
 		created.URL = fmt.Sprintf("https://forge.example/acme/deploy/pull/%d", created.Number)
-		f.Forge.pulls = append(f.Forge.pulls, &pull{PullRequest: created})
+		f.Forge.pulls = append(f.Forge.pulls, created)
 		return nil
 	})
-	return created, err
+	if err != nil {
+		return scm.PullRequest{}, err // also if only the response is lost
+	}
+	if len(draft.Labels) > 0 {
+		err = f.Forge.write("label", func() error {
+			created.Labels = draft.Labels
+			return nil
+		})
+	}
+	return created.PullRequest, err
 }
 
 // Edit implements scm.PullRequests.
