@@ -1,9 +1,10 @@
 // Package fault defines the closed set of error kinds. A kind determines how to
 // proceed: retry later, wait until a time, give up, or ask a user.
 //
-// Adapters create faults. Only two places read them: the retry policy of the
-// work queue, and the mapping to HTTP statuses and exit codes. Everything in
-// between wraps with %w and the noun it acted on.
+// Adapters create faults. What decides how to go on reads them: the retry policy of the
+// work queue, the attempts of a reconciliation, what keeps a partial failure apart from the rest,
+// and the mapping to HTTP statuses and exit codes. Everything in between wraps with %w and the noun
+// it acted on.
 package fault
 
 import (
@@ -21,7 +22,7 @@ const (
 	Invalid      Kind = "invalid"      // the input is wrong: a user must change it
 	NotFound     Kind = "not found"    // the object does not exist (any more)
 	Conflict     Kind = "conflict"     // lost a race: read again and retry
-	Unauthorized Kind = "unauthorized" // the credential lacks permission: no retry
+	Unauthorized Kind = "unauthorized" // the credential lacks permission: a user must change it
 	RateLimited  Kind = "rate limited" // wait until Error.RetryAt
 	Temporary    Kind = "temporary"    // retry with back-off
 )

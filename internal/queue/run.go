@@ -239,8 +239,8 @@ func durationOf(micros *int64) time.Duration {
 	return time.Duration(max(*micros, 0)) * time.Microsecond
 }
 
-// ErrLost means that a run has lost its lease: its key may have another run.
-// Its kind is fault.Conflict.
+// ErrLost means that a run has lost its lease: its key may have another run. What returns it wraps it
+// as a fault.Conflict.
 var ErrLost = errors.New("the lease of this run is lost")
 
 // change updates the row of a run, if the run still holds the lease: owner is the name of

@@ -4,12 +4,12 @@
 // on: files and trailers from Git, user decisions from promoter/_state,
 // versions from registries, pull requests from the forge. Whatever was lost,
 // duplicated or interrupted before, the next reconciliation reaches the same
-// result, and a second one in a row writes nothing. Every effect is conditional on
+// result, and a second one in a row writes nothing. What changes branches is conditional on
 // what was observed: a push on the old commit, a merge on the head. A conflict
 // restarts the reconciliation.
 //
 // There is one kind of reconciliation. Where a cache has the decisions of the last one, those that nothing
-// touched are taken from it; before anything is written, what is written is decided again without it.
+// touched are taken from it; before versions are written, what is written is decided again without it.
 //
 // The phases pass values: observe.Reader returns an Observation, plan.Make a Plan, act.Actor what it did, and
 // outcome.Of the Report. This file is the whole story. A dry run (Rehearse), a preview, an explanation, and a
@@ -152,7 +152,7 @@ func (r *Reconciler) attempt(ctx context.Context, start observe.Start, known *re
 	}
 	done.report = outcome.Of(acted.Observation, acted.Plan, acted.Effects)
 	done.again = acted.Landed || acted.Again
-	if err == nil {
+	if err == nil { // from what was read: the next attempt finds our own effects as differences
 		done.entry = done.report.Entry(o, made)
 	}
 	if err == nil && !done.report.Failed() {
@@ -180,8 +180,9 @@ func (r *Reconciler) plan(ctx context.Context, o observe.Observation) plan.Plan 
 }
 
 // revalidate decides again about the applications that a plan writes, if decisions of a cache are among those of
-// the plan, from freshly read files, history, user decisions, and versions. It returns how the decisions differ;
-// empty: they do not.
+// the plan, from files, history, and user decisions that are read again, and from the registries' answers as a
+// reconciliation without a cache has them. A limit that others no longer fill can make a kept decision one that is
+// written. It returns how the decisions differ; empty: they do not.
 func (r *Reconciler) revalidate(ctx context.Context, o observe.Observation, made plan.Plan) (mismatch string, err error) {
 	written := made.Written()
 	if o.Entry == nil || len(written) == 0 {

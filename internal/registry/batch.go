@@ -12,9 +12,9 @@ import (
 	"promoter/internal/image"
 )
 
-// Batch shares responses among the views of one reconciliation: each request that can
-// change is sent once for all views with the same credential. It is safe for many
-// goroutines, and dropped afterwards.
+// Batch shares responses among views: each request whose answer can
+// change is sent once for all views with the same credential, until it is forgotten. The service has one until its
+// next refresh, a command one until it ends. It is safe for many goroutines.
 type Batch struct {
 	client  *Client
 	tags    flights[listing]

@@ -9,8 +9,8 @@
 //
 // Two things avoid repeated requests:
 //
-//   - A [Batch] lasts for one reconciliation. It sends each request once and shares the
-//     response, or the error, among its views.
+//   - A [Batch] lasts from one reading of the repositories to the next. It sends each request once and shares the
+//     response, or the error, among its views, until an event or a retry makes it forget them.
 //   - The [Cache] lasts as long as the process, and longer with Options.CacheDir. It
 //     keeps the metadata of each digest, which cannot change. It also keeps tag lists and
 //     the digests of tags with the time for which they were requested: a caller that

@@ -24,7 +24,7 @@ const eventSlack = time.Minute
 // again, after others that wait.
 const maxFollowing = 5
 
-// reconciler reconciles repositories. Its fields are what a work item passes through, in this order.
+// reconciler reconciles repositories. Its fields are what a work item passes through.
 type reconciler struct {
 	refresher *refresher // opens forges and repositories
 	store     *store.Store
@@ -80,8 +80,9 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 
 	// When it is worked on again.
 	result := queue.Result{Next: earlier(nextChange(done.report, begin), r.retries.next(item.Key, done.report, r.now(), r.poll))}
+	// There is more to do, or an earlier event about what it subscribed to now did not trigger it.
 	if added || done.report.Again {
-		result.Next = r.now() // an earlier event about what it subscribed to now did not trigger it
+		result.Next = r.now()
 	}
 	r.refresher.flush(current)
 	changed := r.refresher.connections.TakeChangedImages()

@@ -11,7 +11,7 @@ import (
 	"promoter/internal/event"
 )
 
-// ImageEvents are the images that webhooks reported.
+// ImageEvents are the images that webhooks reported, or about which a registry answered differently than before.
 type ImageEvents struct{ db *database.DB }
 
 // Record records that images may have changed: what any replica has cached of

@@ -1,5 +1,6 @@
 // Package act carries out a plan: the state branch first, then the commits of each branch, then the pull requests,
-// and last what others see. Every effect is conditional on what was observed: a push on the old commit, a merge on the head.
+// and last what others see. What changes branches is conditional on what was observed: a push on the old commit, a merge on
+// the head. Texts, statuses, and comments are written as they should be, whatever is there.
 package act
 
 import (
@@ -41,8 +42,8 @@ type Done struct {
 
 // Refs returns the branches as they are after our pushes, so that the reconciliation that follows
 // needs no listing of its own to verify them. A push of a user in between is found by the next event or
-// poll, and each of our pushes is conditional on where its branch is. Nil: a pull request was merged, or is
-// open and could be merged next, which needs a listing.
+// poll, and each of our pushes is conditional on where its branch is. Nil: a pull request was merged, or a branch
+// of ours is there, whose pull request could be merged next, which needs a listing.
 func (d Done) Refs() *repo.Refs {
 	if d.merged || len(d.Observation.OurBranches()) > 0 {
 		return nil
@@ -61,13 +62,23 @@ func (a Actor) CarryOut(ctx context.Context, o observe.Observation, made plan.Pl
 // Push carries out some proposals of a plan as pushes to the branches of their environments, and nothing else.
 func (a Actor) Push(ctx context.Context, o observe.Observation, made plan.Plan, pushed func(propose.Proposal) bool) (Done, error) {
 	x := a.begin(o, made, true)
-	err := x.pushProposals(ctx, pushed)
+	err := x.recordPlan(ctx)
+	if err == nil {
+		err = x.pushProposals(ctx, pushed)
+	}
 	return x.done(), err
 }
 
 // execute acts in a fixed order.
 func (x *executor) execute(ctx context.Context) error {
 	proposals := x.plan.Proposals
+	// The state branch first: a close is no user's because promoter recorded its own before, and the commits have the
+	// mark of the seal.
+	if err := x.recordPlan(ctx); err != nil {
+		return err
+	}
+
+	// Then the pushes.
 	if err := x.pushProposals(ctx, func(p propose.Proposal) bool { return p.Step == propose.StepPush }); err != nil {
 		return err
 	}

@@ -11,15 +11,8 @@ import (
 	"promoter/internal/repo"
 )
 
-// pushProposals records in the state what is to be remembered, and pushes some proposals.
+// pushProposals pushes some proposals, one chain of commits for each branch.
 func (x *executor) pushProposals(ctx context.Context, pushed func(propose.Proposal) bool) error {
-	// The state first: the effects depend on it.
-	x.o = x.o.WithChanges(x.plan.StateChanges(x.o.Promotion, x.o.Now, x.skipReason)...)
-	if err := x.writeState(ctx); err != nil {
-		return err
-	}
-
-	// Then the pushes, one chain of commits for each branch.
 	proposals := x.plan.Proposals
 	chains, branches := map[string][]*propose.Proposal{}, []string{}
 	for i, p := range proposals {

@@ -10,6 +10,12 @@ import (
 	"promoter/internal/statebranch"
 )
 
+// recordPlan records in the state what is to be remembered of a plan, before it is carried out.
+func (x *executor) recordPlan(ctx context.Context) error {
+	x.o = x.o.WithChanges(x.plan.StateChanges(x.o.Promotion, x.o.Now, x.skipReason)...)
+	return x.writeState(ctx)
+}
+
 // replyToCommands replies to the commands in comments, and records that it did.
 func (x *executor) replyToCommands(ctx context.Context) error {
 	reader := x.c.Comments(x.actor.Users, x.c.History(x.o.Promotion.Config))

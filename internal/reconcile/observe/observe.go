@@ -1,6 +1,6 @@
 // Package observe reads everything that a reconciliation decides from: branches, files, and trailers from Git,
 // user decisions from promoter/_state, versions from registries, pull requests, comments, and checks from the
-// forge, and what sources report about health. It writes nothing.
+// forge, and what sources report about health. It writes nothing to the repository.
 //
 // Observe is the whole story, in the order in which one answer leads to the next question; each chapter is
 // a file. A part that cannot be read is a failure in the Observation, and keeps what depends on it out of

@@ -14,9 +14,9 @@ import (
 // maxDifferences is how many differences an error shows.
 const maxDifferences = 3
 
-// Differences describes how decisions of an incremental reconciliation differ from those of a
-// full one, with both reasons; empty: they do not.
-func Differences(incremental, full []promotion.Decision) string {
+// Differences describes how decisions, of which a cache may have some, differ from those that are made
+// again, with both reasons; empty: they do not.
+func Differences(planned, again []promotion.Decision) string {
 	var texts []string
 	describe := func(d promotion.Decision, known bool) string {
 		if !known {
@@ -24,20 +24,20 @@ func Differences(incremental, full []promotion.Decision) string {
 		}
 		return fmt.Sprintf("%s %s (%s)", d.State, promotion.TargetsText(d.Moves...), d.Reason.Message)
 	}
-	others := make(map[promotion.Target]promotion.Decision, len(incremental))
-	for _, d := range incremental {
+	others := make(map[promotion.Target]promotion.Decision, len(planned))
+	for _, d := range planned {
 		others[d.Target] = d
 	}
-	for _, d := range full {
+	for _, d := range again {
 		other, known := others[d.Target]
 		delete(others, d.Target)
 		if !known || !sameDecision(other, d) {
-			texts = append(texts, fmt.Sprintf("%s: incremental %s, full %s%s",
+			texts = append(texts, fmt.Sprintf("%s: planned %s, decided again %s%s",
 				d.Name(), describe(other, known), describe(d, true), differingFields(other, d)))
 		}
 	}
 	for _, target := range slices.SortedFunc(maps.Keys(others), promotion.Target.Compare) {
-		texts = append(texts, fmt.Sprintf("%s: incremental %s, full nothing", target.Name(), describe(others[target], true)))
+		texts = append(texts, fmt.Sprintf("%s: planned %s, decided again nothing", target.Name(), describe(others[target], true)))
 	}
 	if more := len(texts) - maxDifferences; more > 0 {
 		texts = append(texts[:maxDifferences], fmt.Sprintf("and %d more", more))
@@ -49,7 +49,7 @@ func Differences(incremental, full []promotion.Decision) string {
 const maxField = 300
 
 // differingFields names the fields in which two decisions differ, with what each has.
-func differingFields(incremental, full promotion.Decision) string {
+func differingFields(planned, again promotion.Decision) string {
 	fields := func(d promotion.Decision) (found map[string]json.RawMessage) {
 		text, err := json.Marshal(d)
 		if err != nil {
@@ -60,7 +60,7 @@ func differingFields(incremental, full promotion.Decision) string {
 		}
 		return found
 	}
-	a, b := fields(incremental), fields(full)
+	a, b := fields(planned), fields(again)
 	var text string
 	for _, name := range slices.Sorted(maps.Keys(b)) {
 		if string(a[name]) != string(b[name]) {

@@ -89,7 +89,8 @@ func (p Plan) isSettled(target promotion.Target) bool {
 	return known
 }
 
-// Written returns the applications that a plan writes: that it pushes, proposes, merges, or closes.
+// Written returns the applications that a plan writes: that it pushes, proposes, merges, or closes. What it only keeps, or
+// whose branch it deletes, has a branch of ours, and an application with one is always decided about, see cache.Entry.Touched.
 func (p Plan) Written() map[string]bool {
 	written := map[string]bool{}
 	for _, proposal := range p.Proposals {
