@@ -2,12 +2,8 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -133,34 +129,4 @@ func (m sealMemories) Remember(ctx context.Context, newest statebranch.SealedCom
 		err = errors.Join(err, one.Remember(ctx, newest))
 	}
 	return err
-}
-
-// adopt takes over what an earlier version kept beside a mirror in files of their own, and removes them. The others are
-// found out again.
-func adopt(file *kept.File, folder string) error {
-	for from, name := range map[string]string{"seal.json": nameSeal, "heads.json": nameHeads} {
-		if err := takeOver(file, filepath.Join(folder, from), name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("take over %s: %w", from, err)
-		}
-	}
-	for _, cache := range []string{"landings.jsonl", "scan"} {
-		if err := os.RemoveAll(filepath.Join(folder, cache)); err != nil {
-			return fmt.Errorf("remove %s: %w", cache, err)
-		}
-	}
-	return nil
-}
-
-// takeOver moves the content of a file to a name. What is damaged is forgotten.
-func takeOver(file *kept.File, from, name string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	if json.Valid(text) {
-		if err := file.Put(map[string]string{name: string(text)}); err != nil {
-			return err
-		}
-	}
-	return os.Remove(from)
 }

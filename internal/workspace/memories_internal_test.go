@@ -1,11 +1,9 @@
 package workspace
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,52 +137,6 @@ func TestSealMemory_isDamaged(t *testing.T) {
 	}
 }
 
-// An upgrade loses neither the newest seal nor the heads of branches, also a second one after the earlier version ran again. It
-// leaves none of the earlier files.
-func TestAdopt(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	path := filepath.Join(folder, keptFile)
-	for counter := range uint64(3) {
-		seal, err := json.Marshal(statebranch.SealedCommit{Counter: counter, Commit: "c"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		earlier := map[string]string{
-			"seal.json": string(seal), "heads.json": fmt.Sprintf(`{"main":"%d"}`, counter), "landings.jsonl": "{}\n", filepath.Join("scan", "0123"): "x",
-		}
-		if counter == 2 {
-			earlier["heads.json"] = "dama" // it is like none
-		}
-		for name, text := range earlier {
-			if err := errors.Join(os.MkdirAll(filepath.Join(folder, "scan"), 0o700), os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := adopt(kept.At(path), folder); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := (sealMemory{kept.At(path)}).Newest(t.Context()); err != nil || got.Counter != counter || got.Commit != "c" {
-			t.Errorf("the seal is %+v, %v", got, err)
-		}
-		memory := branchMemory{file: kept.At(path)}
-		if want := fmt.Sprint(min(counter, 1)); memory.Last()["main"] != want {
-			t.Errorf("the heads are %v, want %s", memory.Last(), want)
-		}
-		left, err := os.ReadDir(folder)
-		if err != nil || len(left) != 1 || left[0].Name() != keptFile {
-			t.Errorf("left: %v, %v", left, err)
-		}
-	}
-	empty := t.TempDir()
-	if err := adopt(kept.At(filepath.Join(empty, keptFile)), empty); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Join(empty, keptFile)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without any, there is a file: %v", err)
-	}
-}
-
 // What was found in the files of a mirror that is emptied goes with them, and what is remembered stays.
 func TestForgetScans(t *testing.T) {
 	t.Parallel()
@@ -198,7 +150,6 @@ func TestForgetScans(t *testing.T) {
 			_, err := io.WriteString(w, strings.Repeat("x", 1<<20))
 			return err
 		}),
-		os.WriteFile(filepath.Join(folder, "scan"), nil, 0o600), // of an earlier version
 		forgetScans(folder),
 	)
 	if err != nil {

@@ -117,9 +117,6 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 	}
 	mirror := &mirror{git: opened, sign: signer(session, r)}
 	file := options.Kept.Decisions.file(string(key), filepath.Join(folder, keptFile))
-	if err := adopt(file, folder); err != nil {
-		return nil, errors.Join(err, opened.Close())
-	}
 	scans := scan.NewCache(file, options.Kept.Scans)
 	sources := session.Sources(r)
 	fresh := &freshness{server: server, store: options.Freshness, key: key}
@@ -215,11 +212,7 @@ func (w *Workspace) emptyOthers(grown int64) {
 
 // forgetScans removes the scans of files beside a mirror that is emptied.
 func forgetScans(folder string) error {
-	file := kept.At(filepath.Join(folder, keptFile))
-	if err := adopt(file, folder); err != nil {
-		return err
-	}
-	return scan.Forget(file)
+	return scan.Forget(kept.At(filepath.Join(folder, keptFile)))
 }
 
 // Use opens a repository for one function, whose context has the budget of one
