@@ -135,7 +135,7 @@ func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known
 	if !spec.Configuration.IsZero() {
 		d.note(o.at(&spec.Configuration), o.title()+": configuration has no match: set variables in the files of the environment")
 	}
-	e.paths = overlays(d.files, o.name)
+	e.paths = overlays(d.found.Files, o.name)
 	if len(e.paths) == 0 {
 		e.propose, e.paths = "never", []string{"name-the-files-of-" + e.name}
 		e.comments = append(e.comments, "The folder has no files overlays/"+o.name+". Name its files in paths, and remove propose.")

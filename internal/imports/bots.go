@@ -19,7 +19,7 @@ import (
 // suggested imports a tool that updates images which it finds in files: as for a first config, but
 // only with the images and files that the tool updates.
 func suggested(d *draft, all objects) (*Imported, error) {
-	found := d.found
+	found := d.found.Found
 	found.Bots.Resources = slices.Clone(found.Bots.Resources)
 	found.Author = "promoter import " + string(d.tool.name)
 	writers := slices.DeleteFunc(slices.Clone(found.Bots.Writers), func(w bots.Writer) bool {
@@ -250,14 +250,12 @@ var knownRenovate = map[string]string{
 }
 
 // renovateNotes adds notes about settings without a match.
-func renovateNotes(d *draft, all objects) {
-	for _, o := range all {
-		if o.content == nil {
-			continue
-		}
-		for _, setting := range bots.RenovateSettings(o.file, o.content) {
+func renovateNotes(d *draft, _ objects) {
+	for _, file := range sortedKeys(d.found.Settings) {
+		top, rules := bots.RenovateSettings(file, d.found.Settings[file])
+		for _, setting := range top {
 			text, known := knownRenovate[setting.Name]
-			at := edit.Position{File: o.file, Line: setting.Line, Column: setting.Column}
+			at := edit.Position{File: file, Line: setting.Line, Column: setting.Column}
 			switch {
 			case !known:
 				d.note(at, setting.Name+" has no match")
@@ -266,7 +264,7 @@ func renovateNotes(d *draft, all objects) {
 			}
 		}
 		noted := map[string]bool{}
-		for _, setting := range bots.RenovateRules(o.file, o.content) {
+		for _, setting := range rules {
 			text, known := ruleSettings[setting.Name]
 			text = cmp.Or(text, knownRenovate[setting.Name])
 			if noted[setting.Name] || known && text == "" {
@@ -274,7 +272,7 @@ func renovateNotes(d *draft, all objects) {
 			}
 			noted[setting.Name] = true
 			text = cmp.Or(text, "no match")
-			d.note(edit.Position{File: o.file, Line: setting.Line, Column: setting.Column}, "packageRules with "+setting.Name+": "+text)
+			d.note(edit.Position{File: file, Line: setting.Line, Column: setting.Column}, "packageRules with "+setting.Name+": "+text)
 		}
 	}
 }

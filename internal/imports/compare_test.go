@@ -49,14 +49,12 @@ func rows(t *testing.T, name string) (all []row) {
 // imported imports files and returns the policy of the only component, nil without one.
 func imported(t *testing.T, tool imports.Tool, files map[string]string, references ...edit.Reference) *image.Policy {
 	t.Helper()
-	found := imports.Found{Found: suggest.Found{References: references}, Reader: &imports.Reader{}}
-	var settings bots.Reader
+	found := imports.Found{Found: suggest.Found{References: references}, Settings: map[string][]byte{}}
 	for file, content := range files {
-		found.Reader.Read(file, []byte(content))
-		settings.Read(file, []byte(content))
+		found.Settings[file] = []byte(content)
 		found.Files = append(found.Files, file)
 	}
-	found.Bots = settings.Setup()
+	found.Bots = bots.Read(found.Settings)
 	result, err := imports.Config(tool, found)
 	if err != nil {
 		return nil
@@ -206,8 +204,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add("gitops-promoter", "apiVersion: promoter.argoproj.io/v1alpha1\nkind: PromotionStrategy\nspec: {environments: [{branch: ../x, dependsOn: [y]}]}\n")
 	f.Add("appstudio", "apiVersion: appstudio.redhat.com/v1alpha1\nkind: Component\nspec: {containerImage: ':@'}\n---\napiVersion: appstudio.redhat.com/v1alpha1\nkind: Environment\nmetadata: {name: x}\n")
 	f.Fuzz(func(t *testing.T, tool, content string) {
-		found := imports.Found{Reader: &imports.Reader{}}
-		found.Reader.Read("a.yaml", []byte(content))
+		found := imports.Found{Settings: map[string][]byte{"a.yaml": []byte(content)}}
 		result, err := imports.Config(imports.Tool(tool), found)
 		if err != nil {
 			return

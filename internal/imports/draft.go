@@ -15,14 +15,12 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/printable"
-	"promoter/internal/suggest"
 )
 
 // draft is a config that is being built.
 type draft struct {
 	tool         tool
-	found        suggest.Found
-	files        []string // of the folder
+	found        Found
 	components   []component
 	environments []environment
 	notes        []Note

@@ -169,7 +169,7 @@ func branchNames(branches []promotionBranch) map[string]string {
 
 // addFoundComponents adds the components of the images in the manifests, as for a first config.
 func addFoundComponents(d *draft, o object) bool {
-	suggestion, err := suggest.Config(d.found)
+	suggestion, err := suggest.Config(d.found.Found)
 	if errors.Is(err, suggest.ErrNothing) {
 		d.note(o.at(nil), o.title()+": the folder has no manifests with images, so there is nothing to promote")
 	} else if err != nil {

@@ -8,11 +8,13 @@
 package imports
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
@@ -108,7 +110,8 @@ var ErrNothing = errors.New("nothing to import was found")
 // Found is the content of a folder.
 type Found struct {
 	suggest.Found
-	Reader *Reader // has read the same files
+	// Settings are the files that may configure tools, by path.
+	Settings map[string][]byte
 }
 
 // Config writes a config for what a tool is configured to do. The result always loads. ErrNothing
@@ -119,8 +122,8 @@ func Config(name Tool, found Found) (*Imported, error) {
 		return nil, fault.New(fault.Invalid, "%.100q cannot be imported: name one of %s", string(name), fault.List(Tools()))
 	}
 	t := tools()[i]
-	d := &draft{tool: t, found: found.Found, files: found.Files}
-	all := found.Reader.objects(d)
+	d := &draft{tool: t, found: found}
+	all := d.objectsOf(found.Settings)
 	if t.build == nil {
 		return suggested(d, all)
 	}
@@ -175,18 +178,25 @@ func firstNote(notes []Note) string {
 	return notes[0].String()
 }
 
+// maxSettings is the size in bytes of the largest file that configures a tool.
+const maxSettings = 1 << 20
+
 // Find reads image references and the configuration of other tools from files, of those up to a
 // size in bytes; 0: the default.
 func Find(ctx context.Context, files iter.Seq2[updater.File, error], maxFileSize int64) (found Found, err error) {
-	found.Reader = &Reader{}
-	var settings bots.Reader
-	watched := scan.Watch(files, IsSettings, func(file string, content []byte) {
-		settings.Read(file, content)
-		found.Reader.Read(file, content)
+	found.Settings = map[string][]byte{}
+	var mutex sync.Mutex // files are read at the same time
+	watched := scan.Watch(files, bots.IsSettings, func(file string, content []byte) {
+		if len(content) > maxSettings || !bots.MayConfigure(file, content) && !hasObjects(file, content) {
+			return
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		found.Settings[file] = bytes.Clone(content)
 	})
 	if found.References, found.Files, err = scan.All(ctx, watched, maxFileSize); err != nil {
 		return found, err
 	}
-	found.Bots = settings.Setup()
+	found.Bots = bots.Read(found.Settings)
 	return found, nil
 }

@@ -236,7 +236,7 @@ func (r *promotionRun) writes(in object, s step, name string, vars map[string]st
 		}
 	}
 	if len(inFolder) > 0 {
-		i := max(0, slices.IndexFunc(inFolder, func(base string) bool { return slices.Contains(r.k.files, path.Join(name, base)) }))
+		i := max(0, slices.IndexFunc(inFolder, func(base string) bool { return slices.Contains(r.k.found.Files, path.Join(name, base)) }))
 		name = path.Join(name, inFolder[i])
 	}
 	if strings.HasPrefix(name, "../") || path.IsAbs(name) || strings.ContainsAny(name, "*?{}[]") {

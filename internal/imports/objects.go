@@ -2,15 +2,12 @@ package imports
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
-	"path"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -18,48 +15,24 @@ import (
 	"promoter/internal/suggest/bots"
 )
 
-// Reader collects the objects of tools from files. It is safe for concurrent use.
-type Reader struct {
-	mutex sync.Mutex
-	files map[string][]byte
-}
-
 // groups are the API groups of the objects that are read. Every file with one contains its name.
 var groups = []string{kargoGroup, gitOpsPromoterGroup, appStudioGroup, fluxGroup, imageUpdaterGroup}
 
-// maxSize is the size in bytes of the largest file that is read.
-const maxSize = 1 << 20
-
-// IsSettings reports whether a file must be read although it is no manifest.
-func IsSettings(file string) bool { return bots.IsSettings(file) }
-
-// Read reads a file. Most files contain no objects of tools.
-func (r *Reader) Read(file string, content []byte) {
-	extension := path.Ext(file)
-	isManifest := (extension == ".yaml" || extension == ".yml") &&
-		slices.ContainsFunc(groups, func(group string) bool { return bytes.Contains(content, []byte(group)) })
-	if len(content) > maxSize || !isManifest && !IsSettings(file) {
-		return
-	}
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.files == nil {
-		r.files = map[string][]byte{}
-	}
-	r.files[file] = bytes.Clone(content)
+// hasObjects reports whether a file may have objects of tools. Most files have none.
+func hasObjects(file string, content []byte) bool {
+	return bots.IsManifest(file) && slices.ContainsFunc(groups, func(group string) bool { return bytes.Contains(content, []byte(group)) })
 }
 
-// object is one object of a tool, or a file with its settings.
+// object is one object of a tool.
 type object struct {
 	file            string
-	group           string // of its API; empty: a file with settings
+	group           string // of its API
 	kind            string
 	name, namespace string
 	labels          map[string]string
 	annotations     map[string]string
 	node            *yaml.Node
 	repeated        []*yaml.Node // keys that it has more than once, except the last ones
-	content         []byte       // of a file with settings
 }
 
 type objects []object
@@ -74,17 +47,14 @@ func (all objects) of(group, kind string) (found objects) {
 	return found
 }
 
-// objects parses what was read, in the order of the files. A file that cannot be parsed, such as a
-// template, is a note.
-func (r *Reader) objects(d *draft) (all objects) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	for file, content := range r.files {
-		if IsSettings(file) {
-			all = append(all, object{file: file, content: content})
+// objectsOf parses the objects in files, in the order of the files. A file that cannot be parsed,
+// such as a template, is a note.
+func (d *draft) objectsOf(files map[string][]byte) (all objects) {
+	for _, file := range sortedKeys(files) {
+		if !hasObjects(file, files[file]) {
 			continue
 		}
-		decoder := yaml.NewDecoder(bytes.NewReader(content))
+		decoder := yaml.NewDecoder(bytes.NewReader(files[file]))
 		for {
 			var document yaml.Node
 			err := decoder.Decode(&document)
@@ -101,7 +71,6 @@ func (r *Reader) objects(d *draft) (all objects) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b object) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line(), b.line())) })
 	return all
 }
 
@@ -161,13 +130,6 @@ func keyOf(key *yaml.Node, i int) string {
 	return key.Value
 }
 
-func (o object) line() int {
-	if o.node == nil {
-		return 0
-	}
-	return o.node.Line
-}
-
 func (o object) title() string { return o.kind + " " + o.name }
 
 // at returns the position of a node of the object; nil: of the object.
@@ -178,17 +140,14 @@ func (o object) at(node *yaml.Node) edit.Position {
 	return edit.Position{File: o.file, Line: node.Line, Column: node.Column}
 }
 
-// value returns the value of a key of a mapping, and the key; nil: there is none.
-func value(mapping *yaml.Node, name string) (key, found *yaml.Node) {
-	if mapping == nil || mapping.Kind != yaml.MappingNode {
-		return nil, nil
-	}
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == name {
-			return mapping.Content[i], mapping.Content[i+1]
+// spec returns the spec of the object; nil: it has none.
+func (o object) spec() *yaml.Node {
+	for i := 0; i+1 < len(o.node.Content) && o.node.Kind == yaml.MappingNode; i += 2 {
+		if o.node.Content[i].Value == "spec" {
+			return o.node.Content[i+1]
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // decode reads the spec of an object. What the type does not have becomes a note; what cannot be
@@ -197,7 +156,7 @@ func decode[T any](d *draft, o object) (spec T, ok bool) {
 	for _, key := range o.repeated {
 		d.note(o.at(key), o.title()+" has the key "+key.Value+" more than once; the last one counts")
 	}
-	_, node := value(o.node, "spec")
+	node := o.spec()
 	if node == nil {
 		return spec, true
 	}

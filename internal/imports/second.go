@@ -86,8 +86,8 @@ func (s *shared) problem(w bots.Writer) config.Problem {
 // writers returns the tools that the files configure to update images.
 func (f Found) writers() []bots.Writer {
 	all := slices.Clone(f.Bots.Writers)
-	d := &draft{files: f.Files}
-	objects := f.Reader.objects(d)
+	d := &draft{found: f}
+	objects := d.objectsOf(f.Settings)
 	k := &kargoImport{draft: d, tasks: tasksOf(d, objects)}
 	for _, o := range objects.of(kargoGroup, "Stage") {
 		spec, ok := decode[stage](d, o)

@@ -18,8 +18,7 @@ metadata: {name: dev, namespace: shop}
 spec:
   promotionTemplate: {spec: {steps: [{uses: yaml-update, config: {path: env/dev/values.yaml}}]}}
 `
-	found := imports.Found{Reader: &imports.Reader{}}
-	found.Reader.Read("stage.yaml", []byte(stage))
+	found := imports.Found{Settings: map[string][]byte{"stage.yaml": []byte(stage)}}
 	for file, want := range map[string]string{
 		"env/dev/values.yaml":  "also updates registry.example.com/team/web, such as in env/dev/values.yaml",
 		"env/prod/values.yaml": "",

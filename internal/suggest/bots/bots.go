@@ -13,7 +13,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"promoter/internal/image"
 )
@@ -47,21 +46,6 @@ type Setup struct {
 	Resources []string
 }
 
-// Reader collects the settings of bots. It is safe for concurrent use.
-type Reader struct {
-	mutex sync.Mutex
-	flux  flux
-	found map[string]found // by file; a file may be read more than once
-}
-
-// found are the settings of one file.
-type found struct {
-	rules      []Rule
-	writers    []Writer
-	unread     string
-	isResource bool
-}
-
 // IsSettings reports whether a file is the settings of a bot by its name, so that it must
 // be read although it is no manifest.
 func IsSettings(file string) bool { return isRenovate(file) || isDependabot(file) }
@@ -69,51 +53,64 @@ func IsSettings(file string) bool { return isRenovate(file) || isDependabot(file
 // marks are texts of which every manifest with settings of a bot contains one.
 var marks = [][]byte{[]byte("image.toolkit.fluxcd.io/"), []byte(imageUpdaterGroup + "/"), []byte(keelPolicy), []byte(fluxMark)}
 
-// maxSize is the size in bytes of the largest file with settings.
-const maxSize = 1 << 20
-
-// Read reads a file. Most files contain no settings.
-func (r *Reader) Read(file string, content []byte) {
-	extension := path.Ext(file)
-	isManifest := (extension == ".yaml" || extension == ".yml") &&
-		slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(content, mark) })
-	if len(content) > maxSize || !isManifest && !IsSettings(file) {
-		return
-	}
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if _, known := r.found[file]; known {
-		return
-	}
-	if r.found == nil {
-		r.found = map[string]found{}
-	}
-	r.found[file] = r.read(file, content)
+// MayConfigure reports whether a file may configure a bot. Most files do not.
+func MayConfigure(file string, content []byte) bool {
+	return IsSettings(file) || IsManifest(file) && slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(content, mark) })
 }
 
-func (r *Reader) read(file string, content []byte) (one found) {
+// IsManifest reports whether a file has manifests by its name.
+func IsManifest(file string) bool {
+	extension := path.Ext(file)
+	return extension == ".yaml" || extension == ".yml"
+}
+
+// Read returns what files that may configure bots configure, by their paths.
+func Read(files map[string][]byte) Setup {
+	var f flux
+	var s Setup
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		s.read(&f, file, files[file])
+	}
+	rules, writers := f.setup() // those of one image may be in several files
+	s.Rules = append(rules, s.Rules...)
+	s.Writers = append(writers, s.Writers...)
+	return s
+}
+
+func (s *Setup) read(f *flux, file string, content []byte) {
 	switch {
 	case isRenovate(file):
-		one.rules, one.writers, one.unread = renovate(file, content)
-		return one
+		rules, writers, unread := renovate(file, content)
+		s.add(rules, writers, unread)
+		return
 	case isDependabot(file):
-		one.rules, one.writers, one.unread = dependabot(file, content)
-		return one
+		rules, writers, unread := dependabot(file, content)
+		s.add(rules, writers, unread)
+		return
 	}
-	r.flux.readMarks(file, content)
+	f.readMarks(file, content)
 	documents, err := parse(content)
 	if err != nil {
-		one.unread = unreadManifest(file, content)
+		s.add(nil, nil, unreadManifest(file, content))
 	}
 	for _, document := range documents {
-		r.flux.read(file, document)
-		one.isResource = one.isResource || isImageUpdater(document)
+		f.read(file, document)
+		if isImageUpdater(document) && !slices.Contains(s.Resources, file) {
+			s.Resources = append(s.Resources, file)
+		}
 		rules, writers := imageUpdater(file, document)
-		keelRules, keelWriters := keel(file, document)
-		one.rules = slices.Concat(one.rules, rules, keelRules)
-		one.writers = slices.Concat(one.writers, writers, keelWriters)
+		s.add(rules, writers, "")
+		rules, writers = keel(file, document)
+		s.add(rules, writers, "")
 	}
-	return one
+}
+
+func (s *Setup) add(rules []Rule, writers []Writer, unread string) {
+	s.Rules = append(s.Rules, rules...)
+	s.Writers = append(s.Writers, writers...)
+	if unread != "" {
+		s.Unread = append(s.Unread, unread)
+	}
 }
 
 // unreadManifest names the bot that a manifest with templates configures.
@@ -127,26 +124,6 @@ func unreadManifest(file string, content []byte) string {
 		return source("Flux", file)
 	}
 	return ""
-}
-
-// Setup returns what was read.
-func (r *Reader) Setup() Setup {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	var s Setup
-	s.Rules, s.Writers = r.flux.setup()
-	for _, file := range slices.Sorted(maps.Keys(r.found)) {
-		one := r.found[file]
-		s.Rules = append(s.Rules, one.rules...)
-		s.Writers = append(s.Writers, one.writers...)
-		if one.unread != "" {
-			s.Unread = append(s.Unread, one.unread)
-		}
-		if one.isResource {
-			s.Resources = append(s.Resources, file)
-		}
-	}
-	return s
 }
 
 // source describes where something is configured.

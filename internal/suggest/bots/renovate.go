@@ -29,11 +29,10 @@ var imageManagers = []string{
 // renovate reads the settings of Renovate. Its presets are not read.
 func renovate(file string, content []byte) (rules []Rule, writers []Writer, unread string) {
 	where := source("Renovate", file)
-	documents, err := parse(fromJSON5(content))
-	if err != nil || len(documents) != 1 || documents[0].Kind != yaml.MappingNode {
+	settings := renovateSettings(content)
+	if settings == nil {
 		return nil, nil, where
 	}
-	settings := documents[0]
 	managers := texts(settings, "enabledManagers")
 	updatesImages := len(managers) == 0 || slices.ContainsFunc(managers, func(m string) bool { return slices.Contains(imageManagers, m) })
 	if text(settings, "enabled") == "false" || text(settings, "docker", "enabled") == "false" || !updatesImages ||
@@ -177,45 +176,51 @@ func allowed(versions, versioning string) (rule Rule) {
 	return rule
 }
 
-// Setting is a key at the top of a file with settings.
+// Setting is a key of a file with settings.
 type Setting struct {
 	Name         string
 	Line, Column int
 }
 
-// RenovateSettings returns the keys at the top of the settings of Renovate; none if they cannot
-// be read, or the file is another one.
-func RenovateSettings(file string, content []byte) (settings []Setting) {
-	documents, err := parse(fromJSON5(content))
-	if err != nil || !isRenovate(file) || len(documents) != 1 || documents[0].Kind != yaml.MappingNode {
-		return nil
+// RenovateSettings returns the keys at the top of the settings of Renovate, and those in the
+// package rules that apply to images, without what selects packages and versions: that is read.
+// There are none if the settings cannot be read, or the file is another one.
+func RenovateSettings(file string, content []byte) (top, rules []Setting) {
+	if !isRenovate(file) {
+		return nil, nil
 	}
-	for i := 0; i+1 < len(documents[0].Content); i += 2 {
-		key := documents[0].Content[i]
-		settings = append(settings, Setting{key.Value, key.Line, key.Column})
+	settings := renovateSettings(content)
+	if settings == nil {
+		return nil, nil
 	}
-	return settings
+	for _, rule := range items(settings, "packageRules") {
+		if applies, _ := packageMatch(rule); applies != nil {
+			rules = append(rules, keysOf(rule, isUnread)...)
+		}
+	}
+	return keysOf(settings, func(string) bool { return true }), rules
 }
 
-// RenovateRules returns the settings in the package rules that apply to images, without what
-// selects packages and versions: that is read.
-func RenovateRules(file string, content []byte) (settings []Setting) {
+// renovateSettings parses settings; nil: they cannot be read.
+func renovateSettings(content []byte) *yaml.Node {
 	documents, err := parse(fromJSON5(content))
-	if err != nil || !isRenovate(file) || len(documents) != 1 {
+	if err != nil || len(documents) != 1 || documents[0].Kind != yaml.MappingNode {
 		return nil
 	}
-	for _, rule := range items(documents[0], "packageRules") {
-		if applies, _ := packageMatch(rule); applies == nil || rule.Kind != yaml.MappingNode {
-			continue
-		}
-		for i := 0; i+1 < len(rule.Content); i += 2 {
-			key := rule.Content[i]
-			isRead := strings.HasPrefix(key.Value, "match") || strings.HasPrefix(key.Value, "exclude") ||
-				slices.Contains([]string{"enabled", "allowedVersions", "versioning"}, key.Value)
-			if !isRead {
-				settings = append(settings, Setting{key.Value, key.Line, key.Column})
-			}
+	return documents[0]
+}
+
+// isUnread reports whether a key of a package rule is not read.
+func isUnread(key string) bool {
+	return !strings.HasPrefix(key, "match") && !strings.HasPrefix(key, "exclude") &&
+		!slices.Contains([]string{"enabled", "allowedVersions", "versioning"}, key)
+}
+
+func keysOf(mapping *yaml.Node, selects func(key string) bool) (found []Setting) {
+	for i := 0; i+1 < len(mapping.Content) && mapping.Kind == yaml.MappingNode; i += 2 {
+		if key := mapping.Content[i]; selects(key.Value) {
+			found = append(found, Setting{key.Value, key.Line, key.Column})
 		}
 	}
-	return settings
+	return found
 }
