@@ -15,6 +15,7 @@ import (
 
 	"promoter/internal/git"
 	"promoter/internal/git/signing"
+	"promoter/internal/lru"
 	"promoter/internal/outbound"
 	"promoter/internal/registry"
 	"promoter/internal/rendered"
@@ -48,8 +49,8 @@ type Connections struct {
 	logins  *registry.Logins
 	facts   *registry.Cache
 
-	rendered *rendered.Cache // of manifests
-	disk     git.Disk        // of mirrors
+	rendered *lru.Cache[string, []rendered.Difference] // the latest differences of manifests, by both commits
+	disk     git.Disk                                  // of mirrors
 }
 
 // Connect opens a server and makes its connections, for a command.
@@ -61,9 +62,16 @@ func Connect(options serverfile.Options) (*Connections, error) {
 	return New(server, Hooks{})
 }
 
+// maxRendered is how many differences of manifests are kept: each is at most 200 KiB, and most have
+// some lines.
+const maxRendered = 64
+
 // New makes the HTTP clients of a server. It sends no request.
 func New(server *serverfile.Server, hooks Hooks) (*Connections, error) {
-	c := &Connections{Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache(), rendered: &rendered.Cache{}}
+	c := &Connections{
+		Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache(),
+		rendered: lru.New[string, []rendered.Difference](maxRendered),
+	}
 	var err error
 	if c.Seals, err = server.SealKeys(); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"promoter/internal/git"
 	"promoter/internal/git/signing"
 	"promoter/internal/identity"
+	"promoter/internal/lru"
 	"promoter/internal/memory"
 	"promoter/internal/registry"
 	"promoter/internal/rendered"
@@ -56,8 +57,9 @@ func (s *Session) Seals(r *Repository) (keys seal.Keys, protected bool) {
 // SigningKey returns the key that signs commits; zero: there is none.
 func (s *Session) SigningKey() signing.Key { return s.connections.signing }
 
-// Rendered keeps rendered manifests, for all sessions.
-func (s *Session) Rendered() *rendered.Cache { return s.connections.rendered }
+// Rendered keeps the latest differences of manifests, for all sessions: each reconciliation
+// compares the text of all open pull requests, and would otherwise start a process for each.
+func (s *Session) Rendered() *lru.Cache[string, []rendered.Difference] { return s.connections.rendered }
 
 // Disk limits the mirrors in Folder, for all sessions.
 func (s *Session) Disk() *git.Disk { return &s.connections.disk }

@@ -86,6 +86,3 @@ func loadZone(name string) (*time.Location, error) {
 	}
 	return zone, nil
 }
-
-// Name returns the window's name.
-func (w Window) Name() string { return w.name }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"promoter/internal/connect"
+	"promoter/internal/lru"
 	"promoter/internal/pullrequest"
 	"promoter/internal/reconcile/describe"
 	"promoter/internal/rendered"
@@ -14,7 +15,7 @@ import (
 // renderer renders manifests in child processes of this program. It implements describe.Renderer.
 type renderer struct {
 	mirror *mirror
-	cache  *rendered.Cache // of all repositories: commits identify the files
+	cache  *lru.Cache[string, []rendered.Difference] // of all repositories: commits identify the files
 }
 
 // rendererOf returns the renderer of a repository; nil: the server file does not allow it.
@@ -28,21 +29,27 @@ func rendererOf(session *connect.Session, r *connect.Repository, mirror *mirror)
 
 // Rendered implements describe.Renderer.
 func (r renderer) Rendered(ctx context.Context, before, after string, changed []string) ([]pullrequest.Manifests, error) {
-	differences, err := r.cache.Get(before+" "+after, func() ([]rendered.Difference, error) {
+	key := before + " " + after
+	differences, kept := r.cache.Get(key)
+	if !kept {
 		program, err := os.Executable()
 		if err != nil {
 			return nil, fmt.Errorf("find this program: %w", err)
 		}
 		process := rendered.Process{Program: program}
-		return process.Differences(ctx, commitTree{r.mirror, before}, commitTree{r.mirror, after}, changed)
-	})
+		differences, err = process.Differences(ctx, commitTree{r.mirror, before}, commitTree{r.mirror, after}, changed)
+		if err != nil {
+			return nil, err
+		}
+		r.cache.Put(key, differences, 1)
+	}
 	var manifests []pullrequest.Manifests
 	for _, d := range differences {
 		manifests = append(manifests, pullrequest.Manifests{
 			Name: d.Name(), Objects: d.Objects, Diff: d.Diff, Cut: d.Cut, Problem: d.Problem,
 		})
 	}
-	return manifests, err
+	return manifests, nil
 }
 
 // commitTree is the files of a commit. It implements rendered.Tree.

@@ -41,17 +41,6 @@ func ParseTrailers(message string) Trailers {
 	return trailers
 }
 
-// All returns the values of a key, in order. Like Git, it ignores case.
-func (t Trailers) All(key string) []string {
-	var values []string
-	for _, trailer := range t {
-		if strings.EqualFold(trailer.Key, key) {
-			values = append(values, trailer.Value)
-		}
-	}
-	return values
-}
-
 // Message returns a commit message: the text, a blank line, and the trailers. It
 // fails with Invalid if parsing the message would not return the same trailers, for
 // example because a value contains a line break that starts another trailer.

@@ -124,17 +124,6 @@ func TestParseTrailers_tooLong(t *testing.T) {
 	}
 }
 
-func TestTrailers_All(t *testing.T) {
-	t.Parallel()
-	trailers := object.ParseTrailers("title\n\nImage: a\nOther: b\nIMAGE: c\n")
-	if diff := cmp.Diff([]string{"a", "c"}, trailers.All("image")); diff != "" {
-		t.Error(diff)
-	}
-	if got := trailers.All("none"); got != nil {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestTrailers_Message(t *testing.T) {
 	t.Parallel()
 	trailers := object.Trailers{{Key: "Promoter-Environment", Value: "prod"}, {Key: "Promoter-Image", Value: "web=r/web:1@sha256:00"}}

@@ -7,16 +7,6 @@ import (
 	"promoter/internal/fault"
 )
 
-// SameTree reports whether two commits have the same files.
-func (s *Store) SameTree(a, b ID) (bool, error) {
-	first, err := s.treeOf(a)
-	if err != nil {
-		return false, err
-	}
-	second, err := s.treeOf(b)
-	return first == second, err
-}
-
 // Changed returns the paths of the files whose content or mode differs between two
 // commits, in Git's order. It does not read directories that are equal. The zero ID
 // stands for a commit without files.

@@ -50,9 +50,6 @@ func TestChanged_asGitDoes(t *testing.T) {
 		if diff := cmp.Diff(r.diffTree(t, a, b), got); diff != "" || err != nil {
 			t.Errorf("%s and %s: %v (-git +got):\n%s", a, b, err, diff)
 		}
-		if same, err := r.SameTree(a, b); same != (len(got) == 0) || err != nil {
-			t.Errorf("%s and %s: the same %t, %v", a, b, same, err)
-		}
 	}
 }
 
@@ -97,9 +94,6 @@ func TestChanged_nothingBefore(t *testing.T) {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	}
-	if same, err := r.SameTree(id, object.ID{}); same || err != nil {
-		t.Errorf("the same: %t, %v", same, err)
-	}
 }
 
 func TestChanged_hostile(t *testing.T) {
@@ -122,9 +116,6 @@ func TestChanged_hostile(t *testing.T) {
 	}
 	for _, pair := range [][2]object.ID{{id, {1}}, {{1}, id}} {
 		if _, err := r.Changed(pair[0], pair[1]); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("a commit that is not here: %v", err)
-		}
-		if _, err := r.SameTree(pair[0], pair[1]); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a commit that is not here: %v", err)
 		}
 	}
