@@ -43,12 +43,8 @@ func PreviewFirst(
 	if err != nil {
 		return nil, nil, err
 	}
-	starts := map[string]suggest.Start{}
-	for _, f := range first {
-		starts[f.Environment] = suggest.StartWith(f.Size())
-	}
 	before := suggestion.Text
-	suggestion.Begin(starts)
+	suggestion.Begin(pullrequest.Starts(first))
 	if suggestion.Text == before {
 		return first, failed, nil
 	}

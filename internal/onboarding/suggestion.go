@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"promoter/internal/config"
 	"promoter/internal/imports"
@@ -34,32 +32,12 @@ func (o *offer) suggestConfig(ctx context.Context) (*suggest.Suggestion, error) 
 // shown as such, and stops nothing.
 func (o *offer) prepare(ctx context.Context, suggestion *suggest.Suggestion) pullrequest.Onboarding {
 	decisions, unknown := o.preview(ctx, suggestion.Text)
-	starts := map[string]suggest.Start{}
-	for _, first := range pullrequest.FirstReconciliation(decisions) {
-		starts[first.Environment] = suggest.StartWith(first.Size())
-	}
 	before := suggestion.Text
-	if suggestion.Begin(starts); suggestion.Text != before {
+	suggestion.Begin(pullrequest.Starts(pullrequest.FirstReconciliation(decisions)))
+	if suggestion.Text != before {
 		decisions, unknown = o.preview(ctx, suggestion.Text)
 	}
-	page := pullrequest.Onboarding{
-		Base: o.base, Applications: suggestion.Applications, Files: countUses(suggestion), Decisions: decisions, Unknown: unknown,
-	}
-	for i := range suggestion.Components {
-		if c := &suggestion.Components[i]; c.Off == "" {
-			page.Components = append(page.Components, pullrequest.OnboardingComponent{
-				Name: c.Name, Repository: c.Repository.String(), Select: c.Selected(), Present: c.Current,
-			})
-		}
-	}
-	for _, e := range suggestion.Environments {
-		page.Environments = append(page.Environments, pullrequest.OnboardingEnvironment{Name: e.Name, Paths: e.Paths, After: e.After})
-	}
-	for _, g := range suggestion.Guesses {
-		text, positions, advice := g.Lines()
-		page.Guesses = append(page.Guesses, pullrequest.OnboardingGuess{Text: text, Positions: positions, Advice: advice, More: g.More})
-	}
-	return page
+	return pullrequest.Onboarding{Base: o.base, Suggestion: suggestion, Decisions: decisions, Unknown: unknown}
 }
 
 // preview observes the repository as the first reconciliation after the merge will, which
@@ -80,19 +58,6 @@ func (o *offer) preview(ctx context.Context, text string) (decisions []promotion
 		unknown = append(unknown, one.What+": "+one.Err.Error())
 	}
 	return report.Decisions, unknown
-}
-
-// countUses counts the references that could be changed, by file.
-func countUses(suggestion *suggest.Suggestion) []pullrequest.OnboardingUse {
-	counts := map[string]int{}
-	for _, r := range suggestion.Inside {
-		counts[r.Position.File]++
-	}
-	var uses []pullrequest.OnboardingUse
-	for _, file := range slices.Sorted(maps.Keys(counts)) {
-		uses = append(uses, pullrequest.OnboardingUse{File: file, Count: counts[file]})
-	}
-	return uses
 }
 
 // withConfig are the objects of a repository as if the config were merged.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"promoter/internal/promotion"
+	"promoter/internal/suggest"
 )
 
 // First is what the first reconciliation with a new config file does in one environment.
@@ -43,13 +44,18 @@ func FirstReconciliation(decisions []promotion.Decision) (all []First) {
 	return all
 }
 
-// Size returns how many promotions the reconciliation may propose, and the highest number
-// of versions in one of them. What is unknown may be proposed.
-func (f First) Size() (promotions, versions int) {
-	for _, d := range f.Proposed {
-		versions = max(versions, len(d.Moves))
+// Starts returns how carefully the environments of a suggested config begin. What is unknown
+// may be proposed.
+func Starts(all []First) map[string]suggest.Start {
+	starts := map[string]suggest.Start{}
+	for _, f := range all {
+		versions := 0 // at most in one promotion
+		for _, d := range f.Proposed {
+			versions = max(versions, len(d.Moves))
+		}
+		starts[f.Environment] = suggest.StartWith(len(f.Proposed)+len(f.Unknown), versions)
 	}
-	return len(f.Proposed) + len(f.Unknown), versions
+	return starts
 }
 
 // FirstLine is a line about some promotions, with the first of them by name.

@@ -2,10 +2,13 @@ package pullrequest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"promoter/internal/promotion"
+	"promoter/internal/suggest"
 )
 
 // OnboardingBranch is the head of the pull request that adds a config file to a
@@ -19,40 +22,10 @@ const OnboardingTitle = "Configure promoter"
 // Onboarding is the content of that pull request. All of it comes from the files
 // of the repository and from registries.
 type Onboarding struct {
-	Base         string // the default branch
-	Components   []OnboardingComponent
-	Environments []OnboardingEnvironment
-	Applications []string        // that the paths distinguish, if any
-	Files        []OnboardingUse // by path
-	Decisions    []promotion.Decision
-	Unknown      []string          // why some decisions are unknown
-	Guesses      []OnboardingGuess // the worst first
-}
-
-// OnboardingComponent is one component.
-type OnboardingComponent struct {
-	Name, Repository, Select string
-	Present                  string // the versions in the files
-}
-
-// OnboardingEnvironment is one environment.
-type OnboardingEnvironment struct {
-	Name         string
-	Paths, After []string
-}
-
-// OnboardingUse is how many references a file has.
-type OnboardingUse struct {
-	File  string
-	Count int
-}
-
-// OnboardingGuess is something that the files do not prove, and that a user has to check.
-type OnboardingGuess struct {
-	Text      string
-	Positions []string
-	Advice    string
-	More      int // guesses of the same kind that are not listed
+	Base       string // the default branch
+	Suggestion *suggest.Suggestion
+	Decisions  []promotion.Decision
+	Unknown    []string // why some decisions are unknown
 }
 
 // The lists are limited, so that there always is room for the instructions.
@@ -93,8 +66,10 @@ func OnboardingBody(o Onboarding) string {
 
 func (o Onboarding) writeComponents(b *markdown) {
 	var rows [][]string
-	for _, c := range o.Components {
-		rows = append(rows, []string{cell(c.Name), cell(c.Repository), cell(c.Select), cell(c.Present)})
+	for i := range o.Suggestion.Components {
+		if c := &o.Suggestion.Components[i]; c.Off == "" {
+			rows = append(rows, []string{cell(c.Name), cell(c.Repository.String()), cell(c.Selected()), cell(c.Current)})
+		}
 	}
 	b.paragraph("**Components**")
 	b.limitedTable([]string{"component", "repository", "selected versions", "current"}, rows)
@@ -102,7 +77,7 @@ func (o Onboarding) writeComponents(b *markdown) {
 
 func (o Onboarding) writeEnvironments(b *markdown) {
 	var rows [][]string
-	for _, e := range o.Environments {
+	for _, e := range o.Suggestion.Environments {
 		paths, after := "all files", "from the registries"
 		if len(e.Paths) > 0 {
 			paths = items(e.Paths, cell)
@@ -113,25 +88,28 @@ func (o Onboarding) writeEnvironments(b *markdown) {
 		rows = append(rows, []string{cell(e.Name), paths, after})
 	}
 	applications := ""
-	if len(o.Applications) > 0 {
-		applications = ", for each application separately: " + items(o.Applications, code)
+	if names := o.Suggestion.Applications; len(names) > 0 {
+		applications = ", for each application separately: " + items(names, code)
 	}
 	b.paragraph("**Environments**" + applications)
 	b.limitedTable([]string{"environment", "files", "versions"}, rows)
 }
 
+// writeFiles counts the references that could be changed, by file.
 func (o Onboarding) writeFiles(b *markdown) {
-	total := 0
+	counts := map[string]int{}
+	for _, r := range o.Suggestion.Inside {
+		counts[r.Position.File]++
+	}
 	var rows [][]string
-	for _, use := range o.Files {
-		total += use.Count
-		rows = append(rows, []string{cell(use.File), strconv.Itoa(use.Count)})
+	for _, file := range slices.Sorted(maps.Keys(counts)) {
+		rows = append(rows, []string{cell(file), strconv.Itoa(counts[file])})
 	}
 	files := "files"
 	if len(rows) == 1 {
 		files = "file"
 	}
-	b.paragraph(fmt.Sprintf("**References**: %d in %d %s", total, len(rows), files))
+	b.paragraph(fmt.Sprintf("**References**: %d in %d %s", len(o.Suggestion.Inside), len(rows), files))
 	b.limitedTable([]string{"file", "references"}, rows)
 }
 
@@ -161,20 +139,21 @@ func (o Onboarding) writeFirst(b *markdown) {
 
 // writeGuesses lists what a user has to check.
 func (o Onboarding) writeGuesses(b *markdown) {
-	if len(o.Guesses) == 0 {
-		return
-	}
 	var lines []string
-	for _, g := range o.Guesses {
-		line := "- " + Sanitize(g.Text)
-		if len(g.Positions) > 0 {
-			line += " " + items(g.Positions, code)
+	for _, g := range o.Suggestion.Guesses {
+		text, positions, advice := g.Lines()
+		line := "- " + Sanitize(text)
+		if len(positions) > 0 {
+			line += " " + items(positions, code)
 		}
-		line += " → " + Sanitize(g.Advice) + "."
+		line += " → " + Sanitize(advice) + "."
 		if g.More > 0 {
 			line += fmt.Sprintf(" And %d more of the same kind.", g.More)
 		}
 		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return
 	}
 	b.paragraph("**Guesses to check**, the worst first")
 	b.limitedList(lines, maxOnboardingGuesses)

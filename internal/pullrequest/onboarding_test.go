@@ -6,10 +6,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"promoter/internal/promotion"
-
 	"promoter/internal/config/field"
+	"promoter/internal/edit"
+	"promoter/internal/image"
+	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
+	"promoter/internal/suggest"
 )
 
 // The onboarding branch is not a promotion: no environment has such a name, and it is not a
@@ -29,15 +31,16 @@ func TestOnboardingBranch_isNoTarget(t *testing.T) {
 // is omitted.
 func TestOnboardingBody_bounded(t *testing.T) {
 	t.Parallel()
-	var o pullrequest.Onboarding
+	var s suggest.Suggestion
+	o := pullrequest.Onboarding{Suggestion: &s}
 	long := strings.Repeat("x", 3000)
 	for i := range 500 {
 		name := fmt.Sprint(long, i)
-		o.Components = append(o.Components,
-			pullrequest.OnboardingComponent{Name: name, Repository: name, Select: long, Present: long})
-		o.Environments = append(o.Environments, pullrequest.OnboardingEnvironment{Name: name, Paths: []string{long, long}, After: []string{long}})
-		o.Files = append(o.Files, pullrequest.OnboardingUse{File: name, Count: 2})
-		o.Guesses = append(o.Guesses, pullrequest.OnboardingGuess{Text: long, Positions: []string{name}, Advice: "change it", More: 40})
+		at := edit.Position{File: name}
+		s.Components = append(s.Components, suggest.Component{Name: name, Select: image.Selection{Tag: long}, Current: long})
+		s.Environments = append(s.Environments, suggest.Environment{Name: name, Paths: []string{long, long}, After: []string{long}})
+		s.Inside = append(s.Inside, edit.Reference{Position: at}, edit.Reference{Position: at})
+		s.Guesses = append(s.Guesses, suggest.Guess{Text: long, Positions: []edit.Position{at}, Advice: "change it", More: 40})
 		o.Unknown = append(o.Unknown, long)
 	}
 	body := pullrequest.OnboardingBody(o)
@@ -58,11 +61,12 @@ func TestOnboardingBody_sanitized(t *testing.T) {
 	t.Parallel()
 	evil := "@ann #1 --> <!-- promoter:end --> `x` | [a](https://evil.example.com)\n# big"
 	body := pullrequest.OnboardingBody(pullrequest.Onboarding{
-		Base:         evil,
-		Components:   []pullrequest.OnboardingComponent{{Name: evil, Repository: evil, Select: evil, Present: evil}},
-		Environments: []pullrequest.OnboardingEnvironment{{Name: evil, Paths: []string{evil}, After: []string{evil}}},
-		Applications: []string{evil}, Files: []pullrequest.OnboardingUse{{File: evil, Count: 1}},
-		Guesses: []pullrequest.OnboardingGuess{{Text: evil, Positions: []string{evil}, Advice: evil, More: 1}}, Unknown: []string{evil},
+		Base: evil, Unknown: []string{evil}, Suggestion: &suggest.Suggestion{
+			Components:   []suggest.Component{{Name: evil, Select: image.Selection{Tag: evil}, Current: evil}},
+			Environments: []suggest.Environment{{Name: evil, Paths: []string{evil}, After: []string{evil}}},
+			Applications: []string{evil}, Inside: []edit.Reference{{Position: edit.Position{File: evil}}},
+			Guesses: []suggest.Guess{{Text: evil, Positions: []edit.Position{{File: evil}}, Advice: evil, More: 1}},
+		},
 	})
 	inside := strings.TrimSuffix(strings.TrimPrefix(body, "<!-- promoter:begin -->"), "<!-- promoter:end -->")
 	for _, sign := range []string{"@ann", "#1", "-->", "<!--", "\n# big"} {
@@ -74,7 +78,9 @@ func TestOnboardingBody_sanitized(t *testing.T) {
 
 func TestOnboardingBody_nothingToPropose(t *testing.T) {
 	t.Parallel()
-	body := pullrequest.OnboardingBody(pullrequest.Onboarding{Base: "main", Unknown: []string{"component web: the registry did not answer"}})
+	body := pullrequest.OnboardingBody(pullrequest.Onboarding{
+		Base: "main", Suggestion: &suggest.Suggestion{}, Unknown: []string{"component web: the registry did not answer"},
+	})
 	for _, words := range []string{"Nothing: the files have the selected versions already, or they are unknown.", "Unknown: component web: the registry did not answer."} {
 		if !strings.Contains(body, words) {
 			t.Errorf("it does not say %q:\n%s", words, body)
