@@ -43,6 +43,9 @@ func NewTimes(s TimesSpec) (Times, error) {
 	return Times{starts: starts, name: strings.Join(strings.Fields(s.Schedule), " ") + " " + zone.String()}, nil
 }
 
+// Equal reports whether both are the same times.
+func (t Times) Equal(other Times) bool { return t.name == other.name }
+
 // IsZero reports whether there are no times.
 func (t Times) IsZero() bool { return t.every == 0 && t.starts == nil }
 
