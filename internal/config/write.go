@@ -128,7 +128,7 @@ func checkWriteValue(report *strictyaml.Report, raw *rawWrite) {
 			"create: true needs a path: a regular expression has no location for a new value")
 	}
 	if raw.Path.Valid() {
-		if err := field.CheckYAMLPath(raw.Path.Value); err != nil {
+		if _, err := field.ParseYAMLPath(raw.Path.Value); err != nil {
 			report.Errorf(raw.Path.Position, "write spec.image.tag, images[0].newTag or images[name=web].newTag",
 				"%q is not a YAML path: %v", raw.Path.Value, err)
 		}

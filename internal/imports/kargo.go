@@ -155,7 +155,7 @@ func (k *kargoImport) resolveWrites() {
 		})
 		for j := range e.writes {
 			w := &e.writes[j]
-			err := field.CheckYAMLPath(w.path)
+			_, err := field.ParseYAMLPath(w.path)
 			c := slices.IndexFunc(k.components, func(c component) bool { return c.repository == w.repository && c.off == "" })
 			if w.value != "" && c >= 0 && err == nil {
 				w.component = k.components[c].name

@@ -6,6 +6,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"promoter/internal/config/field"
 	"promoter/internal/edit"
 	"promoter/internal/updater/node"
 	"promoter/internal/updater/shapes"
@@ -20,7 +21,7 @@ type Hold struct {
 
 // LastKey returns the last key of a YAML path: a text that every file with the path contains.
 func LastKey(path string) string {
-	steps, err := node.ParsePath(path)
+	steps, err := field.ParseYAMLPath(path)
 	if err != nil {
 		return path
 	}
@@ -41,13 +42,13 @@ func (u *Updater) holds(file string) []Hold {
 // findHolds returns what any document of a file has of the holds.
 func findHolds(file string, stream *span.Stream, holds []Hold) (found []edit.Hold) {
 	for _, h := range holds {
-		path, err := node.ParsePath(h.Key)
+		path, err := field.ParseYAMLPath(h.Key)
 		if err != nil {
 			continue
 		}
 		for _, document := range stream.Documents {
 			for _, root := range document.Content {
-				if n := path.From(root); n != nil && n.Kind == yaml.ScalarNode && n.Value == h.Value {
+				if n := node.Follow(root, path); n != nil && n.Kind == yaml.ScalarNode && n.Value == h.Value {
 					position := span.Scalar{Stream: stream, Node: n}.Position(file)
 					found = append(found, edit.Hold{Position: position, Key: h.Key, Value: h.Value})
 				}

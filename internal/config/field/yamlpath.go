@@ -19,90 +19,113 @@ var (
 	errPathAfter   = errors.New("a step is followed by neither a dot nor a bracket")
 )
 
-// CheckYAMLPath validates the path of a value: keys with dots between them, indices and
-// entries in brackets, and keys with dots in quotes, as in
+// YAMLPath is how to reach a value from the root of a document. It has at least one step.
+type YAMLPath []YAMLStep
+
+// YAMLStep is one part of a path: a mapping key, or a list entry that is selected by its index or
+// by one of its keys.
+type YAMLStep struct {
+	Key   string
+	Entry bool // the step selects a list entry
+	Index int  // of the entry
+	// Where selects the entry whose key has the value: [name=web].
+	Where, Is string
+}
+
+// ParseYAMLPath parses a path: keys with dots between them, indices and entries in brackets, and
+// keys with dots in quotes, as in
 //
 //	spec.values.image.tag
 //	images[0].newTag
 //	images[name=quay.io/acme/web].newTag
 //	metadata.annotations["example.com/tag"]
-//
-// The updater interprets it; here a mistake is found before there is any file.
-func CheckYAMLPath(path string) error {
+func ParseYAMLPath(path string) (YAMLPath, error) {
 	switch {
 	case len(path) > maxPath:
-		return errPathLong
+		return nil, errPathLong
 	case strings.HasPrefix(path, "$") || strings.HasPrefix(path, "."):
-		return errPathStart
+		return nil, errPathStart
 	}
+	var steps YAMLPath
 	for rest := path; ; {
-		after, err := skipStep(rest)
+		step, after, err := cutStep(rest)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
 		switch {
-		case err != nil:
-			return err
 		case after == "":
-			return nil
+			return steps, nil
 		case after[0] == '[':
 			rest = after
 		case after[0] == '.' && !strings.HasPrefix(after, ".["):
 			rest = after[1:]
 		default:
-			return errPathAfter
+			return nil, errPathAfter
 		}
 	}
 }
 
-// skipStep returns what follows the first step.
-func skipStep(rest string) (after string, err error) {
+// cutStep returns the first step and what follows it.
+func cutStep(rest string) (step YAMLStep, after string, err error) {
 	switch {
 	case rest == "":
-		return "", errPathEmpty
+		return step, "", errPathEmpty
 	case rest[0] == '[':
-		return skipBracket(rest[1:])
+		return cutBracket(rest[1:])
 	case isQuote(rest[0]):
-		return skipQuoted(rest)
+		step.Key, after, err = cutQuoted(rest)
+		return step, after, err
 	}
 	end := strings.IndexAny(rest, ".[")
 	if end < 0 {
-		return "", nil
+		end = len(rest)
 	}
 	if end == 0 {
-		return "", errPathEmpty
+		return step, "", errPathEmpty
 	}
-	return rest[end:], nil
+	return YAMLStep{Key: rest[:end]}, rest[end:], nil
 }
 
-func skipBracket(rest string) (after string, err error) {
+func cutBracket(rest string) (step YAMLStep, after string, err error) {
 	if rest != "" && isQuote(rest[0]) {
-		after, err := skipQuoted(rest)
+		step.Key, after, err = cutQuoted(rest)
 		after, closed := strings.CutPrefix(after, "]")
 		if err == nil && !closed {
 			err = errPathBracket
 		}
-		return after, err
+		return step, after, err
 	}
 	inner, after, closed := strings.Cut(rest, "]")
 	if !closed {
-		return "", errPathBracket
+		return step, "", errPathBracket
 	}
 	if key, value, entry := strings.Cut(inner, "="); entry && key != "" && value != "" {
-		return after, nil
+		return YAMLStep{Entry: true, Where: key, Is: strings.Trim(value, `"'`)}, after, nil
 	}
-	if index, err := strconv.Atoi(inner); err != nil || index < 0 {
-		return "", errPathInner
+	index, err := strconv.Atoi(inner)
+	if err != nil || index < 0 {
+		return step, "", errPathInner
 	}
-	return after, nil
+	return YAMLStep{Entry: true, Index: index}, after, nil
 }
 
-func skipQuoted(rest string) (after string, err error) {
+func cutQuoted(rest string) (key, after string, err error) {
 	key, after, closed := strings.Cut(rest[1:], rest[:1])
 	switch {
 	case !closed:
-		return "", errPathQuote
+		return "", "", errPathQuote
 	case key == "":
-		return "", errPathEmpty
+		return "", "", errPathEmpty
 	}
-	return after, nil
+	return key, after, nil
 }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
+
+// Cut returns the path of the mapping and the key of the last step. It returns false if the last
+// step selects a list entry.
+func (p YAMLPath) Cut() (mapping YAMLPath, key string, found bool) {
+	last := p[len(p)-1]
+	return p[:len(p)-1], last.Key, !last.Entry
+}

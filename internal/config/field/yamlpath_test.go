@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestCheckYAMLPath(t *testing.T) {
+func TestParseYAMLPath(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]error{
 		"tag": nil, "spec.image.tag": nil, "images[0].tag": nil, "[12][3]": nil, "a b.c-d_e": nil, "a[0][1].b": nil,
@@ -33,18 +33,19 @@ func TestCheckYAMLPath(t *testing.T) {
 		"a.[0]":                                errPathAfter,
 		`"a"b`:                                 errPathAfter,
 	} {
-		if got := CheckYAMLPath(path); !errors.Is(got, want) {
+		if _, got := ParseYAMLPath(path); !errors.Is(got, want) {
 			t.Errorf("%s: %v; want %v", path, got, want)
 		}
 	}
 }
 
-func FuzzCheckYAMLPath(f *testing.F) {
+func FuzzParseYAMLPath(f *testing.F) {
 	for _, seed := range []string{"a.b", "a[0].b", "a[b=c]", `a["b.c"]`, `a."b"`, "a[", "..", "[[["} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		if CheckYAMLPath(path) == nil && (path == "" || path[0] == '.') {
+		steps, err := ParseYAMLPath(path)
+		if err == nil && (len(steps) == 0 || len(steps) > len(path) || path[0] == '.') {
 			t.Errorf("%q is accepted", path)
 		}
 	})

@@ -32,7 +32,7 @@ var holdGate = gate{
 		if !h.Key.IsSet() {
 			f.Report.Errorf(h.Position, "add key: KEY", "gates.hold has no key")
 		} else if h.Key.Valid() {
-			if err := field.CheckYAMLPath(h.Key.Value); err != nil {
+			if _, err := field.ParseYAMLPath(h.Key.Value); err != nil {
 				f.Report.Errorf(h.Key.Position, "write promote_deployment or spec.suspend", "%q is not a YAML path: %v", h.Key.Value, err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"promoter/internal/config/field"
 	"promoter/internal/edit"
 	"promoter/internal/updater/node"
 	"promoter/internal/updater/site"
@@ -52,7 +53,7 @@ func addWrite(d *document, out *sink, w Write) error {
 	if w.Path == "" {
 		return addRegex(d, out, w, s)
 	}
-	path, err := node.ParsePath(w.Path)
+	path, err := field.ParseYAMLPath(w.Path)
 	if err != nil {
 		return err
 	}
@@ -74,10 +75,10 @@ func addWrite(d *document, out *sink, w Write) error {
 }
 
 // only returns the node at the path if exactly one document has it, or nil.
-func only(d *document, path node.Path, written string) (found *yaml.Node, err error) {
+func only(d *document, path field.YAMLPath, written string) (found *yaml.Node, err error) {
 	for _, document := range d.stream.Documents {
 		for _, root := range document.Content {
-			n := path.From(root)
+			n := node.Follow(root, path)
 			if n != nil && found != nil {
 				return nil, fmt.Errorf("several documents of the file have %s", written)
 			}
@@ -91,7 +92,7 @@ func only(d *document, path node.Path, written string) (found *yaml.Node, err er
 
 // addCreated adds the site of a key that does not exist. The key is added after
 // the last scalar of its mapping.
-func addCreated(d *document, out *sink, w Write, s site.Site, path node.Path) error {
+func addCreated(d *document, out *sink, w Write, s site.Site, path field.YAMLPath) error {
 	above, key, isKey := path.Cut()
 	parent, err := only(d, above, w.Path)
 	if err != nil {
