@@ -65,7 +65,7 @@ func appStudio(d *draft, all objects) {
 			continue
 		}
 		d.addComponent(component{
-			key: "image", repository: repository, selection: image.Selection{Newest: revisionTag},
+			artifact: image.ArtifactImage, repository: repository, selection: image.Selection{Newest: revisionTag},
 			comments: []string{"From " + o.title() + " (" + o.file + "). Builds of pushed commits have the commit as tag."},
 		})
 		names[o.name], names[spec.ComponentName] = true, true
@@ -107,37 +107,37 @@ func appStudio(d *draft, all objects) {
 
 func appStudioEnvironmentOf(d *draft, o object, spec appStudioEnvironment, known func(string) bool, tested bool) environment {
 	free := func(string) bool { return false }
-	e := environment{name: nameOf(o.name, free), land: "push", comments: []string{"From " + o.title() + " (" + o.file + ")."}}
+	e := environment{name: nameOf(o.name, free), Land: "push", comments: []string{"From " + o.title() + " (" + o.file + ")."}}
 	above := spec.ParentEnvironment
 	switch {
 	case above == o.name:
 		d.note(o.at(nil), o.title()+" is its own parentEnvironment, so it has none here")
-		e.propose = "never"
+		e.Propose = "never"
 		e.comments = append(e.comments, "It is its own parent. Write after if it has another one, and remove propose.")
 	case known(above):
-		e.after = []parent{{name: nameOf(above, func(string) bool { return false })}}
+		e.After = []parent{{name: nameOf(above, func(string) bool { return false })}}
 	case above != "":
 		d.note(o.at(nil), o.title()+": its parent "+above+" is in no file here")
-		e.propose = "never"
+		e.Propose = "never"
 		e.comments = append(e.comments, "Its parent "+above+" is in no file here. Add the environment to after, and remove propose.")
 	}
 	switch {
-	case e.propose != "":
+	case e.Propose != "":
 	case spec.DeploymentStrategy != "AppStudioAutomated":
-		e.propose = "manual"
+		e.Propose = "manual"
 		e.comments = append(e.comments, "Its deploymentStrategy is "+cmp.Or(spec.DeploymentStrategy, "not set")+
 			", so a user requests each promotion.")
-	case tested && len(e.after) == 0:
-		e.propose = "manual"
+	case tested && len(e.After) == 0:
+		e.Propose = "manual"
 		e.comments = append(e.comments, "Only snapshots that passed their integration tests were deployed, so a user or a "+
 			"posted snapshot requests each promotion.")
 	}
 	if !spec.Configuration.IsZero() {
 		d.note(o.at(&spec.Configuration), o.title()+": configuration has no match: set variables in the files of the environment")
 	}
-	e.paths = overlays(d.found.Files, o.name)
-	if len(e.paths) == 0 {
-		e.propose, e.paths = "never", []string{"name-the-files-of-" + e.name}
+	e.Paths = overlays(d.found.Files, o.name)
+	if len(e.Paths) == 0 {
+		e.Propose, e.Paths = "never", []string{"name-the-files-of-" + e.name}
 		e.comments = append(e.comments, "The folder has no files overlays/"+o.name+". Name its files in paths, and remove propose.")
 		d.note(o.at(nil), o.title()+": its files are unknown: name them in paths of "+e.name)
 	}

@@ -3,6 +3,7 @@ package imports
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -29,8 +30,8 @@ type draft struct {
 // component is a component of the config.
 type component struct {
 	name         string
-	key          string // image or chart
-	repository   string
+	artifact     image.Artifact
+	repository   string // as it is written
 	selection    image.Selection
 	platforms    []string
 	environments []string // those that use it; empty: all
@@ -38,46 +39,70 @@ type component struct {
 	off          string // why it is only a comment; empty: it is not
 }
 
-// environment is an environment of the config.
+// environment is an environment of the config. Its exported fields are written.
 type environment struct {
+	Branch  string   `yaml:"branch,omitempty"`
+	Paths   []string `yaml:"paths,omitempty,flow"`
+	After   parents  `yaml:"after,omitempty,flow"`
+	Propose string   `yaml:"propose,omitempty"`
+	Land    string   `yaml:"land,omitempty"`
+	Write   []write  `yaml:"write,omitempty,flow"`
+	Gates   *gates   `yaml:"gates,omitempty,flow"`
+
 	name     string
-	branch   string
-	paths    []string
-	after    []parent
-	propose  string
-	land     string
-	checks   []string // gates
 	comments []string
-	writes   []write
+	unknown  []write // whose component or form is not known
+}
+
+type gates struct {
+	Checks []string `yaml:"checks"`
 }
 
 // write is a value that promoter does not find by itself.
 type write struct {
-	file, path string
+	File      string `yaml:"file"`
+	Path      string `yaml:"path"`
+	Component string `yaml:"component"`
+	Value     string `yaml:"value,omitempty"` // empty: the tag
+
 	repository string // of the image whose version is written
-	value      string // what is written; empty: it is not known, so that the setting is off
-	component  string
+	known      bool   // the form of the value
 }
 
 // comment returns a value whose component or form is not known.
 func (w write) comment() string {
 	return fmt.Sprintf("If promoter plan does not find the version of %s, add to write: {file: %q, path: %q, component: NAME}",
-		w.repository, w.file, w.path)
-}
-
-func (w write) mapping() *yaml.Node {
-	pairs := []pair{{"file", w.file}, {"path", w.path}, {"component", w.component}}
-	if w.value != "{tag}" {
-		pairs = append(pairs, pair{"value", w.value})
-	}
-	return mapping(pairs...)
+		w.repository, w.File, w.Path)
 }
 
 // parent is an environment in after, with its conditions.
 type parent struct {
-	name   string
-	soak   string
-	checks []string
+	Soak   string   `yaml:"soak,omitempty"`
+	Checks []string `yaml:"checks,omitempty"`
+
+	name string
+}
+
+type parents []parent
+
+// MarshalYAML implements yaml.Marshaler: a list of names, or a mapping if there are conditions.
+func (all parents) MarshalYAML() (any, error) {
+	names := []string{}
+	conditions := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	plain := true
+	for _, p := range all {
+		names = append(names, p.name)
+		plain = plain && p.Soak == "" && len(p.Checks) == 0
+		var name, value yaml.Node
+		if err := errors.Join(name.Encode(p.name), value.Encode(p)); err != nil {
+			return nil, err
+		}
+		conditions.Content = append(conditions.Content, &name, &value)
+	}
+	if plain {
+		return names, nil
+	}
+	return conditions, nil
 }
 
 // note adds a note.
@@ -122,7 +147,7 @@ const maxName = 40
 func (d *draft) addComponent(c component) {
 	for i := range d.components {
 		old := &d.components[i]
-		if old.repository == c.repository && old.key == c.key &&
+		if old.repository == c.repository && old.artifact == c.artifact &&
 			fmt.Sprint(old.selection, old.platforms) == fmt.Sprint(c.selection, c.platforms) {
 			old.comments = union(old.comments, c.comments...)
 			if len(old.environments) > 0 {
@@ -181,36 +206,35 @@ func (d *draft) render() (string, error) {
 		for _, text := range c.comments {
 			comment("  ", text)
 		}
-		text, err := flow("  ", c.name, c.mapping())
+		text, err := line(c.name, c.keys())
 		if err != nil {
 			return "", err
 		}
 		if c.off != "" {
 			comment("  ", c.off)
-			text = "  #" + strings.TrimPrefix(text, "  ")
+			text = "#" + text
 		}
-		out.WriteString(text)
+		out.WriteString("  " + text)
 	}
 	out.WriteString("\nenvironments:\n")
 	for _, e := range d.environments {
-		text, err := flow("  ", e.name, nil)
+		text, err := line(e.name, struct{}{})
 		if err != nil {
 			return "", err
 		}
-		out.WriteString(text)
+		out.WriteString("  " + strings.Replace(text, " {}\n", "\n", 1))
 		for _, text := range e.comments {
 			comment("    ", text)
 		}
-		for _, pair := range e.mapping() {
-			if text, err = flow("    ", pair.key, pair.value); err != nil {
-				return "", err
-			}
-			out.WriteString(text)
+		keys, err := yaml.Marshal(e)
+		if err != nil {
+			return "", fault.New(fault.Internal, "write %s: %w", e.name, err)
 		}
-		for _, w := range e.writes {
-			if w.component == "" {
-				comment("    ", printable.Line(w.comment()))
-			}
+		for text := range strings.Lines(string(keys)) {
+			out.WriteString("    " + text)
+		}
+		for _, w := range e.unknown {
+			comment("    ", printable.Line(w.comment()))
 		}
 	}
 	return out.String(), nil
@@ -221,8 +245,8 @@ func (d *draft) header(comment func(indent, text string), out *bytes.Buffer) {
 	out.WriteString(d.found.SchemaLine() + "\n")
 	comment("", "What "+d.tool.title+" was configured to do. Written by promoter import "+string(d.tool.name)+".")
 	out.WriteString("#\n")
-	comment("", "It is not wider than its source: no other tag, file, or promotion. To let promoter only observe beside "+d.tool.title+
-		", set propose: never in every environment. See docs/guides/migrate.md.")
+	observe := "To let promoter only observe beside " + d.tool.title + ", set propose: never in every environment."
+	comment("", "It is not wider than its source: no other tag, file, or promotion. "+observe+" See docs/guides/migrate.md.")
 	if len(d.notes) > 0 {
 		out.WriteString("#\n")
 		comment("", "Not here, or narrower:")
@@ -234,130 +258,53 @@ func (d *draft) header(comment func(indent, text string), out *bytes.Buffer) {
 	comment("", "A line that begins with # and no space is a setting that is off: remove the # to turn it on.")
 }
 
-// pair is a key of a mapping and its value, in the order in which they are written.
-type pair struct {
-	key   string
-	value any
-}
-
-// mapping returns a mapping as a node in flow style, in the given order.
-func mapping(pairs ...pair) *yaml.Node {
-	node := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
-	for _, p := range pairs {
-		var value yaml.Node
-		if inner, is := p.value.(*yaml.Node); is {
-			value = *inner
-		} else if value.Encode(p.value) != nil {
-			continue // texts and lists of texts can be encoded
-		}
-		value.Style |= yaml.FlowStyle
-		node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: p.key}, &value)
+// line returns "KEY: VALUE" with the value in one line: the encoder never breaks one of flow style.
+func line(key string, value any) (string, error) {
+	var mapping yaml.Node
+	if err := mapping.Encode(map[string]any{key: value}); err != nil {
+		return "", fault.New(fault.Internal, "write %s: %w", key, err)
 	}
-	return node
-}
-
-// flow returns "KEY: VALUE" with the value in one line; nil: none.
-func flow(indent, key string, value any) (string, error) {
-	outer := mapping(pair{key, value})
-	outer.Style = 0
-	if value == nil {
-		outer.Content[1] = &yaml.Node{Kind: yaml.MappingNode}
-	}
-	text, err := yaml.Marshal(outer)
+	mapping.Content[1].Style |= yaml.FlowStyle
+	text, err := yaml.Marshal(&mapping)
 	if err != nil {
 		return "", fault.New(fault.Internal, "write %s: %w", key, err)
 	}
-	line := strings.TrimSuffix(string(text), "\n") // the encoder never breaks a line of flow style
-	if value == nil {
-		line = strings.TrimSuffix(line, " {}")
-	}
-	return indent + line + "\n", nil
+	return string(text), nil
 }
 
-func (c component) mapping() *yaml.Node {
-	pairs := []pair{{c.key, c.repository}, {"select", c.selectMapping()}}
+// keys returns what is written of the component.
+func (c component) keys() any {
+	type selection struct {
+		Semver       string   `yaml:"semver,omitempty"`
+		Tag          string   `yaml:"tag,omitempty"`
+		Newest       string   `yaml:"newest,omitempty"`
+		Numeric      string   `yaml:"numeric,omitempty"`
+		Alphabetical string   `yaml:"alphabetical,omitempty"`
+		Filter       string   `yaml:"filter,omitempty"`
+		Exclude      []string `yaml:"exclude,omitempty"`
+		Platforms    []string `yaml:"platforms,omitempty"`
+	}
+	type only struct {
+		Environments []string `yaml:"environments"`
+	}
+	of := c.selection
+	keys := struct {
+		Image    string    `yaml:"image,omitempty"`
+		Chart    string    `yaml:"chart,omitempty"`
+		Artifact string    `yaml:"artifact,omitempty"`
+		Select   selection `yaml:"select"`
+		Only     *only     `yaml:"only,omitempty"`
+	}{Select: selection{of.Semver, of.Tag, of.Newest, of.Numeric, of.Alphabetical, of.Filter, of.Exclude, c.platforms}}
+	switch c.artifact {
+	case image.ArtifactChart:
+		keys.Chart = c.repository
+	case image.ArtifactOther:
+		keys.Artifact = c.repository
+	default:
+		keys.Image = c.repository
+	}
 	if len(c.environments) > 0 {
-		pairs = append(pairs, pair{"only", mapping(pair{"environments", c.environments})})
+		keys.Only = &only{c.environments}
 	}
-	return mapping(pairs...)
-}
-
-func (c component) selectMapping() *yaml.Node {
-	s, pairs := c.selection, []pair{}
-	for _, p := range []struct{ key, value string }{
-		{"semver", s.Semver},
-		{"tag", s.Tag},
-		{"newest", s.Newest},
-		{"numeric", s.Numeric},
-		{"alphabetical", s.Alphabetical},
-		{"filter", s.Filter},
-	} {
-		if p.value != "" {
-			pairs = append(pairs, pair{p.key, p.value})
-		}
-	}
-	if len(s.Exclude) > 0 {
-		pairs = append(pairs, pair{"exclude", s.Exclude})
-	}
-	if len(c.platforms) > 0 {
-		pairs = append(pairs, pair{"platforms", c.platforms})
-	}
-	return mapping(pairs...)
-}
-
-// mapping returns the keys of the environment that are set.
-func (e environment) mapping() (pairs []pair) {
-	if e.branch != "" {
-		pairs = append(pairs, pair{"branch", e.branch})
-	}
-	if len(e.paths) > 0 {
-		pairs = append(pairs, pair{"paths", e.paths})
-	}
-	if len(e.after) > 0 {
-		pairs = append(pairs, pair{"after", afterOf(e.after)})
-	}
-	if e.propose != "" {
-		pairs = append(pairs, pair{"propose", e.propose})
-	}
-	if e.land != "" {
-		pairs = append(pairs, pair{"land", e.land})
-	}
-	if writes := e.writeMappings(); len(writes) > 0 {
-		pairs = append(pairs, pair{"write", &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: writes}})
-	}
-	if len(e.checks) > 0 {
-		pairs = append(pairs, pair{"gates", mapping(pair{"checks", e.checks})})
-	}
-	return pairs
-}
-
-func (e environment) writeMappings() (writes []*yaml.Node) {
-	for _, w := range e.writes {
-		if w.component != "" {
-			writes = append(writes, w.mapping())
-		}
-	}
-	return writes
-}
-
-// afterOf returns a list of names, or a mapping if there are conditions.
-func afterOf(parents []parent) any {
-	names := []string{}
-	pairs := []pair{}
-	plain := true
-	for _, p := range parents {
-		conditions := []pair{}
-		if p.soak != "" {
-			conditions = append(conditions, pair{"soak", p.soak})
-		}
-		if len(p.checks) > 0 {
-			conditions = append(conditions, pair{"checks", p.checks})
-		}
-		plain = plain && len(conditions) == 0
-		names, pairs = append(names, p.name), append(pairs, pair{p.name, mapping(conditions...)})
-	}
-	if plain {
-		return names
-	}
-	return mapping(pairs...)
+	return keys
 }

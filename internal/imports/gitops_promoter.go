@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"promoter/internal/image"
 	"promoter/internal/suggest"
 )
 
@@ -89,14 +90,14 @@ func gitOpsPromoter(d *draft, all objects) {
 	names := branchNames(spec.Environments)
 	inOrder := !slices.ContainsFunc(spec.Environments, func(b promotionBranch) bool { return len(b.DependsOn) > 0 })
 	for i, b := range spec.Environments {
-		e := environment{name: names[b.Branch], branch: b.Branch, land: "automerge", comments: []string{
+		e := environment{name: names[b.Branch], Branch: b.Branch, Land: "automerge", comments: []string{
 			"From " + o.title() + " (" + o.file + ").",
 		}}
 		if b.AutoMerge != nil && !*b.AutoMerge {
-			e.land = "pr"
+			e.Land = "pr"
 		}
 		if folder := strings.Trim(b.ActivePath+strings.Repeat(spec.ActivePath, 1-min(len(b.ActivePath), 1)), "/"); folder != "" {
-			e.paths = []string{path.Clean(folder)}
+			e.Paths = []string{path.Clean(folder)}
 		}
 		before := b.DependsOn
 		if inOrder && i > 0 {
@@ -109,26 +110,28 @@ func gitOpsPromoter(d *draft, all objects) {
 			}
 			p := parent{name: names[branch]}
 			for _, key := range keys(spec.ActiveCommitStatuses, spec.Environments[above].ActiveCommitStatuses) {
-				if duration, timed := timers[[2]string{key, branch}]; timed && p.soak == "" {
-					p.soak = duration
+				if duration, timed := timers[[2]string{key, branch}]; timed && p.Soak == "" {
+					p.Soak = duration
 				} else {
-					p.checks = append(p.checks, key)
+					p.Checks = append(p.Checks, key)
 				}
 			}
-			e.after = append(e.after, p)
+			e.After = append(e.After, p)
 		}
 		switch {
-		case len(e.after) < len(before):
-			e.propose = "never"
+		case len(e.After) < len(before):
+			e.Propose = "never"
 			e.comments = append(e.comments, "It depends on a branch that is no environment of the strategy. Add the "+
 				"environment to after, and remove propose.")
 			d.note(o.at(nil), o.title()+": "+b.Branch+" depends on a branch that is no environment of it")
 		case len(before) == 0:
-			e.propose = "never"
+			e.Propose = "never"
 			e.comments = append(e.comments, "GitOps Promoter takes no versions from a registry: what lands here are your "+
 				"own commits. Remove propose to let promoter bring new versions.")
 		}
-		e.checks = keys(spec.ProposedCommitStatuses, b.ProposedCommitStatuses)
+		if checks := keys(spec.ProposedCommitStatuses, b.ProposedCommitStatuses); len(checks) > 0 {
+			e.Gates = &gates{checks}
+		}
 		d.environments = append(d.environments, e)
 	}
 }
@@ -182,11 +185,11 @@ func addFoundComponents(d *draft, o object) bool {
 		if c.Off != "" {
 			continue
 		}
-		key, repository := "image", c.Repository.Familiar()
-		if c.Artifact != "image" {
-			key, repository = string(c.Artifact), "oci://"+c.Repository.String()
+		repository := c.Repository.Familiar()
+		if c.Artifact != image.ArtifactImage {
+			repository = "oci://" + c.Repository.String()
 		}
-		d.addComponent(component{key: key, repository: repository, selection: c.Select, comments: []string{
+		d.addComponent(component{artifact: c.Artifact, repository: repository, selection: c.Select, comments: []string{
 			"Found in the manifests: " + c.Current + ". " + c.Reason,
 		}})
 	}

@@ -132,10 +132,8 @@ func Config(name Tool, found Found) (*Imported, error) {
 	case len(d.environments) == 0 && len(d.components)+len(d.notes) == 0:
 		return nil, nothing(t)
 	case len(d.environments) == 0:
-		return nil, fault.New(fault.Invalid,
-			"%s has no environments in these files, so nothing shows where versions go: promoter init suggests a config "+
-				"from the manifests (%s)",
-			t.title, withoutEnvironments(d))
+		const advice = "so nothing shows where versions go: promoter init suggests a config from the manifests"
+		return nil, fault.New(fault.Invalid, "%s has no environments in these files, %s (%s)", t.title, advice, withoutEnvironments(d))
 	}
 	if !slices.ContainsFunc(d.components, func(c component) bool { return c.off == "" }) {
 		return nil, fault.New(fault.Invalid, "%s promotes nothing here that promoter can follow: %s", t.title, firstNote(d.notes))

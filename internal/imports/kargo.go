@@ -148,19 +148,21 @@ func kargo(d *draft, all objects) {
 func (k *kargoImport) resolveWrites() {
 	for i := range k.environments {
 		e := &k.environments[i]
-		e.writes = slices.DeleteFunc(e.writes, func(w write) bool {
+		e.unknown = slices.DeleteFunc(e.unknown, func(w write) bool {
 			return slices.ContainsFunc(k.found.References, func(r edit.Reference) bool {
-				return r.Position.File == w.file && (r.Repository.Familiar() == w.repository || r.Repository.String() == w.repository)
+				return r.Position.File == w.File && (r.Repository.Familiar() == w.repository || r.Repository.String() == w.repository)
 			})
 		})
-		for j := range e.writes {
-			w := &e.writes[j]
-			_, err := field.ParseYAMLPath(w.path)
+		e.unknown = slices.DeleteFunc(e.unknown, func(w write) bool {
+			_, err := field.ParseYAMLPath(w.Path)
 			c := slices.IndexFunc(k.components, func(c component) bool { return c.repository == w.repository && c.off == "" })
-			if w.value != "" && c >= 0 && err == nil {
-				w.component = k.components[c].name
+			if !w.known || c < 0 || err != nil {
+				return false
 			}
-		}
+			w.Component = k.components[c].name
+			e.Write = append(e.Write, w)
+			return true
+		})
 	}
 }
 
@@ -242,7 +244,7 @@ const strictVersion = `^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`
 
 // component returns the component of a subscription to an image.
 func (s imageSubscription) component() component {
-	c := component{key: "image", repository: strings.TrimPrefix(s.RepoURL, "oci://")}
+	c := component{artifact: image.ArtifactImage, repository: strings.TrimPrefix(s.RepoURL, "oci://")}
 	patterns := s.AllowTagsRegexes
 	if s.AllowTags != "" {
 		patterns = append(slices.Clone(patterns), s.AllowTags)
@@ -282,7 +284,7 @@ func (s imageSubscription) component() component {
 
 // component returns the component of a subscription to a chart.
 func (s chartSubscription) component() component {
-	c := component{key: "chart", repository: s.RepoURL, selection: image.Selection{Chart: true, Semver: s.SemverConstraint}}
+	c := component{artifact: image.ArtifactChart, repository: s.RepoURL, selection: image.Selection{Chart: true, Semver: s.SemverConstraint}}
 	c.selection.Semver = cmp.Or(c.selection.Semver, ">=0.0.0")
 	if !strings.HasPrefix(s.RepoURL, "oci://") {
 		c.off = "promoter follows charts in OCI registries, and this one is in a chart repository"
@@ -356,34 +358,34 @@ func (k *kargoImport) addEnvironment(key string) {
 	s := k.stages[key]
 	e := environment{name: k.environmentName(key), comments: []string{"From " + s.title() + " (" + s.file + ")."}}
 	w := k.written(s)
-	e.paths = w.files
-	e.branch = w.branch
-	e.writes = w.values
-	e.land = "push"
+	e.Paths = w.files
+	e.Branch = w.branch
+	e.unknown = w.values
+	e.Land = "push"
 	if w.pullRequest {
-		e.land = "pr"
+		e.Land = "pr"
 	}
 	waits := k.parents(s, &e)
 	switch {
 	case !k.automatic(s.object):
-		e.propose = "manual"
+		e.Propose = "manual"
 		e.comments = append(e.comments, "No policy of the project promotes to it automatically, so a user requests each promotion.")
 	case waits != "":
-		e.propose = "manual"
+		e.Propose = "manual"
 		e.comments = append(e.comments, waits)
 	}
-	if len(e.paths) == 0 {
-		e.propose, e.paths = "never", []string{"name-the-files-of-" + e.name}
+	if len(e.Paths) == 0 {
+		e.Propose, e.Paths = "never", []string{"name-the-files-of-" + e.name}
 		e.comments = append(e.comments, "Which files its steps change is not known. Name them in paths, and remove propose.")
 		k.note(s.at(nil), s.title()+": which files its steps change is not known: name them in paths of "+e.name)
 	}
-	if w.rendered && e.propose != "never" {
-		e.propose = "never"
+	if w.rendered && e.Propose != "never" {
+		e.Propose = "never"
 		e.comments = append(e.comments, "Its steps commit rendered manifests, and not these files. Remove propose when "+
 			"something else renders them after promoter changed them.")
 	}
-	if unread := k.unreadSources(s); len(unread) > 0 && e.propose != "never" {
-		e.propose = "never"
+	if unread := k.unreadSources(s); len(unread) > 0 && e.Propose != "never" {
+		e.Propose = "never"
 		e.comments = append(e.comments, "It takes freight from the Stage "+strings.Join(unread, ", ")+
 			", which is in no file here. Add the environment to after, and remove propose.")
 		k.note(s.at(nil), s.title()+" takes freight from the Stage "+strings.Join(unread, ", ")+", which is in no file here")
@@ -419,15 +421,15 @@ func (k *kargoImport) parents(s readStage, e *environment) (waits string) {
 			if above.verified {
 				waits = "Stage " + name + " was verified before this one, which has no match here, so a user requests each promotion."
 			}
-			p := parent{name: k.environmentName(s.namespace + "/" + name), soak: soak}
-			if i := slices.IndexFunc(e.after, func(other parent) bool { return other.name == p.name }); i < 0 {
-				e.after = append(e.after, p)
-			} else if e.after[i].soak == "" {
-				e.after[i].soak = soak
+			p := parent{name: k.environmentName(s.namespace + "/" + name), Soak: soak}
+			if i := slices.IndexFunc(e.After, func(other parent) bool { return other.name == p.name }); i < 0 {
+				e.After = append(e.After, p)
+			} else if e.After[i].Soak == "" {
+				e.After[i].Soak = soak
 			}
 		}
 	}
-	if direct && len(e.after) == 0 && k.manualWarehouse(s) {
+	if direct && len(e.After) == 0 && k.manualWarehouse(s) {
 		waits = "A user creates the freight of its Warehouse, so a user requests each promotion."
 	}
 	return waits
@@ -481,15 +483,15 @@ func (k *kargoImport) above(project string, names []string, depth int) (written,
 func (k *kargoImport) separateBranches() {
 	branches := map[string]bool{}
 	for _, e := range k.environments {
-		branches[e.branch] = true
+		branches[e.Branch] = true
 	}
 	if len(branches) > 1 && !branches[""] {
 		return
 	}
 	for i := range k.environments {
-		if e := &k.environments[i]; e.branch != "" {
-			e.comments = append(e.comments, "Kargo reads and writes the branch "+path.Clean(e.branch)+", here it is the default branch.")
-			e.branch = ""
+		if e := &k.environments[i]; e.Branch != "" {
+			e.comments = append(e.comments, "Kargo reads and writes the branch "+path.Clean(e.Branch)+", here it is the default branch.")
+			e.Branch = ""
 		}
 	}
 }

@@ -265,9 +265,12 @@ func (r *promotionRun) collect(file string, c stepConfig, vars map[string]string
 		if parts[2] != "" {
 			repository = vars[parts[2]]
 		}
-		w := write{file: file, path: update.Key, repository: repository}
+		w := write{File: file, Path: update.Key, repository: repository}
 		if whole := wholeImageFrom.FindStringSubmatch(update.Value); whole != nil {
-			w.value = "{" + strings.ToLower(whole[1]) + "}"
+			w.known = true
+			if whole[1] != "Tag" {
+				w.Value = "{" + strings.ToLower(whole[1]) + "}"
+			}
 		}
 		if !slices.Contains(r.written.values, w) {
 			r.written.values = append(r.written.values, w)
