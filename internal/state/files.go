@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"time"
 
 	"promoter/internal/fault"
 )
@@ -94,13 +95,16 @@ func decodeKnown(content []byte) (Record, error) {
 	if !record.Request.withinLimits() {
 		return Record{}, errRequest
 	}
-	for _, t := range record.times() {
-		*t = utc(*t)
-		if t.Year() < 0 || t.Year() > 9999 {
-			return Record{}, errYear
+	var err error
+	record.each(func(part any) {
+		if t, isTime := part.(*time.Time); isTime {
+			*t = utc(*t)
+			if t.Year() < 0 || t.Year() > 9999 {
+				err = errYear
+			}
 		}
-	}
-	return record, nil
+	})
+	return record, err
 }
 
 // Diff returns the files to write so that a branch with the state before has s; nil

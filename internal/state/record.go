@@ -2,6 +2,7 @@ package state
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -175,31 +176,34 @@ func (r *Request) withinLimits() bool {
 // normalize brings a record into the form in which it is written and read.
 func (r *Record) normalize() {
 	r.Schema = Schema
-	for _, t := range r.times() {
-		*t = utc(*t)
-	}
-	for _, text := range r.texts() {
-		*text = strings.ToValidUTF8(*text, "\uFFFD")
-		if runes := []rune(*text); len(runes) > maxReason {
-			*text = string(runes[:maxReason-1]) + "…"
+	r.each(func(part any) {
+		switch part := part.(type) {
+		case *time.Time:
+			*part = utc(*part)
+		case *Act:
+			part.Reason = shortened(part.Reason)
+			part.By.Login = shortened(part.By.Login)
+		case *Failure:
+			part.Reason = shortened(part.Reason)
+		case *Closing:
+			part.Reason = shortened(part.Reason)
+		case *Reply:
+			part.Login = shortened(part.Login)
+			part.Command = shortened(part.Command)
+			part.Reaction = shortened(part.Reaction)
+			part.Message = shortened(part.Message)
 		}
-	}
+	})
 	r.Rejections = last(r.Rejections, maxRejections)
 	r.Closings = last(r.Closings, maxClosings)
 	r.Failures = last(r.Failures, maxFailures)
 	r.Seen = last(r.Seen, maxSeen)
 	// The limit is per component, so that a component with many versions does not restart
 	// the waiting time of another.
-	r.Versions = lastOfEach(r.Versions, maxComponent)
-	r.Posted = lastOfEach(r.Posted, maxPosted)
-	count := map[string]int{}
-	for _, one := range r.Observed {
-		count[one.Repository]++
-	}
-	r.Observed = slices.DeleteFunc(r.Observed, func(one Observed) bool {
-		count[one.Repository]--
-		return count[one.Repository] >= maxObserved
-	})
+	component := func(v Version) string { return v.Component }
+	r.Versions = lastOfEach(r.Versions, maxComponent, component)
+	r.Posted = lastOfEach(r.Posted, maxPosted, component)
+	r.Observed = lastOfEach(r.Observed, maxObserved, func(o Observed) string { return o.Repository })
 	r.limitComments(maxProcessed)
 	for len(marshal(*r)) > maxWritten &&
 		len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
@@ -213,15 +217,24 @@ func (r *Record) normalize() {
 	}
 }
 
-// lastOfEach returns the last n versions of each component.
-func lastOfEach(versions []Version, n int) []Version {
-	count := map[string]int{}
-	for _, v := range versions {
-		count[v.Component]++
+// shortened returns a text of a user as it is stored.
+func shortened(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if runes := []rune(text); len(runes) > maxReason {
+		return string(runes[:maxReason-1]) + "…"
 	}
-	return slices.DeleteFunc(versions, func(v Version) bool {
-		count[v.Component]--
-		return count[v.Component] >= n
+	return text
+}
+
+// lastOfEach returns the last n elements of each key.
+func lastOfEach[T any](list []T, n int, key func(T) string) []T {
+	count := map[string]int{}
+	for _, one := range list {
+		count[key(one)]++
+	}
+	return slices.DeleteFunc(list, func(one T) bool {
+		count[key(one)]--
+		return count[key(one)] >= n
 	})
 }
 
@@ -237,129 +250,65 @@ func last[T any](list []T, n int) []T {
 	}
 }
 
-// acts returns all user decisions of the record.
-func (r *Record) acts() []*Act {
-	var acts []*Act
-	for _, act := range []*Act{r.Hold, r.Resumed} {
-		if act != nil {
-			acts = append(acts, act)
-		}
-	}
-	if r.Freeze != nil {
-		acts = append(acts, &r.Freeze.Act)
-	}
-	if r.Request != nil {
-		acts = append(acts, &r.Request.Act)
-	}
-	if r.Rollback != nil {
-		acts = append(acts, &r.Rollback.Act)
-	}
-	for i := range r.Rejections {
-		acts = append(acts, &r.Rejections[i].Act)
-	}
-	return acts
+// each calls a function with a pointer to each part of the record, except for numbers and texts.
+func (r *Record) each(visit func(part any)) {
+	walk(reflect.ValueOf(r).Elem(), func(part reflect.Value) { visit(part.Addr().Interface()) })
 }
 
-// times returns every time of the record.
-func (r *Record) times() []*time.Time {
-	var times []*time.Time
-	for _, act := range r.acts() {
-		times = append(times, &act.At)
-	}
-	if r.Freeze != nil && r.Freeze.Until != nil {
-		times = append(times, r.Freeze.Until)
-	}
-	if r.Reopened != nil {
-		times = append(times, &r.Reopened.At)
-	}
-	if r.CommentsFrom != nil {
-		times = append(times, r.CommentsFrom)
-	}
-	for i := range r.Failures {
-		times = append(times, &r.Failures[i].At)
-	}
-	for i := range r.Closings {
-		times = append(times, &r.Closings[i].At)
-	}
-	for i := range r.Seen {
-		times = append(times, &r.Seen[i].At)
-	}
-	for i := range r.Versions {
-		times = append(times, &r.Versions[i].At)
-	}
-	for i := range r.Observed {
-		times = append(times, &r.Observed[i].At)
-	}
-	for i := range r.Posted {
-		times = append(times, &r.Posted[i].At)
-	}
-	for i := range r.ProcessedComments {
-		times = append(times, &r.ProcessedComments[i].At)
-	}
-	return times
-}
-
-// texts returns every text of the record that may come from a user.
-func (r *Record) texts() []*string {
-	var texts []*string
-	for _, act := range r.acts() {
-		texts = append(texts, &act.Reason, &act.By.Login)
-	}
-	for i := range r.Failures {
-		texts = append(texts, &r.Failures[i].Reason)
-	}
-	for i := range r.Closings {
-		texts = append(texts, &r.Closings[i].Reason)
-	}
-	for i := range r.ProcessedComments {
-		if reply := r.ProcessedComments[i].Reply; reply != nil {
-			texts = append(texts, &reply.Login, &reply.Command, &reply.Reaction, &reply.Message)
+// walk visits a value, and then what it consists of, except for numbers, texts, and what is not
+// written.
+func walk(v reflect.Value, visit func(part reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if visit(v); !v.IsNil() {
+			walk(v.Elem(), visit)
 		}
+	case reflect.Slice:
+		visit(v)
+		for i := range v.Len() {
+			walk(v.Index(i), visit)
+		}
+	case reflect.Struct:
+		visit(v)
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanSet() {
+				walk(field, visit)
+			}
+		}
+	case reflect.Map:
+		visit(v)
 	}
-	return texts
 }
 
 // clone copies everything that a change may write to.
 func (r Record) clone() Record {
-	r.Hold, r.Resumed, r.Freeze = copied(r.Hold), copied(r.Resumed), copied(r.Freeze)
-	r.Request, r.Rollback, r.Reopened = copied(r.Request), copied(r.Rollback), copied(r.Reopened)
-	r.Rejections, r.Closings, r.Failures = slices.Clone(r.Rejections), slices.Clone(r.Closings), slices.Clone(r.Failures)
-	r.Seen, r.Versions, r.Observed = slices.Clone(r.Seen), slices.Clone(r.Versions), slices.Clone(r.Observed)
-	r.Posted = slices.Clone(r.Posted)
-	r.CommentsFrom, r.ProcessedComments = copied(r.CommentsFrom), slices.Clone(r.ProcessedComments)
-	if r.Freeze != nil {
-		r.Freeze.Until = copied(r.Freeze.Until)
-	}
-	for i := range r.Rejections {
-		r.Rejections[i].Images = maps.Clone(r.Rejections[i].Images)
-	}
-	if r.Rollback != nil {
-		r.Rollback.Images = maps.Clone(r.Rollback.Images)
-	}
-	for i := range r.Failures {
-		r.Failures[i].Back = maps.Clone(r.Failures[i].Back)
-	}
-	for i := range r.ProcessedComments {
-		r.ProcessedComments[i].Reply = copied(r.ProcessedComments[i].Reply)
-	}
+	walk(reflect.ValueOf(&r).Elem(), func(part reflect.Value) {
+		switch kind := part.Kind(); {
+		case kind == reflect.Pointer && !part.IsNil():
+			copied := reflect.New(part.Type().Elem())
+			copied.Elem().Set(part.Elem())
+			part.Set(copied)
+		case kind == reflect.Slice && !part.IsNil():
+			part.Set(reflect.AppendSlice(reflect.MakeSlice(part.Type(), 0, part.Len()), part))
+		case kind == reflect.Map:
+			images, _ := part.Interface().(map[string]string)
+			part.Set(reflect.ValueOf(maps.Clone(images)))
+		}
+	})
 	return r
-}
-
-func copied[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	c := *p
-	return &c
 }
 
 // empty reports whether the record has no content for any release, so that its file can
 // be deleted.
 func (r Record) empty() bool {
+	r.Schema = 0
+	content := reflect.ValueOf(r)
+	for i := range content.NumField() {
+		field := content.Field(i)
+		if field.CanInterface() && !field.IsZero() && (field.Kind() != reflect.Slice || field.Len() > 0) {
+			return false
+		}
+	}
 	read, _ := members(r.source)
-	return !slices.ContainsFunc(read, func(m member) bool { return !knownKey(m.key) }) &&
-		r.Hold == nil && r.Freeze == nil && r.Resumed == nil && r.Request == nil && r.Rollback == nil &&
-		r.Reopened == nil && r.CommentsFrom == nil &&
-		len(r.Rejections)+len(r.Closings)+len(r.Failures)+len(r.Seen)+
-			len(r.Versions)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) == 0
+	return !slices.ContainsFunc(read, func(m member) bool { return !knownKey(m.key) })
 }
