@@ -204,21 +204,25 @@ func (o Observed) of(target promotion.Target, decision promotion.Decision, other
 			case order > 0:
 				add(Ahead, reference.Position, "%s %s is newer than %s in %s",
 					reference.Component, label(reference), label(there), from.Environment)
-			case reference.Tag != "" && reference.Tag == there.Tag && !o.moving(reference.Component) &&
-				reference.Digest != "" && there.Digest != "" && reference.Digest != there.Digest:
+			case isRebuilt(reference, there) && !o.moving(reference.Component):
+				is, was := promotion.ShortDigest(reference.Digest), promotion.ShortDigest(there.Digest)
 				add(Digest, reference.Position, "%s %s is another image than in %s: %s instead of %s",
-					reference.Component, reference.Tag, from.Environment,
-					promotion.ShortDigest(reference.Digest), promotion.ShortDigest(there.Digest))
+					reference.Component, reference.Tag, from.Environment, is, was)
 			}
 		}
 		for _, pair := range unfollowed(others[from], others[target]) {
-			add(Unfollowed, pair.here.Position, "no component follows %s: %s has %s (%s:%d), and %s has %s",
-				pair.here.Repository.Familiar(),
-				from.Environment, label(pair.there), pair.there.Position.File, pair.there.Position.Line,
-				target.Environment, label(pair.here))
+			at := pair.there.Position
+			there := fmt.Sprintf("%s has %s (%s:%d)", from.Environment, label(pair.there), at.File, at.Line)
+			add(Unfollowed, pair.here.Position, "no component follows %s: %s, and %s has %s",
+				pair.here.Repository.Familiar(), there, target.Environment, label(pair.here))
 		}
 	}
 	return found
+}
+
+// isRebuilt reports whether two references have the same tag, and other digests.
+func isRebuilt(a, b edit.Reference) bool {
+	return a.Tag != "" && a.Tag == b.Tag && a.Digest != "" && b.Digest != "" && a.Digest != b.Digest
 }
 
 // actual describes what runs in a target where it is not what the files have. A rollout takes

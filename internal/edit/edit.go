@@ -5,6 +5,7 @@
 package edit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -22,6 +23,11 @@ type Position struct {
 // String returns file:line:column, the form that editors jump to.
 func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// Compare sorts positions by file, line, and column.
+func (p Position) Compare(other Position) int {
+	return cmp.Or(cmp.Compare(p.File, other.File), cmp.Compare(p.Line, other.Line), cmp.Compare(p.Column, other.Column))
 }
 
 // Shape is the form of a reference in a file. It is the "kind" of a change in the output

@@ -40,9 +40,10 @@ func packTooLarge(step fetchStep, room int64, limits Options) error {
 		return fault.New(fault.Invalid, "the commits of %s need more than %s, the limit of one fetch (sizes.pack in the server file)",
 			what, size(limits.PackLimit))
 	}
+	used := size(limits.DiskLimit - room)
 	return fault.New(fault.Invalid,
 		"with the commits of %s, the repository needs more than %s of disk (sizes.mirror in the server file); %s are in use",
-		what, size(limits.DiskLimit), size(limits.DiskLimit-room))
+		what, size(limits.DiskLimit), used)
 }
 
 // size formats a number of bytes.

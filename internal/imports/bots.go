@@ -12,6 +12,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
+	"promoter/internal/printable"
 	"promoter/internal/suggest"
 	"promoter/internal/suggest/bots"
 )
@@ -80,7 +81,7 @@ func suggested(d *draft, all objects) (*Imported, error) {
 	if len(frozen) > 0 {
 		imported.Notes = append(imported.Notes, Note{Text: fmt.Sprintf(
 			"%d of %d components keep the tags of the files, because what %s selects has no equivalent, see the comments beside them: %s",
-			len(frozen), len(suggestion.Components), d.tool.title, shortList(frozen))})
+			len(frozen), len(suggestion.Components), d.tool.title, printable.First(frozen, maxListed, ", and"))})
 	}
 	for _, e := range suggestion.Environments {
 		imported.Environments = append(imported.Environments, e.Name)
@@ -93,13 +94,6 @@ func suggested(d *draft, all objects) (*Imported, error) {
 
 // maxListed is how many names a note lists.
 const maxListed = 6
-
-func shortList(names []string) string {
-	if len(names) <= maxListed {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s, and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
-}
 
 const (
 	fluxGroup         = "image.toolkit.fluxcd.io"

@@ -2,8 +2,6 @@ package imports
 
 import (
 	"bytes"
-	"cmp"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -93,11 +91,11 @@ func (all parents) MarshalYAML() (any, error) {
 	for _, p := range all {
 		names = append(names, p.name)
 		plain = plain && p.Soak == "" && len(p.Checks) == 0
-		var name, value yaml.Node
-		if err := errors.Join(name.Encode(p.name), value.Encode(p)); err != nil {
+		var one yaml.Node
+		if err := one.Encode(map[string]parent{p.name: p}); err != nil {
 			return nil, err
 		}
-		conditions.Content = append(conditions.Content, &name, &value)
+		conditions.Content = append(conditions.Content, one.Content...)
 	}
 	if plain {
 		return names, nil
@@ -114,10 +112,7 @@ func (d *draft) note(at edit.Position, text string) {
 }
 
 func sortNotes(notes []Note) []Note {
-	slices.SortStableFunc(notes, func(a, b Note) int {
-		return cmp.Or(cmp.Compare(a.Position.File, b.Position.File), cmp.Compare(a.Position.Line, b.Position.Line),
-			cmp.Compare(a.Position.Column, b.Position.Column))
-	})
+	slices.SortStableFunc(notes, func(a, b Note) int { return a.Position.Compare(b.Position) })
 	return notes
 }
 

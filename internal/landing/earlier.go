@@ -93,9 +93,9 @@ func (t targetReader) lastGood(states []Earlier) (Earlier, error) {
 			return e, nil
 		}
 	}
-	return Earlier{}, fault.New(fault.NotFound, "the history of %s has no earlier versions of %s "+
-		"that were not rolled back, reverted, or rejected, and did not fail: "+
-		"name a commit with --to, or request versions with 'promoter promote --to %s%s --with REPOSITORY:TAG'",
+	const none = "the history of %s has no earlier versions of %s that were not rolled back, reverted, or rejected, and did not fail: "
+	const advice = "name a commit with --to, or request versions with 'promoter promote --to %s%s --with REPOSITORY:TAG'"
+	return Earlier{}, fault.New(fault.NotFound, none+advice,
 		t.o.Promotion.BaseOf(t.target), t.target.Name(), t.target.Environment, t.target.ApplicationFlag())
 }
 

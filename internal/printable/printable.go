@@ -3,6 +3,7 @@
 package printable
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -30,6 +31,14 @@ func Shorten(text string, limit int) string {
 		return string(runes[:limit-1]) + "…"
 	}
 	return text
+}
+
+// First joins the first texts with commas, and counts the others after a word: "a, b and 3 more".
+func First(texts []string, most int, and string) string {
+	if more := len(texts) - most; more > 0 {
+		return fmt.Sprintf("%s%s %d more", strings.Join(texts[:most], ", "), and, more)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // Wrap breaks a text at spaces into lines of at most width bytes. Line breaks stay.

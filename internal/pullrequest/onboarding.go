@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"promoter/internal/printable"
 	"promoter/internal/promotion"
 	"promoter/internal/suggest"
 )
@@ -54,9 +55,10 @@ func OnboardingBody(o Onboarding) string {
 	o.writeEnvironments(&b)
 	o.writeFiles(&b)
 	b.paragraph("**After the merge**")
-	b.line("- promoter reads `.promoter.yaml` from the default branch, and opens one pull request for each application ",
-		"and environment for which a newer version is available. It pushes to no branch of an environment and merges nothing, ",
-		"unless the configuration sets `land: push` or `land: automerge`.")
+	const opens = "opens one pull request for each application and environment for which a newer version is available."
+	const exception = "unless the configuration sets `land: push` or `land: automerge`."
+	b.line("- promoter reads `.promoter.yaml` from the default branch, and ", opens,
+		" It pushes to no branch of an environment and merges nothing, ", exception)
 	b.line("- Its branches begin with `promoter/`. User decisions, such as holds, are stored on the branch `promoter/_state`.")
 	b.line("- To stop it, delete the file.")
 	b.line()
@@ -184,13 +186,9 @@ func (m *markdown) more(n int) {
 
 // items lists the first items and counts the others.
 func items[T any](all []T, text func(T) string) string {
-	var shown []string
-	for _, item := range all[:min(len(all), maxOnboardingItems)] {
-		shown = append(shown, text(item))
+	texts := make([]string, len(all))
+	for i, item := range all {
+		texts[i] = text(item)
 	}
-	list := strings.Join(shown, ", ")
-	if n := len(all) - maxOnboardingItems; n > 0 {
-		list += " and " + strconv.Itoa(n) + " more"
-	}
-	return list
+	return printable.First(texts, maxOnboardingItems, " and")
 }

@@ -91,6 +91,7 @@ func (p Page) rewritesOnly() bool {
 // several values, such as the versions of several components, lists them.
 func (p Page) fill(text string) string {
 	moves := p.Moves()
+	filled := []string{"{environment}", p.Environment.Name, "{application}", firstOf(p.applications())}
 	each := func(of func(promotion.Move) string) string {
 		var values []string
 		for _, move := range moves {
@@ -100,23 +101,19 @@ func (p Page) fill(text string) string {
 		}
 		return firstOf(values)
 	}
-	return strings.NewReplacer(
-		"{environment}", p.Environment.Name,
-		"{application}", firstOf(p.applications()),
-		"{component}", each(func(m promotion.Move) string { return m.Component }),
-		"{version}", each(func(m promotion.Move) string { return cmp.Or(m.To.Version, promotion.Label(m.To)) }),
-		"{tag}", each(func(m promotion.Move) string { return m.To.Tag }),
-		"{digest}", each(func(m promotion.Move) string { return m.To.Digest }),
-	).Replace(text)
+	for placeholder, value := range map[string]func(promotion.Move) string{
+		"{component}": func(m promotion.Move) string { return m.Component },
+		"{version}":   func(m promotion.Move) string { return cmp.Or(m.To.Version, promotion.Label(m.To)) },
+		"{tag}":       func(m promotion.Move) string { return m.To.Tag },
+		"{digest}":    func(m promotion.Move) string { return m.To.Digest },
+	} {
+		filled = append(filled, placeholder, each(value))
+	}
+	return strings.NewReplacer(filled...).Replace(text)
 }
 
 // firstOf lists the first items and counts the others.
-func firstOf(names []string) string {
-	if more := len(names) - maxNamed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
-	}
-	return strings.Join(names, ", ")
-}
+func firstOf(names []string) string { return printable.First(names, maxNamed, " and") }
 
 // titleMark is a comment in the body of a pull request with a hash of the title
 // that was written with it. Title and body are written in one request, so a title

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"promoter/internal/image"
+	"promoter/internal/printable"
 )
 
 // Hold stops a target until it is resumed. A hold that exists stays, with its user and
@@ -323,8 +324,5 @@ func Subject(verb, target, reason string) string {
 	if len(words) > 0 {
 		subject += ": " + strings.Join(words, " ")
 	}
-	if runes := []rune(subject); len(runes) > maxSubject {
-		return string(runes[:maxSubject-1]) + "…"
-	}
-	return subject
+	return printable.Shorten(subject, maxSubject)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/identity"
+	"promoter/internal/printable"
 )
 
 // Schema is the version of the files that this package writes.
@@ -219,11 +220,7 @@ func (r *Record) normalize() {
 
 // shortened returns a text of a user as it is stored.
 func shortened(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if runes := []rune(text); len(runes) > maxReason {
-		return string(runes[:maxReason-1]) + "…"
-	}
-	return text
+	return printable.Shorten(strings.ToValidUTF8(text, "\uFFFD"), maxReason)
 }
 
 // lastOfEach returns the last n elements of each key.

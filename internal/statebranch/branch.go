@@ -134,9 +134,8 @@ func (s Branch) Read(ctx context.Context, head string, environments []string) (H
 		}
 	}
 	if newest := max(known.Counter, marked); b.seal.Counter < newest {
-		b.Lost = fmt.Sprintf("%s was deleted or moved back: its newest seal is %d, and there was one with %d. "+
-			"Holds, freezes, and rejections may be lost. Add them again, then confirm the branch with 'promoter resume' without --env",
-			state.Branch, b.seal.Counter, newest)
+		b.Lost = fmt.Sprintf("%s was deleted or moved back: its newest seal is %d, and there was one with %d. %s",
+			state.Branch, b.seal.Counter, newest, lostAdvice)
 		b.seal.Counter, b.Sealed = newest, false // of the next one: more than any before
 	}
 	if b.Sealed {
@@ -156,6 +155,9 @@ func (s Branch) Read(ctx context.Context, head string, environments []string) (H
 	}
 	return b, nil
 }
+
+const lostAdvice = "Holds, freezes, and rejections may be lost. " +
+	"Add them again, then confirm the branch with 'promoter resume' without --env"
 
 // unlisted returns why the files of the branch cannot be listed. Sealing such a commit
 // would lose what its predecessor has.

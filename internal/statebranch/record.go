@@ -83,8 +83,8 @@ func (s Branch) draftRestricted(ctx context.Context, b Head, message string, cha
 		return Recorded{}, repo.Update{}, b, b.restricted()
 	}
 	if !s.Confirms {
-		return Recorded{}, repo.Update{}, b, fault.New(fault.Unauthorized, "%s was deleted or moved back, "+
-			"and only 'promoter resume' on the command line, or a principal with the role admin, may confirm it", state.Branch)
+		const who = "only 'promoter resume' on the command line, or a principal with the role admin, may confirm it"
+		return Recorded{}, repo.Update{}, b, fault.New(fault.Unauthorized, "%s was deleted or moved back, and %s", state.Branch, who)
 	}
 	recorded = Recorded{Before: b.Counts, After: b.Counts, Confirmed: true}
 	update, b, err := s.Draft(ctx, b, b.Counts, message, true)

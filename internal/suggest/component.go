@@ -182,12 +182,7 @@ func (u *usage) current(l *layout) string {
 }
 
 // list joins a few texts and counts the rest after the given word.
-func list(texts []string, and string) string {
-	if more := len(texts) - maxListed; more > 0 {
-		return fmt.Sprintf("%s%s %d more", strings.Join(texts[:maxListed], ", "), and, more)
-	}
-	return strings.Join(texts, ", ")
-}
+func list(texts []string, and string) string { return printable.First(texts, maxListed, and) }
 
 // versionText is the version of a reference as a user names it.
 func versionText(r edit.Reference) string {

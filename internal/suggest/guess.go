@@ -220,6 +220,6 @@ func positions(references []edit.Reference) []edit.Position {
 	for _, r := range references {
 		all = append(all, r.Position)
 	}
-	slices.SortFunc(all, comparePositions)
+	slices.SortFunc(all, edit.Position.Compare)
 	return all
 }

@@ -38,8 +38,9 @@ func imageReferences(references []edit.Reference, excludedFiles []string) []edit
 		}
 	}
 	slices.SortStableFunc(images, func(a, b edit.Reference) int {
-		return cmp.Or(comparePositions(a.Position, b.Position), cmp.Compare(a.Repository.String(), b.Repository.String()),
-			cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Shape, b.Shape))
+		byRepository := cmp.Compare(a.Repository.String(), b.Repository.String())
+		byVersion := cmp.Or(cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Digest, b.Digest))
+		return cmp.Or(a.Position.Compare(b.Position), byRepository, byVersion, cmp.Compare(a.Shape, b.Shape))
 	})
 	return slices.CompactFunc(images, func(a, b edit.Reference) bool {
 		return a.Position == b.Position && a.Repository == b.Repository

@@ -82,9 +82,9 @@ func (d *draft) header() {
 	}
 	d.comment("", "Which versions of images go where, and when. Written by "+author+" from the files of this repository.")
 	d.line("#")
-	d.comment("", fmt.Sprintf("Scanned %s: %s in %s, of %s.", fileCount(len(d.found.Files)),
-		count(len(d.references), "image reference", "image references"), fileCount(len(with)),
-		count(len(repositories), "repository", "repositories")))
+	references := count(len(d.references), "image reference", "image references")
+	of := count(len(repositories), "repository", "repositories")
+	d.comment("", fmt.Sprintf("Scanned %s: %s in %s, of %s.", fileCount(len(d.found.Files)), references, fileCount(len(with)), of))
 	if len(d.found.Notes) > 0 {
 		d.line("#")
 		d.comment("", "Not here, or narrower than before:")
@@ -94,8 +94,10 @@ func (d *draft) header() {
 	}
 	d.guessList()
 	d.line("#")
-	d.comment("", "Next steps:\n1. Read the file and correct it.\n2. promoter validate checks it; promoter plan shows what "+
-		"it would change now, and why, and writes nothing.\n3. "+last+": it is read from the default branch.")
+	d.comment("", "Next steps:")
+	d.comment("", "1. Read the file and correct it.")
+	d.comment("", "2. promoter validate checks it; promoter plan shows what it would change now, and why, and writes nothing.")
+	d.comment("", "3. "+last+": it is read from the default branch.")
 	d.line("#")
 	d.comment("", "A line that begins with # and no space is a setting that is off: remove the # to turn it on. A value "+
 		"after \"or:\" is an alternative.")

@@ -9,7 +9,6 @@
 package suggest
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -194,7 +193,3 @@ func (l *layout) applications(c *config.Config, components []Component) []string
 }
 
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
-
-func comparePositions(a, b edit.Position) int {
-	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-}

@@ -31,7 +31,7 @@ func tagFiles(references []edit.Reference) []edit.Reference {
 	}
 	key := mostCommon(keys)
 	tags = slices.DeleteFunc(tags, func(r edit.Reference) bool { return r.Key != key })
-	slices.SortFunc(tags, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
+	slices.SortFunc(tags, func(a, b edit.Reference) int { return a.Position.Compare(b.Position) })
 	return tags
 }
 

@@ -259,7 +259,7 @@ func (x *Index) Others() []edit.Reference {
 	for _, found := range x.files {
 		others = append(others, found.Others...)
 	}
-	slices.SortFunc(others, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
+	slices.SortFunc(others, func(a, b edit.Reference) int { return a.Position.Compare(b.Position) })
 	return others
 }
 

@@ -180,8 +180,9 @@ func (r *rewriter) proveNoneLeft(s *span.Stream, left map[edit.Reference]bool) e
 			if !found || !followed.Numeric && lex.IsAddress(reference) {
 				continue
 			}
-			if reference.Tag != "" && left[edit.Reference{Repository: followed.Repository, Tag: reference.Tag}] ||
-				reference.Digest != "" && left[edit.Reference{Repository: followed.Repository, Digest: reference.Digest}] {
+			hasTag := reference.Tag != "" && left[edit.Reference{Repository: followed.Repository, Tag: reference.Tag}]
+			hasDigest := reference.Digest != "" && left[edit.Reference{Repository: followed.Repository, Digest: reference.Digest}]
+			if hasTag || hasDigest {
 				return fmt.Errorf("line %d would still name %s; change it by hand, or keep the version in the values", number+1, word)
 			}
 		}

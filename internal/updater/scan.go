@@ -45,19 +45,15 @@ func (u *Updater) Scan(ctx context.Context, files iter.Seq2[File, error]) (*Inve
 	for _, path := range paths {
 		inventory.Notes = append(inventory.Notes, index.at(path).notes...)
 	}
-	slices.SortStableFunc(inventory.Notes, func(a, b edit.Note) int { return comparePositions(a.Position, b.Position) })
+	slices.SortStableFunc(inventory.Notes, func(a, b edit.Note) int { return a.Position.Compare(b.Position) })
 	return inventory, nil
 }
 
 // sort makes the order independent of the order of the files.
 func (i *Inventory) sort() {
-	slices.SortStableFunc(i.References, func(a, b edit.Reference) int { return comparePositions(a.Position, b.Position) })
-	slices.SortStableFunc(i.Held, func(a, b edit.Hold) int { return comparePositions(a.Position, b.Position) })
+	slices.SortStableFunc(i.References, func(a, b edit.Reference) int { return a.Position.Compare(b.Position) })
+	slices.SortStableFunc(i.Held, func(a, b edit.Hold) int { return a.Position.Compare(b.Position) })
 	slices.SortStableFunc(i.Refusals, func(a, b edit.Refusal) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Reason, b.Reason))
 	})
-}
-
-func comparePositions(a, b edit.Position) int {
-	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }

@@ -162,9 +162,8 @@ func (k *hostKeys) check(host string, remote net.Addr, key ssh.PublicKey) error 
 		k.reason = fault.New(fault.Invalid, "the SSH host key of %s is not in %s: verify that its fingerprint is %s, then add it",
 			k.host, k.file, ssh.FingerprintSHA256(key))
 	case errors.As(err, &unknown):
-		k.reason = fault.New(fault.Invalid,
-			"the SSH host key of %s has changed to %s, but %s has another one in line %d: "+
-				"the connection may be intercepted", k.host, ssh.FingerprintSHA256(key), k.file, unknown.Want[0].Line)
+		const changed = "the SSH host key of %s has changed to %s, but %s has another one in line %d: the connection may be intercepted"
+		k.reason = fault.New(fault.Invalid, changed, k.host, ssh.FingerprintSHA256(key), k.file, unknown.Want[0].Line)
 	case errors.As(err, &revoked):
 		k.reason = fault.New(fault.Invalid, "the SSH host key of %s is revoked in %s", k.host, k.file)
 	case err != nil:

@@ -120,7 +120,11 @@ func imagesOfAnnotations(annotations *yaml.Node) (all []updatedImage) {
 			alias, one.spec = one.spec[:i], one.spec[i+1:]
 		}
 		setting := func(name string) string {
-			return cmp.Or(text(annotations, imageUpdaterGroup+"/"+alias+"."+name), text(annotations, imageUpdaterGroup+"/"+name))
+			own, common := imageUpdaterGroup+"/"+alias+"."+name, imageUpdaterGroup+"/"+name
+			if setting := text(annotations, own); setting != "" {
+				return setting
+			}
+			return text(annotations, common)
 		}
 		one.strategy, one.allow = setting("update-strategy"), setting("allow-tags")
 		one.ignore = strings.Split(setting("ignore-tags"), ",")

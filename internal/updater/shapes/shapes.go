@@ -89,9 +89,9 @@ var escapes = regexp.MustCompile(`\\[xuU]`)
 // repository, and a marker contains the name. The repositories that a file declares for
 // the charts of other files may be those of any component.
 func MayFindComponent(content []byte, component string, repository image.Repository) bool {
-	return bytes.Contains(content, []byte(path.Base(repository.Path()))) ||
-		lex.MayHaveMarkers(content) && bytes.Contains(content, []byte(component)) ||
-		bytes.Contains(content, []byte(kindHelmRepository)) || escapes.Match(content)
+	contains := func(text string) bool { return bytes.Contains(content, []byte(text)) }
+	return contains(path.Base(repository.Path())) || lex.MayHaveMarkers(content) && contains(component) ||
+		contains(kindHelmRepository) || escapes.Match(content)
 }
 
 // shape is one form in which files contain references. Each shape has either a
