@@ -85,8 +85,7 @@ func (r Reader) Lost(ctx context.Context, o Observed, branch, last string) ([]pr
 
 // branchHistory is the first-parent history of the tip of a branch.
 type branchHistory struct {
-	remote    repo.Remote
-	objects   repo.Commits
+	from      Reader
 	name, tip string
 }
 
@@ -97,7 +96,7 @@ func (b branchHistory) newest(ctx context.Context, since time.Time, matches func
 	if found || complete {
 		return commit, found, nil
 	}
-	if err := b.remote.Deepen(ctx, b.name, since); err != nil {
+	if err := b.from.Remote.Deepen(ctx, b.name, since); err != nil {
 		return commit, false, fmt.Errorf("deepen %s: %w", b.name, err)
 	}
 	commit, found, _ = b.newestReadable(matches)
@@ -107,7 +106,7 @@ func (b branchHistory) newest(ctx context.Context, since time.Time, matches func
 // newestReadable returns the newest commit that matches, and whether all that could contain one
 // was readable.
 func (b branchHistory) newestReadable(matches func(repo.Commit) bool) (commit repo.Commit, found, complete bool) {
-	for c, err := range repo.FirstParents(b.objects, b.tip, maxCommits) {
+	for c, err := range repo.FirstParents(b.from.Objects, b.tip, maxCommits) {
 		if err != nil {
 			return commit, false, true // more history does not help
 		}
@@ -199,13 +198,4 @@ func (c *chain) reach(id string) (position int, found bool, err error) {
 			return 0, false, err
 		}
 	}
-}
-
-// ids returns the commits from one position to another, both included.
-func (c *chain) ids(newest, oldest int) []string {
-	var ids []string
-	for _, commit := range c.commits[newest : oldest+1] {
-		ids = append(ids, commit.ID)
-	}
-	return ids
 }

@@ -249,12 +249,13 @@ func (h *healthReader) statusReports(
 	if !h.reader.Repository.Features().Statuses {
 		return nil, nil
 	}
-	commits := b.branch.ids(b.newest, b.oldest)
-	own := commits[len(commits)-1]
-	searched := []string{own}
+	var searched []string
 	if b.isCurrent {
-		searched = slices.Compact(append(commits[:min(len(commits), maxStatusCommits)], own))
+		for _, later := range b.branch.commits[b.newest:min(b.oldest, b.newest+maxStatusCommits)] {
+			searched = append(searched, later.ID)
+		}
 	}
+	searched = append(searched, b.branch.commits[b.oldest].ID)
 	for _, commit := range searched {
 		checks, err := h.checks(ctx, commit)
 		if err != nil {

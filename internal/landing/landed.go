@@ -107,11 +107,11 @@ func (p prover) landed(ctx context.Context, recent recentClaims, repository iden
 			if !recent.fresh[l.Commit] {
 				continue
 			}
-			commit, err := p.objects.Commit(l.Commit)
+			commit, err := p.from.Objects.Commit(l.Commit)
 			if err != nil {
 				return nil, err
 			}
-			moves, err := movesOf(ctx, p.past, target, commit, l)
+			moves, err := movesOf(ctx, p.from.Past, target, commit, l)
 			if err != nil {
 				return nil, err
 			}

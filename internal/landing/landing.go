@@ -138,11 +138,8 @@ func (r Reader) in(o Observed, target promotion.Target) targetReader {
 
 // branch reads the first-parent history of a branch.
 func (r Reader) branch(name, tip string) branchHistory {
-	return branchHistory{remote: r.Remote, objects: r.Objects, name: name, tip: tip}
+	return branchHistory{from: r, name: name, tip: tip}
 }
 
 // prover proves claims.
-func (r Reader) prover(o Observed) prover {
-	known := knownVerdicts{memory: r.Memory, past: r.Past, log: r.Log}
-	return prover{o: o, objects: r.Objects, past: r.Past, by: r.By, known: known, log: r.Log}
-}
+func (r Reader) prover(o Observed) prover { return prover{from: r, o: o} }

@@ -39,7 +39,7 @@ func (r Reader) Wrote(ctx context.Context, branch string, head repo.Commit) (boo
 	if readable, err := r.ReadParent(ctx, branch, head); err != nil || !readable {
 		return false, err
 	}
-	again, err := writeAgain(ctx, r.Objects, r.Past, head)
+	again, err := r.writeAgain(ctx, head)
 	if fault.KindOf(err) == fault.Invalid {
 		return false, nil
 	}
@@ -66,15 +66,15 @@ func (p prover) isOurs(ctx context.Context, commit repo.Commit) (ours bool, why 
 	if len(commit.Parents) != 1 || commit.Shallow {
 		return commit.Shallow, "", nil // not readable: then the name is believed for now
 	}
-	again, err := writeAgain(ctx, p.objects, p.past, commit)
+	again, err := p.from.writeAgain(ctx, commit)
 	if err != nil {
 		return false, "", err
 	}
-	changed, err := p.objects.Changed(commit.Parents[0], commit.ID)
+	changed, err := p.from.Objects.Changed(commit.Parents[0], commit.ID)
 	if err != nil {
 		return false, "", err
 	}
-	differs := func(path string) bool { return !again.refused[path] && !again.has(p.objects, commit.ID, path) }
+	differs := func(path string) bool { return !again.refused[path] && !again.has(p.from.Objects, commit.ID, path) }
 	i := slices.IndexFunc(changed, differs)
 	if i < 0 {
 		return true, "", nil
@@ -88,11 +88,11 @@ func (p prover) isOurs(ctx context.Context, commit repo.Commit) (ours bool, why 
 
 // hasConfigOfNow reports whether a commit has the config of now.
 func (p prover) hasConfigOfNow(commit string) bool {
-	then, err := p.objects.Read(commit, repo.ConfigFile, config.MaxSize)
+	then, err := p.from.Objects.Read(commit, repo.ConfigFile, config.MaxSize)
 	if err != nil {
 		return false
 	}
-	now, err := p.objects.Read(p.o.Heads[p.o.Promotion.DefaultBranch], repo.ConfigFile, config.MaxSize)
+	now, err := p.from.Objects.Read(p.o.Heads[p.o.Promotion.DefaultBranch], repo.ConfigFile, config.MaxSize)
 	return err == nil && bytes.Equal(then, now)
 }
 
@@ -114,33 +114,34 @@ func (w writtenAgain) has(objects repo.Contents, commit, path string) bool {
 
 // writeAgain makes the edit of a commit again from its parent, for what its trailers name
 // and the commit changed.
-func writeAgain(ctx context.Context, objects repo.Objects, past *PastFiles, commit repo.Commit) (writtenAgain, error) {
+func (r Reader) writeAgain(ctx context.Context, commit repo.Commit) (writtenAgain, error) {
 	w := writtenAgain{files: map[string][]byte{}, refused: map[string]bool{}}
 	for _, landed := range promotion.ReadTrailers(commit.Trailers) {
-		if _, known := past.config.Environment(landed.Environment); !known {
+		if _, known := r.Past.config.Environment(landed.Environment); !known {
 			continue
 		}
-		tree, err := past.tree(ctx, landed.Environment, commit.Parents[0])
+		tree, err := r.Past.tree(ctx, landed.Environment, commit.Parents[0])
 		if err != nil {
 			return w, err
 		}
-		after, err := past.At(ctx, landed.Target, commit.ID)
+		after, err := r.Past.At(ctx, landed.Target, commit.ID)
 		if err != nil {
 			return w, err
 		}
 		before := tree.Targets()[landed.Target]
 		moves := changedMoves(landed, before, after)
 		again, err := tree.Rewrite(ctx, landed.Target, moves)
-		if err == nil && w.overlaps(again) {
-			again, err = w.rewriteOn(ctx, objects, past, commit, landed.Target, moves)
+		edited := func(path string) bool { return w.files[path] != nil } // for another target of the same commit
+		if err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(again.Files)), edited) {
+			again, err = r.rewriteOn(ctx, commit, w.files, landed.Target, moves)
 		}
 		if err != nil {
 			return w, fmt.Errorf("rewrite %s at %.7s: %w", landed.Name(), commit.Parents[0], err)
 		}
 		maps.Copy(w.files, again.Files)
 		if len(again.Refusals) > 0 {
-			for _, r := range before.References {
-				w.refused[r.Position.File] = true
+			for _, reference := range before.References {
+				w.refused[reference.Position.File] = true
 			}
 		}
 	}
@@ -161,26 +162,16 @@ func changedMoves(landed promotion.Landed, before, after promotion.Current) []pr
 	return moves
 }
 
-// overlaps reports whether a file was rewritten before, for another target of the same commit.
-func (w writtenAgain) overlaps(again repo.Rewritten) bool {
-	for path := range again.Files {
-		if w.files[path] != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // rewriteOn rewrites a target in the parent of a commit, in which files were edited before. It
 // writes them to a commit that is not pushed, because only files of commits can be rewritten.
-func (w writtenAgain) rewriteOn(
-	ctx context.Context, objects repo.Objects, past *PastFiles, of repo.Commit, target promotion.Target, moves []promotion.Move,
+func (r Reader) rewriteOn(
+	ctx context.Context, of repo.Commit, edited map[string][]byte, target promotion.Target, moves []promotion.Move,
 ) (repo.Rewritten, error) {
-	commit, err := objects.Write(repo.Draft{Parent: of.Parents[0], Files: w.files, By: of.Committer, Message: "intermediate"})
+	commit, err := r.Objects.Write(repo.Draft{Parent: of.Parents[0], Files: edited, By: of.Committer, Message: "intermediate"})
 	if err != nil {
 		return repo.Rewritten{}, err
 	}
-	tree, err := past.files.At(ctx, past.config, commit, []string{target.Environment})
+	tree, err := r.Past.files.At(ctx, r.Past.config, commit, []string{target.Environment})
 	if err != nil {
 		return repo.Rewritten{}, err
 	}

@@ -104,7 +104,7 @@ func addNeed(o Observed, needs map[string]*historyNeed, target promotion.Target,
 // readable ends too early: first back to the time that is needed, then, if a current landing
 // is not found, as far as any may be.
 func (b branchHistory) readLandings(ctx context.Context, p prover, need *historyNeed) (map[promotion.Target]landings, error) {
-	read, err := readClaims(b.objects, p.o, b.name, need.targets, need.since)
+	read, err := readClaims(b.from.Objects, p.o, b.name, need.targets, need.since)
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +112,10 @@ func (b branchHistory) readLandings(ctx context.Context, p prover, need *history
 		if read.reached.IsZero() || !read.reached.After(since) || since != need.since && read.current {
 			continue
 		}
-		if err := b.remote.Deepen(ctx, b.name, since); err != nil {
+		if err := b.from.Remote.Deepen(ctx, b.name, since); err != nil {
 			return nil, fmt.Errorf("deepen it: %w", err)
 		}
-		if read, err = readClaims(b.objects, p.o, b.name, need.targets, since); err != nil {
+		if read, err = readClaims(b.from.Objects, p.o, b.name, need.targets, since); err != nil {
 			return nil, err
 		}
 	}

@@ -94,33 +94,28 @@ type judgment struct {
 	verdict
 }
 
-// knownVerdicts are the verdicts about claims that reconciliations share.
-type knownVerdicts struct {
-	memory Memory // nil: none
-	past   *PastFiles
-	log    *slog.Logger
-}
-
-func (k knownVerdicts) find(c claim) (v verdict, found bool) {
-	if k.memory == nil {
+// verdictOf returns the verdict about a claim that is remembered.
+func (r Reader) verdictOf(c claim) (v verdict, found bool) {
+	if r.Memory == nil {
 		return v, false
 	}
-	text, known := k.memory.Load(claimKey(k.past, c))
+	text, known := r.Memory.Load(claimKey(r.Past, c))
 	return v, known && json.Unmarshal([]byte(text), &v) == nil
 }
 
-func (k knownVerdicts) add(ctx context.Context, judged []judgment) {
+// keep remembers verdicts.
+func (r Reader) keep(ctx context.Context, judged []judgment) {
 	texts := map[string]string{}
 	for _, j := range judged {
 		if text, err := json.Marshal(j.verdict); err == nil {
-			texts[claimKey(k.past, j.claim)] = string(text)
+			texts[claimKey(r.Past, j.claim)] = string(text)
 		}
 	}
-	if k.memory == nil || len(texts) == 0 {
+	if r.Memory == nil || len(texts) == 0 {
 		return
 	}
-	if err := k.memory.Store(texts); err != nil {
-		k.log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
+	if err := r.Memory.Store(texts); err != nil {
+		r.Log.WarnContext(ctx, "landings not remembered", slog.Any("error", err))
 	}
 }
 
@@ -147,7 +142,7 @@ func (r Reader) Remember(ctx context.Context, pushed ...Pushed) {
 			judged = append(judged, judgment{c, v})
 		}
 	}
-	knownVerdicts{memory: r.Memory, past: r.Past, log: r.Log}.add(ctx, judged)
+	r.keep(ctx, judged)
 }
 
 // Rehearsed is a Memory that remembers verdicts about commits that were not pushed, and

@@ -70,12 +70,8 @@ func (l landings) proven() []promotion.Landing {
 
 // prover proves claims by the files of their commits.
 type prover struct {
-	o       Observed
-	objects repo.Objects
-	past    *PastFiles
-	by      repo.Signature // of our commits
-	known   knownVerdicts
-	log     *slog.Logger
+	from Reader
+	o    Observed
 }
 
 // verify verifies the claims of one branch, which are sorted from the newest to the oldest.
@@ -86,7 +82,7 @@ func (p prover) verify(ctx context.Context, claims []claim) (map[promotion.Targe
 	}
 	verified := map[promotion.Target]landings{}
 	for _, c := range claims {
-		v, read := verdicts[claimKey(p.past, c)]
+		v, read := verdicts[claimKey(p.from.Past, c)]
 		l := landing{
 			Landing:     promotion.Landing{Commit: c.commit, Snapshot: c.Snapshot},
 			proven:      v.Proven,
@@ -122,8 +118,8 @@ func (p prover) verdicts(ctx context.Context, claims []claim) (map[string]verdic
 	unread := map[string][]claim{} // by commit
 	var commits []string
 	for _, c := range claims {
-		if v, found := p.known.find(c); found {
-			verdicts[claimKey(p.past, c)] = v
+		if v, found := p.from.verdictOf(c); found {
+			verdicts[claimKey(p.from.Past, c)] = v
 			continue
 		}
 		if unread[c.commit] == nil {
@@ -133,15 +129,15 @@ func (p prover) verdicts(ctx context.Context, claims []claim) (map[string]verdic
 	}
 	var fresh []judgment
 	err := p.judgeAll(ctx, commits[:min(len(commits), maxVerified)], unread, func(commit repo.Commit, c claim, v verdict) {
-		verdicts[claimKey(p.past, c)] = v
+		verdicts[claimKey(p.from.Past, c)] = v
 		if !commit.Shallow { // its parents may be readable later
 			fresh = append(fresh, judgment{c, v})
 		}
 		if v.Why != "" {
-			p.log.WarnContext(ctx, "false claim in trailers", slog.String("claim", v.Why))
+			p.from.Log.WarnContext(ctx, "false claim in trailers", slog.String("claim", v.Why))
 		}
 	})
-	p.known.add(ctx, fresh) // also after an error: the next reconciliation continues
+	p.from.keep(ctx, fresh) // also after an error: the next reconciliation continues
 	return verdicts, err
 }
 
@@ -153,7 +149,7 @@ func (p prover) judgeAll(ctx context.Context, commits []string, claims map[strin
 	for chunk := range slices.Chunk(commits, chunkSize) {
 		// One scan continues from the one before, and the next reconciliation from the newest.
 		for _, id := range slices.Backward(chunk) {
-			commit, err := p.objects.Commit(id)
+			commit, err := p.from.Objects.Commit(id)
 			if err != nil {
 				return err
 			}
@@ -183,11 +179,11 @@ func (p prover) judge(ctx context.Context, commit repo.Commit, claims []claim) (
 		if err != nil {
 			return nil, err
 		}
-		after, err := p.past.At(ctx, c.Target, commit.ID)
+		after, err := p.from.Past.At(ctx, c.Target, commit.ID)
 		if err != nil {
 			return nil, err
 		}
-		verdicts[i] = compareClaim(p.past.config, c, before, after)
+		verdicts[i] = compareClaim(p.from.Past.config, c, before, after)
 		anyProven = anyProven || verdicts[i].Proven
 	}
 	if !anyProven {
@@ -198,8 +194,8 @@ func (p prover) judge(ctx context.Context, commit repo.Commit, claims []claim) (
 	}
 	// GitHub creates squash merges with the same author and committer, and who merges writes
 	// their message.
-	squashed := p.by.Created(commit) && !landByPush(p.past.config, claims)
-	if squashed || !p.by.Committed(commit) {
+	squashed := p.from.By.Created(commit) && !landByPush(p.from.Past.config, claims)
+	if squashed || !p.from.By.Committed(commit) {
 		return verdicts, nil
 	}
 	ours, why, err := p.isOurs(ctx, commit)
@@ -221,7 +217,7 @@ func (p prover) before(ctx context.Context, target promotion.Target, commit repo
 	if len(commit.Parents) == 0 {
 		return &promotion.Current{}, nil
 	}
-	before, err := p.past.At(ctx, target, commit.Parents[0])
+	before, err := p.from.Past.At(ctx, target, commit.Parents[0])
 	return &before, err
 }
 
@@ -239,8 +235,8 @@ func (p prover) judgeMerged(ctx context.Context, commit repo.Commit, claims []cl
 	if !slices.ContainsFunc(claims, func(c claim) bool { return !c.Attribution.IsZero() }) {
 		return nil
 	}
-	head, err := p.objects.Commit(commit.Parents[1])
-	if err != nil || head.Shallow || !p.by.Committed(head) {
+	head, err := p.from.Objects.Commit(commit.Parents[1])
+	if err != nil || head.Shallow || !p.from.By.Committed(head) {
 		return repo.IgnoreNotFound(err)
 	}
 	ours, _, err := p.isOurs(ctx, head)
@@ -250,7 +246,7 @@ func (p prover) judgeMerged(ctx context.Context, commit repo.Commit, claims []cl
 	for _, of := range promotion.ReadTrailers(head.Trailers) {
 		for i, c := range claims {
 			if c.Target == of.Target && c.SnapshotID == of.SnapshotID {
-				verdicts[i].Authored = p.by.Authored(commit)
+				verdicts[i].Authored = p.from.By.Authored(commit)
 				verdicts[i].Merged = verdicts[i].Authored || c.Attribution.SameRequest(of.Attribution)
 			}
 		}
