@@ -180,34 +180,32 @@ func withFiles(loaded *config.Config, dir string) (*config.Config, error) {
 	return loaded.ReadFiles(func(file string, limit int64) ([]byte, error) { return readWithin(dir, file, limit) })
 }
 
-// readWithin reads a file of the folder, and none outside of it.
+// readWithin reads a file of the folder, which may be a symbolic link within it. Files outside
+// are not read, because error messages quote the content. A missing one is a NotFound fault.
 func readWithin(dir, file string, limit int64) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open the folder: %w", err)
+		return nil, notFound(fmt.Errorf("open the folder: %w", err))
 	}
 	data, err := readRegular(root, file, limit)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fault.Wrap(fault.NotFound, err)
-	}
-	return data, errors.Join(err, root.Close())
+	return data, errors.Join(notFound(err), root.Close())
 }
 
-// readConfig reads the config file. It may be a symbolic link within the folder.
-// Files outside are not read, because error messages quote the content.
+// notFound makes an error about something that does not exist a NotFound fault.
+func notFound(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(fault.NotFound, err)
+	}
+	return err
+}
+
+// readConfig reads the config file.
 func readConfig(dir string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
+	data, err := readWithin(dir, config.FileName, config.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, noConfig(dir)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open the folder: %w", err)
-	}
-	data, err := readRegular(root, config.FileName, config.MaxSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = noConfig(dir)
-	}
-	return data, errors.Join(err, root.Close())
+	return data, err
 }
 
 func noConfig(dir string) error {
