@@ -271,7 +271,9 @@ func (s Branch) Draft(ctx context.Context, b Head, after state.State, message st
 	if sealed && (b.head == "" || !s.hasFile(b.head)) {
 		files[sealedFile] = []byte(sealedText)
 	}
-	draft := repo.Draft{Parent: b.head, Files: files, By: s.signature(), Message: message + "\n"}
+	by := s.By
+	by.When = s.Now()
+	draft := repo.Draft{Parent: b.head, Files: files, By: by, Message: message + "\n"}
 	commit, err := s.write(ctx, draft, b.seal.Counter+1, sealed)
 	if err != nil {
 		return repo.Update{}, b, fmt.Errorf("write %s: %w", state.Branch, err)
@@ -289,33 +291,27 @@ func (s Branch) Draft(ctx context.Context, b Head, after state.State, message st
 	return update, b, nil
 }
 
-// write writes a draft, with a seal of the counter if it is sealed, as it is to be pushed.
+// write writes a draft, with a seal of the counter if it is sealed, as it is to be pushed. The seal
+// is of the commit that the draft is without it.
 func (s Branch) write(ctx context.Context, draft repo.Draft, counter uint64, sealed bool) (string, error) {
-	commit, err := s.Objects.Write(draft)
+	id, err := s.Objects.Write(draft)
+	if err == nil && sealed {
+		unsealed, readErr := s.Objects.Commit(id) // for its tree
+		if readErr != nil {
+			return "", readErr
+		}
+		draft.Trailers = []promotion.Trailer{{Key: seal.Trailer, Value: s.Seals.Keys.Seal(s.bound(unsealed, counter))}}
+		id, err = s.Objects.Write(draft)
+	}
 	if err != nil {
 		return "", err
 	}
-	if sealed {
-		if commit, err = s.addSeal(draft, commit, counter); err != nil {
-			return "", err
-		}
-	}
-	return s.Remote.Sign(ctx, commit)
+	return s.Remote.Sign(ctx, id)
 }
 
 func (s Branch) hasFile(commit string) bool {
 	_, err := s.Objects.Read(commit, sealedFile, int64(len(sealedText)))
 	return fault.KindOf(err) != fault.NotFound
-}
-
-// addSeal writes a draft again, with the seal of the commit that it was without.
-func (s Branch) addSeal(draft repo.Draft, unsealed string, counter uint64) (string, error) {
-	commit, err := s.Objects.Commit(unsealed) // for its tree
-	if err != nil {
-		return "", err
-	}
-	draft.Trailers = []promotion.Trailer{{Key: seal.Trailer, Value: s.Seals.Keys.Seal(s.bound(commit, counter))}}
-	return s.Objects.Write(draft)
 }
 
 // IsSealed reports whether commits of the state branch get a seal.
@@ -358,13 +354,6 @@ func IgnoredText(ignored []state.Ignored) string {
 		texts = append(texts, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(slices.Compact(texts), "; ")
-}
-
-// signature is that of our commits, now.
-func (s Branch) signature() repo.Signature {
-	by := s.By
-	by.When = s.Now()
-	return by
 }
 
 // readState reads a commit of the state branch; empty: there is none.

@@ -274,27 +274,25 @@ func (x *Index) OthersDiffer(before *Index, paths []string) bool {
 // maxIndex limits the size in bytes of an encoded index that is read.
 const maxIndex = 256 << 20
 
-// Encode writes the index. It must not be read with another follower or other
-// options, or by a build that finds different content in the same files.
-func (x *Index) Encode(w io.Writer) error {
-	if err := x.encode(gob.NewEncoder(w)); err != nil {
-		return fmt.Errorf("write the index of references: %w", err)
-	}
-	return nil
+// savedFile is one file of an encoded index.
+type savedFile struct {
+	Path  string
+	Found indexed
 }
 
-// encode writes file by file: all at once would double the memory.
-func (x *Index) encode(encoder *gob.Encoder) error {
-	if err := encoder.Encode(len(x.files)); err != nil {
-		return err //nolint:wrapcheck // Encode does
-	}
+// Encode writes the index file by file: all at once would double the memory. It must not be read
+// with another follower or other options, or by a build that finds different content in the same
+// files.
+func (x *Index) Encode(w io.Writer) error {
+	encoder := gob.NewEncoder(w)
+	err := encoder.Encode(len(x.files))
 	for path, found := range x.files {
-		if err := encoder.Encode(path); err != nil {
-			return err //nolint:wrapcheck // Encode does
+		if err == nil {
+			err = encoder.Encode(savedFile{path, *found})
 		}
-		if err := encoder.Encode(found); err != nil {
-			return err //nolint:wrapcheck // Encode does
-		}
+	}
+	if err != nil {
+		return fmt.Errorf("write the index of references: %w", err)
 	}
 	return nil
 }
@@ -302,30 +300,19 @@ func (x *Index) encode(encoder *gob.Encoder) error {
 // ReadIndex reads an index that Encode wrote.
 func (u *Updater) ReadIndex(r io.Reader) (*Index, error) {
 	x := u.NewIndex()
-	if err := x.decode(gob.NewDecoder(io.LimitReader(r, maxIndex))); err != nil {
+	decoder := gob.NewDecoder(io.LimitReader(r, maxIndex))
+	var files int
+	err := decoder.Decode(&files)
+	for i := 0; i < files && err == nil; i++ {
+		var saved savedFile
+		err = decoder.Decode(&saved)
+		x.set(saved.Path, &saved.Found)
+	}
+	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, fmt.Errorf("read the index of references: %w", err))
 	}
 	x.sources = x.declaredSources()
 	return x, nil
-}
-
-func (x *Index) decode(decoder *gob.Decoder) error {
-	var files int
-	if err := decoder.Decode(&files); err != nil {
-		return err //nolint:wrapcheck // ReadIndex does
-	}
-	for range files {
-		var path string
-		if err := decoder.Decode(&path); err != nil {
-			return err //nolint:wrapcheck // ReadIndex does
-		}
-		found := &indexed{}
-		if err := decoder.Decode(found); err != nil {
-			return err //nolint:wrapcheck // ReadIndex does
-		}
-		x.set(path, found)
-	}
-	return nil
 }
 
 // maxFound limits the references and refusals of one branch, because all of them are kept

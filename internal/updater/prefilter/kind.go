@@ -36,11 +36,9 @@ var kinds = map[Kind]string{
 		".promoter.yaml procfile brewfile license licence notice copying codeowners owners authors maintainers readme changelog version",
 }
 
-// names maps extensions and names to kinds.
-type names map[string]Kind
-
-func newNames() names {
-	table := names{}
+// byName maps the extensions and names of all kinds to them.
+func byName() map[string]Kind {
+	table := map[string]Kind{}
 	for kind, list := range kinds {
 		for name := range strings.FieldsSeq(list) {
 			table[name] = kind
@@ -49,16 +47,16 @@ func newNames() names {
 	return table
 }
 
-// kind returns the kind for a path.
-func (n names) kind(file string) Kind {
+// Kind returns the kind of a file by its path.
+func (f *Filter) Kind(file string) Kind {
 	name := strings.ToLower(path.Base(file))
 	if stem, _, found := strings.Cut(name, "."); found && (stem == "dockerfile" || stem == "containerfile") {
 		return Other
 	}
-	if kind, found := n[name]; found {
+	if kind, found := f.byName[name]; found {
 		return kind
 	}
-	if kind, found := n[path.Ext(name)]; found {
+	if kind, found := f.byName[path.Ext(name)]; found {
 		return kind
 	}
 	return Unknown

@@ -10,7 +10,7 @@ import (
 
 // Filter is a fast check for files that cannot contain a reference.
 type Filter struct {
-	names      names
+	byName     map[string]Kind
 	everything bool     // no content is excluded
 	few        [][]byte // searched one by one
 	many       *gramTable
@@ -23,7 +23,7 @@ const fewLiterals = 8
 // New returns a filter for content that contains at least one of the literals.
 // Without literals, and with an empty one, any content may contain a reference.
 func New(literals []string) *Filter {
-	f := &Filter{names: newNames(), everything: len(literals) == 0}
+	f := &Filter{byName: byName(), everything: len(literals) == 0}
 	var long [][]byte
 	for _, literal := range literals {
 		switch {
@@ -40,9 +40,6 @@ func New(literals []string) *Filter {
 	}
 	return f
 }
-
-// Kind returns the kind of a file by its path.
-func (f *Filter) Kind(file string) Kind { return f.names.kind(file) }
 
 // Match reports whether the content may contain a reference.
 func (f *Filter) Match(content []byte) bool {
