@@ -88,30 +88,15 @@ func Find(o Observed) []Drift {
 	if o.Promotion.Config == nil {
 		return nil
 	}
-	found := append(Of(o, o.selected()...), o.shared()...)
-	return found[:min(len(found), MaxFound)]
+	return o.inOrder(Of(o, o.selected()...), o.shared())
 }
 
-// selected returns the targets that are decided about, by environment, parents first.
-func (o Observed) selected() []promotion.Target {
-	var all []promotion.Target
+// selected returns the targets that are decided about.
+func (o Observed) selected() (all []promotion.Target) {
 	for target := range o.Promotion.Selected() {
 		all = append(all, target)
 	}
-	order := o.order()
-	slices.SortFunc(all, func(a, b promotion.Target) int {
-		return cmp.Or(cmp.Compare(order[a.Environment], order[b.Environment]), cmp.Compare(a.Application, b.Application))
-	})
 	return all
-}
-
-// order returns the place of each environment, parents first.
-func (o Observed) order() map[string]int {
-	order := map[string]int{}
-	for i, environment := range o.Promotion.Config.Order() {
-		order[environment] = i
-	}
-	return order
 }
 
 // FindAgain returns the drift of a repository in which only the applications that are decided
@@ -128,9 +113,15 @@ func FindAgain(o Observed, before []Drift) []Drift {
 			found = append(found, d)
 		}
 	}
-	order := o.order()
+	return o.inOrder(found, shared)
+}
+
+// inOrder returns what is found in environments, parents first, and then in shared files; as
+// many findings as may be.
+func (o Observed) inOrder(found, shared []Drift) []Drift {
+	order := o.Promotion.Config.Order()
 	slices.SortStableFunc(found, func(a, b Drift) int {
-		return cmp.Or(cmp.Compare(order[a.Environment], order[b.Environment]), cmp.Compare(a.Application, b.Application))
+		return cmp.Or(slices.Index(order, a.Environment)-slices.Index(order, b.Environment), cmp.Compare(a.Application, b.Application))
 	})
 	found = append(found, shared...)
 	return found[:min(len(found), MaxFound)]
