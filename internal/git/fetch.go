@@ -116,29 +116,23 @@ type fetchStep struct {
 	whole bool
 }
 
-// fetchPlanner decides what to request for branches, from what the mirror has of them.
-type fetchPlanner struct {
-	state   *mirrorState
-	objects *object.Store
-}
-
 // plan returns the steps that fetch the branches. Branches at commits that the
 // mirror has need none.
-func (p fetchPlanner) plan(refs Refs, branches []string) ([]fetchStep, error) {
-	stored := p.state.heads()
+func (m *Mirror) plan(refs Refs, branches []string) ([]fetchStep, error) {
+	stored := m.state.heads()
 	added, moved := map[string]object.ID{}, map[string]object.ID{}
 	for _, branch := range branches {
 		id, exists := refs.Branches[branch]
 		if !exists || slices.Contains(stored, id) {
 			continue
 		}
-		if _, have := p.state.Branches[branch]; have {
+		if _, have := m.state.Branches[branch]; have {
 			moved[branch] = id
 		} else {
 			added[branch] = id
 		}
 	}
-	steps, err := p.planMoved(moved)
+	steps, err := m.planMoved(moved)
 	if err != nil || len(added) == 0 {
 		return steps, err
 	}
@@ -156,14 +150,14 @@ const sameHorizon = 7 * 24 * time.Hour
 // planMoved returns the steps for branches that have moved. Branches whose history
 // ends at about the same time are fetched together; an old branch would otherwise
 // bring the history of all others since.
-func (p fetchPlanner) planMoved(moved map[string]object.ID) ([]fetchStep, error) {
+func (m *Mirror) planMoved(moved map[string]object.ID) ([]fetchStep, error) {
 	type branchEnd struct {
 		branch string
 		end    time.Time
 	}
 	var ends []branchEnd
 	for branch := range moved {
-		end, err := p.horizon(branch)
+		end, err := m.horizon(branch)
 		if err != nil {
 			return nil, err
 		}
@@ -184,16 +178,16 @@ func (p fetchPlanner) planMoved(moved map[string]object.ID) ([]fetchStep, error)
 // that of its oldest commit, or the time to which it was deepened. Zero: the mirror
 // has all history. A fetch must name it, because after a forced push to an older
 // commit the server would send everything since the first commit.
-func (p fetchPlanner) horizon(branch string) (time.Time, error) {
-	if len(p.state.Shallow) == 0 {
+func (m *Mirror) horizon(branch string) (time.Time, error) {
+	if len(m.state.Shallow) == 0 {
 		return time.Time{}, nil
 	}
-	oldest, _, err := oldestStored(p.objects, p.state.Branches[branch])
+	oldest, _, err := oldestStored(m.Objects, m.state.Branches[branch])
 	if err != nil {
 		return time.Time{}, err
 	}
 	end := oldest.Committer.When
-	if since, ok := p.state.Since[branch]; ok && since.Before(end) {
+	if since, ok := m.state.Since[branch]; ok && since.Before(end) {
 		end = since
 	}
 	return end, nil
@@ -262,7 +256,7 @@ func (f *fetcher) close(err error) error {
 
 // fetch brings what the mirror lacks of the branches, and reports whether that was anything.
 func (f *fetcher) fetch(ctx context.Context, branches []string) (transferred bool, err error) {
-	steps, err := fetchPlanner{state: f.m.state, objects: f.m.Objects}.plan(f.refs, branches)
+	steps, err := f.m.plan(f.refs, branches)
 	if err != nil {
 		return false, err
 	}
