@@ -284,8 +284,8 @@ func (s imageSubscription) component() component {
 
 // component returns the component of a subscription to a chart.
 func (s chartSubscription) component() component {
-	c := component{artifact: image.ArtifactChart, repository: s.RepoURL, selection: image.Selection{Chart: true, Semver: s.SemverConstraint}}
-	c.selection.Semver = cmp.Or(c.selection.Semver, ">=0.0.0")
+	selection := image.Selection{Chart: true, Semver: cmp.Or(s.SemverConstraint, ">=0.0.0")}
+	c := component{artifact: image.ArtifactChart, repository: s.RepoURL, selection: selection}
 	if !strings.HasPrefix(s.RepoURL, "oci://") {
 		c.off = "promoter follows charts in OCI registries, and this one is in a chart repository"
 	}

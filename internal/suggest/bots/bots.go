@@ -55,7 +55,8 @@ var marks = [][]byte{[]byte("image.toolkit.fluxcd.io/"), []byte(imageUpdaterGrou
 
 // MayConfigure reports whether a file may configure a bot. Most files do not.
 func MayConfigure(file string, content []byte) bool {
-	return IsSettings(file) || IsManifest(file) && slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(content, mark) })
+	marked := func(mark []byte) bool { return bytes.Contains(content, mark) }
+	return IsSettings(file) || IsManifest(file) && slices.ContainsFunc(marks, marked)
 }
 
 // IsManifest reports whether a file has manifests by its name.

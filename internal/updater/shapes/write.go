@@ -55,7 +55,7 @@ func addWrite(d *document, out *sink, w Write) error {
 	}
 	path, err := field.ParseYAMLPath(w.Path)
 	if err != nil {
-		return err
+		return err //nolint:wrapcheck // what is wrong with the path
 	}
 	target, err := only(d, path, w.Path)
 	switch {
