@@ -57,14 +57,10 @@ func (m *Mapping) Claims() (names []string) {
 func (m *Mapping) Principal(identity Identity) (Principal, error) {
 	i := slices.IndexFunc(m.Roles, func(one ClaimRoles) bool { return one.matches(identity) })
 	if i < 0 {
-		var claims []string
-		for _, one := range m.Roles {
-			claims = append(claims, one.Claim)
-		}
-		slices.Sort(claims)
-		claims = slices.Compact(claims)
-		return Principal{}, fault.New(fault.Unauthorized, "%s knows you as %q, but no entry of api.oidc.roles matches: "+
-			"they read %s of the identity token", m.Issuer, printable.ShortLine(identity.Subject, maxName), fault.List(claims))
+		subject := printable.ShortLine(identity.Subject, maxName)
+		claims := fault.List((&Mapping{Roles: m.Roles}).Claims())
+		return Principal{}, fault.New(fault.Unauthorized,
+			"%s knows you as %q, but no entry of api.oidc.roles matches: they read %s of the identity token", m.Issuer, subject, claims)
 	}
 	p := Principal{Roles: m.Roles[i].Roles, Scope: m.Roles[i].Scope}
 	if values := identity.Claims[m.UserClaim]; m.UserClaim != "" && len(values) == 1 && values[0] != "" {

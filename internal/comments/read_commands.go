@@ -181,7 +181,8 @@ func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) 
 		if _, err := o.Promotion.State.Apply(result.changes...); err != nil {
 			result = refused(err.Error())
 		}
-		r.Log.InfoContext(ctx, "command", slog.String("verb", string(given.command.Verb)), slog.Int("pull_request", given.Number),
+		log := r.Log.With(slog.String("verb", string(given.command.Verb)), slog.Int("pull_request", given.Number))
+		log.InfoContext(ctx, "command",
 			slog.Int64("comment", given.ID), slog.String("by", given.Author.Login), slog.String("outcome", string(result.reaction)))
 		reply := state.Reply{
 			Number: given.Number, Login: given.Author.Login, Command: given.command.String(),
@@ -201,9 +202,9 @@ func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) 
 		}
 	}
 	if forgotten > 0 {
+		const lost = "they are not applied again, and holds, freezes, and rejections may be lost"
 		failures.Add(state.Branch, fault.New(fault.Invalid,
-			"it does not list commands in comments that promoter has answered (%d), so it was deleted or moved back: "+
-				"they are not applied again, and holds, freezes, and rejections may be lost", forgotten))
+			"it does not list commands in comments that promoter has answered (%d), so it was deleted or moved back: "+lost, forgotten))
 	}
 	if !left && len(comments) >= commentPageSize {
 		change(state.IgnoreComments(nextFrom(from, comments, end)))

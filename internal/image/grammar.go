@@ -18,12 +18,13 @@ const (
 
 // Classes of bytes, as bits, for one table lookup per byte.
 const (
-	classLower   uint8 = 1 << iota // a-z
-	classUpper                     // A-Z
-	classDigit                     // 0-9
-	classHex                       // 0-9 a-f
-	classTag                       // allowed in a tag after its first byte
-	classSpecial                   // . _ - : / @ [ ]
+	classLower     uint8 = 1 << iota // a-z
+	classUpper                       // A-Z
+	classDigit                       // 0-9
+	classHex                         // 0-9 a-f
+	classTag                         // allowed in a tag after its first byte
+	classSpecial                     // . _ - : / @ [ ]
+	classSeparator                   // . _ -
 )
 
 // classes maps each byte to its classes.
@@ -41,7 +42,7 @@ func makeClasses() (table [256]uint8) {
 		case c >= '0' && c <= '9':
 			table[c] = classDigit | classHex | classTag
 		case c == '.' || c == '_' || c == '-':
-			table[c] = classTag | classSpecial
+			table[c] = classTag | classSpecial | classSeparator
 		case strings.IndexByte(":/@[]", byte(c)) >= 0:
 			table[c] = classSpecial
 		}
@@ -51,15 +52,18 @@ func makeClasses() (table [256]uint8) {
 
 func is(c, class uint8) bool { return classes[c]&class != 0 }
 
-// all reports whether every byte of s has one of the classes.
-func all(s string, class uint8) bool {
+// leading returns how many bytes at the beginning of s have one of the classes.
+func leading(s string, class uint8) int {
 	for i := range len(s) {
 		if !is(s[i], class) {
-			return false
+			return i
 		}
 	}
-	return true
+	return len(s)
 }
+
+// all reports whether every byte of s has one of the classes.
+func all(s string, class uint8) bool { return leading(s, class) == len(s) }
 
 // ValidTag reports whether s is a tag: a letter, digit or underscore, then up to
 // 127 letters, digits, underscores, dots and dashes.
@@ -102,44 +106,21 @@ func validPath(s string) bool {
 // letters and digits with one separator between them. Separators are a dot, one or two
 // underscores, or any number of dashes.
 func validComponent(s string) bool {
-	state := componentStart
-	for i := range len(s) {
-		if state = state.next(s[i]); state == componentInvalid {
-			return false
+	for {
+		word := leading(s, classLower|classDigit)
+		if word == 0 || word == len(s) {
+			return word > 0
 		}
-	}
-	return state == componentWord
-}
-
-// componentState is a state of the automaton that reads a component of a path.
-type componentState uint8
-
-const (
-	componentStart componentState = iota
-	componentWord                 // in a run of letters and digits: the only accepting state
-	componentDot
-	componentUnderscore
-	componentUnderscores
-	componentDash
-	componentInvalid
-)
-
-func (state componentState) next(c byte) componentState {
-	switch {
-	case is(c, classLower|classDigit):
-		return componentWord
-	case c == '-' && (state == componentWord || state == componentDash):
-		return componentDash
-	case c == '_' && state == componentUnderscore:
-		return componentUnderscores
-	case state != componentWord:
-		return componentInvalid
-	case c == '.':
-		return componentDot
-	case c == '_':
-		return componentUnderscore
-	default:
-		return componentInvalid
+		s = s[word:]
+		separator := s[:leading(s, classSeparator)]
+		switch separator {
+		case ".", "_", "__":
+		default:
+			if separator == "" || strings.Trim(separator, "-") != "" {
+				return false
+			}
+		}
+		s = s[len(separator):]
 	}
 }
 

@@ -124,12 +124,19 @@ func (v version) compare(w version) int {
 			return order
 		}
 	}
-	return cmp.Or(
-		compareWith(v.describedPre, w.describedPre),
-		v.commits.compare(w.commits),
-		compareWith(v.pre, w.pre),
-		cmp.Compare(v.written, w.written),
-		compareWith(v.metadata, w.metadata))
+	if order := compareWith(v.describedPre, w.describedPre); order != 0 {
+		return order
+	}
+	if order := v.commits.compare(w.commits); order != 0 {
+		return order
+	}
+	if order := compareWith(v.pre, w.pre); order != 0 {
+		return order
+	}
+	if v.written != w.written {
+		return cmp.Compare(v.written, w.written)
+	}
+	return compareWith(v.metadata, w.metadata)
 }
 
 func at(numbers []number, i int) number {

@@ -280,8 +280,9 @@ func (r *Report) Regexp(value Located[string], key string) bool {
 	}
 	_, err := regexp.Compile(value.Value)
 	if err != nil {
-		r.Errorf(value.Position, "use the syntax of https://github.com/google/re2/wiki/Syntax; single quotes keep backslashes",
-			"%s is not a regular expression: %s", key, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		const hint = "use the syntax of https://github.com/google/re2/wiki/Syntax; single quotes keep backslashes"
+		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		r.Errorf(value.Position, hint, "%s is not a regular expression: %s", key, why)
 	}
 	return err == nil
 }
