@@ -1,7 +1,6 @@
 package forges
 
 import (
-	"cmp"
 	"strings"
 
 	"promoter/internal/webhook/payload"
@@ -64,6 +63,5 @@ func Bitbucket(r payload.Request) (payload.Delivery, error) {
 	if len(events) == 0 {
 		return payload.Ignored(name, "the repository has no link")
 	}
-	id := cmp.Or(r.Header.Get("X-Request-UUID"), r.Header.Get("X-Request-Id"))
-	return payload.Delivery{ID: id, EventType: name, Events: events}, nil
+	return payload.Delivery{ID: r.Sent("X-Request-UUID", "X-Request-Id"), EventType: name, Events: events}, nil
 }

@@ -1,7 +1,7 @@
 package forges
 
 import (
-	"cmp"
+	"slices"
 	"strings"
 
 	"promoter/internal/event"
@@ -40,7 +40,7 @@ type giteaEvent struct {
 
 // Gitea decodes the events of Gitea and Forgejo: of repositories and of packages.
 func Gitea(r payload.Request) (payload.Delivery, error) {
-	name := cmp.Or(r.Header.Get("X-Gitea-Event"), r.Header.Get("X-Forgejo-Event"))
+	name := r.Sent("X-Gitea-Event", "X-Forgejo-Event")
 	if name == "" {
 		return payload.Delivery{}, payload.Missing("header X-Gitea-Event")
 	}
@@ -49,7 +49,7 @@ func Gitea(r payload.Request) (payload.Delivery, error) {
 		return payload.Delivery{}, err
 	}
 	d, err := e.delivery(name)
-	d.ID = cmp.Or(r.Header.Get("X-Gitea-Delivery"), r.Header.Get("X-Forgejo-Delivery"))
+	d.ID = r.Sent("X-Gitea-Delivery", "X-Forgejo-Delivery")
 	d.EventType = strings.TrimSpace(name + " " + e.Action)
 	return d, err
 }
@@ -64,18 +64,23 @@ func (e giteaEvent) delivery(name string) (payload.Delivery, error) {
 		return payload.Ignored(name, "only new comments on pull requests matter")
 	case name == "issue_comment":
 		return e.about(e.Comment.event(max(e.Issue.Number, e.Number)))
-	case strings.HasPrefix(name, "pull_request"), name == "push", name == "create", name == "delete",
-		name == "status", name == "repository", name == "workflow_run", name == "action_run_success", name == "action_run_failure":
+	case strings.HasPrefix(name, "pull_request"), slices.Contains(giteaChanges, name):
 		return e.about(event.Event{Kind: event.KindRepository})
 	}
 	return payload.Ignored(name, "the event does not matter")
+}
+
+// giteaChanges are the events of a repository that may change what is promoted, besides those of
+// pull requests.
+var giteaChanges = []string{
+	"push", "create", "delete", "status", "repository", "workflow_run", "action_run_success", "action_run_failure",
 }
 
 func (e giteaEvent) about(found event.Event) (payload.Delivery, error) {
 	if e.Repository == nil {
 		return payload.Delivery{}, payload.Missing("repository")
 	}
-	host := cmp.Or(payload.HostOf(e.Repository.HTMLURL), payload.HostOf(e.Repository.CloneURL))
+	host := payload.HostOf(e.Repository.HTMLURL, e.Repository.CloneURL)
 	found.Repository = event.Repository{Host: host, Name: e.Repository.FullName, ID: identity.NumericID(e.Repository.ID)}
 	return payload.Delivery{Events: []event.Event{found}}, nil
 }
@@ -93,6 +98,6 @@ func (e giteaEvent) published() (payload.Delivery, error) {
 	case p.Owner.Login == "" || p.Name == "":
 		return payload.Delivery{}, payload.Missing("package.name and package.owner")
 	}
-	host := cmp.Or(payload.HostOf(p.HTMLURL), payload.HostOf(e.Sender.HTMLURL)) // else any
+	host := payload.HostOf(p.HTMLURL, e.Sender.HTMLURL) // else any
 	return payload.Delivery{Events: []event.Event{payload.ImageEvent(host, strings.ToLower(p.Owner.Login+"/"+p.Name), p.Version, "")}}, nil
 }

@@ -58,8 +58,8 @@ func (e githubEvent) host(r payload.Request) string {
 	if e.Repository != nil {
 		page = e.Repository.HTMLURL
 	}
-	return cmp.Or(payload.HostOf(page), strings.ToLower(r.Header.Get("X-GitHub-Enterprise-Host")),
-		payload.HostOf(e.Installation.Account.HTMLURL), payload.HostOf(e.Sender.HTMLURL), githubHost)
+	enterprise := r.Header.Get("X-GitHub-Enterprise-Host")
+	return payload.HostOf(page, "//"+enterprise, e.Installation.Account.HTMLURL, e.Sender.HTMLURL, "//"+githubHost)
 }
 
 // GitHub decodes the events of GitHub: of repositories, of an App, and of packages.

@@ -56,7 +56,7 @@ func (e gitlabEvent) repository(header http.Header) event.Repository {
 	if home, err := url.Parse(e.Repository.URL); err == nil && path == "" {
 		path = strings.Trim(home.Path, "/")
 	}
-	host := cmp.Or(payload.HostOf(e.Project.URL), payload.HostOf(e.Repository.URL), payload.HostOf(header.Get("X-Gitlab-Instance")))
+	host := payload.HostOf(e.Project.URL, e.Repository.URL, header.Get("X-Gitlab-Instance"))
 	return event.Repository{Host: host, Name: path, ID: identity.NumericID(max(e.Project.ID, e.ProjectID))}
 }
 
@@ -92,6 +92,6 @@ func GitLab(r payload.Request) (payload.Delivery, error) {
 	if found.Repository.Host == "" {
 		return payload.Delivery{}, payload.Missing("project.web_url")
 	}
-	id := cmp.Or(r.Header.Get("Idempotency-Key"), r.Header.Get("X-Gitlab-Event-UUID"))
+	id := r.Sent("Idempotency-Key", "X-Gitlab-Event-UUID")
 	return payload.Delivery{ID: id, EventType: name, Events: []event.Event{found}}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"promoter/internal/event"
@@ -73,6 +74,15 @@ func (r Request) FormJSON() ([]byte, bool) {
 	return []byte(form.Get("payload")), err == nil && form.Has("payload")
 }
 
+// Sent returns the first of some headers that the request has; empty for none.
+func (r Request) Sent(headers ...string) string {
+	i := slices.IndexFunc(headers, func(name string) bool { return r.Header.Get(name) != "" })
+	if i < 0 {
+		return ""
+	}
+	return r.Header.Get(headers[i])
+}
+
 // Missing is the error of a request without a required field.
 func Missing(what string) error { return fault.New(fault.Invalid, "it has no %s", what) }
 
@@ -118,9 +128,18 @@ func CloneEvents(addresses ...string) []event.Event {
 	return events
 }
 
-// HostOf returns the host of a URL, with its port unless it is the default one; empty for
-// other texts.
-func HostOf(address string) string {
+// HostOf returns the host of the first URL that has one, with its port unless it is the default
+// one; empty for other texts.
+func HostOf(addresses ...string) string {
+	for _, address := range addresses {
+		if host := hostOf(address); host != "" {
+			return host
+		}
+	}
+	return ""
+}
+
+func hostOf(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil {
 		return ""
