@@ -149,9 +149,8 @@ func (c *Client) grantFor(key identity.RepositoryKey, r image.Repository) (grant
 	}
 	auth, err := userLogin(c.options.UserEnv, r)
 	if err != nil {
-		return grant{}, fault.New(fault.Invalid,
-			"the Docker configuration cannot be read for %s: check config.json, auth.json, and their credential helpers, "+
-				"or log in again with `docker login %s`", r.Host(), r.Host())
+		const advice = "check config.json, auth.json, and their credential helpers, or log in again with `docker login %s`"
+		return grant{}, fault.New(fault.Invalid, "the Docker configuration cannot be read for %s: "+advice, r.Host(), r.Host())
 	}
 	found := grant{id: dockerID, auth: auth, docker: true}
 	if auth == authn.Anonymous {

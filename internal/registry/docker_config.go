@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"maps"
@@ -52,7 +51,10 @@ func loginFiles(env func(string) (string, bool)) (paths []string) {
 			paths = append(paths, filepath.Join(append([]string{folder}, names...)...))
 		}
 	}
-	home := cmp.Or(value("HOME"), value("USERPROFILE"))
+	home := value("HOME")
+	if home == "" {
+		home = value("USERPROFILE")
+	}
 	below(value("REGISTRY_AUTH_FILE"))
 	if folder := value("DOCKER_CONFIG"); folder != "" {
 		below(folder, config.ConfigFileName)

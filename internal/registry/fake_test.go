@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -111,7 +112,7 @@ func (b built) image(t testing.TB) v1.Image {
 	config = config.DeepCopy()
 	config.Created = v1.Time{Time: b.created}
 	config.Config.Labels = b.labels
-	config.OS, config.Architecture, _ = strings.Cut(first(b.platform, "linux/amd64"), "/")
+	config.OS, config.Architecture, _ = strings.Cut(cmp.Or(b.platform, "linux/amd64"), "/")
 	config.Architecture, config.Variant, _ = strings.Cut(config.Architecture, "/")
 	if img, err = mutate.ConfigFile(img, config); err != nil {
 		t.Fatal(err)
@@ -247,3 +248,11 @@ func mustSelect(t testing.TB, v *View, r Request) Selection {
 
 // day is a date after all fixed stamps.
 func day(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
+
+// The annotations of the image specification.
+const (
+	keyCreated  = "org.opencontainers.image.created"
+	keyRevision = "org.opencontainers.image.revision"
+	keySource   = "org.opencontainers.image.source"
+	keyVersion  = "org.opencontainers.image.version"
+)

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -282,34 +283,23 @@ func readChart(data []byte) metadata {
 	return found.fillFrom(fromAnnotations(chart.Annotations))
 }
 
-// The annotations of the image specification, also used as labels.
+// fromAnnotations reads annotations, which are also used as labels, or else the labels that
+// these replaced.
 // https://github.com/opencontainers/image-spec/blob/v1.1.0/annotations.md
-const (
-	keyCreated  = "org.opencontainers.image.created"
-	keyRevision = "org.opencontainers.image.revision"
-	keySource   = "org.opencontainers.image.source"
-	keyVersion  = "org.opencontainers.image.version"
-	keyURL      = "org.opencontainers.image.url"
-)
-
-// The labels that these replaced. http://label-schema.org/rc1/
-const (
-	oldCreated  = "org.label-schema.build-date"
-	oldRevision = "org.label-schema.vcs-ref"
-	oldSource   = "org.label-schema.vcs-url"
-	oldVersion  = "org.label-schema.version"
-	oldURL      = "org.label-schema.url"
-)
-
-// fromAnnotations reads annotations or labels.
+// http://label-schema.org/rc1/
 func fromAnnotations(from map[string]string) metadata {
-	text := func(key, old string) string { return first(clean(from[key]), clean(from[old])) }
+	text := func(key, old string) string {
+		if value := clean(from["org.opencontainers.image."+key]); value != "" {
+			return value
+		}
+		return clean(from["org.label-schema."+old])
+	}
 	found := metadata{
-		Created: parseTime(from[keyCreated]), Revision: text(keyRevision, oldRevision),
-		Source: text(keySource, oldSource), Version: text(keyVersion, oldVersion), URL: text(keyURL, oldURL),
+		Created: parseTime(from["org.opencontainers.image.created"]), Revision: text("revision", "vcs-ref"),
+		Source: text("source", "vcs-url"), Version: text("version", "version"), URL: text("url", "url"),
 	}
 	if found.Created.IsZero() {
-		found.Created = parseTime(from[oldCreated])
+		found.Created = parseTime(from["org.label-schema.build-date"])
 	}
 	return found
 }
@@ -369,11 +359,11 @@ func (m metadata) fillFrom(other metadata) metadata {
 	if !image.KnownCreated(m.Created) && (image.KnownCreated(other.Created) || m.Created.IsZero()) {
 		m.Created = other.Created
 	}
-	m.Revision = first(m.Revision, other.Revision)
-	m.Source = first(m.Source, other.Source)
-	m.Version = first(m.Version, other.Version)
-	m.URL = first(m.URL, other.URL)
-	m.Platform = first(m.Platform, other.Platform)
+	m.Revision = cmp.Or(m.Revision, other.Revision)
+	m.Source = cmp.Or(m.Source, other.Source)
+	m.Version = cmp.Or(m.Version, other.Version)
+	m.URL = cmp.Or(m.URL, other.URL)
+	m.Platform = cmp.Or(m.Platform, other.Platform)
 	return m
 }
 
@@ -384,13 +374,6 @@ func (m metadata) withImage(one metadata) metadata {
 	all.Created = one.fillFrom(m).Created
 	all.Platform, all.Size = one.Platform, one.Size
 	return all
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func (m metadata) version(digest string) image.Version {

@@ -246,7 +246,10 @@ func (f *fake) put(t *testing.T, path, tag, media, content string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := "http://" + f.host + "/v2/" + path + "/manifests/" + first(tag, hash.String())
+	if tag == "" {
+		tag = hash.String()
+	}
+	at := "http://" + f.host + "/v2/" + path + "/manifests/" + tag
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, at, strings.NewReader(content))
 	if err != nil {
 		t.Fatal(err)

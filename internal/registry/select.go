@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -243,7 +244,7 @@ func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candi
 	}
 	version := found.version(digest)
 	version.Signature = signed
-	version.Tag, version.Version = c.Tag, first(c.Version, version.Version)
+	version.Tag, version.Version = c.Tag, cmp.Or(c.Version, version.Version)
 	return version, nil, nil
 }
 

@@ -172,9 +172,9 @@ func (r realm) check(req *http.Request) error {
 	if req.Response != nil || !carries || r.admits(host) {
 		return nil
 	}
+	const advice = "if it does, write `tokenHost: %s` beside the credentials in the server file"
 	return fault.New(fault.Invalid,
-		"%s wants the credential to be sent to %s, which does not belong to it by its name: "+
-			"if it does, write `tokenHost: %s` beside the credentials in the server file", r.registry, host, host)
+		"%s wants the credential to be sent to %s, which does not belong to it by its name: "+advice, r.registry, host, host)
 }
 
 func (r realm) admits(host string) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,9 +97,12 @@ func (a *access) materials(ctx context.Context, digest string) ([]signature.Mate
 // holdsMaterial reports whether an artifact may be a signature or an attestation. Registries
 // that build the list of the referrers themselves may omit the type.
 func holdsMaterial(artifactType string) bool {
-	return artifactType == "" || artifactType == artifactCosign || strings.HasPrefix(artifactType, mediaBundle) ||
-		artifactType == mediaEnvelope || strings.HasPrefix(artifactType, "application/vnd.oci.image.config") ||
-		strings.HasPrefix(artifactType, "application/vnd.oci.empty")
+	switch artifactType {
+	case "", artifactCosign, mediaEnvelope:
+		return true
+	}
+	prefixes := []string{mediaBundle, "application/vnd.oci.image.config", "application/vnd.oci.empty"}
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(artifactType, prefix) })
 }
 
 // materialReader collects materials within their bounds.

@@ -224,32 +224,26 @@ func (a *access) requestPage(ctx context.Context, cursor string, size int) (page
 		return page{}, err
 	}
 	var body struct {
-		Tags tagList `json:"tags"`
+		Tags json.RawMessage `json:"tags"` // null if the repository has no tags
 	}
 	if err := json.Unmarshal(data, &body); err != nil {
 		return page{}, err
 	}
-	if !body.Tags.named && cursor != "" {
+	if body.Tags == nil && cursor != "" {
 		return page{}, fault.New(fault.Temporary, "the registry's next page has no list of tags")
 	}
-	tags := body.Tags.tags
+	var tags []string
+	if body.Tags != nil {
+		err = json.Unmarshal(body.Tags, &tags)
+	}
+	if err != nil {
+		return page{}, err
+	}
 	next, err := nextCursor(strings.Join(resp.Header.Values("Link"), ", "))
 	if err != nil {
 		return page{}, err
 	}
 	return page{tags: tags, next: next, full: size > 0 && len(tags) == size}, nil
-}
-
-// tagList is the list of a page: null if the repository has no tags.
-type tagList struct {
-	named bool // the response has a list, or null
-	tags  []string
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (l *tagList) UnmarshalJSON(data []byte) error {
-	l.named = true
-	return json.Unmarshal(data, &l.tags)
 }
 
 // pageQuery sets the page size of a cursor.

@@ -146,9 +146,9 @@ func (s *Source) instance(ctx context.Context) (aws.Credentials, error) {
 		})
 	}))
 	if fault.KindOf(err) == fault.Temporary {
+		const none = "AWS credentials: none are set up here (no variables, no web identity, no profile, no container agent)"
 		return aws.Credentials{}, fault.New(fault.Temporary,
-			"AWS credentials: none are set up here (no variables, no web identity, no profile, no container agent), "+
-				"and the metadata service of a virtual machine did not answer: %w: %s", err, advice)
+			none+", and the metadata service of a virtual machine did not answer: %w: %s", err, advice)
 	}
 	return keys, err
 }

@@ -163,9 +163,9 @@ func (s *Source) workloadIdentity(ctx context.Context, file string) (secret.Stri
 	}
 	call := s.machine.Call(ctx, name,
 		"let the federated credential of client "+s.client()+" name the issuer and the service account of this pod")
-	credential, err := azidentity.NewClientAssertionCredential(s.tenant(), s.client(), func(context.Context) (string, error) {
-		return assertion.Reveal(), nil
-	}, &azidentity.ClientAssertionCredentialOptions{ClientOptions: s.clientOptions(call), DisableInstanceDiscovery: true})
+	read := func(context.Context) (string, error) { return assertion.Reveal(), nil }
+	options := &azidentity.ClientAssertionCredentialOptions{ClientOptions: s.clientOptions(call), DisableInstanceDiscovery: true}
+	credential, err := azidentity.NewClientAssertionCredential(s.tenant(), s.client(), read, options)
 	if err != nil {
 		return secret.String{}, call.Failure(err)
 	}
@@ -220,9 +220,8 @@ func (s *Source) instance(ctx context.Context) (secret.String, error) {
 	const endpoint = "http://" + auth.Instance + "/metadata/identity/oauth2/token"
 	token, err := s.managedToken(ctx, endpoint, "2018-02-01", map[string]string{"Metadata": "true"})
 	if fault.KindOf(err) == fault.Temporary {
-		err = fault.New(fault.Temporary,
-			"Azure credentials: none are set up here (no client secret, no workload identity, no managed identity of a service), "+
-				"and the metadata service of a virtual machine did not answer: %w", err)
+		const none = "Azure credentials: none are set up here (no client secret, no workload identity, no managed identity of a service)"
+		err = fault.New(fault.Temporary, none+", and the metadata service of a virtual machine did not answer: %w", err)
 	}
 	return token, err
 }

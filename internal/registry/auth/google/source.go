@@ -140,9 +140,8 @@ func (s *Source) metadata(ctx context.Context) (*oauth2.Token, error) {
 			"or a principal of its own in the policy)")
 	response, err := call.Get(metadataURL, map[string]string{flavor: "Google"})
 	if fault.KindOf(err) == fault.Temporary {
-		return nil, fault.New(fault.Temporary,
-			"Google credentials: neither a key in the server file nor GOOGLE_APPLICATION_CREDENTIALS is set, "+
-				"and the metadata service of a machine did not answer: %w", err)
+		const none = "Google credentials: neither a key in the server file nor GOOGLE_APPLICATION_CREDENTIALS is set"
+		return nil, fault.New(fault.Temporary, none+", and the metadata service of a machine did not answer: %w", err)
 	}
 	if err != nil {
 		return nil, err
