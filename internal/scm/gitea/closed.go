@@ -23,10 +23,10 @@ const maxScanned = 20
 // archive caches the closed pull requests of one repository.
 type archive struct {
 	mark  mark
-	pulls []scm.PullRequest            // from branches of the repository itself, newest first
-	ends  map[int]end                  // by number, what a list does not include
-	cut   bool                         // there are older ones
-	older map[string][]scm.PullRequest // by head, of the older ones
+	pulls []scm.PullRequest                    // from branches of the repository itself, newest first
+	ends  *rest.Memo[closing, end]             // what a list does not include; shared with later archives
+	cut   bool                                 // there are older ones
+	older rest.Memo[string, []scm.PullRequest] // by head, of the older ones
 }
 
 // mark changes whenever a pull request is closed, reopened or merged.
@@ -36,10 +36,14 @@ type mark struct {
 	updated time.Time
 }
 
-// end is how one pull request ended. It is valid as long as the time of closing is
-// the same.
+// closing is a pull request that was closed at a time: it may be reopened and closed again.
+type closing struct {
+	number int
+	at     time.Time
+}
+
+// end is how one pull request ended.
 type end struct {
-	at              time.Time
 	commit, message string
 	closer          identity.User
 	unread          error // why the closer is unknown
@@ -64,8 +68,8 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 	}
 	var closed []scm.PullRequest
 	for _, pull := range found[:min(limit, len(found))] {
-		ended, err := p.end(ctx, known, pull)
-		if err != nil {
+		ended, err := known.ends.Get(closing{pull.Number, pull.ClosedAt}, func() (end, error) { return p.end(ctx, pull) })
+		if err != nil && ended.unread == nil {
 			return nil, explain(noun, err)
 		}
 		pull.Head.Commit = ended.commit
@@ -75,15 +79,6 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 		closed = append(closed, pull)
 	}
 	return closed, nil
-}
-
-// endOf returns how a pull request ended, if known.
-func (a *archive) endOf(number int) (end, bool) {
-	if a == nil {
-		return end{}, false
-	}
-	ended, ok := a.ends[number]
-	return ended, ok
 }
 
 // archive returns the cached pull requests, read again if any was closed or opened.
@@ -98,17 +93,15 @@ func (p pulls) archive(ctx context.Context) (*archive, error) {
 	if known != nil && known.mark == now {
 		return known, nil
 	}
-	fresh := &archive{mark: now, ends: map[int]end{}, older: map[string][]scm.PullRequest{}}
+	fresh := &archive{mark: now, ends: &rest.Memo[closing, end]{}}
+	if known != nil {
+		fresh.ends = known.ends
+	}
 	if fresh.pulls, fresh.cut, err = p.scan(ctx); err != nil {
 		return nil, err
 	}
 	p.repo.forge.mu.Lock()
 	defer p.repo.forge.mu.Unlock()
-	for _, pull := range fresh.pulls {
-		if before, ok := known.endOf(pull.Number); ok && before.at.Equal(pull.ClosedAt) {
-			fresh.ends[pull.Number] = before
-		}
-	}
 	p.repo.forge.closed[p.repo.info.Key] = fresh
 	return fresh, nil
 }
@@ -143,36 +136,21 @@ func (p pulls) scan(ctx context.Context) (all []scm.PullRequest, cut bool, err e
 	return all, cut, err
 }
 
-// end fetches what a list does not include, once each time a pull request is closed.
-func (p pulls) end(ctx context.Context, known *archive, pull scm.PullRequest) (end, error) {
-	p.repo.forge.mu.Lock()
-	ended, ok := known.ends[pull.Number]
-	p.repo.forge.mu.Unlock()
-	if ok {
-		return ended, nil
-	}
-	ended = end{at: pull.ClosedAt}
-	var err error
+// end fetches what a list does not include, once each time a pull request is closed. A
+// timeline that cannot be read is of no consequence for other pull requests, and is read again
+// later.
+func (p pulls) end(ctx context.Context, pull scm.PullRequest) (ended end, err error) {
 	if ended.commit, err = p.head(ctx, pull); err != nil {
 		return end{}, err
 	}
-	if ended.message, err = p.message(ctx, ended.commit); err != nil {
-		return end{}, err
+	if ended.message, err = p.message(ctx, ended.commit); err != nil || pull.State != scm.StateClosed {
+		return ended, err
 	}
-	if pull.State == scm.StateClosed {
-		ended.closer, err = p.closer(ctx, pull)
-		if fault.KindOf(err) == fault.Invalid { // of no consequence for other pull requests
-			ended.unread = explain(p.repo.noun("timeline of pull request %d", pull.Number), err)
-			return ended, nil
-		}
-		if err != nil {
-			return end{}, err
-		}
+	ended.closer, err = p.closer(ctx, pull)
+	if fault.KindOf(err) == fault.Invalid {
+		ended.unread = explain(p.repo.noun("timeline of pull request %d", pull.Number), err)
 	}
-	p.repo.forge.mu.Lock()
-	defer p.repo.forge.mu.Unlock()
-	known.ends[pull.Number] = ended
-	return ended, nil
+	return ended, err
 }
 
 // head returns the commit with which a pull request ended. A list has the current
@@ -227,25 +205,22 @@ func (p pulls) closer(ctx context.Context, pull scm.PullRequest) (identity.User,
 // returns none.
 // https://github.com/go-gitea/gitea/pull/29242
 func (p pulls) behind(ctx context.Context, known *archive, head string) ([]scm.PullRequest, error) {
-	p.repo.forge.mu.Lock()
-	older, asked := known.older[head]
-	p.repo.forge.mu.Unlock()
-	if asked || p.repo.info.DefaultBranch == "" {
-		return older, nil
+	if p.repo.info.DefaultBranch == "" {
+		return nil, nil
 	}
-	pull, resp, err := p.repo.api(ctx).GetPullRequestByBaseHead(p.repo.owner, p.repo.name, p.repo.info.DefaultBranch, head)
-	switch err = answered(resp, err); {
-	case statusOf(err) == http.StatusNotFound:
-	case err != nil:
-		return nil, err
-	default:
-		found := p.translate(pull)
-		if found.Body = ""; found.State != scm.StateOpen && found.Head.Own && found.Head.Branch == head {
-			older = []scm.PullRequest{found}
+	return known.older.Get(head, func() ([]scm.PullRequest, error) {
+		pull, resp, err := p.repo.api(ctx).GetPullRequestByBaseHead(p.repo.owner, p.repo.name, p.repo.info.DefaultBranch, head)
+		switch err = answered(resp, err); {
+		case statusOf(err) == http.StatusNotFound:
+			return nil, nil
+		case err != nil:
+			return nil, err
 		}
-	}
-	p.repo.forge.mu.Lock()
-	defer p.repo.forge.mu.Unlock()
-	known.older[head] = older
-	return older, nil
+		found := p.translate(pull)
+		found.Body = ""
+		if found.State == scm.StateOpen || !found.Head.Own || found.Head.Branch != head {
+			return nil, nil
+		}
+		return []scm.PullRequest{found}, nil
+	})
 }

@@ -145,38 +145,23 @@ func (p pulls) label(ctx context.Context, number int, names []string) ([]string,
 	return existing, nil
 }
 
-// labelID returns zero for a label that does not exist and may not be created.
+// labelID returns zero for a label that does not exist and may not be created. All labels are
+// fetched once per reconciliation.
 func (p pulls) labelID(ctx context.Context, name string) (int64, error) {
-	id, err := p.knownLabel(ctx, name)
-	if err != nil || id != 0 {
-		return id, err
-	}
-	made, resp, err := p.repo.api(ctx).CreateLabel(p.repo.owner, p.repo.name, sdk.CreateLabelOption{Name: name, Color: labelColor})
-	switch err = explain(p.repo.noun("label %s", rest.OneLine(name)), answered(resp, err)); fault.KindOf(err) {
-	case "":
-	case fault.Unauthorized:
-		return 0, nil
-	default:
-		return 0, err
-	}
-	p.repo.mu.Lock()
-	defer p.repo.mu.Unlock()
-	p.repo.labels[name] = made.ID
-	return made.ID, nil
-}
-
-// knownLabel returns zero for a label that does not exist. All labels are fetched
-// once per reconciliation.
-func (p pulls) knownLabel(ctx context.Context, name string) (int64, error) {
-	p.repo.mu.Lock()
-	defer p.repo.mu.Unlock()
-	if p.repo.labels == nil {
-		var err error
-		if p.repo.labels, err = p.listLabels(ctx); err != nil {
-			return 0, err
+	return p.repo.labelIDs.Get(name, func() (int64, error) {
+		known, err := p.repo.labels.Get(func() (map[string]int64, error) { return p.listLabels(ctx) })
+		if err != nil || known[name] != 0 {
+			return known[name], err
 		}
-	}
-	return p.repo.labels[name], nil
+		made, resp, err := p.repo.api(ctx).CreateLabel(p.repo.owner, p.repo.name, sdk.CreateLabelOption{Name: name, Color: labelColor})
+		switch err = explain(p.repo.noun("label %s", rest.OneLine(name)), answered(resp, err)); fault.KindOf(err) {
+		case "":
+			return made.ID, nil
+		case fault.Unauthorized:
+			return 0, nil
+		}
+		return 0, err
+	})
 }
 
 func (p pulls) listLabels(ctx context.Context) (map[string]int64, error) {

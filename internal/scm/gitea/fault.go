@@ -89,17 +89,12 @@ func judge(refused *refusedError) (fault.Kind, string) {
 		return fault.Unauthorized, ""
 	case http.StatusLocked:
 		return fault.Unauthorized, ": an archived repository is read-only"
-	case http.StatusNotFound, http.StatusGone, http.StatusUnavailableForLegalReasons:
+	case http.StatusUnavailableForLegalReasons:
 		return fault.NotFound, ""
-	case http.StatusConflict, http.StatusPreconditionFailed: // the latter if it was merged in the meantime
+	case http.StatusPreconditionFailed: // it was merged in the meantime
 		return fault.Conflict, ""
-	case http.StatusRequestTimeout:
-		return fault.Temporary, ""
 	default:
-		if status >= http.StatusInternalServerError {
-			return fault.Temporary, ""
-		}
-		return fault.Invalid, ""
+		return rest.KindOf(status), ""
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	sdk "code.gitea.io/sdk/gitea"
 
 	"promoter/internal/identity"
+	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
 
@@ -41,13 +42,13 @@ type Forge struct {
 	http *http.Client
 	now  func() time.Time
 
-	self rest.Account[identity.User]
+	self rest.Hourly[identity.User]
 
 	mu     sync.Mutex
 	closed map[identity.RepositoryKey]*archive
 
 	unmergeable map[pullKey]unmergeable
-	limits      map[identity.RepositoryKey]keptLimit
+	limits      rest.Memo[identity.RepositoryKey, *rest.Hourly[scm.PermissionLimit]]
 }
 
 // New returns a Forge. It sends no request. URL, Token, HTTP and Now are required.
@@ -62,12 +63,9 @@ func New(options Options) (*Forge, error) {
 		now:         options.Now,
 		closed:      map[identity.RepositoryKey]*archive{},
 		unmergeable: map[pullKey]unmergeable{},
-		limits:      map[identity.RepositoryKey]keptLimit{},
 	}
-	made.http = rest.NewClient(rest.Options{
-		Endpoint: page.JoinPath("api", "v1"), Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
-		Limits: rest.Limits{Prefix: limitPrefix, Refused: limited}, Pauses: &made.Pauses, Clock: &made.clock,
-	})
+	limits := rest.Limits{Prefix: limitPrefix, Refused: limited}
+	made.http = rest.NewClient(options, page.JoinPath("api", "v1"), limits, &made.Pauses, &made.clock)
 	return made, nil
 }
 

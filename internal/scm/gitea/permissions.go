@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	sdk "code.gitea.io/sdk/gitea"
 
@@ -63,16 +62,7 @@ func (s signals) roster(ctx context.Context) (*roster, error) {
 
 // keptRoster is roster, cached per reconciliation.
 func (s signals) keptRoster(ctx context.Context) (*roster, error) {
-	s.repo.mu.Lock()
-	defer s.repo.mu.Unlock()
-	if s.repo.roster == nil {
-		found, err := s.roster(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.repo.roster = found
-	}
-	return s.repo.roster, nil
+	return s.repo.roster.Get(func() (*roster, error) { return s.roster(ctx) })
 }
 
 // access finds out whether a user may push. Gitea shows the permissions of users to
@@ -188,31 +178,16 @@ func (s signals) member(ctx context.Context, team *sdk.Team, login string) (acce
 	}
 }
 
-// limitKept is how long the limit is cached: rights change rarely.
-const limitKept = time.Hour
-
-// keptLimit is a limit and when it was found.
-type keptLimit struct {
-	scm.PermissionLimit
-	read time.Time
-}
-
 // PermissionLimit returns for which users Gitea does not show whether they may push.
 func (r *repository) PermissionLimit(ctx context.Context) (scm.PermissionLimit, error) {
-	r.forge.mu.Lock()
-	kept, known := r.forge.limits[r.info.Key]
-	r.forge.mu.Unlock()
-	if known && r.forge.now().Before(kept.read.Add(limitKept)) {
-		return kept.PermissionLimit, nil
-	}
-	limit, err := signals{r}.limit(ctx)
+	kept, err := r.forge.limits.Get(r.info.Key, func() (*rest.Hourly[scm.PermissionLimit], error) {
+		return &rest.Hourly[scm.PermissionLimit]{}, nil
+	})
 	if err != nil {
-		return scm.PermissionLimit{}, explain(r.noun("permissions of users"), err)
+		return scm.PermissionLimit{}, err
 	}
-	r.forge.mu.Lock()
-	defer r.forge.mu.Unlock()
-	r.forge.limits[r.info.Key] = keptLimit{limit, r.forge.now()}
-	return limit, nil
+	limit, err := kept.Get(r.forge.now(), func() (scm.PermissionLimit, error) { return signals{r}.limit(ctx) })
+	return limit, explain(r.noun("permissions of users"), err)
 }
 
 // limit returns the zero value if access is never hidden.

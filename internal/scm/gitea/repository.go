@@ -32,11 +32,12 @@ type repository struct {
 	admin       bool             // our account administers the repository
 
 	writers     rest.Memo[string, access] // by login in lower case
-	mu          sync.Mutex
-	roster      *roster // nil: not fetched yet
+	roster      rest.Once[*roster]
 	statusCache rest.StatusCache[scm.Status]
-	labels      map[string]int64 // IDs by name; nil: not fetched yet
-	drafts      map[int]string   // by number, the draft prefix of the title
+	labels      rest.Once[map[string]int64] // IDs of those that exist, by name
+	labelIDs    rest.Memo[string, int64]    // also of those that were created; zero: it may not be
+	mu          sync.Mutex
+	drafts      map[int]string // by number, the draft prefix of the title
 }
 
 // features is what Gitea and Forgejo support.

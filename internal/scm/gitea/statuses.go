@@ -34,20 +34,10 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 	if err != nil {
 		return nil, err
 	}
-	latest := map[string]*sdk.Status{}
-	var order []string
-	for _, status := range found {
-		before, seen := latest[status.Context]
-		if !seen {
-			order = append(order, status.Context)
-		}
-		if !seen || status.ID > before.ID {
-			latest[status.Context] = status
-		}
-	}
+	found = rest.Best(found, func(status *sdk.Status) string { return status.Context }, func(a, b *sdk.Status) bool { return a.ID > b.ID })
 	var checks []scm.Check
-	for _, name := range order {
-		check := s.translate(latest[name])
+	for _, status := range found {
+		check := s.translate(status)
 		if check.Own {
 			s.repo.statusCache.Remember(commit, check.Name, check.Status())
 		}

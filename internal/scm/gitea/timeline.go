@@ -19,7 +19,6 @@ import (
 // timelineEvent is what is needed of an entry of a timeline. The library's type does not
 // fit the labels that Gitea sends.
 type timelineEvent struct {
-	ID      int64     `json:"id"`
 	Type    string    `json:"type"`
 	Poster  *sdk.User `json:"user"`
 	Created time.Time `json:"created_at"`

@@ -1,7 +1,6 @@
 package gitea
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
 )
@@ -16,7 +15,10 @@ func limited(resp *http.Response, data []byte) (words string, refused bool) {
 	if resp.StatusCode != http.StatusTooManyRequests {
 		return "", false
 	}
-	return cmp.Or(wordsIn(resp.StatusCode, data), http.StatusText(resp.StatusCode)), true
+	if words = wordsIn(resp.StatusCode, data); words == "" {
+		words = http.StatusText(resp.StatusCode)
+	}
+	return words, true
 }
 
 // Query parameters for which the library has no options.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	gogithub "github.com/google/go-github/v62/github"
@@ -40,9 +39,8 @@ type App struct {
 	hub     *Forge // with the App's own credential
 	signer  *appSigner
 
-	mu    sync.Mutex
-	known *appAnswer // fetched once
-	bot   int64      // number of the App's account, fetched once
+	known rest.Once[*appAnswer]
+	bot   rest.Once[int64] // number of the App's account
 }
 
 // appAnswer is GitHub's description of an App.
@@ -104,39 +102,36 @@ func (a *App) Self(ctx context.Context) (identity.User, error) {
 // knows.
 // https://github.com/orgs/community/discussions/26560
 func (a *App) committer(ctx context.Context, as *Forge) scm.Committer {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	login := as.installed.Login
-	if a.bot == 0 {
+	bot, err := a.bot.Get(func() (int64, error) {
 		var found struct {
 			ID    int64  `json:"id"`
 			Login string `json:"login"`
 		}
 		err := as.get(ctx, "users/"+url.PathEscape(login), &found)
-		if err != nil || found.ID <= 0 || !strings.EqualFold(found.Login, login) {
-			return scm.Committer{}
+		if err == nil && (found.ID <= 0 || !strings.EqualFold(found.Login, login)) {
+			err = fault.New(fault.Temporary, "the answer describes no account")
 		}
-		a.bot = found.ID
+		return found.ID, err
+	})
+	if err != nil {
+		return scm.Committer{}
 	}
-	return scm.Committer{Name: login, Email: fmt.Sprintf("%d+%s@%s", a.bot, login, as.noreplyHost())}
+	return scm.Committer{Name: login, Email: fmt.Sprintf("%d+%s@%s", bot, login, as.noreplyHost())}
 }
 
 // ask fetches the App's description once.
 func (a *App) ask(ctx context.Context) (*appAnswer, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.known != nil {
-		return a.known, nil
-	}
-	var app appAnswer
-	if err := a.hub.get(ctx, "app", &app); err != nil {
-		return nil, a.explain("the App "+rest.OneLine(a.options.ID), err)
-	}
-	if !rest.IsName(app.Slug) || app.ID <= 0 {
-		return nil, fault.New(fault.Temporary, "the App %s: the answer describes no App", rest.OneLine(a.options.ID))
-	}
-	a.known = &app
-	return a.known, nil
+	return a.known.Get(func() (*appAnswer, error) {
+		var app appAnswer
+		if err := a.hub.get(ctx, "app", &app); err != nil {
+			return nil, a.explain("the App "+rest.OneLine(a.options.ID), err)
+		}
+		if !rest.IsName(app.Slug) || app.ID <= 0 {
+			return nil, fault.New(fault.Temporary, "the App %s: the answer describes no App", rest.OneLine(a.options.ID))
+		}
+		return &app, nil
+	})
 }
 
 // installURL returns the page on which an App is installed.

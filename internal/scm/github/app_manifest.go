@@ -230,9 +230,8 @@ func (f *Forge) registered(converted conversion, hooked bool) (Registered, error
 		}
 	}
 	if len(lacks) > 0 {
-		return Registered{}, fault.New(fault.Invalid,
-			"the credentials of the new App: GitHub's answer has no usable %s: delete the App at %s, and make it again",
-			strings.Join(lacks, ", "), f.page+"/settings/apps")
+		const text = "the credentials of the new App: GitHub's answer has no usable %s: delete the App at %s, and make it again"
+		return Registered{}, fault.New(fault.Invalid, text, strings.Join(lacks, ", "), f.page+"/settings/apps")
 	}
 	made.Page = f.appPage(converted.Slug, converted.HTMLURL)
 	made.Install = made.Page + installations

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	gogithub "github.com/google/go-github/v62/github"
@@ -88,7 +87,7 @@ func (c conversation) settle(ctx context.Context, found []*issueComment, comment
 		if !late && !atOnce || one.Bot || found[i].GetNodeID() == "" || c.repo.info.Self.Same(one.Author) {
 			continue
 		}
-		if edited, known := c.repo.forge.edits.get(one.ID, one.Changed); known {
+		if edited, known := c.repo.forge.edits.Get(editOf{one.ID, one.Changed}); known {
 			comments[i].Edited = edited
 			continue
 		}
@@ -109,7 +108,7 @@ func (c conversation) settle(ctx context.Context, found []*issueComment, comment
 		if i, asked := unclear[id]; asked {
 			comments[i].Edited = was
 			if was || c.repo.forge.now().Sub(comments[i].Changed) > settledAfter { // an edit may still fall into the same second
-				c.repo.forge.edits.put(comments[i].ID, comments[i].Changed, was)
+				c.repo.forge.edits.Put(editOf{comments[i].ID, comments[i].Changed}, was, 1)
 			}
 		}
 	}
@@ -151,35 +150,14 @@ func (f *Forge) graphql() string {
 	return "graphql"
 }
 
-// edits caches which comments were edited, up to the time of their last change.
-type edits struct {
-	mu    sync.Mutex
-	known map[editOf]bool
-}
-
+// editOf is a comment up to the time of its last change.
 type editOf struct {
 	comment int64
 	changed time.Time
 }
 
-// maxEdits bounds the cache.
+// maxEdits bounds how many of them are cached.
 const maxEdits = 1000
-
-func (e *edits) get(comment int64, changed time.Time) (edited, known bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	edited, known = e.known[editOf{comment, changed}]
-	return edited, known
-}
-
-func (e *edits) put(comment int64, changed time.Time, edited bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.known == nil || len(e.known) >= maxEdits {
-		e.known = map[editOf]bool{}
-	}
-	e.known[editOf{comment, changed}] = edited
-}
 
 // Say creates, updates or leaves our comment. The marker is prepended to a text that
 // does not contain it.

@@ -49,10 +49,8 @@ func (r *repository) Commit(ctx context.Context, commit scm.NewCommit) (scm.Sign
 	}
 	verified := made.GetVerification()
 	if !verified.GetVerified() {
-		return scm.SignedCommit{}, fault.New(fault.Invalid,
-			"%s: GitHub did not sign it (%s): on GitHub Enterprise Server, enable web commit signing; "+
-				"or set signing.key instead of signing.githubApp",
-			noun, rest.OneLine(verified.GetReason()))
+		const advice = "on GitHub Enterprise Server, enable web commit signing; or set signing.key instead of signing.githubApp"
+		return scm.SignedCommit{}, fault.New(fault.Invalid, "%s: GitHub did not sign it (%s): "+advice, noun, rest.OneLine(verified.GetReason()))
 	}
 	return scm.SignedCommit{ID: made.GetSHA(), Payload: verified.GetPayload(), Signature: verified.GetSignature()}, nil
 }

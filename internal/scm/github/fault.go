@@ -59,19 +59,12 @@ func judge(answer *gogithub.ErrorResponse) (fault.Kind, string) {
 			return fault.Unauthorized, missing
 		}
 		return fault.NotFound, missing
-	case http.StatusGone, http.StatusUnavailableForLegalReasons:
+	case http.StatusUnavailableForLegalReasons:
 		return fault.NotFound, ""
-	case http.StatusConflict:
-		return fault.Conflict, ""
 	case http.StatusUnprocessableEntity:
 		return judgeInvalid(answer), ""
-	case http.StatusRequestTimeout:
-		return fault.Temporary, ""
 	default:
-		if status >= http.StatusInternalServerError {
-			return fault.Temporary, ""
-		}
-		return fault.Invalid, ""
+		return rest.KindOf(status), ""
 	}
 }
 

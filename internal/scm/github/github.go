@@ -18,6 +18,7 @@ import (
 	gogithub "github.com/google/go-github/v62/github"
 
 	"promoter/internal/identity"
+	"promoter/internal/lru"
 	"promoter/internal/scm/rest"
 )
 
@@ -44,12 +45,12 @@ type Forge struct {
 	api  *gogithub.Client
 	now  func() time.Time
 
-	self      rest.Account[identity.User] // of a user's credential
-	installed identity.User               // of an installation
-	edits     edits
-	permitted Permitted // permissions of the installation; nil: a user's credential
-	app       *App      // of the installation; nil: a user's credential
-	signs     bool      // our commits are signed
+	self      rest.Hourly[identity.User] // of a user's credential
+	installed identity.User              // of an installation
+	edits     *lru.Cache[editOf, bool]   // which comments were edited
+	permitted Permitted                  // permissions of the installation; nil: a user's credential
+	app       *App                       // of the installation; nil: a user's credential
+	signs     bool                       // our commits are signed
 }
 
 // New returns a Forge. It sends no request. Token, HTTP and Now are required.
@@ -65,11 +66,11 @@ func New(options Options) (*Forge, error) {
 		}
 	}
 	endpoint.Path = strings.TrimRight(endpoint.Path, "/") + "/"
-	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs}
-	made.api = gogithub.NewClient(rest.NewClient(rest.Options{
-		Endpoint: endpoint, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
-		Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
-	}))
+	made := &Forge{
+		host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs,
+		edits: lru.New[editOf, bool](maxEdits),
+	}
+	made.api = gogithub.NewClient(rest.NewClient(options, endpoint, limits(), &made.Pauses, &made.clock))
 	made.api.BaseURL, made.api.UserAgent = endpoint, "promoter"
 	return made, nil
 }

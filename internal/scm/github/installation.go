@@ -193,9 +193,9 @@ func (a *App) UseAgain(ctx context.Context, before *Installed, i Installation) (
 // of reports whether a forge belongs to an installation in its current state.
 func (i *Installed) of(app *App, now Installation) bool {
 	then, by := i.Installation, i.tokens.app.options
-	return by.ID == app.options.ID && by.Key.Reveal() == app.options.Key.Reveal() && by.URL == app.options.URL &&
-		then.ID == now.ID && then.Account == now.Account && then.URL == now.URL && !now.Suspended &&
-		maps.Equal(then.Permitted, now.Permitted) && !i.tokens.over()
+	sameApp := by.ID == app.options.ID && by.Key.Reveal() == app.options.Key.Reveal() && by.URL == app.options.URL
+	same := then.ID == now.ID && then.Account == now.Account && then.URL == now.URL && maps.Equal(then.Permitted, now.Permitted)
+	return sameApp && same && !now.Suspended && !i.tokens.over()
 }
 
 // Token returns a token of the installation for Git, valid for at least some minutes.

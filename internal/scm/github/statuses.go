@@ -23,13 +23,9 @@ func (s signals) statuses(ctx context.Context, commit string) ([]scm.Check, erro
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
+	found = rest.Best(found, (*gogithub.RepoStatus).GetContext, func(_, _ *gogithub.RepoStatus) bool { return false })
 	var checks []scm.Check
 	for _, status := range found {
-		if seen[status.GetContext()] {
-			continue
-		}
-		seen[status.GetContext()] = true
 		check := s.statusCheck(status)
 		if check.Own {
 			s.repo.statusCache.Remember(commit, check.Name, check.Status())
@@ -139,25 +135,18 @@ func (s signals) runs(ctx context.Context, commit string) ([]scm.Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	latest := map[string]*gogithub.CheckRun{}
-	var order []string
-	for _, run := range found {
-		source := fmt.Sprintf("%d/%d/%s", run.GetApp().GetID(), run.GetCheckSuite().GetID(), run.GetName())
-		before, ok := latest[source]
-		if !ok {
-			order = append(order, source)
-		}
-		if !ok || run.GetID() > before.GetID() { // IDs increase
-			latest[source] = run
-		}
-	}
+	latest := rest.Best(found, sourceOf, func(a, b *gogithub.CheckRun) bool { return a.GetID() > b.GetID() }) // IDs increase
 	var checks []scm.Check
-	for _, source := range order {
-		if run := latest[source]; !isReplaced(run, found) {
+	for _, run := range latest {
+		if !isReplaced(run, found) {
 			checks = append(checks, checkOf(run))
 		}
 	}
 	return checks, nil
+}
+
+func sourceOf(run *gogithub.CheckRun) string {
+	return fmt.Sprintf("%d/%d/%s", run.GetApp().GetID(), run.GetCheckSuite().GetID(), run.GetName())
 }
 
 // isReplaced reports whether a run ended without a result, and another one follows.

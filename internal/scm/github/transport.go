@@ -28,10 +28,9 @@ func limited(resp *http.Response, data []byte) (words string, refused bool) {
 	}
 	_ = json.Unmarshal(data, &body) // no message if this fails
 	message := strings.ToLower(body.Message)
-	refused = resp.StatusCode == http.StatusTooManyRequests ||
-		resp.Header.Get("X-RateLimit-Remaining") == "0" || resp.Header.Get("Retry-After") != "" ||
-		strings.Contains(message, "rate limit") || strings.Contains(message, "abuse detection")
-	return rest.OneLine(body.Message), refused
+	limits := strings.Contains(message, "rate limit") || strings.Contains(message, "abuse detection")
+	spent := resp.Header.Get("X-RateLimit-Remaining") == "0" || resp.Header.Get("Retry-After") != ""
+	return rest.OneLine(body.Message), resp.StatusCode == http.StatusTooManyRequests || spent || limits
 }
 
 // credential is a credential that can be replaced.

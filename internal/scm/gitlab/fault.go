@@ -50,22 +50,16 @@ func judge(status int, words string, body []byte) (fault.Kind, string) {
 		return fault.Unauthorized, ": the token is wrong, expired or revoked"
 	case http.StatusForbidden:
 		return fault.Unauthorized, scopeLacking(body)
-	case http.StatusNotFound, http.StatusGone:
-		return fault.NotFound, ""
-	case http.StatusConflict:
-		return fault.Conflict, ""
 	case http.StatusMethodNotAllowed:
 		if strings.Contains(words, "moved projects") {
 			return fault.Conflict, ""
 		}
 		return fault.Unauthorized, ""
-	case http.StatusRequestTimeout, http.StatusLocked:
+	case http.StatusLocked:
 		return fault.Temporary, ""
+	default:
+		return rest.KindOf(status), ""
 	}
-	if status >= http.StatusInternalServerError {
-		return fault.Temporary, ""
-	}
-	return fault.Invalid, ""
 }
 
 // scopeLacking returns which scope the token needs, if that is the error.

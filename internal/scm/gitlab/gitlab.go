@@ -29,16 +29,12 @@ import (
 // PublicURL is the URL of gitlab.com.
 const PublicURL = "https://gitlab.com"
 
-// WritePace is the minimum interval between two writes. GitLab does not require one;
-// gitlab.com allows 60 notes and 300 other writes a minute.
-// https://docs.gitlab.com/user/gitlab_com/#rate-limits-on-gitlabcom
-const WritePace = time.Second
-
 // GitUser is the user name that Git sends with a token.
 const GitUser = "oauth2"
 
 // Options configures access to GitLab. Without a URL, it is PublicURL. The token is a personal,
-// group or project access token. See WritePace for a pace.
+// group or project access token. GitLab does not require a pace; gitlab.com allows 60 notes and
+// 300 other writes a minute: https://docs.gitlab.com/user/gitlab_com/#rate-limits-on-gitlabcom
 type Options = rest.Connection
 
 // Forge is GitLab with one credential: an scm.Forge, scm.Comparer and scm.Releases.
@@ -54,7 +50,7 @@ type Forge struct {
 	api   *gogitlab.Client //nolint:staticcheck // the whole module is deprecated; docs/dependencies.md explains its use
 	now   func() time.Time
 
-	self rest.Account[account]
+	self rest.Hourly[account]
 	bots rest.Memo[int, bool] // by account ID
 }
 
@@ -65,20 +61,19 @@ type account struct {
 }
 
 // New returns a Forge. It sends no request. Token, HTTP and Now are required.
-func New(options Options) (*Forge, error) {
-	page, err := options.Page("GitLab", PublicURL)
+func New(to Options) (*Forge, error) {
+	page, err := to.Page("GitLab", PublicURL)
 	if err != nil {
 		return nil, err
 	}
-	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs}
-	client := rest.NewClient(rest.Options{
-		Endpoint: page, Token: options.Token, HTTP: options.HTTP, Now: options.Now, Pace: options.Pace,
-		Limits: limits(), Pauses: &made.Pauses, Clock: &made.clock,
-	})
+	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: to.Now, signs: to.Signs}
 	// The credential, the limits and the tries again are ours.
-	api, err := gogitlab.NewOAuthClient("", //nolint:staticcheck // see Forge
-		gogitlab.WithBaseURL(page.String()), gogitlab.WithHTTPClient(client),
-		gogitlab.WithoutRetries(), gogitlab.WithCustomRetryMax(0), gogitlab.WithCustomLimiter(noLimiter{}))
+	options := []gogitlab.ClientOptionFunc{
+		gogitlab.WithBaseURL(page.String()),
+		gogitlab.WithHTTPClient(rest.NewClient(to, page, limits(), &made.Pauses, &made.clock)),
+		gogitlab.WithoutRetries(), gogitlab.WithCustomRetryMax(0), gogitlab.WithCustomLimiter(noLimiter{}),
+	}
+	api, err := gogitlab.NewOAuthClient("", options...) //nolint:staticcheck // see Forge
 	if err != nil {
 		return nil, fmt.Errorf("the client of GitLab: %w", err)
 	}

@@ -187,9 +187,6 @@ func isPath(path string) bool {
 	return true
 }
 
-// longestRevision bounds the length of a revision: a commit ID, a tag or a branch.
-const longestRevision = 255
-
 // Compare lists the commits between two revisions, all of which GitLab returns in one
 // response. Two that share no history are a NotFound fault.
 func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit int) (scm.Comparison, error) {
@@ -200,8 +197,8 @@ func (f *Forge) Compare(ctx context.Context, repository, from, to string, limit 
 	if err := rest.CheckLimit(limit); err != nil {
 		return scm.Comparison{}, explain(noun, err)
 	}
-	if from == "" || to == "" || len(from) > longestRevision || len(to) > longestRevision {
-		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, longestRevision)
+	if from == "" || to == "" || len(from) > rest.MaxRevision || len(to) > rest.MaxRevision {
+		return scm.Comparison{}, fault.New(fault.Invalid, "%s: it needs two commits of at most %d bytes", noun, rest.MaxRevision)
 	}
 	options := &gogitlab.CompareOptions{From: &from, To: &to, Straight: gogitlab.Ptr(false)}
 	found, _, err := f.api.Repositories.Compare(repository, options, in(ctx))

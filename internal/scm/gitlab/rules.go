@@ -2,11 +2,11 @@ package gitlab
 
 import (
 	"context"
-	"path"
 	"strings"
 
 	gogitlab "github.com/xanzy/go-gitlab"
 
+	"promoter/internal/glob"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
@@ -77,17 +77,9 @@ func (l *looking) owners() (string, error) {
 			&gogitlab.ListProtectedBranchesOptions{ListOptions: page}, in(l.ctx))
 	})
 	for _, one := range found {
-		l.rules.Owners = l.rules.Owners || one.CodeOwnerApprovalRequired && covers(one.Name, l.branch)
+		l.rules.Owners = l.rules.Owners || one.CodeOwnerApprovalRequired && glob.MatchName(one.Name, l.branch)
 	}
 	return what, err
-}
-
-// covers reports whether a protected branch, in which * matches any text, applies to
-// a branch.
-func covers(pattern, branch string) bool {
-	flat := strings.NewReplacer("/", "\x00", `\`, `\\`, "[", `\[`, "?", `\?`)
-	matched, err := path.Match(flat.Replace(pattern), strings.ReplaceAll(branch, "/", "\x00"))
-	return err == nil && matched
 }
 
 // approvals determines how many approvals are required: the maximum of all rules,
@@ -117,7 +109,7 @@ func (l *looking) applies(rule *gogitlab.ProjectApprovalRule) bool {
 		return l.protected
 	}
 	for _, one := range rule.ProtectedBranches {
-		if covers(one.Name, l.branch) {
+		if glob.MatchName(one.Name, l.branch) {
 			return true
 		}
 	}

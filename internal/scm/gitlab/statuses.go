@@ -296,24 +296,14 @@ type source struct {
 // latest returns the latest result per source; numbers increase. Of our own statuses, only
 // the one in the pipeline for them is kept.
 func (s signals) latest(found []*gogitlab.CommitStatus, into statusPipeline) []*gogitlab.CommitStatus {
-	targets := map[source]int{}
-	var kept []*gogitlab.CommitStatus
-	for _, status := range found {
-		from := source{name: status.Name, ref: status.Ref}
+	found = slices.DeleteFunc(found, func(status *gogitlab.CommitStatus) bool {
+		return s.isOwn(status) && status.PipelineId != 0 && status.PipelineId != into.id
+	})
+	from := func(status *gogitlab.CommitStatus) source {
 		if s.isOwn(status) {
-			if status.PipelineId != 0 && status.PipelineId != into.id {
-				continue
-			}
-			from = source{name: status.Name, own: true}
+			return source{name: status.Name, own: true}
 		}
-		target, ok := targets[from]
-		switch {
-		case !ok:
-			targets[from] = len(kept)
-			kept = append(kept, status)
-		case status.ID > kept[target].ID:
-			kept[target] = status
-		}
+		return source{name: status.Name, ref: status.Ref}
 	}
-	return kept
+	return rest.Best(found, from, func(a, b *gogitlab.CommitStatus) bool { return a.ID > b.ID })
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/glob"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
 	"promoter/internal/secret"
@@ -175,7 +176,8 @@ func TestClosed_manyOfForks(t *testing.T) {
 	}
 }
 
-func TestCovers(t *testing.T) {
+// GitLab's patterns of protected branches are those of glob.MatchName.
+func TestProtectedBranches_match(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		pattern, branch string
@@ -191,7 +193,7 @@ func TestCovers(t *testing.T) {
 		{"a?", "ab", false},
 		{`a\b`, `a\b`, true},
 	} {
-		if got := covers(test.pattern, test.branch); got != test.want {
+		if got := glob.MatchName(test.pattern, test.branch); got != test.want {
 			t.Errorf("%s covers %s: %t", test.pattern, test.branch, got)
 		}
 	}

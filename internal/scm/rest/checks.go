@@ -5,8 +5,7 @@ import "promoter/internal/scm"
 // Worst keeps the worst result per name, in order of first occurrence, and the worst of each
 // of its sources.
 func Worst(checks []scm.Check) []scm.Check {
-	targets, sources := map[string]int{}, map[string]map[string]scm.CheckState{}
-	var kept []scm.Check
+	sources := map[string]map[string]scm.CheckState{}
 	for _, check := range checks {
 		for app, state := range check.Sources {
 			if sources[check.Name] == nil {
@@ -16,15 +15,10 @@ func Worst(checks []scm.Check) []scm.Check {
 				sources[check.Name][app] = state
 			}
 		}
-		target, ok := targets[check.Name]
-		switch {
-		case !ok:
-			targets[check.Name] = len(kept)
-			kept = append(kept, check)
-		case badness(check.State) > badness(kept[target].State):
-			kept[target] = check
-		}
 	}
+	kept := Best(checks, func(check scm.Check) string { return check.Name }, func(a, b scm.Check) bool {
+		return badness(a.State) > badness(b.State)
+	})
 	for i := range kept {
 		kept[i].Sources = sources[kept[i].Name]
 	}
@@ -40,4 +34,22 @@ func badness(state scm.CheckState) int {
 	default:
 		return 2
 	}
+}
+
+// Best keeps one of those with the same key, in order of first occurrence: the first one, or a
+// later one that is better.
+func Best[T any, K comparable](all []T, key func(T) K, better func(a, b T) bool) []T {
+	targets := map[K]int{}
+	var kept []T
+	for _, one := range all {
+		target, ok := targets[key(one)]
+		switch {
+		case !ok:
+			targets[key(one)] = len(kept)
+			kept = append(kept, one)
+		case better(one, kept[target]):
+			kept[target] = one
+		}
+	}
+	return kept
 }

@@ -29,10 +29,10 @@ func TestClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	var clock rest.Clock
-	client := rest.NewClient(rest.Options{
-		Endpoint: endpoint, HTTP: server.Client(), Now: func() time.Time { return ours }, Clock: &clock,
+	client := rest.NewClient(rest.Connection{
+		HTTP: server.Client(), Now: func() time.Time { return ours },
 		Token: func(context.Context) (secret.String, error) { return secret.String{}, nil },
-	})
+	}, endpoint, rest.Limits{}, &rest.Pauses{}, &clock)
 	if got := clock.Time(); !got.Equal(ours) {
 		t.Errorf("before the first request it is %v", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 
 	"promoter/internal/fault"
@@ -42,6 +43,24 @@ func Explain(forge, noun string, err error, answer func(error) (Answer, bool)) e
 		return fault.New(fault.Temporary, "%s: the answer is not JSON, as when a proxy or a login page answers", noun)
 	}
 	return fault.New(fault.Temporary, "%s: %w", noun, outbound.Redact(err))
+}
+
+// KindOf returns the kind of fault that most forges mean by a status.
+func KindOf(status int) fault.Kind {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fault.Unauthorized
+	case http.StatusNotFound, http.StatusGone:
+		return fault.NotFound
+	case http.StatusConflict:
+		return fault.Conflict
+	case http.StatusRequestTimeout:
+		return fault.Temporary
+	}
+	if status >= http.StatusInternalServerError {
+		return fault.Temporary
+	}
+	return fault.Invalid
 }
 
 // answerError is the text of a forge's error response, without the response.

@@ -209,7 +209,7 @@ func Later(a, b time.Time) time.Time {
 }
 
 // Pauses reports the pause that a forge requested for one credential. The zero value
-// reports none; see Options.
+// reports none; see NewClient.
 type Pauses struct {
 	host string
 	gate *gate

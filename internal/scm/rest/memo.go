@@ -10,66 +10,65 @@ import (
 // zero value is empty.
 type Memo[K comparable, V any] struct {
 	mu      sync.Mutex
-	answers map[K]*remembered[V]
+	answers map[K]*Once[V]
 }
 
-// remembered is what is kept for one key. It is locked while it is asked for.
-type remembered[V any] struct {
+// Get returns the answer that is kept, or asks for it. An error is not kept.
+func (m *Memo[K, V]) Get(key K, ask func() (V, error)) (V, error) { return m.at(key).Get(ask) }
+
+func (m *Memo[K, V]) at(key K) *Once[V] {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.answers == nil {
+		m.answers = map[K]*Once[V]{}
+	}
+	if m.answers[key] == nil {
+		m.answers[key] = &Once[V]{}
+	}
+	return m.answers[key]
+}
+
+// Once keeps one answer. Callers wait while one asks. The zero value is empty.
+type Once[V any] struct {
 	mu    sync.Mutex
 	known bool
 	value V
 }
 
 // Get returns the answer that is kept, or asks for it. An error is not kept.
-func (m *Memo[K, V]) Get(key K, ask func() (V, error)) (V, error) {
-	kept := m.at(key)
-	kept.mu.Lock()
-	defer kept.mu.Unlock()
-	if kept.known {
-		return kept.value, nil
+func (o *Once[V]) Get(ask func() (V, error)) (V, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.known {
+		return o.value, nil
 	}
 	value, err := ask()
 	if err == nil {
-		kept.known = true
-		kept.value = value
+		o.known = true
+		o.value = value
 	}
 	return value, err
 }
 
-func (m *Memo[K, V]) at(key K) *remembered[V] {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.answers == nil {
-		m.answers = map[K]*remembered[V]{}
-	}
-	if m.answers[key] == nil {
-		m.answers[key] = &remembered[V]{}
-	}
-	return m.answers[key]
+// Hourly keeps one answer for an hour: the service is long-running, accounts can be renamed,
+// and rights change. The zero value is empty.
+type Hourly[V any] struct {
+	mu    sync.Mutex
+	value V
+	until time.Time
 }
 
-// accountKept is how long the account of a credential is kept: the service is
-// long-running, and accounts can be renamed.
-const accountKept = time.Hour
-
-// Account keeps the account of one credential. The zero value is empty.
-type Account[A any] struct {
-	mu      sync.Mutex
-	account A
-	until   time.Time
-}
-
-// Get returns the account, which it asks for once an hour.
-func (a *Account[A]) Get(now time.Time, ask func() (A, error)) (A, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if now.Before(a.until) {
-		return a.account, nil
+// Get returns the answer, which it asks for once an hour. An error is not kept.
+func (h *Hourly[V]) Get(now time.Time, ask func() (V, error)) (V, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now.Before(h.until) {
+		return h.value, nil
 	}
-	account, err := ask()
+	value, err := ask()
 	if err == nil {
-		a.account = account
-		a.until = now.Add(accountKept)
+		h.value = value
+		h.until = now.Add(time.Hour)
 	}
-	return account, err
+	return value, err
 }

@@ -47,7 +47,7 @@ func TestMemo_keysDoNotWaitForEachOther(t *testing.T) {
 func TestAccount_isAskedForOnceAnHour(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
-	var account rest.Account[string]
+	var account rest.Hourly[string]
 	names := []string{"old", "new"}
 	ask := func() (string, error) {
 		name := names[0]

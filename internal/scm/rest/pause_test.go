@@ -33,13 +33,13 @@ func TestPauses_arePerCredential(t *testing.T) {
 	now := noon
 	var asked, other, none Pauses
 	client := func(of *Pauses) *http.Client {
-		return NewClient(Options{
-			Endpoint: endpoint, HTTP: forge.Client(), Now: func() time.Time { return now }, Pauses: of,
+		limits := Limits{Refused: func(resp *http.Response, data []byte) (string, bool) {
+			return string(data), resp.StatusCode == http.StatusTooManyRequests
+		}}
+		return NewClient(Connection{
+			HTTP: forge.Client(), Now: func() time.Time { return now },
 			Token: func(context.Context) (secret.String, error) { return secret.New(token), nil },
-			Limits: Limits{Refused: func(resp *http.Response, data []byte) (string, bool) {
-				return string(data), resp.StatusCode == http.StatusTooManyRequests
-			}},
-		})
+		}, endpoint, limits, of, &Clock{})
 	}
 	limited := client(&asked)
 	client(&other)

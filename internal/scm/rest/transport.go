@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
@@ -26,47 +25,22 @@ import (
 // maxRedirects is the number of redirects to follow; forges send one after a rename.
 const maxRedirects = 3
 
-// Options configures access to one forge with one credential.
-type Options struct {
-	// Endpoint is the API. The credential is sent only to its host.
-	Endpoint *url.URL
-	// Token returns the credential; it is called before every request. If absent,
-	// requests are anonymous.
-	Token func(ctx context.Context) (secret.String, error)
-	// HTTP sends the requests. Its own redirect policy is not used.
-	HTTP *http.Client
-	// Now returns the current time.
-	Now func() time.Time
-	// Pace is the minimum interval between two writes. Zero: none.
-	Pace time.Duration
-	// Limits describes how the forge reports its rate limits.
-	Limits Limits
-	// Pauses, if set, reports the pauses of this credential.
-	Pauses *Pauses
-	// Clock, if set, reports the time of the forge.
-	Clock *Clock
-}
-
-// NewClient returns the HTTP client of one forge. It adds the credential, sends
-// conditional requests for cached responses, and enforces the rate limits. All fields
-// but Pace, Pauses, and Clock are required.
-func NewClient(options Options) *http.Client {
-	base := options.HTTP.Transport
+// NewClient returns the HTTP client of one forge. It adds the credential, which is sent only
+// to the host of the endpoint, sends conditional requests for cached responses, and enforces
+// the rate limits. From then on, pauses reports those of the credential, and clock the time of
+// the forge.
+func NewClient(to Connection, endpoint *url.URL, limits Limits, pauses *Pauses, clock *Clock) *http.Client {
+	base := to.HTTP.Transport
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	if options.Clock != nil {
-		options.Clock.now = options.Now
-		base = observed{base, options.Clock}
-	}
-	limits := &gate{next: base, now: options.Now, pace: options.Pace, limits: options.Limits}
-	if options.Pauses != nil {
-		*options.Pauses = Pauses{host: options.Endpoint.Host, gate: limits}
-	}
+	clock.now = to.Now
+	limited := &gate{next: observed{base, clock}, now: to.Now, pace: to.Pace, limits: limits}
+	*pauses = Pauses{host: endpoint.Host, gate: limited}
 	return &http.Client{
-		Transport:     &signer{next: newCache(limits), token: options.Token, endpoint: options.Endpoint},
+		Transport:     &signer{next: newCache(limited), token: to.Token, endpoint: endpoint},
 		CheckRedirect: checkRedirect,
-		Timeout:       options.HTTP.Timeout,
+		Timeout:       to.HTTP.Timeout,
 	}
 }
 
