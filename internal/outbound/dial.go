@@ -59,15 +59,11 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 // transports makes one connection pool per rule: a connection that was dialed under one
 // is never used under another.
 func (c *Client) transports(resolver *net.Resolver) {
+	c.resolver = resolver
 	c.secure = newTransport(dialer{check: c.checkSecure, resolver: resolver}, c.options.TLS)
 	c.plain = newTransport(dialer{check: c.checkPlain, resolver: resolver}, nil)
 	c.proxied = newTransport(dialer{check: permitProxy, resolver: resolver}, c.options.TLS)
 	c.proxied.Proxy = c.mustProxy
-	if resolver != nil {
-		c.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
-			return resolver.LookupNetIP(ctx, "ip", host)
-		}
-	}
 }
 
 // DialContext opens a connection for a protocol other than HTTP, such as SSH, to an
@@ -185,7 +181,7 @@ func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return c.checkSecure(host, addr)
 	}
-	addrs, err := c.lookup(ctx, host)
+	addrs, err := c.resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return ctx.Err()
 	}

@@ -73,7 +73,7 @@ type Client struct {
 	insecure map[string]bool
 	guard    guard
 	hosts    *hosts
-	lookup   func(ctx context.Context, host string) ([]netip.Addr, error)
+	resolver *net.Resolver
 
 	secure  *http.Transport
 	plain   *http.Transport
@@ -105,14 +105,11 @@ func New(options Options) (*Client, error) {
 		insecure: map[string]bool{},
 		guard:    guard{networks: options.Networks, loopback: options.AllowLoopback},
 		hosts:    newHosts(options.RateLimitOf, options.MaxWait, options.Now),
-		lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
-			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-		},
 	}
 	for _, host := range options.Insecure {
 		c.insecure[strings.ToLower(host)] = true
 	}
-	c.transports(nil)
+	c.transports(net.DefaultResolver)
 	return c, nil
 }
 

@@ -114,7 +114,7 @@ func (p *pace) interval(now time.Time) (time.Duration, int) {
 	burst := p.burst
 	if !p.slowed.IsZero() {
 		if p.rate = min(p.limit, p.rate+raise*max(now.Sub(p.raised), 0).Seconds()); p.rate < p.limit {
-			p.raised, burst = later(p.raised, now), p.slowBurst
+			p.raised, burst = Later(p.raised, now), p.slowBurst
 		} else {
 			p.slowed = time.Time{}
 		}
@@ -169,7 +169,7 @@ func (p *pace) change(now time.Time, rate float64) {
 // slow halves the rate after a refusal, until a backoff ends. Several in one second are
 // one, of requests that were sent together.
 func (p *pace) slow(now, until time.Time) {
-	p.raised, p.next = later(p.raised, until), until
+	p.raised, p.next = Later(p.raised, until), until
 	if now.Sub(p.slowed) >= time.Second {
 		p.slowed, p.rate = now, p.half()
 	}
@@ -198,7 +198,8 @@ func (p *pace) setNear(now time.Time, near bool) {
 	p.next = now
 }
 
-func later(a, b time.Time) time.Time {
+// Later returns the later one of two times.
+func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

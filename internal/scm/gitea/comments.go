@@ -8,6 +8,7 @@ import (
 
 	sdk "code.gitea.io/sdk/gitea"
 
+	"promoter/internal/outbound"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
@@ -35,7 +36,7 @@ func (c conversation) translate(comment *sdk.Comment, number int) scm.Comment {
 	changed := comment.Updated.UTC()
 	return scm.Comment{
 		ID: comment.ID, Number: number, Author: author, Bot: author.Bot, Body: comment.Body,
-		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),
+		Created: created, Changed: outbound.Later(created, changed), Edited: changed.After(created),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"promoter/internal/command"
 	"promoter/internal/fault"
+	"promoter/internal/outbound"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
@@ -63,7 +64,7 @@ func (c conversation) translate(comment *issueComment, number int) scm.Comment {
 	changed := comment.GetUpdatedAt().UTC()
 	return scm.Comment{
 		ID: comment.GetID(), Number: number, Author: author, Bot: author.Bot || comment.App != nil, Body: comment.GetBody(),
-		Created: created, Changed: rest.Later(created, changed), Edited: changed.After(created),
+		Created: created, Changed: outbound.Later(created, changed), Edited: changed.After(created),
 	}
 }
 
@@ -220,7 +221,7 @@ func (r *recent) next(ctx context.Context) (comments []scm.Comment, more int, er
 		return nil, 0, err
 	}
 	for _, comment := range list {
-		last = rest.Later(last, comment.Changed)
+		last = outbound.Later(last, comment.Changed)
 		if comment.Number != 0 && !r.seen[comment.ID] && !comment.Changed.Before(r.from) {
 			r.seen[comment.ID], comments = true, append(comments, comment)
 		}

@@ -62,17 +62,12 @@ func (p pulls) wanted(ctx context.Context, draft scm.Draft) (*gogitlab.CreateMer
 	return wanted, err
 }
 
-// teamPrefix is the prefix of GROUP/NAME.
-const teamPrefix = "team:"
-
 // numbers finds the IDs of accounts. It omits groups, since only users can be GitLab
 // reviewers, our own account, and unknown names.
 func (p pulls) numbers(ctx context.Context, names []string) ([]int, error) {
 	var ids []int
-	for _, name := range names {
-		if strings.HasPrefix(name, teamPrefix) || strings.EqualFold(name, p.repo.info.Self.Login) {
-			continue
-		}
+	people, _ := rest.PeopleAndTeams(names)
+	for _, name := range rest.Reviewers(people, "", p.repo.info.Self.Login) {
 		id, err := p.repo.userID(ctx, identity.User{Host: p.repo.forge.host, Login: name})
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"promoter/internal/outbound"
 	"promoter/internal/scm"
 )
 
@@ -31,7 +32,7 @@ func ByChange(comments []scm.Comment) []scm.Comment {
 // Since truncates a time to the second, the precision of some forges. It never
 // returns a time before 2005.
 func Since(at time.Time) time.Time {
-	return Later(at.UTC().Truncate(time.Second), time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC))
+	return outbound.Later(at.UTC().Truncate(time.Second), time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
 // CutBytes truncates a text to at most limit bytes, at a character boundary.

@@ -166,7 +166,7 @@ func (g *gate) end(now time.Time, head http.Header, spent bool) time.Time {
 		return now.Add(asked)
 	}
 	if reset, ok := g.resetOf(head); ok && spent {
-		return Later(reset, now.Add(time.Second)) // the two clocks may differ
+		return outbound.Later(reset, now.Add(time.Second)) // the two clocks may differ
 	}
 	if g.until.After(now) {
 		return g.until // request sent before the pause: the same refusal
@@ -198,14 +198,6 @@ func (g *gate) resetOf(head http.Header) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return time.Unix(seconds, 0).UTC(), true
-}
-
-// Later returns the later one of two times.
-func Later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // Pauses reports the pause that a forge requested for one credential. The zero value
