@@ -47,17 +47,24 @@ func RepositoryAt(address string) (event.Repository, bool) {
 	if err != nil {
 		return event.Repository{}, false
 	}
-	host := strings.ToLower(parsed.Host)
-	switch strings.ToLower(parsed.Scheme) {
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	case "ssh": // its port differs from that of the web pages
+	host := HostOf(parsed)
+	if strings.EqualFold(parsed.Scheme, "ssh") { // its port differs from that of the web pages
 		host = strings.ToLower(parsed.Hostname())
 	}
 	name := strings.TrimSuffix(strings.Trim(parsed.Path, "/"), ".git")
 	return event.Repository{Host: host, Name: name}, host != "" && name != ""
+}
+
+// HostOf returns the host of a URL, with its port unless it is the default one.
+func HostOf(address *url.URL) string {
+	host := strings.ToLower(address.Host)
+	switch strings.ToLower(address.Scheme) {
+	case "https":
+		return strings.TrimSuffix(host, ":443")
+	case "http":
+		return strings.TrimSuffix(host, ":80")
+	}
+	return host
 }
 
 // bind adds what is deployed, as a source names it: a commit, a digest, or the version of a

@@ -220,13 +220,7 @@ func (p *Policy) Excludes(tag string) bool {
 
 // Admits reports whether a tag is a version of the policy. Only the forge knows the releases
 // of a source: for them, it reports whether nothing excludes the tag.
-func (p *Policy) Admits(tag string) bool {
-	if p.strategy == byRelease {
-		return ValidTag(tag) && !attachment(tag) && !p.Excludes(tag)
-	}
-	_, is := p.candidate(tag)
-	return is == selectable
-}
+func (p *Policy) Admits(tag string) bool { return p.Refuses(tag) == "" }
 
 // NotSelected is a tag that a policy does not select, and why.
 type NotSelected struct{ Tag, Reason string }

@@ -1,7 +1,6 @@
 package image
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -205,19 +204,11 @@ func (r *Repository) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalBinary encodes the repository for a cache that only the same version of
-// promoter reads.
-func (r Repository) MarshalBinary() ([]byte, error) { return []byte(r.host + "\n" + r.path), nil }
+// MarshalBinary encodes the repository in the same way: gob does not use MarshalText.
+func (r Repository) MarshalBinary() ([]byte, error) { return r.MarshalText() }
 
 // UnmarshalBinary decodes what MarshalBinary encoded.
-func (r *Repository) UnmarshalBinary(data []byte) error {
-	host, path, found := bytes.Cut(data, []byte("\n"))
-	if !found {
-		return errors.New("not an encoded repository")
-	}
-	r.host, r.path = string(host), string(path)
-	return nil
-}
+func (r *Repository) UnmarshalBinary(data []byte) error { return r.UnmarshalText(data) }
 
 // HasDomain reports whether the repository is below the domain of a registry other than
 // Docker Hub. IP addresses are mostly those of services.

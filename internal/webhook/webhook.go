@@ -33,10 +33,7 @@ type Options struct {
 
 // Receiver verifies and decodes the requests of one sender. It is safe for concurrent use.
 type Receiver struct {
-	name       string
-	kind       string
-	posts      bool
-	header     string // carries the secret; empty: that of the sender
+	options    Options
 	credential *credential.Credential
 	decode     decoder
 }
@@ -57,20 +54,18 @@ func New(options Options) (*Receiver, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "receiver %s: %w", options.Name, err)
 	}
-	return &Receiver{
-		name: options.Name, kind: options.Kind, posts: options.Posts,
-		header: http.CanonicalHeaderKey(options.Credential.Header), credential: verified, decode: decode,
-	}, nil
+	options.Credential.Header = http.CanonicalHeaderKey(options.Credential.Header)
+	return &Receiver{options: options, credential: verified, decode: decode}, nil
 }
 
 // Name returns the name of the entry.
-func (r *Receiver) Name() string { return r.name }
+func (r *Receiver) Name() string { return r.options.Name }
 
 // Kind returns the kind of the sender.
-func (r *Receiver) Kind() string { return r.kind }
+func (r *Receiver) Kind() string { return r.options.Kind }
 
 // Posts reports whether the snapshots of the receiver are promoted, not only triggers.
-func (r *Receiver) Posts() bool { return r.posts }
+func (r *Receiver) Posts() bool { return r.options.Posts }
 
 var errUnauthorized = errors.New("unknown receiver, or a wrong or missing credential")
 
@@ -80,7 +75,7 @@ func (r *Receiver) Receive(ctx context.Context, request Request) (Delivery, erro
 	if !r.credential.Verify(ctx, request) {
 		return Delivery{}, fault.Wrap(fault.Unauthorized, errUnauthorized)
 	}
-	return decodeWith(r.kind, r.decode, request)
+	return decodeWith(r.options.Kind, r.decode, request)
 }
 
 // Authenticates reports whether a request carries the credential of the receiver, where that is
@@ -165,7 +160,7 @@ func (r *Receiver) LoggableHeaders(all http.Header) http.Header {
 		"X-Gitlab-Event", "X-Gitlab-Event-Uuid", "X-Gitlab-Instance", "X-Gogs-Delivery", "X-Gogs-Event", "X-Goog-Pubsub-Message-Id",
 		"X-Nexus-Webhook-Delivery", "X-Request-Id", "X-Request-Uuid",
 	} {
-		if values := all.Values(name); len(values) > 0 && name != r.header { // an operator may have chosen one of them
+		if values := all.Values(name); len(values) > 0 && name != r.options.Credential.Header { // an operator may have chosen one of them
 			kept[name] = values[:1:1]
 		}
 	}

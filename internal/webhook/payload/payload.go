@@ -132,24 +132,9 @@ func CloneEvents(addresses ...string) []event.Event {
 // one; empty for other texts.
 func HostOf(addresses ...string) string {
 	for _, address := range addresses {
-		if host := hostOf(address); host != "" {
-			return host
+		if parsed, err := url.Parse(address); err == nil && parsed.Host != "" {
+			return evidence.HostOf(parsed)
 		}
 	}
 	return ""
-}
-
-func hostOf(address string) string {
-	parsed, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	host := strings.ToLower(parsed.Host)
-	switch strings.ToLower(parsed.Scheme) {
-	case "https":
-		return strings.TrimSuffix(host, ":443")
-	case "http":
-		return strings.TrimSuffix(host, ":80")
-	}
-	return host
 }
