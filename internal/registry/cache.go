@@ -148,11 +148,8 @@ func (c *Cache) entry(at scope, options Options) *cacheEntry {
 		return used.entry
 	}
 	c.dropUntil(func() bool { return len(c.entries) < c.limit && c.bytes.Load() <= c.most })
-	made := newCacheEntry(options.CacheDir, at)
+	made := newCacheEntry(c, options.CacheDir, at)
 	made.observe = options.ObserveCache
-	made.all = &c.bytes
-	made.written = &c.written
-	made.noteChanged = func() { c.noteChanged(at.repository) }
 	c.entries[at] = &usedEntry{entry: made, client: c.clients}
 	return made
 }
@@ -209,12 +206,10 @@ const cacheFolder = "registry"
 
 // cacheEntry is what is known about one image repository under one credential.
 type cacheEntry struct {
+	cache   *Cache
 	file    string // empty: not kept on disk
 	scope   scope
 	observe func(hit bool) // called for each lookup of metadata
-	// noteChanged is called when a response differs from the one before.
-	noteChanged func()
-	written     *atomic.Bool // set when a file was written; nil: it is not needed
 
 	once   sync.Once
 	loaded atomic.Bool // once is done
@@ -227,10 +222,10 @@ type cacheEntry struct {
 	touched        bool
 
 	// What the entry takes in memory, in bytes. The parts that are costly to add up are kept.
-	size    int           // of all metadata, see metadata.size
-	tagSize int64         // of all tag lists
-	counted int64         // of this entry in all
-	all     *atomic.Int64 // of all entries in memory; nil: they are not counted
+	size    int   // of all metadata, see metadata.size
+	tagSize int64 // of all tag lists
+	counted int64 // of this entry in those of the cache
+	dropped bool  // the cache does not count it any more
 
 	saving sync.Mutex // one write at a time
 }
@@ -296,8 +291,8 @@ const (
 	maxCacheFolder  = 1 << 30  // bytes of all files
 )
 
-func newCacheEntry(folder string, at scope) *cacheEntry {
-	e := &cacheEntry{scope: at, observe: func(bool) {}, noteChanged: func() {}}
+func newCacheEntry(cache *Cache, folder string, at scope) *cacheEntry {
+	e := &cacheEntry{cache: cache, scope: at, observe: func(bool) {}}
 	if folder != "" {
 		sum := sha256.Sum256([]byte(at.credential + "\x00" + at.repository.String()))
 		e.file = filepath.Join(folder, cacheFolder, hex.EncodeToString(sum[:16])+".json")
@@ -329,14 +324,14 @@ const (
 
 // count updates the bytes of the entry, after its tags, digests, or metadata changed.
 func (e *cacheEntry) count() {
-	if e.all == nil {
+	if e.dropped {
 		return
 	}
 	digests := len(e.content.LastDigests) + len(e.content.Digests)
 	size := int64(e.size) + e.tagSize
 	size += int64(digests) * digestOverhead
 	size += int64(len(e.content.Signers)) * signerOverhead
-	e.all.Add(size - e.counted)
+	e.cache.bytes.Add(size - e.counted)
 	e.counted = size
 }
 
@@ -359,11 +354,9 @@ func (e *cacheEntry) countTags() {
 func (e *cacheEntry) uncount() {
 	e.lock()
 	defer e.mu.Unlock()
-	if e.all != nil {
-		e.all.Add(-e.counted)
-		e.all = nil
-		e.counted = 0
-	}
+	e.cache.bytes.Add(-e.counted)
+	e.counted = 0
+	e.dropped = true
 }
 
 func readCacheFile(file string, at scope) cacheFile {
@@ -463,9 +456,7 @@ func (e *cacheEntry) save() error {
 	if err != nil {
 		return fmt.Errorf("write the registry cache: %w", err)
 	}
-	if e.written != nil {
-		e.written.Store(true)
-	}
+	e.cache.written.Store(true)
 	e.mu.Lock()
 	e.saved = changed
 	e.mu.Unlock()
@@ -632,7 +623,7 @@ func (e *cacheEntry) setTags(read listing, asOf time.Time) listing {
 		e.touched = e.touched || asOf.After(known.AsOf)
 	default:
 		if known != nil {
-			e.noteChanged()
+			e.cache.noteChanged(e.scope.repository)
 		}
 		read.changed = asOf
 		e.changed++
@@ -666,7 +657,7 @@ func (e *cacheEntry) setDigest(tag, digest string, asOf time.Time) {
 		return
 	}
 	if found && known.Digest != digest {
-		e.noteChanged()
+		e.cache.noteChanged(e.scope.repository)
 	}
 	if len(e.content.Digests) >= maxDigests {
 		maps.DeleteFunc(e.content.Digests, func(_ string, d cachedDigest) bool { return d.AsOf.Before(asOf) })

@@ -98,7 +98,7 @@ func TestCache_brokenFilesAreIgnored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
-			file := newCacheEntry(folder, scope{credential: anonymousID, repository: r}).file
+			file := newCacheEntry(NewCache(), folder, scope{credential: anonymousID, repository: r}).file
 			if err := atomicfile.Replace(file, []byte(content)); err != nil {
 				t.Fatal(err)
 			}
@@ -253,7 +253,7 @@ func TestCacheEntry_boundsMetadataBySize(t *testing.T) {
 	t.Parallel()
 	digest := func(n int) string { return fmt.Sprintf("sha256:%064d", n) }
 	large := metadata{Children: slices.Repeat([]child{{digest(0), strings.Repeat("x", maxPlatform)}}, maxChildren)}
-	m, n := newCacheEntry("", scope{}), maxMetadataSize/large.size()
+	m, n := newCacheEntry(NewCache(), "", scope{}), maxMetadataSize/large.size()
 	for i := range n + 10 {
 		m.addMetadata(digest(i), large)
 		m.addMetadata(digest(i), large) // once more takes no more
@@ -450,7 +450,7 @@ func TestCache_dropsUnusedEntries(t *testing.T) {
 func TestParseCacheFile_dropsInvalidResponses(t *testing.T) {
 	t.Parallel()
 	at := scope{credential: anonymousID, repository: mustRepository(t, "quay.io/acme/web")}
-	m := newCacheEntry(t.TempDir(), at)
+	m := newCacheEntry(NewCache(), t.TempDir(), at)
 	moment := time.Now()
 	m.setTags(listing{tags: []string{"1.0.0"}, complete: true}, moment)
 	m.setDigest("1.0.0", "sha256:"+fmt.Sprintf("%064d", 1), moment)
@@ -473,7 +473,7 @@ func TestParseCacheFile_dropsInvalidResponses(t *testing.T) {
 	if err := os.WriteFile(m.file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again := newCacheEntry("", at)
+	again := newCacheEntry(NewCache(), "", at)
 	again.file = m.file
 	when := validity{from: moment.Add(-1), to: moment.Add(time.Hour)}
 	if _, ok := again.tags(when); ok {

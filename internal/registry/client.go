@@ -195,8 +195,8 @@ func (c *Client) session(at scope, granted grant, repository name.Repository) *s
 	}
 	made := &session{
 		repository: repository, auth: granted.auth, realm: granted.realm(repository), base: c.transport,
-		pageSize: c.options.Limits.PageSize,
 	}
+	made.pageSize.Store(int64(c.options.Limits.PageSize))
 	c.sessions[at] = made
 	return made
 }

@@ -125,7 +125,7 @@ func TestNewest_rechecksAllTagsInTurn(t *testing.T) {
 	for i := range 1000 {
 		known = append(known, dated{Candidate: image.Candidate{Tag: fmt.Sprint(i)}, created: day(1).Add(time.Duration(i) * time.Hour)})
 	}
-	asked, at := map[string]bool{}, &access{cache: newCacheEntry("", scope{})}
+	asked, at := map[string]bool{}, &access{cache: newCacheEntry(NewCache(), "", scope{})}
 	for range 1000/recheckOthers + 1 {
 		picked := at.recheck(known, validity{})
 		if len(picked) != recheckBest+recheckOthers || picked[0].Tag != "999" {

@@ -26,9 +26,10 @@ type session struct {
 	realm      realm
 	base       *transport
 
+	pageSize atomic.Int64 // of tag lists; zero leaves it to the registry
+
 	mu         sync.Mutex
 	connection *connection
-	pageSize   int // of tag lists; zero leaves it to the registry
 }
 
 // connection is a session after the registry said how to log in.
@@ -97,25 +98,11 @@ func (s *session) connected() bool {
 	return s.connection != nil
 }
 
-// size returns how many tags to request at once.
-func (s *session) size() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pageSize
-}
-
 // shrink halves the page size after the registry refused it, and reports whether there
 // is a smaller one to try. After a page of one comes the registry's own size.
-func (s *session) shrink(refused int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if refused == 0 {
-		return false
-	}
-	if s.pageSize == refused {
-		s.pageSize = refused / 2
-	}
-	return true
+func (s *session) shrink(refused int64) bool {
+	s.pageSize.CompareAndSwap(refused, refused/2) // else another request has done so
+	return refused != 0
 }
 
 // loginTransport sends the requests of one connection, and keeps the credential from

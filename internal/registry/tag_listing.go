@@ -166,7 +166,7 @@ type page struct {
 // the size.
 func (a *access) readPage(ctx context.Context, cursor string) (page, error) {
 	for {
-		size := a.session.size()
+		size := a.session.pageSize.Load()
 		got, err := a.requestPage(ctx, cursor, size)
 		if err == nil || !sizeRefused(err) || !a.session.shrink(size) {
 			return got, err
@@ -193,7 +193,7 @@ func sizeRefused(err error) bool {
 	return false
 }
 
-func (a *access) requestPage(ctx context.Context, cursor string, size int) (page, error) {
+func (a *access) requestPage(ctx context.Context, cursor string, size int64) (page, error) {
 	connection, err := a.session.open(ctx)
 	if err != nil {
 		return page{}, err
@@ -243,18 +243,18 @@ func (a *access) requestPage(ctx context.Context, cursor string, size int) (page
 	if err != nil {
 		return page{}, err
 	}
-	return page{tags: tags, next: next, full: size > 0 && len(tags) == size}, nil
+	return page{tags: tags, next: next, full: size > 0 && int64(len(tags)) == size}, nil
 }
 
 // pageQuery sets the page size of a cursor.
-func pageQuery(cursor string, size int) (url.Values, error) {
+func pageQuery(cursor string, size int64) (url.Values, error) {
 	query, err := url.ParseQuery(cursor)
 	if err != nil || len(cursor) > maxCursor {
 		return nil, fault.New(fault.Invalid, "the registry names a next page that is not a query")
 	}
 	query.Del("n")
 	if size > 0 {
-		query.Set("n", strconv.Itoa(size))
+		query.Set("n", strconv.FormatInt(size, 10))
 	}
 	return query, nil
 }

@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
@@ -30,9 +30,8 @@ type Call struct {
 	advice  string // what to do when the service refuses the request
 	local   bool
 
-	mu      sync.Mutex
-	sent    bool
-	failure error
+	sent    atomic.Bool
+	failure atomic.Pointer[error]
 }
 
 // Call begins a step that calls a service of a cloud over HTTPS. Its requests end
@@ -51,25 +50,20 @@ func (m Machine) LocalCall(ctx context.Context, name, advice string) *Call {
 func (c *Call) Client() *http.Client { return &http.Client{Transport: c} }
 
 // Sent reports whether a request was sent.
-func (c *Call) Sent() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.sent
-}
+func (c *Call) Sent() bool { return c.sent.Load() }
 
 // Failure explains the error of a library. The error itself is not shown: it may
 // contain what was sent or received.
 func (c *Call) Failure(err error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	failure := c.failure.Load()
 	switch {
 	case err == nil:
 		return nil
-	case c.failure != nil:
-		return c.failure
+	case failure != nil:
+		return *failure
 	case c.ctx.Err() != nil:
 		return fault.Wrap(fault.Temporary, c.ctx.Err())
-	case c.sent:
+	case c.Sent():
 		return c.unreadable()
 	}
 	return fault.New(fault.Invalid, "%s: the settings are not valid", c.name)
@@ -136,9 +130,7 @@ const maxResponse = 1 << 20
 func (c *Call) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := c.roundTrip(req)
 	if err != nil {
-		c.mu.Lock()
-		c.failure = err
-		c.mu.Unlock()
+		c.failure.Store(&err)
 	}
 	return resp, err
 }
@@ -151,9 +143,7 @@ func (c *Call) roundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
 	defer context.AfterFunc(req.Context(), cancel)()
-	c.mu.Lock()
-	c.sent = true
-	c.mu.Unlock()
+	c.sent.Store(true)
 
 	//nolint:contextcheck // derived from the context of the call, canceled with the request
 	resp, err := through.RoundTrip(req.WithContext(ctx))

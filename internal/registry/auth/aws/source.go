@@ -11,6 +11,7 @@ package aws
 import (
 	"context"
 	"encoding/base64"
+	"net/http"
 	"regexp"
 	"strings"
 	"time"
@@ -94,59 +95,50 @@ func (s *Source) Login(ctx context.Context) (username string, password secret.St
 	if s.role != "" {
 		identity = s.role
 	}
+	name := "ECR login in " + s.registry.region
+	call := s.machine.Call(ctx, name, "allow ecr:GetAuthorizationToken to "+identity)
+	request := s.privateToken
 	if s.registry.public {
-		return s.publicLogin(ctx, keys, identity)
+		call = s.machine.Call(ctx, name, "allow ecr-public:GetAuthorizationToken and sts:GetServiceBearerToken to "+identity)
+		request = s.publicToken
 	}
-	return s.privateLogin(ctx, keys, identity)
+	token, end, err := request(ctx, credentials.StaticCredentialsProvider{Value: keys}, call.Client())
+	if err != nil {
+		return "", secret.String{}, time.Time{}, call.Failure(err)
+	}
+	// The token is the base64 form of AWS:PASSWORD.
+	plain, err := base64.StdEncoding.DecodeString(aws.ToString(token))
+	username, text, found := strings.Cut(string(plain), ":")
+	if err != nil || !found || username == "" || text == "" {
+		return "", secret.String{}, time.Time{}, fault.New(fault.Temporary, "%s: the response has no login", name)
+	}
+	return username, secret.New(text), aws.ToTime(end).UTC(), nil
 }
 
-func (s *Source) privateLogin(ctx context.Context, keys aws.Credentials, identity string) (string, secret.String, time.Time, error) {
-	call := s.machine.Call(ctx, "ECR login in "+s.registry.region, "allow ecr:GetAuthorizationToken to "+identity)
+// privateToken requests a token; nil if the response has none. The guarded client retries.
+func (s *Source) privateToken(ctx context.Context, keys aws.CredentialsProvider, client *http.Client) (*string, *time.Time, error) {
 	output, err := ecr.New(ecr.Options{
-		Region:      s.registry.region,
-		Credentials: credentials.StaticCredentialsProvider{Value: keys},
-		HTTPClient:  call.Client(),
-		Retryer:     aws.NopRetryer{}, // the guarded client retries
+		Region: s.registry.region, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
 		EndpointOptions: ecr.EndpointResolverOptions{
 			UseFIPSEndpoint: fipsState(s.registry.fips), UseDualStackEndpoint: dualStackState(s.registry.dualStack),
 		},
 	}).GetAuthorizationToken(ctx, &ecr.GetAuthorizationTokenInput{})
-	if err != nil {
-		return "", secret.String{}, time.Time{}, call.Failure(err)
+	if err != nil || len(output.AuthorizationData) == 0 {
+		return nil, nil, err
 	}
-	if len(output.AuthorizationData) == 0 {
-		return decode(s.registry.region, nil, nil)
-	}
-	return decode(s.registry.region, output.AuthorizationData[0].AuthorizationToken, output.AuthorizationData[0].ExpiresAt)
+	return output.AuthorizationData[0].AuthorizationToken, output.AuthorizationData[0].ExpiresAt, nil
 }
 
-func (s *Source) publicLogin(ctx context.Context, keys aws.Credentials, identity string) (string, secret.String, time.Time, error) {
-	call := s.machine.Call(ctx, "ECR login in "+s.registry.region,
-		"allow ecr-public:GetAuthorizationToken and sts:GetServiceBearerToken to "+identity)
+// publicToken is privateToken for ECR Public.
+func (s *Source) publicToken(ctx context.Context, keys aws.CredentialsProvider, client *http.Client) (*string, *time.Time, error) {
 	output, err := ecrpublic.New(ecrpublic.Options{
-		Region:          s.registry.region,
-		Credentials:     credentials.StaticCredentialsProvider{Value: keys},
-		HTTPClient:      call.Client(),
-		Retryer:         aws.NopRetryer{},
+		Region: s.registry.region, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
 		EndpointOptions: ecrpublic.EndpointResolverOptions{UseDualStackEndpoint: dualStackState(s.registry.dualStack)},
 	}).GetAuthorizationToken(ctx, &ecrpublic.GetAuthorizationTokenInput{})
-	if err != nil {
-		return "", secret.String{}, time.Time{}, call.Failure(err)
+	if err != nil || output.AuthorizationData == nil {
+		return nil, nil, err
 	}
-	if output.AuthorizationData == nil {
-		return decode(s.registry.region, nil, nil)
-	}
-	return decode(s.registry.region, output.AuthorizationData.AuthorizationToken, output.AuthorizationData.ExpiresAt)
-}
-
-// decode decodes a token, which is the base64 form of AWS:PASSWORD.
-func decode(region string, token *string, expires *time.Time) (string, secret.String, time.Time, error) {
-	plain, err := base64.StdEncoding.DecodeString(aws.ToString(token))
-	username, password, found := strings.Cut(string(plain), ":")
-	if err != nil || !found || username == "" || password == "" {
-		return "", secret.String{}, time.Time{}, fault.New(fault.Temporary, "ECR login in %s: the response has no login", region)
-	}
-	return username, secret.New(password), aws.ToTime(expires).UTC(), nil
+	return output.AuthorizationData.AuthorizationToken, output.AuthorizationData.ExpiresAt, nil
 }
 
 func fipsState(on bool) aws.FIPSEndpointState {
