@@ -132,10 +132,7 @@ func (a Application) Report(at time.Time) Report {
 	if a.Metadata.Namespace != "" {
 		r.Subject = a.Metadata.Namespace + "/" + a.Metadata.Name
 	}
-	status := a.Status
-	if status == nil {
-		status = &argoStatus{}
-	}
+	status := cmp.Or(a.Status, &argoStatus{})
 	r.Status, _ = health.ParseStatus(status.Health.Status)
 	r.Sync, _ = health.ParseSync(status.Sync.Status)
 	live := true

@@ -4,6 +4,7 @@
 package glob
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,12 +26,7 @@ func MatchName(pattern, name string) bool {
 
 // MatchAnyName reports whether a name matches one of the patterns.
 func MatchAnyName(patterns []string, name string) bool {
-	for _, pattern := range patterns {
-		if MatchName(pattern, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return MatchName(pattern, name) })
 }
 
 // NamesOverlap reports whether some name matches both patterns of MatchName. Only the

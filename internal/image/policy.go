@@ -210,12 +210,7 @@ func (p *Policy) NeedsCreated() bool { return p.strategy == byNewest }
 
 // Excludes reports whether an exclude of the policy matches a tag.
 func (p *Policy) Excludes(tag string) bool {
-	for _, expression := range p.exclude {
-		if expression.MatchString(tag) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.exclude, func(expression *regexp.Regexp) bool { return expression.MatchString(tag) })
 }
 
 // Admits reports whether a tag is a version of the policy. Only the forge knows the releases

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"net/netip"
+	"slices"
 
 	"promoter/internal/fault"
 )
@@ -78,12 +79,7 @@ func (g guard) check(addr netip.Addr) error {
 
 // listed reports whether the operator listed the address.
 func (g guard) listed(addr netip.Addr) bool {
-	for _, network := range g.networks {
-		if network.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.networks, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
 func specialName(addr netip.Addr) string {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -125,12 +126,8 @@ func worthRetrying(resp *http.Response, err error) bool {
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return true
 	}
-	for _, transient := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.EPIPE} {
-		if errors.Is(err, transient) {
-			return true
-		}
-	}
-	return false
+	transient := []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.EPIPE}
+	return slices.ContainsFunc(transient, func(one error) bool { return errors.Is(err, one) })
 }
 
 // unreachableError is the failure of a request without a response.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -28,10 +29,7 @@ func (v *View) Resolve(ctx context.Context, r image.Reference) (image.Version, e
 	if err != nil {
 		return image.Version{}, err
 	}
-	wanted := r.Digest
-	if wanted == "" {
-		wanted = r.Tag
-	}
+	wanted := cmp.Or(r.Digest, r.Tag)
 	if wanted == "" {
 		return image.Version{}, fault.New(fault.Invalid, "%s has neither a tag nor a digest", r)
 	}

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -28,7 +29,7 @@ type keys struct {
 func newKeys(v trust.Requirement) (signer, error) {
 	parsed, err := trust.PublicKeys(v.Key)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "%s: %w", nameOf(v.KeyFile), err)
+		return nil, fault.New(fault.Invalid, "%s: %w", cmp.Or(v.KeyFile, "cosign.key"), err)
 	}
 	k := keys{all: parsed}
 	for _, key := range parsed {
@@ -44,13 +45,6 @@ func newKeys(v trust.Requirement) (signer, error) {
 		k.names = append(k.names, "key "+name)
 	}
 	return k, nil
-}
-
-func nameOf(file string) string {
-	if file == "" {
-		return "cosign.key"
-	}
-	return file
 }
 
 // fingerprint is the start of the hash of a public key, which tells keys apart.

@@ -113,7 +113,7 @@ func (p pulls) mark(ctx context.Context) (mark, error) {
 	}
 	now := mark{total: resp.Header.Get("X-Total-Count")}
 	if len(list) > 0 {
-		now.number, now.updated = list[0].Index, utc(list[0].Updated)
+		now.number, now.updated = list[0].Index, rest.TimeOf(list[0].Updated)
 	}
 	return now, nil
 }

@@ -9,6 +9,7 @@ import (
 	sdk "code.gitea.io/sdk/gitea"
 
 	"promoter/internal/scm"
+	"promoter/internal/scm/rest"
 )
 
 // pulls are the pull requests of a repository.
@@ -42,7 +43,7 @@ func (p pulls) translate(pull *sdk.PullRequest) scm.PullRequest {
 	translated := scm.PullRequest{
 		Number: int(pull.Index), URL: p.repo.info.URL + "/pulls/" + strconv.FormatInt(pull.Index, 10),
 		Title: pull.Title, Author: p.repo.forge.person(pull.Poster),
-		Draft: pull.Draft, Opened: utc(pull.Created), State: scm.StateOpen,
+		Draft: pull.Draft, Opened: rest.TimeOf(pull.Created), State: scm.StateOpen,
 	}
 	if head, base := pull.Head, pull.Base; head != nil && base != nil {
 		own := head.Name != "" && head.RepoID > 0 && head.RepoID == base.RepoID
@@ -61,24 +62,17 @@ func (p pulls) translate(pull *sdk.PullRequest) scm.PullRequest {
 		translated.State, translated.Merged = scm.StateMerged, mergedOf(pull)
 		translated.ClosedAt = translated.Merged.At
 	case pull.State == sdk.StateClosed:
-		translated.State, translated.ClosedAt = scm.StateClosed, utc(pull.Closed)
+		translated.State, translated.ClosedAt = scm.StateClosed, rest.TimeOf(pull.Closed)
 	}
 	return translated
 }
 
 func mergedOf(pull *sdk.PullRequest) scm.Merged {
-	merged := scm.Merged{At: utc(pull.Merged)}
+	merged := scm.Merged{At: rest.TimeOf(pull.Merged)}
 	if pull.MergedCommitID != nil {
 		merged.Commit = strings.ToLower(*pull.MergedCommitID)
 	}
 	return merged
-}
-
-func utc(at *time.Time) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return at.UTC()
 }
 
 // Edit changes the fields that are set. It sends no request if none is set.

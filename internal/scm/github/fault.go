@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -121,10 +122,7 @@ func scopesLacking(head http.Header) string {
 			return ""
 		}
 	}
-	has := "none"
-	if len(held) > 0 {
-		has = strings.Join(held, ", ")
-	}
+	has := cmp.Or(strings.Join(held, ", "), "none")
 	return rest.OneLine(fmt.Sprintf(": the token lacks the scope %s (it has %s)", strings.Join(needed, " or "), has))
 }
 

@@ -1,6 +1,7 @@
 package gitlab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -55,7 +56,7 @@ func (c conversation) Comments(ctx context.Context, number int) ([]scm.Comment, 
 func (c conversation) translate(ctx context.Context, notes []*gogitlab.Note) ([]scm.Comment, error) {
 	var comments []scm.Comment
 	for _, note := range notes {
-		author, created := c.repo.forge.person(note.Author.Username), timeOf(note.CreatedAt)
+		author, created := c.repo.forge.person(note.Author.Username), rest.TimeOf(note.CreatedAt)
 		bot, err := c.repo.forge.isBot(ctx, author, note.Author.ID)
 		if err != nil {
 			return nil, err
@@ -63,7 +64,7 @@ func (c conversation) translate(ctx context.Context, notes []*gogitlab.Note) ([]
 		author.Bot = bot
 		comments = append(comments, scm.Comment{
 			ID: int64(note.ID), Number: note.NoteableIID, Author: author, Bot: bot, Body: rest.CutBytes(note.Body, scm.MaxComment),
-			Created: created, Changed: created, Edited: timeOf(note.UpdatedAt).After(created),
+			Created: created, Changed: created, Edited: rest.TimeOf(note.UpdatedAt).After(created),
 		})
 	}
 	return comments, nil
@@ -121,10 +122,7 @@ func titleOf(title string, draft bool) string {
 
 // bareTitle returns the title without the draft prefix.
 func bareTitle(title string) string {
-	if bare := draftWords.ReplaceAllString(title, ""); bare != "" {
-		return bare
-	}
-	return title
+	return cmp.Or(draftWords.ReplaceAllString(title, ""), title)
 }
 
 // command matches the start of a quick action: GitLab executes lines like /close in
@@ -212,7 +210,7 @@ func commentsIn(events []event, since time.Time) []*gogitlab.Note {
 	for _, one := range events {
 		note := one.Note
 		if note != nil && isComment(note) && note.NoteableType == "MergeRequest" &&
-			note.NoteableIID != 0 && !timeOf(note.CreatedAt).Before(since) {
+			note.NoteableIID != 0 && !rest.TimeOf(note.CreatedAt).Before(since) {
 			notes = append(notes, note)
 		}
 	}

@@ -1,8 +1,8 @@
 package gitlab
 
 import (
+	"cmp"
 	"context"
-	"time"
 
 	gogitlab "github.com/xanzy/go-gitlab"
 
@@ -22,14 +22,8 @@ func (r *repository) Deployed(ctx context.Context, environment string) (scm.Depl
 		return scm.Deployment{}, false, explain(r.noun("deployments to %s", rest.OneLine(environment)), err)
 	}
 	newest := found[0]
-	deployment := scm.Deployment{Commit: newest.SHA, Status: deploymentStatus(newest.Status)}
-	for _, at := range []*time.Time{newest.UpdatedAt, newest.CreatedAt} {
-		if at != nil {
-			deployment.At = at.UTC()
-			break
-		}
-	}
-	return deployment, true, nil
+	at := rest.TimeOf(cmp.Or(newest.UpdatedAt, newest.CreatedAt))
+	return scm.Deployment{Commit: newest.SHA, Status: deploymentStatus(newest.Status), At: at}, true, nil
 }
 
 // deploymentStatus converts the status of a deployment. One that was canceled or skipped did not

@@ -1,6 +1,7 @@
 package gitlab
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -68,10 +69,7 @@ func scopeLacking(body []byte) string {
 	if json.Unmarshal(body, &decoded) != nil || decoded.Error != "insufficient_scope" {
 		return ""
 	}
-	if decoded.Scope == "" {
-		decoded.Scope = "api"
-	}
-	return rest.OneLine(": the token lacks the scope " + strings.ReplaceAll(decoded.Scope, " ", " or "))
+	return rest.OneLine(": the token lacks the scope " + strings.ReplaceAll(cmp.Or(decoded.Scope, "api"), " ", " or "))
 }
 
 // wordsOf formats GitLab's message on one line: a message, a list of them, or some

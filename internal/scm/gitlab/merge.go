@@ -1,6 +1,7 @@
 package gitlab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -138,10 +139,7 @@ func (p pulls) verdict(ctx context.Context, noun string, mr *gogitlab.MergeReque
 	case "commits_status", "broken_status", "not_open":
 		return fault.New(fault.Conflict, "%s: its branch is gone or holds nothing new (%s)", noun, state)
 	}
-	why := forbidden[state]
-	if why == "" {
-		why = "GitLab forbids it"
-	}
+	why := cmp.Or(forbidden[state], "GitLab forbids it")
 	if strings.HasPrefix(state, "ci_") {
 		why += p.unfinished(ctx, mr.SHA)
 	}

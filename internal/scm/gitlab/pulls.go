@@ -1,11 +1,11 @@
 package gitlab
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	gogitlab "github.com/xanzy/go-gitlab"
 
@@ -62,7 +62,7 @@ func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 		Number: mr.IID, URL: p.repo.info.URL + "/-/merge_requests/" + strconv.Itoa(mr.IID), Title: mr.Title,
 		Author: p.repo.forge.personOf(mr.Author), Draft: mr.Draft,
 		Head: scm.Head{Branch: mr.SourceBranch, Commit: strings.ToLower(mr.SHA), Own: own},
-		Base: mr.TargetBranch, Labels: mr.Labels, Opened: timeOf(mr.CreatedAt), State: scm.StateOpen,
+		Base: mr.TargetBranch, Labels: mr.Labels, Opened: rest.TimeOf(mr.CreatedAt), State: scm.StateOpen,
 	}
 	if mr.Draft {
 		pull.Title = bareTitle(mr.Title)
@@ -76,7 +76,7 @@ func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 		pull.ClosedAt = pull.Merged.At
 	case "closed":
 		pull.State = scm.StateClosed
-		pull.ClosedAt = timeOf(mr.ClosedAt)
+		pull.ClosedAt = rest.TimeOf(mr.ClosedAt)
 		pull.Closer = p.repo.forge.personOf(mr.ClosedBy)
 	}
 	p.repo.mu.Lock()
@@ -91,14 +91,10 @@ func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 // mergedOf returns the commit that GitLab created, none for a fast-forward: see
 // landed.
 func mergedOf(mr *gogitlab.MergeRequest) scm.Merged {
-	merged := scm.Merged{Commit: strings.ToLower(mr.MergeCommitSHA), At: timeOf(mr.MergedAt)}
-	if merged.Commit == "" {
-		merged.Commit = strings.ToLower(mr.SquashCommitSHA)
+	return scm.Merged{
+		Commit: strings.ToLower(cmp.Or(mr.MergeCommitSHA, mr.SquashCommitSHA)),
+		At:     rest.TimeOf(cmp.Or(mr.MergedAt, mr.UpdatedAt)), // the latter of old merge requests
 	}
-	if merged.At.IsZero() {
-		merged.At = timeOf(mr.UpdatedAt) // of old merge requests
-	}
-	return merged
 }
 
 // landed adds the commit of a fast-forward: the head itself, if it is on the base. It
@@ -121,13 +117,6 @@ func (p pulls) landed(ctx context.Context, merged scm.Merged, head, base string)
 	return merged, nil
 }
 
-func timeOf(at *time.Time) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return at.UTC()
-}
-
 // Edit changes the fields that are set, in one request. It sends no request if none
 // is set. A draft remains one when its title changes.
 func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
@@ -147,7 +136,10 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 		change.Description = gogitlab.Ptr(bodyOf(*edit.Body))
 	}
 	if edit.Closed != nil {
-		change.StateEvent = gogitlab.Ptr(stateEvent(*edit.Closed))
+		change.StateEvent = gogitlab.Ptr("reopen")
+		if *edit.Closed {
+			change.StateEvent = gogitlab.Ptr("close")
+		}
 	}
 	if len(edit.AddLabels) > 0 {
 		change.AddLabels = gogitlab.Ptr(gogitlab.LabelOptions(labelsOf(edit.AddLabels)))
@@ -161,13 +153,6 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 		return fault.New(fault.Conflict, "%s: it is %s and stays so, as when its branch is gone", noun, mr.State)
 	}
 	return nil
-}
-
-func stateEvent(closed bool) string {
-	if closed {
-		return "close"
-	}
-	return "reopen"
 }
 
 func (p pulls) isDraft(ctx context.Context, number int) (bool, error) {

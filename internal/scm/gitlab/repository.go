@@ -219,7 +219,7 @@ var mergedRequest = regexp.MustCompile(`(?m)^See merge request ([A-Za-z0-9_./-]+
 func (f *Forge) commitsOf(repository string, found []*gogitlab.Commit) []scm.Commit {
 	commits := make([]scm.Commit, len(found))
 	for i, commit := range found {
-		commits[i] = scm.Commit{ID: commit.ID, Message: commit.Message, Author: commit.AuthorName, Committed: timeOf(commit.CommittedDate)}
+		commits[i] = scm.Commit{ID: commit.ID, Message: commit.Message, Author: commit.AuthorName, Committed: rest.TimeOf(commit.CommittedDate)}
 		if named := mergedRequest.FindStringSubmatch(rest.CutBytes(commit.Message, scm.MaxComment)); named != nil &&
 			strings.EqualFold(named[1], repository) {
 			number, _ := strconv.Atoi(named[2]) // at most nine digits
@@ -280,11 +280,9 @@ func published(list []*gogitlab.Release) []scm.Release {
 		if release.UpcomingRelease {
 			continue
 		}
-		one := scm.Release{Tag: release.TagName, Prerelease: prerelease.MatchString(release.TagName)}
-		if release.ReleasedAt != nil {
-			one.Published = release.ReleasedAt.UTC()
-		}
-		releases = append(releases, one)
+		releases = append(releases, scm.Release{
+			Tag: release.TagName, Prerelease: prerelease.MatchString(release.TagName), Published: rest.TimeOf(release.ReleasedAt),
+		})
 	}
 	return releases
 }

@@ -70,7 +70,7 @@ const (
 func votesIn(notes []*gogitlab.Note) []vote {
 	var votes []vote
 	for _, note := range notes {
-		one := vote{user: note.Author.ID, login: note.Author.Username, at: timeOf(note.CreatedAt)}
+		one := vote{user: note.Author.ID, login: note.Author.Username, at: rest.TimeOf(note.CreatedAt)}
 		switch {
 		case !note.System && note.Type == gogitlab.DiffNote:
 			one.state = scm.Commented
@@ -128,9 +128,9 @@ func reconcile(votes []vote, given []approval) []vote {
 		switch {
 		case last < 0:
 			last = len(votes)
-			votes = append(votes, vote{user: one.User.ID, login: one.User.Username, state: scm.Approved, at: timeOf(one.At)})
+			votes = append(votes, vote{user: one.User.ID, login: one.User.Username, state: scm.Approved, at: rest.TimeOf(one.At)})
 		case one.At != nil:
-			votes[last].at = timeOf(one.At)
+			votes[last].at = rest.TimeOf(one.At)
 		}
 		current[one.User.ID] = last
 	}
@@ -208,7 +208,7 @@ func (s signals) versions(ctx context.Context, number int) ([]version, error) {
 		list, resp, err := s.repo.forge.api.MergeRequests.GetMergeRequestDiffVersions(s.repo.id, number, &options, in(ctx))
 		heads := make([]version, len(list))
 		for i, one := range list {
-			heads[i] = version{head: one.HeadCommitSHA, at: timeOf(one.CreatedAt)}
+			heads[i] = version{head: one.HeadCommitSHA, at: rest.TimeOf(one.CreatedAt)}
 		}
 		return heads, resp, err
 	})

@@ -1,6 +1,7 @@
 package gitlab
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -248,14 +249,10 @@ func (s signals) Checks(ctx context.Context, commit string) ([]scm.Check, error)
 
 // checkOf converts a job or a status.
 func (s signals) checkOf(status *gogitlab.CommitStatus) scm.Check {
-	check := scm.Check{
-		Name: status.Name, State: stateOf(status), URL: status.TargetURL, At: timeOf(status.CreatedAt),
+	return scm.Check{
+		Name: status.Name, State: stateOf(status), URL: status.TargetURL, At: rest.TimeOf(cmp.Or(status.FinishedAt, status.CreatedAt)),
 		Own: s.isOwn(status), Description: status.Description,
 	}
-	if status.FinishedAt != nil {
-		check.At = timeOf(status.FinishedAt)
-	}
-	return check
 }
 
 // isOwn reports whether we set a status. Jobs of a pipeline that our push triggered

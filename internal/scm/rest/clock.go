@@ -15,6 +15,14 @@ type Clock struct {
 // Time returns the time by the clock of the forge, exact to a second.
 func (c *Clock) Time() time.Time { return c.now().Add(time.Duration(c.ahead.Load())) }
 
+// TimeOf returns a time of an answer in UTC; zero: the answer has none.
+func TimeOf(at *time.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
 // observed reads the time of every response.
 type observed struct {
 	next  http.RoundTripper

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -38,10 +39,7 @@ func (c Connection) Page(forge, public string) (*url.URL, error) {
 	if c.Token == nil || c.HTTP == nil || c.Now == nil {
 		return nil, fault.New(fault.Internal, "%s: a forge needs a token source, an HTTP client and a clock", forge)
 	}
-	if c.URL == "" {
-		c.URL = public
-	}
-	page, err := WebURL(c.URL)
+	page, err := WebURL(cmp.Or(c.URL, public))
 	if err != nil {
 		return nil, fmt.Errorf("the URL of %s: %w", forge, err)
 	}

@@ -1,6 +1,7 @@
 package forges
 
 import (
+	"cmp"
 	"strings"
 
 	"promoter/internal/webhook/payload"
@@ -48,10 +49,7 @@ func Bitbucket(r payload.Request) (payload.Delivery, error) {
 	if err != nil {
 		return payload.Delivery{}, err
 	}
-	repository := e.Repository
-	if repository == nil {
-		repository = e.Pull.To.Repository
-	}
+	repository := cmp.Or(e.Repository, e.Pull.To.Repository)
 	if repository == nil {
 		return payload.Delivery{}, payload.Missing("repository")
 	}

@@ -165,10 +165,7 @@ func githubRegistry(host string) string {
 
 // published decodes the event of a package in the container registry.
 func (e githubEvent) published(host string) (payload.Delivery, error) {
-	p := e.Package
-	if p == nil {
-		p = e.RegistryPackage
-	}
+	p := cmp.Or(e.Package, e.RegistryPackage)
 	switch {
 	case p == nil:
 		return payload.Delivery{}, payload.Missing("package")

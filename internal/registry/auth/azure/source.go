@@ -14,6 +14,7 @@
 package azure
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"regexp"
@@ -250,16 +251,6 @@ func (s *Source) managedToken(ctx context.Context, endpoint, version string, hea
 	return secret.New(token.Access), nil
 }
 
-func (s *Source) tenant() string {
-	if s.settings.Tenant != "" {
-		return s.settings.Tenant
-	}
-	return s.machine.Var("AZURE_TENANT_ID")
-}
+func (s *Source) tenant() string { return cmp.Or(s.settings.Tenant, s.machine.Var("AZURE_TENANT_ID")) }
 
-func (s *Source) client() string {
-	if s.settings.Client != "" {
-		return s.settings.Client
-	}
-	return s.machine.Var("AZURE_CLIENT_ID")
-}
+func (s *Source) client() string { return cmp.Or(s.settings.Client, s.machine.Var("AZURE_CLIENT_ID")) }
