@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"sync"
@@ -51,16 +52,7 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Tags <= 0 {
-		l.Tags = 20_000
-	}
-	if l.PageSize <= 0 {
-		l.PageSize = 1000
-	}
-	if l.Dates <= 0 {
-		l.Dates = 500
-	}
-	return l
+	return Limits{Tags: cmp.Or(l.Tags, 20_000), PageSize: cmp.Or(l.PageSize, 1000), Dates: cmp.Or(l.Dates, 500)}
 }
 
 // Client holds what outlives a Batch: connections, logins, and the cache. It is safe

@@ -27,9 +27,11 @@ type repository struct {
 	info        scm.Info
 	methods     []sdk.MergeStyle // merge methods, in the order in which they are tried
 	linear      bool             // no method creates a merge commit
-	withoutPull bool             // pull requests are disabled
-	empty       bool             // without a commit, as Gitea reports
-	admin       bool             // our account administers the repository
+	features    scm.Features
+	pulls       scm.PullRequests // without any if they are disabled
+	comments    scm.Conversation
+	empty       bool // without a commit, as Gitea reports
+	admin       bool // our account administers the repository
 
 	writers     rest.Memo[string, access] // by login in lower case
 	roster      rest.Once[*roster]
@@ -67,12 +69,19 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 	}
 	info.Self = self
 	owner, short, _ = rest.SplitName(info.Name)
-	return &repository{
-		forge: f, owner: owner, name: short, info: info, methods: mergeMethods(found), withoutPull: !found.HasPullRequests,
+	r := &repository{
+		forge: f, owner: owner, name: short, info: info, methods: mergeMethods(found), features: features,
 		empty: found.Empty, admin: found.Permissions != nil && found.Permissions.Admin,
 		linear: !found.AllowMerge && !found.AllowRebaseMerge,
 		drafts: map[int]string{},
-	}, nil
+	}
+	r.pulls, r.comments = pulls{r}, conversation{r}
+	if !found.HasPullRequests {
+		none := rest.NoPulls{Repository: info.Name, Reason: "pull requests are disabled: allow them in the settings of the repository"}
+		r.pulls, r.comments = none, rest.NoConversation{}
+		r.features = none.Without(features)
+	}
+	return r, nil
 }
 
 // describe builds the URLs itself: the clone URL receives the credential, and the
@@ -112,31 +121,16 @@ func (r *repository) Info() scm.Info { return r.info }
 func (r *repository) Time() time.Time { return r.forge.clock.Time() }
 
 // Features returns all features, without those of pull requests if they are disabled.
-func (r *repository) Features() scm.Features {
-	if r.withoutPull {
-		return rest.NoPulls{}.Without(features)
-	}
-	return features
-}
+func (r *repository) Features() scm.Features { return r.features }
 
 // PullRequests returns the pull requests of the repository.
-func (r *repository) PullRequests() scm.PullRequests {
-	if r.withoutPull {
-		return rest.NoPulls{Repository: r.info.Name, Reason: "pull requests are disabled: allow them in the settings of the repository"}
-	}
-	return pulls{r}
-}
+func (r *repository) PullRequests() scm.PullRequests { return r.pulls }
 
 // Signals returns the checks and reviews of the repository.
 func (r *repository) Signals() scm.Signals { return signals{r} }
 
 // Conversation returns the comments on its pull requests.
-func (r *repository) Conversation() scm.Conversation {
-	if r.withoutPull {
-		return rest.NoConversation{}
-	}
-	return conversation{r}
-}
+func (r *repository) Conversation() scm.Conversation { return r.comments }
 
 // noun formats a description of an object of the repository for errors.
 func (r *repository) noun(format string, args ...any) string {

@@ -17,7 +17,7 @@ import (
 // per user, and only for reviews that could count. Where Gitea does not show it, those
 // reviews count that Gitea calls official.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
-	if s.repo.withoutPull {
+	if !s.repo.features.Approvals {
 		return nil, nil
 	}
 	noun := s.repo.noun("reviews of pull request %d", number)

@@ -26,8 +26,10 @@ type repository struct {
 	id    int
 	info  scm.Info
 
-	squash       bool // squashing is on by default
-	withoutPulls bool // merge requests are disabled
+	squash   bool // squashing is on by default
+	features scm.Features
+	pulls    scm.PullRequests // without any if merge requests are disabled
+	comments scm.Conversation
 
 	users       rest.Memo[string, int] // account IDs by login in lower case, zero: unknown
 	weight      rest.Memo[int, weight] // of reviewers, by account ID
@@ -64,9 +66,15 @@ func (f *Forge) Open(ctx context.Context, name string) (scm.Repository, error) {
 		return nil, explain(noun, err)
 	}
 	r := &repository{
-		forge: f, id: found.ID, info: info, squash: found.SquashOption == gogitlab.SquashOptionDefaultOn,
-		withoutPulls: found.MergeRequestsAccessLevel == gogitlab.DisabledAccessControl,
-		drafts:       map[int]bool{}, requests: map[string]int{}, pipelines: map[string]statusPipeline{},
+		forge: f, id: found.ID, info: info, squash: found.SquashOption == gogitlab.SquashOptionDefaultOn, features: features,
+		drafts: map[int]bool{}, requests: map[string]int{}, pipelines: map[string]statusPipeline{},
+	}
+	r.pulls, r.comments = pulls{r}, conversation{r}
+	if found.MergeRequestsAccessLevel == gogitlab.DisabledAccessControl {
+		const reason = "pull requests are disabled: allow merge requests in the settings of the project"
+		none := rest.NoPulls{Repository: info.Name, Reason: reason}
+		r.pulls, r.comments = none, rest.NoConversation{}
+		r.features = none.Without(features)
 	}
 	level, err := r.ownLevel(ctx, found, self.id)
 	if err != nil {
@@ -106,32 +114,16 @@ func (r *repository) Time() time.Time { return r.forge.clock.Time() }
 
 // Features returns all features, without those of merge requests if they are
 // disabled.
-func (r *repository) Features() scm.Features {
-	if r.withoutPulls {
-		return rest.NoPulls{}.Without(features)
-	}
-	return features
-}
+func (r *repository) Features() scm.Features { return r.features }
 
 // PullRequests returns the merge requests of the project.
-func (r *repository) PullRequests() scm.PullRequests {
-	if r.withoutPulls {
-		return rest.NoPulls{Repository: r.info.Name, Reason: "pull requests are disabled: " +
-			"allow merge requests in the settings of the project"}
-	}
-	return pulls{r}
-}
+func (r *repository) PullRequests() scm.PullRequests { return r.pulls }
 
 // Signals returns the checks and reviews of the project.
 func (r *repository) Signals() scm.Signals { return signals{r} }
 
 // Conversation returns the notes on its merge requests.
-func (r *repository) Conversation() scm.Conversation {
-	if r.withoutPulls {
-		return rest.NoConversation{}
-	}
-	return conversation{r}
-}
+func (r *repository) Conversation() scm.Conversation { return r.comments }
 
 // noun formats a description of an object of the project for errors.
 func (r *repository) noun(format string, args ...any) string {

@@ -22,7 +22,7 @@ import (
 // Whether a reviewer may push is queried once per user, and only for reviews that
 // could count.
 func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) {
-	if s.repo.withoutPulls {
+	if !s.repo.features.Approvals {
 		return nil, nil
 	}
 	noun := s.repo.noun("reviews of merge request %d", number)
