@@ -33,9 +33,7 @@ type Options = rest.Connection
 // Forge is one Gitea or Forgejo server with one credential: an scm.Forge,
 // scm.Comparer and scm.Releases. It is safe for concurrent use.
 type Forge struct {
-	rest.Pauses // of this credential
-
-	clock rest.Clock
+	rest.State // of this credential
 
 	host string // of the web pages, which identifies repositories and users
 	page string // URL of the web pages, without a trailing slash
@@ -65,7 +63,7 @@ func New(options Options) (*Forge, error) {
 		unmergeable: map[pullKey]unmergeable{},
 	}
 	limits := rest.Limits{Prefix: limitPrefix, Refused: limited}
-	made.http = rest.NewClient(options, page.JoinPath("api", "v1"), limits, &made.Pauses, &made.clock)
+	made.http = rest.NewClient(options, page.JoinPath("api", "v1"), limits, &made.State)
 	return made, nil
 }
 

@@ -118,7 +118,7 @@ func (f *Forge) account(ctx context.Context) (identity.User, error) {
 func (r *repository) Info() scm.Info { return r.info }
 
 // Time implements scm.Clock.
-func (r *repository) Time() time.Time { return r.forge.clock.Time() }
+func (r *repository) Time() time.Time { return r.forge.Time() }
 
 // Features returns all features, without those of pull requests if they are disabled.
 func (r *repository) Features() scm.Features { return r.features }

@@ -36,9 +36,7 @@ type Options = rest.Connection
 // Forge is GitHub with one credential: an scm.Forge, scm.Comparer and scm.Releases.
 // It is safe for concurrent use.
 type Forge struct {
-	rest.Pauses // of this credential
-
-	clock rest.Clock
+	rest.State // of this credential
 
 	host string // of the web pages, which identifies repositories and users
 	page string // URL of the web pages, without a trailing slash
@@ -70,7 +68,7 @@ func New(options Options) (*Forge, error) {
 		host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs,
 		edits: lru.New[editOf, bool](maxEdits),
 	}
-	made.api = gogithub.NewClient(rest.NewClient(options, endpoint, limits(), &made.Pauses, &made.clock))
+	made.api = gogithub.NewClient(rest.NewClient(options, endpoint, limits(), &made.State))
 	made.api.BaseURL, made.api.UserAgent = endpoint, "promoter"
 	return made, nil
 }

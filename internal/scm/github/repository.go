@@ -136,7 +136,7 @@ func (f *Forge) person(user *gogithub.User) identity.User {
 func (r *repository) Info() scm.Info { return r.info }
 
 // Time implements scm.Clock.
-func (r *repository) Time() time.Time { return r.forge.clock.Time() }
+func (r *repository) Time() time.Time { return r.forge.Time() }
 
 // Features returns all features.
 func (r *repository) Features() scm.Features { return features }

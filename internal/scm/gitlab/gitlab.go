@@ -40,9 +40,7 @@ type Options = rest.Connection
 // Forge is GitLab with one credential: an scm.Forge, scm.Comparer and scm.Releases.
 // It is safe for concurrent use.
 type Forge struct {
-	rest.Pauses // of this credential
-
-	clock rest.Clock
+	rest.State // of this credential
 
 	host  string           // of the web pages, which identifies repositories and users
 	signs bool             // our commits are signed
@@ -70,7 +68,7 @@ func New(to Options) (*Forge, error) {
 	// The credential, the limits and the tries again are ours.
 	options := []gogitlab.ClientOptionFunc{
 		gogitlab.WithBaseURL(page.String()),
-		gogitlab.WithHTTPClient(rest.NewClient(to, page, limits(), &made.Pauses, &made.clock)),
+		gogitlab.WithHTTPClient(rest.NewClient(to, page, limits(), &made.State)),
 		gogitlab.WithoutRetries(), gogitlab.WithCustomRetryMax(0), gogitlab.WithCustomLimiter(noLimiter{}),
 	}
 	api, err := gogitlab.NewOAuthClient("", options...) //nolint:staticcheck // see Forge

@@ -110,7 +110,7 @@ func (f *Forge) describe(found *gogitlab.Project) (scm.Info, error) {
 func (r *repository) Info() scm.Info { return r.info }
 
 // Time implements scm.Clock.
-func (r *repository) Time() time.Time { return r.forge.clock.Time() }
+func (r *repository) Time() time.Time { return r.forge.Time() }
 
 // Features returns all features, without those of merge requests if they are
 // disabled.

@@ -35,6 +35,14 @@ func Since(at time.Time) time.Time {
 	return outbound.Later(at.UTC().Truncate(time.Second), time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
+// TimeOf returns a time of an answer in UTC; zero: the answer has none.
+func TimeOf(at *time.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
 // CutBytes truncates a text to at most limit bytes, at a character boundary.
 func CutBytes(text string, limit int) string {
 	if len(text) <= limit {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"promoter/internal/fault"
@@ -45,6 +46,8 @@ type gate struct {
 
 	limits Limits
 
+	ahead atomic.Int64 // nanoseconds that the clock of the forge is ahead of ours, by its responses
+
 	mu      sync.Mutex
 	until   time.Time // no requests before this time
 	words   string    // the forge's message for that pause
@@ -62,6 +65,9 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := g.next.RoundTrip(req)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", req.URL.Host, err)
+	}
+	if date, invalid := http.ParseTime(resp.Header.Get("Date")); invalid == nil {
+		g.ahead.Store(int64(date.Sub(g.now())))
 	}
 	data, err := outbound.ReadAll(resp.Body, MaxAnswer)
 	_ = resp.Body.Close() // already read
@@ -200,25 +206,28 @@ func (g *gate) resetOf(head http.Header) (time.Time, bool) {
 	return time.Unix(seconds, 0).UTC(), true
 }
 
-// Pauses reports the pause that a forge requested for one credential. The zero value
-// reports none; see NewClient.
-type Pauses struct {
+// State is what the responses of a forge to one credential say about it: its time, and the
+// pause that it requests. NewClient sets it; the zero value reports no pause.
+type State struct {
 	host string
 	gate *gate
 }
 
+// Time returns the time by the clock of the forge, exact to a second.
+func (s *State) Time() time.Time { return s.gate.now().Add(time.Duration(s.gate.ahead.Load())) }
+
 // Paused returns the pause in effect, with the message of the error that calls fail
 // with.
-func (p *Pauses) Paused() (pause outbound.Backoff, on bool) {
-	if p.gate == nil {
+func (s *State) Paused() (pause outbound.Backoff, on bool) {
+	if s.gate == nil {
 		return outbound.Backoff{}, false
 	}
-	p.gate.mu.Lock()
-	defer p.gate.mu.Unlock()
-	if !p.gate.until.After(p.gate.now()) {
+	s.gate.mu.Lock()
+	defer s.gate.mu.Unlock()
+	if !s.gate.until.After(s.gate.now()) {
 		return outbound.Backoff{}, false
 	}
-	return outbound.Backoff{Host: p.host, Until: p.gate.until, Reason: "rate limited: " + p.gate.words}, true
+	return outbound.Backoff{Host: s.host, Until: s.gate.until, Reason: "rate limited: " + s.gate.words}, true
 }
 
 // without removes the credential of a request from the forge's message, because the

@@ -17,7 +17,7 @@ import (
 
 // The pause of one credential is reported as long as it is in effect, without that
 // credential, and not for another one.
-func TestPauses_arePerCredential(t *testing.T) {
+func TestState_hasThePausesOfOneCredential(t *testing.T) {
 	t.Parallel()
 	const token = "canary-of-a-token"
 	forge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,15 +31,15 @@ func TestPauses_arePerCredential(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := noon
-	var asked, other, none Pauses
-	client := func(of *Pauses) *http.Client {
+	var asked, other, none State
+	client := func(of *State) *http.Client {
 		limits := Limits{Refused: func(resp *http.Response, data []byte) (string, bool) {
 			return string(data), resp.StatusCode == http.StatusTooManyRequests
 		}}
 		return NewClient(Connection{
 			HTTP: forge.Client(), Now: func() time.Time { return now },
 			Token: func(context.Context) (secret.String, error) { return secret.New(token), nil },
-		}, endpoint, limits, of, &Clock{})
+		}, endpoint, limits, of)
 	}
 	limited := client(&asked)
 	client(&other)
@@ -59,7 +59,7 @@ func TestPauses_arePerCredential(t *testing.T) {
 	if diff := cmp.Diff(want, pause); diff != "" || !on {
 		t.Errorf("on: %t, %s", on, diff)
 	}
-	for name, one := range map[string]*Pauses{"another credential": &other, "of no client": &none} {
+	for name, one := range map[string]*State{"another credential": &other, "of no client": &none} {
 		if pause, on := one.Paused(); on {
 			t.Errorf("%s: %+v", name, pause)
 		}

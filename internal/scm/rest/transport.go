@@ -27,16 +27,14 @@ const maxRedirects = 3
 
 // NewClient returns the HTTP client of one forge. It adds the credential, which is sent only
 // to the host of the endpoint, sends conditional requests for cached responses, and enforces
-// the rate limits. From then on, pauses reports those of the credential, and clock the time of
-// the forge.
-func NewClient(to Connection, endpoint *url.URL, limits Limits, pauses *Pauses, clock *Clock) *http.Client {
+// the rate limits. From then on, state reports what the responses say.
+func NewClient(to Connection, endpoint *url.URL, limits Limits, state *State) *http.Client {
 	base := to.HTTP.Transport
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	clock.now = to.Now
-	limited := &gate{next: observed{base, clock}, now: to.Now, pace: to.Pace, limits: limits}
-	*pauses = Pauses{host: endpoint.Host, gate: limited}
+	limited := &gate{next: base, now: to.Now, pace: to.Pace, limits: limits}
+	*state = State{host: endpoint.Host, gate: limited}
 	return &http.Client{
 		Transport:     &signer{next: newCache(limited), token: to.Token, endpoint: endpoint},
 		CheckRedirect: checkRedirect,

@@ -28,11 +28,11 @@ func TestClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var clock rest.Clock
+	var clock rest.State
 	client := rest.NewClient(rest.Connection{
 		HTTP: server.Client(), Now: func() time.Time { return ours },
 		Token: func(context.Context) (secret.String, error) { return secret.String{}, nil },
-	}, endpoint, rest.Limits{}, &rest.Pauses{}, &clock)
+	}, endpoint, rest.Limits{}, &clock)
 	if got := clock.Time(); !got.Equal(ours) {
 		t.Errorf("before the first request it is %v", got)
 	}
