@@ -99,15 +99,13 @@ func New(options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{
-		options:     options,
-		transport:   newTransport(options.Outbound, options.Now),
-		credentials: entries,
-
+	return &Client{
+		options:      options,
+		transport:    &transport{inner: options.Outbound, now: options.Now, pings: map[string]ping{}},
+		credentials:  entries,
 		dockerGrants: map[image.Repository]grant{},
 		sessions:     map[scope]*session{},
-	}
-	return c, nil
+	}, nil
 }
 
 // Batch begins the requests of one reconciliation.

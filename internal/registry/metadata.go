@@ -304,19 +304,10 @@ func fromAnnotations(from map[string]string) metadata {
 	return found
 }
 
-// parseTime parses a time; zero for what is none.
+// parseTime parses a time; zero for what is none, or what RFC 3339 cannot represent in UTC.
 func parseTime(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return validTime(t)
-}
-
-// validTime returns a time in UTC, or zero for one that RFC 3339 cannot represent, which
-// a time zone can cause.
-func validTime(t time.Time) time.Time {
-	if t = t.UTC(); t.Year() < 0 || t.Year() > 9999 {
+	if t = t.UTC(); err != nil || t.Year() < 0 || t.Year() > 9999 {
 		return time.Time{}
 	}
 	return t

@@ -51,10 +51,6 @@ type ping struct {
 var errPlain = errors.New("the host speaks plain http where https is required: if that is meant, " +
 	"mark it `insecure: true` in the server file and list its network under `networks`")
 
-func newTransport(inner outboundClient, now func() time.Time) *transport {
-	return &transport{inner: inner, now: now, pings: map[string]ping{}}
-}
-
 // RoundTrip sends a request, or answers a ping from the cache.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	host, pings := req.URL.Scheme+"://"+req.URL.Host, isPing(req)

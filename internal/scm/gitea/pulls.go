@@ -118,16 +118,6 @@ func (p pulls) Edit(ctx context.Context, number int, edit scm.Edit) error {
 // https://docs.gitea.com/usage/pull-request#work-in-progress-pull-requests
 const draftPrefix = "WIP: "
 
-// draftPrefixes returns the prefixes of drafts: first the defaults, then common
-// custom ones, which count only if the server itself reports a draft.
-func draftPrefixes(isDraft bool) []string {
-	prefixes := []string{"WIP:", "[WIP]"}
-	if isDraft {
-		prefixes = append(prefixes, "Draft:", "[Draft]", "(Draft)")
-	}
-	return prefixes
-}
-
 // draftOf removes the prefix from the title of a draft, and caches it, so that
 // editing the title keeps the draft state.
 func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
@@ -138,9 +128,14 @@ func (p pulls) draftOf(pull scm.PullRequest) (draft bool, title string) {
 	return pull.Draft || prefix != "", pull.Title[len(prefix):]
 }
 
-// prefixOf returns the draft prefix of a title, with the following blanks.
+// prefixOf returns the draft prefix of a title, with the following blanks: one of the
+// defaults, or a common custom one, which counts only if the server itself reports a draft.
 func prefixOf(title string, isDraft bool) string {
-	for _, prefix := range draftPrefixes(isDraft) {
+	prefixes := []string{"WIP:", "[WIP]"}
+	if isDraft {
+		prefixes = append(prefixes, "Draft:", "[Draft]", "(Draft)")
+	}
+	for _, prefix := range prefixes {
 		if len(title) >= len(prefix) && strings.EqualFold(title[:len(prefix)], prefix) {
 			rest := title[len(prefix):]
 			return title[:len(title)-len(strings.TrimLeft(rest, " "))]

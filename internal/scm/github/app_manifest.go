@@ -214,6 +214,7 @@ func (f *Forge) registered(converted conversion, hooked bool) (Registered, error
 		made.WebhookSecret = secret.New(*converted.WebhookSecret)
 	}
 	var lacks []string
+	_, noKey := parseKey(made.Key)
 	for _, field := range []struct {
 		name string
 		ok   bool
@@ -223,7 +224,7 @@ func (f *Forge) registered(converted conversion, hooked bool) (Registered, error
 		{"client_id", rest.IsName(made.ClientID)},
 		{"client_secret", !made.ClientSecret.IsZero()},
 		{"webhook_secret", !hooked || !made.WebhookSecret.IsZero()},
-		{"pem", keyed(made.Key)},
+		{"pem", noKey == nil},
 	} {
 		if !field.ok {
 			lacks = append(lacks, field.name)
@@ -237,11 +238,6 @@ func (f *Forge) registered(converted conversion, hooked bool) (Registered, error
 	made.Install = made.Page + installations
 	made.Settings = f.settings(converted.Owner) + "/apps/" + converted.Slug
 	return made, nil
-}
-
-func keyed(key secret.String) bool {
-	_, err := parseKey(key)
-	return err == nil
 }
 
 // installations is the path suffix of the page that installs an App.

@@ -161,7 +161,7 @@ func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := newTokens(a, i)
+	made := &tokens{app: a, of: i, turn: make(chan struct{}, 1)}
 	forge, err := New(Options{
 		URL: a.options.URL, API: a.options.API, Token: made.get, HTTP: a.options.HTTP, Now: a.options.Now, Pace: a.options.Pace,
 		Signs: a.options.Signs,

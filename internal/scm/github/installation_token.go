@@ -38,10 +38,6 @@ type tokens struct {
 	ended   error     // the installation is suspended or gone
 }
 
-func newTokens(app *App, of Installation) *tokens {
-	return &tokens{app: app, of: of, turn: make(chan struct{}, 1)}
-}
-
 // get returns a token that is valid for a while.
 func (t *tokens) get(ctx context.Context) (secret.String, error) {
 	if token, ok, err := t.present(); ok || err != nil {

@@ -68,10 +68,13 @@ func (s signals) SetStatus(ctx context.Context, commit string, status scm.Status
 	if err != nil || before == status {
 		return explain(noun, err)
 	}
-	_, _, err = s.repo.forge.api.Repositories.CreateStatus(ctx, s.repo.owner, s.repo.name, commit, &gogithub.RepoStatus{
-		State: gogithub.String(wordOf(status.State)), TargetURL: textOrNil(status.URL),
-		Description: gogithub.String(status.Description), Context: gogithub.String(status.Context),
-	})
+	wanted := &gogithub.RepoStatus{
+		State: gogithub.String(wordOf(status.State)), Description: &status.Description, Context: &status.Context,
+	}
+	if status.URL != "" {
+		wanted.TargetURL = &status.URL
+	}
+	_, _, err = s.repo.forge.api.Repositories.CreateStatus(ctx, s.repo.owner, s.repo.name, commit, wanted)
 	if err == nil {
 		s.repo.statusCache.Remember(commit, status.Context, status)
 	}
@@ -87,14 +90,6 @@ func wordOf(state scm.CheckState) string {
 	default:
 		return "failure"
 	}
-}
-
-// textOrNil omits an empty text from a request.
-func textOrNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // signals holds the checks and reviews of commits.
