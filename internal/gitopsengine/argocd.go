@@ -2,6 +2,7 @@ package gitopsengine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -162,13 +163,9 @@ func refused(response *http.Response) error {
 	switch status := response.StatusCode; {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return fault.New(fault.Unauthorized, "Argo CD refuses the token: HTTP %d%s", status, text)
-	case reason.Code == failedPrecondition:
+	case reason.Code == failedPrecondition || status >= http.StatusInternalServerError:
 		return fault.New(fault.Temporary, "Argo CD answers with HTTP %d%s", status, text)
-	case status < http.StatusInternalServerError && text == "":
-		return fault.New(fault.Invalid, "Argo CD answers with HTTP %d: url must be that of its API server", status)
-	case status < http.StatusInternalServerError:
-		return fault.New(fault.Invalid, "Argo CD answers with HTTP %d%s", status, text)
 	default:
-		return fault.New(fault.Temporary, "Argo CD answers with HTTP %d%s", status, text)
+		return fault.New(fault.Invalid, "Argo CD answers with HTTP %d%s", status, cmp.Or(text, ": url must be that of its API server"))
 	}
 }

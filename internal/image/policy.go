@@ -296,12 +296,8 @@ func (p *Policy) Refuses(tag string) string {
 
 // IsPrerelease reports whether the policy orders by semver and a tag is a prerelease.
 func (p *Policy) IsPrerelease(tag string) bool {
-	text, matches := p.compared(tag)
-	if p.strategy != bySemver || !matches {
-		return false
-	}
-	candidate, ok := p.parse(tag, text)
-	return ok && candidate.version.pre != ""
+	candidate, ok := p.read(tag)
+	return ok && p.strategy == bySemver && candidate.version.pre != ""
 }
 
 // Candidate is a tag that may be selected.
@@ -402,20 +398,13 @@ func (p *Policy) Compare(a, b Version) (int, bool) {
 		}
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Tag, b.Tag)), true
 	}
-	var sides [2]ranked
-	for i, tag := range []string{a.Tag, b.Tag} {
-		text, ok := p.compared(tag)
-		if ok && tag != "" {
-			sides[i], ok = p.parse(tag, text)
-		}
-		if !ok || tag == "" {
-			return 0, false
-		}
-	}
-	if a, b := sides[0].version, sides[1].version; p.filter == nil && (a.bareYear() && b.written > 1 || b.bareYear() && a.written > 1) {
+	left, ok := p.read(a.Tag)
+	right, okToo := p.read(b.Tag)
+	mixed := left.version.bareYear() && right.version.written > 1 || right.version.bareYear() && left.version.written > 1
+	if !ok || !okToo || p.filter == nil && mixed {
 		return 0, false
 	}
-	return p.compareRanked(sides[0], sides[1]), true
+	return p.compareRanked(left, right), true
 }
 
 // DifferentReleases reports whether the tags of two versions name different releases, which
@@ -428,8 +417,7 @@ func (p *Policy) DifferentReleases(a, b Version) bool {
 	}
 	var releases [2][]uint64
 	for i, tag := range []string{a.Tag, b.Tag} {
-		text, _ := p.compared(tag)
-		found, _ := p.parse(tag, text)
+		found, _ := p.read(tag)
 		releases[i] = found.version.numbers[:min(found.version.written, len(found.version.numbers))]
 	}
 	shared := min(len(releases[0]), len(releases[1]))
@@ -451,6 +439,16 @@ func (p *Policy) compared(tag string) (string, bool) {
 		return "", false
 	}
 	return tag[at[2*group]:at[2*group+1]], true
+}
+
+// read parses the part of a tag that the policy compares. It returns false if the tag does not
+// match, or is no version.
+func (p *Policy) read(tag string) (ranked, bool) {
+	text, matches := p.compared(tag)
+	if !matches {
+		return ranked{}, false
+	}
+	return p.parse(tag, text)
 }
 
 // parse parses the compared text.

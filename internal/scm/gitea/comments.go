@@ -85,15 +85,10 @@ func (c conversation) Recent(ctx context.Context, since time.Time, limit int) ([
 	return rest.CutComments(comments[:min(limit, len(comments))]), explain(noun, err)
 }
 
-// reactionOf returns the name of one of our reactions. A server may allow others; it
-// rejects those that its [ui] REACTIONS omits.
-func reactionOf(reaction scm.Reaction) string {
-	return map[scm.Reaction]string{scm.ReactionDone: "+1", scm.ReactionRefused: "-1", scm.ReactionUnclear: "confused"}[reaction]
-}
-
-// React adds one reaction. Gitea returns the existing one if we added it before.
+// React adds one reaction. Gitea returns the existing one if we added it before, and rejects
+// those that [ui] REACTIONS of the server omits.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	_, resp, err := c.repo.api(ctx).PostIssueCommentReaction(c.repo.owner, c.repo.name, comment.ID, reactionOf(reaction))
+	_, resp, err := c.repo.api(ctx).PostIssueCommentReaction(c.repo.owner, c.repo.name, comment.ID, rest.ReactionName(reaction))
 	return explain(c.repo.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), answered(resp, err))
 }
 
@@ -101,7 +96,7 @@ func (c conversation) React(ctx context.Context, comment scm.Comment, reaction s
 func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, error) {
 	given, resp, err := c.repo.api(ctx).GetIssueCommentReactions(c.repo.owner, c.repo.name, comment.ID)
 	ours := func(one *sdk.Reaction) bool {
-		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return reactionOf(r) == one.Reaction }) &&
+		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return rest.ReactionName(r) == one.Reaction }) &&
 			c.repo.info.Self.Same(c.repo.forge.person(one.User))
 	}
 	noun := c.repo.noun("reactions to comment %d of pull request %d", comment.ID, comment.Number)

@@ -252,15 +252,9 @@ func numberOf(comment *issueComment) int {
 	return rest.NumberIn(comment.GetIssueURL())
 }
 
-// reactionOf returns the name of one of our reactions.
-// https://docs.github.com/en/rest/reactions/reactions#about-reactions
-func reactionOf(reaction scm.Reaction) string {
-	return map[scm.Reaction]string{scm.ReactionDone: "+1", scm.ReactionRefused: "-1", scm.ReactionUnclear: "confused"}[reaction]
-}
-
 // React adds one reaction. GitHub returns the existing one if we added it before.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	_, _, err := c.repo.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.repo.owner, c.repo.name, comment.ID, reactionOf(reaction))
+	_, _, err := c.repo.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.repo.owner, c.repo.name, comment.ID, rest.ReactionName(reaction))
 	return explain(c.repo.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), err)
 }
 
@@ -270,7 +264,7 @@ func (c conversation) Reacted(ctx context.Context, comment scm.Comment) (bool, e
 		return c.repo.forge.api.Reactions.ListIssueCommentReactions(ctx, c.repo.owner, c.repo.name, comment.ID, &page)
 	})
 	ours := func(one *gogithub.Reaction) bool {
-		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return reactionOf(r) == one.GetContent() }) &&
+		return slices.ContainsFunc(scm.Reactions(), func(r scm.Reaction) bool { return rest.ReactionName(r) == one.GetContent() }) &&
 			c.repo.info.Self.Same(c.repo.forge.person(one.GetUser()))
 	}
 	return slices.ContainsFunc(given, ours),

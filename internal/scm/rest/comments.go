@@ -21,6 +21,12 @@ func CutComments(comments []scm.Comment) []scm.Comment {
 	return comments
 }
 
+// ReactionName returns the name that GitHub and Gitea have for one of our reactions.
+// https://docs.github.com/en/rest/reactions/reactions#about-reactions
+func ReactionName(reaction scm.Reaction) string {
+	return map[scm.Reaction]string{scm.ReactionDone: "+1", scm.ReactionRefused: "-1", scm.ReactionUnclear: "confused"}[reaction]
+}
+
 // ByChange sorts comments, least recently changed first, and removes duplicates.
 func ByChange(comments []scm.Comment) []scm.Comment {
 	slices.SortStableFunc(comments, func(a, b scm.Comment) int {
