@@ -254,7 +254,8 @@ func numberOf(comment *issueComment) int {
 
 // React adds one reaction. GitHub returns the existing one if we added it before.
 func (c conversation) React(ctx context.Context, comment scm.Comment, reaction scm.Reaction) error {
-	_, _, err := c.repo.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.repo.owner, c.repo.name, comment.ID, rest.ReactionName(reaction))
+	name := rest.ReactionName(reaction)
+	_, _, err := c.repo.forge.api.Reactions.CreateIssueCommentReaction(ctx, c.repo.owner, c.repo.name, comment.ID, name)
 	return explain(c.repo.noun("reaction to comment %d of pull request %d", comment.ID, comment.Number), err)
 }
 

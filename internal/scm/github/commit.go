@@ -50,7 +50,8 @@ func (r *repository) Commit(ctx context.Context, commit scm.NewCommit) (scm.Sign
 	verified := made.GetVerification()
 	if !verified.GetVerified() {
 		const advice = "on GitHub Enterprise Server, enable web commit signing; or set signing.key instead of signing.githubApp"
-		return scm.SignedCommit{}, fault.New(fault.Invalid, "%s: GitHub did not sign it (%s): "+advice, noun, rest.OneLine(verified.GetReason()))
+		why := rest.OneLine(verified.GetReason())
+		return scm.SignedCommit{}, fault.New(fault.Invalid, "%s: GitHub did not sign it (%s): "+advice, noun, why)
 	}
 	return scm.SignedCommit{ID: made.GetSHA(), Payload: verified.GetPayload(), Signature: verified.GetSignature()}, nil
 }

@@ -211,7 +211,8 @@ var mergedRequest = regexp.MustCompile(`(?m)^See merge request ([A-Za-z0-9_./-]+
 func (f *Forge) commitsOf(repository string, found []*gogitlab.Commit) []scm.Commit {
 	commits := make([]scm.Commit, len(found))
 	for i, commit := range found {
-		commits[i] = scm.Commit{ID: commit.ID, Message: commit.Message, Author: commit.AuthorName, Committed: rest.TimeOf(commit.CommittedDate)}
+		at := rest.TimeOf(commit.CommittedDate)
+		commits[i] = scm.Commit{ID: commit.ID, Message: commit.Message, Author: commit.AuthorName, Committed: at}
 		if named := mergedRequest.FindStringSubmatch(rest.CutBytes(commit.Message, scm.MaxComment)); named != nil &&
 			strings.EqualFold(named[1], repository) {
 			number, _ := strconv.Atoi(named[2]) // at most nine digits
