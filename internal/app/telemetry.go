@@ -13,7 +13,6 @@ import (
 	"promoter/internal/delivery"
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
-	"promoter/internal/promotion"
 	"promoter/internal/queue"
 	"promoter/internal/serverfile"
 	"promoter/internal/store"
@@ -41,64 +40,18 @@ func newMetrics(
 			}
 			return all
 		},
-		Work: func(ctx context.Context) (all []telemetry.Work, err error) {
-			stats, err := work.Stats(ctx)
-			for _, one := range stats {
-				all = append(all, telemetry.Work(one))
-			}
-			return all, err
-		},
-		Targets: func(ctx context.Context) (all []telemetry.Target, err error) {
-			rows, err := stored.Targets.Overview(ctx)
-			for _, row := range rows {
-				one := telemetry.Target{Environment: row.Environment, State: row.State, Health: row.Health, Opened: row.Opened}
-				if row.State == string(promotion.Waiting) {
-					one.Waiting = row.Since
-				}
-				all = append(all, one)
-			}
-			return all, err
-		},
-		Deliveries: func(ctx context.Context) (all []telemetry.Delivery, err error) {
-			environments, err := delivery.ReadRecent(ctx, stored.Milestones, started, s.Now())
-			for _, one := range environments {
-				all = append(all, deliveryOf(one))
-			}
-			return all, err
+		Work:    work.Stats,
+		Targets: stored.Targets.Overview,
+		Deliveries: func(ctx context.Context) ([]delivery.Recent, error) {
+			return delivery.ReadRecent(ctx, stored.Milestones, started, s.Now())
 		},
 		Build: build,
 	})
 }
 
-// deliveryOf returns the delivery metrics of an environment for Prometheus.
-func deliveryOf(one delivery.Recent) telemetry.Delivery {
-	quantiles := func(times delivery.Times) telemetry.Quantiles {
-		return telemetry.Quantiles{Count: times.Count, Median: time.Duration(times.Median), P90: time.Duration(times.P90)}
-	}
-	exported := telemetry.Delivery{
-		Environment: one.Environment, Results: one.Results, LeadTimes: one.LeadTimes,
-		Deployments: one.Deployments, Failed: one.Failed, Rollbacks: one.Rollbacks,
-		LeadTime: quantiles(one.LeadTime), TimeToRestore: quantiles(one.TimeToRestore),
-		EventToPullRequest: quantiles(one.EventToPullRequest),
-	}
-	for _, gate := range one.Gates {
-		exported.Gates = append(exported.Gates, telemetry.Gate{Name: gate.Name, Quantiles: quantiles(gate.Times)})
-	}
-	return exported
-}
-
-// The attributes of the span of a request.
-// https://opentelemetry.io/docs/specs/semconv/http/http-spans/
-const (
-	traceMethod = "http.request.method"
-	traceStatus = "http.response.status_code"
-	traceHost   = "server.address"
-	traceRoute  = "url.template"
-	tracePeer   = "promoter.peer"
-)
-
 // observeRequest counts the requests to other machines and adds their spans. Only a
 // missing response and an error of the server fail a span.
+// https://opentelemetry.io/docs/specs/semconv/http/http-spans/
 func observeRequest(metrics *telemetry.Metrics) func(ctx context.Context, to string, exchange outbound.Exchange) {
 	return func(ctx context.Context, to string, exchange outbound.Exchange) {
 		span := telemetry.CompletedSpan{
@@ -110,9 +63,10 @@ func observeRequest(metrics *telemetry.Metrics) func(ctx context.Context, to str
 		case exchange.Status >= http.StatusInternalServerError, exchange.Status == http.StatusTooManyRequests:
 			span.Failed = http.StatusText(exchange.Status)
 		}
-		telemetry.Add(ctx, span, slog.String(tracePeer, to), slog.String(traceMethod, exchange.Method),
-			slog.String(traceHost, exchange.Host),
-			slog.String(traceRoute, exchange.Route), slog.Int(traceStatus, exchange.Status))
+		telemetry.Add(ctx, span,
+			slog.String("promoter.peer", to), slog.String("http.request.method", exchange.Method),
+			slog.String("server.address", exchange.Host), slog.String("url.template", exchange.Route),
+			slog.Int("http.response.status_code", exchange.Status))
 		metrics.Request(to, exchange.Host, exchange.Status, exchange.Took)
 		if to == connect.ToForge && exchange.Remaining >= 0 {
 			metrics.RateLimit(exchange.Host, exchange.Remaining)

@@ -98,9 +98,9 @@ var table = map[string]position{
 	"internal/webhook/payload":      {layer: 4},
 	"internal/store":                {layer: 6},
 	"internal/queue":                {layer: 4},
-	"internal/telemetry":            {layer: 4},
 
 	"internal/delivery":    {layer: 7},
+	"internal/telemetry":   {layer: 8},
 	"internal/landing":     {layer: 7},
 	"internal/statebranch": {layer: 7},
 	"internal/explain":     {layer: 10},

@@ -68,7 +68,7 @@ func (i *Inbox) Store(ctx context.Context, accepted server.Accepted) (keys []str
 	i.enqueue(webhook)     //nolint:contextcheck // each webhook has its own
 	err = <-webhook.stored // the database limits the time
 	keys = repositoryKeys(webhook.triggers)
-	span.Set(slog.Any(traceKeys, first(keys)))
+	span.Set(slog.Any("promoter.keys", first(keys)))
 	span.End(err)
 	if err != nil {
 		return nil, fmt.Errorf("store the delivery %s of %s: %w", accepted.ID, accepted.Receiver, err)

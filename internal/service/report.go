@@ -53,7 +53,7 @@ func (r reporter) acted(ctx context.Context, repository *connect.Repository, ite
 // write counts and logs the outcome of a reconciliation: a line for it, and one for each failure.
 func (r reporter) write(ctx context.Context, repository *connect.Repository, report outcome.Report, err error, took time.Duration) {
 	log, result := loggerOf(r.log, repository), resultOf(report, err)
-	telemetry.Set(ctx, slog.String(traceResult, result))
+	telemetry.Set(ctx, slog.String("promoter.result", result))
 	r.metrics.Reconciled(result, took)
 	for _, effect := range report.Effects {
 		if effect.Err != nil {

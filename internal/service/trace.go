@@ -12,43 +12,20 @@ import (
 	"promoter/internal/telemetry"
 )
 
-// The attributes of spans: the names of OpenTelemetry where it has one, otherwise our own.
-const (
-	traceStatus       = "http.response.status_code"
-	traceReceiver     = "promoter.receiver"
-	traceDelivery     = "promoter.delivery"
-	traceEvent        = "promoter.event"
-	traceEvents       = "promoter.events"
-	traceIgnored      = "promoter.ignored"
-	traceKeys         = "promoter.keys"
-	traceKey          = "promoter.key"
-	traceRepository   = "promoter.repository"
-	traceAttempt      = "promoter.attempt"
-	traceTriggeredAt  = "promoter.triggered_at"
-	traceDeliveries   = "promoter.deliveries"
-	traceResult       = "promoter.result"
-	traceEnvironment  = "promoter.environment"
-	traceApplications = "promoter.applications"
-	tracePullRequest  = "promoter.pull_request"
-	traceCommit       = "promoter.commit"
-)
-
-// spanReconcile is the span of a reconciliation.
-const spanReconcile = "reconcile"
-
 // TraceWebhook returns what begins the span of a webhook that was verified; others have
-// none. The trace of the sender becomes a link and decides nothing.
+// none. The trace of the sender becomes a link and decides nothing. The attributes of spans have
+// the names of OpenTelemetry where it has one, otherwise our own.
 func TraceWebhook(traces *telemetry.Traces) func(context.Context, server.Accepted, string) (context.Context, func(int, error)) {
 	return func(ctx context.Context, accepted server.Accepted, traceparent string) (context.Context, func(int, error)) {
 		ctx, span := traces.Begin(ctx, telemetry.RootSpan{Name: "webhook", Server: true, At: accepted.At, Links: []string{traceparent}},
-			slog.String(traceReceiver, accepted.Receiver), slog.String(traceDelivery, accepted.ID),
-			slog.String(traceEvent, accepted.EventType),
-			slog.Int(traceEvents, len(accepted.Events)))
+			slog.String("promoter.receiver", accepted.Receiver), slog.String("promoter.delivery", accepted.ID),
+			slog.String("promoter.event", accepted.EventType),
+			slog.Int("promoter.events", len(accepted.Events)))
 		if accepted.Ignored != "" {
-			span.Set(slog.String(traceIgnored, accepted.Ignored))
+			span.Set(slog.String("promoter.ignored", accepted.Ignored))
 		}
 		return ctx, func(status int, err error) {
-			span.Set(slog.Int(traceStatus, status))
+			span.Set(slog.Int("http.response.status_code", status))
 			if status < http.StatusInternalServerError {
 				err = nil // an error of the sender
 			}
@@ -76,25 +53,25 @@ func traceRun(traces *telemetry.Traces, now func() time.Time) func(context.Conte
 	return func(ctx context.Context, item queue.Item) (context.Context, func(error)) {
 		name := item.Kind
 		if name == KindRepository {
-			name = spanReconcile
+			name = "reconcile"
 		}
 		root, others := telemetry.RootSpan{Name: name, Links: item.Traces}, item.Traces
 		if len(item.Traces) > 0 && now().Sub(item.TriggeredAt) < sameTrace {
 			root.Parent, others = item.Traces[0], item.Traces[1:]
 			root.Links = others
 		}
-		inner, span := traces.Begin(ctx, root, slog.String(traceKey, item.Key), slog.Int(traceAttempt, item.Attempt),
-			slog.Int(traceDeliveries, len(item.Traces)))
+		inner, span := traces.Begin(ctx, root, slog.String("promoter.key", item.Key), slog.Int("promoter.attempt", item.Attempt),
+			slog.Int("promoter.deliveries", len(item.Traces)))
 		if span == nil {
 			return ctx, func(error) {}
 		}
 		if !item.TriggeredAt.IsZero() {
-			span.Set(slog.String(traceTriggeredAt, item.TriggeredAt.UTC().Format(time.RFC3339Nano)))
+			span.Set(slog.String("promoter.triggered_at", item.TriggeredAt.UTC().Format(time.RFC3339Nano)))
 		}
 		spans := []*telemetry.Span{span}
 		for _, other := range others {
 			_, pointer := traces.Begin(ctx, telemetry.RootSpan{Name: name, Parent: other, Links: []string{span.Parent()}},
-				slog.String(traceKey, item.Key))
+				slog.String("promoter.key", item.Key))
 			spans = append(spans, pointer)
 		}
 		return inner, func(err error) {
@@ -111,7 +88,7 @@ func traceReconciliation(ctx context.Context, repository string, now func() time
 	if telemetry.Parent(ctx) == "" {
 		return nil
 	}
-	telemetry.Set(ctx, slog.String(traceRepository, repository))
+	telemetry.Set(ctx, slog.String("promoter.repository", repository))
 	return func(ctx context.Context, part string) (context.Context, func([]outcome.Effect, error)) {
 		began := now()
 		ctx, span := telemetry.Begin(ctx, part)
@@ -133,12 +110,12 @@ func traceEffect(ctx context.Context, began time.Time, took time.Duration, effec
 	case effect.Action == outcome.ActionNone:
 		return
 	}
-	attrs := []slog.Attr{slog.String(traceEnvironment, effect.Environment.Name), slog.Any(traceApplications, applicationsOf(effect))}
+	attrs := []slog.Attr{slog.String("promoter.environment", effect.Environment.Name), slog.Any("promoter.applications", applicationsOf(effect))}
 	if effect.Number != 0 {
-		attrs = append(attrs, slog.Int(tracePullRequest, effect.Number))
+		attrs = append(attrs, slog.Int("promoter.pull_request", effect.Number))
 	}
 	if effect.Commit != "" {
-		attrs = append(attrs, slog.String(traceCommit, effect.Commit))
+		attrs = append(attrs, slog.String("promoter.commit", effect.Commit))
 	}
 	telemetry.Add(ctx, span, attrs...)
 }

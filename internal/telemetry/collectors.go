@@ -6,44 +6,28 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"promoter/internal/queue"
 )
 
-// Counter counts the work of each kind. The kinds are a closed set.
-type Counter func(context.Context) ([]Work, error)
-
-// Work is the amount of work of one kind.
-type Work struct {
-	Kind                      string
-	Waiting, Running, Failing int
-	Oldest                    time.Duration // age of the oldest trigger that no successful run has read
-}
-
-// work are the metrics of the work.
-type work struct{ waiting, running, failing, oldest *prometheus.Desc }
-
-func newWork(count Counter, now func() time.Time) prometheus.Collector {
-	w := work{
-		waiting: desc("work_waiting", "Work that was triggered and does not run.", "kind"),
-		running: desc("work_running", "Work that runs.", "kind"),
-		failing: desc("work_failing", "Work whose last run failed.", "kind"),
-		oldest:  desc("work_oldest_trigger_seconds", "Age of the oldest trigger that no successful run has read.", "kind"),
-	}
-	return listed[Work]{
-		&cached[[]Work]{read: count, now: now},
-		[]*prometheus.Desc{w.waiting, w.running, w.failing, w.oldest},
-		w.collect,
-	}
-}
-
-func (w work) collect(to chan<- prometheus.Metric, all []Work) {
-	for _, one := range all {
-		for desc, value := range map[*prometheus.Desc]float64{
-			w.waiting: float64(one.Waiting), w.running: float64(one.Running),
-			w.failing: float64(one.Failing), w.oldest: one.Oldest.Seconds(),
-		} {
-			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, one.Kind)
+func newWork(count func(context.Context) ([]queue.Stat, error), now func() time.Time) prometheus.Collector {
+	waiting := desc("work_waiting", "Work that was triggered and does not run.", "kind")
+	running := desc("work_running", "Work that runs.", "kind")
+	failing := desc("work_failing", "Work whose last run failed.", "kind")
+	oldest := desc("work_oldest_trigger_seconds", "Age of the oldest trigger that no successful run has read.", "kind")
+	return listed[queue.Stat]{&cached[[]queue.Stat]{read: count, now: now}, func(to chan<- prometheus.Metric, all []queue.Stat) {
+		for _, one := range all {
+			to <- gaugeOf(waiting, float64(one.Waiting), one.Kind)
+			to <- gaugeOf(running, float64(one.Running), one.Kind)
+			to <- gaugeOf(failing, float64(one.Failing), one.Kind)
+			to <- gaugeOf(oldest, one.Oldest.Seconds(), one.Kind)
 		}
-	}
+	}}
+}
+
+// gaugeOf returns one value of a gauge.
+func gaugeOf(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 }
 
 // Backoff is a host that receives no requests for some time.
@@ -78,7 +62,7 @@ func (b *backoffs) Collect(to chan<- prometheus.Metric) {
 		remaining[labels] = max(remaining[labels], one.Remaining)
 	}
 	for labels, longest := range remaining {
-		to <- prometheus.MustNewConstMetric(b.remaining, prometheus.GaugeValue, longest.Seconds(), labels[0], labels[1])
+		to <- gaugeOf(b.remaining, longest.Seconds(), labels[0], labels[1])
 	}
 }
 
@@ -105,22 +89,17 @@ type cached[T any] struct {
 // listed is a prometheus.Collector of what a function lists from the database.
 type listed[T any] struct {
 	list    *cached[[]T]
-	descs   []*prometheus.Desc // at least one, which an error of the list is reported for
 	collect func(to chan<- prometheus.Metric, all []T)
 }
 
-// Describe implements prometheus.Collector.
-func (l listed[T]) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range l.descs {
-		to <- desc
-	}
-}
+// Describe implements prometheus.Collector: each metric that is collected has its description.
+func (listed[T]) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (l listed[T]) Collect(to chan<- prometheus.Metric) {
 	all, err := l.list.get()
 	if err != nil {
-		to <- prometheus.NewInvalidMetric(l.descs[0], err)
+		to <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(err), err)
 		return
 	}
 	l.collect(to, all)

@@ -8,32 +8,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"promoter/internal/delivery"
 )
-
-// Delivery is the delivery metrics of one environment.
-type Delivery struct {
-	Environment string
-	// Results are how many promotions had which result since the service started, and LeadTimes
-	// are the lead times that ended since then.
-	Results   map[string]int
-	LeadTimes []time.Duration
-	// The others are those of the last days.
-	Deployments, Failed, Rollbacks              int
-	LeadTime, TimeToRestore, EventToPullRequest Quantiles
-	Gates                                       []Gate
-}
-
-// Quantiles are those of some durations.
-type Quantiles struct {
-	Count       int
-	Median, P90 time.Duration
-}
-
-// Gate is how long promotions waited for a condition or gate.
-type Gate struct {
-	Name string
-	Quantiles
-}
 
 // maxGates is the number of conditions and gates that have a label. Config files name them.
 const maxGates = 20
@@ -51,7 +28,7 @@ type deliveries struct {
 	leadTime, timeToRestore, eventToPullRequest, gateTime *prometheus.Desc
 }
 
-func newDeliveries(list func(context.Context) ([]Delivery, error), now func() time.Time) prometheus.Collector {
+func newDeliveries(list func(context.Context) ([]delivery.Recent, error), now func() time.Time) prometheus.Collector {
 	d := deliveries{
 		results:       desc("promotions_total", "Promotions by result, since the service started.", "environment", "result"),
 		leadTimes:     desc("lead_time_seconds", "Lead times of the deployments since the service started.", "environment"),
@@ -65,14 +42,12 @@ func newDeliveries(list func(context.Context) ([]Delivery, error), now func() ti
 		gateTime: desc("delivery_gate_seconds", "How long promotions waited for a condition or gate, of the last 30 days.",
 			"environment", "gate", "quantile"),
 	}
-	return listed[Delivery]{&cached[[]Delivery]{read: list, now: now}, []*prometheus.Desc{
-		d.results, d.leadTimes, d.deployments, d.failed, d.rollbacks, d.leadTime, d.timeToRestore, d.eventToPullRequest, d.gateTime,
-	}, d.collect}
+	return listed[delivery.Recent]{&cached[[]delivery.Recent]{read: list, now: now}, d.collect}
 }
 
 // collect sends the metrics. Quantiles of several environments cannot be joined, so that those
 // without a label of their own have none.
-func (d deliveries) collect(to chan<- prometheus.Metric, all []Delivery) {
+func (d deliveries) collect(to chan<- prometheus.Metric, all []delivery.Recent) {
 	weights := map[string]int{}
 	for _, one := range all {
 		weights[one.Environment] = one.Deployments
@@ -98,14 +73,15 @@ func (d deliveries) collect(to chan<- prometheus.Metric, all []Delivery) {
 }
 
 // collectRecent sends the metrics of the last days.
-func (d deliveries) collectRecent(to chan<- prometheus.Metric, one Delivery, gates map[string]bool) {
-	for desc, count := range map[*prometheus.Desc]int{d.deployments: one.Deployments, d.failed: one.Failed, d.rollbacks: one.Rollbacks} {
-		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(count), one.Environment)
-	}
-	quantiles := func(desc *prometheus.Desc, of Quantiles, labels ...string) {
+func (d deliveries) collectRecent(to chan<- prometheus.Metric, one delivery.Recent, gates map[string]bool) {
+	to <- gaugeOf(d.deployments, float64(one.Deployments), one.Environment)
+	to <- gaugeOf(d.failed, float64(one.Failed), one.Environment)
+	to <- gaugeOf(d.rollbacks, float64(one.Rollbacks), one.Environment)
+	quantiles := func(desc *prometheus.Desc, of delivery.Times, labels ...string) {
 		if of.Count > 0 {
-			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, of.Median.Seconds(), append(labels, "0.5")...)
-			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, of.P90.Seconds(), append(labels, "0.9")...)
+			median, p90 := time.Duration(of.Median), time.Duration(of.P90)
+			to <- gaugeOf(desc, median.Seconds(), append(labels, "0.5")...)
+			to <- gaugeOf(desc, p90.Seconds(), append(labels, "0.9")...)
 		}
 	}
 	quantiles(d.leadTime, one.LeadTime, one.Environment)
@@ -113,13 +89,13 @@ func (d deliveries) collectRecent(to chan<- prometheus.Metric, one Delivery, gat
 	quantiles(d.eventToPullRequest, one.EventToPullRequest, one.Environment)
 	for _, gate := range one.Gates {
 		if gates[gate.Name] {
-			quantiles(d.gateTime, gate.Quantiles, one.Environment, gate.Name)
+			quantiles(d.gateTime, gate.Times, one.Environment, gate.Name)
 		}
 	}
 }
 
 // gateLabels returns the conditions and gates with a label: those that were waited for most often.
-func gateLabels(all []Delivery) map[string]bool {
+func gateLabels(all []delivery.Recent) map[string]bool {
 	count := map[string]int{}
 	for _, one := range all {
 		for _, gate := range one.Gates {

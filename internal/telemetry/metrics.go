@@ -13,6 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"promoter/internal/delivery"
+	"promoter/internal/queue"
+	"promoter/internal/store"
 )
 
 // Metrics are the metrics of one service. They are safe for concurrent use.
@@ -47,15 +51,17 @@ var (
 type Options struct {
 	// Hosts always have a label of their own: those of the server file.
 	Hosts []string
-	// Work counts the work, at each scrape but not more often than every few seconds.
-	Work Counter
+	// Work counts the work of each kind, of which there is a closed set, at each scrape but not more
+	// often than every few seconds.
+	Work func(context.Context) ([]queue.Stat, error)
 	Now  func() time.Time
 	// Backoffs lists the hosts that receive no requests. Nil: unknown.
 	Backoffs func() []Backoff
-	// Targets lists all targets, and Deliveries the delivery metrics of each environment. Both are
-	// called at scrapes, but not more often than every few seconds. Nil: they are not exported.
-	Targets    func(context.Context) ([]Target, error)
-	Deliveries func(context.Context) ([]Delivery, error)
+	// Targets lists all targets, and Deliveries the delivery metrics of each environment, with the
+	// results since the service started. Both are called at scrapes, but not more often than every
+	// few seconds. Nil: they are not exported.
+	Targets    func(context.Context) ([]store.TargetRow, error)
+	Deliveries func(context.Context) ([]delivery.Recent, error)
 	Build      Build
 }
 

@@ -8,16 +8,10 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-)
 
-// Target is what the last reconciliation found in a target: an application in an environment.
-type Target struct {
-	Environment string
-	State       string    // of a closed set
-	Health      string    // of a closed set; empty: not reported
-	Waiting     time.Time // since when it waits; zero: it does not
-	Opened      time.Time // when its open pull request was opened; zero: there is none
-}
+	"promoter/internal/promotion"
+	"promoter/internal/store"
+)
 
 // maxEnvironments is the number of environments that have a label. Config files name environments,
 // so their number must be limited.
@@ -41,14 +35,14 @@ func labelsOf(weights map[string]int) map[string]string {
 	return labels
 }
 
-// targets are the metrics of the last reconciliations.
+// targets are the metrics of the last reconciliations. States and healths are closed sets.
 type targets struct {
 	now func() time.Time
 
 	states, healths, oldestOpen, oldestWaiting *prometheus.Desc
 }
 
-func newTargets(list func(context.Context) ([]Target, error), now func() time.Time) prometheus.Collector {
+func newTargets(list func(context.Context) ([]store.TargetRow, error), now func() time.Time) prometheus.Collector {
 	t := targets{
 		now:        now,
 		states:     desc("targets", "Targets by state of the last reconciliation.", "environment", "state"),
@@ -57,12 +51,10 @@ func newTargets(list func(context.Context) ([]Target, error), now func() time.Ti
 		oldestWaiting: desc("oldest_waiting_seconds",
 			"How long a target has been waiting for the same reason, of the one that waits longest.", "environment"),
 	}
-	return listed[Target]{&cached[[]Target]{read: list, now: now}, []*prometheus.Desc{
-		t.states, t.healths, t.oldestOpen, t.oldestWaiting,
-	}, t.collect}
+	return listed[store.TargetRow]{&cached[[]store.TargetRow]{read: list, now: now}, t.collect}
 }
 
-func (t targets) collect(to chan<- prometheus.Metric, all []Target) {
+func (t targets) collect(to chan<- prometheus.Metric, all []store.TargetRow) {
 	number := map[string]int{}
 	for _, one := range all {
 		number[one.Environment]++
@@ -77,17 +69,20 @@ func (t targets) collect(to chan<- prometheus.Metric, all []Target) {
 			healths[[2]string{label, one.Health}]++
 		}
 		open[label] = max(open[label], since(one.Opened, now))
-		waiting[label] = max(waiting[label], since(one.Waiting, now))
+		waiting[label] = max(waiting[label], 0)
+		if one.State == string(promotion.Waiting) {
+			waiting[label] = max(waiting[label], since(one.Since, now))
+		}
 	}
 	for by, count := range states {
-		to <- prometheus.MustNewConstMetric(t.states, prometheus.GaugeValue, float64(count), by[0], by[1])
+		to <- gaugeOf(t.states, float64(count), by[0], by[1])
 	}
 	for by, count := range healths {
-		to <- prometheus.MustNewConstMetric(t.healths, prometheus.GaugeValue, float64(count), by[0], by[1])
+		to <- gaugeOf(t.healths, float64(count), by[0], by[1])
 	}
 	for label := range open {
-		to <- prometheus.MustNewConstMetric(t.oldestOpen, prometheus.GaugeValue, open[label].Seconds(), label)
-		to <- prometheus.MustNewConstMetric(t.oldestWaiting, prometheus.GaugeValue, waiting[label].Seconds(), label)
+		to <- gaugeOf(t.oldestOpen, open[label].Seconds(), label)
+		to <- gaugeOf(t.oldestWaiting, waiting[label].Seconds(), label)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/delivery"
+	"promoter/internal/store"
 	"promoter/internal/telemetry"
 )
 
@@ -27,11 +29,11 @@ func TestTargets_areCountedByEnvironment(t *testing.T) {
 	var now clock
 	now.advance(10 * time.Hour)
 	ago := func(d time.Duration) time.Time { return now.Now().Add(-d) }
-	m := telemetry.New(telemetry.Options{Work: noWork, Now: now.Now, Targets: func(context.Context) ([]telemetry.Target, error) {
-		return []telemetry.Target{
+	m := telemetry.New(telemetry.Options{Work: noWork, Now: now.Now, Targets: func(context.Context) ([]store.TargetRow, error) {
+		return []store.TargetRow{
 			{Environment: "dev", State: "same", Health: "Healthy"},
-			{Environment: "prod", State: "waiting", Waiting: ago(time.Hour), Health: "failed"},
-			{Environment: "prod", State: "waiting", Waiting: ago(2 * time.Hour)},
+			{Environment: "prod", State: "waiting", Since: ago(time.Hour), Health: "failed"},
+			{Environment: "prod", State: "waiting", Since: ago(2 * time.Hour)},
 			{Environment: "prod", State: "proposed", Opened: ago(3 * time.Hour)},
 			{Environment: "prod", State: "proposed", Opened: ago(time.Minute)},
 			{Environment: "prod", State: "proposed", Opened: ago(-time.Hour)}, // the clock of the forge differs
@@ -52,20 +54,20 @@ func TestEnvironments_areLimited(t *testing.T) {
 	t.Parallel()
 	m := telemetry.New(telemetry.Options{
 		Work: noWork, Now: time.Now,
-		Targets: func(context.Context) (all []telemetry.Target, err error) {
+		Targets: func(context.Context) (all []store.TargetRow, err error) {
 			for i := range 1000 {
-				all = append(all, telemetry.Target{Environment: fmt.Sprintf("e%03d", i), State: "same", Health: "Healthy"})
+				all = append(all, store.TargetRow{Environment: fmt.Sprintf("e%03d", i), State: "same", Health: "Healthy"})
 			}
-			return append(all, telemetry.Target{Environment: "e999", State: "same"}), nil
+			return append(all, store.TargetRow{Environment: "e999", State: "same"}), nil
 		},
-		Deliveries: func(context.Context) (all []telemetry.Delivery, err error) {
+		Deliveries: func(context.Context) (all []delivery.Recent, err error) {
 			for i := range 1000 {
-				one := telemetry.Delivery{
-					Environment: fmt.Sprintf("e%03d", i), Deployments: i, LeadTime: telemetry.Quantiles{Count: 1},
+				one := delivery.Recent{
+					Environment: fmt.Sprintf("e%03d", i), Metrics: delivery.Metrics{Deployments: i, LeadTime: delivery.Times{Count: 1}},
 					Results: map[string]int{"deployed": 1}, LeadTimes: []time.Duration{time.Hour},
 				}
 				for j := range 50 {
-					one.Gates = append(one.Gates, telemetry.Gate{Name: fmt.Sprintf("g%02d", j), Quantiles: telemetry.Quantiles{Count: j + 1}})
+					one.Gates = append(one.Gates, delivery.Gate{Name: fmt.Sprintf("g%02d", j), Times: delivery.Times{Count: j + 1}})
 				}
 				all = append(all, one)
 			}
@@ -93,11 +95,17 @@ func TestEnvironments_areLimited(t *testing.T) {
 
 func TestDeliveries_haveQuantiles(t *testing.T) {
 	t.Parallel()
-	m := telemetry.New(telemetry.Options{Work: noWork, Now: time.Now, Deliveries: func(context.Context) ([]telemetry.Delivery, error) {
-		return []telemetry.Delivery{{
-			Environment: "prod", Deployments: 4, Failed: 2, Rollbacks: 1,
-			LeadTime: telemetry.Quantiles{Count: 2, Median: 90 * time.Minute, P90: 24 * time.Hour},
-			Gates:    []telemetry.Gate{{Name: "staging soak", Quantiles: telemetry.Quantiles{Count: 1, Median: time.Hour, P90: 2 * time.Hour}}, {Name: "approvals"}},
+	m := telemetry.New(telemetry.Options{Work: noWork, Now: time.Now, Deliveries: func(context.Context) ([]delivery.Recent, error) {
+		return []delivery.Recent{{
+			Environment: "prod",
+			Metrics: delivery.Metrics{
+				Deployments: 4, Failed: 2, Rollbacks: 1,
+				LeadTime: delivery.Times{Count: 2, Median: delivery.Duration(90 * time.Minute), P90: delivery.Duration(24 * time.Hour)},
+				Gates: []delivery.Gate{
+					{Name: "staging soak", Times: delivery.Times{Count: 1, Median: delivery.Duration(time.Hour), P90: delivery.Duration(2 * time.Hour)}},
+					{Name: "approvals"},
+				},
+			},
 		}}, nil
 	}})
 	text := page(t, m)
@@ -122,7 +130,7 @@ func TestTargets_readWithinABudget(t *testing.T) {
 	read := 0
 	m := telemetry.New(telemetry.Options{
 		Work: noWork, Now: now.Now,
-		Targets: func(ctx context.Context) ([]telemetry.Target, error) {
+		Targets: func(ctx context.Context) ([]store.TargetRow, error) {
 			if _, limited := ctx.Deadline(); !limited {
 				t.Error("the read has no timeout")
 			}

@@ -17,6 +17,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/delivery"
+	"promoter/internal/queue"
+	"promoter/internal/store"
 	"promoter/internal/telemetry"
 )
 
@@ -26,7 +29,7 @@ type clock struct{ at atomic.Int64 }
 func (c *clock) Now() time.Time          { return time.Unix(0, c.at.Load()) }
 func (c *clock) advance(d time.Duration) { c.at.Add(int64(d)) }
 
-func noWork(context.Context) ([]telemetry.Work, error) { return nil, nil }
+func noWork(context.Context) ([]queue.Stat, error) { return nil, nil }
 
 // page is what /metrics says.
 func page(t *testing.T, m *telemetry.Metrics) string {
@@ -47,18 +50,20 @@ func page(t *testing.T, m *telemetry.Metrics) string {
 func one() *telemetry.Metrics {
 	m := telemetry.New(telemetry.Options{
 		Now:  time.Now,
-		Work: func(context.Context) ([]telemetry.Work, error) { return []telemetry.Work{{Kind: "repository"}}, nil },
+		Work: func(context.Context) ([]queue.Stat, error) { return []queue.Stat{{Kind: "repository"}}, nil },
 		Backoffs: func() []telemetry.Backoff {
 			return []telemetry.Backoff{{Peer: "registry", Host: "quay.io", Remaining: time.Minute}}
 		},
-		Targets: func(context.Context) ([]telemetry.Target, error) {
-			return []telemetry.Target{{Environment: "dev", State: "same", Health: "Healthy"}}, nil
+		Targets: func(context.Context) ([]store.TargetRow, error) {
+			return []store.TargetRow{{Environment: "dev", State: "same", Health: "Healthy"}}, nil
 		},
-		Deliveries: func(context.Context) ([]telemetry.Delivery, error) {
-			once := telemetry.Quantiles{Count: 1}
-			return []telemetry.Delivery{{
+		Deliveries: func(context.Context) ([]delivery.Recent, error) {
+			once := delivery.Times{Count: 1}
+			return []delivery.Recent{{
 				Environment: "dev", Results: map[string]int{"deployed": 1}, LeadTimes: []time.Duration{time.Hour},
-				LeadTime: once, TimeToRestore: once, EventToPullRequest: once, Gates: []telemetry.Gate{{Name: "approvals", Quantiles: once}},
+				Metrics: delivery.Metrics{
+					LeadTime: once, TimeToRestore: once, EventToPullRequest: once, Gates: []delivery.Gate{{Name: "approvals", Times: once}},
+				},
 			}}, nil
 		},
 		Build: telemetry.Build{Version: "1.2.3", Commit: "c0ffee"},
@@ -166,12 +171,12 @@ func TestWork_isCountedEveryFewSeconds(t *testing.T) {
 	var now clock
 	now.advance(time.Hour)
 	asked, broken := 0, false
-	m := telemetry.New(telemetry.Options{Now: now.Now, Work: func(context.Context) ([]telemetry.Work, error) {
+	m := telemetry.New(telemetry.Options{Now: now.Now, Work: func(context.Context) ([]queue.Stat, error) {
 		asked++
 		if broken {
 			return nil, errors.New("canary of a database")
 		}
-		return []telemetry.Work{{Kind: "repository", Waiting: asked, Running: 2, Failing: 3, Oldest: 90 * time.Second}}, nil
+		return []queue.Stat{{Kind: "repository", Waiting: asked, Running: 2, Failing: 3, Oldest: 90 * time.Second}}, nil
 	}})
 	for _, want := range []string{
 		`promoter_work_waiting{kind="repository"} 1`, `promoter_work_running{kind="repository"} 2`,
