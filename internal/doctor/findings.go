@@ -22,10 +22,10 @@ const (
 
 // Finding is one check.
 type Finding struct {
-	Verdict Verdict
-	Subject string // "forge github", "repository acme/gitops"
-	Message string
-	Fix     string // what to do; empty with OK, or if Message contains it
+	Verdict Verdict `json:"verdict"`
+	Subject string  `json:"subject"` // "forge github", "repository acme/gitops"
+	Message string  `json:"message"`
+	Fix     string  `json:"fix,omitempty"` // what to do; empty with OK, or if Message contains it
 }
 
 // findings collects the results of checks, some of which run at the same time.

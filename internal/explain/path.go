@@ -54,9 +54,9 @@ type Registry struct {
 
 // Newer is a newer version that is not selected.
 type Newer struct {
-	Tag    string
-	Reason string
-	Until  *time.Time // when it is selected, if known
+	Tag    string     `json:"tag"`
+	Reason string     `json:"reason"`
+	Until  *time.Time `json:"until,omitempty"` // when it is selected, if known
 }
 
 // Step is one environment on the way.

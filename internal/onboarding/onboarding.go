@@ -56,7 +56,7 @@ type candidate struct {
 // no repository. The candidates are the repositories that the session found without a
 // config file, except those with a known outcome.
 func NewBatch(session *connect.Session) *Batch {
-	globs := session.Server.File.Onboarding.Repositories
+	globs := session.Server.File.Onboarding
 	if len(globs) == 0 {
 		return nil
 	}

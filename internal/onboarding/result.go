@@ -18,13 +18,13 @@ const (
 
 // Result is the result of offering a config file to one repository.
 type Result struct {
-	State  State
-	Reason string // may be empty
-	Number int    // of the pull request
-	URL    string // of the pull request
-	Commit string // that was pushed
-	Config string // the suggested config file, if it was generated now
-	Known  bool   // it is from the cache, so it was reported before
+	State  State  `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	Number int    `json:"number,omitempty"` // of the pull request
+	URL    string `json:"url,omitempty"`    // of the pull request
+	Commit string `json:"commit,omitempty"` // that was pushed
+	Config string `json:"config,omitempty"` // the suggested config file, if it was generated now
+	Known  bool   `json:"-"`                // it is from the cache, so it was reported before
 }
 
 // Acted reports whether a pull request was opened, or its branch changed, just now.

@@ -20,7 +20,7 @@ type renderer struct {
 
 // rendererOf returns the renderer of a repository; nil: the server file does not allow it.
 func rendererOf(session *connect.Session, r *connect.Repository, mirror *mirror) describe.Renderer {
-	allowed := session.Server.File.Rendering.Repositories
+	allowed := session.Server.File.Rendering
 	if len(allowed) == 0 || !r.Matches(allowed) {
 		return nil
 	}

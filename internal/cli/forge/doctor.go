@@ -69,23 +69,15 @@ const doctorSchema = 1
 
 // doctorJSON is what doctor prints with -o json.
 type doctorJSON struct {
-	Schema   int           `json:"schema"`
-	Healthy  bool          `json:"healthy"` // nothing failed
-	Findings []findingJSON `json:"findings"`
-}
-
-type findingJSON struct {
-	Verdict doctor.Verdict `json:"verdict"`
-	Subject string         `json:"subject"`
-	Message string         `json:"message"`
-	Fix     string         `json:"fix,omitempty"`
+	Schema   int              `json:"schema"`
+	Healthy  bool             `json:"healthy"` // nothing failed
+	Findings []doctor.Finding `json:"findings"`
 }
 
 func printFindings(system console.System, findings []doctor.Finding, output string) error {
-	result := doctorJSON{Schema: doctorSchema, Findings: []findingJSON{}}
+	result := doctorJSON{Schema: doctorSchema, Findings: render.List(findings)}
 	total := map[doctor.Verdict]int{}
 	for _, f := range findings {
-		result.Findings = append(result.Findings, findingJSON(f))
 		total[f.Verdict]++
 	}
 	result.Healthy = total[doctor.Fail] == 0

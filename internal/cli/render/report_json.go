@@ -35,7 +35,7 @@ type repositoryJSON struct {
 	Actions      []actionJSON           `json:"actions"`
 	Paths        []pathJSON             `json:"paths,omitempty"` // only of explain
 	Drift        []drift.Drift          `json:"drift"`
-	Onboarding   *onboardingJSON        `json:"onboarding,omitempty"`
+	Onboarding   *onboarding.Result     `json:"onboarding,omitempty"`
 }
 
 // pathJSON is the path of a component from the registry to a target.
@@ -50,16 +50,10 @@ type pathJSON struct {
 }
 
 type registryJSON struct {
-	Repository string        `json:"repository"`
-	Selected   versionInMove `json:"selected"`
-	Reason     string        `json:"reason,omitempty"`
-	Newer      []newerJSON   `json:"newer"`
-}
-
-type newerJSON struct {
-	Tag    string     `json:"tag"`
-	Reason string     `json:"reason"`
-	Until  *time.Time `json:"until,omitempty"`
+	Repository string          `json:"repository"`
+	Selected   versionInMove   `json:"selected"`
+	Reason     string          `json:"reason,omitempty"`
+	Newer      []explain.Newer `json:"newer"`
 }
 
 type stepJSON struct {
@@ -77,10 +71,7 @@ type stepJSON struct {
 func pathToJSON(p explain.Path) pathJSON {
 	registry := registryJSON{
 		Repository: p.Registry.Repository, Selected: versionOfMove(p.Registry.Selected),
-		Reason: p.Registry.Reason, Newer: []newerJSON{},
-	}
-	for _, newer := range p.Registry.Newer {
-		registry.Newer = append(registry.Newer, newerJSON(newer))
+		Reason: p.Registry.Reason, Newer: List(p.Registry.Newer),
 	}
 	out := pathJSON{
 		Environment: p.Environment, Application: p.Application, Component: p.Component,
@@ -100,15 +91,6 @@ func pathToJSON(p explain.Path) pathJSON {
 		out.Steps = append(out.Steps, step)
 	}
 	return out
-}
-
-type onboardingJSON struct {
-	State  onboarding.State `json:"state"`
-	Reason string           `json:"reason,omitempty"`
-	Number int              `json:"number,omitempty"`
-	URL    string           `json:"url,omitempty"`
-	Commit string           `json:"commit,omitempty"`
-	Config string           `json:"config,omitempty"`
 }
 
 type partialErrorJSON struct {
@@ -182,9 +164,7 @@ func repositoryToJSON(result *app.Result, wanted func(promotion.Target) bool) re
 		Repository: result.Repository, Key: report.Repository, Name: report.Name,
 		Failed: result.Failed(), Unfinished: result.Unfinished, State: report.Unusable,
 		Errors: []partialErrorJSON{}, Environments: []environmentJSON{}, Actions: []actionJSON{}, Drift: []drift.Drift{},
-	}
-	if offered := result.Onboarding; offered != nil {
-		out.Onboarding = &onboardingJSON{offered.State, offered.Reason, offered.Number, offered.URL, offered.Commit, offered.Config}
+		Onboarding: result.Onboarding,
 	}
 	if result.Err != nil {
 		out.Errors = append(out.Errors, partialErrorToJSON("", result.Err))

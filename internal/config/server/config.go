@@ -43,8 +43,8 @@ type Config struct {
 	Traces       Traces
 	Forges       []Forge
 	Repositories []Repository
-	Onboarding   Onboarding
-	Rendering    Rendering
+	Onboarding   []string // patterns of GitOps repositories that get a pull request with a config file; nil: none
+	Rendering    []string // patterns of those whose pull requests may show rendered manifests; nil: none
 	Registries   []Registry
 	Sources      []Source
 	Receivers    []Receiver

@@ -53,12 +53,6 @@ type Repository struct {
 	Name  string // OWNER/NAME; with plain Git, the path below the forge's URL
 }
 
-// Onboarding is which repositories get a pull request with a config file. Its zero value
-// is none.
-type Onboarding struct {
-	Repositories []string // patterns of GitOps repositories
-}
-
 // rawForge is a Git host with the credentials to use it.
 type rawForge struct {
 	strictyaml.Origin `holds:"secrets"`
@@ -265,12 +259,12 @@ func loadRepositories(in *input, forges []Forge) []Repository {
 	return repositories
 }
 
-func loadOnboarding(in *input) Onboarding {
+func loadOnboarding(in *input) []string {
 	raw := in.raw.Onboarding
 	if raw == nil || raw.Invalid {
-		return Onboarding{}
+		return nil
 	}
-	return Onboarding{Repositories: in.repositories(raw.Repositories, raw.Origin, "onboarding")}
+	return in.repositories(raw.Repositories, raw.Origin, "onboarding")
 }
 
 // repositories reads the repositories of a section that is about nothing else.

@@ -4,12 +4,6 @@ import (
 	"promoter/internal/strictyaml"
 )
 
-// Rendering is where pull requests may show rendered manifests. Rendering runs kustomize and Helm
-// on files that writers of a repository control, so the server decides.
-type Rendering struct {
-	Repositories []string // patterns; nil: nowhere
-}
-
 // rawRendering is the repositories whose pull requests may show rendered manifests.
 type rawRendering struct {
 	strictyaml.Origin
@@ -17,10 +11,12 @@ type rawRendering struct {
 	Repositories strictyaml.List `yaml:"repositories" required:"true"`
 }
 
-func loadRendering(in *input) Rendering {
+// loadRendering returns where manifests may be rendered. That runs kustomize and Helm on files that
+// writers of a repository control, so the server decides.
+func loadRendering(in *input) []string {
 	raw := in.raw.Rendering
 	if raw == nil || raw.Invalid {
-		return Rendering{}
+		return nil
 	}
-	return Rendering{Repositories: in.repositories(raw.Repositories, raw.Origin, "rendering")}
+	return in.repositories(raw.Repositories, raw.Origin, "rendering")
 }

@@ -66,7 +66,7 @@ func TestLoad_full(t *testing.T) {
 			},
 		},
 		Repositories: []serverconfig.Repository{{Forge: "forgejo", Name: "acme/gitops"}, {Forge: "backup", Name: "acme/gitops"}},
-		Onboarding:   serverconfig.Onboarding{Repositories: []string{"github.com/acme/*"}},
+		Onboarding:   []string{"github.com/acme/*"},
 		Registries: []serverconfig.Registry{
 			{Host: "quay.io", Username: "acme+promoter", Password: reference(t, "env:QUAY_PASSWORD"), UsableBy: []string{"github.com/acme/*"}},
 			{Host: "registry.internal.example.com:5000", Insecure: true},
