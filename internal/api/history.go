@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"promoter/internal/access"
+	"promoter/internal/store"
 	"promoter/internal/view"
 )
 
@@ -56,34 +57,23 @@ type Event struct {
 	ApprovedBy    []string `json:"approvedBy,omitempty"`
 	// Unproven are the parts of these, "request" and "approval", that only the trailers of a
 	// commit claim which any user who can push could have written.
-	Unproven []string            `json:"unproven,omitempty"`
-	Delivery *TriggeringDelivery `json:"delivery,omitempty"`
+	Unproven []string           `json:"unproven,omitempty"`
+	Delivery *store.DeliveryRef `json:"delivery,omitempty"` // the webhook that triggered it
 }
 
-// Version is the version that a component changed to, and the one that it had before if
-// that is known.
-type Version struct {
-	Component  string `json:"component"`
-	Repository string `json:"repository,omitempty"`
-	Tag        string `json:"tag,omitempty"`
-	Digest     string `json:"digest,omitempty"`
-	FromTag    string `json:"fromTag,omitempty"`
-	FromDigest string `json:"fromDigest,omitempty"`
-	Revision   string `json:"revision,omitempty"` // commit of the source, as the image claims
-	// SourcePullRequests are those that the source commits of the change name, as
-	// HOST/OWNER/NAME#NUMBER.
-	SourcePullRequests []string `json:"sourcePullRequests,omitempty"`
-}
-
-// TriggeringDelivery is the webhook that triggered an event.
-type TriggeringDelivery struct {
-	Receiver string `json:"receiver"`
-	ID       string `json:"id"`
-}
+// Version is the version that a component changed to, as the store has it.
+type Version = store.EventVersion
 
 func (a *API) history(c echo.Context) error {
-	query, err := a.historyQuery(c)
+	given, err := Parameters(c, "repository", "environment", "application", "component", "since", "limit", "after")
 	if err != nil {
+		return err
+	}
+	query, err := HistoryQueryOf(given, a.Now())
+	if err != nil {
+		return err
+	}
+	if query.Limit, err = limitOf(given); err != nil {
 		return err
 	}
 	history, err := a.Admin.History(c.Request().Context(), query)
@@ -102,18 +92,12 @@ func (h History) Within(p access.Principal) History {
 	return h
 }
 
-func (a *API) historyQuery(c echo.Context) (query HistoryQuery, err error) {
-	given, err := Parameters(c, "repository", "environment", "application", "component", "since", "limit", "after")
-	if err != nil {
-		return query, err
-	}
+// HistoryQueryOf returns what parameters select, without a limit.
+func HistoryQueryOf(given map[string]string, now time.Time) (query HistoryQuery, err error) {
 	query = HistoryQuery{
 		Repository: given["repository"], Environment: given["environment"], Application: given["application"],
 		Component: given["component"], After: given["after"],
 	}
-	if query.Since, err = timeOf(given, "since", a.Now()); err != nil {
-		return query, err
-	}
-	query.Limit, err = limitOf(given)
+	query.Since, err = timeOf(given, "since", now)
 	return query, err
 }

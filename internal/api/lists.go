@@ -65,7 +65,7 @@ func (a *API) repositories(c echo.Context) error {
 		return query.Repository != "" && !identity.RepositoryKey(r.Key).IsNamed(r.Name, query.Repository)
 	})
 	slices.SortFunc(found, func(a, b Repository) int { return cmp.Compare(a.Name, b.Name) })
-	page, err := view.PageOf(found, query, func(r Repository) string { return r.Name })
+	page, err := view.PageOf(found, query.After, query.Limit, 1, func(r Repository) []string { return []string{r.Name} })
 	return respond(c, page, err)
 }
 

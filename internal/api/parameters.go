@@ -41,6 +41,20 @@ func Parameters(c echo.Context, names ...string) (map[string]string, error) {
 	return given, nil
 }
 
+// PathWith returns a path with the parameters that are not empty.
+func PathWith(path string, parameters map[string]string) string {
+	values := url.Values{}
+	for name, value := range parameters {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
 // PathParameter returns a parameter of the path of a route, such as the name of an application.
 func PathParameter(c echo.Context, name string) (string, error) {
 	text := c.Param(name)

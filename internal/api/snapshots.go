@@ -58,11 +58,11 @@ type SnapshotQuery struct {
 
 // EnvironmentSnapshot is what is in one target.
 type EnvironmentSnapshot struct {
-	Environment string
-	Since       time.Time // zero: unknown
-	Commit      string    // that brought it; empty: unknown
-	Unknown     []string  // components whose version at that time is not known
-	Snapshot    snapshot.Snapshot
+	Environment string            `json:"environment"`
+	Since       time.Time         `json:"since,omitzero"`    // zero: unknown
+	Commit      string            `json:"commit,omitempty"`  // that brought it; empty: unknown
+	Unknown     []string          `json:"unknown,omitempty"` // components whose version at that time is not known
+	Snapshot    snapshot.Snapshot `json:"-"`                 // in the form that the client asks for
 }
 
 // Run is the way of one snapshot through the environments.
@@ -243,20 +243,14 @@ type plainSnapshots struct {
 }
 
 type plainSnapshot struct {
-	Environment string         `json:"environment"`
-	Since       time.Time      `json:"since,omitzero"`
-	Commit      string         `json:"commit,omitempty"`
-	Unknown     []string       `json:"unknown,omitempty"` // components of which no version is known
-	Snapshot    snapshot.Plain `json:"snapshot"`
+	EnvironmentSnapshot
+	Snapshot snapshot.Plain `json:"snapshot"`
 }
 
 func plainList(now time.Time, found []EnvironmentSnapshot) plainSnapshots {
 	list := plainSnapshots{Schema: Schema, At: now.UTC(), Snapshots: []plainSnapshot{}}
 	for _, one := range found {
-		list.Snapshots = append(list.Snapshots, plainSnapshot{
-			Snapshot: one.Snapshot.Plain(), Environment: one.Environment,
-			Since: one.Since, Commit: one.Commit, Unknown: one.Unknown,
-		})
+		list.Snapshots = append(list.Snapshots, plainSnapshot{one, one.Snapshot.Plain()})
 	}
 	return list
 }

@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/drift"
+	"promoter/internal/store"
 	"promoter/internal/view"
 )
 
@@ -84,15 +85,8 @@ type Receiver struct {
 	SetUp        string    `json:"setUp,omitempty"`   // what is missing; empty: nothing
 }
 
-// Notification is the messages about promotions at one destination. Unknown times are omitted.
-type Notification struct {
-	Destination string    `json:"destination"`
-	Waiting     int       `json:"waiting"`           // messages to be sent, or to be sent again
-	Failed      int       `json:"failed"`            // messages whose last attempt failed
-	SentAt      time.Time `json:"sentAt,omitzero"`   // the last message
-	FailedAt    time.Time `json:"failedAt,omitzero"` // the last attempt that failed
-	Error       string    `json:"error,omitempty"`   // of that attempt
-}
+// Notification is the messages about promotions at one destination, as the store counts them.
+type Notification = store.NotificationCounts
 
 func (a *API) status(c echo.Context) error {
 	status, err := a.Admin.Status(c.Request().Context())

@@ -65,7 +65,7 @@ func TestServe_history(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened, rejected := eventOf(history, "opened"), eventOf(history, "reject")
-	if opened.Delivery == nil || opened.Delivery.ID != "merge-1" || opened.Delivery.Receiver != "forge" || opened.PullRequest == nil ||
+	if opened.Delivery == nil || opened.Delivery.Delivery != "merge-1" || opened.Delivery.Receiver != "forge" || opened.PullRequest == nil ||
 		opened.PullRequest.Number != 2 || opened.PullRequest.URL == "" || opened.Promotion == "" || opened.Reason == nil || opened.Reason.Rule != "parent" {
 		t.Errorf("the opened pull request: %+v", opened)
 	}

@@ -71,18 +71,6 @@ func (c *Connections) newHTTPClients() (clients HTTPClients, err error) {
 			insecureForges = append(insecureForges, outbound.Host(forge.URL))
 		}
 	}
-	if clients.Registries, err = c.NewHTTPClient(ToRegistry, insecureRegistries, 0); err != nil {
-		return clients, err
-	}
-	if clients.Forges, err = c.NewHTTPClient(ToForge, insecureForges, 0); err != nil {
-		return clients, err
-	}
-	if clients.Public, err = c.NewHTTPClient(ToForge, insecureForges, 0); err != nil {
-		return clients, err
-	}
-	if clients.Git, err = c.NewHTTPClient(ToGit, insecureForges, gitTimeout); err != nil {
-		return clients, err
-	}
 	var insecureEngines []string
 	for _, receiver := range file.Receivers {
 		if receiver.Poll != nil && receiver.Poll.Insecure {
@@ -94,11 +82,22 @@ func (c *Connections) newHTTPClients() (clients HTTPClients, err error) {
 			insecureEngines = append(insecureEngines, outbound.Host(entry.Flux.URL))
 		}
 	}
-	if clients.Engines, err = c.NewHTTPClient(ToEngine, insecureEngines, 0); err != nil {
-		return clients, err
-	}
-	if clients.Notifications, err = c.NewHTTPClient(ToNotification, insecureDestinations(file), 0); err != nil {
-		return clients, err
+	for _, one := range []struct {
+		client   **outbound.Client
+		to       string
+		insecure []string
+		timeout  time.Duration
+	}{
+		{&clients.Registries, ToRegistry, insecureRegistries, 0},
+		{&clients.Forges, ToForge, insecureForges, 0},
+		{&clients.Public, ToForge, insecureForges, 0},
+		{&clients.Git, ToGit, insecureForges, gitTimeout},
+		{&clients.Engines, ToEngine, insecureEngines, 0},
+		{&clients.Notifications, ToNotification, insecureDestinations(file), 0},
+	} {
+		if *one.client, err = c.NewHTTPClient(one.to, one.insecure, one.timeout); err != nil {
+			return clients, err
+		}
 	}
 	hosts := auth.MetadataHosts(c.Server.Env)
 	clients.machine, err = outbound.New(outbound.Options{

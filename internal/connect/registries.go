@@ -149,11 +149,7 @@ func (c *Connections) TakeChangedImages() []image.Repository { return c.facts.Ta
 // Flush writes the registry cache, so that a process that ends early does not ask again.
 func (s *Session) Flush() error { return s.registries.Flush() }
 
-// LocalRegistries are the registries as the machine of a user may ask them: with its
-// Docker configuration, also on loopback.
-type LocalRegistries struct{ client *registry.Client }
-
-// RegistryOptions configure LocalRegistries.
+// RegistryOptions configure NewLocalRegistries.
 type RegistryOptions struct {
 	CacheDir string   // keeps immutable facts between runs; empty: nothing is kept
 	Networks []string // private networks, as CIDR, in which registries may be
@@ -161,8 +157,10 @@ type RegistryOptions struct {
 	Now      func() time.Time
 }
 
-// NewLocalRegistries makes the client. It sends no request.
-func NewLocalRegistries(options RegistryOptions) (*LocalRegistries, error) {
+// NewLocalRegistries returns the registries as the machine of a user may ask them: with its
+// Docker configuration, also on loopback. It sends no request. A command asks with a view for
+// no repository.
+func NewLocalRegistries(options RegistryOptions) (*registry.Client, error) {
 	networks, err := serverfile.ParseNetworks(options.Networks)
 	if err != nil {
 		return nil, err
@@ -177,20 +175,10 @@ func NewLocalRegistries(options RegistryOptions) (*LocalRegistries, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err)
 	}
-	registries, err := registry.New(registry.Options{
+	return registry.New(registry.Options{
 		Outbound: client,
 		UserEnv:  options.Env,
 		CacheDir: options.CacheDir,
 		Now:      options.Now,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &LocalRegistries{client: registries}, nil
 }
-
-// View returns the registries for one command: what can change is asked once.
-func (r *LocalRegistries) View() *registry.View { return r.client.For("") }
-
-// Close writes the cache.
-func (r *LocalRegistries) Close() error { return r.client.Close() }

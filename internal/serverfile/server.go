@@ -204,7 +204,7 @@ func load(file string, env func(string) (string, bool)) (*serverconfig.Config, e
 }
 
 func read(file string, env func(string) (string, bool)) (*serverconfig.Config, config.Problems, error) {
-	data, err := readFile(file, config.MaxSize)
+	data, err := ReadFile(file, config.MaxSize)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the server file: %w", err)
 	}
@@ -212,9 +212,9 @@ func read(file string, env func(string) (string, bool)) (*serverconfig.Config, c
 	return loaded, problems, nil
 }
 
-// readFile reads a file of at most limit bytes, and one more byte of a larger one, by
+// ReadFile reads a file of at most limit bytes, and one more byte of a larger one, by
 // which the caller sees that it is too large.
-func readFile(name string, limit int64) ([]byte, error) {
+func ReadFile(name string, limit int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func (f AppFolder) Path(name string) string { return filepath.Join(string(f), na
 
 // Read returns the App of the folder. Without one, the error is of kind fault.NotFound.
 func (f AppFolder) Read() (StoredApp, error) {
-	data, err := readFile(f.Path(appFile), maxAppFile)
+	data, err := ReadFile(f.Path(appFile), maxAppFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return StoredApp{}, fault.New(fault.NotFound, "%s holds no App", f)
 	}

@@ -29,7 +29,10 @@ type Delivery struct {
 }
 
 // DeliveryRef identifies a delivery.
-type DeliveryRef struct{ Receiver, Delivery string }
+type DeliveryRef struct {
+	Receiver string `json:"receiver"`
+	Delivery string `json:"id"`
+}
 
 // Trigger is a delivery that triggered a reconciliation. Its zero value is that none did.
 type Trigger struct {

@@ -107,14 +107,14 @@ func (s Notifications) Omit(ctx context.Context, id string, events int, reason s
 		events, truncated(reason), id)
 }
 
-// NotificationCounts are the messages of one destination.
+// NotificationCounts are the messages of one destination. Unknown times are omitted.
 type NotificationCounts struct {
-	Destination string
-	Waiting     int       // to be sent, or to be sent again
-	Failed      int       // whose last attempt failed
-	SentAt      time.Time // the last one
-	FailedAt    time.Time // the last failure of those
-	Error       string    // of that failure
+	Destination string    `json:"destination"`
+	Waiting     int       `json:"waiting"`           // to be sent, or to be sent again
+	Failed      int       `json:"failed"`            // whose last attempt failed
+	SentAt      time.Time `json:"sentAt,omitzero"`   // the last one
+	FailedAt    time.Time `json:"failedAt,omitzero"` // the last failure of those
+	Error       string    `json:"error,omitempty"`   // of that failure
 }
 
 // Counts counts the messages of each destination.

@@ -218,14 +218,7 @@ func wantedText(current, wanted []EventVersion) string {
 
 // Image returns a version as a reference: REPOSITORY:TAG@DIGEST, as far as it is known.
 func (v EventVersion) Image() string {
-	text := v.Repository
-	if v.Tag != "" {
-		text += ":" + v.Tag
-	}
-	if v.Digest != "" {
-		text += "@" + v.Digest
-	}
-	return text
+	return image.Reference{Name: v.Repository, Tag: v.Tag, Digest: v.Digest}.String()
 }
 
 // Label is a version for users: its tag, else the first digits of its digest.

@@ -75,10 +75,6 @@ type TargetRow struct {
 // Applications lists applications.
 func (v *View) Applications(ctx context.Context, p access.Principal, query ApplicationsQuery) (Applications, error) {
 	list := Applications{Environments: []string{}, Applications: []ApplicationRow{}, Statuses: map[Status]int{}}
-	after, err := decodeCursor(query.After, 2) //nolint:mnd // the repository and the application
-	if err != nil {
-		return list, err
-	}
 	names, err := v.repositories(ctx, p, query.Repository)
 	if err != nil {
 		return list, err
@@ -106,23 +102,11 @@ func (v *View) Applications(ctx context.Context, p access.Principal, query Appli
 			return !slices.ContainsFunc(row.Targets, func(t TargetRow) bool { return t.Status == query.Status })
 		})
 	}
-	slices.SortFunc(rows, compareRows)
+	slices.SortFunc(rows, func(a, b ApplicationRow) int { return slices.Compare(a.names(), b.names()) })
 	list.Total = len(rows)
-	if query.After != "" {
-		last := ApplicationRow{Repository: after[0], Application: after[1]}
-		i, _ := slices.BinarySearchFunc(rows, last, compareRows)
-		for i < len(rows) && compareRows(rows[i], last) <= 0 {
-			i++
-		}
-		rows = rows[i:]
-	}
-	if query.Limit > 0 && len(rows) > query.Limit {
-		rows = rows[:query.Limit]
-		last := rows[len(rows)-1]
-		list.Next = encodeCursor(last.Repository, last.Application)
-	}
-	list.Applications = append(list.Applications, rows...)
-	return list, nil
+	page, err := PageOf(rows, query.After, query.Limit, len(ApplicationRow{}.names()), ApplicationRow.names)
+	list.Applications, list.Next = page.Items, page.Next
+	return list, err
 }
 
 // rowsOf groups targets by application, without those that a query does not select.
@@ -193,9 +177,8 @@ func (row ApplicationRow) contains(words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 
-func compareRows(a, b ApplicationRow) int {
-	return cmp.Or(cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.Application, b.Application))
-}
+// names identify a row in a page.
+func (row ApplicationRow) names() []string { return []string{row.Repository, row.Application} }
 
 // environmentOrder orders the environments of several repositories: by the largest number of
 // environments before them in a repository, then by name.

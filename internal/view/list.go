@@ -29,19 +29,20 @@ type Page[T any] struct {
 	Next  string `json:"next,omitempty"` // selects the next page; empty: there is none
 }
 
-// PageOf returns a page of a sorted list, whose items have a name each. Only one of them has it.
-func PageOf[T any](sorted []T, query ListQuery, name func(T) string) (Page[T], error) {
+// PageOf returns a page of a sorted list. The names of an item are a number of texts that no other
+// has, and by which the list is sorted. Without a limit, the page has all that follow.
+func PageOf[T any](sorted []T, after string, limit, texts int, names func(T) []string) (Page[T], error) {
 	page := Page[T]{Items: []T{}}
-	after, err := decodeCursor(query.After, 1)
+	last, err := decodeCursor(after, texts)
 	if err != nil {
 		return page, err
 	}
 	for _, one := range sorted {
-		if query.After != "" && name(one) <= after[0] {
+		if after != "" && slices.Compare(names(one), last) <= 0 {
 			continue
 		}
-		if len(page.Items) == query.Limit {
-			page.Next = encodeCursor(name(page.Items[query.Limit-1]))
+		if limit > 0 && len(page.Items) == limit {
+			page.Next = encodeCursor(names(page.Items[limit-1])...)
 			break
 		}
 		page.Items = append(page.Items, one)

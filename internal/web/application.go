@@ -53,7 +53,7 @@ func (p *pages) application(c echo.Context) error {
 	}
 	body := applicationBody{
 		Application: found,
-		HistoryURL:  pathWith("/history", map[string]string{"repository": found.Repository, "application": found.Application}),
+		HistoryURL:  api.PathWith("/history", map[string]string{"repository": found.Repository, "application": found.Application}),
 	}
 	body.Outcome = p.takeOutcome(c, found)
 	by := principalOf(c)

@@ -79,7 +79,7 @@ func (p *pages) delivery(c echo.Context) error {
 }
 
 func deliveryOf(given map[string]string, report delivery.Report) deliveryBody {
-	body := deliveryBody{Given: given, Report: report, CSV: pathWith(api.Prefix+"/metrics", with(given, "format", "csv"))}
+	body := deliveryBody{Given: given, Report: report, CSV: api.PathWith(api.Prefix+"/metrics", with(given, "format", "csv"))}
 	listed := report.Groups
 	if len(listed) > maxGroups {
 		listed, body.Others = listed[:maxGroups], len(listed)-maxGroups
@@ -107,7 +107,7 @@ func groupURL(given map[string]string, by, name string) string {
 	if key, labeled := strings.CutPrefix(by, "label:"); labeled {
 		filter, value = "label", key+"="+name
 	}
-	return pathWith(deliveryPath, with(with(given, "group", into), filter, value))
+	return api.PathWith(deliveryPath, with(with(given, "group", into), filter, value))
 }
 
 func with(given map[string]string, name, value string) map[string]string {

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"promoter/internal/api"
 )
 
 // absolute is the form of a time that does not depend on when it is read.
@@ -94,7 +96,7 @@ func repositoryURL(repository string) string { return "/repositories/" + url.Pat
 
 // applicationURL returns the URL of the page of an application.
 func applicationURL(repository, application string) string {
-	return pathWith(applicationPath(application), map[string]string{"repository": repository})
+	return api.PathWith(applicationPath(application), map[string]string{"repository": repository})
 }
 
 func applicationPath(application string) string {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -33,15 +34,12 @@ func (p *pages) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	query := api.HistoryQuery{
-		Repository: given["repository"], Environment: given["environment"], Application: given["application"],
-		Component: given["component"], After: given["after"], Limit: eventsPerPage,
+	maps.DeleteFunc(given, func(_, text string) bool { return text == "" }) // a field of the form that is empty
+	query, err := api.HistoryQueryOf(given, p.Now())
+	if err != nil {
+		return err
 	}
-	if given["since"] != "" {
-		if query.Since, err = api.Since(given["since"], p.Now()); err != nil {
-			return err
-		}
-	}
+	query.Limit = eventsPerPage
 	found, err := p.Reader.History(c.Request().Context(), query)
 	if err != nil {
 		return err
@@ -52,7 +50,7 @@ func (p *pages) history(c echo.Context) error {
 	}
 	if found.Next != "" {
 		given["after"] = found.Next
-		body.Next = pathWith("/history", given)
+		body.Next = api.PathWith("/history", given)
 	}
 	return p.write(c, http.StatusOK, "history", page{Title: "History", Live: true, Body: body})
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -113,22 +112,8 @@ func matrixOf(query view.ApplicationsQuery, list view.Applications, now time.Tim
 
 // overviewURL returns the URL of the overview with a query.
 func overviewURL(query view.ApplicationsQuery) string {
-	return pathWith("/", map[string]string{
+	return api.PathWith("/", map[string]string{
 		"repository": query.Repository, "environment": query.Environment, "status": string(query.Status),
 		"search": query.Search, "after": query.After,
 	})
-}
-
-// pathWith returns a path with the parameters that are not empty.
-func pathWith(path string, parameters map[string]string) string {
-	values := url.Values{}
-	for name, value := range parameters {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	if len(values) == 0 {
-		return path
-	}
-	return path + "?" + values.Encode()
 }

@@ -28,7 +28,7 @@ func (p *pages) repository(c echo.Context) error {
 		return err
 	}
 	only := map[string]string{"repository": detail.Found.Repository}
-	body := repositoryBody{detail, pathWith("/", only), pathWith("/history", only)}
+	body := repositoryBody{detail, api.PathWith("/", only), api.PathWith("/history", only)}
 	return p.write(c, http.StatusOK, "repository", page{
 		Title: detail.Found.Repository, Live: true, Repository: detail.Found.Repository, Body: body,
 	})

@@ -2,6 +2,7 @@ package web
 
 import (
 	"promoter/internal/access"
+	"promoter/internal/api"
 	"promoter/internal/promotion"
 	"promoter/internal/store"
 	"promoter/internal/verb"
@@ -74,7 +75,7 @@ func hasLogin(p access.Principal) bool { return p.Token || p.Login != "" }
 
 // decideURL returns the URL of the page of a verb.
 func decideURL(repository string, target promotion.Target, what verb.Verb) string {
-	return pathWith(applicationPath(target.Application)+"/decide", map[string]string{
+	return api.PathWith(applicationPath(target.Application)+"/decide", map[string]string{
 		"repository": repository, "environment": target.Environment, "verb": string(what),
 	})
 }

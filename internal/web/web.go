@@ -220,7 +220,7 @@ type signInBody struct {
 func (p *pages) showSignIn(c echo.Context, status int, next, problem string) error {
 	body := signInBody{Next: next, Error: problem}
 	if p.Sessions.OIDC != nil {
-		body.OIDC = pathWith(signin.StartPath, map[string]string{"return": next})
+		body.OIDC = api.PathWith(signin.StartPath, map[string]string{"return": next})
 	}
 	return p.write(c, status, "sign-in", page{Title: "Sign in", Body: body})
 }

@@ -129,7 +129,7 @@ func (f *explainFlags) observe(command *cobra.Command, environment string, syste
 		return nil, err
 	}
 	preview, err := opened.Plan(command.Context(), checkout.Options{
-		Environments: []string{environment}, ShowOnly: true, Versions: registries.View(), Now: time.Now, Progress: progress.Show,
+		Environments: []string{environment}, ShowOnly: true, Versions: registries.For(""), Now: time.Now, Progress: progress.Show,
 	})
 	if closing := registries.Close(); closing != nil {
 		render.PrintMessage(system.Err, "%v", closing) // only the cache is affected

@@ -87,7 +87,7 @@ func previewFirst(
 	defer cancel()
 	progress := console.NewProgress(system)
 	first, failed, err := checkout.PreviewFirst(limited, dir, s, checkout.Options{
-		ShowOnly: true, Versions: registries.View(), Now: time.Now, Progress: progress.Show,
+		ShowOnly: true, Versions: registries.For(""), Now: time.Now, Progress: progress.Show,
 	})
 	progress.Clear()
 	if err = errors.Join(err, registries.Close()); err != nil && ctx.Err() == nil {

@@ -147,7 +147,7 @@ func (f *planFlags) preview(command *cobra.Command, system console.System) (*che
 		Environments: f.environments,
 		Paths:        f.paths,
 		Explicit:     explicitVersions,
-		Versions:     registries.View(),
+		Versions:     registries.For(""),
 		MaxFileSize:  f.maxFileSize,
 		Now:          time.Now,
 		Progress:     progress.Show,

@@ -29,26 +29,25 @@ type dimension struct {
 var dimensions = []dimension{
 	{
 		func(s serverconfig.Scope) []string { return s.Environments },
-		func(patterns []string, d promotion.Deployment) (some, all bool) {
-			matched := glob.MatchAnyName(patterns, d.Target.Environment)
-			return matched, matched
-		},
+		matchName(func(d promotion.Deployment) string { return d.Target.Environment }),
 	},
 	{
 		func(s serverconfig.Scope) []string { return s.Applications },
-		func(patterns []string, d promotion.Deployment) (some, all bool) {
-			matched := glob.MatchAnyName(patterns, d.Target.Application)
-			return matched, matched
-		},
+		matchName(func(d promotion.Deployment) string { return d.Target.Application }),
 	},
 	{
 		func(s serverconfig.Scope) []string { return s.Branches },
-		func(patterns []string, d promotion.Deployment) (some, all bool) {
-			matched := glob.MatchAnyName(patterns, d.Branch)
-			return matched, matched
-		},
+		matchName(func(d promotion.Deployment) string { return d.Branch }),
 	},
 	{func(s serverconfig.Scope) []string { return s.Paths }, matchFiles},
+}
+
+// matchName matches one name of a deployment.
+func matchName(nameOf func(promotion.Deployment) string) func([]string, promotion.Deployment) (some, all bool) {
+	return func(patterns []string, d promotion.Deployment) (some, all bool) {
+		matched := glob.MatchAnyName(patterns, nameOf(d))
+		return matched, matched
+	}
 }
 
 // matchFiles matches files with patterns, which are valid. Without files, none match.

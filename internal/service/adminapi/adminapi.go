@@ -88,10 +88,7 @@ func (a *API) notifications(ctx context.Context) ([]api.Notification, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []api.Notification{}
-	for _, one := range counted {
-		all = append(all, api.Notification(one))
-	}
+	all := append([]api.Notification{}, counted...)
 	for _, d := range a.Connections.Server.File.Destinations {
 		if !slices.ContainsFunc(all, func(n api.Notification) bool { return n.Destination == d.Name }) {
 			all = append(all, api.Notification{Destination: d.Name})

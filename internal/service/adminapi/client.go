@@ -148,17 +148,6 @@ func checkAddress(address string) error {
 	return fault.New(fault.Invalid, "--url %s: the token is sent over https, and without it only on this machine", parsed.Host)
 }
 
-// parameters returns the parameters of a query that are not empty.
-func parameters(named map[string]string) string {
-	values := url.Values{}
-	for name, value := range named {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	return values.Encode()
-}
-
 // timeParameter is empty for the zero time.
 func timeParameter(at time.Time) string {
 	if at.IsZero() {
@@ -169,50 +158,52 @@ func timeParameter(at time.Time) string {
 
 // Status returns the state of the service.
 func (c *Client) Status(ctx context.Context) (status api.Status, err error) {
-	return status, c.call(ctx, http.MethodGet, "/api/v1/status", nil, &status)
+	return status, c.get(ctx, "/status", nil, &status)
 }
 
 // History returns a page of the history.
 func (c *Client) History(ctx context.Context, query api.HistoryQuery) (history api.History, err error) {
-	values := parameters(map[string]string{
+	return history, c.get(ctx, "/history", map[string]string{
 		"repository": query.Repository, "environment": query.Environment, "application": query.Application,
 		"component": query.Component, "after": query.After, "limit": strconv.Itoa(query.Limit), "since": timeParameter(query.Since),
-	})
-	return history, c.call(ctx, http.MethodGet, "/api/v1/history?"+values, nil, &history)
+	}, &history)
 }
 
 // Metrics returns the delivery metrics.
 func (c *Client) Metrics(ctx context.Context, query delivery.Query) (report delivery.Report, err error) {
-	values := parameters(map[string]string{
+	return report, c.get(ctx, "/metrics", map[string]string{
 		"repository": query.Repository, "environment": query.Environment, "application": query.Application,
 		"label": query.Label, "by": string(query.By), "group": query.Group, "timeZone": query.TimeZone,
 		"since": timeParameter(query.Since), "until": timeParameter(query.Until),
-	})
-	return report, c.call(ctx, http.MethodGet, "/api/v1/metrics?"+values, nil, &report)
+	}, &report)
 }
 
 // Applications returns a page of applications with what is in each of their environments.
 func (c *Client) Applications(ctx context.Context, query view.ApplicationsQuery) (list view.Applications, err error) {
-	values := parameters(map[string]string{
+	return list, c.get(ctx, "/applications", map[string]string{
 		"repository": query.Repository, "application": query.Application, "environment": query.Environment, "status": string(query.Status),
 		"search": query.Search, "after": query.After, "limit": strconv.Itoa(query.Limit),
-	})
-	return list, c.call(ctx, http.MethodGet, "/api/v1/applications?"+values, nil, &list)
+	}, &list)
 }
 
 // Where returns where the versions are that a text selects.
 func (c *Client) Where(ctx context.Context, text string) (found view.Where, err error) {
-	return found, c.call(ctx, http.MethodGet, "/api/v1/where?"+url.Values{"version": {text}}.Encode(), nil, &found)
+	return found, c.get(ctx, "/where", map[string]string{"version": text}, &found)
 }
 
 // Decide records a decision.
 func (c *Client) Decide(ctx context.Context, decision api.Decision) (decided api.Decided, err error) {
-	return decided, c.call(ctx, http.MethodPost, "/api/v1/decisions", decision, &decided)
+	return decided, c.call(ctx, http.MethodPost, "/decisions", decision, &decided)
 }
 
 // Replay requests that a stored delivery is accepted again.
 func (c *Client) Replay(ctx context.Context, request api.Replay) (replayed api.Replayed, err error) {
-	return replayed, c.call(ctx, http.MethodPost, "/api/v1/replay", request, &replayed)
+	return replayed, c.call(ctx, http.MethodPost, "/replay", request, &replayed)
+}
+
+// get requests a resource with the parameters that are not empty.
+func (c *Client) get(ctx context.Context, path string, parameters map[string]string, into any) error {
+	return c.call(ctx, http.MethodGet, api.PathWith(path, parameters), nil, into)
 }
 
 func (c *Client) call(ctx context.Context, method, path string, body, into any) error {
@@ -220,7 +211,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(encoded))
+	request, err := http.NewRequestWithContext(ctx, method, c.base+api.Prefix+path, bytes.NewReader(encoded))
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err)
 	}
@@ -272,7 +263,7 @@ const maxStream = time.Hour
 // which is no error if the service closed it. The service sends something every 15 seconds;
 // a stream that is silent for longer ends with an error.
 func (c *Client) Changes(ctx context.Context, changed func()) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/api/v1/changes", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+api.Prefix+"/changes", http.NoBody)
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err)
 	}

@@ -2,11 +2,8 @@ package adminapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -126,7 +123,7 @@ func ReadSaved(options serverfile.Options, saved SavedDelivery) (api.Replayed, e
 	if err != nil {
 		return api.Replayed{}, err
 	}
-	body, err := readFile(saved.File)
+	body, err := serverfile.ReadFile(saved.File, maxPayload) // a larger one is refused as too large
 	if err != nil {
 		return api.Replayed{}, fmt.Errorf("read the payload: %w", err)
 	}
@@ -144,15 +141,4 @@ func parseHeader(lines []string) (http.Header, error) {
 		header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
 	return header, nil
-}
-
-// readFile reads up to one byte more than the limit, so that a larger payload is
-// refused as too large.
-func readFile(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	content, err := io.ReadAll(io.LimitReader(file, maxPayload+1))
-	return content, errors.Join(err, file.Close())
 }

@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/state"
@@ -105,14 +106,7 @@ func repositoryDetailOf(report outcome.Report) store.RepositoryDetail {
 
 // imageOf returns the image of a reference as users write it.
 func imageOf(r edit.Reference) string {
-	text := r.Repository.Familiar()
-	if r.Tag != "" {
-		text += ":" + r.Tag
-	}
-	if r.Digest != "" {
-		text += "@" + r.Digest
-	}
-	return text
+	return image.Reference{Name: r.Repository.Familiar(), Tag: r.Tag, Digest: r.Digest}.String()
 }
 
 // resolvedText returns a config with its defaults, or why that is unknown as a comment.

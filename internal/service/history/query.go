@@ -94,16 +94,14 @@ func eventOf(e store.Event) api.Event {
 	shown := api.Event{
 		ID: cmp.Or(e.ID, e.Identity()), At: e.At.UTC(), Since: e.Since, Repository: e.Name, Key: e.Repository,
 		Environment: e.Environment, Application: e.Application,
-		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Versions: []api.Version{}, Commit: e.Commit, By: e.User,
+		Action: e.Action, Promotion: e.Promotion, Snapshot: e.Snapshot, Commit: e.Commit, By: e.User,
+		Versions:    append([]api.Version{}, e.Versions...),
 		RequestedBy: e.Attribution.RequestedBy, RequestReason: e.Attribution.Reason,
 		PullRequest: view.PullRequestOf(e.Number, e.URL, time.Time{}), Reason: view.ReasonOf(e.Rule, e.Message, time.Time{}),
 		Bypassed: e.Attribution.Bypassed, ApprovedBy: e.Attribution.ApprovedBy, Unproven: e.Attribution.Unproven,
 	}
-	for _, version := range e.Versions {
-		shown.Versions = append(shown.Versions, api.Version(version))
-	}
 	if e.Trigger != (store.DeliveryRef{}) {
-		shown.Delivery = &api.TriggeringDelivery{Receiver: e.Trigger.Receiver, ID: e.Trigger.Delivery}
+		shown.Delivery = &e.Trigger
 	}
 	return shown
 }

@@ -391,11 +391,8 @@ func (r roots) moving(component string) bool {
 
 // reference returns a verified image as the state branch has it.
 func reference(one image.Reference) string {
-	text := one.Repository.String()
-	if one.Tag != "" {
-		text += ":" + one.Tag
-	}
-	return text + "@" + one.Digest
+	one.Name = one.Repository.String()
+	return one.String()
 }
 
 // byComponent returns the images by component.
