@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"promoter/internal/fault"
-	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
@@ -301,9 +300,4 @@ func (s signals) SetStatus(_ context.Context, commit string, status scm.Status) 
 		Own:         true,
 	}
 	return nil
-}
-
-// Member implements scm.Signals.
-func (s signals) Member(ctx context.Context, team string, user identity.User) (bool, error) {
-	return s.Signals.Member(ctx, team, user)
 }
