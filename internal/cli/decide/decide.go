@@ -41,8 +41,7 @@ Exit codes: 0 recorded, or already in effect; 1 not recorded.`
 
 // NewHold returns the command hold.
 func NewHold(system console.System) *cobra.Command {
-	command, flags := newDecide(system, verb.Hold)
-	flags.addApplication(command)
+	command, _ := newDecide(system, verb.Hold)
 	command.Short = "Pause promotions of an application or environment until resume"
 	command.Long = `hold stops promotions to a target: promoter proposes nothing, and an open pull request
 stays open and is not merged, until 'promoter resume'.` + decideHelp
@@ -52,8 +51,7 @@ stays open and is not merged, until 'promoter resume'.` + decideHelp
 
 // NewResume returns the command resume.
 func NewResume(system console.System) *cobra.Command {
-	command, flags := newDecide(system, verb.Resume)
-	flags.addApplication(command)
+	command, _ := newDecide(system, verb.Resume)
 	command.Short = "End a hold, a rollback, and rejections of a target"
 	command.Long = `resume ends a hold and the hold of a rollback, and removes the rejections of the target,
 so that those versions may be proposed again. A freeze stays: thaw ends it.` + decideHelp
@@ -64,7 +62,6 @@ so that those versions may be proposed again. A freeze stays: thaw ends it.` + d
 // NewReject returns the command reject, which takes the images as arguments.
 func NewReject(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Reject)
-	flags.addApplication(command)
 	command.Use = "reject IMAGE..."
 	command.Short = "Never propose these versions again"
 	command.Long = `reject names versions that promoter must not propose: COMPONENT:TAG, or
@@ -85,7 +82,6 @@ versions proceed.` + decideHelp
 // NewPromote returns the command promote.
 func NewPromote(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Promote)
-	flags.addApplication(command)
 	command.Short = "Request a promotion to an environment with propose: manual"
 	command.Long = `promote requests what waits in an environment with propose: manual, for one application
 or for all of them. With --with, promoter uses the given versions instead of those of the
@@ -116,7 +112,6 @@ whom the forge authenticates. Commits, the pull request, and the history name wh
 // NewRollback returns the command rollback.
 func NewRollback(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Rollback)
-	flags.addApplication(command)
 	command.Short = "Roll back to the previous versions, and hold"
 	command.Long = `rollback requests the versions that the target had before the current ones, from the
 history of its branch, whatever is the name of the user who wrote them, and holds the target until
@@ -183,15 +178,13 @@ func newDecide(system console.System, what verb.Verb) (*cobra.Command, *decideFl
 	flags.service.AddOptional(command)
 	set := command.Flags()
 	set.StringVar(&flags.decision.Environment, "env", "", flag.EnvUsage)
+	if what != verb.Freeze && what != verb.Thaw { // those apply to whole environments
+		set.StringVar(&flags.decision.Application, "app", "", flag.AppUsage)
+	}
 	set.StringVar(&flags.decision.Reason, "reason", "", "reason, as `TEXT` that other users see")
 	set.StringVar(&flags.decision.As, "as", "",
 		"`NAME` of the user who decides, recorded as unverified (default: the account of $PROMOTER_USER_TOKEN, or of a user's token)")
 	return command, flags
-}
-
-// addApplication adds the flag of the decisions that may apply to one application.
-func (f *decideFlags) addApplication(command *cobra.Command) {
-	command.Flags().StringVar(&f.decision.Application, "app", "", flag.AppUsage)
 }
 
 func runDecide(command *cobra.Command, flags *decideFlags, system console.System) error {
