@@ -63,10 +63,14 @@ func observeRequest(metrics *telemetry.Metrics) func(ctx context.Context, to str
 		case exchange.Status >= http.StatusInternalServerError, exchange.Status == http.StatusTooManyRequests:
 			span.Failed = http.StatusText(exchange.Status)
 		}
-		telemetry.Add(ctx, span,
-			slog.String("promoter.peer", to), slog.String("http.request.method", exchange.Method),
-			slog.String("server.address", exchange.Host), slog.String("url.template", exchange.Route),
-			slog.Int("http.response.status_code", exchange.Status))
+		attributes := []slog.Attr{
+			slog.String("promoter.peer", to),
+			slog.String("http.request.method", exchange.Method),
+			slog.String("server.address", exchange.Host),
+			slog.String("url.template", exchange.Route),
+			slog.Int("http.response.status_code", exchange.Status),
+		}
+		telemetry.Add(ctx, span, attributes...)
 		metrics.Request(to, exchange.Host, exchange.Status, exchange.Took)
 		if to == connect.ToForge && exchange.Remaining >= 0 {
 			metrics.RateLimit(exchange.Host, exchange.Remaining)

@@ -91,15 +91,22 @@ func indexMembers(in *input, c *Config) map[string]string {
 	for _, layer := range c.layers {
 		for _, component := range layer.raw.Components.Items {
 			other, twice := memberOf[component.Value]
-			in.report.ErrorIf(divided && twice && layer.exact(), component.Position, "list it in one of them",
-				"%s belongs to both %s and %s, but environments are divided by component", component.Value, other, layer.pattern)
-			if layer.exact() && !twice {
+			switch {
+			case !layer.exact():
+			case !twice:
 				memberOf[component.Value] = layer.pattern
+			case divided:
+				in.report.Errorf(component.Position, "list it in one of them",
+					"%s belongs to both %s and %s, but environments are divided by component", component.Value, other, layer.pattern)
 			}
 		}
 	}
 	return memberOf
 }
+
+// withoutApplications is how to fix the name of an application where nothing names one.
+const withoutApplications = "write {application} into the paths of the environments, or applications: {by: component}; " +
+	`without them everything is the application "` + DefaultApplication + `"`
 
 // checkApplicationPattern validates a pattern of application names. It returns false for
 // one that cannot match any name. When no path captures a name, there is only the
@@ -113,10 +120,7 @@ func checkApplicationPattern(in *input, pattern strictyaml.Located[string], key 
 			"no application can have a name like %q", pattern.Value)
 		return false
 	case !in.captures && !glob.MatchName(pattern.Value, DefaultApplication):
-		in.report.Errorf(pattern.Position,
-			"write {application} into the paths of the environments, or applications: {by: component}; "+
-				`without them everything is the application "`+DefaultApplication+`"`,
-			"there is no application %q for %s", pattern.Value, key)
+		in.report.Errorf(pattern.Position, withoutApplications, "there is no application %q for %s", pattern.Value, key)
 	}
 	return true
 }
@@ -146,9 +150,10 @@ func checkSameVersion(in *input, c *Config, pattern string, raw *rawApplication)
 		"remove sameVersion, or add the other components", "sameVersion compares components, but %s has one", pattern)
 	for _, component := range c.Components {
 		member := len(raw.Components.Items) == 0 || slices.Contains(members, component.Name)
-		if component.Select.Tag != "" && member && component.Only.allowsSome(pattern) {
-			in.report.Errorf(at, "select "+component.Name+" by version, or leave it out of components",
-				"sameVersion cannot be satisfied: %s follows the moving tag %s, which has no version", component.Name, component.Select.Tag)
+		name, tag := component.Name, component.Select.Tag
+		if tag != "" && member && component.Only.allowsSome(pattern) {
+			in.report.Errorf(at, "select "+name+" by version, or leave it out of components",
+				"sameVersion cannot be satisfied: %s follows the moving tag %s, which has no version", name, tag)
 		}
 	}
 }

@@ -103,8 +103,10 @@ func loadComponents(in *input) ([]Component, map[string]*image.Policy) {
 				policies[component.Name] = policy
 			}
 			component.Source = raw.Source.Value
-			in.report.ErrorIf(raw.Source.Valid() && !trust.ValidSource(raw.Source.Value), raw.Source.Position,
-				"write HOST/OWNER/NAME, as in github.com/acme/web", "%q is not a source repository", raw.Source.Value)
+			if raw.Source.Valid() && !trust.ValidSource(component.Source) {
+				in.report.Errorf(raw.Source.Position, "write HOST/OWNER/NAME, as in github.com/acme/web",
+					"%q is not a source repository", component.Source)
+			}
 			component.Poll, _ = raw.Poll.Times(in.report)
 			component.Only = loadOnly(in, component.Name, raw.Only)
 			in.report.ErrorIf(component.Template != "" && !in.captures, component.Position,
@@ -163,9 +165,9 @@ func loadArtifact(report *strictyaml.Report, raw *rawComponent, component *Compo
 	if err == nil {
 		component.Pattern = pattern
 		if pattern.MatchesWords() {
-			report.Warnf(chosen.Position, "write the registry and the owner, as in quay.io/acme/**",
-				"%q matches images of any owner on Docker Hub; a text is followed only if its key or registry shows that it is an image",
-				chosen.Value)
+			const problem = "%q matches images of any owner on Docker Hub; " +
+				"a text is followed only if its key or registry shows that it is an image"
+			report.Warnf(chosen.Position, "write the registry and the owner, as in quay.io/acme/**", problem, chosen.Value)
 		}
 		return
 	}

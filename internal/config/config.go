@@ -224,9 +224,9 @@ func (in *input) namesAreValid() bool {
 		{"applications", false, raw.Applications.Origin, len(raw.Applications.Entries), maxApplications},
 		{"windows", false, raw.Windows.Origin, len(raw.Windows.Entries), maxWindows},
 	} {
-		in.report.ErrorIf(section.required && section.count == 0 && !section.Invalid,
-			strictyaml.FirstSet(section.Origin, raw.Origin), "see docs/reference/config.md#"+section.key,
-			"there are no %s", section.key)
+		at := strictyaml.FirstSet(section.Origin, raw.Origin)
+		in.report.ErrorIf(section.required && section.count == 0 && !section.Invalid, at,
+			"see docs/reference/config.md#"+section.key, "there are no %s", section.key)
 		if section.count > section.limit {
 			in.report.Errorf(section.Position, "use patterns, or split the repository",
 				"there are %d %s, more than %d", section.count, section.key, section.limit)

@@ -146,8 +146,10 @@ const ownBranches = "promoter/"
 // validBranch checks a name by the rules that matter for branches on forges.
 // https://git-scm.com/docs/git-check-ref-format
 func validBranch(s string) bool {
-	if s == "" || s == "@" || len(s) > 200 || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "refs/") ||
-		strings.ContainsAny(s, " ~^:?*[\\\x7f") || strings.Contains(s, "..") || strings.Contains(s, "@{") {
+	switch {
+	case s == "", s == "@", len(s) > 200,
+		strings.HasPrefix(s, "-"), strings.HasPrefix(s, "refs/"),
+		strings.ContainsAny(s, " ~^:?*[\\\x7f"), strings.Contains(s, ".."), strings.Contains(s, "@{"):
 		return false
 	}
 	for segment := range strings.SplitSeq(s, "/") {
@@ -169,7 +171,8 @@ func checkCaptures(in *input) {
 		case e.Value.Invalid, division != nil && division.Invalid:
 		case division != nil && division.By.Value == byComponent:
 			for _, path := range e.Value.Paths.Items {
-				in.report.ErrorIf(strings.Contains(path.Value, glob.Application), path.Position, "write * for it, or remove applications",
+				captures := strings.Contains(path.Value, glob.Application)
+				in.report.ErrorIf(captures, path.Position, "write * for it, or remove applications",
 					"applications are divided by component, but this path captures {application}")
 			}
 		case !e.Value.Paths.IsSet():

@@ -155,12 +155,13 @@ func checkWriteComponent(in *input, c *Config, environment string, raw *rawWrite
 		return
 	}
 	component, _ := c.Component(raw.Component.Value)
-	in.report.ErrorIf(isPattern(component.Pattern) && component.Template == "", raw.Component.Position, "add a component for the one image",
-		"%s is a pattern, so it does not determine which image's version to write", component.Name)
+	at, name := raw.Component.Position, component.Name
+	in.report.ErrorIf(isPattern(component.Pattern) && component.Template == "", at, "add a component for the one image",
+		"%s is a pattern, so it does not determine which image's version to write", name)
 	if e, _ := c.Environment(environment); component.Template != "" && e.ByComponent {
-		in.report.Errorf(raw.Component.Position, "write {application} into the paths of "+environment,
-			"%s is another image in each application, and no path captures {application}", component.Name)
+		in.report.Errorf(at, "write {application} into the paths of "+environment,
+			"%s is another image in each application, and no path captures {application}", name)
 	}
-	in.report.ErrorIf(!component.Only.allowsEnvironment(environment), raw.Component.Position, "change only.environments of "+component.Name,
-		"%s is not used in %s, so it is never written there", component.Name, environment)
+	in.report.ErrorIf(!component.Only.allowsEnvironment(environment), at, "change only.environments of "+name,
+		"%s is not used in %s, so it is never written there", name, environment)
 }

@@ -1,7 +1,6 @@
 package connect
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -115,7 +114,10 @@ func (c *Connections) wireApp(f *Forge) error {
 		Signs: c.Server.File.Signing.GitHubApp || !c.signing.IsZero(),
 	})
 	if err != nil {
-		from := cmp.Or(f.Config.App.Key.String(), c.Server.AppFolder(f.Config.Name).Path(serverfile.AppKeyFile))
+		from := f.Config.App.Key.String()
+		if from == "" {
+			from = c.Server.AppFolder(f.Config.Name).Path(serverfile.AppKeyFile)
+		}
 		return fmt.Errorf("the App of the forge %s, %s: %w", f.Config.Name, from, fault.Wrap(fault.Invalid, err))
 	}
 	if f.public, err = c.openForge(f.Config, secret.String{}); err != nil {

@@ -63,8 +63,9 @@ func (d *DB) apply(ctx context.Context, steps []migration) error {
 			return err
 		}
 		if version > newest {
-			return fault.New(fault.Invalid, "the database was used by a newer promoter (its schema is version %d, this release knows %d); "+
-				"run that release again, or restore the backup from before the upgrade", version, newest)
+			const problem = "the database was used by a newer promoter (its schema is version %d, this release knows %d); " +
+				"run that release again, or restore the backup from before the upgrade"
+			return fault.New(fault.Invalid, problem, version, newest)
 		}
 		for _, step := range steps[version:] {
 			if err := step.run(ctx, tx); err != nil {

@@ -73,10 +73,9 @@ func parseURL(address secret.String) (*pgx.ConnConfig, error) {
 	}
 	config, err := pgx.ParseConfig(text)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "the database URL cannot be parsed; it looks like "+
-			"postgres://user:password@host:5432/database?sslmode=verify-full, "+
-			"with %%-escapes for characters like @ and / in the password, "+
-			"and the files it names must exist")
+		const example = "postgres://user:password@host:5432/database?sslmode=verify-full"
+		return nil, fault.New(fault.Invalid, "the database URL cannot be parsed; it looks like %s, "+
+			"with %%-escapes for characters like @ and / in the password, and the files it names must exist", example)
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectTimeout

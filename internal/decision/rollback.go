@@ -78,8 +78,9 @@ func (r repository) verifyImage(
 		v.Digest = now.Digest
 		return v, fmt.Sprintf("%s was written without a digest: it is restored as the tag is now, %s", name, points), nil
 	case byTag:
-		return v, "", fault.New(fault.Invalid, "%s: tag moved: it now points to %s instead of %s, and the files have no digest: "+
-			"write %s to them yourself, or set pin: tag+digest", name, points, was, pinned.Reference())
+		const problem = "%s: tag moved: it now points to %s instead of %s, and the files have no digest: " +
+			"write %s to them yourself, or set pin: tag+digest"
+		return v, "", fault.New(fault.Invalid, problem, name, points, was, pinned.Reference())
 	default:
 		return v, fmt.Sprintf("%s: tag moved: it now points to %s; the digest that was there is restored, %s",
 			name, cmp.Or(points, "nothing"), was), nil

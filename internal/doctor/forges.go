@@ -72,9 +72,9 @@ func checkEvents(subject string, missing github.Missing, poll time.Duration, f *
 		f.ok(subject, "the App %s subscribes to the events that are needed", missing.App)
 		return
 	}
-	f.warn(subject, "tick them at "+missing.At+", unless a webhook of the organization or the repositories sends them",
-		"the App %s does not subscribe to %s: what they report is found only by the poll, every %v", missing.App,
-		strings.Join(missing.Events, ", "), poll)
+	fix := "tick them at " + missing.At + ", unless a webhook of the organization or the repositories sends them"
+	f.warn(subject, fix, "the App %s does not subscribe to %s: what they report is found only by the poll, every %v",
+		missing.App, strings.Join(missing.Events, ", "), poll)
 }
 
 // hosts collects what the forges report in the headers of all responses.

@@ -67,8 +67,8 @@ func checkSigner(session *connect.Session, f *findings) {
 			continue
 		}
 		seen = append(seen, by.Email)
-		f.warn("signing", "set committer to NAME <EMAIL> of the key, or add the address to the key",
-			"the committer of %s is <%s>, which is no user ID of the %s key: forges do not show its commits as verified",
+		const problem = "the committer of %s is <%s>, which is no user ID of the %s key: forges do not show its commits as verified"
+		f.warn("signing", "set committer to NAME <EMAIL> of the key, or add the address to the key", problem,
 			r.Name, by.Email, signing.GPG)
 	}
 }

@@ -207,9 +207,9 @@ func checkTeams(r *connect.Repository, loaded *config.Config, subject string, f 
 			names = append(names, approvals.From...)
 		}
 		if i := slices.IndexFunc(names, isTeam); i >= 0 {
-			f.warn(subject, "add it to the App, then an owner of the account accepts it",
-				"environment %s names %s: its review is not requested, and its members are unknown: %s", environment.Name,
-				names[i], reader.TeamsHidden())
+			const problem = "environment %s names %s: its review is not requested, and its members are unknown: %s"
+			f.warn(subject, "add it to the App, then an owner of the account accepts it", problem,
+				environment.Name, names[i], reader.TeamsHidden())
 			return
 		}
 	}

@@ -227,8 +227,9 @@ func (p Path) stopped(f Facts, asked Asked, i int) (text, advice string) {
 	rejection, rejected := f.Observation.State.Rejected(state.Target(step.Target), asked.Repository, v)
 	switch {
 	case rejected:
-		return fmt.Sprintf("was rejected in %s by %s on %s%s", here, cmp.Or(rejection.By.Login, "an unknown user"),
-			rejection.At.UTC().Format(time.DateOnly), strings.TrimSuffix(": "+rejection.Reason, ": ")), allowAgain(step)
+		by := cmp.Or(rejection.By.Login, "an unknown user")
+		why := strings.TrimSuffix(": "+rejection.Reason, ": ")
+		return fmt.Sprintf("was rejected in %s by %s on %s%s", here, by, rejection.At.UTC().Format(time.DateOnly), why), allowAgain(step)
 	case same(step.Next, v) && step.Blocker != nil:
 		return "waits in " + here + step.at() + ": " + step.Blocker.String(), step.Blocker.Advice
 	case same(step.Next, v):

@@ -163,9 +163,8 @@ func (c *creator) Create(ctx context.Context, code string) (server.CreatedApp, e
 	}
 	stored, err := c.folder.Store(registered, c.manifest.Hook)
 	if err != nil {
-		return server.CreatedApp{},
-			fmt.Errorf("GitHub created the App %s, but its credentials could not be stored: %w: delete it at %s, and start again",
-				registered.Slug, err, registered.Settings+"/advanced")
+		const problem = "GitHub created the App %s, but its credentials could not be stored: %w: delete it at %s, and start again"
+		return server.CreatedApp{}, fmt.Errorf(problem, registered.Slug, err, registered.Settings+"/advanced")
 	}
 	return server.CreatedApp{Name: stored.Slug, Install: stored.Install, Next: c.created(stored)}, nil
 }

@@ -164,7 +164,8 @@ func (b *Batch) OfferAll(
 			report(r, result, err)
 		}
 	})
-	return errors.Join(context.Cause(ctx), b.outcomes.save())
+	saved := b.outcomes.save()
+	return errors.Join(context.Cause(ctx), saved)
 }
 
 // OfferTo offers a config file to the candidate with a key. The repository is nil if there

@@ -186,9 +186,14 @@ func (s *Server) logRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := s.recovered(c, func() error { return next(c) }); err != nil {
 			s.respondError(err, c)
 		}
-		s.Log.DebugContext(c.Request().Context(), "request",
-			slog.String("request", requestID(c)), slog.String("method", c.Request().Method), slog.String("route", c.Path()),
-			slog.Int("status", c.Response().Status), slog.Duration("took", s.Now().Sub(begin)))
+		attributes := []slog.Attr{
+			slog.String("request", requestID(c)),
+			slog.String("method", c.Request().Method),
+			slog.String("route", c.Path()),
+			slog.Int("status", c.Response().Status),
+			slog.Duration("took", s.Now().Sub(begin)),
+		}
+		s.Log.LogAttrs(c.Request().Context(), slog.LevelDebug, "request", attributes...)
 		return nil
 	}
 }
@@ -204,8 +209,9 @@ func (s *Server) recovered(c echo.Context, do func() error) (err error) {
 		if value == http.ErrAbortHandler { //nolint:errorlint // the value of a panic is not wrapped
 			panic(value)
 		}
-		s.Log.ErrorContext(c.Request().Context(), "request panicked", slog.String("request", requestID(c)), slog.String("route", c.Path()),
-			slog.String("panic", fmt.Sprint(value)), slog.String("stack", string(debug.Stack())))
+		log := s.Log.With(slog.String("request", requestID(c)), slog.String("route", c.Path()))
+		log.ErrorContext(c.Request().Context(), "request panicked", slog.String("panic", fmt.Sprint(value)),
+			slog.String("stack", string(debug.Stack())))
 		err = fault.Defect(value)
 	}()
 	return do()

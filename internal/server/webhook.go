@@ -190,8 +190,9 @@ func (s *Server) persist(r *http.Request, accepted Accepted) (err error) {
 	if pullTypes[strings.ToLower(accepted.EventType)] {
 		level = slog.LevelDebug
 	}
-	s.Log.Log(ctx, level, "webhook received", slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID),
-		slog.String("event", accepted.EventType), slog.Int("events", 0), slog.String("ignored", accepted.Ignored))
+	log := s.Log.With(slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID))
+	log.Log(ctx, level, "webhook received", slog.String("event", accepted.EventType), slog.Int("events", 0),
+		slog.String("ignored", accepted.Ignored))
 	return nil
 }
 
@@ -235,6 +236,6 @@ func (s *Server) logRefusal(c echo.Context, to *receiver, at time.Time, err erro
 	if status >= http.StatusInternalServerError || !s.refusals.AllowN(at, 1) {
 		return
 	}
-	s.Log.WarnContext(c.Request().Context(), "webhook refused", slog.String("receiver", cmp.Or(to.name, unknownReceiver)),
-		slog.String("request", requestID(c)), slog.Int("status", status), slog.String("error", api.PublicMessage(err)))
+	log := s.Log.With(slog.String("receiver", cmp.Or(to.name, unknownReceiver)), slog.String("request", requestID(c)))
+	log.WarnContext(c.Request().Context(), "webhook refused", slog.Int("status", status), slog.String("error", api.PublicMessage(err)))
 }

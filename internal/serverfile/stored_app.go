@@ -133,7 +133,8 @@ func (f AppFolder) Prepare() (created bool, err error) {
 		return created, fault.New(fault.Invalid,
 			"the folder of the App cannot be written: %w: let promoter write to it, or name another one", err)
 	}
-	if err := errors.Join(os.Remove(probe), f.sync()); err != nil {
+	removed, synced := os.Remove(probe), f.sync()
+	if err := errors.Join(removed, synced); err != nil {
 		return created, fault.New(fault.Invalid, "the folder of the App cannot be brought to the disk: %w: name another one", err)
 	}
 	return created, nil

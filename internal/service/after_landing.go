@@ -170,9 +170,9 @@ func (a afterLanding) handle(ctx context.Context, item queue.Item) (queue.Result
 	case err != nil:
 		return queue.Result{}, err
 	}
-	log := a.log.With(slog.String("repository", repository.Name), slog.String("key", request.repository),
-		slog.String("environment", request.environment),
-		slog.String("application", request.application), slog.String("destination", entry.Name))
+	log := a.log.With(slog.String("repository", repository.Name), slog.String("key", request.repository))
+	log = log.With(slog.String("environment", request.environment), slog.String("application", request.application))
+	log = log.With(slog.String("destination", entry.Name))
 	what, err := a.send(ctx, entry, request, repository)
 	switch {
 	case err == nil:

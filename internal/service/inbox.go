@@ -78,8 +78,9 @@ func (i *Inbox) Store(ctx context.Context, accepted server.Accepted) (keys []str
 	if len(accepted.Reports) > 0 && len(keys) == 0 {
 		log = log.With(slog.String("ignored", "no repository that promoter knows is deployed from there, or names the object in health"))
 	}
-	log.InfoContext(ctx, "webhook received", slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID),
-		slog.String("event", accepted.EventType), slog.Int("events", len(accepted.Events)), slog.Any("keys", first(keys)))
+	log = log.With(slog.String("receiver", accepted.Receiver), slog.String("delivery", accepted.ID))
+	log.InfoContext(ctx, "webhook received", slog.String("event", accepted.EventType), slog.Int("events", len(accepted.Events)),
+		slog.Any("keys", first(keys)))
 	return keys, nil
 }
 

@@ -63,7 +63,8 @@ func logOnboarding(ctx context.Context, log *slog.Logger, result *onboarding.Res
 	case err != nil:
 		log.WarnContext(ctx, "could not open the onboarding pull request", slog.Any("error", err))
 	case result != nil && !result.Known && result.State != onboarding.Waiting:
-		log.InfoContext(ctx, "onboarding", slog.String("state", string(result.State)), slog.String("reason", result.Reason),
-			slog.Int("pull_request", result.Number), slog.String("url", result.URL), slog.String("commit", result.Commit))
+		log = log.With(slog.String("state", string(result.State)), slog.String("reason", result.Reason))
+		log.InfoContext(ctx, "onboarding", slog.Int("pull_request", result.Number), slog.String("url", result.URL),
+			slog.String("commit", result.Commit))
 	}
 }

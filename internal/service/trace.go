@@ -17,10 +17,10 @@ import (
 // the names of OpenTelemetry where it has one, otherwise our own.
 func TraceWebhook(traces *telemetry.Traces) func(context.Context, server.Accepted, string) (context.Context, func(int, error)) {
 	return func(ctx context.Context, accepted server.Accepted, traceparent string) (context.Context, func(int, error)) {
-		ctx, span := traces.Begin(ctx, telemetry.RootSpan{Name: "webhook", Server: true, At: accepted.At, Links: []string{traceparent}},
-			slog.String("promoter.receiver", accepted.Receiver), slog.String("promoter.delivery", accepted.ID),
-			slog.String("promoter.event", accepted.EventType),
-			slog.Int("promoter.events", len(accepted.Events)))
+		root := telemetry.RootSpan{Name: "webhook", Server: true, At: accepted.At, Links: []string{traceparent}}
+		receiver, delivery := slog.String("promoter.receiver", accepted.Receiver), slog.String("promoter.delivery", accepted.ID)
+		ctx, span := traces.Begin(ctx, root, receiver, delivery,
+			slog.String("promoter.event", accepted.EventType), slog.Int("promoter.events", len(accepted.Events)))
 		if accepted.Ignored != "" {
 			span.Set(slog.String("promoter.ignored", accepted.Ignored))
 		}

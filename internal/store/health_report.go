@@ -151,15 +151,17 @@ func (s HealthRecords) Reports(ctx context.Context, receivers []string, names []
 	if len(receivers) == 0 {
 		return nil, nil
 	}
-	addresses := []any{""}
-	for _, name := range names {
-		addresses = append(addresses, addressOf(name))
-	}
-	args := make([]any, 0, len(receivers)+len(addresses)+1)
+	var args []any
 	for _, receiver := range receivers {
 		args = append(args, receiver)
 	}
-	args = append(append(args, addresses...), maxReports)
+	args = append(args, "") // a report of any repository
+	for _, name := range names {
+		args = append(args, addressOf(name))
+	}
+	const order = "order by receiver, source, subject, repository limit ?"
+	fromReceivers, aboutNames := placeholders(len(receivers)), placeholders(1+len(names))
+	query := "select report, at from health_report where receiver in (" + fromReceivers + ") and repository in (" + aboutNames + ") " + order
 	return viewRows(ctx, s.db, func(scan database.Scan, one *health.Report) error {
 		var text string
 		var at time.Time
@@ -171,8 +173,7 @@ func (s HealthRecords) Reports(ctx context.Context, receivers []string, names []
 		}
 		one.At = at
 		return nil
-	}, "select report, at from health_report where receiver in ("+placeholders(len(receivers))+
-		") and repository in ("+placeholders(len(addresses))+") order by receiver, source, subject, repository limit ?", args...)
+	}, query, append(args, maxReports)...)
 }
 
 // LastReports returns when the last stored report arrived at each receiver that has one.

@@ -242,10 +242,12 @@ from history as event`
 
 func scanEvent(scan database.Scan, e *Event) error {
 	var versions, attribution string
-	err := scan(&e.ID, &e.At, &e.Repository, &e.Name, &e.Environment, &e.Application, &e.Action, &e.Promotion, &e.Snapshot,
+	columns := []any{
+		&e.ID, &e.At, &e.Repository, &e.Name, &e.Environment, &e.Application, &e.Action, &e.Promotion, &e.Snapshot,
 		&versions, &e.Commit, &e.Number, &e.URL, &e.Rule, &e.Message, &e.User,
-		&e.Trigger.Receiver, &e.Trigger.Delivery, &attribution, &e.Since)
-	if err != nil {
+		&e.Trigger.Receiver, &e.Trigger.Delivery, &attribution, &e.Since,
+	}
+	if err := scan(columns...); err != nil {
 		return err
 	}
 	if number, url, joined := strings.Cut(e.URL, " "); joined && e.Number == 0 {

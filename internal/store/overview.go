@@ -267,6 +267,7 @@ type Landed struct {
 // Landed returns the newest landing in each target of an application, by environment.
 func (t Targets) Landed(ctx context.Context, repository, application string) (map[string]Landed, error) {
 	found := map[string]Landed{}
+	const query = "select environment, at, snapshot, commit_id, number, url from landed where repository = ? and application = ?"
 	err := t.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		return tx.Query(ctx, func(scan database.Scan) error {
 			var environment string
@@ -274,8 +275,7 @@ func (t Targets) Landed(ctx context.Context, repository, application string) (ma
 			err := scan(&environment, &one.At, &one.Snapshot, &one.Commit, &one.Number, &one.URL)
 			found[environment] = one
 			return err
-		}, "select environment, at, snapshot, commit_id, number, url from landed where repository = ? and application = ?",
-			repository, storable(application))
+		}, query, repository, storable(application))
 	})
 	return found, err
 }

@@ -73,9 +73,9 @@ func scanSnapshot(scan database.Scan, one *Snapshot) error {
 // List lists the newest snapshots of a repository. An empty application or name does
 // not restrict.
 func (s Snapshots) List(ctx context.Context, repository, application, name string, limit int) ([]Snapshot, error) {
-	return viewRows(ctx, s.db, scanSnapshot,
-		selectSnapshots+" and (? = '' or application = ?) and (? = '' or name = ?) order by posted_at desc, name limit ?",
-		repository, storable(application), storable(application), storable(name), storable(name), limit)
+	application, name = storable(application), storable(name)
+	const query = selectSnapshots + " and (? = '' or application = ?) and (? = '' or name = ?) order by posted_at desc, name limit ?"
+	return viewRows(ctx, s.db, scanSnapshot, query, repository, application, application, name, name, limit)
 }
 
 // Get returns the snapshot of a name, or a NotFound fault.

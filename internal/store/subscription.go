@@ -106,20 +106,20 @@ on conflict do nothing`, repository)
 
 // Subscribers returns the keys of the repositories that an event of a receiver concerns, sorted.
 func (s *Store) Subscribers(ctx context.Context, tx *database.Tx, receiver string, e event.Event) (found []string, err error) {
+	const subscribed = "select repository from subscription where kind = ? and host = ? and path = ?"
+	host, name := strings.ToLower(e.Repository.Host), strings.ToLower(e.Repository.Name)
 	switch e.Kind {
 	case event.KindImage:
 		found, err = subscribersOfImage(ctx, tx, e.Image)
 	case event.KindRelease:
-		found, err = readTexts(ctx, tx, "select repository from subscription where kind = ? and host = ? and path = ?",
-			releaseSubscription, strings.ToLower(e.Repository.Host), strings.ToLower(e.Repository.Name))
+		found, err = readTexts(ctx, tx, subscribed, releaseSubscription, host, name)
 	case event.KindRepository, event.KindComment:
 		found, err = repositoriesNamed(ctx, tx, e.Repository)
 	case event.KindHealth:
-		if e.Repository.Host != "" {
+		if host != "" {
 			found, err = repositoriesNamed(ctx, tx, e.Repository)
 		} else {
-			found, err = readTexts(ctx, tx, "select repository from subscription where kind = ? and host = ? and path = ?",
-				healthSubscription, receiver, strings.ToLower(e.Subject))
+			found, err = readTexts(ctx, tx, subscribed, healthSubscription, receiver, strings.ToLower(e.Subject))
 		}
 	case event.KindInstallation:
 	}

@@ -47,14 +47,15 @@ func (t Targets) Naming(ctx context.Context, name VersionName) ([]ApplicationKey
 	for _, one := range versions {
 		patterns = append(patterns, "%"+escapeLike(one)+"%")
 	}
+	query := `
+select repository, application from (
+	select repository, application from target where ` + contains("content") + `
+	union
+	select repository, application from history where ` + contains("versions") + ` or ` + like("commit_id", len(commits)) + `) as found
+order by repository, application limit ?`
 	return viewRows(ctx, t.db, func(scan database.Scan, one *ApplicationKey) error {
 		return scan(&one.Repository, &one.Application)
-	}, `
-select repository, application from (
-	select repository, application from target where `+contains("content")+`
-	union
-	select repository, application from history where `+contains("versions")+` or `+like("commit_id", len(commits))+`) as found
-order by repository, application limit ?`, append(slices.Concat(patterns, patterns, commits), maxNamed)...)
+	}, query, append(slices.Concat(patterns, patterns, commits), maxNamed)...)
 }
 
 // field is the beginning of a field of JSON, in lower case, up to where the text continues.

@@ -96,12 +96,13 @@ func New(options Options) *Metrics {
 	}
 	build := gauge("build_info", "The program: always 1.", "version", "commit", "goversion")
 	build.WithLabelValues(options.Build.Version, options.Build.Commit, runtime.Version()).Set(1)
-	m.registry.MustRegister(build,
-		m.webhooks, m.webhook, m.events, m.reports, m.eventToAction, m.reconciliations, m.reconciliation, m.actions, m.afterLanding,
+	own := []prometheus.Collector{
+		build, m.webhooks, m.webhook, m.events, m.reports, m.eventToAction, m.reconciliations, m.reconciliation, m.actions, m.afterLanding,
 		m.requests, m.request, m.remaining, m.metadata, m.unopened,
 		newWork(options.Work, options.Now), newBackoffs(options.Backoffs, m.hosts),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
+	}
+	m.registry.MustRegister(own...)
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if options.Targets != nil {
 		m.registry.MustRegister(newTargets(options.Targets, options.Now))
 	}

@@ -73,17 +73,18 @@ func NewTraces(o TraceOptions) (*Traces, error) {
 		abandon()
 		return nil, fault.Wrap(fault.Internal, err)
 	}
+	service := resource.NewSchemaless(
+		attribute.String("service.name", o.Service),
+		attribute.String("service.version", o.Version),
+		attribute.String("service.instance.id", o.Instance),
+	)
+	batches := []sdk.BatchSpanProcessorOption{
+		sdk.WithMaxQueueSize(maxSpans), sdk.WithMaxExportBatchSize(perBatch),
+		sdk.WithBatchTimeout(gatherFor), sdk.WithExportTimeout(uploadFor),
+	}
+	sampler := sdk.ParentBased(sdk.TraceIDRatioBased(o.Ratio))
 	provider := sdk.NewTracerProvider(
-		sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(o.Ratio))),
-		sdk.WithRawSpanLimits(limits()),
-		sdk.WithResource(resource.NewSchemaless(
-			attribute.String("service.name", o.Service),
-			attribute.String("service.version", o.Version),
-			attribute.String("service.instance.id", o.Instance),
-		)),
-		sdk.WithBatcher(exporter,
-			sdk.WithMaxQueueSize(maxSpans), sdk.WithMaxExportBatchSize(perBatch),
-			sdk.WithBatchTimeout(gatherFor), sdk.WithExportTimeout(uploadFor)),
+		sdk.WithSampler(sampler), sdk.WithRawSpanLimits(limits()), sdk.WithResource(service), sdk.WithBatcher(exporter, batches...),
 	)
 	return &Traces{provider: provider, tracer: provider.Tracer(scopeTraces), abandon: abandon, log: o.Log, now: o.Now}, nil
 }

@@ -116,11 +116,13 @@ func loadArgoCDRequest(in *input, raw *rawArgoCDRequest, entry string) *ArgoCDRe
 	}
 	in.report.ErrorIf(!raw.Receiver.IsSet(), raw.Position, "add receiver: a receiver with a poll",
 		"argocd of afterLanding %s has no receiver", entry)
-	in.report.ErrorIf(raw.Receiver.Valid() && !in.polls(raw.Receiver.Value), raw.Receiver.Position,
-		"name a receiver of kind argocd with poll: {url: …, token: …}",
-		"afterLanding %s refers to the receiver %q, which has no poll", entry, raw.Receiver.Value)
+	receiver := raw.Receiver.Value
+	if raw.Receiver.Valid() && !in.polls(receiver) {
+		in.report.Errorf(raw.Receiver.Position, "name a receiver of kind argocd with poll: {url: …, token: …}",
+			"afterLanding %s refers to the receiver %q, which has no poll", entry, receiver)
+	}
 	in.report.OneOf(&raw.Action, "action", []string{string(ArgoCDRefresh), string(ArgoCDSync)})
-	return &ArgoCDRequest{Receiver: raw.Receiver.Value, Action: ArgoCDAction(raw.Action.Or(string(ArgoCDRefresh)))}
+	return &ArgoCDRequest{Receiver: receiver, Action: ArgoCDAction(raw.Action.Or(string(ArgoCDRefresh)))}
 }
 
 // polls reports whether a receiver of the file polls an Argo CD server.

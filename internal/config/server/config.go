@@ -309,8 +309,10 @@ func ParseCommitter(text string) (Committer, bool) {
 	email, isEmail := strings.CutSuffix(rest, ">")
 	local, domain, _ := strings.Cut(email, "@")
 	unusable := func(r rune) bool { return r == '<' || r == '>' || !unicode.IsPrint(r) }
-	if !found || !isEmail || name != strings.TrimSpace(name) || name == "" || local == "" || domain == "" || strings.Contains(email, " ") ||
-		strings.ContainsFunc(name+email, unusable) || max(len(name), len(email)) > maxIdentity {
+	switch {
+	case !found, !isEmail, strings.ContainsFunc(name+email, unusable), max(len(name), len(email)) > maxIdentity:
+		return Committer{}, false
+	case name == "", name != strings.TrimSpace(name), local == "", domain == "", strings.Contains(email, " "):
 		return Committer{}, false
 	}
 	return Committer{Name: name, Email: email}, true
@@ -421,6 +423,8 @@ func (in *input) checkHTTP(what string, address strictyaml.Located[string], inse
 	case insecure.Value && address.Valid() && !http:
 		in.report.Errorf(insecure.Position, "remove insecure, or write http", "%s is insecure, but its url is not http", what)
 	}
-	in.report.ErrorIf(insecure.Value && len(in.raw.Networks.Items) == 0, insecure.Position, "add networks with the network of the host",
-		"%s is insecure, but plain http is only allowed to addresses in networks, which is empty", what)
+	if insecure.Value && len(in.raw.Networks.Items) == 0 {
+		in.report.Errorf(insecure.Position, "add networks with the network of the host",
+			"%s is insecure, but plain http is only allowed to addresses in networks, which is empty", what)
+	}
 }

@@ -179,14 +179,18 @@ func checkForgeCredentials(report *strictyaml.Report, name strictyaml.Located[st
 	}
 	// Plain Git: a password over https, or a key over ssh.
 	report.ErrorIf(raw.Token.IsSet(), raw.Token.Position, "use username and password", "plain Git has no tokens")
-	report.ErrorIf(raw.Password.IsSet() && raw.SSHKey.IsSet(), strictyaml.Last(raw.Password.Origin, raw.SSHKey.Origin), "keep one of them",
-		"the forge %s has both password and sshKey", name.Value)
-	report.ErrorIf(raw.Username.IsSet() != raw.Password.IsSet(),
-		strictyaml.FirstSet(raw.Username.Origin, raw.Password.Origin), "write both",
-		"the forge %s has only one of username and password", name.Value)
-	report.ErrorIf(raw.SSHKey.IsSet() && !raw.KnownHosts.IsSet(), raw.SSHKey.Position,
-		"add knownHosts: file:/PATH, in the format of ssh-keyscan",
-		"sshKey of %s has no knownHosts, so any server would be trusted", name.Value)
+	if raw.Password.IsSet() && raw.SSHKey.IsSet() {
+		report.Errorf(strictyaml.Last(raw.Password.Origin, raw.SSHKey.Origin), "keep one of them",
+			"the forge %s has both password and sshKey", name.Value)
+	}
+	if raw.Username.IsSet() != raw.Password.IsSet() {
+		report.Errorf(strictyaml.FirstSet(raw.Username.Origin, raw.Password.Origin), "write both",
+			"the forge %s has only one of username and password", name.Value)
+	}
+	if raw.SSHKey.IsSet() && !raw.KnownHosts.IsSet() {
+		report.Errorf(raw.SSHKey.Position, "add knownHosts: file:/PATH, in the format of ssh-keyscan",
+			"sshKey of %s has no knownHosts, so any server would be trusted", name.Value)
+	}
 }
 
 // validOrganization is the login of an organization on GitHub.
@@ -202,8 +206,10 @@ func loadApp(in *input, raw *rawApp) *App {
 	switch {
 	case raw.Invalid:
 	case !raw.Setup.IsSet():
-		in.report.ErrorIf(!raw.ID.IsSet() || raw.ID.Valid() && raw.ID.Value < 1, strictyaml.FirstSet(raw.ID.Origin, raw.Origin),
-			"write the number on the App's page on GitHub, or setup: env:NAME to create an App", "app has no id")
+		if !raw.ID.IsSet() || raw.ID.Valid() && raw.ID.Value < 1 {
+			in.report.Errorf(strictyaml.FirstSet(raw.ID.Origin, raw.Origin),
+				"write the number on the App's page on GitHub, or setup: env:NAME to create an App", "app has no id")
+		}
 		in.report.ErrorIf(!raw.Key.IsSet(), raw.Position, "add key: file:/PATH", "app has no private key")
 		in.report.ErrorIf(raw.Organization.IsSet(), raw.Organization.Position, "remove organization",
 			"organization is for an App that is created with setup")
@@ -213,8 +219,8 @@ func loadApp(in *input, raw *rawApp) *App {
 		// The credentials of the App are stored in the data folder, and GitHub redirects
 		// the browser back to promoter.
 		if in.raw.Database != nil && in.raw.Database.URL.IsSet() {
-			in.report.Errorf(raw.Setup.Position, "create the App with 'promoter app create', and write its id and key here",
-				"setup stores the App in the data folder, which replicas with a shared PostgreSQL database do not share")
+			const problem = "setup stores the App in the data folder, which replicas with a shared PostgreSQL database do not share"
+			in.report.Errorf(raw.Setup.Position, "create the App with 'promoter app create', and write its id and key here", problem)
 		}
 		in.report.ErrorIf(!in.raw.URL.IsSet(), raw.Setup.Position, "write url: https://HOST",
 			"setup needs the url at which GitHub redirects the browser back to promoter")

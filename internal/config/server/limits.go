@@ -142,8 +142,10 @@ func loadSizes(in *input) Sizes {
 		Mirror:  loadSize(in.report, raw.Mirror, "sizes.mirror", DefaultMirrorSize, maxMirrors),
 		Mirrors: loadSize(in.report, raw.Mirrors, "sizes.mirrors", DefaultMirrorsSize, maxMirrors),
 	}
-	in.report.ErrorIf(sizes.Mirror > sizes.Mirrors && sizes.Mirrors > 0, strictyaml.FirstSet(raw.Mirrors.Origin, raw.Mirror.Origin),
-		"one mirror must fit: increase sizes.mirrors, or decrease sizes.mirror", "sizes.mirrors is less than sizes.mirror")
+	if sizes.Mirror > sizes.Mirrors && sizes.Mirrors > 0 {
+		in.report.Errorf(strictyaml.FirstSet(raw.Mirrors.Origin, raw.Mirror.Origin),
+			"one mirror must fit: increase sizes.mirrors, or decrease sizes.mirror", "sizes.mirrors is less than sizes.mirror")
+	}
 	return sizes
 }
 

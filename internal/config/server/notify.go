@@ -302,7 +302,8 @@ func loadEmail(in *input, raw *rawEmail) *Email {
 	case email.TLS == EmailNone && raw.Password.IsSet():
 		in.report.Errorf(raw.TLS.Position, "use starttls or implicit", "a password is never sent in plain text")
 	}
-	in.report.ErrorIf(email.TLS == EmailNone && len(in.raw.Networks.Items) == 0, raw.TLS.Position,
-		"add networks with the network of the mail server", "plain text is only sent to addresses in networks, which is empty")
+	nowhere := len(in.raw.Networks.Items) == 0
+	in.report.ErrorIf(email.TLS == EmailNone && nowhere, raw.TLS.Position, "add networks with the network of the mail server",
+		"plain text is only sent to addresses in networks, which is empty")
 	return email
 }

@@ -10,13 +10,14 @@ var soakCondition = condition{
 	// Newer snapshots can keep a soak from ever passing: the parent accepts each of them
 	// without a user, and none stays long enough.
 	merged: func(report *strictyaml.Report, child string, raw *RawConditions, parent *environment) {
-		settings := parent.raw
+		settings, soak := parent.raw, raw.Soak
 		automatic := settings.Propose.Or(string(ProposeAutomatic)) == string(ProposeAutomatic)
 		lands := settings.Land.Value == string(LandAutomerge) || settings.Land.Value == string(LandPush)
-		if raw.Soak.Value > 0 && automatic && lands && settings.Newer.Or(string(NewerRefresh)) == string(NewerRefresh) {
-			report.Warnf(raw.Soak.Position, "write newer: drain in "+parent.name,
-				"each newer snapshot in %s restarts the %s soak of %s: if they arrive more often, none reaches %s",
-				parent.name, schedule.FormatDuration(raw.Soak.Value), child, child)
+		if soak.Value > 0 && automatic && lands && settings.Newer.Or(string(NewerRefresh)) == string(NewerRefresh) {
+			const problem = "each newer snapshot in %[1]s restarts the %[2]s soak of %[3]s: " +
+				"if they arrive more often, none reaches %[3]s"
+			report.Warnf(soak.Position, "write newer: drain in "+parent.name, problem,
+				parent.name, schedule.FormatDuration(soak.Value), child)
 		}
 	},
 	isSet: func(raw *RawConditions) bool { return raw.Soak.Value > 0 },

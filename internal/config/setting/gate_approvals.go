@@ -48,9 +48,11 @@ var approvalsGate = gate{
 		}
 		a, users := raw.Approvals, raw.Approvals.From.Strings()
 		team := slices.ContainsFunc(users, func(user string) bool { return strings.HasPrefix(user, field.TeamPrefix) })
-		report.ErrorIf(len(users) > 0 && !team && a.Count.Or(1) > len(users), a.Count.Position,
-			"lower count, or name more users"+also(a.From.Origin, a.Count.Origin, "from"),
-			"%d approvals are required from %d users: %s", a.Count.Value, len(users), strings.Join(users, ", "))
+		if len(users) > 0 && !team && a.Count.Or(1) > len(users) {
+			fix := "lower count, or name more users" + also(a.From.Origin, a.Count.Origin, "from")
+			report.Errorf(a.Count.Position, fix,
+				"%d approvals are required from %d users: %s", a.Count.Value, len(users), strings.Join(users, ", "))
+		}
 	},
 	needsPullRequest: func(raw *rawGates) (none strictyaml.Origin) {
 		if raw.Approvals != nil {

@@ -69,8 +69,11 @@ func checkPush(report *strictyaml.Report, environment string, raw *RawOverride) 
 			keys = append(keys, k.key)
 		}
 	}
-	report.ErrorIf(len(keys) > 0, p.Position, "write land: automerge, or remove pullRequest"+also(raw.Land.Origin, p.Origin, "land"),
-		"land: push of %s opens no pull request that could have %s", environment, strings.Join(keys, ", "))
+	if len(keys) > 0 {
+		fix := "write land: automerge, or remove pullRequest" + also(raw.Land.Origin, p.Origin, "land")
+		report.Errorf(p.Position, fix,
+			"land: push of %s opens no pull request that could have %s", environment, strings.Join(keys, ", "))
+	}
 }
 
 // checkLandMerged refuses what needs a pull request where land: push opens none, and a
@@ -88,9 +91,10 @@ func checkLandMerged(report *strictyaml.Report, s *environment) {
 	if p == nil {
 		return
 	}
-	report.ErrorIf(land.Value == string(LandAutomerge) && p.Draft.Value, p.Draft.Position,
-		"remove draft, or write land: pr"+also(land.Origin, p.Draft.Origin, "land"),
-		"land: automerge cannot merge a draft")
+	if land.Value == string(LandAutomerge) && p.Draft.Value {
+		report.Errorf(p.Draft.Position, "remove draft, or write land: pr"+also(land.Origin, p.Draft.Origin, "land"),
+			"land: automerge cannot merge a draft")
+	}
 	if land.Value == string(LandPush) && p.Group.Value == string(GroupEnvironment) {
 		report.Errorf(p.Group.Position, "write land: automerge, or remove it"+also(land.Origin, p.Origin, "land"),
 			"group: environment combines applications in one pull request, but land: push opens none")
@@ -102,8 +106,9 @@ func checkLandMerged(report *strictyaml.Report, s *environment) {
 func checkNewerMerged(report *strictyaml.Report, s *environment, w *world) {
 	newer, propose := s.raw.Newer, s.raw.Propose
 	if propose.Value == string(ProposeManual) && newer.Valid() && newer.Value != string(NewerQueue) {
-		report.Errorf(newer.Position, "remove newer, or write newer: queue"+also(propose.Origin, newer.Origin, "propose"),
-			"propose: manual keeps what a user requested until it is merged or closed, which contradicts newer: %s", newer.Value)
+		const problem = "propose: manual keeps what a user requested until it is merged or closed, which contradicts newer: %s"
+		fix := "remove newer, or write newer: queue" + also(propose.Origin, newer.Origin, "propose")
+		report.Errorf(newer.Position, fix, problem, newer.Value)
 	}
 	if newer.Value != string(NewerDrain) {
 		return

@@ -70,10 +70,9 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 		}
 		result.Repository = name
 		decided = decision.Answer(request.Verb, result)
-		a.log.InfoContext(ctx, "user decision recorded", slog.String("repository", b.Repository.Name),
-			slog.String("key", string(b.Repository.Key())),
-			slog.String("principal", by.Name), slog.String("by", result.By.Login), slog.String("decision", result.Subject),
-			slog.Bool("unchanged", result.Unchanged))
+		log := a.log.With(slog.String("repository", b.Repository.Name), slog.String("key", string(b.Repository.Key())))
+		log.InfoContext(ctx, "user decision recorded", slog.String("principal", by.Name), slog.String("by", result.By.Login),
+			slog.String("decision", result.Subject), slog.Bool("unchanged", result.Unchanged))
 		if result.Unchanged {
 			return nil
 		}
@@ -142,10 +141,9 @@ func (a authority) Authorize(
 	}
 	forge := a.repository.Forge.Config.Name
 	if a.principal.Login == "" || a.principal.Forge != forge {
-		return identity.User{}, fault.New(fault.Unauthorized,
-			"%s has no login on the forge %s, so that nothing is known of what this user may do there: map users with "+
-				"api.oidc.users in the server file",
-			a.principal.Name, forge)
+		const problem = "%s has no login on the forge %s, so that nothing is known of what this user may do there: " +
+			"map users with api.oidc.users in the server file"
+		return identity.User{}, fault.New(fault.Unauthorized, problem, a.principal.Name, forge)
 	}
 	user := identity.User{Host: a.repository.SCM.Info().Self.Host, Login: a.principal.Login}
 	about, err := deployments(ctx)

@@ -11,7 +11,6 @@ import (
 	"promoter/internal/api"
 	"promoter/internal/fault"
 	"promoter/internal/landing"
-	"promoter/internal/outbound"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm"
 	"promoter/internal/store"
@@ -59,7 +58,7 @@ func parseCursor(text string) (store.Cursor, error) {
 // Observed returns what the history of a repository contains that can be read without a
 // database, from its report and its commits.
 func Observed(info scm.Info, report outcome.Report, landed []landing.Landed, now time.Time) []store.Event {
-	host := cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL))
+	host := hostOf(info)
 	events := eventWriter{key: string(info.Key), name: strings.TrimPrefix(host+"/"+info.Name, "/"), now: now}
 	return events.observed(report, landed)
 }

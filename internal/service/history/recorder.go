@@ -24,6 +24,7 @@ import (
 	"promoter/internal/reconcile"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/repo"
+	"promoter/internal/scm"
 	"promoter/internal/store"
 )
 
@@ -40,10 +41,15 @@ type Recorder struct {
 // RepositoryOf returns how a repository is stored.
 func RepositoryOf(repository *connect.Repository) store.Repository {
 	info := repository.SCM.Info()
-	return store.Repository{
-		Key: string(info.Key), Forge: repository.Forge.Config.Name,
-		Host: cmp.Or(outbound.Host(info.URL), outbound.Host(info.CloneURL)), Name: info.Name,
+	return store.Repository{Key: string(info.Key), Forge: repository.Forge.Config.Name, Host: hostOf(info), Name: info.Name}
+}
+
+// hostOf returns the host of a repository; plain Git has no page, only a clone URL.
+func hostOf(info scm.Info) string {
+	if host := outbound.Host(info.URL); host != "" {
+		return host
 	}
+	return outbound.Host(info.CloneURL)
 }
 
 // Landings are what landed on the branches of a repository since the last

@@ -136,9 +136,9 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted api.PostedSna
 	}
 	requested.Images = roots.byComponent(targets, images)
 	if len(before) > 0 && (len(before[0].Content) > 0 || !maps.Equal(before[0].Images, requested.Images)) {
-		return api.Requested{}, fault.New(fault.Conflict,
-			"there is another snapshot %s of %s, posted on %s with other images: give this one another name",
-			name, application, before[0].PostedAt.UTC().Format(time.RFC3339))
+		const problem = "there is another snapshot %s of %s, posted on %s with other images: give this one another name"
+		on := before[0].PostedAt.UTC().Format(time.RFC3339)
+		return api.Requested{}, fault.New(fault.Conflict, problem, name, application, on)
 	}
 	act := state.Act{By: identity.User{Login: poster(posted.Receiver), Bot: true}, At: a.Server.Now().UTC(), Reason: "snapshot " + name}
 	if err := record(ctx, b, roots, targets, images, state.Request{Act: act, Posted: name}); err != nil {
@@ -147,9 +147,9 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted api.PostedSna
 	if err := a.store(ctx, posted, requested, a.Server.Now()); err != nil {
 		return api.Requested{}, err
 	}
-	a.Log.InfoContext(ctx, "snapshot posted", slog.String("repository", b.Repository.Name), slog.String("key", key),
-		slog.String("application", application),
-		slog.String("snapshot", name), slog.String("receiver", posted.Receiver), slog.Any("environments", requested.Environments))
+	log := a.Log.With(slog.String("repository", b.Repository.Name), slog.String("key", key), slog.String("application", application))
+	log.InfoContext(ctx, "snapshot posted", slog.String("snapshot", name), slog.String("receiver", posted.Receiver),
+		slog.Any("environments", requested.Environments))
 	return requested, a.Service.Trigger(ctx, key)
 }
 
