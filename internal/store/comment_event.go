@@ -50,12 +50,7 @@ where repository = ? and comment_id in (select cast(cast(value as text) as bigin
 		repository, string(text))
 }
 
-const deleteCommentEvents = `
-delete from comment_event where (repository, comment_id) in (
-	select repository, comment_id from comment_event where event_at < ? order by event_at limit ?
-)`
-
 // DeleteBefore deletes events from before a time, and returns their number.
 func (c CommentEvents) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return deleteInBatches(ctx, c.db, deleteCommentEvents, before)
+	return aged{"comment_event", "repository, comment_id", "event_at"}.deleteBefore(ctx, c.db, before)
 }

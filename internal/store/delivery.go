@@ -94,11 +94,8 @@ from delivery where receiver = ? and id = ?`, receiver, id)
 
 // Receivers lists the receivers that have a delivery of this ID, sorted.
 func (s Deliveries) Receivers(ctx context.Context, id string) (all []string, err error) {
-	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		all, err = readTexts(ctx, tx, "select receiver from delivery where id = ? order by receiver", id)
-		return err
-	})
-	return all, err
+	read := func(scan database.Scan, receiver *string) error { return scan(receiver) }
+	return viewRows(ctx, s.db, read, "select receiver from delivery where id = ? order by receiver", id)
 }
 
 // Newest lists the newest deliveries, without their bodies and headers.
@@ -120,27 +117,25 @@ where received_at <= ? and (received_at < ? or id > ? or (id = ? and receiver > 
 		position.At, position.At, position.Delivery, position.Delivery, position.Receiver, limit)
 }
 
-const deleteDeliveries = `
-delete from delivery where (receiver, id) in (
-	select receiver, id from delivery where received_at < ? order by received_at limit ?
-)`
+// agedDeliveries are the deliveries by when they were received.
+var agedDeliveries = aged{"delivery", "receiver, id", "received_at"}
 
 // DeleteBefore deletes deliveries that were received before a time, and image
 // events of that age, and returns the number of deliveries.
 func (s Deliveries) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	deleted, err = deleteInBatches(ctx, s.db, deleteDeliveries, before)
+	deleted, err = agedDeliveries.deleteBefore(ctx, s.db, before)
 	if err != nil {
 		return deleted, err
 	}
-	_, err = deleteInBatches(ctx, s.db, deleteImageEvents, before)
+	_, err = agedImageEvents.deleteBefore(ctx, s.db, before)
 	return deleted, err
 }
 
 // Trim deletes the oldest deliveries beyond a total size of bodies and headers
 // in bytes, so that senders cannot fill the disk, and returns their number.
 func (s Deliveries) Trim(ctx context.Context, maxBytes int64) (deleted int64, err error) {
-	return deleteBeyond(ctx, s.db, `
+	return agedDeliveries.deleteFrom(ctx, s.db, `
 select coalesce(max(received_at), 0) from (
 	select received_at, sum(length(body) + length(header)) over (order by received_at desc, receiver, id) as total from delivery
-) as sized where total > cast(? as bigint)`, maxBytes, deleteDeliveries)
+) as sized where total > cast(? as bigint)`, maxBytes)
 }

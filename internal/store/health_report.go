@@ -181,23 +181,18 @@ func (s HealthRecords) LastReports(ctx context.Context) (map[string]time.Time, e
 	return viewPairs[string, time.Time](ctx, s.db, "select receiver, max(received_at) from health_report group by receiver")
 }
 
-const deleteReports = `
-delete from health_report where (receiver, source, repository, subject) in (
-	select receiver, source, repository, subject from health_report where received_at < ? order by received_at limit ?
-)`
+// agedReports are the reports by when they were received.
+var agedReports = aged{"health_report", "receiver, source, repository, subject", "received_at"}
 
 // DeleteReportsBefore deletes reports that were received before a time, and returns their
 // number.
 func (s HealthRecords) DeleteReportsBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return deleteInBatches(ctx, s.db, deleteReports, before)
+	return agedReports.deleteBefore(ctx, s.db, before)
 }
 
 // TrimReports deletes the oldest reports beyond a number, and returns how many.
 func (s HealthRecords) TrimReports(ctx context.Context, limit int64) (deleted int64, err error) {
-	return deleteBeyond(ctx, s.db, `
-select coalesce(max(received_at), 0) from (
-	select received_at from health_report order by received_at desc limit 1 offset ?
-) as beyond`, limit, deleteReports)
+	return agedReports.deleteMany(ctx, s.db, limit)
 }
 
 // States returns what is stored of the states of landed commits of a repository.

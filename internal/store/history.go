@@ -187,7 +187,7 @@ func (s *Store) Heads(ctx context.Context, repository string) (map[string]string
 
 // DeleteHistoryBefore deletes the events before a time, and returns their number.
 func (s *Store) DeleteHistoryBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return deleteInBatches(ctx, s.db, "delete from history where id in (select id from history where at < ? order by at limit ?)", before)
+	return aged{"history", "id", "at"}.deleteBefore(ctx, s.db, before)
 }
 
 // HistoryFilter selects events. Empty fields do not restrict.

@@ -56,17 +56,13 @@ func (e ImageEvents) Since(ctx context.Context, since time.Time) ([]ImageEvent, 
 	}, "select host, path, event_at from image_event where event_at >= ? order by event_at", since)
 }
 
-const deleteImageEvents = `
-delete from image_event where (host, path) in (
-	select host, path from image_event where event_at < ? order by event_at limit ?
-)`
+// agedImageEvents are the last events of images by when they happened.
+var agedImageEvents = aged{"image_event", "host, path", "event_at"}
 
 // Trim deletes the oldest image events beyond a number, and returns how many.
 // Cached answers about those images are used until the next poll.
 func (e ImageEvents) Trim(ctx context.Context, limit int64) (deleted int64, err error) {
-	return deleteBeyond(ctx, e.db,
-		"select coalesce(max(event_at), 0) from (select event_at from image_event order by event_at desc limit 1 offset ?) as beyond",
-		limit, deleteImageEvents)
+	return agedImageEvents.deleteMany(ctx, e.db, limit)
 }
 
 // recentEvents are the events of images that a process has read, so that a reconciliation reads only

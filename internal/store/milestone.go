@@ -215,8 +215,6 @@ func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, of selectio
 
 // DeleteBefore deletes the times that were stored before a time, and returns their number.
 func (m Milestones) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return deleteInBatches(ctx, m.db, `
-delete from promotion_time where (repository, environment, application, snapshot, kind, name) in (
-	select repository, environment, application, snapshot, kind, name from promotion_time where stored_at < ? order by stored_at limit ?
-)`, before)
+	times := aged{"promotion_time", "repository, environment, application, snapshot, kind, name", "stored_at"}
+	return times.deleteBefore(ctx, m.db, before)
 }

@@ -130,8 +130,7 @@ from notification group by destination order by destination`)
 
 // DeleteBefore deletes the messages without an event since a time, and returns their number.
 func (s Notifications) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return deleteInBatches(ctx, s.db,
-		"delete from notification where id in (select id from notification where updated_at < ? order by updated_at limit ?)", before)
+	return aged{"notification", "id", "updated_at"}.deleteBefore(ctx, s.db, before)
 }
 
 // maxNotified limits the events that become messages after one reconciliation: the newest ones.

@@ -96,8 +96,5 @@ func (s Snapshots) Get(ctx context.Context, repository, application, name string
 // DeleteBefore deletes the snapshots that were posted before a time, and returns
 // their number.
 func (s Snapshots) DeleteBefore(ctx context.Context, before time.Time) (deleted int64, err error) {
-	return deleteInBatches(ctx, s.db, `
-delete from snapshot where (repository, application, name) in (
-	select repository, application, name from snapshot where posted_at < ? order by posted_at limit ?
-)`, before)
+	return aged{"snapshot", "repository, application, name", "posted_at"}.deleteBefore(ctx, s.db, before)
 }

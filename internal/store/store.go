@@ -148,19 +148,29 @@ func execEach[T any](ctx context.Context, tx *database.Tx, rows []T, statement s
 // for it: some milliseconds.
 const deleteBatch = 500
 
-// deleteBeyond finds with a query from which time on rows are beyond a limit, and deletes those
-// and all before them with deleteInBatches. Finding them only reads, so that no writer waits for it.
-func deleteBeyond(ctx context.Context, db *database.DB, query string, limit int64, statement string) (deleted int64, err error) {
+// aged is a table whose oldest rows are deleted: its columns are the primary key, and a time.
+type aged struct{ table, key, at string }
+
+// deleteMany deletes the oldest rows beyond a number.
+func (a aged) deleteMany(ctx context.Context, db *database.DB, limit int64) (deleted int64, err error) {
+	newest := "select " + a.at + " as at from " + a.table + " order by " + a.at + " desc limit 1 offset ?"
+	return a.deleteFrom(ctx, db, "select coalesce(max(at), 0) from ("+newest+") as beyond", limit)
+}
+
+// deleteFrom finds with a query from which time on rows are beyond a limit, and deletes those
+// and all before them. Finding them only reads, so that no writer waits for it.
+func (a aged) deleteFrom(ctx context.Context, db *database.DB, query string, limit int64) (deleted int64, err error) {
 	var newest time.Time
 	if err := viewOne(ctx, db, []any{&newest}, query, limit); err != nil || newest.IsZero() {
 		return 0, err
 	}
-	return deleteInBatches(ctx, db, statement, newest.Add(time.Microsecond))
+	return a.deleteBefore(ctx, db, newest.Add(time.Microsecond))
 }
 
-// deleteInBatches repeats a statement that deletes a limited number of rows older than a
-// time, until none is left.
-func deleteInBatches(ctx context.Context, db *database.DB, statement string, before time.Time) (deleted int64, err error) {
+// deleteBefore deletes the rows from before a time, some in each transaction, and returns their number.
+func (a aged) deleteBefore(ctx context.Context, db *database.DB, before time.Time) (deleted int64, err error) {
+	rows := "select " + a.key + " from " + a.table + " where " + a.at + " < ? order by " + a.at + " limit ?"
+	statement := "delete from " + a.table + " where (" + a.key + ") in (" + rows + ")"
 	for {
 		var some int64
 		err = db.Update(ctx, func(ctx context.Context, tx *database.Tx) error {
