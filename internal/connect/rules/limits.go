@@ -14,12 +14,7 @@ import (
 // cover a deployment, all of them apply.
 func Limits(file *serverconfig.Config, of scm.Repository) promotion.Limits {
 	name := NameOf(of.Info())
-	var limits []serverconfig.Limit
-	for _, limit := range file.Limits {
-		if limit.Repositories == nil || name.MatchesAny(limit.Repositories) {
-			limits = append(limits, limit)
-		}
-	}
+	limits := slices.DeleteFunc(slices.Clone(file.Limits), func(l serverconfig.Limit) bool { return !name.isIn(l.Scope) })
 	if len(limits) == 0 {
 		return nil
 	}

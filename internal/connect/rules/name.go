@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	serverconfig "promoter/internal/config/server"
 	"promoter/internal/glob"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
@@ -40,6 +41,11 @@ func (n Name) matches(pattern string) bool {
 
 // MatchesAny reports whether one of the patterns of the server file matches the name.
 func (n Name) MatchesAny(globs []string) bool { return slices.ContainsFunc(globs, n.matches) }
+
+// isIn reports whether rules with the scope are about the repository.
+func (n Name) isIn(scope serverconfig.Scope) bool {
+	return scope.Repositories == nil || n.MatchesAny(scope.Repositories)
+}
 
 // Owner returns the name up to its last slash.
 func (n Name) Owner() string {

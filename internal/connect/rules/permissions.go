@@ -27,11 +27,7 @@ type permissions struct {
 // for each command.
 func Permissions(file *serverconfig.Config, of scm.Repository) comments.Permissions {
 	p, name := permissions{signals: of.Signals(), repository: of.Info().Name}, NameOf(of.Info())
-	for _, rule := range file.Permissions {
-		if rule.Repositories == nil || name.MatchesAny(rule.Repositories) {
-			p.rules = append(p.rules, rule)
-		}
-	}
+	p.rules = slices.DeleteFunc(slices.Clone(file.Permissions), func(r serverconfig.Permission) bool { return !name.isIn(r.Scope) })
 	return p
 }
 
@@ -50,11 +46,7 @@ func Bypasses(file *serverconfig.Config, of scm.Repository) comments.Bypasses {
 	b := bypasses{host: info.Self.Host, request: func(user identity.User) request {
 		return request{permissions: p, user: user, teams: map[string]bool{}}
 	}}
-	for _, rule := range file.Bypass {
-		if rule.Repositories == nil || name.MatchesAny(rule.Repositories) {
-			b.rules = append(b.rules, rule)
-		}
-	}
+	b.rules = slices.DeleteFunc(slices.Clone(file.Bypass), func(r serverconfig.Bypass) bool { return !name.isIn(r.Scope) })
 	return b
 }
 
