@@ -3,11 +3,12 @@
 //
 // It is for caches: content that can be recreated, and whose readers treat a broken file as
 // missing. It does not sync to disk, so a file may be empty after a power failure. What must
-// survive one, such as the credentials of an App, is written elsewhere.
+// survive one, such as the credentials of an App, is written elsewhere. Read is for any file.
 package atomicfile
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,17 @@ func ReplaceWith(name string, write func(*os.File) error) error {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
+}
+
+// Read reads a file of at most limit bytes, and one more byte of a larger one, by which the
+// caller sees that it is too large.
+func Read(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, limit+1))
+	return content, errors.Join(err, file.Close())
 }
 
 // Sweep removes what killed processes left next to a file. Only the sole writer of the file

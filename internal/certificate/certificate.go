@@ -10,12 +10,11 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
+	"promoter/internal/atomicfile"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 )
@@ -152,11 +151,6 @@ func (c *Certificate) load() error {
 		return fault.New(fault.Invalid, "%s: tls: %s and %s do not make a certificate with its key: %w",
 			file.Position, file.Certificate, file.Key, err)
 	}
-	if pair.Leaf == nil {
-		if pair.Leaf, err = x509.ParseCertificate(pair.Certificate[0]); err != nil {
-			return fault.New(fault.Invalid, "%s: tls.certificate: %w", file.Position, err)
-		}
-	}
 	c.pem, c.loaded = both, &pair
 	return nil
 }
@@ -179,7 +173,7 @@ const maxAuthorities = 4 << 20
 func (s Source) Trusted(url, caFile string) (*tls.Config, error) {
 	switch {
 	case caFile != "":
-		data, err := readAuthorities(caFile)
+		data, err := atomicfile.Read(caFile, maxAuthorities)
 		if err != nil {
 			return nil, fault.New(fault.Invalid, "--ca: %w", err)
 		}
@@ -199,16 +193,6 @@ func (s Source) Trusted(url, caFile string) (*tls.Config, error) {
 		}, nil
 	}
 	return nil, nil //nolint:nilnil // the system's
-}
-
-// readAuthorities reads at most one byte more than is allowed, which is refused.
-func readAuthorities(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	content, err := io.ReadAll(io.LimitReader(file, maxAuthorities+1))
-	return content, errors.Join(err, file.Close())
 }
 
 var (

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -192,12 +190,8 @@ func readUnconfigured(folder, forge string) *unconfiguredCache {
 		return u
 	}
 	u.file = filepath.Join(folder, forge+".json")
-	file, err := os.Open(u.file)
-	if err != nil {
-		return u
-	}
-	defer func() { _ = file.Close() }() // it was read
-	if json.NewDecoder(io.LimitReader(file, maxUnconfigured)).Decode(&u.known) != nil {
+	content, err := atomicfile.Read(u.file, maxUnconfigured)
+	if err != nil || json.Unmarshal(content, &u.known) != nil {
 		u.known = nil
 	}
 	return u

@@ -3,8 +3,6 @@ package onboarding
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -57,13 +55,9 @@ func readOutcomes(folder string, now func() time.Time) *outcomes {
 		return o
 	}
 	o.file = filepath.Join(folder, "outcomes.json")
-	file, err := os.Open(o.file)
-	if err != nil {
-		return o
-	}
-	defer func() { _ = file.Close() }() // it was only read
 	var known map[identity.RepositoryKey]lastResult
-	if json.NewDecoder(io.LimitReader(file, maxOutcomes)).Decode(&known) != nil {
+	content, err := atomicfile.Read(o.file, maxOutcomes)
+	if err != nil || json.Unmarshal(content, &known) != nil {
 		return o
 	}
 	for key, one := range known {

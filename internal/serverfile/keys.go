@@ -68,7 +68,7 @@ func (s *Server) madeSealKey() (secret.String, error) {
 
 // readKey reads a key that a service made; zero: there is none.
 func readKey(file string) (secret.String, error) {
-	content, err := ReadFile(file, maxKey)
+	content, err := atomicfile.Read(file, maxKey)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // what else is wrong with the folder, its users report
 		return secret.String{}, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/atomicfile"
 	"promoter/internal/certificate"
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
@@ -204,23 +205,12 @@ func load(file string, env func(string) (string, bool)) (*serverconfig.Config, e
 }
 
 func read(file string, env func(string) (string, bool)) (*serverconfig.Config, config.Problems, error) {
-	data, err := ReadFile(file, config.MaxSize)
+	data, err := atomicfile.Read(file, config.MaxSize)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the server file: %w", err)
 	}
 	loaded, problems := serverconfig.Load(file, data, env)
 	return loaded, problems, nil
-}
-
-// ReadFile reads a file of at most limit bytes, and one more byte of a larger one, by
-// which the caller sees that it is too large.
-func ReadFile(name string, limit int64) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	content, err := io.ReadAll(io.LimitReader(file, limit+1))
-	return content, errors.Join(err, file.Close())
 }
 
 // ParseNetworks parses networks as CIDR.

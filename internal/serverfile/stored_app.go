@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"promoter/internal/atomicfile"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/scm/github"
@@ -81,7 +82,7 @@ func (f AppFolder) Path(name string) string { return filepath.Join(string(f), na
 
 // Read returns the App of the folder. Without one, the error is of kind fault.NotFound.
 func (f AppFolder) Read() (StoredApp, error) {
-	data, err := ReadFile(f.Path(appFile), maxAppFile)
+	data, err := atomicfile.Read(f.Path(appFile), maxAppFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return StoredApp{}, fault.New(fault.NotFound, "%s holds no App", f)
 	}

@@ -212,16 +212,9 @@ func newComments(events []event.Event, triggers []queue.Trigger) (comments []sto
 // nothing.
 func (i *Inbox) Preview(ctx context.Context, receiver string, events []event.Event) (keys []string, err error) {
 	err = i.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
-		var triggers []queue.Trigger
-		for _, one := range events {
-			more, err := i.subscribers(ctx, tx, receiver, one)
-			if err != nil {
-				return err
-			}
-			triggers = append(triggers, more...)
-		}
+		triggers, err := i.triggers(ctx, tx, receiver, events) // which counts no event, because nothing is committed
 		keys = repositoryKeys(triggers)
-		return nil
+		return err
 	})
 	return keys, err
 }

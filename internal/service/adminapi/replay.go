@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/api"
+	"promoter/internal/atomicfile"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
 	"promoter/internal/schedule"
@@ -123,7 +124,7 @@ func ReadSaved(options serverfile.Options, saved SavedDelivery) (api.Replayed, e
 	if err != nil {
 		return api.Replayed{}, err
 	}
-	body, err := serverfile.ReadFile(saved.File, maxPayload) // a larger one is refused as too large
+	body, err := atomicfile.Read(saved.File, maxPayload) // a larger one is refused as too large
 	if err != nil {
 		return api.Replayed{}, fmt.Errorf("read the payload: %w", err)
 	}
