@@ -110,7 +110,10 @@ func traceEffect(ctx context.Context, began time.Time, took time.Duration, effec
 	case effect.Action == outcome.ActionNone:
 		return
 	}
-	attrs := []slog.Attr{slog.String("promoter.environment", effect.Environment.Name), slog.Any("promoter.applications", applicationsOf(effect))}
+	attrs := []slog.Attr{
+		slog.String("promoter.environment", effect.Environment.Name),
+		slog.Any("promoter.applications", applicationsOf(effect)),
+	}
 	if effect.Number != 0 {
 		attrs = append(attrs, slog.Int("promoter.pull_request", effect.Number))
 	}

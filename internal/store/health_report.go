@@ -160,8 +160,8 @@ func (s HealthRecords) Reports(ctx context.Context, receivers []string, names []
 		args = append(args, addressOf(name))
 	}
 	const order = "order by receiver, source, subject, repository limit ?"
-	fromReceivers, aboutNames := placeholders(len(receivers)), placeholders(1+len(names))
-	query := "select report, at from health_report where receiver in (" + fromReceivers + ") and repository in (" + aboutNames + ") " + order
+	from, about := placeholders(len(receivers)), placeholders(1+len(names))
+	query := "select report, at from health_report where receiver in (" + from + ") and repository in (" + about + ") " + order
 	return viewRows(ctx, s.db, func(scan database.Scan, one *health.Report) error {
 		var text string
 		var at time.Time
