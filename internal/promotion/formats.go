@@ -194,7 +194,10 @@ func (a Attribution) Map(replace func(string) string) Attribution {
 		}
 		return texts
 	}
-	a.RequestedBy, a.Reason, a.Bypassed, a.ApprovedBy = replace(a.RequestedBy), replace(a.Reason), each(a.Bypassed), each(a.ApprovedBy)
+	a.RequestedBy = replace(a.RequestedBy)
+	a.Reason = replace(a.Reason)
+	a.Bypassed = each(a.Bypassed)
+	a.ApprovedBy = each(a.ApprovedBy)
 	return a
 }
 

@@ -74,8 +74,9 @@ func signedByForge(forge scm.Repository, by repo.Signature) signCommit {
 			return "", fault.New(fault.Invalid, "the forge made the commit %.7s of other content", made.ID)
 		}
 		if !by.Committed(signed) { // the next reconciliation would take it for that of a user
+			author, committer := signed.Author, signed.Committer
 			return "", fault.New(fault.Invalid, "the forge made a commit of %s <%s>, committed by %s <%s>, want one of %s <%s>",
-				signed.Author.Name, signed.Author.Email, signed.Committer.Name, signed.Committer.Email, by.Name, by.Email)
+				author.Name, author.Email, committer.Name, committer.Email, by.Name, by.Email)
 		}
 		return made.ID, nil
 	}

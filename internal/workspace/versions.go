@@ -181,8 +181,9 @@ func (v versions) selectRelease(ctx context.Context, source string, query regist
 	case len(out.Ineligible) > 0:
 		out.Reason = "no release is eligible yet: " + out.Ineligible[0].Tag + ": " + out.Ineligible[0].Reason
 	default:
-		out.Reason = fmt.Sprintf("none of %d releases of %s is eligible: prereleases, excluded releases, names that are not valid tags, "+
-			"and releases without an image for a week are skipped", len(list), source)
+		const skipped = "prereleases, excluded releases, names that are not valid tags, " +
+			"and releases without an image for a week are skipped"
+		out.Reason = fmt.Sprintf("none of %d releases of %s is eligible: %s", len(list), source, skipped)
 	}
 	return out, nil
 }

@@ -94,8 +94,9 @@ func (m Mirror) has(in input.Target, move promotion.Move) (promotion.ConditionSt
 		case promotion.IsMissing(now):
 			return promotion.Pending, fmt.Sprintf("not in the mirror yet: %s has no tag %s", m.repository.Familiar(), fact.Tag)
 		case now.Digest != digest:
+			has, wanted := promotion.ShortDigest(now.Digest), promotion.ShortDigest(digest)
 			return promotion.Pending, fmt.Sprintf("not in the mirror yet: %s has %s as %s instead of %s",
-				m.repository.Familiar(), promotion.Label(move.To), promotion.ShortDigest(now.Digest), promotion.ShortDigest(digest))
+				m.repository.Familiar(), promotion.Label(move.To), has, wanted)
 		}
 	}
 	return promotion.Passed, ""

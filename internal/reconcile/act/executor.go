@@ -91,11 +91,10 @@ func logBypassed(ctx context.Context, log *slog.Logger, effect outcome.Effect) {
 		if len(a.Bypassed) == 0 {
 			continue
 		}
-		log.WarnContext(ctx, "conditions bypassed",
-			slog.String("environment", d.Environment), slog.String("application", d.Application),
-			slog.String("conditions", strings.Join(a.Bypassed, ", ")),
-			slog.String("by", a.RequestedBy), slog.String("reason", a.Reason),
-			slog.String("action", string(effect.Action)))
+		log := log.With(slog.String("environment", d.Environment), slog.String("application", d.Application))
+		conditions := slog.String("conditions", strings.Join(a.Bypassed, ", "))
+		by, reason := slog.String("by", a.RequestedBy), slog.String("reason", a.Reason)
+		log.WarnContext(ctx, "conditions bypassed", conditions, by, reason, slog.String("action", string(effect.Action)))
 	}
 }
 
