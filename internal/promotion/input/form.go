@@ -24,8 +24,8 @@ func MoveTo(in Target, ref Ref, to image.Version) (promotion.Move, bool) {
 func MovesTo(in Target, snapshot promotion.Snapshot) []promotion.Move {
 	var found []promotion.Move
 	for _, ref := range in.Refs {
-		pinned, known := snapshot[ref.Component]
-		if !known || pinned.Repository != ref.Repository {
+		pinned := snapshot[ref.Component]
+		if pinned.Repository != ref.Repository { // or the snapshot does not have it
 			continue
 		}
 		to := in.obs.Facts.Describe(pinned.Repository, pinned.Version)

@@ -74,9 +74,9 @@ func Bypass(in Target, c *promotion.Condition, key string, moves []promotion.Mov
 		return
 	}
 	in.For(rows[ofRequest])
-	permitted, known := in.obs.Bypasses[in.Target]
+	permitted := in.obs.Bypasses[in.Target]
 	refused := permitted.Refused[key]
-	if !known || !permitted.Request.Same(*r) {
+	if !permitted.Request.Same(*r) { // or none was checked
 		refused = "it was not checked"
 	}
 	if refused != "" {
@@ -93,7 +93,6 @@ func Bypass(in Target, c *promotion.Condition, key string, moves []promotion.Mov
 func namedByUser(in Target, moves []promotion.Move) bool {
 	requested := in.obs.Explicit[in.Target]
 	return len(requested) > 0 && !slices.ContainsFunc(moves, func(m promotion.Move) bool {
-		available, named := requested[m.Component]
-		return !named || !promotion.SameRollout(available.Version, m.To)
+		return !promotion.SameRollout(requested[m.Component].Version, m.To)
 	})
 }

@@ -81,9 +81,6 @@ func New(ix *Index, target promotion.Target, now time.Time, taken *Reads) Target
 	in := Target{Subject: s}.For(rows[ofTarget])
 	findLatest(in)
 	s.Request, s.Fulfilled = requestOf(in)
-	if s.Request != nil || s.Fulfilled != nil {
-		in.For(rows[ofRequest])
-	}
 	return in
 }
 

@@ -86,10 +86,7 @@ func findLatest(in Target) {
 }
 
 // Latest returns what each source of a target has now, as its only tenure.
-func Latest(in Target) [][]Tenure {
-	in.For(rows[ofSources])
-	return in.latest
-}
+func Latest(in Target) [][]Tenure { return in.latest }
 
 // Tenures returns the tenures of each source of a target, newest first.
 func Tenures(in Target) [][]Tenure {
@@ -101,7 +98,6 @@ func Tenures(in Target) [][]Tenure {
 
 // TenuresOf returns the tenures of source i, newest first.
 func TenuresOf(in Target, i int) []Tenure {
-	in.For(rows[ofSources])
 	if in.tenures[i] == nil {
 		in.tenures[i] = tenuresIn(in, in.Sources[i], true)
 	}
@@ -208,8 +204,8 @@ func versionsOf(in Target, landed promotion.Snapshot, current []image.Version) (
 		if promotion.IsNone(current[i]) {
 			continue
 		}
-		pinned, found := landed[ref.Component]
-		if !found || pinned.Repository != ref.Repository {
+		pinned := landed[ref.Component]
+		if pinned.Repository != ref.Repository { // or it is missing
 			return nil, false
 		}
 		versions[i] = in.obs.Facts.Describe(ref.Repository, pinned.Version)
@@ -240,7 +236,7 @@ func wentBack(in Target, tenures []Tenure, i, component int) bool {
 	was := tenures[i].Versions[component]
 	return slices.ContainsFunc(tenures[:i], func(later Tenure) bool {
 		now := later.Versions[component]
-		if promotion.IsNone(was) || promotion.IsNone(now) || promotion.SameRollout(was, now) {
+		if promotion.SameRollout(was, now) {
 			return false
 		}
 		return IsNewer(was, now, in.Policies[in.Refs[component].Component]) ||

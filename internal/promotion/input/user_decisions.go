@@ -58,8 +58,8 @@ func LandedBefore(in Target, move promotion.Move) bool {
 	in = in.For(rows[ofUserDecision])
 	resumed := in.State().ResumedAt(state.Target(in.Target))
 	for l := range in.History().Landings(in.Target) {
-		landed, found := l.Snapshot[move.Component]
-		if !found || landed.Version.Digest == "" || landed.Version.Digest != move.To.Digest {
+		landed := l.Snapshot[move.Component].Version
+		if landed.Digest == "" || landed.Digest != move.To.Digest {
 			continue
 		}
 		if l.Until.IsZero() || l.Until.After(resumed) {
