@@ -99,7 +99,7 @@ func (r Ref) label(same image.Version, policy *image.Policy) string {
 // prefers reports whether a policy prefers a tag to another one of the same image. A moving tag
 // is the only one that its policy selects.
 func prefers(policy *image.Policy, tag, other string) bool {
-	if policy == nil || IsMoving(policy) || tag == "" || other == "" || !policy.Admits(tag) {
+	if policy == nil || IsMoving(policy) || other == "" || !policy.Admits(tag) {
 		return false
 	}
 	return !policy.Admits(other) || policy.IsPrerelease(other) && !policy.IsPrerelease(tag)
