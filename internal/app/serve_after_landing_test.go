@@ -156,19 +156,27 @@ func TestServe_notesWhatEnginesRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	file := s.serverFile("served.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()), fmt.Sprintf(`data: %q
+	// The replicas share the key of the seals, as they do in a database server, and no folder.
+	key := s.write("seal", strings.Repeat("0123456789", 4))
+	forge := fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL())
+	launch := func(name string) *served {
+		data := filepath.Join(s.dir, name)
+		if err := os.Mkdir(data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		file := s.serverFile(name+".yaml", forge, fmt.Sprintf(`data: %q
 poll: 1h
+seal: {keys: ["file:%s"]}
 repositories: [{forge: forge, name: acme/gitops}]
 api: {token: "env:API"}
 receivers:
   images: {kind: generic, secret: "env:HOOK", header: X-Signature}
-%s`, s.dir, e.destinations("*/acme/gitops", "sync")))
-	launch := func() *served {
+%s`, data, key, e.destinations("*/acme/gitops", "sync")))
 		return s.launch(openService(t, file, s.secrets(), s.clock.Now), db, slog.LevelInfo, app.ServeOptions{
 			Debounce: -1, Queue: queue.Options{FirstRetry: 10 * time.Millisecond, LastRetry: 20 * time.Millisecond},
 		})
 	}
-	first, second := launch(), launch() // two replicas on one database
+	first, second := launch("first"), launch("second") // two replicas on one database
 	waitForLine(t, "health changed", "", first, second)
 	first.rests()
 	first.release("web", "1.1.0")
@@ -222,7 +230,7 @@ func waitForLine(t *testing.T, message, attribute string, services ...*served) {
 			return slices.ContainsFunc(messages, func(message string) bool { return w.all.first(message, attribute) != "" })
 		})
 	}
-	for deadline := time.After(time.Minute); !has(); {
+	for deadline := time.After(patience); !has(); {
 		select {
 		case <-services[0].lines:
 		case <-services[1].lines:

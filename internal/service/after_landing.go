@@ -182,9 +182,13 @@ func (a afterLanding) handle(ctx context.Context, item queue.Item) (queue.Result
 	case ctx.Err() != nil || item.Attempt < maxLandingAttempts && isTransient(err):
 		return queue.Result{}, err
 	}
+	// The history first: it refuses the event while the database is away, and the request is sent again.
+	if noted := a.note(ctx, request, repository, err); noted != nil {
+		return queue.Result{}, noted
+	}
 	a.metrics.AfterLanding(entry.Name, false)
 	log.WarnContext(ctx, "after landing failed", slog.Any("error", err))
-	return queue.Result{Forget: true}, a.note(ctx, request, repository, err)
+	return queue.Result{Forget: true}, nil
 }
 
 // isTransient reports whether a retry may succeed.
