@@ -82,6 +82,12 @@ func TestDecisions_file(t *testing.T) {
 	if all.file("other", path) == first {
 		t.Error("another repository has the same file")
 	}
+	if other := all.file("key", path+".other"); other == first || other.Path() != path+".other" {
+		t.Errorf("the file in another place is %s", other.Path())
+	}
+	if unkept := (*Decisions)(nil).file("key", path); unkept == first || unkept.Path() != path {
+		t.Errorf("the file without a memory is %s", unkept.Path())
+	}
 	if err := (landingMemory{kept.At(path)}).Store(map[string]string{"b": "2"}); err != nil { // as another process does
 		t.Fatal(err)
 	}
