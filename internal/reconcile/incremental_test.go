@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -171,6 +172,27 @@ func TestIncremental_decidesAboutEverything(t *testing.T) {
 			p.wantTouched(p.reconcile(), nil)
 		})
 	}
+}
+
+// What depends on a part that cannot be read is not known: a decision of before could hide that.
+func TestIncremental_aPartCannotBeRead(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t)
+	p.files = func(repo.Files) repo.Files { return unreadable{} }
+	report := p.reconcile()
+	if report.Touched != nil || !report.Failed() {
+		t.Errorf("touched %v, failed %t", report.Touched, report.Failed())
+	}
+	p.files = func(f repo.Files) repo.Files { return f }
+	p.wantTouched(p.reconcile(), nil)
+}
+
+// unreadable are files that cannot be read.
+type unreadable struct{ repo.Files }
+
+// At implements repo.Files.
+func (unreadable) At(context.Context, *config.Config, string, []string) (repo.Tree, error) {
+	return nil, errors.New("it cannot be read")
 }
 
 // What depends on the time is decided again each time.

@@ -176,6 +176,6 @@ type Start struct {
 	// LastAttempt tolerates conflicts of parts, because no other attempt follows.
 	LastAttempt bool
 	// Explained are the targets that a user asks about. For them, the history and the tags are read that
-	// no decision needs. Nil: none.
+	// no decision needs, so it comes without an Entry. Nil: none.
 	Explained func(promotion.Target) bool
 }

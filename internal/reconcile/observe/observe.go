@@ -82,7 +82,7 @@ func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collect
 // touched since the entry of the cache. Without one, or if too much has changed, it is about all of
 // them.
 func (o Observation) touched(start Start, history landing.Reader) Observation {
-	if start.Entry == nil || start.Explained != nil || o.Failures.Any() {
+	if start.Entry == nil || o.Failures.Any() {
 		return o
 	}
 	claims := func(_, head, known string) ([]promotion.Target, bool) {
