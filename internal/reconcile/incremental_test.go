@@ -46,13 +46,16 @@ type process struct {
 
 // newProcess returns a process with shop, which has web, and cart, which has worker, after its first
 // reconciliation.
-func newProcess(t *testing.T) *process {
+func newProcess(t *testing.T) *process { t.Helper(); return newProcessOf(t, twoApplications) }
+
+// newProcessOf is newProcess with another config.
+func newProcessOf(t *testing.T, config string) *process {
 	t.Helper()
 	files := map[string]string{}
 	for _, environment := range []string{"dev", "staging"} {
 		files[environment+"/shop.txt"], files[environment+"/cart.txt"] = line(web, "1.0.0")+"\n", line(worker, "1.0.0")+"\n"
 	}
-	p := &process{world: &world{World: reconciletest.New(twoApplications, files), t: t}, files: func(f repo.Files) repo.Files { return f }}
+	p := &process{world: &world{World: reconciletest.New(config, files), t: t}, files: func(f repo.Files) repo.Files { return f }}
 	p.push(web, "1.0.0")
 	p.push(worker, "1.0.0")
 	p.wantTouched(p.reconcile(), nil)
@@ -193,6 +196,30 @@ type unreadable struct{ repo.Files }
 // At implements repo.Files.
 func (unreadable) At(context.Context, *config.Config, string, []string) (repo.Tree, error) {
 	return nil, errors.New("it cannot be read")
+}
+
+// A command in a comment may be about any target, and about what versions registries have.
+func TestIncremental_commandsMayBeAboutEverything(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"/promoter hold", "/promoter refresh"} {
+		p := newProcessOf(t, strings.ReplaceAll(twoApplications, ", land: push", ""))
+		p.push(web, "1.1.0")
+		p.wantTouched(p.reconcile(), []string{"shop"})
+		p.comment(1, "ada", "Which version is this?")
+		p.wantTouched(p.reconcile(), []string{"shop"})
+		p.comment(1, "ada", command)
+		p.wantTouched(p.reconcile(), nil)
+		if !slices.ContainsFunc(p.selected.images, func(image string) bool { return strings.HasSuffix(image, "/worker") }) {
+			t.Errorf("%s: only the versions of %v were read", command, p.selected.images)
+		}
+
+		p.polls = true // so they were read before the command
+		p.comment(1, "ada", "/promoter resume")
+		p.wantTouched(p.reconcile(), nil)
+		if read := slices.Sorted(slices.Values(p.selected.images)); len(read) != 2 || read[0] == read[1] {
+			t.Errorf("%s: the versions of %v were read", command, read)
+		}
+	}
 }
 
 // What depends on the time is decided again each time.
