@@ -17,25 +17,25 @@ type tests struct {
 // touches. A mistake there shows only as a decision that is made too late.
 func groups() []group {
 	cache := tests{[]string{"./internal/reconcile/cache"}, ""}
+	inputs := tests{[]string{"./internal/promotion/input"}, ""}
+	decisions := tests{[]string{"./internal/promotion/decide", "./internal/promotion/propose"}, ""}
+	memories := tests{[]string{"./internal/workspace"}, "Decisions|Freshness"}
+	incremental := tests{[]string{"./internal/reconcile"}, "ncremental"}
 	phases := tests{[]string{"./internal/reconcile"}, ""}
 	service := tests{[]string{"./internal/app"}, "ncremental"}
 	return []group{
 		{[]string{"internal/reconcile/cache/*.go"}, "", []tests{cache, phases, service}},
-		{[]string{"internal/reconcile/observe/observe.go"}, "^(touched|Reread|readComments)$", []tests{phases, service}},
 		{
-			[]string{"internal/promotion/input/*.go"},
-			"",
-			[]tests{{[]string{"./internal/promotion/..."}, ""}, {[]string{"./internal/reconcile"}, "ncremental"}, service},
+			[]string{"internal/reconcile/observe/observe.go"},
+			"^(touched|Reread|readComments)$",
+			[]tests{incremental, phases, service},
 		},
-		{
-			[]string{"internal/promotion/decide/plan.go"},
-			"^PlanReads$",
-			[]tests{{[]string{"./internal/promotion/decide"}, ""}, {[]string{"./internal/reconcile"}, "ncremental"}, service},
-		},
+		{[]string{"internal/promotion/input/*.go"}, "", []tests{inputs, decisions, incremental, service}},
+		{[]string{"internal/promotion/decide/plan.go"}, "^PlanReads$", []tests{decisions, incremental, service}},
 		{
 			[]string{"internal/workspace/decision_cache.go", "internal/workspace/freshness.go"},
 			"",
-			[]tests{{[]string{"./internal/workspace"}, ""}, service},
+			[]tests{memories, service},
 		},
 	}
 }

@@ -25,7 +25,8 @@ func movesText(moves ...promotion.Move) string {
 
 func TestRewrite_writesOneVersionInAnotherForm(t *testing.T) {
 	t.Parallel()
-	tagOnly, both := edit.Form{Tag: true}, edit.Form{Tag: true, Digest: true}
+	tagOnly, digestOnly := edit.Form{Tag: true}, edit.Form{Digest: true}
+	both := edit.Form{Tag: true, Digest: true}
 	tests := []struct {
 		name string
 		has  string // references
@@ -35,6 +36,10 @@ func TestRewrite_writesOneVersionInAnotherForm(t *testing.T) {
 	}{
 		{"what no file has is not what the files have", "web:1.5.0", both, "web:1.5.0@A", "pinned: 1.5.0@ -> 1.5.0@A 1.5.0"},
 		{"what one file has is", "web:1.5.0 web:1.5.0@A", both, "web:1.5.0@A", "pinned: 1.5.0@A -> 1.5.0@A 1.5.0"},
+		{"without its digest", "web:1.5.0@A", tagOnly, "web:1.5.0@A", "unpinned: 1.5.0@A -> 1.5.0@A 1.5.0"},
+		{"without its tag", "web:1.5.0@A", digestOnly, "web:1.5.0@A", "untagged: 1.5.0@A -> 1.5.0@A 1.5.0"},
+		{"with its tag", "web:@A", both, "web:1.5.0@A", "tagged: @A -> 1.5.0@A 1.5.0"},
+		{"as it is", "web:1.5.0@A", both, "web:1.5.0@A", ""},
 		{"the files know the digest", "web:1.5.0@A web:1.5.0", both, "web:1.5.0", "pinned: 1.5.0@A -> 1.5.0@A 1.5.0"},
 		{"nothing knows the digest", "web:1.6.0", both, "web:1.6.0", ""},
 		{"nothing knows the tag", "web:@A", both, "web:@A", ""},
