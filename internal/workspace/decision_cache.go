@@ -52,8 +52,8 @@ type decisionCache struct {
 // Load implements cache.Cache. A poll, a schedule, and a refresh make every answer of registries
 // stale; an event, and the turn of an image, that of the image.
 func (c decisionCache) Load(ctx context.Context) (*cache.Entry, cache.Changed, error) {
-	last, known := c.all.kept.Get(c.key)
-	if !known || last.session != c.session {
+	last, _ := c.all.kept.Get(c.key)
+	if last.entry == nil || last.session != c.session {
 		return nil, cache.Changed{}, nil
 	}
 	now, err := c.fresh.read(ctx)

@@ -11,6 +11,7 @@ import (
 	"promoter/internal/database/databasetest"
 	"promoter/internal/event"
 	"promoter/internal/image"
+	"promoter/internal/reconcile/cache"
 	"promoter/internal/reconcile/observe"
 	"promoter/internal/schedule"
 	"promoter/internal/serverfile"
@@ -215,7 +216,7 @@ func TestFreshness_databaseAway(t *testing.T) {
 		t.Error("what could not be read is known")
 	}
 	memory := NewDecisions(1 << 20)
-	memory.kept.Put(freshKey, keptDecisions{}, 1)
+	memory.kept.Put(freshKey, keptDecisions{entry: &cache.Entry{}}, 1)
 	if entry, _, err := (decisionCache{all: memory, key: freshKey, fresh: f}).Load(ctx); err == nil {
 		t.Errorf("the kept decisions are %v", entry)
 	}
