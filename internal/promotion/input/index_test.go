@@ -28,6 +28,22 @@ func TestIndex_ApplicationsOf(t *testing.T) {
 	}
 }
 
+// An environment whose branch is not available has one decision that shows that.
+func TestIndex_ApplicationsOfUnavailableEnvironments(t *testing.T) {
+	t.Parallel()
+	for why, want := range map[string][]string{"": nil, "it was deleted": {""}} {
+		w := newScenario(t, chain)
+		w.Unavailable = map[string]string{"dev": why}
+		if diff := cmp.Diff(want, input.NewIndex(w.Observation).ApplicationsOf("dev")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", why, diff)
+		}
+		w.has("dev/shop", "web:1.4.0")
+		if diff := cmp.Diff([]string{"shop"}, input.NewIndex(w.Observation).ApplicationsOf("dev")); diff != "" {
+			t.Errorf("%q, with files (-want +got):\n%s", why, diff)
+		}
+	}
+}
+
 // What registries answered to the lookups of one application is not known to another one: a kept
 // decision would depend on an answer that it did not ask for.
 func TestIndex_factsOfEachApplication(t *testing.T) {
