@@ -97,6 +97,29 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Tests that are not there would kill no mutant.
+func TestRun_testsMustExist(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("go is not installed")
+	}
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":      "module small\n\ngo 1.26\n",
+		"one.go":      "package small\n\nfunc f() { g() }\n\nfunc g() {}\n",
+		"one_test.go": "package small\n\nimport \"testing\"\n\nfunc TestF(*testing.T) { f() }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	groups := []group{{[]string{"one.go"}, "", []tests{{[]string{"."}, "TestG"}}}}
+	err := run(t.Context(), &strings.Builder{}, root, groups, "", options{atOnce: 1})
+	if err == nil || !strings.Contains(err.Error(), "matches no test") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestRun_entriesMustBeRight(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

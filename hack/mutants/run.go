@@ -115,6 +115,9 @@ func (r *runner) measure(ctx context.Context, jobs []job) error {
 			if err != nil {
 				return fmt.Errorf("%s fails without a mutant: %w\n%s", tests.name(), err, output)
 			}
+			if strings.Contains(output, "[no tests to run]") {
+				return fmt.Errorf("%s matches no test: correct hack/mutants/table.go", tests.name())
+			}
 			begin := time.Now() // the packages are built now
 			if _, err = r.goTest(ctx, tests, 30*time.Minute); err != nil {
 				return fmt.Errorf("%s passes only sometimes: %w", tests.name(), err)

@@ -22,7 +22,7 @@ func groups() []group {
 	memories := tests{[]string{"./internal/workspace"}, "Decisions|Freshness"}
 	incremental := tests{[]string{"./internal/reconcile"}, "ncremental"}
 	phases := tests{[]string{"./internal/reconcile"}, ""}
-	service := tests{[]string{"./internal/app"}, "ncremental"}
+	service := tests{[]string{"./internal/app"}, "^TestServe_decidesAboutTouchedApplications$"}
 	return []group{
 		{[]string{"internal/reconcile/cache/*.go"}, "", []tests{cache, phases, service}},
 		{

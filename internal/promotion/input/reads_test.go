@@ -61,9 +61,28 @@ func TestTarget_methodsNoteWhatTheyRead(t *testing.T) {
 		if taken.Undeclared() != 0 {
 			t.Fatalf("undeclared: %s", taken.Undeclared())
 		}
+		if in.HasPullRequest() != (test.of == open) {
+			t.Errorf("%s: a pull request is open: %t", test.name, in.HasPullRequest())
+		}
 		test.read(in.For(input.Row{Name: "row that declares nothing"}))
 		if taken.Undeclared() != test.want {
 			t.Errorf("%s: undeclared %q, want %q", test.name, taken.Undeclared(), test.want)
+		}
+	}
+}
+
+// Every decision reads what its sources have and had, and a decision without sources reads neither.
+func TestNew_readsItsSources(t *testing.T) {
+	t.Parallel()
+	w := newScenario(t, chain)
+	w.has("dev/shop", "web:1.5.0")
+	w.has("staging/shop", "web:1.4.0")
+	const ofTarget, ofSources = input.Files | input.Registry | input.UserDecisions, input.OtherTargets | input.Past
+	for at, want := range map[string]input.Reads{"dev/shop": ofTarget, "staging/shop": ofTarget | ofSources} {
+		var taken input.Reads
+		input.New(input.NewIndex(w.Observation), target(at), promotiontest.Noon, &taken)
+		if taken != want {
+			t.Errorf("%s: reads %s, undeclared %s", at, taken, taken.Undeclared())
 		}
 	}
 }

@@ -103,6 +103,32 @@ func TestNewIndex_recordedVersion(t *testing.T) {
 	}
 }
 
+// In a checkout, what a registry reports about a moving tag is what is in the target, but it does not
+// show what runs in a parent, where the tag may have been another one.
+func TestNewIndex_movingTagsInACheckout(t *testing.T) {
+	t.Parallel()
+	w := newScenario(t, chain)
+	w.Checkout = true
+	w.addFact("moving", "released", image.Version{Digest: promotiontest.DigestA})
+	w.addFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestA})
+	w.has("dev/shop", "moving:released", "web:1.5.0")
+	w.has("staging/shop", "moving:released@B")
+	w.has("prod/shop", "moving:released", "web:1.5.0")
+	for at, want := range map[string]string{
+		"dev/shop":     "released@ 1.5.0@A",
+		"staging/shop": "released@B",
+		"prod/shop":    "released@A 1.5.0@A",
+	} {
+		var got []string
+		for _, ref := range w.input(at).Refs {
+			got = append(got, versionText(ref.Recorded))
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s: %s, want %s", at, text, want)
+		}
+	}
+}
+
 func TestIsNewer(t *testing.T) {
 	t.Parallel()
 	semver, moving := policyOf(t, image.Selection{Semver: ">=1"}), policyOf(t, image.Selection{Tag: "released"})
