@@ -9,6 +9,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
 	"promoter/internal/promotion/promotiontest"
+	"promoter/internal/state"
 )
 
 func TestRef_agreedIsTheMostComplete(t *testing.T) {
@@ -63,6 +64,7 @@ func TestNewIndex_recordedVersion(t *testing.T) {
 		{name: "the digest that landed", has: "web:1.5.0", change: landed("web:1.5.0@A"), want: "1.5.0@A"},
 		{name: "the tag that landed", has: "web:@A", change: landed("web:1.5.0@A"), want: "1.5.0@A"},
 		{name: "the digest of the file", has: "web:1.5.0@A", change: landed("web:1.5.0"), want: "1.5.0@A"},
+		{name: "the tag of the file", has: "web:1.5.0@A", change: landed("web:latest@A"), want: "1.5.0@A"},
 		{name: "an older landing of it", has: "web:1.5.0", change: landed("web:1.5.0", "web:1.5.0@A"), want: "1.5.0@A"},
 		{name: "no older one of another", has: "web:1.5.0", change: landed("web:1.4.0@B", "web:1.5.0@A"), want: "1.5.0@"},
 		{
@@ -125,6 +127,44 @@ func TestNewIndex_movingTagsInACheckout(t *testing.T) {
 		}
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("%s: %s, want %s", at, text, want)
+		}
+	}
+}
+
+// A tag that a user wrote into a parent has the digest that it had when promoter first saw it there.
+func TestNewIndex_observedDigest(t *testing.T) {
+	t.Parallel()
+	w := newScenario(t, chain)
+	for _, at := range []string{"dev/shop", "staging/shop", "prod/shop"} {
+		w.has(at, "web:1.5.0")
+	}
+	w.addFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestA})
+	observed := state.Observed{Repository: promotiontest.Repository("web").String(), Tag: "1.5.0", Digest: promotiontest.DigestB}
+	w.decides(state.Observe(state.Target(target("dev/shop")), observed))
+	for at, want := range map[string]string{"dev/shop": "1.5.0@B", "staging/shop": "1.5.0@A", "prod/shop": "1.5.0@"} {
+		if got := versionText(w.input(at).Refs[0].Recorded); got != want {
+			t.Errorf("%s: %s, want %s", at, got, want)
+		}
+	}
+}
+
+func TestRef_Differs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		has, wanted string
+		needsDigest bool
+		want        bool
+	}{
+		{"1.5.0@A", "1.5.0@A", false, false},
+		{"1.5.0@A", "1.5.0@A", true, false},
+		{"1.5.0@A", "1.5.0@B", false, true},
+		{"1.5.0@", "1.5.0@A", false, false},
+		{"1.5.0@", "1.5.0@A", true, true},
+		{"1.4.0@", "1.5.0@A", false, true},
+	} {
+		ref := input.Ref{Versions: []image.Version{versionOf(test.wanted), versionOf(test.has)}}
+		if got := ref.Differs(versionOf(test.wanted), test.needsDigest); got != test.want {
+			t.Errorf("%+v: %t", test, got)
 		}
 	}
 }
