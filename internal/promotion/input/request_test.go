@@ -78,3 +78,46 @@ func TestBypass(t *testing.T) {
 		})
 	}
 }
+
+// A request for all applications of an environment applies to each; versions are requested for one. A
+// request whose snapshot landed is done.
+func TestNew_requestThatApplies(t *testing.T) {
+	t.Parallel()
+	shop := state.Target(target("dev/shop"))
+	all := state.Target{Environment: "dev", Application: state.All}
+	bound := snapshotOf("web:1.5.0").ID()
+	tests := []struct {
+		name    string
+		at      state.Target
+		request state.Request
+		want    string // requested or fulfilled; empty: neither
+	}{
+		{"for the target", shop, state.Request{}, "requested"},
+		{"for versions", shop, state.Request{With: []string{"quay.io/acme/web:1.5.0"}}, "requested"},
+		{"for all applications", all, state.Request{}, "requested"},
+		{"for versions of all applications", all, state.Request{With: []string{"quay.io/acme/web:1.5.0"}}, ""},
+		{"for a snapshot that landed", shop, state.Request{Snapshot: bound}, "fulfilled"},
+		{"for a snapshot that did not land", shop, state.Request{Snapshot: snapshotOf("web:1.6.0").ID()}, "requested"},
+		{"for another application", state.Target(target("dev/other")), state.Request{}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newScenario(t, chain)
+			w.has("dev/shop", "web:1.5.0")
+			w.landed("dev/shop", landing("", 1, 0, "web:1.5.0"))
+			test.request.Act = promotiontest.ByAda("")
+			w.State = w.State.With(test.at, func(r *state.Record) { r.Request = &test.request })
+			in, got := w.input("dev/shop"), ""
+			if in.Request != nil {
+				got = "requested"
+			}
+			if in.Fulfilled != nil {
+				got += "fulfilled"
+			}
+			if got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
