@@ -121,3 +121,30 @@ func TestNew_requestThatApplies(t *testing.T) {
 		})
 	}
 }
+
+// A user requests one particular snapshot only where environments wait for requests.
+func TestRequestsSnapshot(t *testing.T) {
+	t.Parallel()
+	bound := snapshotOf("web:1.6.0").ID()
+	for _, test := range []struct {
+		name, config string
+		request      *state.Request
+		want         bool
+	}{
+		{"bound", ", propose: manual", &state.Request{Snapshot: bound}, true},
+		{"not bound", ", propose: manual", &state.Request{}, false},
+		{"no request", ", propose: manual", nil, false},
+		{"proposed anyway", "", &state.Request{Snapshot: bound}, false},
+	} {
+		w := newScenario(t, afterDev("soak: 1h", test.config))
+		w.has("dev/shop", "web:1.5.0")
+		w.State = w.State.With(state.Target(target("dev/shop")), func(r *state.Record) { r.Request = test.request })
+		in := w.input("dev/shop")
+		if got := input.RequestsSnapshot(in); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+		if applies := input.RequestFor(in, snapshotOf("web:1.7.0")); (applies != nil) != (test.request != nil && test.request.Snapshot == "") {
+			t.Errorf("%s: the request %v applies to another snapshot", test.name, applies)
+		}
+	}
+}
