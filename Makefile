@@ -114,8 +114,9 @@ vet: ## Run go vet, which is a part of lint.
 	CGO_ENABLED=0 go vet ./...
 
 .PHONY: lint
-lint: ## Run the pinned linters of .golangci.yaml.
+lint: ## Run the pinned linters of .golangci.yaml, and find statements that say several things.
 	@tool=$$(hack/tools golangci-lint); CGO_ENABLED=0 $$tool run ./...
+	@CGO_ENABLED=0 go run ./hack/structure -check
 
 # SQLite, translated from C, and the cipher of SSH keys are not instrumented: they took most
 # of the time, and this project shares no data through them. Tests that give one goroutine

@@ -56,7 +56,7 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 	if err != nil {
 		return queue.Result{}, err
 	}
-	current.invalidate(events, r.retries.retried(item.Key, r.now()), r.now())
+	current.forgetAnswers(events, r.retries.retried(item.Key, r.now()), r.now())
 	begin := r.now()
 	repository := known.Reopen(ctx)
 	if string(repository.Key()) != item.Key { // another repository has the name now

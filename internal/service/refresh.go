@@ -35,9 +35,9 @@ type refresh struct {
 	replaced bool // guarded by refresher.mu
 
 	mu              sync.Mutex
-	invalidated     map[event.Image]time.Time // the events that invalidated answers
+	forgotten       map[event.Image]time.Time // the events because of which answers were forgotten
 	newest          time.Time                 // of these events
-	failuresDropped time.Time                 // when failures were invalidated last
+	failuresDropped time.Time                 // when failures were forgotten last
 }
 
 // minRefreshInterval is the minimum time between two refreshes, regardless of triggers:
@@ -145,7 +145,7 @@ func (r *refresher) open(ctx context.Context) (*refresh, error) {
 	}
 	opened := &refresh{
 		session: session, onboarding: onboarding.NewBatch(session), repositories: map[string]*connect.Repository{},
-		began: began, ready: r.now(), invalidated: map[event.Image]time.Time{},
+		began: began, ready: r.now(), forgotten: map[event.Image]time.Time{},
 	}
 	for _, note := range session.Notes {
 		r.log.InfoContext(ctx, note)
@@ -294,17 +294,18 @@ func (r *refresh) eventsSince() time.Time {
 	return latest(r.began.Add(-eventSlack), r.newest.Add(-store.LateCommit))
 }
 
-// invalidate drops answers of registries that are older than an event about their image,
+// forgetAnswers drops the answers of registries in memory that are older than an event about their image,
 // and from time to time all failures: at the latest those until a time, because a retry
-// must not read the failure that it should overcome.
-func (r *refresh) invalidate(events []store.ImageEvent, failed, now time.Time) {
+// must not read the failure that it should overcome. What is kept of registries, and the decisions that are, have
+// their own ways to know: the workspace compares their times with those of events.
+func (r *refresh) forgetAnswers(events []store.ImageEvent, failed, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var changed []event.Image
 	for _, one := range events {
 		r.newest = latest(r.newest, one.At)
-		if one.At.After(r.invalidated[one.Image]) {
-			r.invalidated[one.Image] = one.At
+		if one.At.After(r.forgotten[one.Image]) {
+			r.forgotten[one.Image] = one.At
 			changed = append(changed, one.Image)
 		}
 	}

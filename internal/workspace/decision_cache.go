@@ -49,7 +49,7 @@ type decisionCache struct {
 	file    *kept.File
 }
 
-// Load implements cache.Cache. A poll, a schedule, and a refresh make every answer of registries
+// Load implements cache.Cache. A poll, a schedule, and a command /promoter refresh make every answer of registries
 // stale; an event, and the turn of an image, that of the image.
 func (c decisionCache) Load(ctx context.Context) (*cache.Entry, cache.Changed, error) {
 	last, _ := c.all.kept.Get(c.key)

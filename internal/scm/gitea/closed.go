@@ -100,6 +100,11 @@ func (p pulls) archive(ctx context.Context) (*archive, error) {
 	if fresh.pulls, fresh.cut, err = p.scan(ctx); err != nil {
 		return nil, err
 	}
+	listed := map[closing]bool{}
+	for _, pull := range fresh.pulls {
+		listed[closing{pull.Number, pull.ClosedAt}] = true
+	}
+	fresh.ends.Keep(func(one closing) bool { return listed[one] })
 	p.repo.forge.mu.Lock()
 	defer p.repo.forge.mu.Unlock()
 	p.repo.forge.closed[p.repo.info.Key] = fresh

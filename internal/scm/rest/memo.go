@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -15,6 +16,13 @@ type Memo[K comparable, V any] struct {
 
 // Get returns the answer that is kept, or asks for it. An error is not kept.
 func (m *Memo[K, V]) Get(key K, ask func() (V, error)) (V, error) { return m.at(key).Get(ask) }
+
+// Keep drops the answers about all keys that a function does not select.
+func (m *Memo[K, V]) Keep(selects func(K) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.answers, func(key K, _ *Once[V]) bool { return !selects(key) })
+}
 
 func (m *Memo[K, V]) at(key K) *Once[V] {
 	m.mu.Lock()
