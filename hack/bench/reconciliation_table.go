@@ -19,7 +19,7 @@ import (
 const (
 	planLimit   = 0.55
 	eventLimit  = 0.6
-	idleLimit   = 1 // docs/decisions/0046-idle-runs.md
+	idleLimit   = 2 // docs/decisions/0046-idle-runs.md
 	startLimit  = 2
 	pushedLimit = 1
 	smallLimit  = 1.5
