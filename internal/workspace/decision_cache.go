@@ -53,7 +53,7 @@ type decisionCache struct {
 // stale; an event, and the turn of an image, that of the image.
 func (c decisionCache) Load(ctx context.Context) (*cache.Entry, cache.Changed, error) {
 	last, _ := c.all.kept.Get(c.key)
-	if last.entry == nil || last.session != c.session {
+	if last.session != c.session { // or nothing is kept
 		return nil, cache.Changed{}, nil
 	}
 	now, err := c.fresh.read(ctx)
