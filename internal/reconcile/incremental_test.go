@@ -13,7 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/comments"
 	"promoter/internal/config"
+	"promoter/internal/edit"
+	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/reconcile/cache"
 	"promoter/internal/reconcile/observe"
@@ -21,6 +24,7 @@ import (
 	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/repo"
 	"promoter/internal/state"
+	"promoter/internal/verb"
 )
 
 // twoApplications is a config of applications that share no image. Nothing waits for a pull
@@ -41,6 +45,7 @@ type process struct {
 	known    int  // changes in the registry that it heard of
 	polls    bool // in the next reconciliation
 	files    func(repo.Files) repo.Files
+	bypasses comments.Bypasses // nil: nobody may bypass anything
 	selected *selections
 }
 
@@ -75,9 +80,21 @@ func (p *process) Load(context.Context) (*cache.Entry, cache.Changed, error) {
 // Keep implements cache.Cache.
 func (p *process) Store(kept *cache.Entry) { p.kept = kept }
 
+// reconcile reconciles. What was decided is not decided otherwise before it is written.
 func (p *process) reconcile() outcome.Report {
 	p.t.Helper()
+	report := p.attempt()
+	if report.Mismatch != "" {
+		p.t.Errorf("decisions are made again: %s", report.Mismatch)
+	}
+	return report
+}
+
+// attempt reconciles, although something may change before something is written.
+func (p *process) attempt() outcome.Report {
+	p.t.Helper()
 	r := p.Reconciler()
+	r.Users.Bypasses, r.Clients.Seals.Protected = p.bypasses, p.bypasses != nil
 	p.selected = &selections{Registries: r.Clients.Registries}
 	r.Cache, r.Clients.Registries, r.Clients.Files = p, p.selected, p.files(r.Clients.Files)
 	report, err := r.Reconcile(p.t.Context())
@@ -261,9 +278,6 @@ func TestIncremental_readsTheSameTimesAgain(t *testing.T) {
 
 	report := p.reconcile()
 	p.wantTouched(report, []string{"cart"})
-	if report.Mismatch != "" {
-		t.Error(report.Mismatch)
-	}
 	i := slices.IndexFunc(report.Decisions, func(d promotion.Decision) bool { return state.Target(d.Target) == cart })
 	if d := report.Decisions[i]; len(d.Moves) == 0 || d.Moves[0].To.Tag != "1.1.0" {
 		t.Errorf("staging is %s: %s", d.State, d.Reason)
@@ -276,7 +290,7 @@ func TestIncremental_readsWhatItWritesAgain(t *testing.T) {
 	p := newProcess(t)
 	p.files = func(f repo.Files) repo.Files { return &forgetful{Files: f} }
 	p.push(worker, "1.1.0")
-	report := p.reconcile()
+	report := p.attempt()
 	if !strings.Contains(report.Mismatch, "cart in dev") || len(report.Errors) > 0 {
 		t.Fatalf("mismatch: %q, errors: %v", report.Mismatch, report.Errors)
 	}
@@ -284,6 +298,144 @@ func TestIncremental_readsWhatItWritesAgain(t *testing.T) {
 	if got := p.Git.FilesOf(p.Git.Branch("main"))["staging/cart.txt"]; !strings.Contains(got, "1.1.0") {
 		t.Errorf("the full attempt did not promote: %s", got)
 	}
+}
+
+// What changes after it was read is found before anything is written.
+func TestIncremental_asksAgainBeforeItWrites(t *testing.T) {
+	t.Parallel()
+	ann := identity.User{Host: "forge.example", Login: "ann"}
+	for name, test := range map[string]struct {
+		begin, changes func(*process)
+		want           string // in dev/cart.txt
+	}{
+		"a newer version": {
+			begin:   func(p *process) { p.push(worker, "1.1.0") },
+			changes: func(p *process) { p.push(worker, "1.2.0") },
+			want:    "1.2.0",
+		},
+		"the digest of a tag": {
+			begin: func(p *process) {
+				p.write("dev/cart.txt", worker+":1.0.0\n")
+				p.reconcile()
+				p.push(worker, "1.1.0")
+			},
+			changes: func(p *process) { p.Registry.Push(worker, "1.0.0", "worker 1.1.0", p.Clock.Now()) },
+			want:    "1.0.0",
+		},
+		"a permission to bypass": {
+			begin: func(p *process) {
+				p.bypasses = &revoked{}
+				p.decide(state.Freeze("dev", state.Act{At: p.Clock.Now()}, nil))
+				p.push(worker, "1.1.0")
+				p.reconcile()
+				act := state.Act{By: ann, At: p.Clock.Now(), Reason: "incident 7"}
+				request := state.Request{Act: act, With: []string{worker + ":1.1.0"}, Bypass: []string{verb.BypassFreeze}}
+				p.decide(state.AddRequest(state.Target{Environment: "dev", Application: "cart"}, request))
+			},
+			changes: func(p *process) { p.bypasses.(*revoked).now = true },
+			want:    "1.0.0",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProcess(t)
+			test.begin(p)
+			p.files = func(f repo.Files) repo.Files { return meanwhile{f, func() { test.changes(p) }} }
+			report := p.attempt()
+			if !strings.Contains(report.Mismatch, "cart in dev") || len(report.Errors) > 0 {
+				t.Errorf("mismatch: %q, errors: %v", report.Mismatch, report.Errors)
+			}
+			if got := p.Git.FilesOf(p.Git.Branch("main"))["dev/cart.txt"]; !strings.Contains(got, ":"+test.want) {
+				t.Errorf("dev/cart.txt: %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// meanwhile are files, and something that happens when they are read again.
+type meanwhile struct {
+	repo.Files
+	happens func()
+}
+
+// Reread implements repo.Files.
+func (m meanwhile) Reread(ctx context.Context, tree repo.Tree, target promotion.Target) (promotion.Current, error) {
+	m.happens()
+	return m.Files.Reread(ctx, tree, target)
+}
+
+// revoked is the permission of everyone to bypass everything, until it is revoked.
+type revoked struct{ now bool }
+
+// MayBypass implements comments.Bypasses.
+func (r *revoked) MayBypass(context.Context, identity.User, string, promotion.Deployment) (comments.Permission, error) {
+	return comments.Permission{Allowed: !r.now, Reason: "it was revoked"}, nil
+}
+
+// What users did is recorded while something else of the application is written.
+func TestIncremental_closesAreKnownAgain(t *testing.T) {
+	t.Parallel()
+	p := newProcessOf(t, strings.Replace(twoApplications, "after: [dev], land: push", "after: [dev]", 1))
+	p.push(web, "1.1.0")
+	p.wantTouched(p.reconcile(), []string{"shop"})
+	p.wantPulls("promoter/staging/shop open")
+	p.Forge.CloseByHand(1, "ada")
+	p.push(web, "1.2.0")
+	p.wantTouched(p.reconcile(), []string{"shop"})
+	p.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
+}
+
+// An edit that a file refuses leaves out its component alone, also when it is decided again.
+func TestIncremental_refusedEditsAreKnownAgain(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for _, environment := range []string{"dev", "staging"} {
+		files[environment+"/all.txt"] = line(web, "1.0.0") + "\n" + line(worker, "1.0.0") + "\n"
+	}
+	config := strings.ReplaceAll(twoApplications, "{application}", "all")
+	p := &process{world: &world{World: reconciletest.New(config, files), t: t}}
+	p.files = func(f repo.Files) repo.Files { return refusing{f} }
+	p.push(web, "1.0.0")
+	p.push(worker, "1.0.0")
+	p.reconcile()
+	p.push(web, "1.1.0")
+	p.push(worker, "1.1.0")
+	if report := p.reconcile(); report.Touched == nil {
+		t.Error("nothing of the last reconciliation was kept")
+	}
+	want := line(web, "1.0.0") + "\n" + line(worker, "1.1.0") + "\n"
+	if got := p.Git.FilesOf(p.Git.Branch("main"))["dev/all.txt"]; got != want {
+		t.Errorf("dev/all.txt:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// refusing are files in which web cannot be edited.
+type refusing struct{ repo.Files }
+
+// At implements repo.Files.
+func (f refusing) At(ctx context.Context, c *config.Config, commit string, environments []string) (repo.Tree, error) {
+	tree, err := f.Files.At(ctx, c, commit, environments)
+	return refusingTree{tree}, err
+}
+
+// Reread implements repo.Files.
+func (f refusing) Reread(ctx context.Context, tree repo.Tree, target promotion.Target) (promotion.Current, error) {
+	return f.Files.Reread(ctx, tree.(refusingTree).Tree, target)
+}
+
+type refusingTree struct{ repo.Tree }
+
+// Rewrite implements repo.Tree.
+func (t refusingTree) Rewrite(ctx context.Context, target promotion.Target, moves []promotion.Move) (repo.Rewritten, error) {
+	rewritten, err := t.Tree.Rewrite(ctx, target, moves)
+	for _, move := range moves {
+		if move.Component == "web" {
+			rewritten.Refusals = append(rewritten.Refusals, edit.Refusal{
+				File: target.Environment + "/all.txt", Line: 1, Component: "web", Reason: "it cannot be edited", Unaffected: []string{"worker"},
+			})
+		}
+	}
+	return rewritten, err
 }
 
 // forgetful are files whose first scan has a version that is not in them.

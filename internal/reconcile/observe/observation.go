@@ -52,8 +52,6 @@ type Observation struct {
 	Changes    []state.Change
 	Messages   []string
 	CommandsAt time.Time // when commands that are too new can be read; zero: there are none
-	// dated are those of the Changes that the history learned: times of landings.
-	dated struct{ from, until int }
 	// Explained are the targets that a user asks about; nil: none.
 	Explained func(promotion.Target) bool
 	// Refreshed reports that a user asked to read the registries again.

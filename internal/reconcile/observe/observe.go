@@ -9,7 +9,6 @@ package observe
 
 import (
 	"context"
-	"slices"
 
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
@@ -127,10 +126,7 @@ func readHistory(ctx context.Context, o Observation, history landing.Reader, fai
 	o.Promotion.Landings, o.Promotion.Reverted = landed.Landings, landed.Reverted
 	o.Promotion.Falsified, o.Promotion.Restored = landed.Falsified, landed.Restored
 	o.Health = landed.Health
-	o.dated.from = len(o.Changes)
-	o = o.WithChanges(landed.Changes...)
-	o.dated.until = len(o.Changes)
-	return o.with(failures), nil
+	return o.WithChanges(landed.Changes...).with(failures), nil
 }
 
 // Reread observes the applications that a plan writes a second time: their files as they are in the commits,
@@ -139,7 +135,7 @@ func readHistory(ctx context.Context, o Observation, history landing.Reader, fai
 func (r Reader) Reread(ctx context.Context, o Observation, applications map[string]bool) (promotion.Observation, error) {
 	failures := repo.Collect(o.Failures, true)
 	again := o.Clone()
-	again.Entry, again.Explained = nil, nil
+	again.Entry = nil
 	again.Promotion.Applications = applications
 	history := r.Clients.History(again.Promotion.Config)
 	var err error
@@ -150,22 +146,18 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 	if err != nil {
 		return again.Promotion, err
 	}
-	recorded, _ := branch.Counts.Apply(o.Changes...) // see WithChanges
-	// The times that the history learned decide for which ones the forge is asked.
-	undated, _ := branch.Counts.Apply(slices.Concat(o.Changes[:o.dated.from], o.Changes[o.dated.until:])...)
-	again.Promotion.State = undated
-	again.Promotion.Facts, again.Promotion.FactsOf = nil, nil
-	again = r.readVersions(ctx, again, failures)
+	// The history decides by the times that are recorded for which ones the forge is asked. Nothing was changed on the
+	// state branch before it was read the first time: what does that leads to an observation without an Entry.
+	again.Promotion.State = branch.Counts
 	if again, err = readHistory(ctx, again, history, failures); err != nil {
 		return again.Promotion, err
 	}
-	again.Promotion.State = recorded
+	again.Promotion.State, _ = branch.Counts.Apply(o.Changes...) // see WithChanges
 	for target, reverted := range o.reverted {
 		again = again.withReverted(target, reverted)
 	}
-	if len(again.Attempts) > 0 {
-		again = r.withFacts(ctx, again, failures)
-	}
+	again.Promotion.Facts, again.Promotion.FactsOf = nil, nil
+	again = r.readVersions(ctx, again, failures)
 	again.Promotion.Bypasses = r.ReadBypasses(ctx, again.Promotion, failures)
 	if ctx.Err() != nil {
 		return again.Promotion, ctx.Err()
