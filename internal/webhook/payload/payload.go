@@ -132,8 +132,12 @@ func CloneEvents(addresses ...string) []event.Event {
 // one; empty for other texts.
 func HostOf(addresses ...string) string {
 	for _, address := range addresses {
-		if parsed, err := url.Parse(address); err == nil && parsed.Host != "" {
-			return evidence.HostOf(parsed)
+		parsed, err := url.Parse(address)
+		if err != nil {
+			continue
+		}
+		if host := evidence.HostOf(parsed); host != "" {
+			return host
 		}
 	}
 	return ""

@@ -19,6 +19,13 @@ func TestHostOf_dropsDefaultPorts(t *testing.T) {
 	}
 }
 
+func TestHostOf_theFirstURLWithAHost(t *testing.T) {
+	t.Parallel()
+	if got := HostOf("", "://", "//", "https://:443/a", "https://one.example/a", "https://two.example/a"); got != "one.example" {
+		t.Errorf("got %q, want one.example", got)
+	}
+}
+
 // A form without the field, or a body that is not a form in spite of its type, is passed on.
 func TestRequest_payloadOfAForm(t *testing.T) {
 	t.Parallel()
