@@ -51,7 +51,7 @@ func (all objects) of(group, kind string) (found objects) {
 // such as a template, is a note.
 func (d *draft) objectsOf(files map[string][]byte) (all objects) {
 	for _, file := range sortedKeys(files) {
-		if !hasObjects(file, files[file]) {
+		if bots.IsSettings(file) || !hasObjects(file, files[file]) {
 			continue
 		}
 		decoder := yaml.NewDecoder(bytes.NewReader(files[file]))

@@ -158,6 +158,7 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 	}
 	again.Promotion.Facts, again.Promotion.FactsOf = nil, nil
 	again = r.readVersions(ctx, again, failures)
+	again = r.withFacts(ctx, again, failures) // facts lead to further lookups, as in the first reading
 	again.Promotion.Bypasses = r.ReadBypasses(ctx, again.Promotion, failures)
 	if ctx.Err() != nil {
 		return again.Promotion, ctx.Err()

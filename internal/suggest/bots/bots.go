@@ -65,12 +65,14 @@ func IsManifest(file string) bool {
 	return extension == ".yaml" || extension == ".yml"
 }
 
-// Read returns what files that may configure bots configure, by their paths.
+// Read returns what those of some files that may configure bots configure, by their paths.
 func Read(files map[string][]byte) Setup {
 	var f flux
 	var s Setup
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		s.read(&f, file, files[file])
+		if MayConfigure(file, files[file]) {
+			s.read(&f, file, files[file])
+		}
 	}
 	rules, writers := f.setup() // those of one image may be in several files
 	s.Rules = append(rules, s.Rules...)

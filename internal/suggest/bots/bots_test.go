@@ -173,6 +173,15 @@ func TestRead_unread(t *testing.T) {
 	}
 }
 
+// A template of the objects that a tool defines configures nothing, and its text is no YAML.
+func TestRead_definitionsOfATool(t *testing.T) {
+	t.Parallel()
+	text := "{{- if .x }}\nkind: CustomResourceDefinition\nspec: {group: image.toolkit.fluxcd.io, names: {\n  kind: ImagePolicy}}\n{{- end }}\n"
+	if setup := bots.Read(map[string][]byte{"crds.yaml": []byte(text)}); len(setup.Unread) > 0 {
+		t.Errorf("unread: %v", setup.Unread)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add("renovate.json5", []byte("{a: 'b', // c\n packageRules: [{matchPackageNames: ['/(/'], allowedVersions: '!/[/'}]}"))
 	f.Add(".github/dependabot.yml", []byte("updates: [{package-ecosystem: docker, directory: '*', ignore: [{versions: [x]}]}]"))
