@@ -45,7 +45,7 @@ type process struct {
 	known    int  // changes in the registry that it heard of
 	polls    bool // in the next reconciliation
 	files    func(repo.Files) repo.Files
-	bypasses comments.Bypasses // nil: nobody may bypass anything
+	bypasses comments.Bypasses // nil: no user may bypass anything
 	selected *selections
 }
 

@@ -150,11 +150,13 @@ func checkMoves(s *story, target string, commit repo.Commit, before, after []str
 	}
 }
 
-// heldInParents reports whether all parents of a target have or had a reference.
+// heldInParents reports whether all parents of a target have or had the version of a reference: a user may have
+// written its digest with another tag.
 func heldInParents(s *story, target, reference string) bool {
-	in := func(config string) bool {
-		return !slices.ContainsFunc(parentsOf(s, config, target), func(p parent) bool { return !s.held[p.target][reference] })
-	}
+	digest := digestOf(reference)
+	same := func(other string) bool { return other == reference || digest != "" && digestOf(other) == digest }
+	lacks := func(p parent) bool { return !slices.ContainsFunc(slices.Collect(maps.Keys(s.held[p.target])), same) }
+	in := func(config string) bool { return !slices.ContainsFunc(parentsOf(s, config, target), lacks) }
 	return in(s.configured) || s.interleaved && in(s.Store.Files(s.head("main"))[repo.ConfigFile])
 }
 
