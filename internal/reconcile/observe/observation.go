@@ -52,6 +52,8 @@ type Observation struct {
 	Changes    []state.Change
 	Messages   []string
 	CommandsAt time.Time // when commands that are too new can be read; zero: there are none
+	// learned is how many of the Changes there were when the history was read, with what it learned: times of landings.
+	learned int
 	// Explained are the targets that a user asks about; nil: none.
 	Explained func(promotion.Target) bool
 	// Refreshed reports that a user asked to read the registries again.

@@ -126,7 +126,9 @@ func readHistory(ctx context.Context, o Observation, history landing.Reader, fai
 	o.Promotion.Landings, o.Promotion.Reverted = landed.Landings, landed.Reverted
 	o.Promotion.Falsified, o.Promotion.Restored = landed.Falsified, landed.Restored
 	o.Health = landed.Health
-	return o.WithChanges(landed.Changes...).with(failures), nil
+	o = o.WithChanges(landed.Changes...)
+	o.learned = len(o.Changes)
+	return o.with(failures), nil
 }
 
 // Reread observes the applications that a plan writes a second time: their files as they are in the commits,
@@ -146,9 +148,9 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 	if err != nil {
 		return again.Promotion, err
 	}
-	// The history decides by the times that are recorded for which ones the forge is asked. Nothing was changed on the
-	// state branch before it was read the first time: what does that leads to an observation without an Entry.
-	again.Promotion.State = branch.Counts
+	// The history decides by the times that are recorded for which ones the forge is asked: those that it learned are
+	// left out. What changes the state before it is read leads to an observation without an Entry.
+	again.Promotion.State, _ = branch.Counts.Apply(o.Changes[o.learned:]...)
 	if again, err = readHistory(ctx, again, history, failures); err != nil {
 		return again.Promotion, err
 	}
