@@ -70,22 +70,29 @@ func TestMutate_tellsTheSameTextApart(t *testing.T) {
 	}
 }
 
-// TestRun tests the mutants of a small module.
-func TestRun(t *testing.T) {
-	t.Parallel()
+// newModule writes a small module, and returns its folder.
+func newModule(t *testing.T, files map[string]string) string {
+	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("go is not installed")
 	}
 	root := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod":      "module small\n\ngo 1.26\n",
-		"one.go":      "package small\n\nfunc Both(a, b bool) bool { return a && b }\n\nfunc Same(a int) int {\n\tif a == 0 {\n\t\treturn a\n\t}\n\treturn a\n}\n",
-		"one_test.go": "package small\n\nimport \"testing\"\n\nfunc TestBoth(t *testing.T) {\n\tif Both(true, false) || Same(1) != 1 {\n\t\tt.Fail()\n\t}\n}\n",
-	} {
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return root
+}
+
+// TestRun tests the mutants of a small module.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	root := newModule(t, map[string]string{
+		"go.mod":      "module small\n\ngo 1.26\n",
+		"one.go":      "package small\n\nfunc Both(a, b bool) bool { return a && b }\n\nfunc Same(a int) int {\n\tif a == 0 {\n\t\treturn a\n\t}\n\treturn a\n}\n",
+		"one_test.go": "package small\n\nimport \"testing\"\n\nfunc TestBoth(t *testing.T) {\n\tif Both(true, false) || Same(1) != 1 {\n\t\tt.Fail()\n\t}\n}\n",
+	})
 	groups := []group{{[]string{"one.go"}, "^(Both|Same)$", []tests{{[]string{"."}, ""}}}}
 	var out strings.Builder
 	err := run(t.Context(), &out, root, groups, "one.go | Same | negate | a == 0\n both branches return the same\n", options{atOnce: 1})
@@ -100,19 +107,11 @@ func TestRun(t *testing.T) {
 // Tests that are not there would kill no mutant.
 func TestRun_testsMustExist(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("go is not installed")
-	}
-	root := t.TempDir()
-	for name, text := range map[string]string{
+	root := newModule(t, map[string]string{
 		"go.mod":      "module small\n\ngo 1.26\n",
 		"one.go":      "package small\n\nfunc f() { g() }\n\nfunc g() {}\n",
 		"one_test.go": "package small\n\nimport \"testing\"\n\nfunc TestF(*testing.T) { f() }\n",
-	} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	groups := []group{{[]string{"one.go"}, "", []tests{{[]string{"."}, "TestG"}}}}
 	err := run(t.Context(), &strings.Builder{}, root, groups, "", options{atOnce: 1})
 	if err == nil || !strings.Contains(err.Error(), "matches no test") {

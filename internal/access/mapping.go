@@ -41,12 +41,19 @@ func (c ClaimRoles) matches(identity Identity) bool {
 }
 
 // Claims returns the claims that the mapping reads.
-func (m *Mapping) Claims() (names []string) {
-	for _, one := range m.Roles {
-		names = append(names, one.Claim)
-	}
+func (m *Mapping) Claims() []string {
+	names := m.roleClaims()
 	if m.UserClaim != "" {
 		names = append(names, m.UserClaim)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// roleClaims returns the claims that give roles.
+func (m *Mapping) roleClaims() (names []string) {
+	for _, one := range m.Roles {
+		names = append(names, one.Claim)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -58,7 +65,7 @@ func (m *Mapping) Principal(identity Identity) (Principal, error) {
 	i := slices.IndexFunc(m.Roles, func(one ClaimRoles) bool { return one.matches(identity) })
 	if i < 0 {
 		subject := printable.ShortLine(identity.Subject, maxName)
-		claims := fault.List((&Mapping{Roles: m.Roles}).Claims())
+		claims := fault.List(m.roleClaims())
 		return Principal{}, fault.New(fault.Unauthorized,
 			"%s knows you as %q, but no entry of api.oidc.roles matches: they read %s of the identity token", m.Issuer, subject, claims)
 	}
