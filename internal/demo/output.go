@@ -15,10 +15,20 @@ import (
 // matter, all indented by this. Verbose, it prints the whole output.
 const indent = "   "
 
-// promoter runs a command and checks its output, its exit code and the files of
-// main. Some line of the output must match each pattern; the lesson consists of
-// the lines that match the patterns of shown.
+// promoter runs a command, and checks its output, its exit code, and the files of
+// main.
 func (s *show) promoter(ctx context.Context, args, shown []string, checked ...string) (string, error) {
+	printed, err := s.execute(ctx, args, shown, checked...)
+	if err != nil {
+		return "", err
+	}
+	return printed, s.compare(ctx)
+}
+
+// execute runs a command, and checks its output and its exit code. Some line of the output
+// must match each pattern; the lesson consists of the lines that match the patterns of
+// shown. What a running service does next may be over before the command is.
+func (s *show) execute(ctx context.Context, args, shown []string, checked ...string) (string, error) {
 	s.command("promoter " + inWords(args))
 	var printed strings.Builder
 	out := io.Writer(&printed)
@@ -37,7 +47,7 @@ func (s *show) promoter(ctx context.Context, args, shown []string, checked ...st
 	if !s.options.Verbose {
 		s.excerpt(printed.String(), shown)
 	}
-	return uncolored(printed.String()), s.compare(ctx)
+	return uncolored(printed.String()), nil
 }
 
 // run reconciles the repository once.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,10 +65,9 @@ type gitHost struct {
 	refs     storer.ReferenceStorer
 	now      func() time.Time
 	moved    chan time.Time // when main was pushed to, as many as are read
-	pushes   int
 
-	hook hook
-	sent notified
+	hook     hook
+	webhooks []notified
 }
 
 // gitName is the name of the repository on that host.
@@ -97,11 +97,11 @@ func (g *gitHost) notifyTo(client *http.Client, to, secret string) {
 	}
 }
 
-// last returns the latest webhook.
-func (g *gitHost) last() notified {
+// sent returns the webhooks in the order of the pushes.
+func (g *gitHost) sent() []notified {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	return g.sent
+	return slices.Clone(g.webhooks)
 }
 
 // ServeHTTP serializes requests.
@@ -151,17 +151,17 @@ func (g *gitHost) notify(ctx context.Context) {
 	if g.hook.url == "" {
 		return
 	}
-	g.pushes++
-	g.sent = notified{repository: gitName, at: g.now()}
+	sent := notified{repository: gitName, at: g.now()}
 	pushed := payload{"repository": payload{"full_name": gitName, "clone_url": g.url()}}
-	g.sent.status, g.sent.answer = g.hook.post(ctx, pushed, func(body []byte) map[string]string {
+	sent.status, sent.answer = g.hook.post(ctx, pushed, func(body []byte) map[string]string {
 		signature := hmac.New(sha256.New, []byte(g.hook.secret))
 		signature.Write(body)
 		return map[string]string{
 			"Content-Type":      "application/json",
 			"X-Gitea-Event":     "push",
-			"X-Gitea-Delivery":  fmt.Sprintf("push-%d", g.pushes),
+			"X-Gitea-Delivery":  fmt.Sprintf("push-%d", len(g.webhooks)+1),
 			"X-Gitea-Signature": hex.EncodeToString(signature.Sum(nil)),
 		}
 	})
+	g.webhooks = append(g.webhooks, sent)
 }

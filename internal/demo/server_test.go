@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -74,7 +75,7 @@ func TestAGitHostNotifiesOfPushes(t *testing.T) {
 	if got, want := <-signatures, hex.EncodeToString(signature.Sum(nil))+" "+body; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if sent := s.git.last(); sent.status != http.StatusAccepted {
+	if sent := s.git.sent(); len(sent) != 1 || sent[0].status != http.StatusAccepted {
 		t.Errorf("%+v", sent)
 	}
 	receiver.Close()
@@ -95,4 +96,34 @@ func TestPushed_givesUp(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// TestAServiceMayBeFasterThanTheCommand pushes to main before the command that requested it ends.
+func TestAServiceMayBeFasterThanTheCommand(t *testing.T) {
+	t.Parallel()
+	var s *show
+	s = newTestShow(t, func(ctx context.Context, out io.Writer, _ ...string) int {
+		_, _ = io.WriteString(out, "recorded in promoter/_state as unverified: ann\n")
+		if _, err := s.ann.push(ctx, s.want.tree(), "Begin"); err != nil { // in place of the state branch
+			return 1
+		}
+		s.want.take("staging", s.after...)
+		if _, err := s.ann.push(ctx, s.want.tree(), "Update staging"); err != nil {
+			return 1
+		}
+		s.want.take("staging", s.before...)
+		_, _ = io.WriteString(s.service.journal, "msg=pushed environment=staging\n")
+		return 0
+	})
+	answers := make(chan int, 2)
+	answers <- http.StatusAccepted        // to the request
+	answers <- http.StatusTooManyRequests // to what the service pushes, which may be tried again
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(<-answers) }))
+	t.Cleanup(receiver.Close)
+	s.git.notifyTo(receiver.Client(), receiver.URL, "secret")
+	s.before = []version{made("shop", "1.6.1", 17)}
+	s.after = []version{made("shop", "1.7.0", 18)}
+	if err := askOfService(t.Context(), s, "faster"); err != nil {
+		t.Error(err)
+	}
 }

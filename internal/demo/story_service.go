@@ -61,13 +61,14 @@ func served(ctx context.Context, s *show, what, environment string, since notifi
 // askOfService requests the latest version for staging as the user. The Git server notifies the
 // service of the request.
 func askOfService(ctx context.Context, s *show, reason string) error {
-	_, err := s.promoter(ctx, []string{
+	before := len(s.git.sent())
+	_, err := s.execute(ctx, []string{
 		"promote", "--to", "staging", "--app", "shop", "--as", s.ann.name, "--reason", reason,
 	}, nil, `recorded in promoter/_state as unverified: ann`)
 	if err != nil {
 		return err
 	}
-	sent := s.git.last()
+	sent := s.git.sent()[before] // pushes of the service follow it
 	if err := accepted(s, "webhooks/git", sent); err != nil {
 		return err
 	}
