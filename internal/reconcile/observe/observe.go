@@ -149,12 +149,11 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 		return again.Promotion, err
 	}
 	// The history decides by the times that are recorded for which ones the forge is asked: those that it learned are
-	// left out. What changes the state before it is read leads to an observation without an Entry.
-	again.Promotion.State, _ = branch.Counts.Apply(o.Changes[o.learned:]...)
+	// left out, and it learns them again. What changes the state before it is read leads to an observation without an Entry.
+	again.Promotion.State, _ = branch.Counts.Apply(o.Changes[o.learned:]...) // see WithChanges
 	if again, err = readHistory(ctx, again, history, failures); err != nil {
 		return again.Promotion, err
 	}
-	again.Promotion.State, _ = branch.Counts.Apply(o.Changes...) // see WithChanges
 	for target, reverted := range o.reverted {
 		again = again.withReverted(target, reverted)
 	}
