@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,6 +97,17 @@ func TestPushed_givesUp(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+func TestARequestThatIsNotPushedBreaksThePromise(t *testing.T) {
+	t.Parallel()
+	s := newTestShow(t, func(_ context.Context, out io.Writer, _ ...string) int {
+		_, _ = io.WriteString(out, "recorded in promoter/_state as unverified: ann\n")
+		return 0
+	})
+	if err := askOfService(t.Context(), s, "lost"); err == nil || !strings.Contains(err.Error(), "pushed nothing") {
+		t.Errorf("error %v, want one about the push", err)
+	}
 }
 
 // TestAServiceMayBeFasterThanTheCommand pushes to main before the command that requested it ends.

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -68,7 +69,11 @@ func askOfService(ctx context.Context, s *show, reason string) error {
 	if err != nil {
 		return err
 	}
-	sent := s.git.sent()[before] // pushes of the service follow it
+	webhooks := s.git.sent()[before:]
+	if len(webhooks) == 0 {
+		return errors.New("promise broken: promoter promote pushed nothing, so the Git server sent no webhook")
+	}
+	sent := webhooks[0] // pushes of the service follow it
 	if err := accepted(s, "webhooks/git", sent); err != nil {
 		return err
 	}

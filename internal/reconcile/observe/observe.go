@@ -148,8 +148,8 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 	if err != nil {
 		return again.Promotion, err
 	}
-	// The history decides by the times that are recorded for which ones the forge is asked: those that it learned are
-	// left out, and it learns them again. What changes the state before it is read leads to an observation without an Entry.
+	// The history asks the forge for the times that are not recorded: those that it learned are left out, so it learns
+	// them again. An observation with earlier changes has no Entry, and is not read again.
 	again.Promotion.State, _ = branch.Counts.Apply(o.Changes[o.learned:]...) // see WithChanges
 	if again, err = readHistory(ctx, again, history, failures); err != nil {
 		return again.Promotion, err
