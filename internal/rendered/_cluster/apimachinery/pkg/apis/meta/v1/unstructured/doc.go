@@ -1,0 +1,2 @@
+// Package unstructured is empty: only tests of Helm import it, and `go mod tidy` requires that it exists.
+package unstructured
